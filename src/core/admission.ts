@@ -1,0 +1,62 @@
+/**
+ * The one rule. Everyone who wants a key stands in one line, in the order of their tickets, and
+ *
+ *   a claim is admitted when all seats taken up to and including it fit the smallest room named among them.
+ *
+ * Safe: whoever is admitted last has counted all the others, in a room no larger than anyone's. Fair: whoever is admitted
+ * has nobody refused ahead of them, so the admitted are always a prefix of the line. Sound when kinds are mixed on one key.
+ * And nothing has to be stored to know who holds: it follows from order and seats, so no crash can leave it wrong.
+ */
+export interface Seats {
+  /** Seats this claim takes. */
+  readonly take: number;
+  /** Seats there are, in the eyes of this claim. */
+  readonly of: number;
+}
+
+/** Every seat there is: what a mutex or a writer takes, and the room a reader sits in. */
+export const ALL_SEATS = 2 ** 31 - 1;
+
+export const EXCLUSIVE: Seats = { take: ALL_SEATS, of: ALL_SEATS };
+export const SHARED: Seats = { take: 1, of: ALL_SEATS };
+
+export const isExclusive = (seats: Seats): boolean => seats.take === seats.of;
+
+/** How many claims, counted from the head of the line, are admitted. */
+export function admitted(line: Iterable<Seats>): number {
+  const tally = new Tally();
+  let count = 0;
+  for (const seats of line) {
+    if (!tally.fits(seats)) break;
+    tally.add(seats);
+    count++;
+  }
+  return count;
+}
+
+/** The rule with a memory: the seats of an admitted prefix, so that a long line costs the same per step as a short one. */
+export class Tally {
+  #taken = 0;
+  readonly #rooms = new Map<number, number>();
+  #room = Number.POSITIVE_INFINITY;
+
+  fits(seats: Seats): boolean {
+    return this.#taken + seats.take <= Math.min(this.#room, seats.of);
+  }
+
+  add(seats: Seats): void {
+    this.#taken += seats.take;
+    this.#rooms.set(seats.of, (this.#rooms.get(seats.of) ?? 0) + 1);
+    this.#room = Math.min(this.#room, seats.of);
+  }
+
+  remove(seats: Seats): void {
+    this.#taken -= seats.take;
+    const left = (this.#rooms.get(seats.of) ?? 0) - 1;
+    if (left > 0) this.#rooms.set(seats.of, left);
+    else {
+      this.#rooms.delete(seats.of);
+      if (seats.of === this.#room) this.#room = Math.min(...this.#rooms.keys()); // of nothing: Infinity
+    }
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * The contract between holdfast and an engine. Only `core` waits, retries, renews, counts time, gives up and cleans up;
+ * a backend translates. The laws, which `holdfast/testing` checks against every backend:
+ *
+ * - Same id, same ticket, while it lives. An id once released is never attempted again.
+ * - A thrown `LockError` is definite: refused for good, without effect. Any other throw means the outcome is unknown; core
+ *   settles it by `release`, or by attempting again with the same id.
+ * - `renew` sets the hold to lapse `ttl` from now. It never revives: gone stays gone.
+ * - Only durations cross the contract, and only the engine's clock compares times.
+ * - A hold lapses `ttl` after its last attempt or renewal. A place in line may lapse `min(ttl, PLACE_TTL)` after its last
+ *   attempt; core attempts at least three times in that.
+ * - Without `queue` nothing is left behind by a refusal. `lost` never fires for a hold that is still good.
+ * - Whatever removes a claim (release, lapse, eviction) admits whomever the rule (`admission.ts`) now admits.
+ * - From when `watch` resolves no admission of the claim goes unheard. Wakes may be spurious, never needed: beside every
+ *   watch stands a timer of core's. A wake that brings a grant brings the same grant an attempt would have brought.
+ */
+import type { Seats } from './admission.ts';
+import type { Finding, Standing, Traits } from './traits.ts';
+
+export type { Finding, Standing, Traits } from './traits.ts';
+export { PLACE_TTL } from './traits.ts';
+
+export interface Handle {
+  readonly key: string;
+  /** At least 128 random bits, made anew for every wish. It names the place in line and the hold alike; who knows it may release. */
+  readonly id: string;
+}
+
+/** One wish to hold one key. */
+export interface Claim extends Handle, Seats {
+  /** ms without a sign of life after which the hold lapses. */
+  readonly ttl: number;
+  /** Keep a place in line when refused, or leave nothing behind. */
+  readonly queue: boolean;
+  /** How many tickets in a row to reserve for hand-offs inside the process: 1 to 1,024. */
+  readonly span: number;
+  /** ms from sending after which the engine must refuse this attempt, so that a late message makes no ghost. */
+  readonly within: number;
+  /** The ticket may not be lower than this (a quorum's proposal). */
+  readonly atLeast?: bigint;
+  /** For people: shown by `inspect`. */
+  readonly label: string;
+}
+
+export interface Grant {
+  readonly granted: true;
+  /** Grows with every exclusive grant of the key: the fencing token. */
+  readonly ticket: bigint;
+  /** ms from the *sending* of the attempt that the hold is good for; Infinity where a session carries it. */
+  readonly validFor: number;
+  /** Aborted as soon as the backend knows that the hold is gone. */
+  readonly lost?: AbortSignal;
+}
+/** `retryAfter`: ms until the earliest lapse ahead. `late`: came after `within`; the engine's time is known now, ask again. */
+export type Refusal = {
+  readonly granted: false;
+  readonly ahead?: number;
+  readonly retryAfter?: number;
+  readonly late?: true;
+};
+export type Attempt = Grant | Refusal;
+export type Renewal = { readonly validFor: number } | 'gone' | 'unknown';
+/** `freed`: there was a hold or a place. `next`: what became of the next claim, where the engine took both in one step. */
+export type Release = { readonly freed: boolean; readonly next?: Attempt };
+
+export interface Backend {
+  readonly name: string;
+  readonly traits: Traits;
+  /** Takes the hold or, if `queue`, takes or keeps a place. Repeating it is harmless and a sign of life. */
+  attempt(claim: Claim): Promise<Attempt>;
+  /** An answer per claim, in order, so that one dead node does not make every hold unknown. */
+  renew(claims: readonly Claim[]): Promise<Renewal[]>;
+  /** Gives up the hold or the place; in the same step, where the engine can, the process's next waiter takes its place. */
+  release(handle: Handle, next?: Claim): Promise<Release>;
+  watch?(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable>;
+  inspect?(prefix: string): AsyncIterable<Standing>;
+  /** Forced release of the claim with this ticket, whoever holds it. */
+  evict?(key: string, ticket: bigint): Promise<boolean>;
+  /** What endangers locks on this server. */
+  check?(): Promise<Finding[]>;
+  /** Ends what is ours (connections, timers). The client given to us stays open. */
+  close(): Promise<void>;
+}

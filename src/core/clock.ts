@@ -1,0 +1,60 @@
+import { randomFillSync } from 'node:crypto';
+import { uptime } from 'node:os';
+
+/** Ends a timer; harmless afterwards. */
+export type Cancel = () => void;
+
+/**
+ * Time, timers and randomness, as everything in holdfast gets them: given, so that the whole of it can run from a seed.
+ */
+export interface Clock {
+  /** Monotonic ms. Compared with itself only. */
+  now(): number;
+  /**
+   * As `now`, after looking at a second clock that also counts while the machine is suspended (the first one stands still
+   * then, on Linux). Dearer, so it is asked at renewals and by `assertHeld`. What it finds is in `now` from then on.
+   */
+  resync(): number;
+  /** Calls `fn` once, about `ms` from now. A background timer does not keep the process alive; a waiter's does. */
+  after(ms: number, fn: () => void, background?: boolean): Cancel;
+  /** At least 0, below 1. */
+  random(): number;
+  /** 128 random bits as text of 32 hexadecimal digits. */
+  id(): string;
+}
+
+/** A timer above 2³¹ − 1 ms fires at once in Node; whoever is called early looks at the clock and waits again. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+/** Less than this between the two clocks is measurement, not sleep. */
+const SLEEP = 250;
+
+const POOL = Buffer.allocUnsafe(16 * 256);
+let pooled = POOL.length;
+
+function randomId(): string {
+  if (pooled === POOL.length) {
+    randomFillSync(POOL);
+    pooled = 0;
+  }
+  pooled += 16;
+  return POOL.toString('hex', pooled - 16, pooled);
+}
+
+let asleep = 0;
+const awakeSince = uptime() * 1_000 - performance.now();
+
+export const systemClock: Clock = {
+  now: () => performance.now() + asleep,
+  resync() {
+    const slept = uptime() * 1_000 - performance.now() - awakeSince - asleep;
+    if (slept > SLEEP) asleep += slept;
+    return performance.now() + asleep;
+  },
+  after(ms, fn, background = false) {
+    const timer = setTimeout(fn, Math.min(ms, LONGEST_TIMER));
+    if (background) timer.unref();
+    return () => clearTimeout(timer);
+  },
+  random: Math.random,
+  id: randomId,
+};

@@ -1,0 +1,35 @@
+import { invalid, shown } from './errors.ts';
+
+/** A number of milliseconds, or a string such as `'250ms'`, `'30s'`, `'1.5m'`, `'2h'`, `'1d'`. */
+export type Duration = number | string;
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const FORM = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/;
+
+export interface Bounds {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Longest duration taken anywhere: a year. Longer is a mistake of units more often than a wish. */
+export const LONGEST = 365 * 86_400_000;
+
+/**
+ * Checks a duration once, at the border, and gives milliseconds.
+ * @throws LockError `LOCK_INVALID`, naming the option, the value and the bound.
+ */
+export function milliseconds(value: Duration, name: string, { min, max }: Bounds = { min: 0, max: LONGEST }): number {
+  const ms = typeof value === 'number' ? value : typeof value === 'string' ? parse(value) : Number.NaN;
+  if (Number.isNaN(ms)) {
+    throw invalid(
+      `${name} is ${shown(value)}; give milliseconds as a number, or a string such as '30s', '5m', '250ms'`,
+    );
+  }
+  if (ms < min || ms > max) throw invalid(`${name} is ${shown(value)}; it must be from ${min} ms to ${max} ms`);
+  return ms;
+}
+
+function parse(text: string): number {
+  const match = FORM.exec(text.trim());
+  return match ? Number(match[1]) * UNITS[match[2]!]! : Number.NaN;
+}

@@ -1,0 +1,67 @@
+export type LockErrorCode =
+  /** The wait ended before the lock could be had. */
+  | 'LOCK_TIMEOUT'
+  /** The caller's signal ended the wait. */
+  | 'LOCK_ABORTED'
+  /** The hold is gone, or will be before it can be renewed: stop writing. */
+  | 'LOCK_LOST'
+  /** This lease was released already. */
+  | 'LOCK_NOT_HELD'
+  /** The `Locks` were closed. */
+  | 'LOCK_CLOSED'
+  /** The caller would wait for itself. */
+  | 'LOCK_DEADLOCK'
+  /** A guard has seen a newer token. */
+  | 'LOCK_FENCED'
+  /** The engine could not be asked; whatever it may have done is cleaned up. */
+  | 'LOCK_UNAVAILABLE'
+  /** This engine cannot do that. */
+  | 'LOCK_UNSUPPORTED'
+  /** A bad key, duration, number or option. */
+  | 'LOCK_INVALID';
+
+export interface LockErrorDetails {
+  readonly key?: string;
+  readonly backend?: string;
+  readonly cause?: unknown;
+}
+
+/** Seen by every copy of the package, where `instanceof` sees only its own. */
+const BRAND = Symbol.for('holdfast.LockError');
+
+/** Every error holdfast throws. `code` is stable; the message says what was asked, of what, and what to do. */
+export class LockError extends Error {
+  override readonly name = 'LockError';
+  readonly code: LockErrorCode;
+  readonly key?: string;
+  readonly backend?: string;
+  readonly [BRAND] = true;
+
+  constructor(code: LockErrorCode, message: string, details: LockErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    if (details.key !== undefined) this.key = details.key;
+    if (details.backend !== undefined) this.backend = details.backend;
+  }
+}
+
+/** Whether `error` is holdfast's, of `code` if given; true across copies of the package. */
+export function isLockError(error: unknown, code?: LockErrorCode): error is LockError {
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    (error as { [BRAND]?: unknown })[BRAND] === true &&
+    (code === undefined || (error as LockError).code === code)
+  );
+}
+
+export const invalid = (message: string, key?: string): LockError => new LockError('LOCK_INVALID', message, { key });
+
+/** How a value is shown in a message: short, quoted, never a whole object. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 77)}…` : value);
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null || value === undefined)
+    return String(value);
+  return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+}

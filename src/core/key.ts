@@ -1,0 +1,28 @@
+import { invalid, shown } from './errors.ts';
+
+/** Longest key, in bytes of UTF-8. Every engine takes this much, encoded as it needs. */
+export const MAX_KEY_BYTES = 512;
+
+/**
+ * Keys are data: any well-formed Unicode. Each backend encodes them so that different keys never meet.
+ * @throws LockError `LOCK_INVALID`.
+ */
+export function checkKey(key: unknown): string {
+  if (typeof key !== 'string') throw invalid(`a key must be a string, not ${shown(key)}`);
+  if (key === '') throw invalid('a key must not be empty');
+  // At most three bytes a UTF-16 unit: short keys, nearly all, need no counting.
+  if (key.length * 3 > MAX_KEY_BYTES && Buffer.byteLength(key) > MAX_KEY_BYTES) {
+    throw invalid(`the key ${shown(key)} has ${Buffer.byteLength(key)} bytes; at most ${MAX_KEY_BYTES} are allowed`);
+  }
+  // A lone surrogate has no UTF-8 form: two such keys would become one on the wire.
+  if (!key.isWellFormed()) throw invalid(`the key ${shown(key)} is not well-formed Unicode`);
+  return key;
+}
+
+/** Prefixes are chosen by the operator: short, plain, and never a way out of the engine's namespace. */
+export function checkPrefix(prefix: unknown, form: RegExp = /^[A-Za-z0-9_.:-]{1,64}$/): string {
+  if (typeof prefix !== 'string' || !form.test(prefix)) {
+    throw invalid(`prefix is ${shown(prefix)}; it must match ${form.source}`);
+  }
+  return prefix;
+}

@@ -1,0 +1,47 @@
+/** What differs between engines, as data: asked by the core and the primitives, never guessed from a name. */
+export interface Traits {
+  /** `exclusive`: mutex only. `shared`: readers too. `counted`: permits too. */
+  readonly seats: 'exclusive' | 'shared' | 'counted';
+  /** Keeps a line: first come, first served over all processes. Where not, core asks again and again. */
+  readonly fair: boolean;
+  /** Exclusive tickets strictly grow: `always`; `durable`, as long as the engine keeps what it acknowledged; or `never`. */
+  readonly fencing: 'always' | 'durable' | 'never';
+  /** Several tickets in a row can be reserved, so that a hold may pass from hand to hand inside a process. */
+  readonly spans: boolean;
+  /** `mailbox`: arming is free, so it comes before the first attempt. `watch`: armed after a refusal. `never`: polled. */
+  readonly wakes: 'mailbox' | 'watch' | 'never';
+  /** A hold can be left to lapse by itself after a given time (`minHold` without a process that waits for it). */
+  readonly lapses: boolean;
+  /** Bounds of a lease, ms. */
+  readonly ttl: { readonly min: number; readonly max: number };
+}
+
+/** ms after which a place in line may lapse without an attempt. */
+export const PLACE_TTL = 6_000;
+
+/** One claim as `inspect` shows it. Never its id: whoever knows that may release. */
+export interface Standing {
+  readonly key: string;
+  /** Admitted by the rule: a holder. Else a waiter. */
+  readonly held: boolean;
+  /** 0 is the head of the line. */
+  readonly position: number;
+  /** The ticket; of an exclusive holder, the fencing token its hold began with. */
+  readonly ticket: bigint;
+  readonly take: number;
+  readonly of: number;
+  readonly label: string;
+  /** ms since it joined the line; undefined where the engine does not keep it. */
+  readonly since?: number;
+  /** ms until it lapses unless renewed; Infinity where a session carries it. */
+  readonly remaining: number;
+}
+
+/** Something about a server that endangers locks, and what to do about it. */
+export interface Finding {
+  readonly severity: 'info' | 'warning' | 'danger';
+  /** Stable, for machines: `eviction-policy`, `no-persistence`… */
+  readonly code: string;
+  readonly message: string;
+  readonly advice: string;
+}
