@@ -1,0 +1,58 @@
+import { connect, createServer } from 'node:net';
+
+export const HOST = '127.0.0.1';
+
+/**
+ * Below the range that outgoing connections take their ports from (32768 and up on Linux): a server that is down for a
+ * moment keeps its port, and a client cannot connect to itself. Each process begins at its own place, so that two that
+ * look at the same moment seldom try the same.
+ */
+const FIRST = 10_000;
+const PORTS = 22_000;
+let next = (process.pid * 40) % PORTS;
+
+/** `count` ports on loopback that nobody listens on. */
+export async function freePorts(count: number): Promise<number[]> {
+  const ports: number[] = [];
+  for (let tried = 0; ports.length < count; tried++) {
+    if (tried > 1_000) throw new Error(`no ${count} free ports on ${HOST} between ${FIRST} and ${FIRST + PORTS}`);
+    const port = FIRST + next;
+    next = (next + 1) % PORTS;
+    if (await isFree(port)) ports.push(port);
+  }
+  return ports;
+}
+
+export async function freePort(): Promise<number> {
+  return (await freePorts(1))[0]!;
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host: HOST, exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+/** Sends bytes on a new connection and returns what comes back until `enough`, the peer's end, or `within` ms. */
+export function exchange(
+  port: number,
+  request: string | Uint8Array,
+  enough: (reply: string) => boolean = () => false,
+  within = 1_000,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: HOST });
+    let reply = '';
+    socket.setEncoding('latin1');
+    socket.setTimeout(within, () => socket.destroy(new Error(`port ${port} did not answer in ${within} ms`)));
+    socket.once('error', reject);
+    socket.once('connect', () => socket.write(request));
+    socket.on('data', (text) => {
+      reply += text;
+      if (enough(reply)) socket.destroy();
+    });
+    socket.once('close', () => resolve(reply));
+  });
+}

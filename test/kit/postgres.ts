@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import type { Account } from './folder.ts';
+import { exchange, freePort, HOST } from './net.ts';
+import { program } from './programs.ts';
+import { Server } from './server.ts';
+import { copyTemplate } from './template.ts';
+
+/** Lines of postgresql.conf. */
+export type PostgresSettings = Readonly<Record<string, string>>;
+
+/** PostgreSQL refuses to run as root. */
+function account(): Account | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const line = readFileSync('/etc/passwd', 'utf8').match(/^postgres:[^:]*:(\d+):(\d+):/m);
+  if (!line) throw new Error('PostgreSQL does not run as root, and there is no user postgres to run it as');
+  return { uid: Number(line[1]), gid: Number(line[2]) };
+}
+
+/** The start-up packet of protocol 3.0; a server that is not ready yet answers it with an error. */
+const HELLO = Buffer.from('\0\0\0\x17\0\x03\0\0user\0postgres\0\0', 'latin1');
+
+/** The user is postgres, without a password. */
+export async function startPostgres(settings: PostgresSettings = {}): Promise<Server> {
+  const port = await freePort();
+  const initdb = program('postgres', 'initdb');
+  const command = program('postgres', 'postgres');
+  const owner = account();
+  const all = { listen_addresses: HOST, max_connections: '200', ...settings };
+  return Server.start({
+    name: 'postgres',
+    port,
+    url: `postgres://postgres@${HOST}:${port}/postgres`,
+    command,
+    account: owner,
+    prepare: (data) =>
+      copyTemplate(
+        command,
+        data,
+        (made) => [initdb, '-D', made, '-U', 'postgres', '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C'],
+        owner,
+      ),
+    args: (data, folder) => [
+      ...['-D', data, '-p', `${port}`, '-k', folder],
+      ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ],
+    ready: async () => (await exchange(port, HELLO, (reply) => reply.length > 0)).startsWith('R'),
+    // SIGTERM waits for the clients to go. SIGKILL would leave its shared memory behind.
+    stopSignal: 'SIGINT',
+    endSignal: 'SIGQUIT',
+  });
+}

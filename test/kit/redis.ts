@@ -1,0 +1,145 @@
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { exchange, freePort, freePorts, HOST } from './net.ts';
+import { program } from './programs.ts';
+import { Server, type ServerPlan, Servers } from './server.ts';
+import { until } from './wait.ts';
+
+/** Any directive of redis.conf: `{ maxmemory: '4mb', appendonly: 'yes', user: ['app', 'on', '>secret', '~holdfast:*'] }`. */
+export type RedisSettings = Readonly<Record<string, string | readonly string[]>>;
+
+/** What a redis-server answers to one command, as it is on the wire. It asks without a password. */
+export const askRedis = (port: number, command: string): Promise<string> =>
+  exchange(port, `${command}\r\n`, (reply) => reply.endsWith('\r\n'));
+
+// Without a password it may not be allowed to say more than that it is there.
+const alive = async (port: number): Promise<boolean> => /^(\+PONG|-NOAUTH)/.test(await askRedis(port, 'PING'));
+
+function plan(port: number, settings: RedisSettings): ServerPlan {
+  // 5 s otherwise, during which a new replica waits for others that want the same copy.
+  const all = { save: '', appendonly: 'no', 'repl-diskless-sync-delay': '0', ...settings };
+  return {
+    name: 'redis-server',
+    port,
+    url: `redis://${HOST}:${port}`,
+    command: program('redis', 'redis-server'),
+    args: (data) => [
+      ...['--port', `${port}`, '--bind', HOST, '--dir', data],
+      ...Object.entries(all).flatMap(([name, value]) => [`--${name}`, value].flat()),
+    ],
+    ready: () => alive(port),
+  };
+}
+
+export async function startRedis(settings: RedisSettings = {}): Promise<Server> {
+  return Server.start(plan(await freePort(), settings));
+}
+
+/** Servers that know nothing of each other, for Redlock. */
+export async function startRedisNodes(count = 5, settings: RedisSettings = {}): Promise<Servers> {
+  const ports = await freePorts(count);
+  return Servers.start(
+    'redlock+redis',
+    ports.map((port) => plan(port, settings)),
+  );
+}
+
+export interface RedisSentinel extends AsyncDisposable {
+  /** What the sentinels call the group. */
+  readonly name: string;
+  /** The first is the primary at the start. */
+  readonly servers: readonly Server[];
+  readonly sentinels: readonly Server[];
+  readonly url: string;
+  /** The port of whoever is primary now, by the word of a sentinel that answers. */
+  primary(): Promise<number>;
+}
+
+function sentinelPlan(port: number, primary: number, name: string): ServerPlan {
+  const lines = [
+    `port ${port}`,
+    `bind ${HOST}`,
+    `sentinel monitor ${name} ${HOST} ${primary} 2`,
+    `sentinel down-after-milliseconds ${name} 500`,
+    `sentinel failover-timeout ${name} 2000`,
+  ];
+  return {
+    name: 'redis-sentinel',
+    port,
+    url: `redis://${HOST}:${port}`,
+    command: program('redis', 'redis-server'),
+    args: (data) => [join(data, 'sentinel.conf'), '--sentinel'],
+    prepare: (data) => writeFileSync(join(data, 'sentinel.conf'), `${lines.join('\n')}\n`),
+    // Only a sentinel that knows the others can agree on a fail-over.
+    ready: async () => {
+      const known = await askRedis(port, `SENTINEL MASTER ${name}`);
+      return /num-slaves\r\n\$1\r\n2\r\n/.test(known) && /num-other-sentinels\r\n\$1\r\n2\r\n/.test(known);
+    },
+  };
+}
+
+/** A primary, two replicas and three sentinels; a dead primary is replaced after about 2 s. */
+export async function startRedisSentinel(settings: RedisSettings = {}): Promise<RedisSentinel> {
+  const name = 'main';
+  const [primary, ...others] = (await freePorts(6)) as [number, ...number[]];
+  const replica = { ...settings, replicaof: [HOST, `${primary}`] };
+  const replicas = others.slice(0, 2).map((port) => ({
+    ...plan(port, replica),
+    ready: async () => (await askRedis(port, 'INFO replication')).includes('master_link_status:up'),
+  }));
+  const group = await Servers.start('redis', [
+    plan(primary, settings),
+    ...replicas,
+    ...others.slice(2).map((port) => sentinelPlan(port, primary, name)),
+  ]);
+  const sentinels = group.servers.slice(3);
+  return {
+    name,
+    servers: group.servers.slice(0, 3),
+    sentinels,
+    url: `redis+sentinel://${sentinels.map(({ host, port }) => `${host}:${port}`).join(',')}/${name}`,
+    async primary() {
+      const asked = sentinels.filter(({ alive }) => alive)[0]!;
+      const address = await askRedis(asked.port, `SENTINEL GET-MASTER-ADDR-BY-NAME ${name}`);
+      return Number(address.trim().split('\r\n').at(-1));
+    },
+    [Symbol.asyncDispose]: () => group[Symbol.asyncDispose](),
+  };
+}
+
+/** Three primaries, then a replica for each; a dead primary is replaced after about 2 s. */
+export async function startRedisCluster(settings: RedisSettings = {}): Promise<Servers> {
+  const nodes = await freePorts(6);
+  const buses = await freePorts(6);
+  const group = await Servers.start(
+    'redis+cluster',
+    nodes.map((port, index) =>
+      plan(port, {
+        'cluster-enabled': 'yes',
+        'cluster-node-timeout': '1000',
+        // The default is port + 10000, which nobody looked at.
+        'cluster-port': `${buses[index]}`,
+        ...settings,
+      }),
+    ),
+  );
+  try {
+    const addresses = nodes.map((port) => `${HOST}:${port}`);
+    const create = ['--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes'];
+    await promisify(execFile)(program('redis', 'redis-cli'), create, { timeout: 30_000 });
+    for (const port of nodes) await until(`node ${port} of the cluster is ready`, () => isMember(port), 20_000);
+  } catch (error) {
+    await group[Symbol.asyncDispose]();
+    throw error;
+  }
+  return group;
+}
+
+async function isMember(port: number): Promise<boolean> {
+  const info = await askRedis(port, 'CLUSTER INFO');
+  if (!info.includes('cluster_state:ok') || !info.includes('cluster_known_nodes:6')) return false;
+  const replication = await askRedis(port, 'INFO replication');
+  return replication.includes('connected_slaves:1') || replication.includes('master_link_status:up');
+}

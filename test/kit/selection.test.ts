@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { NEEDS } from './programs.ts';
+import { chosen, ENGINES, whyNot } from './selection.ts';
+
+test('BACKENDS chooses engines; without it all are meant', () => {
+  expect(chosen('redis, etcd')).toEqual(['redis', 'etcd']);
+  expect(chosen('mariadb')).toEqual(['mysql']);
+  expect(chosen('')).toEqual(Object.keys(ENGINES));
+  expect(() => chosen('redis,rediss')).toThrow('no engine rediss; there are memory, file');
+});
+
+test('a suite is left out for an engine that was not chosen, never for a part that is no engine', () => {
+  expect(whyNot('etcd', ['redis'])).toBe('not in BACKENDS=redis');
+  expect(whyNot(['memory', 'etcd'], ['memory'])).toBe('not in BACKENDS=memory');
+  expect(whyNot('memory', ['memory'])).toBeUndefined();
+});
+
+test('every part names what to look for', () => {
+  for (const { programs } of Object.values(NEEDS)) expect(programs.length).toBeGreaterThan(0);
+});

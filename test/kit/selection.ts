@@ -1,0 +1,42 @@
+import { missing, NEEDS, type Need } from './programs.ts';
+
+/** The engines that `BACKENDS=…` chooses from, and the server each needs. */
+export const ENGINES = {
+  memory: undefined,
+  file: undefined,
+  redis: 'redis',
+  redlock: 'redis',
+  postgres: 'postgres',
+  mysql: 'mariadb',
+  mongodb: 'mongodb',
+  etcd: 'etcd',
+  zookeeper: 'zookeeper',
+} as const satisfies Record<string, Need | undefined>;
+
+export type Engine = keyof typeof ENGINES;
+export type Part = Engine | Need;
+
+const isEngine = (part: string): part is Engine => Object.hasOwn(ENGINES, part);
+const isNeed = (part: string): part is Need => Object.hasOwn(NEEDS, part);
+
+/** The engines chosen by a list such as `redis,etcd`; all of them when it is empty. */
+export function chosen(list: string | undefined): readonly Engine[] {
+  const names = (list ?? '').split(',').map((name) => name.trim().replace(/^mariadb$/, 'mysql'));
+  const given = names.filter(Boolean);
+  const unknown = given.filter((name) => !isEngine(name));
+  if (unknown.length > 0) {
+    throw new Error(`BACKENDS: no engine ${unknown.join(', ')}; there are ${Object.keys(ENGINES).join(', ')}`);
+  }
+  return given.length > 0 ? given.filter(isEngine) : (Object.keys(ENGINES) as Engine[]);
+}
+
+/** Why a suite that needs these parts is left out, or undefined if it runs. */
+export function whyNot(parts: Part | readonly Part[], engines: readonly Engine[]): string | undefined {
+  for (const part of [parts].flat() as Part[]) {
+    if (isEngine(part) && !engines.includes(part)) return `not in BACKENDS=${engines.join(',')}`;
+    const need = isEngine(part) ? ENGINES[part] : isNeed(part) ? part : undefined;
+    const absent = need && missing(need);
+    if (absent) return absent.message;
+  }
+  return undefined;
+}

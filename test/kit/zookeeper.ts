@@ -1,0 +1,60 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { exchange, freePorts, HOST } from './net.ts';
+import { program } from './programs.ts';
+import { Server, type ServerPlan, Servers } from './server.ts';
+
+/** Lines of zoo.cfg. */
+export type ZookeeperSettings = Readonly<Record<string, string>>;
+
+async function plans(members: number, settings: ZookeeperSettings): Promise<ServerPlan[]> {
+  const clients = await freePorts(members);
+  const links = await freePorts(members * 2);
+  const ensemble = clients.map((_, n) => [`server.${n + 1}`, `${HOST}:${links[2 * n]}:${links[2 * n + 1]}`] as const);
+  return clients.map((port, index) => {
+    const lines = (data: string): ZookeeperSettings => ({
+      dataDir: data,
+      clientPort: `${port}`,
+      clientPortAddress: HOST,
+      // Sessions lapse in steps of this.
+      tickTime: '1000',
+      initLimit: '10',
+      syncLimit: '5',
+      minSessionTimeout: '500',
+      maxSessionTimeout: '60000',
+      maxClientCnxns: '0',
+      // Or every member wants port 8080.
+      'admin.enableServer': 'false',
+      '4lw.commands.whitelist': '*',
+      ...(members > 1 ? Object.fromEntries(ensemble) : {}),
+      ...settings,
+    });
+    return {
+      name: 'zookeeper',
+      port,
+      url: `zookeeper://${HOST}:${port}`,
+      command: program('zookeeper', 'java'),
+      args: (data) => [
+        ...['-Xms32m', '-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'],
+        ...['-Dzookeeper.admin.enableServer=false', '-cp', program('zookeeper', '/usr/share/java/zookeeper.jar')],
+        ...['org.apache.zookeeper.server.quorum.QuorumPeerMain', join(data, 'zoo.cfg')],
+      ],
+      prepare(data) {
+        const text = Object.entries(lines(data)).map(([name, value]) => `${name}=${value}\n`);
+        writeFileSync(join(data, 'zoo.cfg'), text.join(''));
+        writeFileSync(join(data, 'myid'), `${index + 1}\n`);
+      },
+      ready: async () => /Mode: (standalone|leader|follower)/.test(await exchange(port, 'srvr')),
+      within: 40_000,
+    };
+  });
+}
+
+export async function startZookeeper(settings: ZookeeperSettings = {}): Promise<Server> {
+  return Server.start((await plans(1, settings))[0]!);
+}
+
+/** Members of one ensemble. */
+export async function startZookeeperMembers(count = 3, settings: ZookeeperSettings = {}): Promise<Servers> {
+  return Servers.start('zookeeper', await plans(count, settings));
+}
