@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ALL_SEATS, admitted, EXCLUSIVE, isExclusive, type Seats, SHARED, Tally } from '../../src/core/admission.ts';
+
+/** Small rooms, so that random lines meet at their bounds. */
+const permits = fc
+  .integer({ min: 1, max: 6 })
+  .chain((of) => fc.record({ take: fc.integer({ min: 1, max: of }), of: fc.constant(of) }));
+const seats: fc.Arbitrary<Seats> = fc.oneof(fc.constant(EXCLUSIVE), fc.constant(SHARED), permits);
+const line = fc.array(seats, { maxLength: 12 });
+
+const taken = (holders: readonly Seats[]): number => holders.reduce((sum, { take }) => sum + take, 0);
+const room = (holders: readonly Seats[]): number => Math.min(...holders.map(({ of }) => of));
+
+describe('the rule of admission', () => {
+  test('is safe: those admitted fit the smallest room any of them named', () => {
+    fc.assert(
+      fc.property(line, (claims) => {
+        const holders = claims.slice(0, admitted(claims));
+        expect(taken(holders)).toBeLessThanOrEqual(room(holders));
+      }),
+    );
+  });
+
+  test('leaves no room unused: the first that is refused does not fit', () => {
+    fc.assert(
+      fc.property(line, (claims) => {
+        const count = admitted(claims);
+        const one = claims.slice(0, count + 1);
+        if (count < claims.length) expect(taken(one)).toBeGreaterThan(room(one));
+      }),
+    );
+  });
+
+  test('is fair: who comes later changes nothing for those ahead', () => {
+    fc.assert(
+      fc.property(line, line, (ahead, behind) => {
+        expect(Math.min(admitted([...ahead, ...behind]), ahead.length)).toBe(admitted(ahead));
+      }),
+    );
+  });
+
+  test('keeps who is in: a departure from ahead or from behind revokes nobody', () => {
+    fc.assert(
+      fc.property(line, fc.nat(), (claims, at) => {
+        const count = admitted(claims);
+        const leaver = at % Math.max(1, claims.length);
+        const left = claims.toSpliced(leaver, 1);
+        expect(admitted(left)).toBeGreaterThanOrEqual(leaver < count ? count - 1 : count);
+      }),
+    );
+  });
+
+  test('admits an exclusive claim only at the head, and nobody beside it', () => {
+    fc.assert(
+      fc.property(line, (claims) => {
+        const at = claims.slice(0, admitted(claims)).findIndex((claim) => claim.take === ALL_SEATS);
+        if (at !== -1) expect([at, admitted(claims)]).toEqual([0, 1]);
+      }),
+    );
+  });
+
+  test('makes tokens grow: along any history exclusive claims are admitted in the order they came', () => {
+    const steps = fc.array(fc.oneof(seats, fc.nat({ max: 20 })), { maxLength: 60 });
+    fc.assert(
+      fc.property(steps, (history) => {
+        let standing: { seats: Seats; ticket: number }[] = [];
+        let last = 0;
+        for (const [ticket, step] of history.entries()) {
+          if (typeof step === 'number') standing = standing.toSpliced(step % Math.max(1, standing.length), 1);
+          else standing.push({ seats: step, ticket: ticket + 1 });
+          const head = standing[0];
+          if (!head || !isExclusive(head.seats) || head.ticket === last) continue;
+          expect(head.ticket).toBeGreaterThan(last);
+          last = head.ticket;
+        }
+      }),
+    );
+  });
+
+  test('admits everyone at the head of a line of readers, and of permits that fit', () => {
+    expect(admitted([])).toBe(0);
+    expect(admitted([SHARED, SHARED, SHARED, EXCLUSIVE, SHARED])).toBe(3);
+    expect(admitted([EXCLUSIVE, SHARED])).toBe(1);
+    expect(admitted(Array.from({ length: 5 }, () => ({ take: 1, of: 3 })))).toBe(3);
+  });
+
+  test('counts a mixed line by the smallest room in it', () => {
+    expect(admitted([SHARED, { take: 1, of: 3 }, SHARED, SHARED])).toBe(3);
+    expect(admitted([{ take: 1, of: 5 }, { take: 1, of: 2 }, SHARED])).toBe(2);
+    expect(admitted([EXCLUSIVE, { take: 1, of: 1 }])).toBe(1);
+  });
+});
+
+describe('Tally', () => {
+  test('agrees with the rule after any additions and removals', () => {
+    const steps = fc.array(fc.oneof(seats, fc.nat({ max: 20 })), { maxLength: 80 });
+    fc.assert(
+      fc.property(steps, seats, (history, probe) => {
+        const tally = new Tally();
+        let counted: Seats[] = [];
+        for (const step of history) {
+          if (typeof step !== 'number') {
+            tally.add(step);
+            counted.push(step);
+          } else if (counted.length > 0) {
+            const leaver = step % counted.length;
+            tally.remove(counted[leaver]!);
+            counted = counted.toSpliced(leaver, 1);
+          }
+          expect(tally.fits(probe)).toBe(taken([...counted, probe]) <= room([...counted, probe]));
+        }
+      }),
+    );
+  });
+});

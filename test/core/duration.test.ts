@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { LONGEST, milliseconds } from '../../src/core/duration.ts';
+import { isLockError, shown } from '../../src/core/errors.ts';
+
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const attempt = (value: unknown): unknown => {
+  try {
+    return milliseconds(value as number, 'wait');
+  } catch (error) {
+    return error;
+  }
+};
+
+describe('milliseconds', () => {
+  test.each([
+    ['250ms', 250],
+    ['30s', 30_000],
+    ['1.5m', 90_000],
+    ['2h', 7_200_000],
+    ['1d', 86_400_000],
+    [' 5 s ', 5_000],
+    ['0ms', 0],
+    [0, 0],
+    [12.5, 12.5],
+  ])('reads %j as %d ms', (text, ms) => {
+    expect(milliseconds(text, 'wait')).toBe(ms);
+  });
+
+  test('reads every amount of every unit', () => {
+    fc.assert(
+      fc.property(
+        fc.nat({ max: 365 }),
+        fc.constantFrom(...(Object.keys(UNITS) as (keyof typeof UNITS)[])),
+        (n, unit) => {
+          expect(milliseconds(`${n}${unit}`, 'wait')).toBe(n * UNITS[unit]);
+        },
+      ),
+    );
+  });
+
+  test('refuses what is no duration, naming the option', () => {
+    const wrong: unknown[] = [
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      Number.NEGATIVE_INFINITY,
+      -1,
+      LONGEST + 1,
+      '',
+      's',
+      '5',
+      '-5s',
+      '5 seconds',
+      '5S',
+      '1e3ms',
+      '0x10ms',
+      '٣s',
+      '5s\0',
+      null,
+      undefined,
+      true,
+      5n,
+      {},
+      [5],
+      { valueOf: () => 5 },
+    ];
+    for (const value of wrong) {
+      const error = attempt(value);
+      expect(isLockError(error, 'LOCK_INVALID'), shown(value)).toBe(true);
+      expect((error as Error).message).toMatch(/^wait is /);
+    }
+  });
+
+  test('whatever it is given, answers with ms inside the bounds or LOCK_INVALID', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.anything(), fc.double(), fc.string(), fc.stringMatching(/^\d+(\.\d+)? ?[a-z]{0,2}$/)),
+        (value) => {
+          const answer = attempt(value);
+          if (typeof answer === 'number') expect(answer >= 0 && answer <= LONGEST).toBe(true);
+          else expect(isLockError(answer, 'LOCK_INVALID')).toBe(true);
+        },
+      ),
+    );
+  });
+
+  test('says the bound that was broken', () => {
+    expect(() => milliseconds(5, 'ttl', { min: 10, max: 20 })).toThrow('ttl is 5; it must be from 10 ms to 20 ms');
+    expect(() => milliseconds('1m', 'ttl', { min: 10, max: 20 })).toThrow(
+      'ttl is "1m"; it must be from 10 ms to 20 ms',
+    );
+  });
+});

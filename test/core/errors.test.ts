@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { invalid, isLockError, LockError, shown } from '../../src/core/errors.ts';
+
+describe('LockError', () => {
+  test('carries its code, key, backend and cause', () => {
+    const cause = new Error('connection refused');
+    const error = new LockError('LOCK_UNAVAILABLE', 'no answer', { key: 'order:42', backend: 'redis', cause });
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({
+      name: 'LockError',
+      code: 'LOCK_UNAVAILABLE',
+      message: 'no answer',
+      key: 'order:42',
+      backend: 'redis',
+      cause,
+    });
+  });
+
+  test('has no empty details', () => {
+    const error = new LockError('LOCK_CLOSED', 'closed');
+    expect('cause' in error).toBe(false);
+    expect(error.key).toBeUndefined();
+    expect(error.backend).toBeUndefined();
+  });
+});
+
+describe('isLockError', () => {
+  test('knows the error of another copy of the package, where instanceof does not', async () => {
+    const copy: typeof import('../../src/core/errors.ts') = await import(
+      // @ts-expect-error a query makes it another module
+      '../../src/core/errors.ts?copy'
+    );
+    const foreign = new copy.LockError('LOCK_LOST', 'lost');
+    expect(foreign).not.toBeInstanceOf(LockError);
+    expect(isLockError(foreign)).toBe(true);
+    expect(isLockError(foreign, 'LOCK_LOST')).toBe(true);
+    expect(isLockError(foreign, 'LOCK_TIMEOUT')).toBe(false);
+  });
+
+  test('takes nothing else for one, and never throws', () => {
+    fc.assert(
+      fc.property(fc.anything({ withNullPrototype: true, withBigInt: true }), (value) => {
+        expect(isLockError(value)).toBe(false);
+      }),
+    );
+    expect(isLockError(Object.assign(new Error('no'), { code: 'LOCK_LOST', name: 'LockError' }))).toBe(false);
+    expect(isLockError(invalid('bad'), 'LOCK_INVALID')).toBe(true);
+  });
+});
+
+describe('shown', () => {
+  test('is short, on one line, whatever it is given', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.anything({ withBigInt: true }), fc.string({ unit: 'binary', maxLength: 500 })),
+        (value) => {
+          const text = shown(value);
+          expect(text).not.toMatch(/[\n\r\0]/);
+          if (typeof value === 'string') expect(text.length).toBeLessThan(500);
+        },
+      ),
+    );
+  });
+
+  test('never shows what is inside an object', () => {
+    expect(shown({ password: 'secret' })).toBe('a object');
+    expect(shown(['secret'])).toBe('an array');
+    expect(shown(() => 'secret')).toBe('a function');
+  });
+});
