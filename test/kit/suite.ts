@@ -1,4 +1,5 @@
-import { describe } from 'vitest';
+import { describe, test } from 'vitest';
+import { type Case, conformance, type Subject } from '../../src/testing/index.ts';
 import { chosen, type Part, whyNot } from './selection.ts';
 
 /** `describe` for tests that need engines or programs. Where one is left out or missing, they are skipped and the title says why. */
@@ -6,4 +7,17 @@ export function describeOn(parts: Part | readonly Part[], title: string, body: (
   const reason = whyNot(parts, chosen(process.env.BACKENDS));
   if (reason === undefined) describe(title, body);
   else describe.skip(`${title} [${reason}]`, body);
+}
+
+/** Registers the conformance suite, or a part of it, for a backend. What excludes a case is shown beside its name. */
+export function describeConformance(subject: Subject, cases: (subject: Subject) => Case[] = conformance): void {
+  describe(`${subject.name} conforms`, () => {
+    for (const { name, run } of cases(subject)) {
+      // The suite bounds each case itself, with a message; this limit is only behind it.
+      test(name, { timeout: 60_000 }, async ({ skip }) => {
+        const { excludedBy } = await run();
+        if (excludedBy) skip(`needs ${excludedBy}`);
+      });
+    }
+  });
 }

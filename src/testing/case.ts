@@ -1,0 +1,76 @@
+import type { Backend } from '../core/backend.ts';
+import { limited } from './limited.ts';
+import { Scene } from './scene.ts';
+import type { Subject } from './subject.ts';
+
+/** What a case may need of its subject, in the words it is reported with. */
+export type Need =
+  | 'shared seats'
+  | 'counted seats'
+  | 'fair'
+  | 'fencing'
+  | 'spans'
+  | 'lapses'
+  | 'wakes'
+  | 'mailbox'
+  | 'inspect'
+  | 'evict'
+  | 'apart'
+  | 'faults.die'
+  | 'faults.stall';
+
+const MET: Readonly<Record<Need, (backend: Backend, subject: Subject) => boolean>> = {
+  'shared seats': ({ traits }) => traits.seats !== 'exclusive',
+  'counted seats': ({ traits }) => traits.seats === 'counted',
+  fair: ({ traits }) => traits.fair,
+  fencing: ({ traits }) => traits.fencing !== 'never',
+  spans: ({ traits }) => traits.spans,
+  lapses: ({ traits }) => traits.lapses,
+  wakes: ({ traits }) => traits.wakes !== 'never',
+  mailbox: ({ traits }) => traits.wakes === 'mailbox',
+  inspect: (backend) => backend.inspect !== undefined,
+  evict: (backend) => backend.evict !== undefined,
+  apart: (_, subject) => subject.apart !== undefined,
+  'faults.die': (_, subject) => subject.faults?.die !== undefined,
+  'faults.stall': (_, subject) => subject.faults?.stall !== undefined,
+};
+
+/** One promise, and how to see whether a backend keeps it. */
+export interface Law {
+  readonly name: string;
+  readonly needs?: readonly Need[];
+  check(scene: Scene): Promise<void>;
+}
+
+/** A law bound to a subject, for any test runner: `run` rejects when the law is broken. */
+export interface Case {
+  readonly name: string;
+  readonly needs: readonly Need[];
+  run(): Promise<Outcome>;
+}
+
+/** `excludedBy`: the first need the subject does not meet; nothing was tried. Without it the law was kept. */
+export interface Outcome {
+  readonly excludedBy?: Need;
+}
+
+/** No case takes longer, ms: an engine that never answers fails it instead of hanging the run. */
+const LIMIT = 30_000;
+
+export function caseOf(subject: Subject, { name, needs = [], check }: Law): Case {
+  return {
+    name,
+    needs,
+    async run() {
+      const scene = await Scene.open(subject);
+      try {
+        const excludedBy = needs.find((need) => !MET[need](scene.clients[0], subject));
+        if (!excludedBy)
+          await limited(check(scene), LIMIT, `${subject.name}: "${name}" has not ended after ${LIMIT} ms`);
+        return { excludedBy };
+      } finally {
+        await scene.close();
+      }
+    },
+  };
+}

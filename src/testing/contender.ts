@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import type { Attempt, Backend, Claim, Grant, Refusal, Release, Renewal } from '../core/backend.ts';
+
+/** Refusals for lateness in a row after which it is the backend that is wrong about time. */
+const LATE = 3;
+
+/** One claim at one client, and what a law expects of it. */
+export class Contender {
+  readonly client: Backend;
+  readonly claim: Claim;
+
+  constructor(client: Backend, claim: Claim) {
+    this.client = client;
+    this.claim = claim;
+  }
+
+  /** As core does: who is told that the attempt came late asks again, now that the engine's time is known. */
+  async attempt(claim: Claim = this.claim): Promise<Attempt> {
+    for (let asked = 1; ; asked++) {
+      const answer = await this.client.attempt(claim);
+      if (answer.granted || !answer.late || asked === LATE) return answer;
+    }
+  }
+
+  async gets(claim?: Claim): Promise<Grant> {
+    const answer = await this.attempt(claim);
+    if (!answer.granted) assert.fail(`${this} must be granted, but was refused${details(answer)}`);
+    assert.ok(answer.validFor > 0, `${this} was granted for ${answer.validFor} ms`);
+    return answer;
+  }
+
+  async waits(claim?: Claim): Promise<Refusal> {
+    const answer = await this.attempt(claim);
+    if (answer.granted) assert.fail(`${this} must be refused, but was granted with ticket ${answer.ticket}`);
+    return answer;
+  }
+
+  async leaves(): Promise<void> {
+    const { freed } = await this.release();
+    assert.equal(freed, true, `${this} must have had something to release`);
+  }
+
+  async hasNothing(): Promise<void> {
+    const { freed } = await this.release();
+    assert.equal(freed, false, `${this} must have nothing left to release`);
+  }
+
+  release(next?: Claim): Promise<Release> {
+    return this.client.release({ key: this.claim.key, id: this.claim.id }, next);
+  }
+
+  async renew(ttl: number = this.claim.ttl): Promise<Renewal> {
+    const [answer] = await this.client.renew([{ ...this.claim, ttl }]);
+    return answer ?? assert.fail(`renew gave no answer for ${this}`);
+  }
+
+  async isGone(): Promise<void> {
+    assert.equal(await this.renew(), 'gone', `${this} is gone, and a renewal must say so and not revive it`);
+  }
+
+  toString(): string {
+    const { label, take, of, key } = this.claim;
+    return `${label} (${take} of ${of} seats of ${JSON.stringify(key)} at ${this.client.name})`;
+  }
+}
+
+const details = ({ ahead, retryAfter, late }: Refusal): string =>
+  `${late ? ' as late' : ''}${ahead === undefined ? '' : `, ${ahead} ahead`}${retryAfter === undefined ? '' : `, retry after ${retryAfter} ms`}`;

@@ -1,0 +1,5 @@
+export type { Case, Need, Outcome } from './case.ts';
+export { conformance } from './conformance.ts';
+export { laws } from './laws.ts';
+export { type ManualClock, manualClock } from './manual-clock.ts';
+export type { Faults, Subject, Timing } from './subject.ts';

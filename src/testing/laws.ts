@@ -1,0 +1,34 @@
+import { type Case, caseOf, type Law } from './case.ts';
+import { doubt } from './laws/doubt.ts';
+import { exclusion } from './laws/exclusion.ts';
+import { histories } from './laws/histories.ts';
+import { identity } from './laws/identity.ts';
+import { inspection } from './laws/inspection.ts';
+import { lapse } from './laws/lapse.ts';
+import { names } from './laws/names.ts';
+import { order } from './laws/order.ts';
+import { release } from './laws/release.ts';
+import { renewal } from './laws/renewal.ts';
+import { tickets } from './laws/tickets.ts';
+import { watch } from './laws/watch.ts';
+import type { Subject } from './subject.ts';
+
+const LAWS: readonly Law[] = [
+  ...identity,
+  ...exclusion,
+  ...order,
+  ...release,
+  ...renewal,
+  ...lapse,
+  ...tickets,
+  ...watch,
+  ...inspection,
+  ...names,
+  ...histories,
+  ...doubt,
+];
+
+/** The laws of the contract (`core/backend.ts`), as cases against a bare backend. */
+export function laws(subject: Subject): Case[] {
+  return LAWS.map((law) => caseOf(subject, law));
+}

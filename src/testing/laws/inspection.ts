@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { SHARED } from '../../core/admission.ts';
+import type { Law } from '../case.ts';
+
+/** What an operator sees, and may end. */
+export const inspection: readonly Law[] = [
+  {
+    name: 'inspect shows who holds and who waits, in the order of the line',
+    needs: ['inspect', 'fair', 'shared seats'],
+    async check(scene) {
+      const line = [...scene.pair(SHARED), scene.contender(), scene.contender(SHARED)];
+      const granted = [await line[0]!.gets(), await line[1]!.gets()];
+      await line[2]!.waits();
+      await line[3]!.waits();
+      const seen = await scene.standings();
+      assert.deepEqual(
+        seen.map(({ key, held, position, take, of, label }) => ({ key, held, position, take, of, label })),
+        line.map(({ claim: { key, take, of, label } }, position) => ({
+          key,
+          held: position < granted.length,
+          position,
+          take,
+          of,
+          label,
+        })),
+      );
+      for (const [position, { ticket }] of granted.entries()) assert.equal(seen[position]!.ticket, ticket);
+      for (const { remaining, since = 0, label } of seen) {
+        assert.ok(remaining > 0, `remaining ${remaining} of ${label}, which is alive`);
+        assert.ok(since >= 0 && since < remaining + line[0]!.claim.ttl, `since ${since} of ${label}, which just came`);
+      }
+    },
+  },
+  {
+    name: 'inspect shows the holder with its ticket',
+    needs: ['inspect'],
+    async check(scene) {
+      const holder = scene.contender();
+      const { ticket } = await holder.gets();
+      const seen = await scene.standings();
+      const { label, take, of } = holder.claim;
+      assert.deepEqual(
+        seen.map(({ held, ticket, label, take, of }) => ({ held, ticket, label, take, of })),
+        [{ held: true, ticket, label, take, of }],
+      );
+      await holder.leaves();
+      assert.deepEqual(await scene.standings(), [], 'after the release');
+    },
+  },
+  {
+    name: 'inspect counts down to the lapse, and forgets what has lapsed',
+    needs: ['inspect', 'lapses'],
+    async check(scene) {
+      await scene.contender({ ttl: scene.ttl }).gets();
+      const { remaining } = (await scene.standings())[0] ?? assert.fail('the holder is not shown');
+      assert.ok(remaining > 0 && remaining <= scene.ttl + scene.tolerance, `remaining ${remaining} of ${scene.ttl}`);
+      await scene.lapsed();
+      assert.deepEqual(await scene.standings(), []);
+    },
+  },
+  {
+    name: 'inspect never shows an id: whoever knows one may release',
+    needs: ['inspect'],
+    async check(scene) {
+      const [holder, waiter] = scene.pair();
+      await holder.gets();
+      await waiter.waits();
+      const shown = JSON.stringify(await scene.standings(), (_, value) =>
+        typeof value === 'bigint' ? `${value}` : value,
+      );
+      for (const { claim } of [holder, waiter])
+        assert.ok(!shown.includes(claim.id), `the id of ${claim.label} is shown`);
+    },
+  },
+  {
+    name: 'a forced release frees the hold with that ticket, and no other',
+    needs: ['evict'],
+    async check(scene) {
+      const [holder, next] = scene.pair();
+      const [, other] = scene.clients;
+      const { ticket } = await holder.gets();
+      assert.equal(await other.evict!(scene.key, ticket + 1_000_000n), false, 'nobody has that ticket');
+      assert.equal(await other.evict!(`${scene.key}/other`, ticket), false, 'nobody holds that key');
+      await next.waits();
+      assert.equal(await other.evict!(scene.key, ticket), true, `${holder} has that ticket`);
+      assert.equal(await other.evict!(scene.key, ticket), false, 'it is free already');
+      await holder.isGone();
+      await next.gets();
+      await holder.hasNothing();
+    },
+  },
+  {
+    name: 'a forced release of one reader leaves the others in',
+    needs: ['evict', 'shared seats'],
+    async check(scene) {
+      const [robbed, other] = scene.pair(SHARED);
+      const { ticket } = await robbed.gets();
+      await other.gets();
+      assert.equal(await scene.clients[1].evict!(scene.key, ticket), true);
+      await robbed.isGone();
+      assert.notEqual(await other.renew(), 'gone', `${other} was not evicted`);
+      await scene.contender({ queue: false }).waits();
+    },
+  },
+];

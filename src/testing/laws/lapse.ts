@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { SHARED } from '../../core/admission.ts';
+import type { Law } from '../case.ts';
+
+/** Whoever gives no sign of life loses hold or place, and whoever the rule then admits is in. */
+export const lapse: readonly Law[] = [
+  {
+    name: 'a hold lapses, and a renewal does not bring it back',
+    needs: ['lapses'],
+    async check(scene) {
+      const [dead, next] = scene.pair({ ttl: scene.ttl });
+      await dead.gets();
+      await next.waits();
+      await scene.lapsed();
+      await dead.isGone();
+      await next.gets();
+      await dead.hasNothing();
+    },
+  },
+  {
+    name: 'the lapse of a hold admits the next in line',
+    needs: ['lapses', 'fair'],
+    async check(scene) {
+      const dead = scene.contender({ ttl: scene.ttl });
+      const [next, last] = scene.pair({ ttl: scene.ttl * 20 });
+      await dead.gets();
+      await next.waits();
+      await last.waits();
+      await scene.lapsed();
+      await last.waits();
+      await next.gets();
+    },
+  },
+  {
+    name: 'the lapse of a place admits those behind it',
+    needs: ['lapses', 'fair', 'shared seats'],
+    async check(scene) {
+      const holder = scene.contender(SHARED);
+      const dead = scene.contender({ ttl: scene.ttl });
+      const next = scene.contender(SHARED);
+      await holder.gets();
+      await dead.waits();
+      await next.waits();
+      await scene.lapsed();
+      await next.gets();
+      await dead.hasNothing();
+    },
+  },
+  {
+    name: 'a dead waiter stalls the line no longer than its place and its hold',
+    needs: ['lapses', 'fair'],
+    async check(scene) {
+      const holder = scene.contender();
+      const dead = scene.contender({ ttl: scene.ttl });
+      const next = scene.contender();
+      await holder.gets();
+      await dead.waits();
+      await next.waits();
+      await holder.leaves();
+      await scene.lapsed();
+      await next.gets();
+    },
+  },
+  {
+    name: 'repeated attempts keep a hold and a place alive past their ttl',
+    needs: ['lapses', 'fair'],
+    async check(scene) {
+      const [holder, waiter] = scene.pair({ ttl: scene.ttl });
+      const { ticket } = await holder.gets();
+      await waiter.waits();
+      const late = scene.contender();
+      await late.waits();
+      for (let spent = 0; spent < scene.ttl * 1.5; spent += scene.ttl / 5) {
+        await scene.pass(scene.ttl / 5);
+        assert.equal((await holder.gets()).ticket, ticket, `${holder} asked every ${scene.ttl / 5} ms`);
+        await waiter.waits();
+      }
+      await holder.leaves();
+      await late.waits();
+      await waiter.gets();
+    },
+  },
+  {
+    name: 'of several readers the silent one lapses alone',
+    needs: ['lapses', 'shared seats'],
+    async check(scene) {
+      const dead = scene.contender({ ...SHARED, ttl: scene.ttl });
+      const alive = scene.contender(SHARED);
+      await dead.gets();
+      await alive.gets();
+      await scene.lapsed();
+      await dead.isGone();
+      assert.notEqual(await alive.renew(), 'gone', `${alive} has a long lease of its own`);
+      await scene.contender({ queue: false }).waits();
+      await alive.leaves();
+      await scene.contender({ queue: false }).gets();
+    },
+  },
+];

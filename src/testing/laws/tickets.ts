@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { SHARED } from '../../core/admission.ts';
+import { isLockError } from '../../core/errors.ts';
+import type { Law } from '../case.ts';
+import type { Contender } from '../contender.ts';
+import type { Scene } from '../scene.ts';
+
+const SPAN = 16;
+const LEAP = 1_000_000n;
+
+/** Every exclusive grant of a key has a higher ticket than all before it: that is the fencing token. */
+export const tickets: readonly Law[] = [
+  {
+    name: 'tickets grow over a release, even of an idle key',
+    needs: ['fencing'],
+    check: (scene) => growsOver(scene, (holder) => holder.leaves()),
+  },
+  {
+    name: 'tickets grow over a lapse',
+    needs: ['fencing', 'lapses'],
+    check: (scene) => growsOver(scene, () => scene.lapsed(), scene.ttl),
+  },
+  {
+    name: 'tickets grow over a forced release',
+    needs: ['fencing', 'evict'],
+    check: (scene) =>
+      growsOver(scene, async ({ client, claim }, ticket) => assert.ok(await client.evict!(claim.key, ticket))),
+  },
+  {
+    name: 'tickets grow over claims that never held exclusively',
+    needs: ['fencing', 'shared seats'],
+    check: (scene) =>
+      growsOver(scene, async (holder) => {
+        await holder.leaves();
+        const reader = scene.contender(SHARED);
+        await reader.gets();
+        await reader.leaves();
+      }),
+  },
+  {
+    name: 'a span reserves its tickets: the next claim begins above them',
+    needs: ['fencing', 'spans'],
+    async check(scene) {
+      const spanning = scene.contender({ span: SPAN });
+      const [second, third] = scene.pair({ span: SPAN });
+      const first = await spanning.gets();
+      assert.equal((await spanning.gets()).ticket, first.ticket, 'an attempt again reserves nothing more');
+      await second.waits();
+      await spanning.leaves();
+      const { ticket } = await second.gets();
+      above(ticket, first.ticket + BigInt(SPAN));
+      await second.leaves();
+      above((await third.gets()).ticket, ticket + BigInt(SPAN));
+    },
+  },
+  {
+    name: 'a ticket is never below the one that was proposed',
+    needs: ['fencing'],
+    async check(scene) {
+      const [first, second] = scene.pair();
+      const { ticket } = await first.gets();
+      await first.leaves();
+      const proposed = ticket + LEAP;
+      try {
+        above((await second.gets({ ...second.claim, atLeast: proposed })).ticket, proposed);
+      } catch (error) {
+        // Refused for good is honest: an engine whose tickets are its own revisions cannot leap.
+        if (isLockError(error, 'LOCK_UNSUPPORTED')) return;
+        throw error;
+      }
+      await second.leaves();
+      above((await scene.contender().gets()).ticket, proposed + 1n);
+    },
+  },
+];
+
+async function growsOver(
+  scene: Scene,
+  end: (holder: Contender, ticket: bigint) => Promise<void>,
+  ttl?: number,
+): Promise<void> {
+  let last = -1n;
+  for (let round = 0; round < 3; round++) {
+    const holder = scene.contender(ttl === undefined ? {} : { ttl });
+    const { ticket } = await holder.gets();
+    above(ticket, last + 1n);
+    last = ticket;
+    await end(holder, ticket);
+  }
+}
+
+function above(ticket: bigint, least: bigint): void {
+  assert.ok(ticket >= least, `ticket ${ticket} must be at least ${least}`);
+}

@@ -1,0 +1,100 @@
+import { EXCLUSIVE } from '../core/admission.ts';
+import type { Backend, Claim, Standing } from '../core/backend.ts';
+import { systemClock } from '../core/clock.ts';
+import { Contender } from './contender.ts';
+import { randomFrom } from './random.ts';
+import type { Subject } from './subject.ts';
+import { Watching } from './watching.ts';
+
+const TTL = 400;
+const TOLERANCE = 250;
+/** Of a hold or place that must not lapse while a case runs, ms. */
+const LONG = 60_000;
+/** Tolerances after which a wake that has not come never will. */
+const PATIENCE = 10;
+
+/** Where a law is tried: two clients of one engine, a key of its own, and whoever contends for it. */
+export class Scene {
+  readonly subject: Subject;
+  /** As two processes would have them. */
+  readonly clients: readonly [Backend, Backend];
+  readonly key: string = `conformance/${systemClock.id()}`;
+  /** ms of a lease that is meant to lapse; `lapsed` outlasts it. */
+  readonly ttl: number;
+  readonly tolerance: number;
+  readonly seed: number;
+  readonly random: () => number;
+  readonly #contenders: Contender[] = [];
+  readonly #others: Backend[] = [];
+
+  private constructor(subject: Subject, clients: readonly [Backend, Backend]) {
+    this.subject = subject;
+    this.clients = clients;
+    this.ttl = subject.timing?.ttl ?? Math.max(TTL, clients[0].traits.ttl.min);
+    this.tolerance = subject.timing?.tolerance ?? TOLERANCE;
+    this.seed = subject.seed ?? Math.floor(systemClock.random() * 2 ** 31);
+    this.random = randomFrom(this.seed);
+  }
+
+  static async open(subject: Subject): Promise<Scene> {
+    return new Scene(subject, [await subject.open(), await subject.open()]);
+  }
+
+  /** Whoever comes next: the clients take turns. */
+  contender(wish: Partial<Claim> = {}, client?: Backend): Contender {
+    const number = this.#contenders.length;
+    const claim = {
+      key: this.key,
+      id: systemClock.id(),
+      ...EXCLUSIVE,
+      ttl: Math.min(LONG, this.clients[0].traits.ttl.max),
+      queue: true,
+      span: 1,
+      within: LONG,
+      label: `contender ${number + 1}`,
+      ...wish,
+    };
+    const contender = new Contender(client ?? this.clients[number % 2]!, claim);
+    this.#contenders.push(contender);
+    return contender;
+  }
+
+  /** Two of a kind, one of each client. */
+  pair(wish: Partial<Claim> = {}): [Contender, Contender] {
+    return [this.contender(wish), this.contender(wish)];
+  }
+
+  /** One more client, of the same prefix or of another. */
+  async another(open: 'open' | 'apart' = 'open'): Promise<Backend> {
+    const client = await this.subject[open]!();
+    this.#others.push(client);
+    return client;
+  }
+
+  watch(contender: Contender): Promise<Watching> {
+    return Watching.by(contender, this.tolerance * PATIENCE);
+  }
+
+  /** What `inspect` shows of the keys of this scene. */
+  async standings(prefix: string = this.key): Promise<Standing[]> {
+    const seen: Standing[] = [];
+    for await (const standing of this.clients[1].inspect!(prefix)) seen.push(standing);
+    return seen;
+  }
+
+  async pass(ms: number): Promise<void> {
+    const pass = this.subject.timing?.pass;
+    await (pass ? pass(ms) : new Promise<void>((resolve) => systemClock.after(ms, resolve)));
+  }
+
+  /** Long enough for a lease of `ttl` to be over, wherever it is counted. */
+  lapsed(ttl: number = this.ttl): Promise<void> {
+    return this.pass(ttl + this.tolerance);
+  }
+
+  async close(): Promise<void> {
+    // A law may have left the engine or a client in any state: what counts is what the law said.
+    await Promise.allSettled(this.#contenders.map((contender) => contender.release()));
+    await Promise.allSettled([...this.clients, ...this.#others].map((client) => client.close()));
+  }
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import type { Grant } from '../core/backend.ts';
+import type { Contender } from './contender.ts';
+import { limited } from './limited.ts';
+
+/** A contender that does as core does, but without core's timer: what it is not told, it never finds out. */
+export class Watching implements AsyncDisposable {
+  readonly #contender: Contender;
+  readonly #patience: number;
+  readonly #heard: (Grant | undefined)[] = [];
+  #listener: (() => void) | undefined;
+  #watch: AsyncDisposable | undefined;
+
+  private constructor(contender: Contender, patience: number) {
+    this.#contender = contender;
+    this.#patience = patience;
+  }
+
+  /** @param patience ms after which a wake that has not come never will. */
+  static async by(contender: Contender, patience: number): Promise<Watching> {
+    const watching = new Watching(contender, patience);
+    watching.#watch = await contender.client.watch!(contender.claim, (grant) => {
+      watching.#heard.push(grant);
+      watching.#listener?.();
+    });
+    return watching;
+  }
+
+  get silent(): boolean {
+    return this.#heard.length === 0;
+  }
+
+  /** Waits for wakes, asks after each, and is content with the first that was right. */
+  async isAdmitted(): Promise<void> {
+    for (;;) {
+      const told = await this.#wake();
+      const answer = await this.#contender.attempt();
+      if (told && !answer.granted) assert.fail(`${this.#contender} was told of a grant that an attempt does not find`);
+      if (!answer.granted) continue;
+      if (told) assert.equal(told.ticket, answer.ticket, 'the ticket told and the ticket found');
+      return;
+    }
+  }
+
+  async #wake(): Promise<Grant | undefined> {
+    if (this.silent) {
+      const heard = new Promise<void>((resolve) => {
+        this.#listener = resolve;
+      });
+      const message = `${this.#contender} was admitted and heard nothing of it in ${this.#patience} ms`;
+      await limited(heard, this.#patience, message);
+    }
+    return this.#heard.shift();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#watch?.[Symbol.asyncDispose]();
+  }
+}
