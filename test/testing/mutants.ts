@@ -1,0 +1,370 @@
+import { posix } from 'node:path';
+import { memory } from '../../src/backends/memory.ts';
+import { ALL_SEATS, EXCLUSIVE } from '../../src/core/admission.ts';
+import type { Backend, Claim, Grant, Handle, Standing } from '../../src/core/backend.ts';
+import { manualClock, type Subject } from '../../src/testing/index.ts';
+
+/** The memory backend with one law broken. */
+export interface Mutant {
+  readonly bug: string;
+  /** A case that must find it. */
+  readonly foundBy: string;
+  readonly plant: (sound: Backend) => Partial<Backend>;
+}
+
+export function subjectOf({ bug, plant }: Mutant): Subject {
+  const clock = manualClock();
+  const sound = memory({ clock });
+  // The methods not overridden run on the sound backend, whose private fields no other object has.
+  const mutant: Backend = {
+    name: 'mutant',
+    traits: sound.traits,
+    attempt: (claim) => sound.attempt(claim),
+    renew: (claims) => sound.renew(claims),
+    release: (handle, next) => sound.release(handle, next),
+    watch: (claim, wake) => sound.watch!(claim, wake),
+    inspect: (prefix) => sound.inspect!(prefix),
+    evict: (key, ticket) => sound.evict!(key, ticket),
+    close: () => sound.close(),
+    ...plant(sound),
+  };
+  return {
+    name: `memory that ${bug}`,
+    open: async () => mutant,
+    timing: { tolerance: 1, pass: (ms) => clock.advance(ms) },
+    seed: 1,
+  };
+}
+
+async function line(sound: Backend, key: string): Promise<Standing[]> {
+  const standings: Standing[] = [];
+  for await (const standing of sound.inspect!(key)) if (standing.key === key) standings.push(standing);
+  return standings;
+}
+
+/** Every call with its key changed, as an engine would that stores it carelessly. */
+const storesKeys =
+  (as: (key: string) => string) =>
+  (sound: Backend): Partial<Backend> => {
+    const stored = <T extends Handle>(handle: T): T => ({ ...handle, key: as(handle.key) });
+    return {
+      attempt: (claim) => sound.attempt(stored(claim)),
+      renew: (claims) => sound.renew(claims.map(stored)),
+      release: (handle, next) => sound.release(stored(handle), next && stored(next)),
+    };
+  };
+
+const attemptsAs =
+  (change: (claim: Claim) => Partial<Claim>) =>
+  (sound: Backend): Partial<Backend> => ({ attempt: (claim) => sound.attempt({ ...claim, ...change(claim) }) });
+
+const shows =
+  (change: (standing: Standing) => Standing) =>
+  (sound: Backend): Partial<Backend> => ({
+    async *inspect(prefix) {
+      for await (const standing of sound.inspect!(prefix)) yield change(standing);
+    },
+  });
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    bug: 'releases whoever holds',
+    foundBy: 'a second release frees nothing, least of all the next holder',
+    plant: (sound) => ({
+      async release({ key }, next) {
+        const [head] = await line(sound, key);
+        const freed = head !== undefined && (await sound.evict!(key, head.ticket));
+        return { freed, next: next && (await sound.attempt(next)) };
+      },
+    }),
+  },
+  {
+    bug: 'says of every release that it freed something',
+    foundBy: 'the release of an unknown id frees nothing',
+    plant: (sound) => ({ release: async (handle, next) => ({ ...(await sound.release(handle, next)), freed: true }) }),
+  },
+  {
+    bug: 'forgets the next claim of a release, and says it was refused',
+    foundBy: 'a release hands a free key to its next claim',
+    plant: (sound) => ({
+      release: async (handle, next) => ({ ...(await sound.release(handle)), next: next && { granted: false } }),
+    }),
+  },
+  {
+    bug: 'lets the next claim of a release in before those who wait',
+    foundBy: 'the next claim of a release stands behind those who wait',
+    plant: (sound) => ({
+      async release(handle, next) {
+        const answer = await sound.release(handle);
+        if (!next) return answer;
+        const waiting = await line(sound, handle.key);
+        for (const { ticket } of waiting) await sound.evict!(handle.key, ticket);
+        return { ...answer, next: await sound.attempt(next) };
+      },
+    }),
+  },
+  {
+    bug: 'revives with a renewal',
+    foundBy: 'renew never revives a released hold',
+    plant: (sound) => ({
+      async renew(claims) {
+        for (const claim of claims) await sound.attempt(claim);
+        return sound.renew(claims);
+      },
+    }),
+  },
+  {
+    bug: 'answers renewals in another order',
+    foundBy: 'renew answers every claim, in order',
+    plant: (sound) => ({
+      renew: async (claims) => (await sound.renew(claims)).sort((one) => (one === 'gone' ? -1 : 1)),
+    }),
+  },
+  {
+    bug: 'leaves out of its answers what is gone',
+    foundBy: 'renew answers every claim, in order',
+    plant: (sound) => ({ renew: async (claims) => (await sound.renew(claims)).filter((answer) => answer !== 'gone') }),
+  },
+  {
+    bug: 'only ever lengthens a lease',
+    foundBy: 'renew may shorten a lease',
+    plant: (sound) => ({
+      renew: (claims) => sound.renew(claims.map((claim) => ({ ...claim, ttl: Math.max(claim.ttl, 60_000) }))),
+    }),
+  },
+  {
+    bug: 'never lets a hold lapse',
+    foundBy: 'a hold lapses, and a renewal does not bring it back',
+    plant: attemptsAs(({ ttl }) => ({ ttl: ttl * 1_000 })),
+  },
+  {
+    bug: 'lets a hold lapse early',
+    foundBy: 'repeated attempts keep a hold and a place alive past their ttl',
+    plant: attemptsAs(({ ttl }) => ({ ttl: ttl / 10 })),
+  },
+  {
+    bug: 'keeps a place for those who did not ask for one',
+    foundBy: 'a refusal without queue leaves nothing behind',
+    plant: attemptsAs(() => ({ queue: true })),
+  },
+  {
+    bug: 'keeps no place for those who asked for one',
+    foundBy: 'claims are admitted in the order they came, with growing tickets',
+    plant: attemptsAs(() => ({ queue: false })),
+  },
+  {
+    bug: 'sends a waiter to the end of the line for asking again',
+    foundBy: 'a repeated attempt keeps its place in line',
+    plant: (sound) => ({
+      async attempt(claim) {
+        const answer = await sound.attempt(claim);
+        if (answer.granted || !claim.queue) return answer;
+        await sound.release(claim);
+        return sound.attempt(claim);
+      },
+    }),
+  },
+  {
+    bug: 'gives a new ticket for asking again',
+    foundBy: 'a repeated attempt keeps its ticket',
+    plant: (sound) => {
+      let asked = 0n;
+      return {
+        async attempt(claim) {
+          const answer = await sound.attempt(claim);
+          return answer.granted ? { ...answer, ticket: answer.ticket + ++asked } : answer;
+        },
+      };
+    },
+  },
+  {
+    bug: 'counts tickets from one again when the line was empty',
+    foundBy: 'tickets grow over a release, even of an idle key',
+    plant: (sound) => ({
+      async attempt(claim) {
+        const answer = await sound.attempt(claim);
+        return answer.granted && (await line(sound, claim.key)).length === 1 ? { ...answer, ticket: 1n } : answer;
+      },
+    }),
+  },
+  {
+    bug: 'reserves one ticket whatever the span',
+    foundBy: 'a span reserves its tickets: the next claim begins above them',
+    plant: attemptsAs(() => ({ span: 1 })),
+  },
+  {
+    bug: 'takes no notice of the proposed ticket',
+    foundBy: 'a ticket is never below the one that was proposed',
+    plant: attemptsAs(() => ({ atLeast: undefined })),
+  },
+  {
+    bug: 'counts a permit of several units as one',
+    foundBy: 'permits are granted while their units fit, and no further',
+    plant: attemptsAs(({ take, of }) => ({ take: take === of ? take : 1 })),
+  },
+  {
+    bug: 'looks only at the room of the one who asks',
+    foundBy: 'kinds mixed on one key exclude each other by their seats',
+    plant: attemptsAs(({ take, of }) => (take === of ? {} : { of: ALL_SEATS })),
+  },
+  {
+    bug: 'treats readers as writers',
+    foundBy: 'readers share, and keep a writer out to the last',
+    plant: attemptsAs(() => EXCLUSIVE),
+  },
+  {
+    bug: 'treats writers as readers',
+    foundBy: 'an exclusive hold keeps out every client, its own too',
+    plant: attemptsAs(() => ({ take: 1 })),
+  },
+  {
+    bug: 'wakes nobody',
+    foundBy: 'a release wakes the next in line',
+    plant: () => ({ watch: async () => ({ async [Symbol.asyncDispose]() {} }) }),
+  },
+  {
+    bug: 'arms a watch a little after it said so',
+    foundBy: 'an admission that races the arming is heard, or found by the attempt that follows',
+    plant: (sound) => ({
+      async watch(claim, wake) {
+        const armed = new Promise<AsyncDisposable>((resolve) => {
+          setTimeout(() => resolve(sound.watch!(claim, wake)), 5);
+        });
+        return { [Symbol.asyncDispose]: async () => (await armed)[Symbol.asyncDispose]() };
+      },
+    }),
+  },
+  {
+    bug: 'wakes one when it admits several',
+    foundBy: 'a release that admits several wakes them all',
+    plant: (sound) => {
+      const woken = new Set<string>();
+      return {
+        watch: (claim, wake) =>
+          sound.watch!(claim, (grant) => {
+            if (!woken.has(claim.key)) wake(grant);
+            woken.add(claim.key);
+          }),
+      };
+    },
+  },
+  {
+    bug: 'tells a waiter of a ticket that is not its own',
+    foundBy: 'a release wakes the next in line',
+    plant: (sound) => ({
+      watch: (claim, wake) =>
+        sound.watch!(claim, (grant?: Grant) => wake(grant && { ...grant, ticket: grant.ticket + 1n })),
+    }),
+  },
+  {
+    bug: 'goes on waking after the watch was disposed of',
+    foundBy: 'a watch that was disposed of is silent',
+    plant: (sound) => ({
+      async watch(claim, wake) {
+        await sound.watch!(claim, wake);
+        return { async [Symbol.asyncDispose]() {} };
+      },
+    }),
+  },
+  {
+    bug: 'shows ids',
+    foundBy: 'inspect never shows an id: whoever knows one may release',
+    plant: (sound) => {
+      const ids = new Map<string, string>();
+      return {
+        attempt(claim) {
+          ids.set(claim.label, claim.id);
+          return sound.attempt(claim);
+        },
+        ...shows((standing) => ({ ...standing, owner: ids.get(standing.label) }))(sound),
+      };
+    },
+  },
+  {
+    bug: 'shows everyone as a holder',
+    foundBy: 'inspect shows who holds and who waits, in the order of the line',
+    plant: shows((standing) => ({ ...standing, held: true })),
+  },
+  {
+    bug: 'takes the prefix of inspect for a pattern',
+    foundBy: 'inspect takes its prefix as it stands, and gives keys back as they were',
+    plant: (sound) => ({
+      async *inspect(prefix) {
+        const [start = '', ...rest] = prefix.split('*');
+        for await (const standing of sound.inspect!(start)) {
+          if (rest.every((part) => standing.key.slice(start.length).includes(part))) yield standing;
+        }
+      },
+    }),
+  },
+  {
+    bug: 'evicts the holder whatever the ticket',
+    foundBy: 'a forced release frees the hold with that ticket, and no other',
+    plant: (sound) => ({
+      async evict(key) {
+        const [head] = await line(sound, key);
+        return head !== undefined && sound.evict!(key, head.ticket);
+      },
+    }),
+  },
+  {
+    bug: 'evicts all readers for one',
+    foundBy: 'a forced release of one reader leaves the others in',
+    plant: (sound) => ({
+      async evict(key, ticket) {
+        const found = await sound.evict!(key, ticket);
+        if (found) for (const { ticket: other } of await line(sound, key)) await sound.evict!(key, other);
+        return found;
+      },
+    }),
+  },
+  {
+    bug: 'closes for everyone',
+    foundBy: 'a client that closes disturbs no other',
+    plant: (sound) => ({
+      async close() {
+        for await (const { key, ticket } of sound.inspect!('')) await sound.evict!(key, ticket);
+      },
+    }),
+  },
+  {
+    bug: 'folds the case of keys',
+    foundBy: 'different keys never meet: case and accents',
+    plant: storesKeys((key) => key.toLowerCase()),
+  },
+  {
+    bug: 'normalises keys',
+    foundBy: 'different keys never meet: Unicode forms',
+    plant: storesKeys((key) => key.normalize('NFC')),
+  },
+  {
+    bug: 'pads keys with spaces',
+    foundBy: 'different keys never meet: white space',
+    plant: storesKeys((key) => key.replace(/ +$/, '')),
+  },
+  {
+    bug: 'ends keys at a NUL',
+    foundBy: 'different keys never meet: NUL and control characters',
+    plant: storesKeys((key) => key.replace(/\0.*/s, '')),
+  },
+  {
+    bug: 'takes keys for paths',
+    foundBy: 'different keys never meet: paths',
+    plant: storesKeys((key) => posix.normalize(key)),
+  },
+  {
+    bug: 'writes a slash as %2F and leaves % as it is',
+    foundBy: 'different keys never meet: encodings',
+    plant: storesKeys((key) => key.replaceAll('/', '%2F')),
+  },
+  {
+    bug: 'locks by hash tag',
+    foundBy: 'different keys never meet: patterns and braces',
+    plant: storesKeys((key) => /\{([^}]+)\}/.exec(key)?.[1] ?? key),
+  },
+  {
+    bug: 'cuts keys at 255 characters',
+    foundBy: 'different keys never meet: the longest there may be',
+    plant: storesKeys((key) => key.slice(0, 255)),
+  },
+];
