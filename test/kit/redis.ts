@@ -89,23 +89,23 @@ export async function startRedisSentinel(settings: RedisSettings = {}): Promise<
     ...plan(port, replica),
     ready: async () => (await askRedis(port, 'INFO replication')).includes('master_link_status:up'),
   }));
-  const group = await Servers.start('redis', [
-    plan(primary, settings),
-    ...replicas,
-    ...others.slice(2).map((port) => sentinelPlan(port, primary, name)),
-  ]);
-  const sentinels = group.servers.slice(3);
+  await using started = new AsyncDisposableStack();
+  // First these: a sentinel that finds no replicas at its start looks again only after 10 s.
+  const { servers } = started.use(await Servers.start('redis', [plan(primary, settings), ...replicas]));
+  const watchers = others.slice(2).map((port) => sentinelPlan(port, primary, name));
+  const { servers: sentinels, url } = started.use(await Servers.start('redis+sentinel', watchers));
+  const all = started.move();
   return {
     name,
-    servers: group.servers.slice(0, 3),
+    servers,
     sentinels,
-    url: `redis+sentinel://${sentinels.map(({ host, port }) => `${host}:${port}`).join(',')}/${name}`,
+    url: `${url}/${name}`,
     async primary() {
-      const asked = sentinels.filter(({ alive }) => alive)[0]!;
+      const asked = sentinels.find(({ alive }) => alive)!;
       const address = await askRedis(asked.port, `SENTINEL GET-MASTER-ADDR-BY-NAME ${name}`);
       return Number(address.trim().split('\r\n').at(-1));
     },
-    [Symbol.asyncDispose]: () => group[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
 
@@ -113,28 +113,23 @@ export async function startRedisSentinel(settings: RedisSettings = {}): Promise<
 export async function startRedisCluster(settings: RedisSettings = {}): Promise<Servers> {
   const nodes = await freePorts(6);
   const buses = await freePorts(6);
-  const group = await Servers.start(
-    'redis+cluster',
-    nodes.map((port, index) =>
-      plan(port, {
-        'cluster-enabled': 'yes',
-        'cluster-node-timeout': '1000',
-        // The default is port + 10000, which nobody looked at.
-        'cluster-port': `${buses[index]}`,
-        ...settings,
-      }),
-    ),
+  await using started = new AsyncDisposableStack();
+  const members = nodes.map((port, index) =>
+    plan(port, {
+      'cluster-enabled': 'yes',
+      'cluster-node-timeout': '1000',
+      // The default is port + 10000, which nobody looked at.
+      'cluster-port': `${buses[index]}`,
+      ...settings,
+    }),
   );
-  try {
-    const addresses = nodes.map((port) => `${HOST}:${port}`);
-    const create = ['--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes'];
-    await promisify(execFile)(program('redis', 'redis-cli'), create, { timeout: 30_000 });
-    for (const port of nodes) await until(`node ${port} of the cluster is ready`, () => isMember(port), 20_000);
-  } catch (error) {
-    await group[Symbol.asyncDispose]();
-    throw error;
-  }
-  return group;
+  const cluster = started.use(await Servers.start('redis+cluster', members));
+  const addresses = nodes.map((port) => `${HOST}:${port}`);
+  const create = ['--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes'];
+  await promisify(execFile)(program('redis', 'redis-cli'), create, { timeout: 30_000 });
+  for (const port of nodes) await until(`node ${port} of the cluster is ready`, () => isMember(port), 20_000);
+  started.move();
+  return cluster;
 }
 
 async function isMember(port: number): Promise<boolean> {
