@@ -40,7 +40,10 @@ export class Child {
         this.#end = how;
         resolve(how);
       };
-      this.process.once('error', (error) => ended(`could not be started: ${error.message}`));
+      this.process.on('error', (error) => {
+        // Else it was a message or a signal that came too late.
+        if (this.process.pid === undefined) ended(`could not be started: ${error.message}`);
+      });
       this.process.once('exit', (code, signal) =>
         ended(signal ? `ended by ${signal}` : `ended with exit code ${code}`),
       );
