@@ -11,8 +11,8 @@
  *   attempt; core attempts at least three times in that.
  * - Without `queue` nothing is left behind by a refusal. `lost` never fires for a hold that is still good.
  * - Whatever removes a claim (release, lapse, eviction) admits whomever the rule (`admission.ts`) now admits.
- * - From when `watch` resolves no admission of the claim goes unheard. Wakes may be spurious, never needed: beside every
- *   watch stands a timer of core's. A wake that brings a grant brings the same grant an attempt would have brought.
+ * - Wakes may be spurious and are never needed: beside every watch stands a timer of core's. A wake that brings a grant
+ *   brings the same grant an attempt would have brought.
  */
 import type { Seats } from './admission.ts';
 import type { Finding, Standing, Traits } from './traits.ts';
@@ -72,7 +72,8 @@ export interface Backend {
   renew(claims: readonly Claim[]): Promise<Renewal[]>;
   /** Gives up the hold or the place; in the same step, where the engine can, the process's next waiter takes its place. */
   release(handle: Handle, next?: Claim): Promise<Release>;
-  watch?(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable>;
+  /** From when this is there no admission of the claim goes unheard. At once, not by a promise, where arming is free now. */
+  watch?(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable | Promise<AsyncDisposable>;
   inspect?(prefix: string): AsyncIterable<Standing>;
   /** Forced release of the claim with this ticket, whoever holds it. */
   evict?(key: string, ticket: bigint): Promise<boolean>;

@@ -23,7 +23,7 @@ export interface Clock {
   id(): string;
 }
 
-/** A timer above 2³¹ − 1 ms fires at once in Node; whoever is called early looks at the clock and waits again. */
+/** A timer above 2³¹ − 1 ms fires at once in Node, so a longer one is made of several. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 /** Less than this between the two clocks is measurement, not sleep. */
 const SLEEP = 250;
@@ -51,8 +51,13 @@ export const systemClock: Clock = {
     return performance.now() + asleep;
   },
   after(ms, fn, background = false) {
-    const timer = setTimeout(fn, Math.min(ms, LONGEST_TIMER));
-    if (background) timer.unref();
+    let timer: NodeJS.Timeout;
+    const set = (left: number): void => {
+      const rest = left - LONGEST_TIMER;
+      timer = rest > 0 ? setTimeout(set, LONGEST_TIMER, rest) : setTimeout(fn, left);
+      if (background) timer.unref();
+    };
+    set(ms);
     return () => clearTimeout(timer);
   },
   random: Math.random,

@@ -1,0 +1,154 @@
+import type { Attempt, Claim, Grant } from './backend.ts';
+import { deadlineOf, type Granted } from './deadline.ts';
+import type { Engine } from './engine.ts';
+import { isLockError } from './errors.ts';
+import { Listener } from './listener.ts';
+import type { Terms } from './options.ts';
+import { backOff, watchedPause } from './pause.ts';
+
+/** How long a waiter outlives an engine that does not answer. ms. */
+const TROUBLE = 10_000;
+/** Refusals for lateness that teach the engine's time; more of them are trouble. */
+const LESSONS = 3;
+
+/** What the engine answered to a request sent at `sent`. */
+export interface Answer {
+  readonly sent: number;
+  readonly attempt: Attempt;
+}
+
+/**
+ * One claim standing in the engine's line: attempt, arm the watch, attempt, sleep until woken or until it is time to ask
+ * again. However the stand ends, it leaves nothing behind but the hold it gave.
+ */
+export class Place {
+  claim: Claim;
+  /** What went wrong last, while nothing has gone right since. */
+  trouble: unknown;
+  readonly #engine: Engine;
+  readonly #spin: Terms['spin'];
+  readonly #patient: boolean;
+  readonly #listener: Listener;
+  /** When the last answered attempt was sent; the first attempt counts before it is answered. */
+  #sent: number | undefined;
+  /** When the engine last answered; of a place that never heard from it, when it began to ask. */
+  #sound: number;
+  #lessons = 0;
+  #cancelled = false;
+
+  /** @param patient keeps asking after a refusal */
+  constructor(engine: Engine, claim: Claim, spin: Terms['spin'], patient: boolean) {
+    this.#engine = engine;
+    this.claim = claim;
+    this.#spin = spin;
+    this.#patient = patient;
+    this.#listener = new Listener(engine.backend, engine.clock);
+    this.#sound = engine.clock.now();
+  }
+
+  cancel(): void {
+    this.#cancelled = true;
+    this.#listener.ring();
+  }
+
+  /** Opens the mailbox if that is free now: then the claim may ride on a release, and no grant goes unheard. */
+  open(): boolean {
+    if (this.#engine.backend.traits.wakes === 'mailbox' && this.#listener.arm(this.claim)) return true;
+    this.#listener.disarm();
+    return false;
+  }
+
+  /**
+   * @param riding what a release answered for this claim, when it took its place in that step
+   * @returns undefined when refused and not patient, or cancelled
+   * @throws LockError what the engine refused with, or `LOCK_UNAVAILABLE`
+   */
+  async stand(riding?: Answer): Promise<Granted | undefined> {
+    let kept = false;
+    if (riding) this.#sent = riding.sent;
+    try {
+      const granted = await this.#stand(riding);
+      kept = granted !== undefined && !this.#cancelled;
+      return kept ? granted : undefined;
+    } catch (error) {
+      if (isLockError(error)) throw error;
+      throw this.#engine.unavailable(this.claim.key, error);
+    } finally {
+      this.#listener.disarm();
+      if (!kept && this.#sent !== undefined) this.#engine.withdraw(this.claim);
+    }
+  }
+
+  async #stand(riding?: Answer): Promise<Granted | undefined> {
+    const { backend, clock } = this.#engine;
+    const { wakes } = backend.traits;
+    let answer = riding;
+    for (let tries = 0; !this.#cancelled; tries++) {
+      if (wakes === 'mailbox' && this.claim.queue) this.#listener.arm(this.claim);
+      if (!this.#listener.mail) answer ??= await this.#ask();
+      const granted = this.#granted(answer);
+      if (granted) {
+        if (granted.deadline > clock.now()) return granted;
+        this.#startAnew();
+      } else if (!answer) {
+        await this.#listener.sleep(backOff(this.#spin, tries, clock.random()));
+      } else if (this.#patient) {
+        if (wakes === 'watch') this.#listener.arm(this.claim);
+        const { attempt } = answer;
+        await this.#listener.sleep(
+          wakes === 'never' || attempt.granted
+            ? backOff(this.#spin, tries, clock.random())
+            : watchedPause(this.claim, attempt, clock.random()),
+        );
+      } else {
+        this.#sent = undefined; // a refusal without a place leaves nothing to withdraw
+        return undefined;
+      }
+      answer = undefined;
+    }
+    return undefined;
+  }
+
+  /** An attempt; undefined when its outcome is unknown and it is worth asking again. */
+  async #ask(): Promise<Answer | undefined> {
+    const sent = this.#engine.clock.now();
+    this.#sent ??= sent;
+    try {
+      const attempt = await this.#engine.attempt(this.claim);
+      if (!attempt.granted && attempt.late) {
+        if (++this.#lessons <= LESSONS) return this.#ask();
+        throw new Error(`every request came later than ${this.claim.within} ms`);
+      }
+      this.#sent = sent;
+      this.#sound = this.#engine.clock.now();
+      this.trouble = undefined;
+      return { sent, attempt };
+    } catch (error) {
+      this.trouble = error;
+      if (this.#listener.mail) return undefined;
+      if (isLockError(error) || !this.#patient || sent - this.#sound > TROUBLE) throw error;
+      return undefined;
+    }
+  }
+
+  /** The grant, by mail or by answer. A refusal that comes after the mail is older than it. */
+  #granted(answer: Answer | undefined): Granted | undefined {
+    const { mail } = this.#listener;
+    const grant: Grant | undefined = mail ?? (answer?.attempt.granted ? answer.attempt : undefined);
+    if (!grant || this.#sent === undefined) return undefined;
+    return {
+      ticket: grant.ticket,
+      sent: this.#sent,
+      deadline: deadlineOf(this.#sent, grant.validFor),
+      lost: grant.lost,
+    };
+  }
+
+  /** Granted too late to be of use: the engine was slower than the lease. An id that is given back is never used again. */
+  #startAnew(): void {
+    this.#listener.disarm();
+    this.#engine.withdraw(this.claim);
+    this.claim = { ...this.claim, id: this.#engine.clock.id() };
+    this.#sent = undefined;
+  }
+}

@@ -1,0 +1,101 @@
+import type { Attempt, Backend, Claim, Handle, Release, Renewal } from './backend.ts';
+import type { Clock } from './clock.ts';
+import { isLockError, LockError } from './errors.ts';
+
+/** Longest time an engine may take over one call; after it the outcome is unknown. ms. */
+export const PATIENCE = 5_000;
+/** Pauses of a withdrawal whose outcome is unknown: the first, doubled up to the last. ms. */
+const FIRST_RETRY = 50;
+const LAST_RETRY = 2_000;
+
+/** A backend with a limit around every call, and the one place that cleans up after calls whose outcome is unknown. */
+export class Engine {
+  readonly #withdrawals = new Set<Promise<void>>();
+  readonly backend: Backend;
+  readonly clock: Clock;
+
+  constructor(backend: Backend, clock: Clock) {
+    this.backend = backend;
+    this.clock = clock;
+  }
+
+  attempt(claim: Claim): Promise<Attempt> {
+    return this.#bounded(() => this.backend.attempt(claim), claim.within, `take ${quoted(claim.key)}`);
+  }
+
+  renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
+    return this.#bounded(() => this.backend.renew(claims), within, `renew ${claims.length} holds`);
+  }
+
+  release(handle: Handle, next?: Claim): Promise<Release> {
+    return this.#bounded(
+      () => this.backend.release(handle, next),
+      next?.within ?? PATIENCE,
+      `release ${quoted(handle.key)}`,
+    );
+  }
+
+  /**
+   * Takes back, in the background, whatever this id may have been given: releases it until the engine says so, or until
+   * it must have lapsed by itself. Nothing waits for it but `close`.
+   */
+  withdraw(claim: Claim): void {
+    const withdrawal = this.#withdraw(claim).finally(() => this.#withdrawals.delete(withdrawal));
+    this.#withdrawals.add(withdrawal);
+  }
+
+  async #withdraw(claim: Claim): Promise<void> {
+    const until = this.clock.now() + claim.within + claim.ttl;
+    for (let pause = FIRST_RETRY; ; pause = Math.min(pause * 2, LAST_RETRY)) {
+      try {
+        await this.release(claim);
+        return;
+      } catch (error) {
+        if (isLockError(error) || this.clock.now() >= until) return;
+        await new Promise<void>((resume) => this.clock.after(pause, resume, true));
+      }
+    }
+  }
+
+  /** Settled when nothing is left to clean up, or after `PATIENCE`. */
+  async quiet(): Promise<void> {
+    if (this.#withdrawals.size === 0) return;
+    let cancel = (): void => {};
+    const enough = new Promise<void>((resolve) => {
+      cancel = this.clock.after(PATIENCE, resolve);
+    });
+    await Promise.race([Promise.all(this.#withdrawals), enough]);
+    cancel();
+  }
+
+  /** The call, or a rejection when it takes too long. A late answer is dropped: whoever gave up settles the outcome. */
+  #bounded<T>(call: () => Promise<T>, within: number, what: string): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const cancel = this.clock.after(within, () => reject(new Unanswered(`${what}: no answer within ${within} ms`)));
+      call().then(
+        (value) => {
+          cancel();
+          resolve(value);
+        },
+        (error) => {
+          cancel();
+          reject(error);
+        },
+      );
+    });
+  }
+
+  unavailable(key: string, cause: unknown): LockError {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    return new LockError(
+      'LOCK_UNAVAILABLE',
+      `${this.backend.name} could not be asked for ${quoted(key)}: ${reason}. What it may have done is being undone; try again`,
+      { key, backend: this.backend.name, cause },
+    );
+  }
+}
+
+/** The engine did not answer in time: the outcome is unknown. */
+class Unanswered extends Error {}
+
+export const quoted = (key: string): string => JSON.stringify(key.length > 80 ? `${key.slice(0, 77)}…` : key);

@@ -1,0 +1,160 @@
+import { isExclusive } from './admission.ts';
+import type { Claim } from './backend.ts';
+import { deadlineOf, type Granted } from './deadline.ts';
+import type { Engine } from './engine.ts';
+import { quoted } from './engine.ts';
+import { LockError } from './errors.ts';
+import { emit, type LockEvent } from './events.ts';
+import type { Terms } from './options.ts';
+
+/** Whoever keeps the holds of a key in this process. */
+export interface HoldKeeper {
+  /** Gives the hold up; whether that freed it. */
+  release(hold: Hold): Promise<boolean>;
+  /** The hold ended by itself: gone on the engine, or past its deadline. Told once. */
+  ended(hold: Hold): void;
+}
+
+/** What a hold is to its process: how it is renewed, told of its loss, and how long it is good for. */
+export class Hold {
+  claim: Claim;
+  readonly terms: Terms;
+  readonly token: bigint;
+  /** When this holder got it. */
+  readonly since: number;
+  /** How often and since when it has passed from hand to hand. */
+  readonly tenure: { readonly since: number; readonly passes: number };
+  deadline: number;
+  /** When the request was sent that the deadline counts from. */
+  sent: number;
+  /** When the next renewal is due; Infinity when none is. */
+  renewAt: number;
+  /** Callers inside: the one it was granted to, and those who re-entered. */
+  users = 1;
+  readonly #engine: Engine;
+  readonly #keeper: HoldKeeper;
+  readonly #unlisten: () => void;
+  readonly #lost: AbortSignal | undefined;
+  #controller: AbortController | undefined;
+  #loss: LockError | undefined;
+  #over = false;
+
+  constructor(
+    engine: Engine,
+    claim: Claim,
+    granted: Granted,
+    terms: Terms,
+    keeper: HoldKeeper,
+    tenure?: Hold['tenure'],
+  ) {
+    this.#engine = engine;
+    this.claim = claim;
+    this.terms = terms;
+    this.token = granted.ticket;
+    this.since = engine.clock.now();
+    this.tenure = tenure ?? { since: this.since, passes: 0 };
+    this.deadline = granted.deadline;
+    this.sent = granted.sent;
+    this.renewAt = terms.renew ? granted.sent + claim.ttl / 3 : Number.POSITIVE_INFINITY;
+    this.#keeper = keeper;
+    this.#lost = granted.lost;
+    const gone = () => this.end('the engine ended it');
+    this.#lost?.addEventListener('abort', gone, { once: true });
+    this.#unlisten = () => this.#lost?.removeEventListener('abort', gone);
+  }
+
+  /** By the clock, this very moment. */
+  get held(): boolean {
+    return !this.#over && this.#engine.clock.now() < this.deadline;
+  }
+
+  get over(): boolean {
+    return this.#over;
+  }
+
+  get loss(): LockError | undefined {
+    return this.#loss;
+  }
+
+  get exclusive(): boolean {
+    return isExclusive(this.claim);
+  }
+
+  /** Made when first asked for: most holds never need one. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#loss && !this.#controller.signal.aborted) this.#controller.abort(this.#loss);
+    return this.#controller.signal;
+  }
+
+  /** When the loss signal is due. */
+  get noticeAt(): number {
+    return this.deadline - this.terms.notice;
+  }
+
+  get renews(): boolean {
+    return !this.#loss && this.terms.renew && this.#engine.clock.now() - this.since < this.terms.maxHold;
+  }
+
+  renewed(sent: number, validFor: number): void {
+    this.deadline = Math.max(this.deadline, deadlineOf(sent, validFor));
+    this.sent = sent;
+    this.renewAt = this.terms.renew ? sent + this.claim.ttl / 3 : Number.POSITIVE_INFINITY;
+    emit('renewed', () => this.event());
+  }
+
+  /** Nobody knows whether the renewal took effect: the old deadline stands, and it is tried again soon. */
+  renewalFailed(error: unknown): void {
+    this.renewAt = this.#engine.clock.now() + this.claim.ttl / 12;
+    emit('renewalFailed', () => this.event({ error }));
+  }
+
+  /** Tells the holder, once and for good. It may still hold until the deadline: time to stop. */
+  lose(reason: string): void {
+    if (this.#loss || this.#over) return;
+    this.renewAt = Number.POSITIVE_INFINITY;
+    const { key } = this.claim;
+    const backend = this.#engine.backend.name;
+    this.#loss = new LockError(
+      'LOCK_LOST',
+      `the hold of ${quoted(key)} on ${backend} is lost: ${reason}. Stop writing`,
+      { key, backend },
+    );
+    emit('lost', () => this.event({ error: this.#loss, duration: this.#engine.clock.now() - this.since }));
+    this.#controller?.abort(this.#loss);
+  }
+
+  /** The end that nobody asked for. */
+  end(reason: string): void {
+    if (this.#over) return;
+    this.lose(reason);
+    this.close();
+    this.#keeper.ended(this);
+  }
+
+  /** One caller less inside; the last one gives the hold up. Whether that freed it. */
+  async leave(): Promise<boolean> {
+    this.users--;
+    return this.users === 0 && this.#keeper.release(this);
+  }
+
+  /** No more of it: released, passed on, or ended. */
+  close(): void {
+    this.#over = true;
+    this.#unlisten();
+  }
+
+  /** The same hold on the engine in the next hands, with the next token. */
+  passTo(terms: Terms): Hold {
+    this.close();
+    const granted = { ticket: this.token + 1n, sent: this.sent, deadline: this.deadline, lost: this.#lost };
+    const tenure = { since: this.tenure.since, passes: this.tenure.passes + 1 };
+    return new Hold(this.#engine, this.claim, granted, terms, this.#keeper, tenure);
+  }
+
+  event(more: Partial<LockEvent> = {}): LockEvent {
+    const { key, take, of, label } = this.claim;
+    const token = this.exclusive ? { token: this.token } : {};
+    return { backend: this.#engine.backend.name, key, label, take, of, ...token, ...more };
+  }
+}

@@ -1,0 +1,106 @@
+import { type Duration, milliseconds } from './duration.ts';
+import { type Engine, PATIENCE, quoted } from './engine.ts';
+import { LockError } from './errors.ts';
+import type { Hold } from './hold.ts';
+
+/** A hold in the hands of one caller. Whatever the clock says counts, so ask `held` right before what must not happen twice. */
+export interface AnyLease extends AsyncDisposable {
+  readonly key: string;
+  /** Aborted on loss, `notice` before the deadline; its reason is the `LOCK_LOST` error. */
+  readonly signal: AbortSignal;
+  /** Compares the clock, now. False after the deadline, a loss or a release. */
+  readonly held: boolean;
+  /** ms until the deadline unless renewed; 0 when not held. */
+  readonly remaining: number;
+  /** @throws LockError `LOCK_LOST`, `LOCK_NOT_HELD` after a release */
+  assertHeld(): void;
+  /**
+   * Makes the lease last at least `ttl` from now, and each renewal from now on.
+   * @throws LockError `LOCK_LOST`, `LOCK_NOT_HELD`; `LOCK_UNAVAILABLE` when nobody knows (the old deadline stands)
+   */
+  extend(ttl: Duration): Promise<void>;
+  /** Whether this call freed it: false, not an error, after a loss, a second time, or while an outer frame still holds. */
+  release(): Promise<boolean>;
+  /** Releases; never throws. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** A lease of readers and permits: without a token, since several hold at once. */
+export interface SharedLease extends AnyLease {
+  readonly token?: undefined;
+}
+
+export interface Lease extends AnyLease {
+  /** The fencing token: grows with every exclusive grant of the key. The guarded resource refuses anything older. */
+  readonly token: bigint;
+}
+
+/** @internal A caller's view of a hold; several views share one while a lock is re-entered. */
+export class HeldLease implements AnyLease {
+  readonly key: string;
+  readonly token: bigint | undefined;
+  readonly hold: Hold;
+  readonly #engine: Engine;
+  readonly #giveBack: () => Promise<boolean>;
+  #released = false;
+
+  /** @param giveBack what a release does; called once */
+  constructor(engine: Engine, hold: Hold, giveBack: () => Promise<boolean>) {
+    this.#engine = engine;
+    this.hold = hold;
+    this.#giveBack = giveBack;
+    this.key = hold.claim.key;
+    this.token = hold.exclusive ? hold.token : undefined;
+  }
+
+  get signal(): AbortSignal {
+    return this.hold.signal;
+  }
+
+  get held(): boolean {
+    return !this.#released && this.hold.held;
+  }
+
+  get remaining(): number {
+    return this.held ? this.hold.deadline - this.#engine.clock.now() : 0;
+  }
+
+  assertHeld(): void {
+    this.#engine.clock.resync(); // the machine may have slept since the last look
+    if (this.held) return;
+    const { name: backend } = this.#engine.backend;
+    const details = { key: this.key, backend };
+    if (this.#released)
+      throw new LockError('LOCK_NOT_HELD', `the lease of ${quoted(this.key)} was released before`, details);
+    throw (
+      this.hold.loss ??
+      new LockError('LOCK_LOST', `the lease of ${quoted(this.key)} on ${backend} ran out. Stop writing`, details)
+    );
+  }
+
+  async extend(ttl: Duration): Promise<void> {
+    const ms = milliseconds(ttl, 'ttl', this.#engine.backend.traits.ttl);
+    this.assertHeld();
+    const { hold } = this;
+    const sent = this.#engine.clock.now();
+    const claim = { ...hold.claim, ttl: Math.max(ms, Math.ceil(hold.deadline - sent)) };
+    const [answer] = await this.#engine.renew([claim], PATIENCE).catch((error) => {
+      throw this.#engine.unavailable(this.key, error);
+    });
+    if (answer === 'gone') hold.end('the engine no longer has it');
+    this.assertHeld();
+    if (typeof answer !== 'object') throw this.#engine.unavailable(this.key, 'the renewal was not confirmed');
+    hold.claim = claim;
+    hold.renewed(sent, answer.validFor);
+  }
+
+  async release(): Promise<boolean> {
+    if (this.#released) return false;
+    this.#released = true;
+    return this.#giveBack();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.release();
+  }
+}

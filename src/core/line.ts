@@ -1,0 +1,76 @@
+import { type Seats, Tally } from './admission.ts';
+
+/** A line in this process, in order of arrival, under the one rule. Who is inside is a prefix, so a tally of it decides. */
+export class Line<M extends { readonly seats: Seats }> {
+  readonly #inside = new Set<M>();
+  readonly #outside = new Set<M>();
+  readonly #tally = new Tally();
+
+  get idle(): boolean {
+    return this.#inside.size === 0 && this.#outside.size === 0;
+  }
+
+  /** First of those who wait outside. */
+  get head(): M | undefined {
+    for (const member of this.#outside) return member;
+    return undefined;
+  }
+
+  get members(): M[] {
+    return [...this.#inside, ...this.#outside];
+  }
+
+  isInside(member: M): boolean {
+    return this.#inside.has(member);
+  }
+
+  /** Whether a newcomer would be let in. */
+  admits(seats: Seats): boolean {
+    return this.#outside.size === 0 && this.#tally.fits(seats);
+  }
+
+  /** Joins at the end; true when it is let in at once. */
+  join(member: M): boolean {
+    if (!this.admits(member.seats)) {
+      this.#outside.add(member);
+      return false;
+    }
+    this.#inside.add(member);
+    this.#tally.add(member.seats);
+    return true;
+  }
+
+  /** Leaves from wherever it stands, and gives those who are let in by that. */
+  leave(member: M): M[] {
+    if (this.#inside.delete(member)) this.#tally.remove(member.seats);
+    else if (!this.#outside.delete(member)) return [];
+    const entering: M[] = [];
+    for (const next of this.#outside) {
+      if (!this.#tally.fits(next.seats)) break;
+      this.#outside.delete(next);
+      this.#inside.add(next);
+      this.#tally.add(next.seats);
+      entering.push(next);
+    }
+    return entering;
+  }
+
+  /** Who would be let in first if this member, which is inside, left. */
+  successor(member: M): M | undefined {
+    const { head } = this;
+    if (!head || !this.#inside.has(member)) return undefined;
+    this.#tally.remove(member.seats);
+    const fits = this.#tally.fits(head.seats);
+    this.#tally.add(member.seats);
+    return fits ? head : undefined;
+  }
+
+  /** The head comes in for a member that is inside. */
+  replace(member: M, head: M): void {
+    this.#outside.delete(head);
+    this.#inside.delete(member);
+    this.#inside.add(head);
+    this.#tally.remove(member.seats);
+    this.#tally.add(head.seats);
+  }
+}

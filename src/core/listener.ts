@@ -1,0 +1,59 @@
+import type { Backend, Claim, Grant } from './backend.ts';
+import { Bell } from './bell.ts';
+import type { Clock } from './clock.ts';
+
+/** A watch that is asked for and not there yet. */
+const ARMING: AsyncDisposable = { [Symbol.asyncDispose]: async () => {} };
+
+/** What a waiting claim hears from the engine without asking: its bell, its mail, and the watch that serves both. */
+export class Listener extends Bell {
+  /** The grant that came by itself. */
+  mail: Grant | undefined;
+  readonly #backend: Backend;
+  #claim: Claim | undefined;
+  #watch: AsyncDisposable | undefined;
+
+  constructor(backend: Backend, clock: Clock) {
+    super(clock);
+    this.#backend = backend;
+  }
+
+  /** Starts to watch; true when that is done at once. What is ready later rings, so that the claim is attempted once more. */
+  arm(claim: Claim): boolean {
+    if (this.#watch) return this.#watch !== ARMING;
+    this.#claim = claim;
+    const watch = this.#backend.watch?.(claim, (grant) => {
+      if (this.#claim !== claim) return;
+      this.mail ??= grant;
+      this.ring();
+    });
+    if (!(watch instanceof Promise)) {
+      this.#watch = watch;
+      return watch !== undefined;
+    }
+    this.#watch = ARMING;
+    watch.then(
+      (armed) => {
+        if (this.#claim !== claim) return dispose(armed);
+        this.#watch = armed;
+        this.ring();
+      },
+      () => {
+        if (this.#claim === claim) this.#watch = undefined; // the timer stands beside it, and the next round tries again
+      },
+    );
+    return false;
+  }
+
+  /** Ends the watch and forgets the mail. */
+  disarm(): void {
+    dispose(this.#watch);
+    this.#watch = undefined;
+    this.#claim = undefined;
+    this.mail = undefined;
+  }
+}
+
+function dispose(watch: AsyncDisposable | undefined): void {
+  watch?.[Symbol.asyncDispose]().then(undefined, () => {});
+}

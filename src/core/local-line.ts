@@ -1,0 +1,217 @@
+import { type Answer, Place } from './acquire.ts';
+import { isExclusive, type Seats } from './admission.ts';
+import type { Claim } from './backend.ts';
+import { PATIENCE } from './engine.ts';
+import { emit } from './events.ts';
+import { Hold, type HoldKeeper } from './hold.ts';
+import { Line } from './line.ts';
+import type { Terms } from './options.ts';
+import type { Space } from './space.ts';
+import { leaseOf, Wish } from './wish.ts';
+
+/**
+ * The line of one key inside this process, under the same rule: whoever it would admit stands in the engine's line, the
+ * others wait here and cost the engine nothing. A hold may pass from hand to hand for a while before it goes back.
+ */
+export class LocalLine implements HoldKeeper {
+  readonly #key: string;
+  readonly #space: Space;
+  readonly #onIdle: () => void;
+  /** Inside: standing in the engine's line, or holding. */
+  readonly #line = new Line<Wish>();
+  /** Whose place in the engine's line it is now. */
+  readonly #owners = new Map<Place, Wish>();
+  readonly #holders = new Map<Hold, Wish>();
+
+  constructor(key: string, space: Space, onIdle: () => void) {
+    this.#key = key;
+    this.#space = space;
+    this.#onIdle = onIdle;
+  }
+
+  /**
+   * @returns undefined when `wait` is 0 and it cannot be had now
+   * @throws LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_UNAVAILABLE`, `LOCK_CLOSED`
+   */
+  obtain(seats: Seats, terms: Terms): Promise<Hold | undefined> {
+    const { clock } = this.#space.engine;
+    const wish = new Wish(this.#key, seats, terms, clock.now());
+    wish.limit(clock, this.#space.engine.backend.name, (error) => this.#giveUp(wish, error));
+    if (terms.wait === 0 && !this.#line.admits(seats)) wish.grant(undefined);
+    if (!wish.settled) {
+      if (this.#line.join(wish)) this.#stand(wish);
+      else emit('waiting', () => this.#event(wish));
+    }
+    this.#tidy();
+    return wish.outcome;
+  }
+
+  /** Whether this call freed the hold. Never throws: a release whose outcome is unknown goes on in the background. */
+  async release(hold: Hold): Promise<boolean> {
+    const wish = this.#holders.get(hold);
+    if (!wish || hold.over) return false;
+    const { engine, renewal } = this.#space;
+    const inTime = hold.held;
+    emit('released', () => hold.event({ duration: engine.clock.now() - hold.since }));
+    if (inTime && this.#passOn(hold, wish)) return true;
+    renewal.remove(hold);
+    hold.close();
+    this.#holders.delete(hold);
+    const rest = hold.since + hold.terms.minHold - engine.clock.now();
+    try {
+      if (rest > 0) return await this.#linger(hold, wish, rest);
+      return (await this.#giveBack(hold, wish)) && inTime;
+    } catch {
+      engine.withdraw(hold.claim);
+      return false;
+    } finally {
+      this.#leave(wish);
+    }
+  }
+
+  /** Rejects who waits; the last first, so that nobody inherits a place. */
+  close(error: unknown): void {
+    for (const wish of this.#line.members.reverse()) this.#giveUp(wish, error);
+  }
+
+  /** From hand to hand, if an equal wish is next, and neither the tenure nor half of its lease is used up. */
+  #passOn(hold: Hold, wish: Wish): boolean {
+    const { clock } = this.#space.engine;
+    const { max, within } = hold.terms.handOff;
+    const next = this.#line.head;
+    if (!next || !hold.exclusive || !next.equals(wish) || hold.loss || hold.terms.minHold > 0) return false;
+    if (hold.tenure.passes >= max || next.terms.handOff.max <= hold.tenure.passes) return false;
+    if (clock.now() - hold.tenure.since >= within || hold.deadline - clock.now() < hold.claim.ttl / 2) return false;
+    this.#line.replace(wish, next);
+    this.#holders.delete(hold);
+    this.#hold(hold.passTo(next.terms), next);
+    return true;
+  }
+
+  /** Back to the engine, in one step with the place of whoever comes next here. */
+  async #giveBack(hold: Hold, wish: Wish): Promise<boolean> {
+    const { engine } = this.#space;
+    const next = this.#line.successor(wish);
+    const place = next && this.#newPlace(next);
+    if (!next || !place?.open()) return (await engine.release(hold.claim)).freed;
+    this.#assign(place, next);
+    this.#line.replace(wish, next);
+    const sent = engine.clock.now();
+    const released = engine.release(hold.claim, place.claim);
+    const answer = released.then(({ next: attempt }) => attempt && { sent, attempt });
+    void this.#serve(
+      place,
+      answer.catch(() => undefined),
+    );
+    return (await released).freed;
+  }
+
+  /** Keeps the key taken for the rest of `minHold`, if possible without this process. */
+  async #linger(hold: Hold, wish: Wish, rest: number): Promise<boolean> {
+    const { engine } = this.#space;
+    if (engine.backend.traits.lapses) {
+      const [answer] = await engine.renew([{ ...hold.claim, ttl: rest }], PATIENCE);
+      return typeof answer === 'object';
+    }
+    await new Promise<void>((resolve) => engine.clock.after(rest, resolve));
+    return this.#giveBack(hold, wish);
+  }
+
+  #stand(wish: Wish): void {
+    const place = this.#newPlace(wish);
+    this.#assign(place, wish);
+    void this.#serve(place);
+  }
+
+  #newPlace(wish: Wish): Place {
+    return new Place(this.#space.engine, this.#claim(wish), wish.terms.spin, wish.terms.wait > 0);
+  }
+
+  #assign(place: Place, wish: Wish): void {
+    this.#owners.set(place, wish);
+    wish.place = place;
+  }
+
+  #claim({ seats, terms }: Wish): Claim {
+    const { backend, clock } = this.#space.engine;
+    const ttl = leaseOf(terms);
+    return {
+      key: this.#key,
+      id: clock.id(),
+      take: seats.take,
+      of: seats.of,
+      ttl,
+      queue: terms.wait > 0 && backend.traits.fair,
+      span: isExclusive(seats) ? terms.handOff.max + 1 : 1,
+      within: Math.min(PATIENCE, Math.max(ttl / 2, 100)),
+      label: terms.label,
+    };
+  }
+
+  /** Stands in the engine's line; what comes of it goes to the wish that the place belongs to by then. */
+  async #serve(place: Place, riding?: Promise<Answer | undefined>): Promise<void> {
+    const { engine } = this.#space;
+    try {
+      const granted = await place.stand(await riding);
+      const wish = this.#owners.get(place);
+      if (granted && wish) this.#hold(new Hold(engine, place.claim, granted, wish.terms, this), wish);
+      else if (granted) engine.withdraw(place.claim);
+      else if (wish) {
+        wish.grant(undefined);
+        this.#leave(wish);
+      }
+    } catch (error) {
+      const wish = this.#owners.get(place);
+      wish?.refuse(error);
+      if (wish) this.#leave(wish);
+    } finally {
+      this.#owners.delete(place);
+    }
+  }
+
+  /** Renewal comes before the grant is shown. */
+  #hold(hold: Hold, wish: Wish): void {
+    this.#holders.set(hold, wish);
+    this.#space.renewal.add(hold);
+    const duration = hold.since - wish.began;
+    emit(hold.tenure.passes > 0 ? 'handedOver' : 'acquired', () => hold.event({ duration }));
+    wish.grant(hold);
+  }
+
+  ended(hold: Hold): void {
+    const wish = this.#holders.get(hold);
+    this.#holders.delete(hold);
+    this.#space.renewal.remove(hold);
+    this.#space.engine.withdraw(hold.claim);
+    if (wish) this.#leave(wish);
+  }
+
+  /** A wish that gives up leaves its place to the next equal one, so that short waits do not send the process to the back. */
+  #giveUp(wish: Wish, error: unknown): void {
+    if (wish.settled) return;
+    wish.refuse(error);
+    const { place } = wish;
+    const heir = this.#line.head;
+    if (place && heir?.equals(wish)) {
+      this.#line.replace(wish, heir);
+      this.#assign(place, heir);
+      return;
+    }
+    if (place) this.#owners.delete(place);
+    place?.cancel();
+    this.#leave(wish);
+  }
+
+  #leave(wish: Wish): void {
+    for (const next of this.#line.leave(wish)) this.#stand(next);
+    this.#tidy();
+  }
+
+  #tidy(): void {
+    if (this.#line.idle) this.#onIdle();
+  }
+
+  #event({ seats: { take, of }, terms: { label } }: Wish): { backend: string; key: string; label: string } & Seats {
+    return { backend: this.#space.engine.backend.name, key: this.#key, label, take, of };
+  }
+}

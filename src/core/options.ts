@@ -1,0 +1,144 @@
+import { hostname } from 'node:os';
+import { type Duration, LONGEST, milliseconds } from './duration.ts';
+import { invalid, shown } from './errors.ts';
+import type { Traits } from './traits.ts';
+
+/** How to take a lock. Given per call, per lock, or for all as `createLocks(backend, defaults)`; the nearest wins. */
+export interface LockOptions {
+  /** How long to wait for the lock; 0 is one attempt. Default: no limit. */
+  readonly wait?: Duration;
+  /** Lease: how long the hold lives without a renewal. Default 30 s; bounds are the engine's. */
+  readonly ttl?: Duration;
+  /** Renew every third of `ttl` while it is held. Default true. */
+  readonly renew?: boolean;
+  /** Stop renewing after this long, so that work that hangs does not hold for ever. Default: no limit. */
+  readonly maxHold?: Duration;
+  /** The key stays taken at least this long after the grant, even if released earlier. Default 0. */
+  readonly minHold?: Duration;
+  /** How long before the deadline the loss signal fires. Default a tenth of `ttl`; less than two thirds of it. */
+  readonly notice?: Duration;
+  /** How to ask again where an engine wakes nobody. */
+  readonly spin?: Spin;
+  /** Ends the wait. */
+  readonly signal?: AbortSignal;
+  /** For people: who this is, in listings. Default `host:pid`. At most 128 characters. */
+  readonly label?: string;
+  /** How long an exclusive hold may pass from hand to hand inside this process. Default at most 64 times and 10 ms. */
+  readonly handOff?: false | HandOff;
+}
+
+export interface HandOff {
+  /** Times a hold may pass on before it goes back to the engine: 1 to 1,023. Default 64. */
+  readonly max?: number;
+  /** Time after its grant in which it may pass on. Default 10 ms. */
+  readonly within?: Duration;
+}
+
+export interface Spin {
+  /** First pause between two attempts; it doubles with each. Default 10 ms. */
+  readonly pause?: Duration;
+  /** Part of each pause that is random, 0 to 1. Default 0.5. */
+  readonly jitter?: number;
+  /** Longest pause. Default 1 s. */
+  readonly bound?: Duration;
+}
+
+/** Options after checking: every duration in ms, every default filled in. */
+export interface Terms {
+  readonly wait: number;
+  readonly ttl: number;
+  readonly renew: boolean;
+  readonly maxHold: number;
+  readonly minHold: number;
+  readonly notice: number;
+  readonly spin: { readonly pause: number; readonly jitter: number; readonly bound: number };
+  readonly signal: AbortSignal | undefined;
+  readonly label: string;
+  readonly handOff: { readonly max: number; readonly within: number };
+}
+
+const NO_HAND_OFF = { max: 0, within: 0 };
+const DEFAULT_TTL = 30_000;
+const DEFAULT_LABEL = `${hostname()}:${process.pid}`;
+const NAMES = new Set(
+  'wait ttl renew maxHold minHold notice spin signal label handOff'.split(' ') satisfies readonly string[],
+);
+
+/** Refuses what is not an option, so that a misspelt one is not silently ignored. */
+export function checkNames(given: unknown, names: ReadonlySet<string>, what: string): void {
+  if (given === undefined) return;
+  if (typeof given !== 'object' || given === null) throw invalid(`${what} must be an object, not ${shown(given)}`);
+  for (const name of Object.keys(given)) {
+    if (!names.has(name)) throw invalid(`${shown(name)} is not one of ${what}; there are ${[...names].join(', ')}`);
+  }
+}
+
+/**
+ * Layers options, the last one strongest, and checks them once.
+ * @throws LockError `LOCK_INVALID`, naming the option, the value and the bound.
+ */
+export function resolve(traits: Traits, ...layers: readonly (LockOptions | undefined)[]): Terms {
+  for (const layer of layers) checkNames(layer, NAMES, 'lock options');
+  const given: LockOptions = Object.assign({}, ...layers.map(defined));
+  const ttl = milliseconds(
+    given.ttl ?? Math.min(Math.max(DEFAULT_TTL, traits.ttl.min), traits.ttl.max),
+    'ttl',
+    traits.ttl,
+  );
+  const minHold = milliseconds(given.minHold ?? 0, 'minHold', { min: 0, max: traits.ttl.max });
+  return {
+    wait:
+      given.wait === undefined || given.wait === Number.POSITIVE_INFINITY ? Infinity : milliseconds(given.wait, 'wait'),
+    ttl,
+    renew: flag(given.renew ?? true, 'renew'),
+    maxHold: given.maxHold === undefined ? Infinity : milliseconds(given.maxHold, 'maxHold', { min: 1, max: LONGEST }),
+    minHold,
+    notice: milliseconds(given.notice ?? ttl / 10, 'notice', { min: 0, max: Math.floor((ttl * 2) / 3) }),
+    spin: spin(given.spin),
+    signal: abortSignal(given.signal),
+    label: label(given.label ?? DEFAULT_LABEL),
+    handOff: traits.spans ? handOff(given.handOff) : NO_HAND_OFF,
+  };
+}
+
+const defined = (layer: LockOptions | undefined): LockOptions =>
+  Object.fromEntries(Object.entries(layer ?? {}).filter(([, value]) => value !== undefined));
+
+function flag(value: unknown, name: string): boolean {
+  if (typeof value !== 'boolean') throw invalid(`${name} is ${shown(value)}; it must be true or false`);
+  return value;
+}
+
+function abortSignal(value: AbortSignal | undefined): AbortSignal | undefined {
+  if (value === undefined || value instanceof AbortSignal) return value;
+  throw invalid(`signal is ${shown(value)}; it must be an AbortSignal`);
+}
+
+function label(value: unknown): string {
+  if (typeof value === 'string' && value.length <= 128 && value.isWellFormed()) return value;
+  throw invalid(`label is ${shown(value)}; it must be well-formed text of at most 128 characters`);
+}
+
+/** @throws LockError `LOCK_INVALID`, unless `value` is a whole number within the bounds. */
+export function whole(value: unknown, name: string, min: number, max: number): number {
+  if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return value as number;
+  throw invalid(`${name} is ${shown(value)}; it must be a whole number from ${min} to ${max}`);
+}
+
+function handOff(given: false | HandOff | undefined): Terms['handOff'] {
+  if (given === false) return NO_HAND_OFF;
+  checkNames(given, new Set(['max', 'within']), 'handOff options');
+  return {
+    max: whole(given?.max ?? 64, 'handOff.max', 1, 1_023),
+    within: milliseconds(given?.within ?? 10, 'handOff.within'),
+  };
+}
+
+function spin(given: Spin | undefined): Terms['spin'] {
+  checkNames(given, new Set(['pause', 'jitter', 'bound']), 'spin options');
+  const pause = milliseconds(given?.pause ?? 10, 'spin.pause', { min: 1, max: 60_000 });
+  const bound = milliseconds(given?.bound ?? Math.max(1_000, pause), 'spin.bound', { min: pause, max: 60_000 });
+  const jitter = given?.jitter ?? 0.5;
+  if (!(jitter >= 0 && jitter <= 1)) throw invalid(`spin.jitter is ${shown(jitter)}; it must be from 0 to 1`);
+  return { pause, bound, jitter };
+}

@@ -1,0 +1,96 @@
+import type { Cancel } from './clock.ts';
+import { type Engine, PATIENCE } from './engine.ts';
+import type { Hold } from './hold.ts';
+
+/** Holds renewed by one call. */
+const BATCH = 500;
+
+/**
+ * The watchdog: one timer for all holds of an engine, one call for many renewals. It notifies; whether a hold is good is
+ * decided by comparing the clock, also here, since after a stall Node may run this timer late.
+ */
+export class Renewal {
+  readonly #engine: Engine;
+  /** By id, so that the answer to a renewal finds the hands the hold is in now. */
+  readonly #holds = new Map<string, Hold>();
+  #timer: Cancel | undefined;
+  #dueAt = Number.POSITIVE_INFINITY;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** Adds a hold, or puts it in the place of the hands it comes from. */
+  add(hold: Hold): void {
+    this.#holds.set(hold.claim.id, hold);
+    this.#schedule(due(hold));
+  }
+
+  remove(hold: Hold): void {
+    if (this.#holds.get(hold.claim.id) !== hold) return;
+    this.#holds.delete(hold.claim.id);
+    if (this.#holds.size === 0) this.#cancel();
+  }
+
+  get holds(): Iterable<Hold> {
+    return this.#holds.values();
+  }
+
+  #schedule(at: number): void {
+    if (at >= this.#dueAt) return;
+    this.#cancel();
+    this.#dueAt = at;
+    this.#timer = this.#engine.clock.after(Math.max(0, at - this.#engine.clock.now()), () => this.#pass(), true);
+  }
+
+  #cancel(): void {
+    this.#timer?.();
+    this.#timer = undefined;
+    this.#dueAt = Number.POSITIVE_INFINITY;
+  }
+
+  #pass(): void {
+    this.#cancel();
+    const now = this.#engine.clock.resync();
+    const batch: Hold[] = [];
+    for (const hold of [...this.#holds.values()]) {
+      if (now >= hold.deadline) hold.end(hold.loss?.message ?? 'its deadline passed without a renewal');
+      else if (now >= hold.noticeAt)
+        hold.lose(
+          hold.renews ? 'renewal failed until shortly before the deadline' : 'its time is up and it is not renewed',
+        );
+      else if (now >= hold.renewAt - hold.claim.ttl / 30) {
+        // A little early, so that holds taken at different times come to share a batch.
+        if (hold.renews) batch.push(hold);
+        else hold.renewAt = Number.POSITIVE_INFINITY;
+      }
+    }
+    for (let i = 0; i < batch.length; i += BATCH) void this.#renew(batch.slice(i, i + BATCH));
+    for (const hold of this.#holds.values()) this.#schedule(due(hold));
+  }
+
+  async #renew(batch: readonly Hold[]): Promise<void> {
+    const sent = this.#engine.clock.now();
+    const claims = batch.map(({ claim }) => claim);
+    for (const hold of batch) hold.renewAt = Number.POSITIVE_INFINITY; // until it is answered
+    const within = Math.min(PATIENCE, Math.min(...claims.map(({ ttl }) => ttl)) / 3);
+    const answers = await this.#engine.renew(claims, within).catch((error: unknown) => ({ error }));
+    for (const [i, { id }] of claims.entries()) {
+      const hold = this.#holds.get(id);
+      if (!hold || hold.loss) continue;
+      const answer = 'error' in answers ? 'unknown' : answers[i];
+      const late = this.#engine.clock.now() >= hold.deadline; // whoever looked meanwhile was told that it is over
+      if (late) hold.end('its renewal was answered after the deadline');
+      else if (answer === 'gone') hold.end('the engine no longer has it');
+      else if (answer === undefined || answer === 'unknown')
+        hold.renewalFailed('error' in answers ? answers.error : undefined);
+      else hold.renewed(sent, answer.validFor);
+      if (!hold.over) this.#schedule(due(hold));
+    }
+  }
+}
+
+/** When something has to be done about a hold. */
+function due(hold: Hold): number {
+  return hold.loss ? hold.deadline : Math.min(hold.renewAt, hold.noticeAt);
+}

@@ -1,0 +1,56 @@
+import type { Backend } from './backend.ts';
+import type { Clock } from './clock.ts';
+import { Engine } from './engine.ts';
+import { LockError } from './errors.ts';
+import { LocalLine } from './local-line.ts';
+import { Renewal } from './renewal.ts';
+
+/** What one `Locks` shares over all its keys: the engine, the watchdog, and the line of each key in use. */
+export class Space {
+  readonly engine: Engine;
+  readonly renewal: Renewal;
+  readonly #lines = new Map<string, LocalLine>();
+  #closed: Promise<void> | undefined;
+
+  constructor(backend: Backend, clock: Clock) {
+    this.engine = new Engine(backend, clock);
+    this.renewal = new Renewal(this.engine);
+  }
+
+  /** @throws LockError `LOCK_CLOSED` */
+  line(key: string): LocalLine {
+    if (this.#closed) throw closed(key, this.engine.backend.name);
+    let line = this.#lines.get(key);
+    if (!line) {
+      line = new LocalLine(key, this, () => this.#lines.delete(key));
+      this.#lines.set(key, line);
+    }
+    return line;
+  }
+
+  /** Rejects who waits, releases what is held, ends what is ours of the backend. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    await undefined; // so that lines made from here on find the space closed
+    const lines = [...this.#lines];
+    for (const [key, line] of lines) line.close(closed(key, this.engine.backend.name));
+    for (const hold of [...this.renewal.holds]) {
+      hold.lose('its Locks were closed');
+      hold.close();
+      this.renewal.remove(hold);
+      this.engine.withdraw(hold.claim);
+    }
+    await this.engine.quiet();
+    await this.engine.backend.close();
+  }
+}
+
+const closed = (key: string, backend: string): LockError =>
+  new LockError('LOCK_CLOSED', `these Locks on ${backend} are closed; make new ones with createLocks()`, {
+    key,
+    backend,
+  });

@@ -1,0 +1,108 @@
+import type { Place } from './acquire.ts';
+import type { Seats } from './admission.ts';
+import type { Cancel, Clock } from './clock.ts';
+import { quoted } from './engine.ts';
+import { LockError } from './errors.ts';
+import type { Hold } from './hold.ts';
+import type { Terms } from './options.ts';
+
+/** One caller waiting for one key in this process. Settled once: granted, refused, or given up. */
+export class Wish {
+  readonly seats: Seats;
+  readonly terms: Terms;
+  readonly began: number;
+  /** Its claim in the engine's line, once it stands there. */
+  place: Place | undefined;
+  readonly #key: string;
+  readonly outcome: Promise<Hold | undefined>;
+  #resolve!: (hold: Hold | undefined) => void;
+  #reject!: (error: unknown) => void;
+  #cancel: Cancel | undefined;
+  #unlisten: (() => void) | undefined;
+  #settled = false;
+
+  constructor(key: string, seats: Seats, terms: Terms, now: number) {
+    this.#key = key;
+    this.seats = seats;
+    this.terms = terms;
+    this.began = now;
+    this.outcome = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /** Its limits, `wait` and `signal`: `giveUp` gets the error to refuse it with. */
+  limit(clock: Clock, backend: string, giveUp: (error: LockError) => void): void {
+    const { wait, signal } = this.terms;
+    if (signal?.aborted) {
+      giveUp(this.#aborted());
+      return;
+    }
+    if (wait > 0 && wait < Number.POSITIVE_INFINITY) {
+      this.#cancel = clock.after(wait, () => giveUp(this.#timedOut(backend)));
+    }
+    if (!signal) return;
+    const abort = () => giveUp(this.#aborted());
+    signal.addEventListener('abort', abort, { once: true });
+    this.#unlisten = () => signal.removeEventListener('abort', abort);
+  }
+
+  #aborted(): LockError {
+    const cause = this.terms.signal?.reason;
+    return new LockError('LOCK_ABORTED', `the wait for ${quoted(this.#key)} was aborted by its signal`, {
+      key: this.#key,
+      cause,
+    });
+  }
+
+  /** A wait that ends while the engine does not answer says so: the reader's next step is another. */
+  #timedOut(backend: string): LockError {
+    const details = { key: this.#key, backend, cause: this.place?.trouble };
+    const waited = `${quoted(this.#key)} could not be had on ${backend} within ${this.terms.wait} ms`;
+    return details.cause === undefined
+      ? new LockError(
+          'LOCK_TIMEOUT',
+          `${waited}: others hold it or were first. inspect() shows who; wait longer or try later`,
+          details,
+        )
+      : new LockError(
+          'LOCK_UNAVAILABLE',
+          `${waited}: the engine did not answer. What it may have done is being undone`,
+          details,
+        );
+  }
+
+  grant(hold: Hold | undefined): void {
+    this.#settle();
+    this.#resolve(hold);
+  }
+
+  refuse(error: unknown): void {
+    this.#settle();
+    this.#reject(error);
+  }
+
+  get settled(): boolean {
+    return this.#settled;
+  }
+
+  #settle(): void {
+    this.#settled = true;
+    this.#cancel?.();
+    this.#unlisten?.();
+  }
+
+  /** Whether the other may take over what was meant for this one: the engine would not see a difference. */
+  equals(other: Wish): boolean {
+    return (
+      this.seats.take === other.seats.take &&
+      this.seats.of === other.seats.of &&
+      leaseOf(this.terms) === leaseOf(other.terms) &&
+      this.terms.wait > 0 === other.terms.wait > 0
+    );
+  }
+}
+
+/** The lease asked of the engine. With `minHold` a crash must not free the key early either. */
+export const leaseOf = (terms: Terms): number => Math.max(terms.ttl, terms.minHold);

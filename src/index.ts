@@ -1,0 +1,14 @@
+export type { Backend, Finding, Standing, Traits } from './core/backend.ts';
+export type { Clock } from './core/clock.ts';
+export type { Duration } from './core/duration.ts';
+export { isLockError, LockError, type LockErrorCode } from './core/errors.ts';
+export type { LockEvent } from './core/events.ts';
+export type { AnyLease, Lease, SharedLease } from './core/lease.ts';
+export type { HandOff, LockOptions, Spin } from './core/options.ts';
+export { createLocks, type ForceOptions, type Locks, type LocksDefaults } from './locks.ts';
+export type { Lock } from './primitives/lock.ts';
+export type { MultiLease } from './primitives/multi-lease.ts';
+export type { MultiLock } from './primitives/multi-lock.ts';
+export type { Mutex } from './primitives/mutex.ts';
+export type { RwLock } from './primitives/rw-lock.ts';
+export type { PermitOptions, Semaphore, SemaphoreOptions } from './primitives/semaphore.ts';

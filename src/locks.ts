@@ -1,0 +1,128 @@
+import type { Backend, Finding, Standing } from './core/backend.ts';
+import { type Clock, systemClock } from './core/clock.ts';
+import { quoted } from './core/engine.ts';
+import { invalid, LockError, shown } from './core/errors.ts';
+import { emit } from './core/events.ts';
+import { checkKey } from './core/key.ts';
+import type { AnyLease } from './core/lease.ts';
+import type { LockOptions } from './core/options.ts';
+import { Space } from './core/space.ts';
+import { type Lock, LockObject } from './primitives/lock.ts';
+import { type MultiLock, multiLock } from './primitives/multi-lock.ts';
+import { type Mutex, mutex } from './primitives/mutex.ts';
+import { type RwLock, rwLock } from './primitives/rw-lock.ts';
+import { type Semaphore, type SemaphoreOptions, semaphore } from './primitives/semaphore.ts';
+
+/** What all locks made from here share unless they say otherwise. */
+export interface LocksDefaults extends LockOptions {
+  /** Time, timers and randomness; the machine's by default. For tests. */
+  readonly clock?: Clock;
+}
+
+export interface ForceOptions {
+  /** Why, for whoever reads the log later. */
+  readonly reason: string;
+  /** Only the holder with this ticket, as `inspect` shows it. Default: every holder of the key. */
+  readonly ticket?: bigint;
+}
+
+/**
+ * Locks on one engine.
+ * @param defaults options of every lock made from it
+ * @throws LockError `LOCK_INVALID`
+ */
+export function createLocks(backend: Backend, defaults: LocksDefaults = {}): Locks {
+  if (typeof backend?.attempt !== 'function') {
+    throw invalid(`createLocks() was given ${shown(backend)}, not a backend; make one with memory(), redis(client)…`);
+  }
+  return new Locks(backend, defaults);
+}
+
+export class Locks implements AsyncDisposable {
+  readonly #space: Space;
+  readonly #backend: Backend;
+  readonly #defaults: LockOptions;
+
+  /** @internal Use `createLocks`. */
+  constructor(backend: Backend, { clock = systemClock, ...defaults }: LocksDefaults) {
+    this.#backend = backend;
+    this.#space = new Space(backend, clock);
+    this.#defaults = defaults;
+    mutex(this.#space, 'defaults', [defaults]); // checks them now, not at the first lock
+  }
+
+  mutex(key: string, options?: LockOptions): Mutex {
+    return mutex(this.#space, checkKey(key), [this.#defaults, options]);
+  }
+
+  /** @throws LockError `LOCK_UNSUPPORTED` where the engine cannot share */
+  rwLock(key: string, options?: LockOptions): RwLock {
+    return rwLock(this.#space, checkKey(key), [this.#defaults, options]);
+  }
+
+  /** @throws LockError `LOCK_UNSUPPORTED` where the engine cannot count */
+  semaphore(key: string, options: SemaphoreOptions): Semaphore {
+    return semaphore(this.#space, checkKey(key), options, this.#defaults);
+  }
+
+  /** All or none, without deadlock whatever the order. A plain key stands for its mutex; a semaphore for one permit. */
+  all(parts: readonly (string | Lock)[], options?: LockOptions): MultiLock {
+    const locks = parts.map((part) => {
+      const lock = typeof part === 'string' ? this.mutex(part) : part;
+      if (!(lock instanceof LockObject)) throw invalid(`all() takes keys and locks, not ${shown(part)}`);
+      return lock as LockObject<AnyLease, LockOptions>;
+    });
+    return multiLock(this.#space, locks, [this.#defaults, options]);
+  }
+
+  /**
+   * Who holds and who waits, key by key in the order of their lines.
+   * @param prefix only keys that begin with it
+   * @throws LockError `LOCK_UNSUPPORTED`
+   */
+  inspect(prefix = ''): AsyncIterable<Standing> {
+    const standings = this.#backend.inspect?.(prefix);
+    if (!standings) throw this.#unsupported('list its locks');
+    return standings;
+  }
+
+  /**
+   * Evicts every holder of the key, readers and permits too, not those who wait. The robbed are told at their next contact,
+   * and fenced by the next token. For people who know that the holder is gone or stuck.
+   * @returns how many were evicted
+   */
+  async forceRelease(key: string, { reason, ticket }: ForceOptions): Promise<number> {
+    checkKey(key);
+    if (typeof reason !== 'string' || reason === '')
+      throw invalid('forceRelease needs a reason, for whoever reads the log', key);
+    if (!this.#backend.evict) throw this.#unsupported('evict a holder');
+    const holders: bigint[] = [];
+    for await (const standing of this.inspect(key)) {
+      if (standing.key === key && standing.held && (ticket === undefined || standing.ticket === ticket))
+        holders.push(standing.ticket);
+    }
+    let evicted = 0;
+    for (const holder of holders) if (await this.#backend.evict(key, holder)) evicted++;
+    emit('forced', () => ({ backend: this.#backend.name, key, reason, evicted }));
+    return evicted;
+  }
+
+  /** What endangers locks on this server, and what to do about it. Empty: nothing was found. */
+  async check(): Promise<Finding[]> {
+    return (await this.#backend.check?.()) ?? [];
+  }
+
+  /** Rejects who waits, releases what is held, ends our own connections. The client you gave stays open. */
+  close(): Promise<void> {
+    return this.#space.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #unsupported(what: string): LockError {
+    const { name } = this.#backend;
+    return new LockError('LOCK_UNSUPPORTED', `${quoted(name)} cannot ${what}`, { backend: name });
+  }
+}

@@ -1,0 +1,86 @@
+import type { Seats } from '../core/admission.ts';
+import { quoted } from '../core/engine.ts';
+import { LockError } from '../core/errors.ts';
+import type { AnyLease, HeldLease } from '../core/lease.ts';
+import { type LockOptions, resolve, type Terms } from '../core/options.ts';
+import { Frame, obtain } from '../core/reentrancy.ts';
+import type { Space } from '../core/space.ts';
+
+/** Something that is held by one, or by a few, at a time. */
+export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = LockOptions> {
+  /**
+   * Waits its turn.
+   * @throws LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_UNAVAILABLE`, `LOCK_CLOSED`, `LOCK_DEADLOCK`, `LOCK_INVALID`
+   */
+  acquire(options?: O): Promise<L>;
+  /** Never waits: null when it cannot be had now. Throws as `acquire` does, but never `LOCK_TIMEOUT`. */
+  tryAcquire(options?: Omit<O, 'wait'>): Promise<L | null>;
+  /** Runs `fn` with the lock held and gives fn's own result or error, which a failing release never hides. */
+  run<T>(fn: (lease: L) => Promise<T> | T, options?: O): Promise<T>;
+}
+
+/** @internal What one kind of lock takes, and how a function runs inside it. */
+export interface Taking<L, O> {
+  /** The key, or the keys, for people. */
+  readonly name: string;
+  /** What of a call's options is about locking in general. */
+  lockOptions(options: O | undefined): LockOptions | undefined;
+  /** Undefined when `wait` is 0 and it cannot be had now. */
+  obtain(terms: Terms, options: O | undefined): Promise<L | undefined>;
+  inside<T>(lease: L, fn: () => Promise<T> | T): Promise<T>;
+}
+
+/** @internal Every lock object: options are checked when it is made, and again for what a call adds. */
+export class LockObject<L extends AnyLease, O extends LockOptions> implements Lock<L, O> {
+  readonly #space: Space;
+  readonly taking: Taking<L, O>;
+  readonly #layers: readonly (LockOptions | undefined)[];
+  readonly #terms: Terms;
+
+  constructor(space: Space, taking: Taking<L, O>, layers: readonly (LockOptions | undefined)[]) {
+    this.#space = space;
+    this.taking = taking;
+    this.#layers = layers;
+    this.#terms = resolve(space.engine.backend.traits, ...layers);
+  }
+
+  async acquire(options?: O): Promise<L> {
+    const lease = await this.taking.obtain(this.#resolve(options), options);
+    if (lease) return lease;
+    const { name: backend } = this.#space.engine.backend;
+    const { name } = this.taking;
+    throw new LockError('LOCK_TIMEOUT', `${quoted(name)} on ${backend} is taken, and wait is 0`, {
+      key: name,
+      backend,
+    });
+  }
+
+  async tryAcquire(options?: Omit<O, 'wait'>): Promise<L | null> {
+    const given = options as O | undefined;
+    return (await this.taking.obtain({ ...this.#resolve(given), wait: 0 }, given)) ?? null;
+  }
+
+  async run<T>(fn: (lease: L) => Promise<T> | T, options?: O): Promise<T> {
+    const lease = await this.acquire(options);
+    try {
+      return await this.taking.inside(lease, () => fn(lease));
+    } finally {
+      await lease.release();
+    }
+  }
+
+  #resolve(options: O | undefined): Terms {
+    if (options === undefined) return this.#terms;
+    return resolve(this.#space.engine.backend.traits, ...this.#layers, this.taking.lockOptions(options));
+  }
+}
+
+/** @internal Takes seats of one key. */
+export function oneKey<L extends AnyLease>(space: Space, key: string, seats: Seats): Taking<L, LockOptions> {
+  return {
+    name: key,
+    lockOptions: (options) => options,
+    obtain: (terms) => obtain(space, key, seats, terms) as Promise<AnyLease | undefined> as Promise<L | undefined>,
+    inside: (lease, fn) => new Frame(space, lease as AnyLease as HeldLease).run(fn),
+  };
+}

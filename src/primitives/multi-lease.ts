@@ -1,0 +1,52 @@
+import type { Duration } from '../core/duration.ts';
+import type { AnyLease } from '../core/lease.ts';
+
+/** Several leases as one: lost when any part is. */
+export class MultiLease implements AnyLease {
+  /** @internal In the order they were taken. */
+  readonly parts: readonly AnyLease[];
+  /** Aborted when the first part is lost, with its error as the reason. */
+  readonly signal: AbortSignal;
+  /** The fencing token of each key that is held exclusively. */
+  readonly tokens: ReadonlyMap<string, bigint>;
+
+  constructor(parts: readonly AnyLease[]) {
+    this.parts = parts;
+    this.signal = parts.length === 1 ? parts[0]!.signal : AbortSignal.any(parts.map(({ signal }) => signal));
+    this.tokens = new Map(
+      parts.flatMap((part) => ('token' in part && part.token !== undefined ? [[part.key, part.token as bigint]] : [])),
+    );
+  }
+
+  /** The keys, for people. */
+  get key(): string {
+    return this.parts.map(({ key }) => key).join(', ');
+  }
+
+  get held(): boolean {
+    return this.parts.every(({ held }) => held);
+  }
+
+  get remaining(): number {
+    return Math.min(...this.parts.map(({ remaining }) => remaining));
+  }
+
+  assertHeld(): void {
+    for (const part of this.parts) part.assertHeld();
+  }
+
+  async extend(ttl: Duration): Promise<void> {
+    await Promise.all(this.parts.map((part) => part.extend(ttl)));
+  }
+
+  /** Whether this call freed all of them. */
+  async release(): Promise<boolean> {
+    let freed = true;
+    for (const part of this.parts.toReversed()) freed = (await part.release()) && freed;
+    return freed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.release();
+  }
+}

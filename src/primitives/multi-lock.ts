@@ -1,0 +1,64 @@
+import { LockError } from '../core/errors.ts';
+import type { AnyLease } from '../core/lease.ts';
+import type { LockOptions, Terms } from '../core/options.ts';
+import type { Space } from '../core/space.ts';
+import { type Lock, LockObject, type Taking } from './lock.ts';
+import { MultiLease } from './multi-lease.ts';
+
+export type MultiLock = Lock<MultiLease>;
+
+/**
+ * Several locks, all or none: taken one after the other in the order of their names, which every process shares, so that no
+ * two callers wait for each other; under one deadline; those already had are renewed meanwhile, and undone in reverse.
+ * @internal
+ */
+export function multiLock(
+  space: Space,
+  parts: readonly LockObject<AnyLease, LockOptions>[],
+  layers: readonly (LockOptions | undefined)[],
+): MultiLock {
+  const sorted = parts.map(({ taking }) => taking).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const twin = sorted.find((part, i) => part.name === sorted[i + 1]?.name);
+  if (twin)
+    throw new LockError('LOCK_INVALID', `all() was given the key ${JSON.stringify(twin.name)} twice`, {
+      key: twin.name,
+    });
+  if (sorted.length === 0) throw new LockError('LOCK_INVALID', 'all() was given no keys');
+  const { clock } = space.engine;
+
+  async function obtain(terms: Terms): Promise<MultiLease | undefined> {
+    const until = clock.now() + terms.wait;
+    const leases: AnyLease[] = [];
+    try {
+      for (const part of sorted) {
+        const wait = terms.wait === 0 ? 0 : Math.max(1, until - clock.now());
+        const lease = await part.obtain({ ...terms, wait }, undefined);
+        if (!lease) break;
+        leases.push(lease);
+        leases.find((had) => !had.held)?.assertHeld(); // lost while waiting for the rest
+      }
+      if (leases.length === sorted.length) return new MultiLease(leases);
+    } catch (error) {
+      await undo(leases);
+      throw error;
+    }
+    await undo(leases);
+    return undefined;
+  }
+
+  const taking: Taking<MultiLease, LockOptions> = {
+    name: sorted.map(({ name }) => name).join(', '),
+    lockOptions: (options) => options,
+    obtain,
+    inside: (lease, fn) =>
+      sorted.reduceRight<() => Promise<unknown>>(
+        (inner, part, i) => () => part.inside(lease.parts[i]!, inner),
+        async () => fn(),
+      )() as ReturnType<Taking<MultiLease, LockOptions>['inside']> as never,
+  };
+  return new LockObject(space, taking, layers);
+}
+
+async function undo(leases: readonly AnyLease[]): Promise<void> {
+  for (const lease of leases.toReversed()) await lease.release();
+}

@@ -1,0 +1,44 @@
+import { ALL_SEATS } from '../core/admission.ts';
+import { LockError } from '../core/errors.ts';
+import type { SharedLease } from '../core/lease.ts';
+import { type LockOptions, whole } from '../core/options.ts';
+import type { Space } from '../core/space.ts';
+import { type Lock, LockObject, oneKey } from './lock.ts';
+
+export interface SemaphoreOptions extends LockOptions {
+  /** How many permits there are: 1 to 2³¹ − 2. Where callers differ, the smallest number counts. */
+  readonly permits: number;
+}
+
+export interface PermitOptions extends LockOptions {
+  /** How many permits to take, all or none: 1 to `permits`. Default 1. */
+  readonly units?: number;
+}
+
+/** So many permits, each held with a lease. Never re-enters. */
+export type Semaphore = Lock<SharedLease, PermitOptions>;
+
+/** @internal */
+export function semaphore(
+  space: Space,
+  key: string,
+  { permits, ...options }: SemaphoreOptions,
+  defaults: LockOptions | undefined,
+): Semaphore {
+  const { name: backend, traits } = space.engine.backend;
+  if (traits.seats !== 'counted') {
+    const why = `${backend} cannot count permits; use mutex(), or an engine whose page says "counted"`;
+    throw new LockError('LOCK_UNSUPPORTED', why, { key, backend });
+  }
+  const of = whole(permits, 'permits', 1, ALL_SEATS - 1);
+  const taking = (units: unknown) => oneKey<SharedLease>(space, key, { take: whole(units, 'units', 1, of), of });
+  return new LockObject<SharedLease, PermitOptions>(
+    space,
+    {
+      ...taking(1),
+      lockOptions: ({ units: _, ...rest } = {}) => rest,
+      obtain: (terms, given) => taking(given?.units ?? 1).obtain(terms, undefined),
+    },
+    [defaults, options],
+  );
+}
