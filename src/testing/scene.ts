@@ -1,6 +1,6 @@
 import { EXCLUSIVE } from '../core/admission.ts';
 import type { Backend, Claim, Standing } from '../core/backend.ts';
-import { systemClock } from '../core/clock.ts';
+import { type Clock, systemClock } from '../core/clock.ts';
 import { Contender } from './contender.ts';
 import { randomFrom } from './random.ts';
 import type { Subject } from './subject.ts';
@@ -18,6 +18,7 @@ export class Scene {
   readonly subject: Subject;
   /** As two processes would have them. */
   readonly clients: readonly [Backend, Backend];
+  readonly clock: Clock;
   readonly key: string = `conformance/${systemClock.id()}`;
   /** ms of a lease that is meant to lapse; `lapsed` outlasts it. */
   readonly ttl: number;
@@ -30,6 +31,7 @@ export class Scene {
   private constructor(subject: Subject, clients: readonly [Backend, Backend]) {
     this.subject = subject;
     this.clients = clients;
+    this.clock = subject.clock ?? systemClock;
     this.ttl = subject.timing?.ttl ?? Math.max(TTL, clients[0].traits.ttl.min);
     this.tolerance = subject.timing?.tolerance ?? TOLERANCE;
     this.seed = subject.seed ?? Math.floor(systemClock.random() * 2 ** 31);
@@ -72,7 +74,7 @@ export class Scene {
   }
 
   watch(contender: Contender): Promise<Watching> {
-    return Watching.by(contender, this.tolerance * PATIENCE);
+    return Watching.by(contender, this.tolerance * PATIENCE, this.clock);
   }
 
   /** What `inspect` shows of the keys of this scene. */
@@ -82,9 +84,8 @@ export class Scene {
     return seen;
   }
 
-  async pass(ms: number): Promise<void> {
-    const pass = this.subject.timing?.pass;
-    await (pass ? pass(ms) : new Promise<void>((resolve) => systemClock.after(ms, resolve)));
+  pass(ms: number): Promise<void> {
+    return new Promise((resolve) => this.clock.after(ms, resolve));
   }
 
   /** Long enough for a lease of `ttl` to be over, wherever it is counted. */

@@ -1,4 +1,5 @@
 import type { Backend } from '../core/backend.ts';
+import type { ManualClock } from './manual-clock.ts';
 
 /** A backend on trial: how to reach its engine, how quick it is, and how to hurt it. */
 export interface Subject {
@@ -11,6 +12,8 @@ export interface Subject {
   open(): Promise<Backend>;
   /** A client to the same engine under another prefix. */
   apart?(): Promise<Backend>;
+  /** The clock that the engine was given, if it takes one: the suite drives it, and nothing has to wait. */
+  readonly clock?: ManualClock;
   readonly timing?: Timing;
   readonly faults?: Faults;
   /** Of the random cases. A new one each run by default; a failure names it. */
@@ -22,8 +25,6 @@ export interface Timing {
   readonly ttl?: number;
   /** By how much the engine or this machine may be late, ms. Default 250. */
   readonly tolerance?: number;
-  /** Lets `ms` go by on the engine. Default: waits as long. A manual clock's `advance` makes the suite immediate. */
-  pass?(ms: number): Promise<void>;
 }
 
 /** Ways to hurt what `open` gave. Cases that need one that is not here are reported as excluded by it. */

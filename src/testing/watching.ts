@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Grant } from '../core/backend.ts';
+import type { Clock } from '../core/clock.ts';
 import type { Contender } from './contender.ts';
 import { limited } from './limited.ts';
 
@@ -7,18 +8,20 @@ import { limited } from './limited.ts';
 export class Watching implements AsyncDisposable {
   readonly #contender: Contender;
   readonly #patience: number;
+  readonly #clock: Clock;
   readonly #heard: (Grant | undefined)[] = [];
   #listener: (() => void) | undefined;
   #watch: AsyncDisposable | undefined;
 
-  private constructor(contender: Contender, patience: number) {
+  private constructor(contender: Contender, patience: number, clock: Clock) {
+    this.#clock = clock;
     this.#contender = contender;
     this.#patience = patience;
   }
 
   /** @param patience ms after which a wake that has not come never will. */
-  static async by(contender: Contender, patience: number): Promise<Watching> {
-    const watching = new Watching(contender, patience);
+  static async by(contender: Contender, patience: number, clock: Clock): Promise<Watching> {
+    const watching = new Watching(contender, patience, clock);
     watching.#watch = await contender.client.watch!(contender.claim, (grant) => {
       watching.#heard.push(grant);
       watching.#listener?.();
@@ -48,7 +51,7 @@ export class Watching implements AsyncDisposable {
         this.#listener = resolve;
       });
       const message = `${this.#contender} was admitted and heard nothing of it in ${this.#patience} ms`;
-      await limited(heard, this.#patience, message);
+      await limited(heard, this.#patience, message, this.#clock);
     }
     return this.#heard.shift();
   }

@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest';
-import { type Case, conformance, type Subject } from '../../src/testing/index.ts';
+import { conformance, type Subject } from '../../src/testing/index.ts';
 import { chosen, type Part, whyNot } from './selection.ts';
 
 /** `describe` for tests that need engines or programs. Where one is left out or missing, they are skipped and the title says why. */
@@ -9,10 +9,10 @@ export function describeOn(parts: Part | readonly Part[], title: string, body: (
   else describe.skip(`${title} [${reason}]`, body);
 }
 
-/** Registers the conformance suite, or a part of it, for a backend. What excludes a case is shown beside its name. */
-export function describeConformance(subject: Subject, cases: (subject: Subject) => Case[] = conformance): void {
+/** Registers the conformance suite for a backend. What excludes a case is shown beside its name. */
+export function describeConformance(subject: Subject): void {
   describe(`${subject.name} conforms`, () => {
-    for (const { name, run } of cases(subject)) {
+    for (const { name, run } of conformance(subject)) {
       // The suite bounds each case itself, with a message; this limit is only behind it.
       test(name, { timeout: 60_000 }, async ({ skip }) => {
         const { excludedBy } = await run();

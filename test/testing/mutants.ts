@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { memory } from '../../src/backends/memory.ts';
 import { ALL_SEATS, EXCLUSIVE } from '../../src/core/admission.ts';
 import type { Backend, Claim, Grant, Handle, Standing } from '../../src/core/backend.ts';
+import type { Clock } from '../../src/core/clock.ts';
 import { manualClock, type Subject } from '../../src/testing/index.ts';
 
 /** The memory backend with one law broken. */
@@ -9,7 +10,7 @@ export interface Mutant {
   readonly bug: string;
   /** A case that must find it. */
   readonly foundBy: string;
-  readonly plant: (sound: Backend) => Partial<Backend>;
+  readonly plant: (sound: Backend, clock: Clock) => Partial<Backend>;
 }
 
 export function subjectOf({ bug, plant }: Mutant): Subject {
@@ -26,12 +27,12 @@ export function subjectOf({ bug, plant }: Mutant): Subject {
     inspect: (prefix) => sound.inspect!(prefix),
     evict: (key, ticket) => sound.evict!(key, ticket),
     close: () => sound.close(),
-    ...plant(sound),
+    ...plant(sound, clock),
   };
   return {
     name: `memory that ${bug}`,
     open: async () => mutant,
-    timing: { tolerance: 1, pass: (ms) => clock.advance(ms) },
+    clock,
     seed: 1,
   };
 }
@@ -225,10 +226,10 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'arms a watch a little after it said so',
     foundBy: 'an admission that races the arming is heard, or found by the attempt that follows',
-    plant: (sound) => ({
+    plant: (sound, clock) => ({
       async watch(claim, wake) {
         const armed = new Promise<AsyncDisposable>((resolve) => {
-          setTimeout(() => resolve(sound.watch!(claim, wake)), 5);
+          clock.after(5, () => resolve(sound.watch!(claim, wake)));
         });
         return { [Symbol.asyncDispose]: async () => (await armed)[Symbol.asyncDispose]() };
       },
