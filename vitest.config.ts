@@ -1,0 +1,29 @@
+import { transform } from 'esbuild';
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
+
+const config: ViteUserConfig = defineConfig({
+  plugins: [
+    {
+      // Vite's own compiler leaves standard decorators as they are, and Node cannot read them.
+      name: 'decorators',
+      enforce: 'pre',
+      async transform(code, id) {
+        if (!/\.ts$/.test(id) || !/^\s*@\w/m.test(code)) return undefined;
+        return transform(code, { loader: 'ts', target: 'node22', sourcemap: true, sourcefile: id });
+      },
+    },
+  ],
+  test: {
+    include: ['test/**/*.test.ts'],
+    setupFiles: [new URL('./test/kit/setup.ts', import.meta.url).pathname],
+    // A process per file: real signals, and nothing of one file is left for the next.
+    pool: 'forks',
+    // Most files start servers of their own, which need the cores too.
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+    slowTestThreshold: 3_000,
+  },
+});
+
+export default config;
