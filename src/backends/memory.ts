@@ -1,7 +1,8 @@
-import { admitted } from '../core/admission.ts';
+import type { Seats } from '../core/admission.ts';
 import type { Attempt, Backend, Claim, Grant, Handle, Release, Renewal, Standing, Traits } from '../core/backend.ts';
 import { PLACE_TTL } from '../core/backend.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
+import { Line } from '../core/line.ts';
 
 const TRAITS: Traits = {
   seats: 'counted',
@@ -20,6 +21,7 @@ export interface MemoryOptions {
 
 interface Entry {
   readonly claim: Claim;
+  readonly seats: Seats;
   readonly ticket: bigint;
   readonly joined: number;
   held: boolean;
@@ -27,9 +29,15 @@ interface Entry {
   wake?: (grant?: Grant) => void;
 }
 
+/** The line of one key, and when the first in it may lapse. */
+class KeyLine extends Line<Entry> {
+  readonly byId = new Map<string, Entry>();
+  firstLapse = Number.POSITIVE_INFINITY;
+}
+
 /**
- * The rule over an array, in one process: for tests, for a service that has one process, and as the reference that the
- * other backends are compared with. Several `Locks` over one `memory()` exclude each other.
+ * The rule over a line in one process: for tests, for a service that has one process, and as the reference that the other
+ * backends are compared with. Several `Locks` over one `memory()` exclude each other.
  */
 export function memory(options: MemoryOptions = {}): Backend {
   return new Memory(options.clock ?? systemClock);
@@ -38,7 +46,7 @@ export function memory(options: MemoryOptions = {}): Backend {
 class Memory implements Backend {
   readonly name = 'memory';
   readonly traits = TRAITS;
-  readonly #lines = new Map<string, Entry[]>();
+  readonly #lines = new Map<string, KeyLine>();
   /** One counter for all keys: it grows per key too, and leaves nothing behind for keys that are not in use. */
   #tickets = 0n;
   readonly #clock: Clock;
@@ -52,66 +60,75 @@ class Memory implements Backend {
   }
 
   #attempt(claim: Claim): Attempt {
-    const line = this.#line(claim.key);
-    let mine = line.find((entry) => entry.claim.id === claim.id);
-    if (!mine) {
-      if (claim.atLeast !== undefined && claim.atLeast > this.#tickets) this.#tickets = claim.atLeast - 1n;
-      mine = { claim, ticket: this.#tickets + 1n, joined: this.#clock.now(), held: false, lapses: 0 };
-      this.#tickets += BigInt(claim.span);
-      line.push(mine);
-      if (line.length === 1) this.#lines.set(claim.key, line);
-      this.#admit(line, mine);
-    }
-    mine.lapses = this.#clock.now() + (mine.held ? claim.ttl : Math.min(claim.ttl, PLACE_TTL));
+    const now = this.#clock.now();
+    const line = this.#line(claim.key, now) ?? new KeyLine();
+    const mine = line.byId.get(claim.id) ?? this.#join(line, claim, now);
+    mine.lapses = now + (mine.held ? claim.ttl : Math.min(claim.ttl, PLACE_TTL));
+    line.firstLapse = Math.min(line.firstLapse, mine.lapses);
     if (mine.held) return grant(mine);
-    const ahead = line.indexOf(mine);
-    const retryAfter = Math.min(...line.slice(0, ahead).map((entry) => entry.lapses)) - this.#clock.now();
+    const members = line.members;
+    const ahead = members.indexOf(mine);
+    const retryAfter = Math.min(...members.slice(0, ahead).map(({ lapses }) => lapses)) - now;
     if (!claim.queue) this.#remove(line, mine);
     return { granted: false, ahead, retryAfter };
   }
 
+  #join(line: KeyLine, claim: Claim, joined: number): Entry {
+    if (claim.atLeast !== undefined && claim.atLeast > this.#tickets) this.#tickets = claim.atLeast - 1n;
+    const entry: Entry = { claim, seats: claim, ticket: this.#tickets + 1n, joined, held: false, lapses: 0 };
+    this.#tickets += BigInt(claim.span);
+    entry.held = line.join(entry);
+    line.byId.set(claim.id, entry);
+    this.#lines.set(claim.key, line);
+    return entry;
+  }
+
   renew(claims: readonly Claim[]): Promise<Renewal[]> {
+    const now = this.#clock.now();
     return Promise.resolve(
       claims.map((claim) => {
-        const mine = this.#line(claim.key).find((entry) => entry.claim.id === claim.id && entry.held);
-        if (!mine) return 'gone';
-        mine.lapses = this.#clock.now() + claim.ttl;
+        const line = this.#line(claim.key, now);
+        const mine = line?.byId.get(claim.id);
+        if (!line || !mine?.held) return 'gone';
+        mine.lapses = now + claim.ttl;
+        line.firstLapse = Math.min(line.firstLapse, mine.lapses);
         return { validFor: claim.ttl };
       }),
     );
   }
 
-  release(handle: Handle, next?: Claim): Promise<Release> {
-    const line = this.#line(handle.key);
-    const mine = line.find((entry) => entry.claim.id === handle.id);
-    if (mine) this.#remove(line, mine);
+  release({ key, id }: Handle, next?: Claim): Promise<Release> {
+    const line = this.#line(key, this.#clock.now());
+    const mine = line?.byId.get(id);
+    if (line && mine) this.#remove(line, mine);
     return Promise.resolve({ freed: mine !== undefined, next: next && this.#attempt(next) });
   }
 
-  watch(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
-    const mine = this.#line(claim.key).find((entry) => entry.claim.id === claim.id);
+  watch({ key, id }: Claim, wake: (grant?: Grant) => void): AsyncDisposable {
+    const mine = this.#lines.get(key)?.byId.get(id);
     if (mine) mine.wake = wake;
-    return Promise.resolve({
+    return {
       [Symbol.asyncDispose]: async () => {
         if (mine) mine.wake = undefined;
       },
-    });
+    };
   }
 
   async *inspect(prefix: string): AsyncIterable<Standing> {
     for (const key of [...this.#lines.keys()].filter((name) => name.startsWith(prefix)).sort()) {
       const now = this.#clock.now();
-      for (const [position, { claim, ticket, held, joined, lapses }] of this.#line(key).entries()) {
-        const { take, of, label } = claim;
+      for (const [position, entry] of (this.#line(key, now)?.members ?? []).entries()) {
+        const { ticket, held, joined, lapses } = entry;
+        const { take, of, label } = entry.claim;
         yield { key, held, position, ticket, take, of, label, since: now - joined, remaining: lapses - now };
       }
     }
   }
 
   evict(key: string, ticket: bigint): Promise<boolean> {
-    const line = this.#line(key);
-    const found = line.find((entry) => entry.ticket === ticket);
-    if (found) this.#remove(line, found);
+    const line = this.#line(key, this.#clock.now());
+    const found = line?.members.find((entry) => entry.ticket === ticket);
+    if (line && found) this.#remove(line, found);
     return Promise.resolve(found !== undefined);
   }
 
@@ -120,28 +137,23 @@ class Memory implements Backend {
   }
 
   /** The line without those who gave no sign of life. */
-  #line(key: string): Entry[] {
-    const line = this.#lines.get(key) ?? [];
-    const now = this.#clock.now();
-    for (const entry of line.filter(({ lapses }) => lapses <= now)) this.#remove(line, entry);
+  #line(key: string, now: number): KeyLine | undefined {
+    const line = this.#lines.get(key);
+    if (!line || now < line.firstLapse) return line;
+    for (const entry of line.members) if (entry.lapses <= now) this.#remove(line, entry);
+    line.firstLapse = Math.min(...line.members.map(({ lapses }) => lapses));
     return line;
   }
 
-  #remove(line: Entry[], entry: Entry): void {
-    line.splice(line.indexOf(entry), 1);
-    if (line.length === 0) this.#lines.delete(entry.claim.key);
-    this.#admit(line);
-  }
-
-  /** Marks whoever the rule now admits and tells them; `asking` hears it from its own attempt. */
-  #admit(line: Entry[], asking?: Entry): void {
-    const now = this.#clock.now();
-    for (const entry of line.slice(0, admitted(line.map(({ claim }) => claim)))) {
-      if (entry.held) continue;
-      entry.held = true;
-      entry.lapses = now + entry.claim.ttl;
-      if (entry !== asking) entry.wake?.(grant(entry));
+  /** Takes it out of the line, and tells those who are admitted by that. */
+  #remove(line: KeyLine, entry: Entry): void {
+    line.byId.delete(entry.claim.id);
+    for (const next of line.leave(entry)) {
+      next.held = true;
+      next.lapses = this.#clock.now() + next.claim.ttl;
+      next.wake?.(grant(next));
     }
+    if (line.idle) this.#lines.delete(entry.claim.key);
   }
 }
 

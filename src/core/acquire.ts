@@ -31,8 +31,8 @@ export class Place {
   readonly #listener: Listener;
   /** When the last answered attempt was sent; the first attempt counts before it is answered. */
   #sent: number | undefined;
-  /** When the engine last answered; of a place that never heard from it, when it began to ask. */
-  #sound: number;
+  /** When the last request was sent that was answered, or the very first. */
+  #sound: number | undefined;
   #lessons = 0;
   #cancelled = false;
 
@@ -43,7 +43,6 @@ export class Place {
     this.#spin = spin;
     this.#patient = patient;
     this.#listener = new Listener(engine.backend, engine.clock);
-    this.#sound = engine.clock.now();
   }
 
   cancel(): void {
@@ -113,6 +112,7 @@ export class Place {
   async #ask(): Promise<Answer | undefined> {
     const sent = this.#engine.clock.now();
     this.#sent ??= sent;
+    this.#sound ??= sent;
     try {
       const attempt = await this.#engine.attempt(this.claim);
       if (!attempt.granted && attempt.late) {
@@ -120,7 +120,7 @@ export class Place {
         throw new Error(`every request came later than ${this.claim.within} ms`);
       }
       this.#sent = sent;
-      this.#sound = this.#engine.clock.now();
+      this.#sound = sent;
       this.trouble = undefined;
       return { sent, attempt };
     } catch (error) {

@@ -56,7 +56,9 @@ export class Tally {
     if (left > 0) this.#rooms.set(seats.of, left);
     else {
       this.#rooms.delete(seats.of);
-      if (seats.of === this.#room) this.#room = Math.min(...this.#rooms.keys()); // of nothing: Infinity
+      if (seats.of !== this.#room) return;
+      this.#room = Number.POSITIVE_INFINITY;
+      for (const room of this.#rooms.keys()) this.#room = Math.min(this.#room, room);
     }
   }
 }

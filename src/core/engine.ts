@@ -1,5 +1,5 @@
 import type { Attempt, Backend, Claim, Handle, Release, Renewal } from './backend.ts';
-import type { Clock } from './clock.ts';
+import type { Cancel, Clock } from './clock.ts';
 import { isLockError, LockError } from './errors.ts';
 
 /** Longest time an engine may take over one call; after it the outcome is unknown. ms. */
@@ -20,18 +20,26 @@ export class Engine {
   }
 
   attempt(claim: Claim): Promise<Attempt> {
-    return this.#bounded(() => this.backend.attempt(claim), claim.within, `take ${quoted(claim.key)}`);
+    return this.#bounded(
+      () => this.backend.attempt(claim),
+      claim.within,
+      () => `take ${quoted(claim.key)}`,
+    );
   }
 
   renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
-    return this.#bounded(() => this.backend.renew(claims), within, `renew ${claims.length} holds`);
+    return this.#bounded(
+      () => this.backend.renew(claims),
+      within,
+      () => `renew ${claims.length} holds`,
+    );
   }
 
   release(handle: Handle, next?: Claim): Promise<Release> {
     return this.#bounded(
       () => this.backend.release(handle, next),
       next?.within ?? PATIENCE,
-      `release ${quoted(handle.key)}`,
+      () => `release ${quoted(handle.key)}`,
     );
   }
 
@@ -69,19 +77,23 @@ export class Engine {
   }
 
   /** The call, or a rejection when it takes too long. A late answer is dropped: whoever gave up settles the outcome. */
-  #bounded<T>(call: () => Promise<T>, within: number, what: string): Promise<T> {
+  #bounded<T>(call: () => Promise<T>, within: number, what: () => string): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const cancel = this.clock.after(within, () => reject(new Unanswered(`${what}: no answer within ${within} ms`)));
-      call().then(
-        (value) => {
-          cancel();
-          resolve(value);
-        },
-        (error) => {
-          cancel();
-          reject(error);
-        },
-      );
+      let settled = false;
+      let cancel: Cancel | undefined;
+      const settle = <V>(outcome: (value: V) => void) => {
+        return (value: V): void => {
+          settled = true;
+          cancel?.();
+          outcome(value);
+        };
+      };
+      call().then(settle(resolve), settle(reject));
+      // An engine in this process has answered by now: a timer for it would cost more than its answer.
+      queueMicrotask(() => {
+        if (settled) return;
+        cancel = this.clock.after(within, () => reject(new Error(`${what()}: no answer within ${within} ms`)));
+      });
     });
   }
 
@@ -94,8 +106,5 @@ export class Engine {
     );
   }
 }
-
-/** The engine did not answer in time: the outcome is unknown. */
-class Unanswered extends Error {}
 
 export const quoted = (key: string): string => JSON.stringify(key.length > 80 ? `${key.slice(0, 77)}…` : key);

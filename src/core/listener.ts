@@ -18,7 +18,10 @@ export class Listener extends Bell {
     this.#backend = backend;
   }
 
-  /** Starts to watch; true when that is done at once. What is ready later rings, so that the claim is attempted once more. */
+  /**
+   * Starts to watch; true when that is done at once. A watch that was not there before the last attempt rings when it is,
+   * so that the claim is attempted once more.
+   */
   arm(claim: Claim): boolean {
     if (this.#watch) return this.#watch !== ARMING;
     this.#claim = claim;
@@ -29,6 +32,7 @@ export class Listener extends Bell {
     });
     if (!(watch instanceof Promise)) {
       this.#watch = watch;
+      if (watch && this.#backend.traits.wakes === 'watch') this.ring();
       return watch !== undefined;
     }
     this.#watch = ARMING;

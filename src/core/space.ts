@@ -5,6 +5,9 @@ import { LockError } from './errors.ts';
 import { LocalLine } from './local-line.ts';
 import { Renewal } from './renewal.ts';
 
+/** Lines kept for the next use of their keys, so that a busy key does not make a new one each time. */
+const KEPT = 1_000;
+
 /** What one `Locks` shares over all its keys: the engine, the watchdog, and the line of each key in use. */
 export class Space {
   readonly engine: Engine;
@@ -22,7 +25,9 @@ export class Space {
     if (this.#closed) throw closed(key, this.engine.backend.name);
     let line = this.#lines.get(key);
     if (!line) {
-      line = new LocalLine(key, this, () => this.#lines.delete(key));
+      line = new LocalLine(key, this, () => {
+        if (this.#lines.size > KEPT) this.#lines.delete(key);
+      });
       this.#lines.set(key, line);
     }
     return line;
