@@ -33,6 +33,12 @@ const QUIET = 10;
 /** ms after which a request that gets no reply at all is taken to have been executed. */
 const SILENT = 1_000;
 
+/** libuv refuses to reset a socket that is just shutting down, and Node then never closes it. */
+function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
 /** One direction of a link: bytes, and the end of the stream, in order. */
 class Flow {
   readonly #direction: Direction;
@@ -63,7 +69,7 @@ class Flow {
       this.#weather.passed[this.#direction] += bytes.length;
       // The other side went away unheard: as a real network, say so only to who sends.
       if (this.#target.writable) this.#target.write(bytes);
-      else this.#source.resetAndDestroy();
+      else reset(this.#source);
     });
   }
 
@@ -119,7 +125,7 @@ export class Link {
       [client, server],
       [server, client],
     ] as const) {
-      socket.on('error', () => other.resetAndDestroy());
+      socket.on('error', () => reset(other));
       socket.on('close', () => {
         if (!client.destroyed || !server.destroyed) return;
         this.#up.stop();
@@ -136,8 +142,8 @@ export class Link {
   }
 
   cut(): void {
-    this.#client.resetAndDestroy();
-    this.#server.resetAndDestroy();
+    reset(this.#client);
+    reset(this.#server);
   }
 
   #request(bytes: Buffer): void {
@@ -176,7 +182,7 @@ export class Link {
     const { sprung, timer } = this.#trapped;
     this.#trapped = undefined;
     clearTimeout(timer);
-    this.#client.resetAndDestroy();
+    reset(this.#client);
     // Not a reset: it could overtake what the server has not read yet.
     this.#server.destroySoon();
     sprung();
