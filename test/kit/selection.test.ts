@@ -1,12 +1,17 @@
 import { expect, test } from 'vitest';
 import { NEEDS } from './programs.ts';
-import { chosen, ENGINES, whyNot } from './selection.ts';
+import { chosen, ENGINES, wanted, whyNot } from './selection.ts';
 
 test('BACKENDS chooses engines; without it all are meant', () => {
   expect(chosen('redis, etcd')).toEqual(['redis', 'etcd']);
   expect(chosen('mariadb')).toEqual(['mysql']);
   expect(chosen('')).toEqual(Object.keys(ENGINES));
   expect(() => chosen('redis,rediss')).toThrow('no engine rediss; there are memory, file');
+});
+
+test('a narrowed run installs the servers of its engines only', () => {
+  expect(wanted('redis,redlock,memory')).toEqual(['redis']);
+  expect(wanted(undefined)).toEqual(Object.keys(NEEDS));
 });
 
 test('a suite is left out for an engine that was not chosen, never for a part that is no engine', () => {

@@ -30,6 +30,13 @@ export function chosen(list: string | undefined): readonly Engine[] {
   return given.length > 0 ? given.filter(isEngine) : (Object.keys(ENGINES) as Engine[]);
 }
 
+/** What has to be here for a list of engines: their servers; for all of them, also what no engine needs. */
+export function wanted(list: string | undefined): readonly Need[] {
+  const engines = chosen(list);
+  if (engines.length === Object.keys(ENGINES).length) return Object.keys(NEEDS) as Need[];
+  return [...new Set(engines.flatMap((engine) => ENGINES[engine] ?? []))];
+}
+
 /** Why a suite that needs these parts is left out, or undefined if it runs. */
 export function whyNot(parts: Part | readonly Part[], engines: readonly Engine[]): string | undefined {
   for (const part of [parts].flat() as Part[]) {

@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { find, type MissingProgram, NEEDS } from '../kit/programs.ts';
+
+/** Asked by Debian's packages before they start a service: 101 forbids it. */
+const POLICY = { path: '/usr/sbin/policy-rc.d', text: '#!/bin/sh\nexit 101\n', mode: 0o755 };
+/** Read by PostgreSQL's package before it makes a database of its own. */
+const CLUSTER = {
+  path: '/etc/postgresql-common/createcluster.conf',
+  text: 'create_main_cluster = false\n',
+  mode: 0o644,
+};
+
+/** ms for one call of apt-get, which waits for others of its kind. */
+const PATIENCE = 15 * 60_000;
+
+/** Installs what is missing, on Debian as root. What stays missing is for the summary to tell. */
+export function install(absent: readonly MissingProgram[]): void {
+  const packages = [...new Set(absent.flatMap(({ need }) => NEEDS[need].packages))];
+  if (packages.length === 0) return;
+  for (const { message } of absent) console.log(`Missing: ${message}`);
+  if (process.getuid?.() !== 0 || !find('apt-get')) {
+    console.log('Not installed from here: that takes root, on Debian.');
+    return;
+  }
+  console.log(`Installing ${packages.join(' ')}; no service is started.`);
+  const ours = [POLICY, CLUSTER].filter(({ path }) => !existsSync(path));
+  for (const { path, text, mode } of ours) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text, { mode });
+  }
+  try {
+    // Options first: a configuration file that is there already is kept, not asked about.
+    const quiet = ['-q', '-o', 'Dpkg::Options::=--force-confold', '-o', 'DPkg::Lock::Timeout=300'];
+    if (apt(...quiet, 'update')) apt(...quiet, 'install', '-y', '--no-install-recommends', ...packages);
+  } finally {
+    if (ours.includes(POLICY)) rmSync(POLICY.path, { force: true });
+  }
+}
+
+function apt(...args: string[]): boolean {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const { status, error } = spawnSync('apt-get', args, {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env,
+    timeout: PATIENCE,
+  });
+  if (status !== 0) console.log(`apt-get ${args.join(' ')}: ${error?.message ?? `exit code ${status}`}`);
+  return status === 0;
+}
