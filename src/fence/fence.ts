@@ -1,0 +1,30 @@
+import { invalid, LockError, shown } from '../core/errors.ts';
+
+/**
+ * A guard at the resource's side, bound to one resource. It remembers the highest token it was shown, and refuses anything
+ * older.
+ *
+ * A guard that sees only the writes is not enough for read-modify-write: a stale holder may still write after the new holder
+ * has read and before it writes, and one update is lost. So the new holder's first read must raise the mark too:
+ * `claim(token)` before the first read, and again with every write.
+ */
+export interface Fence {
+  /**
+   * Raises the mark to `token`; harmless when repeated.
+   * @throws LockError `LOCK_FENCED` when a newer token was seen
+   */
+  claim(token: bigint): Promise<void>;
+}
+
+export function checkToken(token: unknown): bigint {
+  if (typeof token === 'bigint' && token >= 0n) return token;
+  throw invalid(`a fencing token is ${shown(token)}; give lease.token, a bigint`);
+}
+
+export function fenced(resource: string, token: bigint, newest?: bigint): LockError {
+  const seen = newest === undefined ? 'a newer one was seen' : `${newest} was seen`;
+  return new LockError(
+    'LOCK_FENCED',
+    `${resource} refuses token ${token}: ${seen}. The lock was lost; stop, and take it again`,
+  );
+}

@@ -1,0 +1,2 @@
+export type { Fence } from './fence.ts';
+export { type MemoryFence, memoryFence } from './memory.ts';
