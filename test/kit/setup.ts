@@ -2,6 +2,7 @@ import { afterAll } from 'vitest';
 import { LeakWatch } from './leaks.ts';
 
 // Made by Node at the first use, and not a leak.
+void process.stdin;
 void process.stdout;
 void process.stderr;
 

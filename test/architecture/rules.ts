@@ -1,0 +1,125 @@
+import { posix } from 'node:path';
+import { parseAst } from 'vitest/node';
+
+/** Who may import whom, by the first folder (or file) under src. Everyone may import their own. */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  primitives: ['core'],
+  backends: ['core'],
+  fence: ['core'],
+  testing: ['core'],
+  locks: ['core', 'primitives'],
+  index: ['core', 'primitives', 'locks'],
+  decorator: ['core', 'primitives', 'locks', 'index'],
+  stock: ['core', 'primitives', 'locks', 'index'],
+  connect: ['core', 'primitives', 'locks', 'index', 'backends'],
+  cli: ['core', 'primitives', 'locks', 'index', 'connect'],
+};
+
+/** Backends know `core` alone; Redlock is the quorum of several Redis, and nothing else. */
+const COMPOSED: Readonly<Record<string, readonly string[]>> = { redlock: ['quorum', 'redis'] };
+
+/** They get time, timers and randomness from a `Clock`… */
+const CLOCKED = ['core', 'primitives', 'backends'];
+/** …which is this file. The machine is the engine of the file backend, so its clock is asked there. */
+const CLOCKS = ['src/core/clock.ts', 'src/backends/file/machine.ts'];
+const TIMERS = ['setTimeout', 'setInterval', 'setImmediate'];
+const SOURCES = ['Date.now', 'Math.random', 'performance.now', 'process.hrtime', 'AbortSignal.timeout'];
+
+/** These load drivers, when they are needed. */
+const LOADERS = ['connect', 'cli'];
+/** All that core may know of Node. */
+const CORE_BUILTINS = ['node:async_hooks', 'node:crypto', 'node:diagnostics_channel', 'node:os'];
+
+const LONGEST_FILE = 300;
+
+interface Import {
+  readonly from: string;
+  readonly kind: 'value' | 'type' | 'lazy';
+}
+
+type Node = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+function* nodes(value: unknown): Generator<Node> {
+  if (Array.isArray(value)) for (const item of value) yield* nodes(item);
+  else if (value && typeof value === 'object' && 'type' in value) {
+    yield value as Node;
+    for (const child of Object.values(value)) yield* nodes(child);
+  }
+}
+
+/** `a.b` for a member expression of two names, `a` for a name, '' for anything else. */
+function name(node: unknown): string {
+  const { type, name: own, object, property, computed } = node as Node;
+  if (type === 'Identifier') return own as string;
+  return type === 'MemberExpression' && !computed
+    ? `${name(object)}.${name(property)}`.replace(/^globalThis\./, '')
+    : '';
+}
+
+function imported(node: Node): Import | undefined {
+  const from = (node.source as { value?: unknown } | null | undefined)?.value;
+  if (typeof from !== 'string') return undefined;
+  if (node.type === 'ImportExpression') return { from, kind: 'lazy' };
+  const type = node.type === 'TSImportType' || node.importKind === 'type' || node.exportKind === 'type';
+  return { from, kind: type ? 'type' : 'value' };
+}
+
+/** src/backends/redis/scripts.ts → ['backends', 'redis'] */
+function place(path: string): [layer: string, part: string] {
+  const [, layer = '', part = ''] = path.replace(/\.\w+$/, '').split('/');
+  return [layer, part];
+}
+
+function wrongArrow(path: string, { from, kind }: Import): string | undefined {
+  const [layer, part] = place(path);
+  const arrow = `imports ${from}`;
+  if (from.startsWith('node:')) {
+    if (CLOCKED.includes(layer) && from.startsWith('node:timers')) return `${arrow}: timers come from the Clock`;
+    const known = layer !== 'core' || CORE_BUILTINS.includes(from);
+    return known ? undefined : `${arrow}: core knows of Node only ${CORE_BUILTINS.join(', ')}`;
+  }
+  if (!from.startsWith('.')) {
+    if (LOADERS.includes(layer) && kind !== 'value') return undefined;
+    return `${arrow}: only ${LOADERS.join(' and ')} load packages, and only when they need them`;
+  }
+  const [otherLayer, otherPart] = place(posix.join(posix.dirname(path), from));
+  if (otherLayer !== layer) {
+    const allowed = LAYERS[layer]!;
+    return allowed.includes(otherLayer)
+      ? undefined
+      : `${arrow}: ${layer} may import ${['itself', ...allowed].join(', ')}`;
+  }
+  if (layer !== 'backends' || otherPart === part || COMPOSED[part]?.includes(otherPart)) return undefined;
+  return `${arrow}: a backend knows core only, never another backend`;
+}
+
+/** The time, timers and randomness that a piece of code takes from elsewhere than the Clock. */
+function unclocked(node: Node): string | undefined {
+  const called = node.type === 'CallExpression' || node.type === 'NewExpression' ? name(node.callee) : '';
+  if (called === 'Date' && node.type === 'NewExpression' && (node.arguments as unknown[]).length === 0)
+    return 'new Date()';
+  if (node.type === 'CallExpression' && TIMERS.includes(called)) return `${called}(`;
+  // Also when it is only mentioned: passed on, it is called elsewhere.
+  if (node.type === 'MemberExpression' && [...SOURCES, ...TIMERS].includes(name(node))) return name(node);
+  return undefined;
+}
+
+/** What is wrong with a file of src, a line each. `path` begins with `src/`. */
+export function violations(path: string, text: string): string[] {
+  const [layer] = place(path);
+  if (!(layer in LAYERS)) return [`${path}: src/${layer} is in no layer; there are ${Object.keys(LAYERS).join(', ')}`];
+  const lines = text.trimEnd().split('\n');
+  const found = new Set<string>();
+  if (lines.length > LONGEST_FILE && !/^\/\/ Generated /.test(text)) {
+    found.add(`has ${lines.length} lines; more than ${LONGEST_FILE} are more than one idea`);
+  }
+  for (const node of nodes(parseAst(text, { lang: 'ts' }))) {
+    const each = imported(node);
+    const wrong = each && wrongArrow(path, each);
+    if (wrong) found.add(wrong);
+    const source = CLOCKED.includes(layer) && !CLOCKS.includes(path) ? unclocked(node) : undefined;
+    if (source) found.add(`uses ${source}: time, timers and randomness come from the Clock`);
+  }
+  return [...found].map((what) => `${path} ${what}`);
+}
