@@ -54,6 +54,13 @@ export class Contender {
     return answer ?? assert.fail(`renew gave no answer for ${this}`);
   }
 
+  async renews(ttl?: number): Promise<{ validFor: number }> {
+    const answer = await this.renew(ttl);
+    if (typeof answer === 'string') assert.fail(`${this} must be renewed, but heard ${answer}`);
+    assert.ok(answer.validFor > 0, `${this} was renewed for ${answer.validFor} ms`);
+    return answer;
+  }
+
   async isGone(): Promise<void> {
     assert.equal(await this.renew(), 'gone', `${this} is gone, and a renewal must say so and not revive it`);
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { SHARED } from '../../core/admission.ts';
+import { deadlineOf } from '../../core/deadline.ts';
 import type { Law } from '../case.ts';
 
 /** Whoever gives no sign of life loses hold or place, and whoever the rule then admits is in. */
@@ -15,6 +16,25 @@ export const lapse: readonly Law[] = [
       await dead.isGone();
       await next.gets();
       await dead.hasNothing();
+    },
+  },
+  {
+    name: 'nobody else is in before the time is over that a grant or a renewal promised',
+    needs: ['lapses'],
+    async check(scene) {
+      for (const ask of ['gets', 'renews'] as const) {
+        const holder = scene.contender({ ttl: scene.ttl });
+        await holder.gets();
+        await scene.pass(scene.ttl / 4);
+        const sent = scene.clock.now();
+        const { validFor } = await holder[ask]();
+        const next = scene.contender({ queue: false });
+        while (!(await next.attempt()).granted) await scene.pass(scene.ttl / 40);
+        const spent = scene.clock.now() - sent;
+        // With the margin that holders keep for clocks of different rates.
+        assert.ok(spent >= deadlineOf(0, validFor), `another is in ${spent} ms after ${validFor} ms were promised`);
+        await next.leaves();
+      }
     },
   },
   {
@@ -90,7 +110,7 @@ export const lapse: readonly Law[] = [
       await alive.gets();
       await scene.lapsed();
       await dead.isGone();
-      assert.notEqual(await alive.renew(), 'gone', `${alive} has a long lease of its own`);
+      await alive.renews();
       await scene.contender({ queue: false }).waits();
       await alive.leaves();
       await scene.contender({ queue: false }).gets();

@@ -80,7 +80,7 @@ async function growsOver(
   ttl?: number,
 ): Promise<void> {
   let last = -1n;
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 2; round++) {
     const holder = scene.contender(ttl === undefined ? {} : { ttl });
     const { ticket } = await holder.gets();
     above(ticket, last + 1n);
