@@ -1,9 +1,29 @@
-import type { Case } from './case.ts';
+import { type Case, caseOf, type Law } from './case.ts';
+import { classics } from './face/classics.ts';
+import { force } from './face/force.ts';
+import { input } from './face/input.ts';
+import { leases } from './face/leases.ts';
+import { parts } from './face/parts.ts';
+import { releasing } from './face/releasing.ts';
+import { unknown } from './face/unknown.ts';
+import { waiting } from './face/waiting.ts';
 import { laws } from './laws.ts';
 import type { Subject } from './subject.ts';
 
+const FACE: readonly Law[] = [
+  ...classics,
+  ...waiting,
+  ...leases,
+  ...releasing,
+  ...parts,
+  ...force,
+  ...unknown,
+  ...input,
+];
+
 /**
- * Everything a backend has to keep, as cases for any test runner:
+ * Everything a backend has to keep, the laws of the contract first and then what users of the public face rely on, as cases
+ * for any test runner:
  *
  * ```ts
  * for (const { name, run } of conformance(subject)) {
@@ -15,5 +35,5 @@ import type { Subject } from './subject.ts';
  * ```
  */
 export function conformance(subject: Subject): Case[] {
-  return laws(subject);
+  return [...laws(subject), ...FACE.map((law) => caseOf(subject, law))];
 }

@@ -1,7 +1,11 @@
+import assert from 'node:assert/strict';
 import { EXCLUSIVE } from '../core/admission.ts';
 import type { Backend, Claim, Standing } from '../core/backend.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
+import type { Spin } from '../core/options.ts';
+import { createLocks, type Locks, type LocksDefaults } from '../locks.ts';
 import { Contender } from './contender.ts';
+import { limited } from './limited.ts';
 import { randomFrom } from './random.ts';
 import type { Subject } from './subject.ts';
 import { Watching } from './watching.ts';
@@ -10,8 +14,12 @@ const TTL = 400;
 const TOLERANCE = 250;
 /** Of a hold or place that must not lapse while a case runs, ms. */
 const LONG = 60_000;
-/** Tolerances after which a wake that has not come never will. */
+/** Tolerances after which what has not come never will. */
 const PATIENCE = 10;
+/** ms for whatever has to be undone after a case. */
+const CLEAN_UP = 5_000;
+/** Quick, so that engines that are polled do not make the suite slow. */
+const SPIN: Spin = { pause: 2, bound: 20 };
 
 /** Where a law is tried: two clients of one engine, a key of its own, and whoever contends for it. */
 export class Scene {
@@ -27,6 +35,7 @@ export class Scene {
   readonly random: () => number;
   readonly #contenders: Contender[] = [];
   readonly #others: Backend[] = [];
+  readonly #locks: Locks[] = [];
 
   private constructor(subject: Subject, clients: readonly [Backend, Backend]) {
     this.subject = subject;
@@ -73,8 +82,23 @@ export class Scene {
     return client;
   }
 
+  get patience(): number {
+    return this.ttl + this.tolerance * PATIENCE;
+  }
+
   watch(contender: Contender): Promise<Watching> {
-    return Watching.by(contender, this.tolerance * PATIENCE, this.clock);
+    return Watching.by(contender, this.patience, this.clock);
+  }
+
+  /** The public face, as one process has it, over a client of its own. */
+  async locks(defaults: LocksDefaults = {}, client?: Backend): Promise<Locks> {
+    const locks = createLocks(client ?? (await this.another()), { clock: this.clock, spin: SPIN, ...defaults });
+    this.#locks.push(locks);
+    return locks;
+  }
+
+  async processes(defaults?: LocksDefaults): Promise<[Locks, Locks]> {
+    return [await this.locks(defaults), await this.locks(defaults)];
   }
 
   /** What `inspect` shows of the keys of this scene. */
@@ -93,9 +117,37 @@ export class Scene {
     return this.pass(ttl + this.tolerance);
   }
 
+  /** What is promised to happen, at the latest when every clean-up in the background is through. */
+  soon<T>(work: Promise<T>, what: string): Promise<T> {
+    return limited(work, this.patience, `${what}: not within ${this.patience} ms`, this.clock);
+  }
+
+  /** Sooner or later nothing is left of the key, neither hold nor place. */
+  async isFree(key: string = this.key): Promise<void> {
+    const until = this.clock.now() + this.patience;
+    for (;;) {
+      const probe = this.contender({ key, queue: false });
+      const { granted } = await probe.attempt();
+      if (granted) await probe.leaves();
+      const standings = this.clients[1].inspect ? await this.standings(key) : [];
+      const left = standings.filter((standing) => standing.key === key);
+      if (granted && left.length === 0) return;
+      const shown = left.map(({ label, held }) => `${label} ${held ? 'holds' : 'waits'}`).join(', ');
+      assert.ok(
+        this.clock.now() < until,
+        `${JSON.stringify(key)} must be free by now; still there: ${shown || 'unknown'}`,
+      );
+      await this.pass(this.tolerance / 25);
+    }
+  }
+
   async close(): Promise<void> {
-    // A law may have left the engine or a client in any state: what counts is what the law said.
-    await Promise.allSettled(this.#contenders.map((contender) => contender.release()));
-    await Promise.allSettled([...this.clients, ...this.#others].map((client) => client.close()));
+    // A law may have left the engine or a client in any state, dead even: what counts is what the law said.
+    const over = async (work: readonly Promise<unknown>[]): Promise<void> => {
+      await limited(Promise.allSettled(work), CLEAN_UP, '', this.clock).catch(() => {});
+    };
+    await over(this.#contenders.map((contender) => contender.release()));
+    await over(this.#locks.map((locks) => locks.close()));
+    await over([...this.clients, ...this.#others].map((client) => client.close()));
   }
 }

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import type { Law } from '../case.ts';
+import { meanwhile } from '../meanwhile.ts';
+import { toldOfLoss } from './leases.ts';
+
+const reason = 'conformance';
+
+/** Forced release: an explicit act, that leaves the robbed holder told and fenced. */
+export const force: readonly Law[] = [
+  {
+    name: 'a forced release lets the next in with a higher token, and the robbed holder is told',
+    needs: ['evict', 'inspect', 'fencing'],
+    async check(scene) {
+      const [here, there] = await scene.processes({ ttl: scene.ttl });
+      const robbed = await here.mutex(scene.key).acquire();
+      const wait = meanwhile(there.mutex(scene.key).acquire());
+      const told = meanwhile(toldOfLoss(scene, robbed));
+      await scene.pass(scene.tolerance / 10);
+      assert.equal(await there.forceRelease(scene.key, { reason }), 1, 'one held it');
+      const next = await scene.soon(wait, 'the waiter, who was not evicted');
+      assert.ok(next.token > robbed.token, `token ${next.token} came after ${robbed.token}`);
+      await told;
+      assert.equal(robbed.held, false, 'the robbed holder');
+      assert.equal(await robbed.release(), false, 'a release by the robbed holder');
+      next.assertHeld();
+      assert.equal(await next.release(), true);
+    },
+  },
+  {
+    name: 'a forced release evicts every reader, or the one with the ticket',
+    needs: ['evict', 'inspect', 'shared seats'],
+    async check(scene) {
+      const [here, there] = await scene.processes();
+      for (const locks of [here, there, here]) await locks.rwLock(scene.key).read.acquire();
+      const [one] = await scene.standings();
+      assert.equal(await there.forceRelease(scene.key, { reason, ticket: one!.ticket }), 1, 'the one with the ticket');
+      assert.equal((await scene.standings()).length, 2);
+      assert.equal(await there.forceRelease(scene.key, { reason }), 2, 'all who were left');
+      assert.equal(await there.forceRelease(scene.key, { reason }), 0, 'nobody was left');
+      await scene.isFree();
+    },
+  },
+  {
+    name: 'a listing shows holders and waiters of all processes',
+    needs: ['inspect', 'fair'],
+    async check(scene) {
+      const [here, there] = await scene.processes();
+      const lease = await here.mutex(scene.key, { label: 'holder' }).acquire();
+      const wait = meanwhile(there.mutex(scene.key, { label: 'waiter' }).run(() => {}));
+      const seen = async (): Promise<string[]> => {
+        const rows: string[] = [];
+        for await (const { label, held } of there.inspect(scene.key)) rows.push(`${label} ${held ? 'holds' : 'waits'}`);
+        return rows;
+      };
+      while ((await seen()).length < 2) await scene.pass(1);
+      assert.deepEqual(await seen(), ['holder holds', 'waiter waits']);
+      await lease.release();
+      await wait;
+      assert.deepEqual(await seen(), []);
+    },
+  },
+];

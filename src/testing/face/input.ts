@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import type { Backend } from '../../core/backend.ts';
+import type { Locks } from '../../locks.ts';
+import { around } from '../around.ts';
+import type { Law } from '../case.ts';
+import type { Scene } from '../scene.ts';
+import { fails } from './fails.ts';
+
+const key = 'k';
+type Call = (locks: Locks) => unknown;
+
+/** As JavaScript callers may write it: the types would not let it pass. */
+const bad = <T>(value: unknown): T => value as T;
+
+const WRONG: Readonly<Record<string, Call>> = {
+  'an empty key': (locks) => locks.mutex(''),
+  'a key of 513 bytes': (locks) => locks.mutex('k'.repeat(513)),
+  'a key of 171 characters of three bytes': (locks) => locks.mutex('漢'.repeat(171)),
+  'a key that is a number': (locks) => locks.mutex(bad(5)),
+  'a key that is missing': (locks) => locks.mutex(bad(undefined)),
+  'a key with half a character': (locks) => locks.mutex('\ud83d'),
+  'a ttl of 0': (locks) => locks.mutex(key).acquire({ ttl: 0 }),
+  'a ttl that is NaN': (locks) => locks.mutex(key).acquire({ ttl: Number.NaN }),
+  'a ttl without a unit': (locks) => locks.mutex(key).acquire({ ttl: '30' }),
+  'a negative wait': (locks) => locks.mutex(key).acquire({ wait: -1 }),
+  'a wait that is a word': (locks) => locks.mutex(key).acquire({ wait: 'soon' }),
+  'a notice as long as the ttl': (locks) => locks.mutex(key).acquire({ notice: '30s', ttl: '30s' }),
+  'a maxHold of 0': (locks) => locks.mutex(key).run(() => {}, { maxHold: 0 }),
+  'a negative minHold': (locks) => locks.mutex(key, { minHold: -1 }),
+  'renew that is not a boolean': (locks) => locks.mutex(key).acquire({ renew: bad('yes') }),
+  'a signal that is none': (locks) => locks.mutex(key).acquire({ signal: bad({ aborted: false }) }),
+  'a label that is a number': (locks) => locks.mutex(key, { label: bad(7) }),
+  'a misspelt option': (locks) => locks.mutex(key).acquire(bad({ tll: 5 })),
+  'options that are a number': (locks) => locks.mutex(key).tryAcquire(bad(5_000)),
+  'a pause of 0': (locks) => locks.mutex(key).acquire({ spin: { pause: 0 } }),
+  'jitter above 1': (locks) => locks.mutex(key).acquire({ spin: { jitter: 2 } }),
+  'no keys at all': (locks) => locks.all([]),
+  'a key twice': (locks) => locks.all([key, key]),
+  'something that is no lock': (locks) => locks.all([bad({})]),
+  'a forced release without a reason': (locks) => locks.forceRelease(key, { reason: '' }),
+};
+
+const WRONG_PERMITS: Readonly<Record<string, Call>> = {
+  ...Object.fromEntries(
+    [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, '3', undefined].map((permits): [string, Call] => [
+      `permits ${permits}`,
+      (locks) => locks.semaphore(key, { permits: bad(permits) }),
+    ]),
+  ),
+  ...Object.fromEntries(
+    [0, -1, 1.5, Number.NaN, 4, '1'].map((units): [string, Call] => [
+      `${units} units of 3`,
+      (locks) => locks.semaphore(key, { permits: 3 }).acquire({ units: bad(units) }),
+    ]),
+  ),
+};
+
+/** What is wrong is refused before the engine hears of it. */
+export const input: readonly Law[] = [
+  {
+    name: 'bad input is LOCK_INVALID before anything is sent',
+    check: (scene) => refusesAll(scene, WRONG),
+  },
+  {
+    name: 'bad numbers of permits are LOCK_INVALID before anything is sent',
+    needs: ['counted seats'],
+    check: (scene) => refusesAll(scene, WRONG_PERMITS),
+  },
+  {
+    name: 'a ttl outside the bounds of the engine is LOCK_INVALID',
+    async check(scene) {
+      const { min, max } = scene.clients[0].traits.ttl;
+      const mutex = (await scene.locks()).mutex(scene.key);
+      await fails(() => mutex.acquire({ ttl: min / 2 }), 'LOCK_INVALID', `a ttl of half of ${min} ms`);
+      await fails(() => mutex.acquire({ ttl: max * 2 }), 'LOCK_INVALID', `a ttl of twice ${max} ms`);
+      await scene.isFree();
+    },
+  },
+  {
+    name: 'what the engine cannot do is LOCK_UNSUPPORTED when the lock is made',
+    async check(scene) {
+      const locks = await scene.locks();
+      const { traits, inspect, evict } = scene.clients[0];
+      const can: [string, boolean, Call][] = [
+        ['rwLock', traits.seats !== 'exclusive', () => locks.rwLock(key)],
+        ['semaphore', traits.seats === 'counted', () => locks.semaphore(key, { permits: 3 })],
+        ['inspect', inspect !== undefined, () => locks.inspect()],
+        [
+          'forceRelease',
+          inspect !== undefined && evict !== undefined,
+          () => locks.forceRelease(scene.key, { reason: 'none' }),
+        ],
+      ];
+      for (const [what, able, call] of can) {
+        if (able) await call(locks);
+        else await fails(() => call(locks), 'LOCK_UNSUPPORTED', what);
+      }
+    },
+  },
+];
+
+async function refusesAll(scene: Scene, calls: Readonly<Record<string, Call>>): Promise<void> {
+  const sent: string[] = [];
+  const listen = (name: string) => (): never => {
+    sent.push(name);
+    throw new Error('nothing may be sent');
+  };
+  const names = ['attempt', 'renew', 'release', 'watch', 'inspect', 'evict'] as const;
+  const deaf = Object.fromEntries(names.map((name) => [name, listen(name)])) as Partial<Backend>;
+  const locks = await scene.locks({}, around(await scene.another(), deaf));
+  for (const [what, call] of Object.entries(calls)) {
+    await fails(() => call(locks), 'LOCK_INVALID', what);
+    assert.deepEqual(sent, [], `sent for ${what}`);
+  }
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import type { Lease } from '../../core/lease.ts';
+import type { Law } from '../case.ts';
+import { meanwhile } from '../meanwhile.ts';
+import type { Scene } from '../scene.ts';
+import { fails } from './fails.ts';
+
+/** A hold lives while its process renews it, and its holder hears in time when it ends. */
+export const leases: readonly Law[] = [
+  {
+    name: 'renewed in the background, a hold outlives three ttls with the token it had',
+    async check(scene) {
+      const [here, there] = await scene.processes({ ttl: scene.ttl });
+      const lease = await here.mutex(scene.key).acquire();
+      const { token } = lease;
+      await scene.pass(scene.ttl * 3);
+      lease.assertHeld();
+      assert.equal(lease.signal.aborted, false, 'the loss signal of a hold that is good');
+      assert.equal(lease.token, token);
+      assert.equal(await there.mutex(scene.key).tryAcquire(), null, 'it is held');
+      assert.equal(await lease.release(), true, 'the release freed it');
+      await scene.isFree();
+    },
+  },
+  {
+    name: 'without renewal a hold ends: told once, before the deadline, and then free for others',
+    needs: ['lapses'],
+    async check(scene) {
+      const [here, there] = await scene.processes({ ttl: scene.ttl });
+      const lease = await here.mutex(scene.key).acquire({ renew: false, notice: scene.ttl / 2 });
+      const following = async (): Promise<Lease> => {
+        const next = await there.mutex(scene.key).acquire();
+        assert.equal(lease.held, false, 'held, when another was granted');
+        return next;
+      };
+      const wait = meanwhile(following());
+      const left = await toldOfLoss(scene, lease);
+      assert.ok(left > 0, `told with ${left} ms left: there must be time to stop`);
+      const next = await scene.soon(wait, 'the next owner');
+      assert.equal(await lease.release(), false, 'a release after the loss freed nothing');
+      next.assertHeld();
+      await next.release();
+    },
+  },
+  {
+    name: 'a lost lease says LOCK_LOST, a released one LOCK_NOT_HELD',
+    needs: ['lapses'],
+    async check(scene) {
+      const locks = await scene.locks({ ttl: scene.ttl });
+      const lost = await locks.mutex(scene.key).acquire({ renew: false });
+      await scene.lapsed();
+      await fails(() => lost.assertHeld(), 'LOCK_LOST', 'assertHeld');
+      await fails(() => lost.extend(scene.ttl), 'LOCK_LOST', 'extend');
+      assert.equal(lost.remaining, 0);
+      const released = await locks.mutex(scene.key).acquire();
+      await released.release();
+      await fails(() => released.assertHeld(), 'LOCK_NOT_HELD', 'assertHeld');
+      await fails(() => released.extend(scene.ttl), 'LOCK_NOT_HELD', 'extend');
+      assert.equal(released.signal.aborted, false, 'a release is no loss');
+    },
+  },
+  {
+    name: 'extend makes a lease last',
+    needs: ['lapses'],
+    async check(scene) {
+      const [here, there] = await scene.processes({ ttl: scene.ttl });
+      const lease = await here.mutex(scene.key).acquire({ renew: false });
+      await lease.extend(scene.ttl * 20);
+      assert.ok(lease.remaining > scene.ttl, `${lease.remaining} ms left after an extension`);
+      await scene.lapsed();
+      lease.assertHeld();
+      assert.equal(await there.mutex(scene.key).tryAcquire(), null, 'it was extended');
+      await lease.release();
+    },
+  },
+  {
+    name: 'maxHold ends the renewal of work that hangs',
+    needs: ['lapses'],
+    async check(scene) {
+      const [here, there] = await scene.processes({ ttl: scene.ttl });
+      const lease = await here.mutex(scene.key).acquire({ maxHold: scene.ttl });
+      await toldOfLoss(scene, lease);
+      const next = await scene.soon(there.mutex(scene.key).acquire(), 'the next owner');
+      assert.equal(lease.held, false);
+      await next.release();
+    },
+  },
+  {
+    name: 'minHold keeps the key taken after an early release',
+    async check(scene) {
+      const [here, there] = await scene.processes();
+      const lease = await here.mutex(scene.key).acquire({ minHold: scene.ttl });
+      const releasing = meanwhile(lease.release());
+      await scene.pass(scene.ttl / 4);
+      assert.equal(await there.mutex(scene.key).tryAcquire(), null, 'minHold is not over');
+      await scene.soon(releasing, 'a release');
+      await scene.isFree();
+    },
+  },
+  {
+    name: 'a hold whose client died is lost by its deadline at the latest',
+    needs: ['faults.die'],
+    async check(scene) {
+      const client = await scene.another();
+      const locks = await scene.locks({ ttl: scene.ttl }, client);
+      const lease = await locks.mutex(scene.key).acquire();
+      await scene.subject.faults!.die!(client);
+      await toldOfLoss(scene, lease);
+      await scene.lapsed();
+      assert.equal(lease.held, false);
+      assert.equal(await lease.release(), false, 'a release after the loss freed nothing');
+      await scene.isFree();
+    },
+  },
+];
+
+/** Waits for the loss signal, and sees to it that it comes once. Gives how much was left of the lease. */
+export async function toldOfLoss(scene: Scene, lease: Lease): Promise<number> {
+  let told = 0;
+  let left = 0;
+  const loss = new Promise<void>((resolve) => {
+    lease.signal.addEventListener('abort', () => {
+      told++;
+      left = lease.remaining;
+      resolve();
+    });
+  });
+  await scene.soon(loss, 'the loss signal');
+  await fails(() => Promise.reject(lease.signal.reason), 'LOCK_LOST', 'the reason of the signal');
+  await scene.lapsed();
+  assert.equal(told, 1, 'times the loss was told');
+  return left;
+}
