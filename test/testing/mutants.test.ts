@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { laws } from '../../src/testing/index.ts';
+import { conformance } from '../../src/testing/index.ts';
 import { MUTANTS, subjectOf } from './mutants.ts';
 
-describe('the laws find a backend that', () => {
+describe('the suite finds a backend that', () => {
   test.each(MUTANTS)('$bug', async (mutant) => {
-    const found = laws(subjectOf(mutant)).find(({ name }) => name === mutant.foundBy);
+    const found = conformance(subjectOf(mutant)).find(({ name }) => name === mutant.foundBy);
     await expect(found?.run(), `case "${mutant.foundBy}"`).rejects.toThrow();
   });
 });

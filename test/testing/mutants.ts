@@ -3,6 +3,7 @@ import { memory } from '../../src/backends/memory.ts';
 import { ALL_SEATS, EXCLUSIVE } from '../../src/core/admission.ts';
 import type { Backend, Claim, Grant, Handle, Standing } from '../../src/core/backend.ts';
 import type { Clock } from '../../src/core/clock.ts';
+import { around } from '../../src/testing/around.ts';
 import { manualClock, type Subject } from '../../src/testing/index.ts';
 
 /** The memory backend with one law broken. */
@@ -16,19 +17,7 @@ export interface Mutant {
 export function subjectOf({ bug, plant }: Mutant): Subject {
   const clock = manualClock();
   const sound = memory({ clock });
-  // The methods not overridden run on the sound backend, whose private fields no other object has.
-  const mutant: Backend = {
-    name: 'mutant',
-    traits: sound.traits,
-    attempt: (claim) => sound.attempt(claim),
-    renew: (claims) => sound.renew(claims),
-    release: (handle, next) => sound.release(handle, next),
-    watch: (claim, wake) => sound.watch!(claim, wake),
-    inspect: (prefix) => sound.inspect!(prefix),
-    evict: (key, ticket) => sound.evict!(key, ticket),
-    close: () => sound.close(),
-    ...plant(sound, clock),
-  };
+  const mutant = around(sound, plant(sound, clock));
   return {
     name: `memory that ${bug}`,
     open: async () => mutant,
@@ -321,7 +310,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'closes for everyone',
-    foundBy: 'a client that closes disturbs no other',
+    foundBy: 'a client that closes, even twice, disturbs no other',
     plant: (sound) => ({
       async close() {
         for await (const { key, ticket } of sound.inspect!('')) await sound.evict!(key, ticket);
@@ -367,5 +356,73 @@ export const MUTANTS: readonly Mutant[] = [
     bug: 'cuts keys at 255 characters',
     foundBy: 'different keys never meet: the longest there may be',
     plant: storesKeys((key) => key.slice(0, 255)),
+  },
+  {
+    bug: 'lets everyone in',
+    foundBy: '10 callers in two processes lose no update of one counter',
+    plant: attemptsAs(({ of }) => ({ take: 1, of: Math.max(of, 1_000) })),
+  },
+  {
+    bug: 'lets one too many in',
+    foundBy: 'a semaphore lets in what fits, and never more',
+    plant: attemptsAs(({ take, of }) => (take === of ? {} : { of: of + 1 })),
+  },
+  {
+    bug: 'says of every hold that it was renewed',
+    foundBy: 'a forced release lets the next in with a higher token, and the robbed holder is told',
+    plant: () => ({ renew: async (claims) => claims.map(({ ttl }) => ({ validFor: ttl })) }),
+  },
+  {
+    bug: 'renews nothing',
+    foundBy: 'renewed in the background, a hold outlives three ttls with the token it had',
+    plant: () => ({ renew: async (claims) => claims.map(() => 'unknown' as const) }),
+  },
+  {
+    bug: 'promises twice the lease it gives',
+    foundBy: 'without renewal a hold ends: told once, before the deadline, and then free for others',
+    plant: (sound) => ({
+      async attempt(claim) {
+        const answer = await sound.attempt(claim);
+        return answer.granted ? { ...answer, validFor: answer.validFor * 2 } : answer;
+      },
+    }),
+  },
+  {
+    bug: 'promises more with a renewal than it gives',
+    foundBy: 'nobody else is in before the time is over that a grant or a renewal promised',
+    plant: (sound) => ({
+      async renew(claims) {
+        await sound.renew(claims);
+        return claims.map(({ ttl }) => ({ validFor: ttl * 1.2 }));
+      },
+    }),
+  },
+  {
+    bug: 'says that it freed what it keeps',
+    foundBy: 'a lease in a using block is released at its end',
+    plant: () => ({ release: async () => ({ freed: true }) }),
+  },
+  {
+    bug: 'cannot tell one grant from another with the same id',
+    foundBy: 'a grant whose reply is lost is found again, and held once',
+    plant: (sound) => {
+      let sent = 0;
+      return { attempt: (claim) => sound.attempt({ ...claim, id: `${claim.id}/${++sent}` }) };
+    },
+  },
+  {
+    bug: 'serves the last first',
+    foundBy: 'waiters of several processes are served in the order they came',
+    plant: (sound) => {
+      const waiting = new Map<string, Claim>();
+      return {
+        async attempt(claim) {
+          const latest = waiting.get(claim.key);
+          const overtakes = claim.queue && (latest === undefined || latest.id === claim.id);
+          if (claim.queue) waiting.set(claim.key, latest?.id === claim.id ? latest : claim);
+          return overtakes || !claim.queue ? sound.attempt({ ...claim, queue: false }) : { granted: false };
+        },
+      };
+    },
   },
 ];
