@@ -7,7 +7,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   primitives: ['core'],
   backends: ['core'],
   fence: ['core'],
-  testing: ['core'],
+  testing: ['core', 'locks'],
   locks: ['core', 'primitives'],
   index: ['core', 'primitives', 'locks'],
   decorator: ['core', 'primitives', 'locks', 'index'],
