@@ -6,8 +6,10 @@ import { startEtcd, startEtcdMembers } from './etcd.ts';
 import { startMariadb } from './mariadb.ts';
 import { exchange, freePorts, HOST } from './net.ts';
 import { startPostgres } from './postgres.ts';
-import { MissingProgram, program } from './programs.ts';
+import { startWorker } from './processes.ts';
+import { find, MissingProgram, program } from './programs.ts';
 import { askRedis, startRedis, startRedisCluster, startRedisNodes, startRedisSentinel } from './redis.ts';
+import type { ServerCalls } from './server.test.worker.ts';
 import { Server, type ServerPlan } from './server.ts';
 import { describeOn } from './suite.ts';
 import { until } from './wait.ts';
@@ -83,6 +85,18 @@ describeOn('redis', 'redis', () => {
     expect(() => process.kill(server.pid, 0)).toThrow('ESRCH');
     expect(await refused(server.port)).toBe('ECONNREFUSED');
     expect(existsSync(folder)).toBe(false);
+  });
+
+  const file = new URL('./server.test.worker.ts', import.meta.url);
+
+  // Only Linux ends a child whose parent was killed.
+  const signals = find('setpriv') ? (['SIGTERM', 'SIGKILL'] as const) : (['SIGTERM'] as const);
+  test.each(signals)('does not outlive a process that is ended by %s', async (signal) => {
+    await using worker = await startWorker<ServerCalls>(file);
+    const { port } = await worker.call('start');
+    expect(await askRedis(port, 'PING')).toBe('+PONG\r\n');
+    await worker.end(signal);
+    await until('the server is gone', async () => (await refused(port)) === 'ECONNREFUSED', 2_000);
   });
 
   test('five start independent of each other', async () => {

@@ -1,0 +1,12 @@
+import { startRedis } from './redis.ts';
+import { serve } from './worker.ts';
+
+const calls = {
+  async start(): Promise<{ port: number; pid: number }> {
+    const { port, pid } = await startRedis();
+    return { port, pid };
+  },
+};
+
+export type ServerCalls = typeof calls;
+serve(calls);
