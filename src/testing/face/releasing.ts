@@ -71,6 +71,9 @@ export const releasing: readonly Law[] = [
       await lock.run(async (outer) => {
         const inner = await lock.run(async (lease) => lease.token);
         assert.equal(inner, outer.token);
+        const again = await lock.acquire();
+        assert.equal(await again.release(), false, 'the outer call still holds');
+        assert.equal(await again.release(), false, 'a second release counts for nobody else');
         outer.assertHeld();
         assert.equal(await there.mutex(scene.key).tryAcquire(), null, 'the outer call still holds');
       });

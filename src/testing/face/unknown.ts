@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Backend } from '../../core/backend.ts';
 import { around } from '../around.ts';
 import type { Law } from '../case.ts';
+import { meanwhile } from '../meanwhile.ts';
 import type { Scene } from '../scene.ts';
 import { fails } from './fails.ts';
 import { toldOfLoss } from './leases.ts';
@@ -46,6 +47,20 @@ export const unknown: readonly Law[] = [
         await scene.isFree();
       }
       assert.deepEqual(outcomes, ['done', own]);
+    },
+  },
+  {
+    name: 'a wake-up that is lost delays the next owner by a poll, no more',
+    needs: ['wakes'],
+    async check(scene) {
+      const watch = (): AsyncDisposable => ({ [Symbol.asyncDispose]: async () => {} });
+      const deaf = await broken(scene, () => ({ watch }));
+      const lease = await (await scene.locks()).mutex(scene.key).acquire();
+      const wait = meanwhile(deaf.mutex(scene.key).acquire());
+      await scene.pass(scene.tolerance / 5);
+      await lease.release();
+      await (await scene.soon(wait, 'the next owner')).release();
+      await scene.isFree();
     },
   },
   {

@@ -50,6 +50,23 @@ export const waiting: readonly Law[] = [
     },
   },
   {
+    name: 'a wait that was given up keeps nobody out, even while the holder stays',
+    needs: ['fair', 'shared seats'],
+    async check(scene) {
+      const [here, there] = await scene.processes();
+      const first = await here.rwLock(scene.key).read.acquire();
+      await fails(
+        () => there.rwLock(scene.key).write.acquire({ wait: scene.tolerance / 5 }),
+        'LOCK_TIMEOUT',
+        'a writer',
+      );
+      const second = await scene.soon(here.rwLock(scene.key).read.acquire(), 'a reader beside a reader');
+      first.assertHeld();
+      for (const lease of [first, second]) await lease.release();
+      await scene.isFree();
+    },
+  },
+  {
     name: 'an aborted wait ends with the reason of its signal, and leaves nothing behind',
     async check(scene) {
       const [here, there] = await scene.processes();
