@@ -46,6 +46,7 @@ export const releasing: readonly Law[] = [
   },
   {
     name: 'a process that hands its hold from caller to caller lets others have their turn',
+    needs: ['fair'],
     async check(scene) {
       const [here, there] = await scene.processes();
       let served = false;

@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import { around } from '../../src/testing/around.ts';
+import { conformance, manualClock, type Subject } from '../../src/testing/index.ts';
+import { describeConformance } from '../kit/suite.ts';
+import { poor, rich } from './flavours.ts';
+
+describeConformance(poor());
+describeConformance(rich());
+
+const run = (subject: Subject, wanted: string): Promise<unknown> => {
+  const found = conformance(subject).find(({ name }) => name === wanted);
+  return found ? found.run() : Promise.reject(new Error(`there is no case "${wanted}"`));
+};
+
+describe('the suite', () => {
+  test('has no two cases of one name', () => {
+    const names = conformance(poor()).map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test('says of a case that does not apply what excludes it, and tries nothing', async () => {
+    const outcomes: { needs: readonly string[]; excludedBy?: string }[] = [];
+    for (const { needs, run } of conformance(poor())) outcomes.push({ needs, ...(await run()) });
+    const excluded = outcomes.filter(({ excludedBy }) => excludedBy);
+    expect(excluded.length).toBeGreaterThan(30);
+    for (const { needs, excludedBy } of excluded) expect(needs).toContain(excludedBy);
+  });
+
+  test('excludes nothing of a subject that has everything', async () => {
+    const subject = rich();
+    for (const { name, run } of conformance(subject)) expect((await run()).excludedBy, name).toBeUndefined();
+  });
+
+  test('ends a case that an engine never answers', async () => {
+    const clock = manualClock();
+    const mute = around(memory({ clock }), { attempt: () => new Promise(() => {}) });
+    const subject = { name: 'mute', open: async () => mute, clock };
+    await expect(run(subject, 'a repeated attempt keeps its ticket')).rejects.toThrow('has not ended');
+  });
+
+  test('names the seed and the steps of a random case that fails', async () => {
+    const clock = manualClock();
+    const sound = memory({ clock });
+    const unfair = around(sound, { attempt: (claim) => sound.attempt({ ...claim, take: 1 }) });
+    const subject = { name: 'unfair', open: async () => unfair, clock, seed: 42 };
+    await expect(run(subject, 'random histories agree with the rule')).rejects.toThrow(/with seed 42, after\n.* comes/);
+  });
+
+  test('closes what it opened, also when a case fails', async () => {
+    let open = 0;
+    const clock = manualClock();
+    const sound = memory({ clock });
+    const counted = async () => {
+      open++;
+      return around(sound, {
+        attempt: () => Promise.reject(new Error('broken')),
+        close: async () => void open--,
+      });
+    };
+    await expect(
+      run({ name: 'broken', open: counted, clock }, 'a repeated attempt keeps its ticket'),
+    ).rejects.toThrow();
+    expect(open).toBe(0);
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe('the suite finds', () => {
+  test('an engine that takes late attempts', async () => {
+    const clock = manualClock();
+    const sound = memory({ clock });
+    let gate: Promise<void> | undefined;
+    const client = around(sound, {
+      async attempt(claim) {
+        await gate;
+        return sound.attempt(claim);
+      },
+    });
+    const stall = async () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      gate = promise;
+      return async () => resolve();
+    };
+    const opened = [client, sound];
+    const subject = { name: 'late', open: async () => opened.shift()!, clock, faults: { stall } };
+    await expect(
+      run(subject, 'an attempt that reaches the engine late is refused, and leaves nothing'),
+    ).rejects.toThrow(/was granted/);
+  });
+
+  test('two prefixes that share their keys', async () => {
+    const clock = manualClock();
+    const sound = memory({ clock });
+    const open = async () => sound;
+    await expect(run({ name: 'one', open, apart: open, clock }, 'no key reaches another prefix')).rejects.toThrow();
+  });
+
+  test('a session that outlives its client', async () => {
+    const clock = manualClock();
+    const sound = memory({ clock });
+    const eternal = around(sound, { attempt: (claim) => sound.attempt({ ...claim, ttl: claim.ttl * 1_000 }) });
+    const subject = { name: 'eternal', open: async () => eternal, clock, faults: { die: async () => {} } };
+    await expect(run(subject, 'what a dead client held or waited for is free again after the ttl')).rejects.toThrow(
+      /must be granted/,
+    );
+  });
+});

@@ -1,0 +1,113 @@
+import { memory } from '../../src/backends/memory.ts';
+import type { Backend, Claim, Grant } from '../../src/core/backend.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock, type Subject } from '../../src/testing/index.ts';
+
+/** The least that an engine may be: polled, without a line, readers, tokens or listings. */
+export function poor(): Subject {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const client = around(engine, {
+    name: 'poor',
+    traits: { ...engine.traits, seats: 'exclusive', fair: false, fencing: 'never', spans: false, wakes: 'never' },
+    attempt: (claim) => engine.attempt({ ...claim, queue: false }),
+    watch: undefined,
+    inspect: undefined,
+    evict: undefined,
+  });
+  return { name: 'a poor backend', open: async () => client, clock };
+}
+
+/** All that an engine may be: wakes that come as mail, clients that die, a network that stalls, another prefix. */
+export function rich(): Subject {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const apart = memory({ clock });
+  const lines = new Map<Backend, Line>();
+  return {
+    name: 'a rich backend',
+    async open() {
+      const line = new Line();
+      const client = mailing(engine, {
+        reach: () => line.reach(),
+        late: (claim, sent) => clock.now() - sent > claim.within,
+        now: () => clock.now(),
+      });
+      lines.set(client, line);
+      return client;
+    },
+    apart: async () => apart,
+    faults: {
+      die: async (client) => lines.get(client)!.cut(),
+      stall: async (client) => lines.get(client)!.stall(),
+    },
+    clock,
+  };
+}
+
+/** The way from a client to the engine. */
+class Line {
+  #stalled: Promise<void> | undefined;
+  #dead = false;
+
+  async reach(): Promise<void> {
+    if (this.#stalled) await this.#stalled;
+    if (this.#dead) throw new Error('the connection is closed');
+  }
+
+  cut(): void {
+    this.#dead = true;
+  }
+
+  stall(): () => Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#stalled = promise;
+    return async () => {
+      this.#stalled = undefined;
+      resolve();
+      await promise;
+    };
+  }
+}
+
+interface Way {
+  reach(): Promise<void>;
+  late(claim: Claim, sent: number): boolean;
+  now(): number;
+}
+
+/** Grants come by mail to whoever opened a mailbox, before or after the attempt. */
+function mailing(engine: Backend, way: Way): Backend {
+  const mailboxes = new Map<string, (grant?: Grant) => void>();
+  const listen = (claim: Claim): void => {
+    const wake = mailboxes.get(claim.id);
+    if (wake) void engine.watch!(claim, (grant) => mailboxes.get(claim.id)?.(grant));
+  };
+  return around(engine, {
+    name: 'rich',
+    traits: { ...engine.traits, wakes: 'mailbox' },
+    async attempt(claim) {
+      const sent = way.now();
+      await way.reach();
+      if (way.late(claim, sent)) return { granted: false, late: true };
+      const answer = engine.attempt(claim);
+      listen(claim);
+      return answer;
+    },
+    async renew(claims) {
+      await way.reach();
+      return engine.renew(claims);
+    },
+    async release(handle, next) {
+      await way.reach();
+      const answer = engine.release(handle, next);
+      if (next) listen(next);
+      return answer;
+    },
+    watch(claim, wake) {
+      mailboxes.set(claim.id, wake);
+      listen(claim);
+      return { [Symbol.asyncDispose]: async () => void mailboxes.delete(claim.id) };
+    },
+  });
+}
