@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { startEtcd, startEtcdMembers } from './etcd.ts';
+import { temporaryFolder } from './folder.ts';
 import { startMariadb } from './mariadb.ts';
 import { exchange, freePorts, HOST } from './net.ts';
 import { startPostgres } from './postgres.ts';
@@ -92,7 +93,9 @@ describeOn('redis', 'redis', () => {
   // Only Linux ends a child whose parent was killed.
   const signals = find('setpriv') ? (['SIGTERM', 'SIGKILL'] as const) : (['SIGTERM'] as const);
   test.each(signals)('does not outlive a process that is ended by %s', async (signal) => {
-    await using worker = await startWorker<ServerCalls>(file);
+    // kill −9 leaves its folders behind; they are in this one.
+    using folder = temporaryFolder();
+    await using worker = await startWorker<ServerCalls>(file, { env: { TMPDIR: folder.path } });
     const { port } = await worker.call('start');
     expect(await askRedis(port, 'PING')).toBe('+PONG\r\n');
     await worker.end(signal);
