@@ -1,5 +1,6 @@
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Claim, Grant } from '../../src/core/backend.ts';
+import type { Clock } from '../../src/core/clock.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock, type Subject } from '../../src/testing/index.ts';
 
@@ -28,11 +29,7 @@ export function rich(): Subject {
     name: 'a rich backend',
     async open() {
       const line = new Line();
-      const client = mailing(engine, {
-        reach: () => line.reach(),
-        late: (claim, sent) => clock.now() - sent > claim.within,
-        now: () => clock.now(),
-      });
+      const client = mailing(engine, line, clock);
       lines.set(client, line);
       return client;
     },
@@ -70,14 +67,8 @@ class Line {
   }
 }
 
-interface Way {
-  reach(): Promise<void>;
-  late(claim: Claim, sent: number): boolean;
-  now(): number;
-}
-
 /** Grants come by mail to whoever opened a mailbox, before or after the attempt. */
-function mailing(engine: Backend, way: Way): Backend {
+function mailing(engine: Backend, line: Line, clock: Clock): Backend {
   const mailboxes = new Map<string, (grant?: Grant) => void>();
   const listen = (claim: Claim): void => {
     const wake = mailboxes.get(claim.id);
@@ -87,19 +78,19 @@ function mailing(engine: Backend, way: Way): Backend {
     name: 'rich',
     traits: { ...engine.traits, wakes: 'mailbox' },
     async attempt(claim) {
-      const sent = way.now();
-      await way.reach();
-      if (way.late(claim, sent)) return { granted: false, late: true };
+      const sent = clock.now();
+      await line.reach();
+      if (clock.now() - sent > claim.within) return { granted: false, late: true };
       const answer = engine.attempt(claim);
       listen(claim);
       return answer;
     },
     async renew(claims) {
-      await way.reach();
+      await line.reach();
       return engine.renew(claims);
     },
     async release(handle, next) {
-      await way.reach();
+      await line.reach();
       const answer = engine.release(handle, next);
       if (next) listen(next);
       return answer;
