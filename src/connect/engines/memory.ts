@@ -1,0 +1,4 @@
+import { memory } from '../../backends/memory.ts';
+import type { EngineUrl } from '../engine.ts';
+
+export const memoryUrl: EngineUrl = { schemes: ['memory'], example: 'memory:', open: async () => memory() };
