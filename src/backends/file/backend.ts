@@ -52,7 +52,6 @@ export class FileBackend implements Backend, Ear {
   #shop: Shop | undefined;
   #opening: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
-  #over = false;
   #attempts = 0;
 
   constructor(path: string, durability: Durability, prefix: string, clock: Clock, traits: Traits) {
@@ -119,9 +118,6 @@ export class FileBackend implements Backend, Ear {
   }
 
   async #close(): Promise<void> {
-    // Whatever core left to lapse must not be taken for what a dead process left behind.
-    if (this.#shop) await this.#transact((turn, { bells }) => turn.orphan(bells.name)).catch(() => {});
-    this.#over = true;
     await this.#opening?.catch(() => {});
     const shop = this.#shop;
     this.#shop = undefined;
@@ -136,7 +132,9 @@ export class FileBackend implements Backend, Ear {
 
   async died(bell: string): Promise<void> {
     while (!(await this.#transact((turn) => turn.bury(bell)))) await this.#pause(0);
-    // It may have died between admitting somebody and telling them.
+  }
+
+  async parted(): Promise<void> {
     const waiting = [...this.#listeners.values()];
     const grants = await this.#transact((turn) => waiting.map(({ claim }) => turn.grant(claim)));
     for (const [i, grant] of grants.entries()) if (grant) waiting[i]!.wake(grant);
@@ -152,7 +150,9 @@ export class FileBackend implements Backend, Ear {
     const until = machineTime() + patience;
     for (let tries = 1; ; tries++) {
       try {
-        return this.#step(this.#ready() ?? (await this.#open()), work);
+        if (!this.#ready()) await this.#open();
+        const shop = this.#ready();
+        if (shop) return this.#step(shop, work);
       } catch (error) {
         if (!isBusy(error)) throw faultOf(error, this.#path);
         if (machineTime() >= until) {
@@ -184,7 +184,7 @@ export class FileBackend implements Backend, Ear {
   }
 
   #ready(): Shop | undefined {
-    if (this.#over) throw new LockError('LOCK_CLOSED', 'this file backend is closed', { backend: this.name });
+    if (this.#closed) throw new LockError('LOCK_CLOSED', 'this file backend is closed', { backend: this.name });
     if (this.#shop?.store.replaced) {
       void this.#shop.bells.close();
       this.#shop.store.close();
@@ -193,12 +193,11 @@ export class FileBackend implements Backend, Ear {
     return this.#shop;
   }
 
-  async #open(): Promise<Shop> {
+  #open(): Promise<void> {
     this.#opening ??= this.#start().finally(() => {
       this.#opening = undefined;
     });
-    await this.#opening;
-    return this.#shop!;
+    return this.#opening;
   }
 
   async #start(): Promise<void> {

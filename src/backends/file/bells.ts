@@ -20,6 +20,8 @@ export interface Message {
 
 export interface Ear {
   heard(message: Message): void;
+  /** A process that was there is gone, perhaps between admitting somebody and telling them. */
+  parted(): Promise<void>;
   /** No process listens, or will ever listen, under this name. */
   died(bell: string): Promise<void>;
 }
@@ -116,8 +118,10 @@ export class Bells {
       },
       (dead) => {
         this.#links.delete(bell);
+        if (this.#closed) return;
+        if (met) this.#ear.parted().catch(() => {}); // beside every bell stands a timer of core's
         if (dead) this.#bury(bell);
-        else if (met && tries < TRIES && !this.#closed) this.#link(bell, tries + 1);
+        else if (met && tries < TRIES) this.#link(bell, tries + 1);
       },
     );
     this.#links.set(bell, link);

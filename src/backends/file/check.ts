@@ -19,9 +19,7 @@ export function findings(path: string, durability: Durability, bell: string): Fi
       advice: 'free some space: on a full disk nothing can be locked, renewed or released',
     });
   }
-  const open =
-    process.platform !== 'win32' && [path, dirname(path)].some((name) => (statSync(name).mode & 0o022) !== 0);
-  if (open) {
+  if (process.platform !== 'win32' && [path, dirname(path)].some(isOpen)) {
     found.push({
       severity: 'warning',
       code: 'permissions',
@@ -46,4 +44,10 @@ export function findings(path: string, durability: Durability, bell: string): Fi
     });
   }
   return found;
+}
+
+/** Others may write it; in a directory with the sticky bit they may not replace what is not theirs. */
+function isOpen(path: string): boolean {
+  const { mode } = statSync(path);
+  return (mode & 0o022) !== 0 && (mode & 0o1000) === 0;
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +13,9 @@ const NAME = 16;
  */
 export function socketDirectory(file: string): string {
   if (process.platform === 'win32') return '\\\\.\\pipe\\';
-  return fits(beside(file)) ? beside(file) : join(tmpdir(), `holdfast-${process.getuid!()}`);
+  if (fits(beside(file))) return beside(file);
+  const short = createHash('sha256').update(file).digest('hex').slice(0, NAME);
+  return join(tmpdir(), `holdfast-${process.getuid!()}-${short}`);
 }
 
 /** Then a name alone says where the socket is, also to a process that sees the directory under another path. */

@@ -45,8 +45,8 @@ export class Store {
     this.#db = new DatabaseSync(this.path);
     try {
       identify(this.#db, this.path);
-      this.#db.exec(`PRAGMA page_size = ${PAGE}; PRAGMA journal_mode = WAL`);
-      this.#db.exec(`PRAGMA synchronous = ${durability === 'power' ? 'FULL' : 'NORMAL'}`);
+      this.#db.exec(`PRAGMA page_size = ${PAGE}; PRAGMA journal_mode = WAL;
+        PRAGMA synchronous = ${durability === 'power' ? 'FULL' : 'NORMAL'}`);
       this.#settle();
       this.#sql = prepare(this.#db);
     } catch (error) {
@@ -64,7 +64,7 @@ export class Store {
       commit.run();
       return result;
     } catch (error) {
-      if (this.#db.isTransaction) rollback.run();
+      undo(() => rollback.run());
       throw error;
     }
   }
@@ -109,14 +109,13 @@ export class Store {
         );
       }
       const ahead = db.prepare('SELECT 1 FROM claim WHERE joined > ? LIMIT 1').get(machineTime());
-      const started = boot !== this.#boot || ahead !== undefined;
-      if (started) {
+      if (boot !== this.#boot || ahead) {
         db.exec('DELETE FROM claim');
         db.prepare('UPDATE ledger SET boot = ?, last = last + ?').run(this.#boot, LEAP);
       }
       db.exec('COMMIT');
     } catch (error) {
-      if (db.isTransaction) db.exec('ROLLBACK');
+      undo(() => db.exec('ROLLBACK'));
       throw error;
     }
   }
@@ -149,6 +148,13 @@ function identify(db: DatabaseSync, path: string): void {
   }
   const { quick_check: answer } = db.prepare('PRAGMA quick_check(1)').get() as { quick_check: string };
   if (answer !== 'ok') throw Object.assign(new Error(answer), { errcode: 11 });
+}
+
+/** SQLite has already rolled back after some errors (a full disk), and says so. */
+function undo(rollback: () => void): void {
+  try {
+    rollback();
+  } catch {}
 }
 
 const tables = (db: DatabaseSync): number =>
