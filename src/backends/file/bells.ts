@@ -165,15 +165,13 @@ export class Bells {
   }
 
   #hear(line: string, caller: Socket): void {
-    let message: Partial<Message>;
+    let message: Partial<Message> | null = null;
     try {
       message = JSON.parse(line);
-    } catch {
-      caller.destroy();
-      return;
-    }
-    const { id, ticket } = message;
+    } catch {}
+    const { id, ticket } = message ?? {};
     if (typeof id === 'string' && Number.isSafeInteger(ticket)) this.#ear.heard({ id, ticket: ticket! });
+    else caller.destroy();
   }
 
   #path(bell: string): string {

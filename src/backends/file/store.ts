@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { faultOf, isBusy, unavailable } from './faults.ts';
@@ -128,7 +128,7 @@ export class Store {
  */
 function create(path: string): string {
   const directory = dirname(path);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeDirectory(directory);
   const network = networkOf(directory);
   if (network)
     throw new Error(`${network} is a network file system: hosts that share it share neither clock nor sockets`);
@@ -138,6 +138,17 @@ function create(path: string): string {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
   return realpathSync(path);
+}
+
+/** Not by `recursive`: that never returns where a file system answers ENOENT for a directory that is there (/proc). */
+function makeDirectory(directory: string): void {
+  if (existsSync(directory)) return;
+  if (dirname(directory) !== directory) makeDirectory(dirname(directory));
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 /** Looks, and changes nothing. */
