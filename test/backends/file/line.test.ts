@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { Line } from '../../../src/backends/file/line.ts';
 import { prepare, type Row } from '../../../src/backends/file/statements.ts';
 import { ALL_SEATS, admitted, type Seats } from '../../../src/core/admission.ts';
+import type { Claim } from '../../../src/core/backend.ts';
 
 const SCHEMA = readFileSync(new URL('../../../src/backends/file/schema.sql', import.meta.url), 'utf8');
 const KEY = Buffer.from('holdfast/k');
@@ -16,6 +17,9 @@ const seats: fc.Arbitrary<Seats> = fc.oneof(
     .integer({ min: 1, max: 4 })
     .chain((of) => fc.record({ take: fc.integer({ min: 1, max: of }), of: fc.constant(of) })),
 );
+const claim = (id: string, { take, of }: Seats, ttl: number): Claim => {
+  return { key: 'k', id, take, of, ttl, queue: true, span: 1, within: 1, label: '' };
+};
 const step = fc.oneof(
   fc.record({ do: fc.constant('join' as const), seats, ttl: fc.integer({ min: 1, max: 50 }) }),
   fc.record({ do: fc.constant('touch' as const), whom: fc.nat(), ttl: fc.integer({ min: 1, max: 50 }) }),
@@ -40,19 +44,10 @@ test('the tally on the head is what counting the line gives, whatever joins, lea
         const rows = standing();
         const whom = 'whom' in action ? rows[action.whom % Math.max(1, rows.length)] : undefined;
         if (action.do === 'join') {
-          const claim = {
-            ...action.seats,
-            key: 'k',
-            id: `${++last}`,
-            ttl: action.ttl,
-            queue: true,
-            span: 1,
-            within: 1,
-            label: '',
-          };
-          if (line.join(claim, last, 'bell')) held.add(claim.id);
+          const id = `${++last}`;
+          if (line.join(claim(id, action.seats, action.ttl), last, 'bell')) held.add(id);
         } else if (whom && action.do === 'remove') line.remove(whom);
-        else if (whom && action.do === 'touch') line.touch(whom, { ...whom, key: 'k', ttl: action.ttl } as never);
+        else if (whom && action.do === 'touch') line.touch(whom, claim(whom.id, whom, action.ttl));
         for (const { id } of called) {
           expect(held, 'nobody is called twice').not.toContain(id);
           held.add(id);

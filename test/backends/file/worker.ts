@@ -9,6 +9,7 @@ import { serve, tell } from '../../kit/worker.ts';
 
 let locks: Locks;
 let lease: Lease | undefined;
+let stopped = false;
 
 /** A process that locks. Times are the machine's, so that the test may compare them with its own. */
 const calls = {
@@ -46,15 +47,18 @@ const calls = {
     db.exec('BEGIN IMMEDIATE');
     Object.assign(globalThis, { db }); // or it is collected, and rolled back
   },
-  /** Takes the key again and again, and writes every entry and exit, with the token, to one log of all processes. */
-  async work(key: string, log: string, until: number) {
-    while (machineTime() < until) {
+  /** Until `stop`, takes the key again and again, and writes every entry and exit, with the token, to one log of all processes. */
+  async work(key: string, log: string) {
+    while (!stopped) {
       await locks.mutex(key, { handOff: false }).run(async ({ token }) => {
         appendFileSync(log, `in ${token} ${process.pid}\n`);
         await new Promise((resume) => setImmediate(resume));
         appendFileSync(log, `out ${token} ${process.pid}\n`);
       });
     }
+  },
+  stop() {
+    stopped = true;
   },
 };
 
