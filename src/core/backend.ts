@@ -38,6 +38,8 @@ export interface Claim extends Handle, Seats {
   readonly within: number;
   /** The ticket may not be lower than this (a quorum's proposal). */
   readonly atLeast?: bigint;
+  /** The hold must last its ttl even where the engine would free it when it notices that its process is dead (`minHold`). */
+  readonly lingers?: boolean;
   /** For people: shown by `inspect`. */
   readonly label: string;
 }

@@ -144,6 +144,7 @@ export class LocalLine implements HoldKeeper {
       queue: terms.wait > 0 && backend.traits.fair,
       span: isExclusive(seats) ? terms.handOff.max + 1 : 1,
       within: Math.min(PATIENCE, Math.max(ttl / 2, 100)),
+      lingers: terms.minHold > 0,
       label: terms.label,
     };
   }

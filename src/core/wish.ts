@@ -99,6 +99,7 @@ export class Wish {
       this.seats.take === other.seats.take &&
       this.seats.of === other.seats.of &&
       leaseOf(this.terms) === leaseOf(other.terms) &&
+      this.terms.minHold > 0 === other.terms.minHold > 0 &&
       this.terms.wait > 0 === other.terms.wait > 0
     );
   }

@@ -1,0 +1,40 @@
+import { LockError } from '../../core/errors.ts';
+
+/** What SQLite answers when another process is in its transaction, is recovering, or won a race: nothing was done. */
+const BUSY = new Set([5, 6, 15]);
+
+/** SQLite's primary result codes after which nothing was done and asking again does not help: what to do instead. */
+const REFUSED: Readonly<Record<number, string>> = {
+  3: 'let this user read and write the file and its directory',
+  8: 'let this user write the file and its directory, on a file system that is not mounted read-only',
+  11: 'the file is damaged: end the processes that use it, move it away, and start them again; every lock in it is void',
+  13: 'free some space; locks that are held stay held for as long as they last',
+  14: 'let this user create and open files there',
+  23: 'let this user read and write the file and its directory',
+  26: 'this is not a locks file: give another path; nothing in it was changed',
+};
+
+interface Fault {
+  readonly code?: unknown;
+  readonly errcode?: unknown;
+}
+
+/** The primary code is the low byte of the extended one: https://sqlite.org/rescode.html */
+const sqliteCode = (error: unknown): number => Number((error as Fault | undefined)?.errcode ?? 0) & 0xff;
+
+export const isBusy = (error: unknown): boolean => BUSY.has(sqliteCode(error));
+
+/** A definite refusal, where this is one. Anything else (an I/O error in a commit) stays as it is: outcome unknown. */
+export function faultOf(error: unknown, path: string): unknown {
+  if (error instanceof LockError) return error;
+  const advice = REFUSED[sqliteCode(error)];
+  return advice ? unavailable(path, advice, error) : error;
+}
+
+export function unavailable(path: string, advice: string, cause?: unknown): LockError {
+  const reason = cause instanceof Error ? ` (${cause.message})` : '';
+  return new LockError('LOCK_UNAVAILABLE', `the locks file ${path} cannot be used${reason}: ${advice}`, {
+    backend: 'file',
+    cause,
+  });
+}

@@ -1,0 +1,147 @@
+import { ALL_SEATS, admitted, type Seats } from '../../core/admission.ts';
+import { type Claim, PLACE_TTL } from '../../core/backend.ts';
+import type { Row, Statements } from './statements.ts';
+
+interface Tally {
+  taken: number;
+  room: number;
+  waiting: number | null;
+  soonest: number;
+}
+
+/** To the rule, all who are admitted are one claim: it takes what they take, of the smallest room among them. */
+const fits = ({ taken, room }: Tally, seats: Seats): boolean => admitted([{ take: taken, of: room }, seats]) === 2;
+
+const EMPTY: Tally = { taken: 0, room: ALL_SEATS, waiting: null, soonest: Number.POSITIVE_INFINITY };
+
+/**
+ * The line of one key, within one transaction. Its head carries the tally of those admitted, so that joining and leaving
+ * cost the same in a long line as in a short one. Who has lapsed is gone before anybody looks.
+ */
+export class Line {
+  readonly #sql: Statements;
+  readonly #key: Uint8Array;
+  readonly #now: number;
+  readonly #called: Row[];
+  #head: Row | undefined;
+  #tally: Tally = { ...EMPTY };
+
+  /** @param called gets who is admitted because another leaves: they have to be told */
+  constructor(sql: Statements, key: Uint8Array, now: number, called: Row[]) {
+    this.#sql = sql;
+    this.#key = key;
+    this.#now = now;
+    this.#called = called;
+    this.#head = sql.head.get(key) as Row | undefined;
+    if (!this.#head) return;
+    const { taken, room, waiting, soonest } = this.#head;
+    this.#tally = { taken: taken ?? 0, room: room ?? ALL_SEATS, waiting, soonest: soonest ?? 0 };
+    if (this.#tally.soonest <= now) this.#expire();
+  }
+
+  /** ms until somebody may lapse. */
+  get patience(): number {
+    return this.#tally.soonest - this.#now;
+  }
+
+  find(id: string): Row | undefined {
+    if (!this.#head || this.#head.id === id) return this.#head;
+    const row = this.#sql.byId.get(id) as Row | undefined;
+    return row && Buffer.compare(row.key, this.#key) === 0 ? row : undefined;
+  }
+
+  at(ticket: number): Row | undefined {
+    return this.#sql.byTicket.get(this.#key, ticket) as Row | undefined;
+  }
+
+  admits(claim: Claim): boolean {
+    return this.#tally.waiting === null && fits(this.#tally, claim);
+  }
+
+  /** @returns whether it is admitted at once */
+  join(claim: Claim, ticket: number, bell: string): boolean {
+    const held = this.admits(claim);
+    const lapses = this.#now + leaseOf(claim, held);
+    const tally = this.#tally;
+    if (held) this.#count(claim);
+    else tally.waiting ??= ticket;
+    tally.soonest = Math.min(tally.soonest, lapses);
+    const head = this.#head === undefined;
+    const { id, label, take, of, ttl } = claim;
+    const lingers = Number(claim.lingers ?? false);
+    this.#sql.insert.run(
+      ...[this.#key, ticket, id, label, take, of, ttl, this.#now, lapses, Number(held), lingers, bell, Number(head)],
+      ...(head ? [tally.taken, tally.room, tally.waiting, tally.soonest] : [null, null, null, null]),
+    );
+    if (!head) this.#write();
+    return held;
+  }
+
+  /** A sign of life. */
+  touch(row: Row, claim: Claim): void {
+    const lapses = this.#now + leaseOf(claim, row.held === 1);
+    this.#sql.live.run(lapses, this.#key, row.ticket);
+    if (lapses >= this.#tally.soonest) return;
+    this.#tally.soonest = lapses;
+    this.#write();
+  }
+
+  remove(row: Row): void {
+    this.#sql.remove.run(this.#key, row.ticket);
+    const tally = this.#tally;
+    if (tally.waiting === row.ticket) tally.waiting = this.#after(row.ticket);
+    if (row.ticket === this.#head?.ticket) this.#head = this.#sql.head.get(this.#key) as Row | undefined;
+    if (!this.#head) {
+      this.#tally = { ...EMPTY };
+      return;
+    }
+    if (row.held) {
+      tally.taken -= row.take;
+      if (row.of === tally.room && !(this.#head.held && this.#head.of === row.of)) tally.room = this.#room();
+    }
+    this.#admit();
+    this.#write();
+  }
+
+  #admit(): void {
+    const tally = this.#tally;
+    while (tally.waiting !== null) {
+      const next = this.at(tally.waiting)!;
+      if (!fits(tally, next)) return;
+      this.#sql.admit.run(this.#now + next.ttl, this.#key, next.ticket);
+      if (next.ticket === this.#head?.ticket) this.#head = { ...next, held: 1 };
+      this.#count(next);
+      this.#called.push(next);
+      tally.waiting = this.#after(next.ticket);
+    }
+  }
+
+  /** From the back, so that nobody who has lapsed is called. */
+  #expire(): void {
+    for (const row of this.#sql.lapsed.all(this.#key, this.#now) as unknown as Row[]) this.remove(row);
+    if (!this.#head) return;
+    this.#tally.soonest = (this.#sql.soonest.get(this.#key) as { soonest: number }).soonest;
+    this.#write();
+  }
+
+  #count(seats: Seats): void {
+    this.#tally.taken += seats.take;
+    this.#tally.room = Math.min(this.#tally.room, seats.of);
+  }
+
+  /** Those who wait are the end of the line: behind one of them comes another, or nobody. */
+  #after(ticket: number): number | null {
+    return (this.#sql.after.get(this.#key, ticket) as Row | undefined)?.ticket ?? null;
+  }
+
+  #room(): number {
+    return (this.#sql.room.get(this.#key) as { room: number | null }).room ?? ALL_SEATS;
+  }
+
+  #write(): void {
+    const { taken, room, waiting, soonest } = this.#tally;
+    this.#sql.tally.run(taken, room, waiting, soonest, this.#key, this.#head!.ticket);
+  }
+}
+
+const leaseOf = ({ ttl }: Claim, held: boolean): number => (held ? ttl : Math.min(ttl, PLACE_TTL));

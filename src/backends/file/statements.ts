@@ -1,0 +1,61 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+
+/** A claim as it is stored (`schema.sql`). */
+export interface Row {
+  readonly key: Uint8Array;
+  readonly ticket: number;
+  readonly id: string;
+  readonly label: string;
+  readonly take: number;
+  readonly of: number;
+  readonly ttl: number;
+  readonly joined: number;
+  readonly lapses: number;
+  readonly held: 0 | 1;
+  readonly lingers: 0 | 1;
+  readonly bell: string;
+  readonly first: 0 | 1;
+  readonly taken: number | null;
+  readonly room: number | null;
+  readonly waiting: number | null;
+  readonly soonest: number | null;
+}
+
+const COLUMNS = 'key ticket id label take of ttl joined lapses held lingers bell first taken room waiting soonest';
+const ONE = 'WHERE key = ? AND ticket = ?';
+
+const SQL = {
+  begin: 'BEGIN IMMEDIATE',
+  commit: 'COMMIT',
+  rollback: 'ROLLBACK',
+  /** (span, at least, format, boot) → the last ticket of the span; no row when the file is not as this process knows it. */
+  draw: `UPDATE ledger SET last = max(last + 1, ?2) + ?1 - 1 WHERE format = ?3 AND boot = ?4 RETURNING last`,
+  head: 'SELECT * FROM claim WHERE key = ? ORDER BY ticket LIMIT 1',
+  byId: 'SELECT * FROM claim WHERE id = ? AND first = 0',
+  byTicket: `SELECT * FROM claim ${ONE}`,
+  after: 'SELECT * FROM claim WHERE key = ? AND ticket > ? ORDER BY ticket LIMIT 1',
+  lapsed: 'SELECT * FROM claim WHERE key = ? AND lapses <= ? ORDER BY ticket DESC',
+  soonest: 'SELECT min(lapses) AS soonest FROM claim WHERE key = ?',
+  room: 'SELECT min(of) AS room FROM claim WHERE key = ? AND held = 1',
+  insert: `INSERT INTO claim (${COLUMNS.replaceAll(' ', ', ')}) VALUES (${COLUMNS.replace(/\w+/g, '?').replaceAll(' ', ', ')})`,
+  remove: `DELETE FROM claim ${ONE}`,
+  live: `UPDATE claim SET lapses = ? ${ONE}`,
+  admit: `UPDATE claim SET held = 1, lapses = ? ${ONE}`,
+  tally: `UPDATE claim SET taken = ?, room = ?, waiting = ?, soonest = ? ${ONE}`,
+  bellsAhead: `SELECT DISTINCT bell FROM claim WHERE key = ? AND ticket < ? AND bell <> ''`,
+  /** Some keys in which somebody has lapsed. */
+  lapsedKeys: 'SELECT DISTINCT key FROM claim WHERE lapses <= ? LIMIT 100',
+  /** Some of what falls with its process. */
+  mortal: 'SELECT * FROM claim WHERE bell = ? AND (held = 0 OR lingers = 0) LIMIT 100',
+  orphan: `UPDATE claim SET bell = '' WHERE bell = ?`,
+  heldBy: 'SELECT * FROM claim WHERE bell = ? AND held = 1',
+  range: 'SELECT * FROM claim WHERE key >= ? AND key < ? ORDER BY key, ticket',
+} as const;
+
+export type Statements = Readonly<Record<keyof typeof SQL, StatementSync>>;
+
+/** Everything the backend says to SQLite after opening, prepared once. */
+export function prepare(db: DatabaseSync): Statements {
+  const prepared = Object.entries(SQL).map(([name, sql]) => [name, db.prepare(sql)]);
+  return Object.fromEntries(prepared) as Statements;
+}

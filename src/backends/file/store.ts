@@ -1,0 +1,172 @@
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { faultOf, isBusy, unavailable } from './faults.ts';
+import { networkOf } from './file-system.ts';
+import { machineBoot, machineTime } from './machine.ts';
+import { prepare, type Statements } from './statements.ts';
+
+/** `process`: what is granted outlives every process. `power`: it also outlives a power cut; each step waits for the disk. */
+export type Durability = 'process' | 'power';
+
+/** 'hold' in the header of the file: https://sqlite.org/pragma.html#pragma_application_id */
+const APPLICATION = 0x686f6c64;
+const FORMAT = 1;
+/**
+ * Tickets skipped at each start of the machine: more than can have been given out since the disk last had the file, so
+ * that a power cut makes none of them come again. 2^17 starts fit below 2^53.
+ */
+const LEAP = 2 ** 36;
+/** A row has about 250 bytes: small pages make the log that every step writes small too. */
+const PAGE = 1_024;
+/** How long a look at the directory is good for. ms. */
+const LOOK = 10;
+const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
+
+/** A locks file that is open and known to be one. Every method throws SQLite's busy error at once instead of waiting. */
+export class Store {
+  /** The file itself, whatever links lead to it. */
+  readonly path: string;
+  readonly #db: DatabaseSync;
+  readonly #sql: Statements;
+  readonly #inode: number;
+  readonly #boot = machineBoot();
+  #lookAgain = 0;
+
+  /** @throws LockError `LOCK_UNAVAILABLE`, with the file as it was. */
+  constructor(path: string, durability: Durability) {
+    try {
+      this.path = create(resolve(path));
+    } catch (error) {
+      throw unavailable(path, 'let this user create and write files there, or give another path', error);
+    }
+    this.#inode = statSync(this.path).ino;
+    // The default of `timeout` is 0. Waiting inside SQLite would stop the event loop for as long as another process is stopped.
+    this.#db = new DatabaseSync(this.path);
+    try {
+      identify(this.#db, this.path);
+      this.#db.exec(`PRAGMA page_size = ${PAGE}; PRAGMA journal_mode = WAL;
+        PRAGMA synchronous = ${durability === 'power' ? 'FULL' : 'NORMAL'}`);
+      this.#settle();
+      this.#sql = prepare(this.#db);
+    } catch (error) {
+      this.#db.close();
+      throw isBusy(error) ? error : faultOf(error, path);
+    }
+  }
+
+  /** One transaction under the write lock. */
+  transact<T>(work: (sql: Statements, now: number) => T): T {
+    const { begin, commit, rollback } = this.#sql;
+    begin.run();
+    try {
+      const result = work(this.#sql, machineTime());
+      commit.run();
+      return result;
+    } catch (error) {
+      undo(() => rollback.run());
+      throw error;
+    }
+  }
+
+  /**
+   * The first of `span` new tickets, within a transaction.
+   * @throws LockError when a newer release has taken over the file.
+   */
+  readonly draw = (span: number, atLeast: bigint): number => {
+    const drawn = this.#sql.draw.get(span, atLeast, FORMAT, this.#boot) as { last: number } | undefined;
+    if (!drawn) throw unavailable(this.path, 'its format changed while it was open; use the newest release everywhere');
+    return drawn.last - span + 1;
+  };
+
+  /** Whether the file was deleted or replaced: whoever opens it now gets another one. */
+  get replaced(): boolean {
+    const now = machineTime();
+    if (now < this.#lookAgain) return false;
+    this.#lookAgain = now + LOOK;
+    return statSync(this.path, { throwIfNoEntry: false })?.ino !== this.#inode;
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  /** Makes the tables of a new file, and makes void what another start of the machine left behind. */
+  #settle(): void {
+    const db = this.#db;
+    db.exec('BEGIN IMMEDIATE');
+    try {
+      if (tables(db) === 0) {
+        db.exec(SCHEMA);
+        db.exec(`PRAGMA application_id = ${APPLICATION}`);
+        db.prepare('INSERT INTO ledger VALUES (1, ?, ?, 0)').run(FORMAT, this.#boot);
+      }
+      const { format, boot } = db.prepare('SELECT format, boot FROM ledger').get() as { format: number; boot: string };
+      if (format !== FORMAT) {
+        throw unavailable(
+          this.path,
+          `its format is ${format}, this release knows ${FORMAT}; use the newest everywhere`,
+        );
+      }
+      const ahead = db.prepare('SELECT 1 FROM claim WHERE joined > ? LIMIT 1').get(machineTime());
+      if (boot !== this.#boot || ahead) {
+        db.exec('DELETE FROM claim');
+        db.prepare('UPDATE ledger SET boot = ?, last = last + ?').run(this.#boot, LEAP);
+      }
+      db.exec('COMMIT');
+    } catch (error) {
+      undo(() => db.exec('ROLLBACK'));
+      throw error;
+    }
+  }
+}
+
+/**
+ * Makes file and directory, private to this user, where there is none; SQLite gives its other files the same mode. A file
+ * that exists is never opened here: closing it would drop the locks that SQLite has on it in this process
+ * (https://sqlite.org/howtocorrupt.html, 2.2).
+ */
+function create(path: string): string {
+  const directory = dirname(path);
+  makeDirectory(directory);
+  const network = networkOf(directory);
+  if (network)
+    throw new Error(`${network} is a network file system: hosts that share it share neither clock nor sockets`);
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  return realpathSync(path);
+}
+
+/** Not by `recursive`: that never returns where a file system answers ENOENT for a directory that is there (/proc). */
+function makeDirectory(directory: string): void {
+  if (existsSync(directory)) return;
+  if (dirname(directory) !== directory) makeDirectory(dirname(directory));
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+/** Looks, and changes nothing. */
+function identify(db: DatabaseSync, path: string): void {
+  const { application_id: application } = db.prepare('PRAGMA application_id').get() as { application_id: number };
+  if (application !== APPLICATION && (application !== 0 || tables(db) > 0)) {
+    throw unavailable(path, 'it belongs to another application: give another path; nothing in it was changed');
+  }
+  const { quick_check: answer } = db.prepare('PRAGMA quick_check(1)').get() as { quick_check: string };
+  if (answer !== 'ok') throw Object.assign(new Error(answer), { errcode: 11 });
+}
+
+/** SQLite has already rolled back after some errors (a full disk), and says so. */
+function undo(rollback: () => void): void {
+  try {
+    rollback();
+  } catch {}
+}
+
+const tables = (db: DatabaseSync): number =>
+  (db.prepare('SELECT count(*) AS count FROM sqlite_schema').get() as { count: number }).count;

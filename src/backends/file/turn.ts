@@ -1,0 +1,133 @@
+import type { Attempt, Claim, Grant, Handle, Release, Renewal, Standing } from '../../core/backend.ts';
+import { Line } from './line.ts';
+import type { Row, Statements } from './statements.ts';
+
+/** What all turns of one backend have in common. */
+export interface House {
+  readonly prefix: string;
+  /** Where this process is rung. */
+  readonly bell: string;
+  /** The first of `span` new tickets. */
+  draw(span: number, atLeast: bigint): number;
+}
+
+/** What the contract asks for, within one transaction. Whom to tell of it is collected until that is committed. */
+export class Turn {
+  /** Who was admitted because another left. */
+  readonly called: Row[] = [];
+  /** The processes that a new waiter stands behind. */
+  ahead: readonly string[] = [];
+  readonly #house: House;
+  readonly #sql: Statements;
+  readonly #now: number;
+
+  constructor(house: House, sql: Statements, now: number) {
+    this.#house = house;
+    this.#sql = sql;
+    this.#now = now;
+  }
+
+  attempt(claim: Claim, sent: number): Attempt {
+    if (this.#now - sent > claim.within) return { granted: false, late: true };
+    const key = this.#key(claim.key);
+    const line = this.#line(key);
+    const mine = line.find(claim.id);
+    const retryAfter = line.patience;
+    if (mine?.held) {
+      line.touch(mine, claim);
+      return grantOf(mine, claim);
+    }
+    if (mine && claim.queue) line.touch(mine, claim);
+    else if (mine) line.remove(mine);
+    else if (claim.queue || line.admits(claim)) {
+      const ticket = this.#house.draw(claim.span, claim.atLeast ?? 0n);
+      if (line.join(claim, ticket, this.#house.bell)) return grantOf({ ticket }, claim);
+      // The line ahead only shrinks, so whoever is in the way is seen now.
+      this.ahead = this.#sql.bellsAhead.all(key, ticket).map(({ bell }) => String(bell));
+    }
+    return { granted: false, retryAfter };
+  }
+
+  renew(claim: Claim): Renewal {
+    const line = this.#line(this.#key(claim.key));
+    const mine = line.find(claim.id);
+    if (!mine?.held) return 'gone';
+    line.touch(mine, claim);
+    return { validFor: claim.ttl };
+  }
+
+  release(handle: Handle, next: Claim | undefined, sent: number): Release {
+    const line = this.#line(this.#key(handle.key));
+    const mine = line.find(handle.id);
+    if (mine) line.remove(mine);
+    return { freed: mine !== undefined, next: next && this.attempt(next, sent) };
+  }
+
+  evict(key: string, ticket: bigint): boolean {
+    const line = this.#line(this.#key(key));
+    const found = line.at(Number(ticket));
+    if (found) line.remove(found);
+    return found !== undefined;
+  }
+
+  /** The grant of a claim that waited, if it was admitted. */
+  grant(claim: Claim): Grant | undefined {
+    const mine = this.#line(this.#key(claim.key)).find(claim.id);
+    return mine?.held ? grantOf(mine, claim) : undefined;
+  }
+
+  /** Removes some of what a dead process left; true when that was all. */
+  bury(bell: string): boolean {
+    const rows = this.#sql.mortal.all(bell) as unknown as Row[];
+    for (const { key, ticket } of rows) {
+      const line = this.#line(key);
+      const row = line.at(ticket);
+      if (row) line.remove(row);
+    }
+    if (rows.length === 0) this.orphan(bell);
+    return rows.length === 0;
+  }
+
+  /** Leaves the claims of a process to lapse by themselves. */
+  orphan(bell: string): void {
+    this.#sql.orphan.run(bell);
+  }
+
+  /** Removes some of what has lapsed, whoever asks for those keys; true when that was all. */
+  sweep(): boolean {
+    const keys = this.#sql.lapsedKeys.all(this.#now) as unknown as Pick<Row, 'key'>[];
+    for (const { key } of keys) this.#line(key);
+    return keys.length === 0;
+  }
+
+  inspect(prefix: string): Standing[] {
+    const from = this.#key(prefix);
+    const to = Buffer.concat([from, Uint8Array.of(0xff)]); // no byte of UTF-8 is 0xff
+    const start = Buffer.byteLength(this.#house.prefix) + 1;
+    let last: Standing | undefined;
+    return (this.#sql.range.all(from, to) as unknown as Row[]).map((row) => {
+      const key = Buffer.from(row.key).toString('utf8', start);
+      const { take, of, label } = row;
+      last = {
+        ...{ key, held: row.held === 1, position: key === last?.key ? last.position + 1 : 0 },
+        ...{ ticket: BigInt(row.ticket), take, of, label },
+        ...{ since: this.#now - row.joined, remaining: row.lapses - this.#now },
+      };
+      return last;
+    });
+  }
+
+  #key(key: string): Uint8Array {
+    return Buffer.from(`${this.#house.prefix}/${key}`);
+  }
+
+  #line(key: Uint8Array): Line {
+    return new Line(this.#sql, key, this.#now, this.called);
+  }
+}
+
+const grantOf = ({ ticket }: Pick<Row, 'ticket'>, { ttl }: Claim): Grant => ({
+  granted: true,
+  ticket: BigInt(ticket),
+  validFor: ttl,
+});

@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Line } from '../../../src/backends/file/line.ts';
+import { prepare, type Row } from '../../../src/backends/file/statements.ts';
+import { ALL_SEATS, admitted, type Seats } from '../../../src/core/admission.ts';
+import type { Claim } from '../../../src/core/backend.ts';
+
+const SCHEMA = readFileSync(new URL('../../../src/backends/file/schema.sql', import.meta.url), 'utf8');
+const KEY = Buffer.from('holdfast/k');
+
+const seats: fc.Arbitrary<Seats> = fc.oneof(
+  fc.constant({ take: ALL_SEATS, of: ALL_SEATS }),
+  fc.constant({ take: 1, of: ALL_SEATS }),
+  fc
+    .integer({ min: 1, max: 4 })
+    .chain((of) => fc.record({ take: fc.integer({ min: 1, max: of }), of: fc.constant(of) })),
+);
+const claim = (id: string, { take, of }: Seats, ttl: number): Claim => {
+  return { key: 'k', id, take, of, ttl, queue: true, span: 1, within: 1, label: '' };
+};
+const step = fc.oneof(
+  fc.record({ do: fc.constant('join' as const), seats, ttl: fc.integer({ min: 1, max: 50 }) }),
+  fc.record({ do: fc.constant('touch' as const), whom: fc.nat(), ttl: fc.integer({ min: 1, max: 50 }) }),
+  fc.record({ do: fc.constant('remove' as const), whom: fc.nat() }),
+  fc.record({ do: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 30 }) }),
+);
+
+test('the tally on the head is what counting the line gives, whatever joins, leaves and lapses', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const db = new DatabaseSync(':memory:');
+      db.exec(SCHEMA);
+      const sql = prepare(db);
+      const standing = (): Row[] => sql.range.all(KEY, Buffer.from('holdfast/l')) as unknown as Row[];
+      const held = new Set<string>();
+      let now = 1;
+      let last = 0;
+      for (const action of steps) {
+        if (action.do === 'pass') now += action.ms;
+        const called: Row[] = [];
+        const line = new Line(sql, KEY, now, called);
+        const rows = standing();
+        const whom = 'whom' in action ? rows[action.whom % Math.max(1, rows.length)] : undefined;
+        if (action.do === 'join') {
+          const id = `${++last}`;
+          if (line.join(claim(id, action.seats, action.ttl), last, 'bell')) held.add(id);
+        } else if (whom && action.do === 'remove') line.remove(whom);
+        else if (whom && action.do === 'touch') line.touch(whom, claim(whom.id, whom, action.ttl));
+        for (const { id } of called) {
+          expect(held, 'nobody is called twice').not.toContain(id);
+          held.add(id);
+        }
+
+        const after = standing();
+        const inside = after.slice(0, admitted(after));
+        expect(after.map((row) => row.held)).toEqual(after.map((_, i) => Number(i < inside.length)));
+        expect(
+          inside.every(({ id }) => held.has(id)),
+          'whoever holds was told',
+        ).toBe(true);
+        expect(
+          after.every(({ lapses }) => lapses > now),
+          'nobody stands who has lapsed',
+        ).toBe(true);
+        const [head] = after;
+        if (!head) continue;
+        expect(head).toMatchObject({
+          taken: inside.reduce((sum, { take }) => sum + take, 0),
+          room: Math.min(ALL_SEATS, ...inside.map(({ of }) => of)),
+          waiting: after[inside.length]?.ticket ?? null,
+        });
+        expect(head.soonest).toBeLessThanOrEqual(Math.min(...after.map(({ lapses }) => lapses)));
+      }
+      db.close();
+    }),
+    { numRuns: 300 },
+  );
+});

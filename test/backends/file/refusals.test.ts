@@ -1,0 +1,112 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { file } from '../../../src/backends/file/index.ts';
+import { createLocks, isLockError, type Lease } from '../../../src/index.ts';
+import { startWorker } from '../../kit/processes.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { LocksFile, token } from './locks-file.ts';
+import type { FileCalls } from './worker.ts';
+
+const refusal = (message: string) => ({
+  code: 'LOCK_UNAVAILABLE',
+  backend: 'file',
+  message: expect.stringContaining(message),
+});
+
+describeOn('file', 'a locks file that cannot be used', () => {
+  test('no database: refused, as it was', async () => {
+    await using at = new LocksFile();
+    const content = 'Dear diary, '.repeat(1_000);
+    writeFileSync(at.path, content);
+    await expect(at.open().mutex('k').tryAcquire()).rejects.toMatchObject({
+      ...refusal('this is not a locks file'),
+      cause: { errcode: 26 },
+    });
+    expect(readFileSync(at.path, 'utf8')).toBe(content);
+  });
+
+  test("another application's: refused, as it was", async () => {
+    await using at = new LocksFile();
+    at.tamper((db) => db.exec('CREATE TABLE diary (day TEXT)'));
+    const content = readFileSync(at.path);
+    await expect(at.open().mutex('k').tryAcquire()).rejects.toMatchObject(refusal('another application'));
+    expect(readFileSync(at.path).equals(content)).toBe(true);
+  });
+
+  test('damaged: refused, and made anew once it was moved away', async () => {
+    await using at = new LocksFile();
+    const writer = at.open();
+    await Promise.all(Array.from({ length: 50 }, (_, i) => writer.mutex(`k${i}`).acquire()));
+    await writer.close();
+    writeFileSync(at.path, readFileSync(at.path).fill(0x55, 4_096));
+    const locks = at.open();
+    await expect(locks.mutex('k').tryAcquire()).rejects.toMatchObject(refusal('the file is damaged'));
+    rmSync(at.path);
+    expect(await token(locks)).toBeGreaterThan(0n);
+  });
+
+  test('of a format this release does not know: refused, also when it comes while the file is open', async () => {
+    await using at = new LocksFile();
+    const locks = at.open();
+    const before = await token(locks);
+    at.tamper((db) => db.exec('UPDATE ledger SET format = 99'));
+    for (const user of [locks, at.open()]) {
+      await expect(user.mutex('k').tryAcquire()).rejects.toMatchObject(refusal('format'));
+    }
+    at.tamper((db) => db.exec('UPDATE ledger SET format = 1'));
+    expect(await token(locks)).toBeGreaterThan(before);
+  });
+
+  test('a directory in its place, or no place for it: refused', async () => {
+    await using at = new LocksFile();
+    mkdirSync(at.path);
+    await expect(at.open().mutex('k').tryAcquire()).rejects.toMatchObject(refusal('cannot be used'));
+    const nowhere = at.open({ path: '/proc/none/locks.db' });
+    await expect(nowhere.mutex('k').tryAcquire()).rejects.toMatchObject(refusal('give another path'));
+  });
+
+  test('read-only: refused', async () => {
+    await using at = new LocksFile();
+    const locks = at.open();
+    const lease = await locks.mutex('k').acquire();
+    chmodSync(at.folder, 0o777);
+    for (const suffix of ['', '-wal', '-shm']) chmodSync(at.path + suffix, 0o444);
+    await using reader = await startWorker<FileCalls>(new URL('./worker.ts', import.meta.url));
+    await reader.call('dropRights');
+    await reader.call('open', at.path);
+    await expect(reader.call('acquire', 'other')).rejects.toMatchObject({
+      code: 'LOCK_UNAVAILABLE',
+      message: expect.stringContaining('let this user'),
+    });
+    expect(lease.held).toBe(true);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('a full disk (as root): refused, and nothing is lost', async () => {
+    await using at = new LocksFile();
+    const disk = join(at.folder, 'disk');
+    mkdirSync(disk);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', disk]);
+    try {
+      const ballast = join(disk, 'ballast');
+      writeFileSync(ballast, Buffer.alloc(3.5 * 2 ** 20));
+      await using locks = createLocks(file({ path: join(disk, 'locks.db') }));
+      const leases: Lease[] = [];
+      const fill = async (): Promise<void> => {
+        for (;;) leases.push(await locks.mutex(`k${leases.length}`).acquire());
+      };
+      await expect(fill()).rejects.toMatchObject(refusal('free some space'));
+      expect(leases.length).toBeGreaterThan(10);
+      rmSync(ballast);
+      for (const lease of leases) {
+        await lease.extend('1m');
+        expect(await lease.release()).toBe(true);
+      }
+      expect(await token(locks)).toBeGreaterThan(leases.at(-1)!.token);
+      expect(isLockError(leases[0]!.signal.reason)).toBe(false);
+    } finally {
+      execFileSync('umount', [disk]);
+    }
+  });
+});

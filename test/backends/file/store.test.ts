@@ -1,0 +1,143 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { file } from '../../../src/backends/file/index.ts';
+import type { Locks } from '../../../src/index.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { until } from '../../kit/wait.ts';
+import { LocksFile, length, token } from './locks-file.ts';
+
+/** Half of core's safety net: who is served within this was told, and did not ask by itself. ms. */
+const TOLD = 1_000;
+
+/** A hold of a process that was stopped before it could release it, and never went on. */
+const ABANDONED = `INSERT INTO claim VALUES (CAST('holdfast/forgotten' AS BLOB), 1, 'x', '', 1, 1, 50, 1, 51, 1, 0, '', 1, 1, 1, NULL, 51)`;
+
+/** ms from a release by one to the grant of the other. */
+async function handOver(from: Locks, to: Locks): Promise<number> {
+  const lease = await from.mutex('k').acquire();
+  const next = to.mutex('k').acquire();
+  await until('two in line', async () => (await length(from)) === 2);
+  const released = performance.now();
+  await lease.release();
+  await (await next).release();
+  return performance.now() - released;
+}
+
+const codes = async (locks: Locks): Promise<string[]> => (await locks.check()).map(({ code }) => code);
+
+describeOn('file', 'the locks file', () => {
+  test('is made with its directory, private to the user', async () => {
+    await using at = new LocksFile('new', 'deep', 'locks.db');
+    await at.open().mutex('k').acquire();
+    const mode = (name: string): number => statSync(name).mode & 0o777;
+    expect(mode(dirname(at.path))).toBe(0o700);
+    expect(mode(at.bells)).toBe(0o700);
+    for (const suffix of ['', '-wal', '-shm']) expect(mode(at.path + suffix), suffix).toBe(0o600);
+  });
+
+  test('tokens grow though nothing is kept of a key that is not in use', async () => {
+    await using at = new LocksFile();
+    const locks = at.open();
+    const first = await token(locks);
+    for (let i = 0; i < 100; i++) await token(locks, `k${i}`);
+    expect(at.claims()).toBe(0);
+    await locks.close();
+    expect(await token(at.open())).toBeGreaterThan(first);
+  });
+
+  test('what lapsed under a key that nobody asks for is swept', async () => {
+    await using at = new LocksFile();
+    const locks = at.open();
+    await token(locks);
+    at.tamper((db) => db.exec(ABANDONED));
+    expect(at.claims()).toBe(1);
+    for (let i = 0; i < 1_024; i++) await token(locks, 'busy');
+    expect(at.claims()).toBe(0);
+  });
+
+  test('leases of another start of the machine are void, and tokens leap over what a power cut may have lost', async () => {
+    await using at = new LocksFile();
+    const before = await at.open().mutex('k').acquire({ ttl: '1h' });
+    at.tamper((db) => db.exec("UPDATE ledger SET boot = 'another'"));
+    expect(await token(at.open())).toBeGreaterThan(before.token + 2n ** 32n);
+    await expect(before.extend('1h')).rejects.toMatchObject({ code: 'LOCK_LOST' });
+  });
+
+  test('times that lie ahead are of another start of the machine', async () => {
+    await using at = new LocksFile();
+    const before = await at.open().mutex('k').acquire({ ttl: '1h' });
+    at.tamper((db) => db.exec('UPDATE claim SET joined = joined + 1e9, lapses = lapses + 1e9'));
+    expect(await token(at.open())).toBeGreaterThan(before.token + 2n ** 32n);
+  });
+
+  test('a file that is deleted under its holders ends their holds', async () => {
+    await using at = new LocksFile();
+    const lease = await at.open().mutex('k').acquire({ ttl: 600 });
+    for (const suffix of ['', '-wal', '-shm']) rmSync(at.path + suffix);
+    const other = at.open();
+    await token(other, 'another key');
+    await until('the loss', () => lease.signal.aborted);
+    expect(lease.held).toBe(false);
+    expect(await token(other)).toBeGreaterThan(0n);
+  });
+
+  test('a path too long for a socket has its sockets elsewhere, and waiters are woken all the same', async () => {
+    await using at = new LocksFile('d'.repeat(100), 'locks.db');
+    const [one, other] = [at.open(), at.open()];
+    expect(await handOver(one, other)).toBeLessThan(TOLD);
+    expect(existsSync(at.bells)).toBe(false);
+    expect(await codes(one)).not.toContain('no-bell');
+  });
+
+  test('a directory that others may write gets no sockets, and waiters ask by themselves', async () => {
+    await using at = new LocksFile();
+    mkdirSync(at.bells);
+    chmodSync(at.bells, 0o777);
+    const [one, other] = [at.open(), at.open()];
+    expect(await codes(one)).toContain('no-bell');
+    await handOver(one, other);
+    expect(readdirSync(at.bells)).toEqual([]);
+  });
+
+  test('noise at the door is not a bell', async () => {
+    await using at = new LocksFile();
+    const [one, other] = [at.open(), at.open()];
+    await token(one);
+    const [name] = readdirSync(at.bells);
+    for (const noise of ['\n', '{}\n', 'null\n', '[1]\n', '{"id":"x","ticket":1e99}\n', 'x'.repeat(100_000)]) {
+      await new Promise<void>((closed) => {
+        const caller = connect(join(at.bells, name!)).once('close', () => closed());
+        caller.on('error', () => {}).resume();
+        caller.end(noise);
+      });
+    }
+    expect(await handOver(other, one)).toBeLessThan(TOLD);
+  });
+
+  test('check tells what endangers locks', async () => {
+    await using at = new LocksFile();
+    const locks = at.open();
+    await token(locks);
+    expect(await locks.check()).toMatchObject([{ code: 'durability', severity: 'info' }]);
+    chmodSync(at.path, 0o666);
+    expect(await codes(at.open({ durability: 'power' }))).toEqual(['permissions']);
+  });
+
+  test('prefixes keep users apart', async () => {
+    await using at = new LocksFile();
+    await at.open().mutex('k').acquire();
+    expect(await at.open({ prefix: 'other' }).mutex('k').tryAcquire()).not.toBeNull();
+  });
+
+  test.for([
+    { path: '' },
+    { path: 'a\0b' },
+    { path: 7 },
+    { path: 'x', durability: 'always' },
+    { path: 'x', prefix: 'a/b' },
+  ])('%o is invalid', (options) => {
+    expect(() => file(options as never)).toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));
+  });
+});

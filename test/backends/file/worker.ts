@@ -1,0 +1,66 @@
+import { appendFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { Bells } from '../../../src/backends/file/bells.ts';
+import { file } from '../../../src/backends/file/index.ts';
+import { machineTime } from '../../../src/backends/file/machine.ts';
+import { isLockError } from '../../../src/core/errors.ts';
+import { createLocks, type Lease, type LockOptions, type Locks } from '../../../src/index.ts';
+import { serve, tell } from '../../kit/worker.ts';
+
+let locks: Locks;
+let lease: Lease | undefined;
+let stopped = false;
+
+/** A process that locks. Times are the machine's, so that the test may compare them with its own. */
+const calls = {
+  open(path: string) {
+    locks = createLocks(file({ path }));
+  },
+  /** Root may write everything; anybody else may not. */
+  dropRights() {
+    if (process.getuid!() === 0) process.setuid!(65_534);
+  },
+  /** Resolves with the token, and when it was had. */
+  async acquire(key: string, options?: LockOptions) {
+    lease = await locks.mutex(key).acquire(options);
+    return { token: lease.token, at: machineTime() };
+  },
+  /** Tells `got` later. */
+  wait(key: string, options?: LockOptions) {
+    void calls.acquire(key, options).then((got) => tell('got', got));
+  },
+  release: () => lease!.release(),
+  /** What the lease says, and the code of the error that its signal was aborted with. */
+  lease: () => ({
+    held: lease!.held,
+    token: lease!.token,
+    lost: isLockError(lease!.signal.reason) ? lease!.signal.reason.code : undefined,
+  }),
+  close: () => locks.close(),
+  /** From here on this process dies whenever it is about to ring another. */
+  dieBeforeRinging() {
+    Bells.prototype.ring = () => process.kill(process.pid, 'SIGKILL');
+  },
+  /** Stays in a transaction until this process dies. */
+  enterTransaction(path: string) {
+    const db = new DatabaseSync(path);
+    db.exec('BEGIN IMMEDIATE');
+    Object.assign(globalThis, { db }); // or it is collected, and rolled back
+  },
+  /** Until `stop`, takes the key again and again, and writes every entry and exit, with the token, to one log of all processes. */
+  async work(key: string, log: string) {
+    while (!stopped) {
+      await locks.mutex(key, { handOff: false }).run(async ({ token }) => {
+        appendFileSync(log, `in ${token} ${process.pid}\n`);
+        await new Promise((resume) => setImmediate(resume));
+        appendFileSync(log, `out ${token} ${process.pid}\n`);
+      });
+    }
+  },
+  stop() {
+    stopped = true;
+  },
+};
+
+export type FileCalls = typeof calls;
+serve(calls);
