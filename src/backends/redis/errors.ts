@@ -1,0 +1,50 @@
+import { isLockError, LockError } from '../../core/errors.ts';
+
+/** Refusals that asking again does not change, by the code the server begins them with; and what to do. */
+const ADVICE: Readonly<Record<string, string>> = {
+  NOAUTH: 'give the client a user and password',
+  WRONGPASS: 'give the client the right user and password',
+  NOPERM: "grant the user the rights listed on the engine's page, docs/backends/redis.md",
+  WRONGTYPE: 'something else uses this key: choose another prefix, or remove it',
+  HOLDFAST: 'upgrade every process to the same version, choose another prefix, or remove the key',
+  OOM: 'raise maxmemory, or free memory; holds can still be renewed and released',
+  MISCONF: 'the server cannot save its data and refuses writes: see its log',
+  UNKNOWN: 'Redis 6.2 or Valkey, or newer, with EVAL and EVALSHA is needed',
+};
+
+/** Servers before 7 put what a script ran into behind its position: `ERR Error running script …: -OOM command not …`. */
+const CODE = /^(?:ERR Error running script.*?: -?)?(NOAUTH|WRONGPASS|NOPERM|WRONGTYPE|HOLDFAST|OOM|MISCONF)\b/;
+const UNKNOWN = /^ERR (?:.*: -?)?(?:unknown (?:redis )?command|syntax error)/i;
+
+/**
+ * What a failed command means: a LockError where it surely had no effect and never will; anything else (a broken connection,
+ * a limit passed, READONLY, LOADING, MASTERDOWN, CLUSTERDOWN, TRYAGAIN, BUSY…) may pass, and stays an unknown outcome.
+ */
+export function meaning(error: unknown, what: string, key?: string): unknown {
+  if (isLockError(error)) return error;
+  const cause = stripped(error);
+  const code = CODE.exec(cause.message)?.[1] ?? (UNKNOWN.test(cause.message) ? 'UNKNOWN' : undefined);
+  if (!code) return cause;
+  return new LockError('LOCK_UNAVAILABLE', `redis refused to ${what}: ${cause.message}. What to do: ${ADVICE[code]}`, {
+    key,
+    backend: 'redis',
+    cause,
+  });
+}
+
+/** ioredis hangs the command with its arguments on the error, and so the ids, which are secrets. */
+function stripped(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(String(error));
+  const { command: _, ...rest } = error as Error & { command?: unknown };
+  const copy = Object.assign(new Error(error.message), rest);
+  copy.name = error.name;
+  copy.stack = error.stack;
+  return copy;
+}
+
+export function ended(what: string, key?: string): LockError {
+  return new LockError('LOCK_UNAVAILABLE', `redis cannot ${what}: the client is closed. Give redis() a connected one`, {
+    key,
+    backend: 'redis',
+  });
+}
