@@ -102,7 +102,8 @@ const JUDGEMENTS: readonly Judgement[] = [
         severity: 'warning',
         code: 'replicas',
         message: 'replication is asynchronous: a fail-over may lose a lock, and an old primary goes on granting',
-        advice: 'set min-replicas-to-write 1 and min-replicas-max-lag to a few seconds; guard resources with fencing tokens',
+        advice:
+          'set min-replicas-to-write 1 and min-replicas-max-lag to a few seconds; guard resources with fencing tokens',
       }
     );
   },

@@ -15,6 +15,10 @@ export class EngineTime {
     if (this.#ahead === undefined || least > this.#ahead || most < this.#ahead) this.#ahead = least;
   }
 
+  get known(): boolean {
+    return this.#ahead !== undefined;
+  }
+
   /** The engine's µs `ms` from now; 0, which is always too late, while nothing is known. */
   after(ms: number, now: number): number {
     return this.#ahead === undefined ? 0 : Math.floor((now + ms) * 1_000 + this.#ahead);

@@ -70,12 +70,14 @@ class Redis implements Backend {
   }
 
   async attempt(claim: Claim): Promise<Attempt> {
+    if (!this.#time.known) await this.#askTime();
     const sent = this.#clock.now();
     const reply = await this.#run(ATTEMPT, claim.key, this.#asking(claim, sent));
     return this.#answer(reply as number[], claim, sent);
   }
 
   async release({ key, id }: Handle, next?: Claim): Promise<Release> {
+    if (next && !this.#time.known) await this.#askTime();
     const sent = this.#clock.now();
     const args = next ? [id, ...this.#asking(next, sent)] : [id];
     const [freed, ...reply] = (await this.#run(RELEASE, key, args)) as number[];
@@ -131,7 +133,16 @@ class Redis implements Backend {
   }
 
   check(): Promise<Finding[]> {
-    const claim = { id: this.#clock.id(), take: 1, of: 1, ttl: 1_000, queue: false, span: 1, within: 1_000, label: 'check' };
+    const claim = {
+      id: this.#clock.id(),
+      take: 1,
+      of: 1,
+      ttl: 1_000,
+      queue: false,
+      span: 1,
+      within: 1_000,
+      label: 'check',
+    };
     return findings(this.#port, async () => {
       const trial = { ...claim, key: `check:${claim.id}` };
       await this.attempt(trial);
@@ -144,9 +155,15 @@ class Redis implements Backend {
     this.#mailbox.close();
   }
 
+  async #askTime(): Promise<void> {
+    const sent = this.#clock.now();
+    const reply = await this.#sent('tell the time', () => this.#port.command('TIME'));
+    const [seconds, micros] = reply as [string, string];
+    this.#time.learn(Number(seconds) * 1_000_000 + Number(micros), sent, this.#clock.now());
+  }
+
   #asking(claim: Claim, sent: number): string[] {
-    const channel = claim.queue ? this.#mailbox.channel : undefined;
-    return attemptArgs(claim, channel, this.#time.after(claim.within, sent));
+    return attemptArgs(claim, this.#mailbox.channel, this.#time.after(claim.within, sent));
   }
 
   #answer(reply: number[], claim: Claim, sent: number): Attempt {

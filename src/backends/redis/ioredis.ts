@@ -13,7 +13,7 @@ interface IoredisListener {
   connect(): Promise<void>;
   subscribe(channel: string): Promise<unknown>;
   disconnect(): void;
-  on(event: string, listener: (...args: never[]) => void): unknown;
+  on(event: string, listener: (...args: unknown[]) => void): unknown;
 }
 
 /** A listening connection of ours: no ready check (it needs the right to INFO), no resending, no mending. */
@@ -50,7 +50,7 @@ function listen(
 ): Listening {
   listener.on('error', () => {}); // its end follows
   listener.on('end', lost);
-  listener.on('message', (_channel: string, message: string) => heard(message));
+  listener.on('message', (_channel, message) => heard(String(message)));
   return {
     ready: listener.connect().then(async () => {
       await listener.subscribe(channel);

@@ -18,6 +18,7 @@ const LAST_PAUSE = 2_000;
  */
 export class Mailbox {
   readonly #channel: string;
+  readonly #doubtful: string;
   readonly #port: Port;
   readonly #clock: Clock;
   readonly #slots = new Map<string, Slot>();
@@ -31,26 +32,20 @@ export class Mailbox {
 
   constructor(prefix: string, port: Port, clock: Clock) {
     this.#channel = `${prefix}:mail:${clock.id()}`;
+    this.#doubtful = `?${this.#channel}`;
     this.#port = port;
     this.#clock = clock;
   }
 
-  /** The channel that grants can be sent to; undefined while nobody listens. */
-  get channel(): string | undefined {
-    return this.#open ? this.#channel : undefined;
+  /** What a claim says of where to tell its grant: while the channel is not open, to be unheard there proves nothing. */
+  get channel(): string {
+    return this.#open ? this.#channel : this.#doubtful;
   }
 
   /** At once where the channel is open. Rejects where it cannot be opened now; the claim is polled then. */
   watch(claim: Claim, wake: Wake): AsyncDisposable | Promise<AsyncDisposable> {
-    const slot = new Slot(this.#slots, claim, wake);
-    if (this.#open) return slot;
-    return this.listen().then(
-      () => slot,
-      (error) => {
-        slot.drop();
-        throw error;
-      },
-    );
+    if (this.#open) return new Slot(this.#slots, claim, wake);
+    return this.listen().then(() => new Slot(this.#slots, claim, wake));
   }
 
   close(): void {

@@ -14,7 +14,7 @@ interface NodeRedisListener {
   connect(): Promise<unknown>;
   subscribe(channel: string, heard: (message: string) => void): Promise<void>;
   destroy(): void;
-  on(event: string, listener: (...args: never[]) => void): unknown;
+  on(event: string, listener: (...args: unknown[]) => void): unknown;
 }
 
 export function overNodeRedis(client: NodeRedisLike): Port {

@@ -162,7 +162,9 @@ local function admit(me)
     local alive = record and (id == me or lapse > now)
     if alive and taken + take > math.min(room, of) then return false end
     if alive and id ~= me and channel ~= '-' then
-      alive = redis.pcall('PUBLISH', channel, ticket .. ' ' .. id) ~= 0
+      local doubt, address = channel:match('^(%??)(.*)$')
+      local heard = redis.pcall('PUBLISH', address, ticket .. ' ' .. id)
+      if doubt == '' and heard == 0 then alive = false end
     end
     if alive then
       take_seats(take, of)
@@ -215,7 +217,7 @@ end`;
 
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: 'b2f18f276293bd77ee8ed69afe6bb8b7d636a1a7',
+  sha1: 'a25bd2f7f5cc176df2067f15dbbd1726b58069b4',
   text: `${alone}
 local now = clock()
 if now > tonumber(ARGV[2]) then return { -1, now } end
@@ -230,7 +232,7 @@ return enter(ARGV[1], span, queue, at_least)`,
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: 'f5fa3b12e985a1339ba8b200f564adfc89f29417',
+  sha1: 'bb42c836361fe962328a494d8eb68881b74431b2',
   text: `${alone}
 local now = clock()
 local value = redis.call('GET', KEYS[1])
@@ -287,7 +289,7 @@ return replies`,
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: 'e817ce527129b774961cd59a9d1723e3e038e16c',
+  sha1: '947d4b83bc476300193a78f57145efe5c0838903',
   text: `${alone}
 local now = clock()
 local value = redis.call('GET', KEYS[1])
@@ -323,7 +325,7 @@ return answer(freed)`,
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: '18f7810c28c7da075f3130927eb6ecec8b08afe6',
+  sha1: 'b4a15b07848f330f5a4d2c812a3411f9765ffcab',
   text: `${alone}
 local now = clock()
 ${line}

@@ -1,12 +1,12 @@
 import type { Attempt, Claim, Standing } from '../../core/backend.ts';
 import { invalid } from '../../core/errors.ts';
 
-/** What the scripts take for a claim: see lua/attempt.lua. `channel`: where its grant is told, if anywhere. */
-export function attemptArgs(claim: Claim, channel: string | undefined, notAfter: number): string[] {
+/** What the scripts take for a claim: see lua/attempt.lua. */
+export function attemptArgs(claim: Claim, channel: string, notAfter: number): string[] {
   const { id, take, of, ttl, span, queue, atLeast, label } = claim;
   if (/\s/.test(id)) throw invalid('the id of a claim must hold no white space', claim.key);
   return [
-    `${id} ${take} ${of} ${Math.ceil(ttl)} ${channel ?? '-'} ${label}`,
+    `${id} ${take} ${of} ${Math.ceil(ttl)} ${queue ? channel : '-'} ${label}`,
     `${notAfter}`,
     `${span}`,
     queue ? '1' : '0',

@@ -3,7 +3,8 @@
 --   1 sole <last> <ticket> <joined> <lapse> <claim>      one claim alone, whatever seats it takes
 --   1 line <last> <taken> <room> <tight> <keep>          several: see line.lua
 -- The first field is the version of the format. Times are the engine's, in µs; tickets too, so they grow over a loss of data.
--- A claim is one line of text: <id> <take> <of> <ttl ms> <channel or -> <label>
+-- A claim is one line of text: <id> <take> <of> <ttl ms> <channel> <label>
+-- The channel its grant is told on: -, none; with a ? before it, one where to be unheard does not mean to be dead.
 
 local DAY = 86400000
 

@@ -126,8 +126,10 @@ local function admit(me)
     local alive = record and (id == me or lapse > now)
     if alive and taken + take > math.min(room, of) then return false end
     if alive and id ~= me and channel ~= '-' then
+      local doubt, address = channel:match('^(%??)(.*)$')
+      local heard = redis.pcall('PUBLISH', address, ticket .. ' ' .. id)
       -- Nobody listens: the process is gone. Not allowed to publish: it will ask.
-      alive = redis.pcall('PUBLISH', channel, ticket .. ' ' .. id) ~= 0
+      if doubt == '' and heard == 0 then alive = false end
     end
     if alive then
       take_seats(take, of)
