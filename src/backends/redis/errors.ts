@@ -20,16 +20,20 @@ const UNKNOWN = /^ERR (?:.*: -?)?(?:unknown (?:redis )?command|syntax error)/i;
  * What a failed command means: a LockError where it surely had no effect and never will; anything else (a broken connection,
  * a limit passed, READONLY, LOADING, MASTERDOWN, CLUSTERDOWN, TRYAGAIN, BUSY…) may pass, and stays an unknown outcome.
  */
-export function meaning(error: unknown, what: string, key?: string): unknown {
+export function meaning(error: unknown, act: string, key?: string): unknown {
   if (isLockError(error)) return error;
   const cause = stripped(error);
   const code = CODE.exec(cause.message)?.[1] ?? (UNKNOWN.test(cause.message) ? 'UNKNOWN' : undefined);
   if (!code) return cause;
-  return new LockError('LOCK_UNAVAILABLE', `redis refused to ${what}: ${cause.message}. What to do: ${ADVICE[code]}`, {
-    key,
-    backend: 'redis',
-    cause,
-  });
+  return new LockError(
+    'LOCK_UNAVAILABLE',
+    `redis refused to ${asked(act, key)}: ${cause.message}. What to do: ${ADVICE[code]}`,
+    {
+      key,
+      backend: 'redis',
+      cause,
+    },
+  );
 }
 
 /** ioredis hangs the command with its arguments on the error, and so the ids, which are secrets. */
@@ -42,9 +46,15 @@ function stripped(error: unknown): Error {
   return copy;
 }
 
-export function ended(what: string, key?: string): LockError {
-  return new LockError('LOCK_UNAVAILABLE', `redis cannot ${what}: the client is closed. Give redis() a connected one`, {
-    key,
-    backend: 'redis',
-  });
+export function ended(act: string, key?: string): LockError {
+  return new LockError(
+    'LOCK_UNAVAILABLE',
+    `redis cannot ${asked(act, key)}: the client is closed. Give redis() a connected one`,
+    {
+      key,
+      backend: 'redis',
+    },
+  );
 }
+
+const asked = (act: string, key?: string): string => (key === undefined ? act : `${act} ${JSON.stringify(key)}`);

@@ -14,13 +14,13 @@ import { type Clock, systemClock } from '../../core/clock.ts';
 import { LONGEST } from '../../core/duration.ts';
 import { checkPrefix } from '../../core/key.ts';
 import { findings } from './check.ts';
+import { Engine } from './engine.ts';
 import { EngineTime } from './engine-time.ts';
-import { ended, meaning } from './errors.ts';
 import { keysOf, nameOf, patternOf } from './keys.ts';
 import { Mailbox } from './mailbox.ts';
 import { type Port, portOf, type RedisClient } from './port.ts';
 import { ATTEMPT, EVICT, INSPECT, RELEASE, RENEW, type Script } from './scripts.generated.ts';
-import { attemptArgs, readAttempt, readStandings } from './wire.ts';
+import { attemptArgs, digits, readAttempt, readRenewals, readStandings } from './wire.ts';
 
 export type { RedisClient } from './port.ts';
 
@@ -57,6 +57,7 @@ class Redis implements Backend {
   readonly name = 'redis';
   readonly traits = TRAITS;
   readonly #port: Port;
+  readonly #engine: Engine;
   readonly #prefix: string;
   readonly #clock: Clock;
   readonly #mailbox: Mailbox;
@@ -64,89 +65,85 @@ class Redis implements Backend {
 
   constructor(port: Port, prefix: string, clock: Clock) {
     this.#port = port;
+    this.#engine = new Engine(port);
     this.#prefix = prefix;
     this.#clock = clock;
     this.#mailbox = new Mailbox(prefix, port, clock);
   }
 
-  async attempt(claim: Claim): Promise<Attempt> {
-    if (!this.#time.known) await this.#askTime();
+  attempt(claim: Claim): Promise<Attempt> {
+    if (!this.#time.known) return this.#askTime().then(() => this.attempt(claim));
     const sent = this.#clock.now();
-    const reply = await this.#run(ATTEMPT, claim.key, this.#asking(claim, sent));
-    return this.#answer(reply as number[], claim, sent);
+    const read = (reply: unknown): Attempt => this.#answer(reply as string, claim, sent);
+    return this.#run(ATTEMPT, claim.key, this.#asking(claim, sent), read);
   }
 
-  async release({ key, id }: Handle, next?: Claim): Promise<Release> {
-    if (next && !this.#time.known) await this.#askTime();
+  release(handle: Handle, next?: Claim): Promise<Release> {
+    const { key, id } = handle;
+    if (!next) return this.#run(RELEASE, key, [id], (reply) => ({ freed: Number(reply) === 1 }));
+    if (!this.#time.known) return this.#askTime().then(() => this.release(handle, next));
     const sent = this.#clock.now();
-    const args = next ? [id, ...this.#asking(next, sent)] : [id];
-    const [freed, ...reply] = (await this.#run(RELEASE, key, args)) as number[];
-    return { freed: Number(freed) === 1, next: next && this.#answer(reply, next, sent) };
+    return this.#run(RELEASE, key, [id, ...this.#asking(next, sent)], (reply) => {
+      const text = reply as string;
+      return { freed: text[0] === '1', next: this.#answer(text.slice(2), next, sent) };
+    });
   }
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     const batches: Promise<Renewal[]>[] = [];
     for (let i = 0; i < claims.length; i += BATCH) batches.push(this.#renew(claims.slice(i, i + BATCH)));
-    const answers = await Promise.all(batches);
-    return answers.flat();
+    return (await Promise.all(batches)).flat();
   }
 
   /** A batch that fails leaves its own holds unknown, not the others. */
-  async #renew(claims: readonly Claim[]): Promise<Renewal[]> {
+  #renew(claims: readonly Claim[]): Promise<Renewal[]> {
     const keys = claims.flatMap(({ key }) => keysOf(this.#prefix, key));
     const args = claims.flatMap(({ id, ttl }) => [id, `${Math.ceil(ttl)}`]);
-    try {
-      const replies = (await this.#port.run(RENEW, keys, args)) as number[];
-      return claims.map(({ ttl }, i) => {
-        const renewed = Number(replies[i]);
-        return renewed === 1 ? { validFor: ttl } : renewed === 0 ? 'gone' : 'unknown';
-      });
-    } catch {
-      return claims.map(() => 'unknown');
-    }
+    const read = (reply: unknown): Renewal[] => readRenewals(reply as number[], claims);
+    return this.#engine.run(RENEW, keys, args, read).catch(() => claims.map(() => 'unknown'));
   }
 
   watch(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable | Promise<AsyncDisposable> {
     return this.#mailbox.watch(claim, wake);
   }
 
-  async *inspect(prefix: string): AsyncIterable<Standing> {
+  async *inspect(start: string): AsyncIterable<Standing> {
+    const pattern = patternOf(this.#prefix, start);
     const seen = new Set<string>(); // SCAN may give a key twice
     let cursor = '0';
     do {
-      const what = 'list locks';
-      const pattern = patternOf(this.#prefix, prefix);
-      const reply = await this.#sent(what, () => this.#port.command('SCAN', cursor, 'MATCH', pattern, 'COUNT', '500'));
+      const reply = await this.#engine.command('inspect', 'SCAN', cursor, 'MATCH', pattern, 'COUNT', '500');
       const [next, keys] = reply as [string, string[]];
       for (const key of keys) {
         const name = nameOf(this.#prefix, key);
         if (name === undefined || seen.has(name)) continue;
         seen.add(name);
-        yield* readStandings(name, (await this.#run(INSPECT, name, [])) as string[]);
+        yield* await this.#run(INSPECT, name, [], (rows) => readStandings(name, rows as string[]));
       }
-      cursor = String(next);
+      cursor = `${next}`;
     } while (cursor !== '0');
   }
 
-  async evict(key: string, ticket: bigint): Promise<boolean> {
-    return Number(await this.#run(EVICT, key, [`${ticket}`])) === 1;
+  evict(key: string, ticket: bigint): Promise<boolean> {
+    return this.#run(EVICT, key, [digits(ticket)], (reply) => Number(reply) === 1);
   }
 
   check(): Promise<Finding[]> {
+    const id = this.#clock.id();
     const claim = {
-      id: this.#clock.id(),
+      key: `check:${id}`,
+      id,
       take: 1,
       of: 1,
       ttl: 1_000,
       queue: false,
       span: 1,
       within: 1_000,
-      label: 'check',
+      label: '',
     };
     return findings(this.#port, async () => {
-      const trial = { ...claim, key: `check:${claim.id}` };
-      await this.attempt(trial);
-      await this.release(trial);
+      await this.attempt(claim);
+      await this.release(claim);
       await this.#mailbox.listen();
     });
   }
@@ -157,8 +154,7 @@ class Redis implements Backend {
 
   async #askTime(): Promise<void> {
     const sent = this.#clock.now();
-    const reply = await this.#sent('tell the time', () => this.#port.command('TIME'));
-    const [seconds, micros] = reply as [string, string];
+    const [seconds, micros] = (await this.#engine.command('ask the time', 'TIME')) as [string, string];
     this.#time.learn(Number(seconds) * 1_000_000 + Number(micros), sent, this.#clock.now());
   }
 
@@ -166,24 +162,13 @@ class Redis implements Backend {
     return attemptArgs(claim, this.#mailbox.channel, this.#time.after(claim.within, sent));
   }
 
-  #answer(reply: number[], claim: Claim, sent: number): Attempt {
+  #answer(reply: string, claim: Claim, sent: number): Attempt {
     const { attempt, time } = readAttempt(reply, claim.ttl);
     this.#time.learn(time, sent, this.#clock.now());
     return attempt;
   }
 
-  #run(script: Script, key: string, args: string[]): Promise<unknown> {
-    return this.#sent(
-      `${script.name} ${JSON.stringify(key)}`,
-      () => this.#port.run(script, keysOf(this.#prefix, key), args),
-      key,
-    );
-  }
-
-  #sent(what: string, send: () => Promise<unknown>, key?: string): Promise<unknown> {
-    if (this.#port.ended) return Promise.reject(ended(what, key));
-    return send().catch((error) => {
-      throw meaning(error, what, key);
-    });
+  #run<T>(script: Script, key: string, args: string[], read: (reply: unknown) => T): Promise<T> {
+    return this.#engine.run(script, keysOf(this.#prefix, key), args, read, key);
   }
 }

@@ -1,4 +1,4 @@
-import { byHash, type Listening, type Port } from './port.ts';
+import type { Listening, Port } from './port.ts';
 
 /** What is used of an ioredis client. */
 export interface IoredisLike {
@@ -33,10 +33,8 @@ export function overIoredis(client: IoredisLike): Port {
     get ended() {
       return client.status === 'end';
     },
-    run: (script, keys, args) =>
-      byHash(client.evalsha(script.sha1, keys.length, ...keys, ...args), () =>
-        client.eval(script.text, keys.length, ...keys, ...args),
-      ),
+    evalSha: (sha1, keys, args) => client.evalsha(sha1, keys.length, ...keys, ...args),
+    eval: (text, keys, args) => client.eval(text, keys.length, ...keys, ...args),
     command: (name, ...args) => client.call(name, ...args),
     listen: (channel, heard, lost) => listen(client.duplicate(LISTENER), channel, heard, lost),
   };

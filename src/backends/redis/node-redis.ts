@@ -1,4 +1,4 @@
-import { byHash, type Listening, type Port } from './port.ts';
+import type { Listening, Port } from './port.ts';
 
 /** What is used of a node-redis client. */
 export interface NodeRedisLike {
@@ -22,12 +22,8 @@ export function overNodeRedis(client: NodeRedisLike): Port {
     get ended() {
       return !client.isOpen;
     },
-    run: (script, keys, args) => {
-      const rest = [String(keys.length), ...keys, ...args];
-      return byHash(client.sendCommand(['EVALSHA', script.sha1, ...rest]), () =>
-        client.sendCommand(['EVAL', script.text, ...rest]),
-      );
-    },
+    evalSha: (sha1, keys, args) => client.sendCommand(['EVALSHA', sha1, `${keys.length}`, ...keys, ...args]),
+    eval: (text, keys, args) => client.sendCommand(['EVAL', text, `${keys.length}`, ...keys, ...args]),
     command: (name, ...args) => client.sendCommand([name, ...args]),
     listen: (channel, heard, lost) => {
       const socket = { ...client.options?.socket, reconnectStrategy: false };

@@ -1,14 +1,15 @@
 import { LockError } from '../../core/errors.ts';
 import { type IoredisLike, overIoredis } from './ioredis.ts';
 import { type NodeRedisLike, overNodeRedis } from './node-redis.ts';
-import type { Script } from './scripts.generated.ts';
 
 /** A client library as this backend needs it. */
 export interface Port {
   /** The client was ended by its owner: whatever is sent now is not sent at all. */
   readonly ended: boolean;
-  /** Runs the script by its hash; gives its text where the server does not know it (restart, fail-over, SCRIPT FLUSH). */
-  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>;
+  /** Runs a script the server knows; rejects with NOSCRIPT where it does not (restart, fail-over, SCRIPT FLUSH). */
+  evalSha(sha1: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
+  /** Runs a script and makes it known to the server that ran it. */
+  eval(text: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   command(name: string, ...args: string[]): Promise<unknown>;
   /**
    * One more connection like the client's, subscribed to one channel. It is never mended: `lost` is called once when it
@@ -38,12 +39,4 @@ export function portOf(client: RedisClient): Port {
 function has(client: unknown, ...methods: string[]): boolean {
   if (typeof client !== 'object' || client === null) return false;
   return methods.every((method) => typeof (client as Record<string, unknown>)[method] === 'function');
-}
-
-/** Tells a script's text to a server that does not know its hash. */
-export function byHash(reply: Promise<unknown>, byText: () => Promise<unknown>): Promise<unknown> {
-  return reply.catch((error) => {
-    if (error instanceof Error && error.message.startsWith('NOSCRIPT')) return byText();
-    throw error;
-  });
 }

@@ -8,71 +8,71 @@ export interface Script {
 }
 
 const alone = `local DAY = 86400000
-local function clock()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local function digits(micros)
+  return ('%016.0f'):format(micros)
 end
-local function day_after(micros)
-  return ('%.0f'):format(micros / 1000 + DAY)
+local function clock(time)
+  local text = time[1] .. time[2]
+  return #text == 16 and text or digits(time[1] * 1000000 + time[2])
 end
 local function unreadable()
   return redis.error_reply('HOLDFAST the key holds something else, or a format this version does not know')
 end
-local function set_free(lock, last, now)
-  local done = redis.pcall('SET', lock, ('1 free %.0f'):format(last), 'PXAT', day_after(math.max(last, now)))
-  if done.err then redis.call('DEL', lock) end
+local function set_free(lock, last)
+  if redis.pcall('SET', lock, '1 free ' .. last, 'KEEPTTL').err then redis.call('DEL', lock) end
 end
-local function fits(claim, sole)
+local function set_sole(lock, ticket, now, claim, span, keep)
+  local last = span == '1' and ticket or digits(ticket + span - 1)
+  if ticket > now then keep = keep + math.ceil((last - now) / 1000) end
+  redis.call('SET', lock, '1 sole ' .. last .. ' ' .. ticket .. ' ' .. now .. ' ' .. claim, 'PX', keep)
+  return ticket == now and now or ticket .. ' ' .. now
+end
+local function refused(now, ahead, lapse)
+  return ('0 %s %d %d'):format(now, ahead, math.ceil((lapse - now) / 1000))
+end
+local function refusal(now, claim, sole, lapse)
   local take, of = claim:match('^%S+ (%d+) (%d+)')
   local taken, room = sole:match('^%S+ (%d+) (%d+)')
-  return take + taken <= math.min(of, room)
+  if take + taken <= math.min(of, room) then return nil end
+  return refused(now, 1, lapse)
 end
-local function alone(lock, value, now, claim, span, queue, at_least)
-  local id, ttl = claim:match('^(%S+) %d+ %d+ (%d+)')
-  local lapse, joined = now + ttl * 1000, now
-  local last, ticket = 0, nil
+local function alone(lock, value, now, claim, span, keep, queue, at_least)
+  local ticket = now
   if value then
-    local kind, rest = value:match('^1 (%l+) ()')
-    if kind == 'line' then return nil end
-    if kind == 'free' then
-      last = tonumber(value:sub(rest))
-    elseif kind == 'sole' then
-      local l, t, j, over, sole = value:match('^(%d+) (%d+) (%d+) (%d+) ()', rest)
-      last = tonumber(l)
-      if l and tonumber(over) > now then
-        if value:match('^%S+', sole) == id then
-          ticket, joined = math.max(tonumber(t), at_least), tonumber(j)
-        elseif queue or fits(claim, value:sub(sole)) then
-          return nil
-        else
-          return { 0, now, 1, math.ceil((over - now) / 1000) }
+    local kind = value:sub(1, 7)
+    if kind == '1 line ' then return nil end
+    local last = value:sub(8, 23)
+    if kind == '1 sole ' then
+      local sole = value:sub(59)
+      local id, ttl = sole:match('^(%S+) %d+ %d+ (%d+)')
+      if not id then return unreadable() end
+      local lapse = value:sub(42, 57) + ttl * 1000
+      if lapse > tonumber(now) then
+        if claim:sub(1, #id + 1) ~= id .. ' ' then
+          return queue ~= '1' and refusal(now, claim, sole, lapse) or nil
         end
+        ticket = value:sub(25, 40)
+        if at_least and at_least > ticket then ticket = at_least end
+        return set_sole(lock, ticket, now, claim, span, keep)
       end
-    else
-      last = nil
+    elseif kind ~= '1 free ' or #value ~= 23 then
+      return unreadable()
     end
-    if not last then return unreadable() end
+    if last >= ticket then ticket = digits(last + 1) end
   end
-  ticket = ticket or math.max(last + 1, now, at_least)
-  last = math.max(last, ticket + span - 1)
-  redis.call(
-    'SET', lock, ('1 sole %.0f %.0f %.0f %.0f %s'):format(last, ticket, joined, lapse, claim),
-    'PXAT', day_after(math.max(lapse, last))
-  )
-  return { ticket, now }
+  if at_least and at_least > ticket then ticket = at_least end
+  return set_sole(lock, ticket, now, claim, span, keep)
 end`;
 
 const line = `local ALL = 2147483647
 local MANY = 10000
 local lock, line, claims
 local last, taken, room, tight, keep
+local time = tonumber(now)
 local far, soonest, empty
 local function seats_of(record)
-  local ticket, lapse, take, of, channel = record:match('^(%d+) %d+ (%d+) %S+ (%d+) (%d+) %d+ (%S+)')
-  return tonumber(take), tonumber(of), tonumber(lapse), ticket, channel
-end
-local function record_of(ticket, joined, lapse, claim)
-  return ('%.0f %.0f %.0f %s'):format(ticket, joined, lapse, claim)
+  local take, of, ttl, channel = record:match('^%S+ (%d+) (%d+) (%d+) (%S+)', 35)
+  return tonumber(take), tonumber(of), record:sub(18, 33) + ttl * 1000, channel
 end
 local function take_seats(take, of)
   taken = taken + take
@@ -85,35 +85,33 @@ end
 local function open(lock_key, line_key, claims_key, value)
   lock, line, claims = lock_key, line_key, claims_key
   far, soonest, empty = 0, nil, false
-  local l, t, j, lapse, claim = value:match('^1 sole (%d+) (%d+) (%d+) (%d+) (.*)$')
-  if l then
-    local id, take, of = claim:match('^(%S+) (%d+) (%d+)')
-    last, keep, far = tonumber(l), 0, tonumber(lapse)
+  last = value:sub(8, 23)
+  if value:sub(1, 7) == '1 sole ' then
+    local record = value:sub(25)
+    local take, of, lapse = seats_of(record)
+    local id = record:match('^%S+', 35)
+    keep, far = 0, lapse
     no_seats()
-    take_seats(tonumber(take), tonumber(of))
+    take_seats(take, of)
     redis.call('DEL', line, claims)
-    redis.call('HSET', claims, id, record_of(t, j, far, claim))
-    redis.call('ZADD', line, -far, id)
+    redis.call('HSET', claims, id, record)
+    redis.call('ZADD', line, -lapse, id)
     return true
   end
-  l, t, j, lapse, claim = value:match('^1 line (%d+) (%d+) (%d+) (%d+) (%d+)$')
-  if not l then return false end
-  last, taken, room, tight, keep = tonumber(l), tonumber(t), tonumber(j), tonumber(lapse), tonumber(claim)
-  return true
+  local t, r, n, k = value:match('^(%d+) (%d+) (%d+) (%d+)$', 25)
+  taken, room, tight, keep = tonumber(t), tonumber(r), tonumber(n), tonumber(k)
+  return keep ~= nil
 end
 local function save()
-  if empty then return set_free(lock, last, now) end
-  local needed = math.max(far, last) / 1000 + DAY / 2
+  if empty then return set_free(lock, last) end
+  local needed = math.max(far, tonumber(last)) / 1000 + DAY / 2
   if needed > keep then
-    keep = needed + DAY / 2
-    local text = ('%.0f'):format(keep)
-    redis.call('PEXPIREAT', line, text)
-    redis.call('PEXPIREAT', claims, text)
+    keep = math.ceil(needed + DAY / 2)
+    redis.call('PEXPIREAT', line, keep)
+    redis.call('PEXPIREAT', claims, keep)
   end
-  redis.call(
-    'SET', lock, ('1 line %.0f %.0f %.0f %.0f %.0f'):format(last, taken, room, tight, keep),
-    'PXAT', ('%.0f'):format(keep)
-  )
+  local state = ('1 line %s %d %d %d %.0f'):format(last, taken, room, tight, keep)
+  redis.call('SET', lock, state, 'PXAT', keep)
 end
 local function leave(id)
   local score = redis.call('ZSCORE', line, id)
@@ -132,7 +130,7 @@ local function leave(id)
     taken = taken - take
     if of == room then tight = tight - 1 end
   end
-  return lapse > now and 1 or 0
+  return lapse > time and 1 or 0
 end
 local function recount()
   no_seats()
@@ -146,10 +144,16 @@ local function sweep()
     local first = redis.call('ZREVRANGEBYSCORE', line, 0, '-inf', 'WITHSCORES', 'LIMIT', 0, 1)
     soonest = first[2] and -tonumber(first[2])
     if not soonest then return no_seats() end
-    if soonest > now then break end
+    if soonest > time then break end
     leave(first[1])
   end
   if tight < 1 then recount() end
+end
+local function tell(id, record, channel)
+  if channel == '-' then return true end
+  local doubt, address = channel:match('^(%??)(.*)$')
+  local heard = redis.pcall('PUBLISH', address, record:sub(1, 16) .. ' ' .. id)
+  return heard ~= 0 or doubt == '?'
 end
 local function admit(me)
   for _ = 1, MANY do
@@ -157,16 +161,11 @@ local function admit(me)
     local id = redis.call('ZRANGEBYSCORE', line, '(0', '+inf', 'LIMIT', 0, 1)[1]
     if not id then return true end
     local record = redis.call('HGET', claims, id)
-    local take, of, lapse, ticket, channel
-    if record then take, of, lapse, ticket, channel = seats_of(record) end
-    local alive = record and (id == me or lapse > now)
+    local take, of, lapse, channel
+    if record then take, of, lapse, channel = seats_of(record) end
+    local alive = record and (id == me or lapse > time)
     if alive and taken + take > math.min(room, of) then return false end
-    if alive and id ~= me and channel ~= '-' then
-      local doubt, address = channel:match('^(%??)(.*)$')
-      local heard = redis.pcall('PUBLISH', address, ticket .. ' ' .. id)
-      if doubt == '' and heard == 0 then alive = false end
-    end
-    if alive then
+    if alive and (id == me or tell(id, record, channel)) then
       take_seats(take, of)
       far = math.max(far, lapse)
       soonest = math.min(soonest or lapse, lapse)
@@ -183,75 +182,86 @@ local function settle(me)
   empty = served and not soonest
   return served
 end
-local function enter(claim, span, queue, at_least)
+local function enter(claim, span, keep_for, queue, at_least)
   local id, take, of, ttl = claim:match('^(%S+) (%d+) (%d+) (%d+)')
   take, of = tonumber(take), tonumber(of)
   local served = settle(id)
-  if empty then return alone(lock, ('1 free %.0f'):format(last), now, claim, span, queue, at_least) end
-  local lapse = now + ttl * 1000
+  if empty then return alone(lock, '1 free ' .. last, now, claim, span, keep_for, queue, at_least) end
   local record = redis.call('HGET', claims, id)
   local score = record and redis.call('ZSCORE', line, id)
-  local ticket, joined, held
+  local ticket, held = now, nil
   if score then
-    ticket, joined = record:match('^(%d+) (%d+)')
-    held = tonumber(score) < 0
+    ticket, held = record:sub(1, 16), tonumber(score) < 0
   else
-    ticket, joined = math.max(last + 1, now, at_least), now
     held = served and taken + take <= math.min(room, of)
     if held then take_seats(take, of) end
+    if last >= ticket then ticket = digits(last + 1) end
+    if at_least and at_least > ticket then ticket = at_least end
   end
-  if held or queue then
-    last = math.max(last, ticket + span - 1)
+  if held or queue == '1' then
+    local lapse = time + ttl * 1000
     far = math.max(far, lapse)
-    redis.call('HSET', claims, id, record_of(ticket, joined, lapse, claim))
-    if held or not score then redis.call('ZADD', line, held and -lapse or ('%.0f'):format(ticket), id) end
+    redis.call('HSET', claims, id, ticket .. ' ' .. now .. ' ' .. claim)
+    if held then
+      redis.call('ZADD', line, -lapse, id)
+    elseif not score then
+      redis.call('ZADD', line, ticket, id)
+    end
+    if not score then last = digits(ticket + span - 1) end
   elseif score then
     leave(id)
     settle()
   end
   save()
-  if held then return { tonumber(ticket), now } end
+  if held then return ticket .. ' ' .. now end
   local ahead = redis.call('ZRANK', line, id) or redis.call('ZCARD', line)
-  return { 0, now, ahead, math.ceil(((soonest or now) - now) / 1000) }
+  return refused(now, ahead, soonest or time)
 end`;
 
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: 'a25bd2f7f5cc176df2067f15dbbd1726b58069b4',
-  text: `${alone}
-local now = clock()
-if now > tonumber(ARGV[2]) then return { -1, now } end
+  sha1: '178ad5f4ee99bd7b1d2d4d069da0bf8288e60c93',
+  text: `local time = redis.call('TIME')
+local now = time[1] .. time[2]
 local value = redis.call('GET', KEYS[1])
-local span, queue, at_least = tonumber(ARGV[3]), ARGV[4] == '1', tonumber(ARGV[5])
-local reply = alone(KEYS[1], value, now, ARGV[1], span, queue, at_least)
+if #now == 16 and now <= ARGV[2] and not ARGV[6] then
+  if not value or value:sub(1, 7) == '1 free ' and value:sub(8) < now and #value == 23 then
+    local last = ARGV[3] == '1' and now or ('%.0f'):format(now + ARGV[3] - 1)
+    redis.call('SET', KEYS[1], '1 sole ' .. last .. ' ' .. now .. ' ' .. now .. ' ' .. ARGV[1], 'PX', ARGV[4])
+    return now
+  end
+end
+${alone}
+now = clock(time)
+if now > ARGV[2] then return '-1 ' .. now end
+local reply = alone(KEYS[1], value, now, ARGV[1], ARGV[3], ARGV[4], ARGV[5], ARGV[6])
 if reply then return reply end
 ${line}
 if not open(KEYS[1], KEYS[2], KEYS[3], value) then return unreadable() end
-return enter(ARGV[1], span, queue, at_least)`,
+return enter(ARGV[1], ARGV[3], ARGV[4], ARGV[5], ARGV[6])`,
 };
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: 'bb42c836361fe962328a494d8eb68881b74431b2',
+  sha1: 'abb208e219bfc4688e56023fd87d2652ec0dc79f',
   text: `${alone}
-local now = clock()
+local now = clock(redis.call('TIME'))
 local value = redis.call('GET', KEYS[1])
 if not value or value:sub(1, 7) == '1 free ' then return 0 end
-local last, ticket = value:match('^1 sole (%d+) (%d+) ')
-if last then
-  if ticket ~= ARGV[1] then return 0 end
-  set_free(KEYS[1], tonumber(last), now)
+if value:sub(1, 7) == '1 sole ' then
+  if value:sub(25, 40) ~= ARGV[1] then return 0 end
+  set_free(KEYS[1], value:sub(8, 23))
   return 1
 end
 ${line}
-if not open(KEYS[1], KEYS[2], KEYS[3], value) then return unreadable() end
-local found = redis.call('HGETALL', claims)
-for i = 1, #found, 2 do
-  if found[i + 1]:match('^%d+') == ARGV[1] then
-    local gone = leave(found[i])
+if value:sub(1, 7) ~= '1 line ' or not open(KEYS[1], KEYS[2], KEYS[3], value) then return unreadable() end
+local all = redis.call('HGETALL', claims)
+for i = 1, #all, 2 do
+  if all[i + 1]:sub(1, 16) == ARGV[1] then
+    local found = leave(all[i])
     settle()
     save()
-    return gone
+    return found
   end
 end
 return 0`,
@@ -259,29 +269,28 @@ return 0`,
 
 export const INSPECT: Script = {
   name: 'inspect',
-  sha1: '7519b324e219c716c88b7444448b3f798bd6dbd2',
+  sha1: 'fb48e1c1a2152d83c4218fff340d30d40a0da2c3',
   text: `${alone}
-local now = clock()
+local now = clock(redis.call('TIME'))
 local value = redis.call('GET', KEYS[1])
-local replies = { ('%.0f'):format(now) }
-local function show(held, record, lapse)
-  local ticket, joined, till, take, of, label = record:match('^(%d+) (%d+) (%d+) %S+ (%d+) (%d+) %d+ %S+ (.*)$')
-  lapse = lapse or tonumber(till)
-  if lapse <= now then return end
-  replies[#replies + 1] = ('%d %s %s %.0f %s %s %s'):format(held, ticket, joined, lapse, take, of, label)
+local replies = { now }
+local function show(held, record, holds_until)
+  local take, of, ttl, label = record:match('^%S+ (%d+) (%d+) (%d+) %S+ (.*)$', 35)
+  local lapse = holds_until or record:sub(18, 33) + ttl * 1000
+  if lapse <= tonumber(now) then return end
+  replies[#replies + 1] = ('%d %s %.0f %s %s %s'):format(held, record:sub(1, 16), lapse, take, of, label)
 end
-if not value or value:sub(1, 7) == '1 free ' then return replies end
-local record = value:match('^1 sole %d+ (.*)$')
-if record then
-  show(1, record)
-elseif value:sub(1, 7) == '1 line ' then
+local kind = value and value:sub(1, 7) or '1 free '
+if kind == '1 sole ' then
+  show(1, value:sub(25))
+elseif kind == '1 line ' then
   local line = redis.call('ZRANGE', KEYS[2], 0, -1, 'WITHSCORES')
   for i = 1, #line, 2 do
     local score = tonumber(line[i + 1])
-    record = redis.call('HGET', KEYS[3], line[i])
+    local record = redis.call('HGET', KEYS[3], line[i])
     if record then show(score < 0 and 1 or 0, record, score < 0 and -score or nil) end
   end
-else
+elseif kind ~= '1 free ' then
   return unreadable()
 end
 return replies`,
@@ -289,35 +298,40 @@ return replies`,
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: '947d4b83bc476300193a78f57145efe5c0838903',
-  text: `${alone}
-local now = clock()
-local value = redis.call('GET', KEYS[1])
-local late = ARGV[3] and now > tonumber(ARGV[3])
+  sha1: 'e5dfc5a9796ab5c87b4277e2f97804728456dac4',
+  text: `local value = redis.call('GET', KEYS[1])
+local kind = value and value:sub(1, 7) or '1 free '
+local mine = kind == '1 sole ' and value:sub(59, 59 + #ARGV[1]) == ARGV[1] .. ' '
+if mine and not ARGV[2] then
+  if redis.pcall('SET', KEYS[1], '1 free ' .. value:sub(8, 23), 'KEEPTTL').ok then return 1 end
+end
+${alone}
+local now = clock(redis.call('TIME'))
+local late = ARGV[3] and now > ARGV[3]
 local claim = not late and ARGV[2]
-local span, queue, at_least = tonumber(ARGV[4]), ARGV[5] == '1', tonumber(ARGV[6])
 local function answer(freed, reply)
-  if late then return { freed, -1, now } end
-  if not reply then return { freed } end
-  if reply.err then return reply end
-  return { freed, unpack(reply) }
+  if not ARGV[2] then return freed end
+  if late then return freed .. ' -1 ' .. now end
+  if type(reply) == 'table' then return reply end
+  return freed .. ' ' .. reply
 end
-local kind, last, lapse, holder = (value or '1 free 0'):match('^1 (%l+) (%d+) ?%d* ?%d* ?(%d*) ?(%S*)')
-if not kind then return unreadable() end
-if kind == 'sole' and holder == ARGV[1] then
-  local freed = tonumber(lapse) > now and 1 or 0
-  if claim then return answer(freed, alone(KEYS[1], '1 free ' .. last, now, claim, span, queue, at_least)) end
-  set_free(KEYS[1], tonumber(last), now)
-  return answer(freed)
+local function attempt(was)
+  return claim and alone(KEYS[1], was, now, claim, ARGV[4], ARGV[5], ARGV[6], ARGV[7])
 end
-if kind ~= 'line' then
-  local reply = claim and alone(KEYS[1], value, now, claim, span, queue, at_least)
+if mine then
+  local last = value:sub(8, 23)
+  if not claim then set_free(KEYS[1], last) end
+  return answer(1, attempt('1 free ' .. last))
+end
+if kind ~= '1 line ' then
+  if kind ~= '1 free ' and kind ~= '1 sole ' then return unreadable() end
+  local reply = attempt(value)
   if reply or not claim then return answer(0, reply) end
 end
 ${line}
 if not open(KEYS[1], KEYS[2], KEYS[3], value) then return unreadable() end
 local freed = leave(ARGV[1])
-if claim then return answer(freed, enter(claim, span, queue, at_least)) end
+if claim then return answer(freed, enter(claim, ARGV[4], ARGV[5], ARGV[6], ARGV[7])) end
 settle()
 save()
 return answer(freed)`,
@@ -325,30 +339,33 @@ return answer(freed)`,
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: 'b4a15b07848f330f5a4d2c812a3411f9765ffcab',
+  sha1: '3825239e6b4ecf4148f6ab67b8b29587a328f69c',
   text: `${alone}
-local now = clock()
+local now = clock(redis.call('TIME'))
 ${line}
 local function first_write(key, lapse)
-  redis.call('PEXPIREAT', key, day_after(lapse))
+  redis.call('PEXPIREAT', key, math.ceil(lapse / 1000) + DAY)
 end
-local function renew(lock_key, line_key, claims_key, id, lapse)
+local function renew(lock_key, line_key, claims_key, id, ttl)
   local value = redis.pcall('GET', lock_key)
   if not value then return 0 end
   if value.err then return -1 end
-  local head, old, rest = value:match('^(1 sole %d+ %d+ %d+) (%d+) (.*)$')
-  if head then
-    if rest:match('^%S+') ~= id or tonumber(old) <= now then return 0 end
+  local kind = value:sub(1, 7)
+  local lapse = time + ttl * 1000
+  if kind == '1 free ' then return 0 end
+  if kind == '1 sole ' then
+    local mine, seats, old, rest = value:match('^(%S+) (%d+ %d+) (%d+)(.*)$', 59)
+    if mine ~= id or value:sub(42, 57) + old * 1000 <= time then return 0 end
     first_write(lock_key, lapse)
-    redis.call('SET', lock_key, ('%s %.0f %s'):format(head, lapse, rest), 'PXAT', day_after(lapse))
+    local state = ('%s%s %s %s %s%s'):format(value:sub(1, 41), now, id, seats, ttl, rest)
+    redis.call('SET', lock_key, state, 'PX', ttl + DAY)
     return 1
   end
-  if value:sub(1, 7) == '1 free ' then return 0 end
-  if value:sub(1, 7) ~= '1 line ' or not open(lock_key, line_key, claims_key, value) then return -1 end
+  if kind ~= '1 line ' or not open(lock_key, line_key, claims_key, value) then return -1 end
   local score = redis.pcall('ZSCORE', line_key, id)
   if not score then return 0 end
   if type(score) == 'table' then return -1 end
-  if -tonumber(score) <= now then return 0 end
+  if -tonumber(score) <= time then return 0 end
   first_write(lock_key, lapse)
   redis.call('ZADD', line_key, 'XX', -lapse, id)
   far = lapse
@@ -357,7 +374,7 @@ local function renew(lock_key, line_key, claims_key, id, lapse)
 end
 local replies = {}
 for i = 1, #ARGV / 2 do
-  replies[i] = renew(KEYS[3 * i - 2], KEYS[3 * i - 1], KEYS[3 * i], ARGV[2 * i - 1], now + ARGV[2 * i] * 1000)
+  replies[i] = renew(KEYS[3 * i - 2], KEYS[3 * i - 1], KEYS[3 * i], ARGV[2 * i - 1], ARGV[2 * i])
 end
 return replies`,
 };

@@ -1,29 +1,41 @@
-import type { Attempt, Claim, Standing } from '../../core/backend.ts';
+import type { Attempt, Claim, Renewal, Standing } from '../../core/backend.ts';
 import { invalid } from '../../core/errors.ts';
 
 /** What the scripts take for a claim: see lua/attempt.lua. */
 export function attemptArgs(claim: Claim, channel: string, notAfter: number): string[] {
   const { id, take, of, ttl, span, queue, atLeast, label } = claim;
   if (/\s/.test(id)) throw invalid('the id of a claim must hold no white space', claim.key);
-  return [
+  const args = [
     `${id} ${take} ${of} ${Math.ceil(ttl)} ${queue ? channel : '-'} ${label}`,
-    `${notAfter}`,
+    digits(notAfter),
     `${span}`,
+    `${Math.ceil(ttl) + DAY}`,
     queue ? '1' : '0',
-    atLeast === undefined ? '0' : `${atLeast}`,
   ];
+  if (atLeast !== undefined) args.push(digits(atLeast));
+  return args;
 }
 
-/** Integers are numbers or, where the client is told so (`stringNumbers`, a type mapping), strings. */
-type Integer = number | string;
+const DAY = 86_400_000;
 
-/** Their reply to it, and the engine's time in µs, which every reply brings. */
-export function readAttempt([ticket, now, ahead, wait]: Integer[], ttl: number): { attempt: Attempt; time: number } {
+/** Times and tickets have 16 digits in the scripts, where they are compared as text. */
+export const digits = (micros: number | bigint): string => `${micros}`.padStart(16, '0');
+
+/** Its reply, and the engine's time in µs, which every reply brings. */
+export function readAttempt(reply: string, ttl: number): { attempt: Attempt; time: number } {
+  const [ticket = '', now = ticket, ahead, wait] = reply.length === 16 ? [reply] : reply.split(' ');
   const time = Number(now);
-  const first = Number(ticket);
-  if (first > 0) return { attempt: { granted: true, ticket: BigInt(ticket!), validFor: ttl }, time };
-  if (first < 0) return { attempt: { granted: false, late: true }, time };
-  return { attempt: { granted: false, ahead: Number(ahead), retryAfter: Number(wait) }, time };
+  if (ticket === '0') return { attempt: { granted: false, ahead: Number(ahead), retryAfter: Number(wait) }, time };
+  if (ticket === '-1') return { attempt: { granted: false, late: true }, time };
+  return { attempt: { granted: true, ticket: BigInt(ticket), validFor: ttl }, time };
+}
+
+/** The reply of lua/renew.lua. */
+export function readRenewals(reply: number[], claims: readonly Claim[]): Renewal[] {
+  return claims.map(({ ttl }, i) => {
+    const renewed = Number(reply[i]);
+    return renewed === 1 ? { validFor: ttl } : renewed === 0 ? 'gone' : 'unknown';
+  });
 }
 
 export interface Mail {
@@ -36,12 +48,12 @@ export function readMail(message: string): Mail | undefined {
   return match ? { ticket: BigInt(match[1]!), id: match[2]! } : undefined;
 }
 
-const STANDING = /^([01]) (\d+) (\d+) (\d+) (\d+) (\d+) (.*)$/s;
+const STANDING = /^([01]) (\d+) (\d+) (\d+) (\d+) (.*)$/s;
 
 /** The reply of lua/inspect.lua, in the order of the line. */
 export function readStandings(key: string, [now, ...rows]: string[]): Standing[] {
   const standings = rows.map((row) => {
-    const [, held, ticket, joined, lapse, take, of, label] = STANDING.exec(row)!;
+    const [, held, ticket, lapse, take, of, label] = STANDING.exec(row)!;
     return {
       key,
       held: held === '1',
@@ -49,7 +61,8 @@ export function readStandings(key: string, [now, ...rows]: string[]): Standing[]
       take: Number(take),
       of: Number(of),
       label: label!,
-      since: (Number(now) - Number(joined)) / 1_000,
+      // A ticket is the time it was given at, or just ahead of it.
+      since: Math.max(0, Number(now) - Number(ticket)) / 1_000,
       remaining: (Number(lapse) - Number(now)) / 1_000,
     };
   });

@@ -16,7 +16,7 @@ export interface Login {
 export class Fleet implements AsyncDisposable {
   readonly #port: number;
   readonly #login: Login;
-  readonly #ends: (() => Promise<unknown> | void)[] = [];
+  readonly #ends: (() => unknown)[] = [];
 
   constructor(port: number, login: Login = {}) {
     this.#port = port;

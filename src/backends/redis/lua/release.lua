@@ -2,37 +2,44 @@
 -- stand in line. A release is never too late; the next claim may be.
 --   KEYS  lock, line, claims
 --   ARGV  id, then either nothing or what attempt.lua takes for the next claim
---   ->    1 if there was something to give up, else 0; then attempt.lua's reply for the next claim
--- @include alone
-local now = clock()
+--   ->    1 if there was something to give up, else 0; with a next claim, "<that> <attempt.lua's reply>"
 local value = redis.call('GET', KEYS[1])
-local late = ARGV[3] and now > tonumber(ARGV[3])
+local kind = value and value:sub(1, 7) or '1 free '
+local mine = kind == '1 sole ' and value:sub(59, 59 + #ARGV[1]) == ARGV[1] .. ' '
+-- The quick way, before anything is defined: it is alone, and nobody else comes in.
+if mine and not ARGV[2] then
+  if redis.pcall('SET', KEYS[1], '1 free ' .. value:sub(8, 23), 'KEEPTTL').ok then return 1 end
+end
+-- @include alone
+local now = clock(redis.call('TIME'))
+local late = ARGV[3] and now > ARGV[3]
 local claim = not late and ARGV[2]
-local span, queue, at_least = tonumber(ARGV[4]), ARGV[5] == '1', tonumber(ARGV[6])
 
 local function answer(freed, reply)
-  if late then return { freed, -1, now } end
-  if not reply then return { freed } end
-  if reply.err then return reply end
-  return { freed, unpack(reply) }
+  if not ARGV[2] then return freed end
+  if late then return freed .. ' -1 ' .. now end
+  if type(reply) == 'table' then return reply end
+  return freed .. ' ' .. reply
 end
 
-local kind, last, lapse, holder = (value or '1 free 0'):match('^1 (%l+) (%d+) ?%d* ?%d* ?(%d*) ?(%S*)')
-if not kind then return unreadable() end
-if kind == 'sole' and holder == ARGV[1] then
-  local freed = tonumber(lapse) > now and 1 or 0
-  if claim then return answer(freed, alone(KEYS[1], '1 free ' .. last, now, claim, span, queue, at_least)) end
-  set_free(KEYS[1], tonumber(last), now)
-  return answer(freed)
+local function attempt(was)
+  return claim and alone(KEYS[1], was, now, claim, ARGV[4], ARGV[5], ARGV[6], ARGV[7])
 end
-if kind ~= 'line' then
-  local reply = claim and alone(KEYS[1], value, now, claim, span, queue, at_least)
+
+if mine then
+  local last = value:sub(8, 23)
+  if not claim then set_free(KEYS[1], last) end
+  return answer(1, attempt('1 free ' .. last))
+end
+if kind ~= '1 line ' then
+  if kind ~= '1 free ' and kind ~= '1 sole ' then return unreadable() end
+  local reply = attempt(value)
   if reply or not claim then return answer(0, reply) end
 end
 -- @include line
 if not open(KEYS[1], KEYS[2], KEYS[3], value) then return unreadable() end
 local freed = leave(ARGV[1])
-if claim then return answer(freed, enter(claim, span, queue, at_least)) end
+if claim then return answer(freed, enter(claim, ARGV[4], ARGV[5], ARGV[6], ARGV[7])) end
 settle()
 save()
 return answer(freed)

@@ -3,31 +3,34 @@
 --   ARGV  id, ttl ms of each hold
 --   ->    per hold: 1 renewed, 0 gone, -1 unreadable
 -- @include alone
-local now = clock()
+local now = clock(redis.call('TIME'))
 -- @include line
 
--- PEXPIREAT is allowed when memory is short, and after a script's first write the others are too.
+-- A renewal goes through when memory is short: PEXPIREAT is allowed then, and after a script's first write so are the others.
 local function first_write(key, lapse)
-  redis.call('PEXPIREAT', key, day_after(lapse))
+  redis.call('PEXPIREAT', key, math.ceil(lapse / 1000) + DAY)
 end
 
-local function renew(lock_key, line_key, claims_key, id, lapse)
+local function renew(lock_key, line_key, claims_key, id, ttl)
   local value = redis.pcall('GET', lock_key)
   if not value then return 0 end
   if value.err then return -1 end
-  local head, old, rest = value:match('^(1 sole %d+ %d+ %d+) (%d+) (.*)$')
-  if head then
-    if rest:match('^%S+') ~= id or tonumber(old) <= now then return 0 end
+  local kind = value:sub(1, 7)
+  local lapse = time + ttl * 1000
+  if kind == '1 free ' then return 0 end
+  if kind == '1 sole ' then
+    local mine, seats, old, rest = value:match('^(%S+) (%d+ %d+) (%d+)(.*)$', 59)
+    if mine ~= id or value:sub(42, 57) + old * 1000 <= time then return 0 end
     first_write(lock_key, lapse)
-    redis.call('SET', lock_key, ('%s %.0f %s'):format(head, lapse, rest), 'PXAT', day_after(lapse))
+    local state = ('%s%s %s %s %s%s'):format(value:sub(1, 41), now, id, seats, ttl, rest)
+    redis.call('SET', lock_key, state, 'PX', ttl + DAY)
     return 1
   end
-  if value:sub(1, 7) == '1 free ' then return 0 end
-  if value:sub(1, 7) ~= '1 line ' or not open(lock_key, line_key, claims_key, value) then return -1 end
+  if kind ~= '1 line ' or not open(lock_key, line_key, claims_key, value) then return -1 end
   local score = redis.pcall('ZSCORE', line_key, id)
   if not score then return 0 end
   if type(score) == 'table' then return -1 end
-  if -tonumber(score) <= now then return 0 end
+  if -tonumber(score) <= time then return 0 end
   first_write(lock_key, lapse)
   redis.call('ZADD', line_key, 'XX', -lapse, id)
   far = lapse
@@ -37,6 +40,6 @@ end
 
 local replies = {}
 for i = 1, #ARGV / 2 do
-  replies[i] = renew(KEYS[3 * i - 2], KEYS[3 * i - 1], KEYS[3 * i], ARGV[2 * i - 1], now + ARGV[2 * i] * 1000)
+  replies[i] = renew(KEYS[3 * i - 2], KEYS[3 * i - 1], KEYS[3 * i], ARGV[2 * i - 1], ARGV[2 * i])
 end
 return replies

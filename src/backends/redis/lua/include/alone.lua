@@ -1,72 +1,78 @@
 -- A lock without a line is one string, so that the common case is one read and one write:
---   1 free <last>                                        nobody; the highest ticket ever given
---   1 sole <last> <ticket> <joined> <lapse> <claim>      one claim alone, whatever seats it takes
---   1 line <last> <taken> <room> <tight> <keep>          several: see line.lua
--- The first field is the version of the format. Times are the engine's, in µs; tickets too, so they grow over a loss of data.
+--   1 free <last>                          nobody; the highest ticket ever given
+--   1 sole <last> <ticket> <seen> <claim>  one claim alone, whatever seats it takes, and its last sign of life
+--   1 line <last> …                        several: see line.lua
+-- The first field is the version of the format. Tickets are times, so that they grow even over a loss of the data: the
+-- engine's µs, always 16 digits, so that as text they have a fixed place and the order of numbers. (Formatting and parsing
+-- numbers is what a script spends most of its time on.)
+-- A key lives for a day after the last lease in it would have lapsed and its last ticket is behind the clock.
 -- A claim is one line of text: <id> <take> <of> <ttl ms> <channel> <label>
 -- The channel its grant is told on: -, none; with a ? before it, one where to be unheard does not mean to be dead.
 
 local DAY = 86400000
 
-local function clock()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
+local function digits(micros)
+  return ('%016.0f'):format(micros)
 end
 
--- A key outlives by a day whatever it says, and its last ticket while that lies ahead of the clock.
-local function day_after(micros)
-  return ('%.0f'):format(micros / 1000 + DAY)
+local function clock(time)
+  local text = time[1] .. time[2]
+  return #text == 16 and text or digits(time[1] * 1000000 + time[2])
 end
 
 local function unreadable()
   return redis.error_reply('HOLDFAST the key holds something else, or a format this version does not know')
 end
 
-local function set_free(lock, last, now)
+local function set_free(lock, last)
   -- Short of memory, SET is refused and DEL is not. The next ticket is still the engine's time.
-  local done = redis.pcall('SET', lock, ('1 free %.0f'):format(last), 'PXAT', day_after(math.max(last, now)))
-  if done.err then redis.call('DEL', lock) end
+  if redis.pcall('SET', lock, '1 free ' .. last, 'KEEPTTL').err then redis.call('DEL', lock) end
 end
 
--- Whether the claim fits beside one that holds.
-local function fits(claim, sole)
+local function set_sole(lock, ticket, now, claim, span, keep)
+  local last = span == '1' and ticket or digits(ticket + span - 1)
+  if ticket > now then keep = keep + math.ceil((last - now) / 1000) end
+  redis.call('SET', lock, '1 sole ' .. last .. ' ' .. ticket .. ' ' .. now .. ' ' .. claim, 'PX', keep)
+  return ticket == now and now or ticket .. ' ' .. now
+end
+
+local function refused(now, ahead, lapse)
+  return ('0 %s %d %d'):format(now, ahead, math.ceil((lapse - now) / 1000))
+end
+
+-- Whether the claim can be answered by a refusal that leaves nothing; `sole` is alone and alive until `lapse`.
+local function refusal(now, claim, sole, lapse)
   local take, of = claim:match('^%S+ (%d+) (%d+)')
   local taken, room = sole:match('^%S+ (%d+) (%d+)')
-  return take + taken <= math.min(of, room)
+  if take + taken <= math.min(of, room) then return nil end
+  return refused(now, 1, lapse)
 end
 
 -- The claim's attempt if the lock's string is enough to answer it. nil: a line is needed.
-local function alone(lock, value, now, claim, span, queue, at_least)
-  local id, ttl = claim:match('^(%S+) %d+ %d+ (%d+)')
-  local lapse, joined = now + ttl * 1000, now
-  local last, ticket = 0, nil
+local function alone(lock, value, now, claim, span, keep, queue, at_least)
+  local ticket = now
   if value then
-    local kind, rest = value:match('^1 (%l+) ()')
-    if kind == 'line' then return nil end
-    if kind == 'free' then
-      last = tonumber(value:sub(rest))
-    elseif kind == 'sole' then
-      local l, t, j, over, sole = value:match('^(%d+) (%d+) (%d+) (%d+) ()', rest)
-      last = tonumber(l)
-      if l and tonumber(over) > now then
-        if value:match('^%S+', sole) == id then
-          ticket, joined = math.max(tonumber(t), at_least), tonumber(j)
-        elseif queue or fits(claim, value:sub(sole)) then
-          return nil
-        else
-          return { 0, now, 1, math.ceil((over - now) / 1000) }
+    local kind = value:sub(1, 7)
+    if kind == '1 line ' then return nil end
+    local last = value:sub(8, 23)
+    if kind == '1 sole ' then
+      local sole = value:sub(59)
+      local id, ttl = sole:match('^(%S+) %d+ %d+ (%d+)')
+      if not id then return unreadable() end
+      local lapse = value:sub(42, 57) + ttl * 1000
+      if lapse > tonumber(now) then
+        if claim:sub(1, #id + 1) ~= id .. ' ' then
+          return queue ~= '1' and refusal(now, claim, sole, lapse) or nil
         end
+        ticket = value:sub(25, 40)
+        if at_least and at_least > ticket then ticket = at_least end
+        return set_sole(lock, ticket, now, claim, span, keep)
       end
-    else
-      last = nil
+    elseif kind ~= '1 free ' or #value ~= 23 then
+      return unreadable()
     end
-    if not last then return unreadable() end
+    if last >= ticket then ticket = digits(last + 1) end
   end
-  ticket = ticket or math.max(last + 1, now, at_least)
-  last = math.max(last, ticket + span - 1)
-  redis.call(
-    'SET', lock, ('1 sole %.0f %.0f %.0f %.0f %s'):format(last, ticket, joined, lapse, claim),
-    'PXAT', day_after(math.max(lapse, last))
-  )
-  return { ticket, now }
+  if at_least and at_least > ticket then ticket = at_least end
+  return set_sole(lock, ticket, now, claim, span, keep)
 end

@@ -1,11 +1,12 @@
 -- The rule over a line of several (src/core/admission.ts): a claim is admitted when all seats taken up to and including it
 -- fit the smallest room named among them. The admitted are a prefix, so what is known of them is a sum:
---   taken   seats of all holders
---   room    the smallest room a holder named
---   tight   how many holders named it
---   keep    ms at which the three keys vanish
---   line    sorted set: holders below zero, at minus their lapse; waiters above, at their ticket
---   claims  hash: id -> <ticket> <joined> <lapse of the place> <claim>
+--   lock    1 line <last> <taken> <room> <tight> <keep>
+--             taken   seats of all holders
+--             room    the smallest room a holder named
+--             tight   how many holders named it
+--             keep    ms at which the three keys vanish
+--   line    sorted set of ids: holders below zero, at minus their lapse; waiters above, at their ticket
+--   claims  hash: id -> <ticket> <seen> <claim>
 -- A mail of a grant is <ticket> <id>, on the channel the claim named. `now` is the including script's.
 
 local ALL = 2147483647
@@ -14,15 +15,13 @@ local MANY = 10000
 
 local lock, line, claims
 local last, taken, room, tight, keep
+local time = tonumber(now)
+-- The latest lapse set here, the earliest among the holders, and whether nobody is left.
 local far, soonest, empty
 
 local function seats_of(record)
-  local ticket, lapse, take, of, channel = record:match('^(%d+) %d+ (%d+) %S+ (%d+) (%d+) %d+ (%S+)')
-  return tonumber(take), tonumber(of), tonumber(lapse), ticket, channel
-end
-
-local function record_of(ticket, joined, lapse, claim)
-  return ('%.0f %.0f %.0f %s'):format(ticket, joined, lapse, claim)
+  local take, of, ttl, channel = record:match('^%S+ (%d+) (%d+) (%d+) (%S+)', 35)
+  return tonumber(take), tonumber(of), record:sub(18, 33) + ttl * 1000, channel
 end
 
 local function take_seats(take, of)
@@ -39,37 +38,35 @@ end
 local function open(lock_key, line_key, claims_key, value)
   lock, line, claims = lock_key, line_key, claims_key
   far, soonest, empty = 0, nil, false
-  local l, t, j, lapse, claim = value:match('^1 sole (%d+) (%d+) (%d+) (%d+) (.*)$')
-  if l then
-    local id, take, of = claim:match('^(%S+) (%d+) (%d+)')
-    last, keep, far = tonumber(l), 0, tonumber(lapse)
+  last = value:sub(8, 23)
+  if value:sub(1, 7) == '1 sole ' then
+    local record = value:sub(25)
+    local take, of, lapse = seats_of(record)
+    local id = record:match('^%S+', 35)
+    keep, far = 0, lapse
     no_seats()
-    take_seats(tonumber(take), tonumber(of))
+    take_seats(take, of)
     -- What a lock that was deleted by hand, or evicted, may have left.
     redis.call('DEL', line, claims)
-    redis.call('HSET', claims, id, record_of(t, j, far, claim))
-    redis.call('ZADD', line, -far, id)
+    redis.call('HSET', claims, id, record)
+    redis.call('ZADD', line, -lapse, id)
     return true
   end
-  l, t, j, lapse, claim = value:match('^1 line (%d+) (%d+) (%d+) (%d+) (%d+)$')
-  if not l then return false end
-  last, taken, room, tight, keep = tonumber(l), tonumber(t), tonumber(j), tonumber(lapse), tonumber(claim)
-  return true
+  local t, r, n, k = value:match('^(%d+) (%d+) (%d+) (%d+)$', 25)
+  taken, room, tight, keep = tonumber(t), tonumber(r), tonumber(n), tonumber(k)
+  return keep ~= nil
 end
 
 local function save()
-  if empty then return set_free(lock, last, now) end
-  local needed = math.max(far, last) / 1000 + DAY / 2
+  if empty then return set_free(lock, last) end
+  local needed = math.max(far, tonumber(last)) / 1000 + DAY / 2
   if needed > keep then
-    keep = needed + DAY / 2
-    local text = ('%.0f'):format(keep)
-    redis.call('PEXPIREAT', line, text)
-    redis.call('PEXPIREAT', claims, text)
+    keep = math.ceil(needed + DAY / 2)
+    redis.call('PEXPIREAT', line, keep)
+    redis.call('PEXPIREAT', claims, keep)
   end
-  redis.call(
-    'SET', lock, ('1 line %.0f %.0f %.0f %.0f %.0f'):format(last, taken, room, tight, keep),
-    'PXAT', ('%.0f'):format(keep)
-  )
+  local state = ('1 line %s %d %d %d %.0f'):format(last, taken, room, tight, keep)
+  redis.call('SET', lock, state, 'PXAT', keep)
 end
 
 -- Removes a hold or a place; 1 if it was alive. The line is to be settled after it.
@@ -90,7 +87,7 @@ local function leave(id)
     taken = taken - take
     if of == room then tight = tight - 1 end
   end
-  return lapse > now and 1 or 0
+  return lapse > time and 1 or 0
 end
 
 -- The sum anew: the last of those who named the smallest room has left.
@@ -108,10 +105,19 @@ local function sweep()
     local first = redis.call('ZREVRANGEBYSCORE', line, 0, '-inf', 'WITHSCORES', 'LIMIT', 0, 1)
     soonest = first[2] and -tonumber(first[2])
     if not soonest then return no_seats() end
-    if soonest > now then break end
+    if soonest > time then break end
     leave(first[1])
   end
   if tight < 1 then recount() end
+end
+
+-- Tells a claim of its grant; false if its process is gone.
+local function tell(id, record, channel)
+  if channel == '-' then return true end
+  local doubt, address = channel:match('^(%??)(.*)$')
+  -- An error is a right that is missing: the claim will ask.
+  local heard = redis.pcall('PUBLISH', address, record:sub(1, 16) .. ' ' .. id)
+  return heard ~= 0 or doubt == '?'
 end
 
 -- Admits whomever the rule admits and tells them; `me` hears it from its own reply. True if nobody is left waiting.
@@ -121,17 +127,11 @@ local function admit(me)
     local id = redis.call('ZRANGEBYSCORE', line, '(0', '+inf', 'LIMIT', 0, 1)[1]
     if not id then return true end
     local record = redis.call('HGET', claims, id)
-    local take, of, lapse, ticket, channel
-    if record then take, of, lapse, ticket, channel = seats_of(record) end
-    local alive = record and (id == me or lapse > now)
+    local take, of, lapse, channel
+    if record then take, of, lapse, channel = seats_of(record) end
+    local alive = record and (id == me or lapse > time)
     if alive and taken + take > math.min(room, of) then return false end
-    if alive and id ~= me and channel ~= '-' then
-      local doubt, address = channel:match('^(%??)(.*)$')
-      local heard = redis.pcall('PUBLISH', address, ticket .. ' ' .. id)
-      -- Nobody listens: the process is gone. Not allowed to publish: it will ask.
-      if doubt == '' and heard == 0 then alive = false end
-    end
-    if alive then
+    if alive and (id == me or tell(id, record, channel)) then
       take_seats(take, of)
       far = math.max(far, lapse)
       soonest = math.min(soonest or lapse, lapse)
@@ -152,34 +152,38 @@ local function settle(me)
 end
 
 -- The claim's attempt: its hold or its place as it stands, or a new one at the end.
-local function enter(claim, span, queue, at_least)
+local function enter(claim, span, keep_for, queue, at_least)
   local id, take, of, ttl = claim:match('^(%S+) (%d+) (%d+) (%d+)')
   take, of = tonumber(take), tonumber(of)
   local served = settle(id)
-  if empty then return alone(lock, ('1 free %.0f'):format(last), now, claim, span, queue, at_least) end
-  local lapse = now + ttl * 1000
+  if empty then return alone(lock, '1 free ' .. last, now, claim, span, keep_for, queue, at_least) end
   local record = redis.call('HGET', claims, id)
   local score = record and redis.call('ZSCORE', line, id)
-  local ticket, joined, held
+  local ticket, held = now, nil
   if score then
-    ticket, joined = record:match('^(%d+) (%d+)')
-    held = tonumber(score) < 0
+    ticket, held = record:sub(1, 16), tonumber(score) < 0
   else
-    ticket, joined = math.max(last + 1, now, at_least), now
     held = served and taken + take <= math.min(room, of)
     if held then take_seats(take, of) end
+    if last >= ticket then ticket = digits(last + 1) end
+    if at_least and at_least > ticket then ticket = at_least end
   end
-  if held or queue then
-    last = math.max(last, ticket + span - 1)
+  if held or queue == '1' then
+    local lapse = time + ttl * 1000
     far = math.max(far, lapse)
-    redis.call('HSET', claims, id, record_of(ticket, joined, lapse, claim))
-    if held or not score then redis.call('ZADD', line, held and -lapse or ('%.0f'):format(ticket), id) end
+    redis.call('HSET', claims, id, ticket .. ' ' .. now .. ' ' .. claim)
+    if held then
+      redis.call('ZADD', line, -lapse, id)
+    elseif not score then
+      redis.call('ZADD', line, ticket, id)
+    end
+    if not score then last = digits(ticket + span - 1) end
   elseif score then
     leave(id)
     settle()
   end
   save()
-  if held then return { tonumber(ticket), now } end
+  if held then return ticket .. ' ' .. now end
   local ahead = redis.call('ZRANK', line, id) or redis.call('ZCARD', line)
-  return { 0, now, ahead, math.ceil(((soonest or now) - now) / 1000) }
+  return refused(now, ahead, soonest or time)
 end
