@@ -2,7 +2,7 @@ import { ended, meaning } from './errors.ts';
 import type { Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';
 
-/** The server as the backend sees it: what fails comes back as what it means. */
+/** The server as the backend sees it. */
 export class Engine {
   readonly #port: Port;
 
@@ -10,31 +10,23 @@ export class Engine {
     this.#port = port;
   }
 
-  /** Runs a script by its hash and reads its reply; where the server does not know it, gives its text. */
-  run<T>(
-    script: Script,
-    keys: readonly string[],
-    args: readonly string[],
-    read: (reply: unknown) => T,
-    key?: string,
-  ): Promise<T> {
-    if (this.#port.ended) return Promise.reject(ended(script.name, key));
-    return this.#port.evalSha(script.sha1, keys, args).then(read, async (error) => {
-      try {
-        if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-        return read(await this.#port.eval(script.text, keys, args));
-      } catch (failure) {
-        throw meaning(failure, script.name, key);
-      }
-    });
+  /** Runs a script by its hash; where the server does not know it (restart, fail-over, SCRIPT FLUSH), by its text. */
+  async run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+    if (this.#port.ended) throw ended();
+    try {
+      return await this.#port.evalSha(script.sha1, keys, args);
+    } catch (error) {
+      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+      return await this.#port.eval(script.text, keys, args);
+    }
   }
 
-  async command(what: string, name: string, ...args: string[]): Promise<unknown> {
-    if (this.#port.ended) throw ended(what);
+  async command(act: string, name: string, ...args: string[]): Promise<unknown> {
     try {
+      if (this.#port.ended) throw ended();
       return await this.#port.command(name, ...args);
     } catch (error) {
-      throw meaning(error, what);
+      throw meaning(error, act);
     }
   }
 }

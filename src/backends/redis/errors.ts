@@ -9,11 +9,12 @@ const ADVICE: Readonly<Record<string, string>> = {
   HOLDFAST: 'upgrade every process to the same version, choose another prefix, or remove the key',
   OOM: 'raise maxmemory, or free memory; holds can still be renewed and released',
   MISCONF: 'the server cannot save its data and refuses writes: see its log',
+  CLOSED: 'give redis() a client that is connected, and close it after the locks',
   UNKNOWN: 'Redis 6.2 or Valkey, or newer, with EVAL and EVALSHA is needed',
 };
 
-/** Servers before 7 put what a script ran into behind its position: `ERR Error running script …: -OOM command not …`. */
-const CODE = /^(?:ERR Error running script.*?: -?)?(NOAUTH|WRONGPASS|NOPERM|WRONGTYPE|HOLDFAST|OOM|MISCONF)\b/;
+/** Inside a script the code may stand behind a position: before 7, `ERR Error running script …user_script:3: -OOM …`. */
+const CODE = /^(?:ERR )?(?:.*?user_script: ?\d+: )?-?(NOAUTH|WRONGPASS|NOPERM|WRONGTYPE|HOLDFAST|OOM|MISCONF|CLOSED)\b/;
 const UNKNOWN = /^ERR (?:.*: -?)?(?:unknown (?:redis )?command|syntax error)/i;
 
 /**
@@ -46,15 +47,7 @@ function stripped(error: unknown): Error {
   return copy;
 }
 
-export function ended(act: string, key?: string): LockError {
-  return new LockError(
-    'LOCK_UNAVAILABLE',
-    `redis cannot ${asked(act, key)}: the client is closed. Give redis() a connected one`,
-    {
-      key,
-      backend: 'redis',
-    },
-  );
-}
+/** The client was closed by its owner. */
+export const ended = (): Error => new Error('CLOSED the client is closed');
 
 const asked = (act: string, key?: string): string => (key === undefined ? act : `${act} ${JSON.stringify(key)}`);

@@ -16,11 +16,13 @@ import { checkPrefix } from '../../core/key.ts';
 import { findings } from './check.ts';
 import { Engine } from './engine.ts';
 import { EngineTime } from './engine-time.ts';
+import { meaning } from './errors.ts';
 import { keysOf, nameOf, patternOf } from './keys.ts';
 import { Mailbox } from './mailbox.ts';
 import { type Port, portOf, type RedisClient } from './port.ts';
-import { ATTEMPT, EVICT, INSPECT, RELEASE, RENEW, type Script } from './scripts.generated.ts';
-import { attemptArgs, digits, readAttempt, readRenewals, readStandings } from './wire.ts';
+import { ATTEMPT, EVICT, INSPECT, PASS, RELEASE, RENEW, type Script } from './scripts.generated.ts';
+import { Turn } from './turn.ts';
+import { attemptArgs, digits, readAttempt, readFreed, readRenewal, readStandings } from './wire.ts';
 
 export type { RedisClient } from './port.ts';
 
@@ -34,8 +36,14 @@ const TRAITS: Traits = {
   ttl: { min: 10, max: LONGEST },
 };
 
-/** Holds renewed by one script. It blocks the server for less than a millisecond. */
-const BATCH = 200;
+/** Claims in one command: attempted, released, renewed. It blocks the server for less than a millisecond. */
+const BATCH = 100;
+
+/** What one key is asked in a script that answers many. */
+interface Request {
+  readonly key: string;
+  readonly args: readonly string[];
+}
 
 export interface RedisOptions {
   /** What all keys and channels begin with; default `holdfast`. */
@@ -62,6 +70,8 @@ class Redis implements Backend {
   readonly #clock: Clock;
   readonly #mailbox: Mailbox;
   readonly #time = new EngineTime();
+  readonly #attempts = new Turn<Request, unknown>(BATCH, (requests) => this.#ask(ATTEMPT, requests));
+  readonly #releases = new Turn<Request, unknown>(BATCH, (requests) => this.#ask(RELEASE, requests));
 
   constructor(port: Port, prefix: string, clock: Clock) {
     this.#port = port;
@@ -71,22 +81,28 @@ class Redis implements Backend {
     this.#mailbox = new Mailbox(prefix, port, clock);
   }
 
-  attempt(claim: Claim): Promise<Attempt> {
-    if (!this.#time.known) return this.#askTime().then(() => this.attempt(claim));
-    const sent = this.#clock.now();
-    const read = (reply: unknown): Attempt => this.#answer(reply as string, claim, sent);
-    return this.#run(ATTEMPT, claim.key, this.#asking(claim, sent), read);
+  async attempt(claim: Claim): Promise<Attempt> {
+    const { key } = claim;
+    try {
+      if (!this.#time.known) await this.#askTime();
+      const sent = this.#clock.now();
+      const reply = await this.#attempts.ask({ key, args: this.#asking(claim, sent) });
+      return this.#answer(reply, claim, sent);
+    } catch (error) {
+      throw meaning(error, 'attempt', key);
+    }
   }
 
-  release(handle: Handle, next?: Claim): Promise<Release> {
-    const { key, id } = handle;
-    if (!next) return this.#run(RELEASE, key, [id], (reply) => ({ freed: Number(reply) === 1 }));
-    if (!this.#time.known) return this.#askTime().then(() => this.release(handle, next));
-    const sent = this.#clock.now();
-    return this.#run(RELEASE, key, [id, ...this.#asking(next, sent)], (reply) => {
-      const text = reply as string;
-      return { freed: text[0] === '1', next: this.#answer(text.slice(2), next, sent) };
-    });
+  async release({ key, id }: Handle, next?: Claim): Promise<Release> {
+    try {
+      if (!next) return { freed: readFreed(await this.#releases.ask({ key, args: [id] })) };
+      if (!this.#time.known) await this.#askTime();
+      const sent = this.#clock.now();
+      const [freed, reply] = await this.#ask(PASS, [{ key, args: [id, ...this.#asking(next, sent)] }]);
+      return { freed: readFreed(freed), next: this.#answer(reply, next, sent) };
+    } catch (error) {
+      throw meaning(error, 'release', key);
+    }
   }
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
@@ -96,11 +112,10 @@ class Redis implements Backend {
   }
 
   /** A batch that fails leaves its own holds unknown, not the others. */
-  #renew(claims: readonly Claim[]): Promise<Renewal[]> {
-    const keys = claims.flatMap(({ key }) => keysOf(this.#prefix, key));
-    const args = claims.flatMap(({ id, ttl }) => [id, `${Math.ceil(ttl)}`]);
-    const read = (reply: unknown): Renewal[] => readRenewals(reply as number[], claims);
-    return this.#engine.run(RENEW, keys, args, read).catch(() => claims.map(() => 'unknown'));
+  async #renew(claims: readonly Claim[]): Promise<Renewal[]> {
+    const requests = claims.map(({ key, id, ttl }) => ({ key, args: [id, `${Math.ceil(ttl)}`] }));
+    const replies = await this.#ask(RENEW, requests).catch(() => []);
+    return claims.map(({ ttl }, i) => readRenewal(replies[i], ttl));
   }
 
   watch(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable | Promise<AsyncDisposable> {
@@ -118,14 +133,14 @@ class Redis implements Backend {
         const name = nameOf(this.#prefix, key);
         if (name === undefined || seen.has(name)) continue;
         seen.add(name);
-        yield* await this.#run(INSPECT, name, [], (rows) => readStandings(name, rows as string[]));
+        yield* readStandings(name, await this.#one('inspect', INSPECT, { key: name, args: [] }));
       }
       cursor = `${next}`;
     } while (cursor !== '0');
   }
 
-  evict(key: string, ticket: bigint): Promise<boolean> {
-    return this.#run(EVICT, key, [digits(ticket)], (reply) => Number(reply) === 1);
+  async evict(key: string, ticket: bigint): Promise<boolean> {
+    return readFreed(await this.#one('evict', EVICT, { key, args: [digits(ticket)] }));
   }
 
   check(): Promise<Finding[]> {
@@ -162,13 +177,23 @@ class Redis implements Backend {
     return attemptArgs(claim, this.#mailbox.channel, this.#time.after(claim.within, sent));
   }
 
-  #answer(reply: string, claim: Claim, sent: number): Attempt {
+  #answer(reply: unknown, claim: Claim, sent: number): Attempt {
     const { attempt, time } = readAttempt(reply, claim.ttl);
     this.#time.learn(time, sent, this.#clock.now());
     return attempt;
   }
 
-  #run<T>(script: Script, key: string, args: string[], read: (reply: unknown) => T): Promise<T> {
-    return this.#engine.run(script, keysOf(this.#prefix, key), args, read, key);
+  #ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
+    const keys = requests.flatMap(({ key }) => keysOf(this.#prefix, key));
+    const args = requests.flatMap((request) => request.args);
+    return this.#engine.run(script, keys, args) as Promise<unknown[]>;
+  }
+
+  async #one<T>(act: string, script: Script, request: Request): Promise<T> {
+    try {
+      return (await this.#ask(script, [request])) as T;
+    } catch (error) {
+      throw meaning(error, act, request.key);
+    }
   }
 }

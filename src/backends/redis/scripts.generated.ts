@@ -15,8 +15,18 @@ local function clock(time)
   local text = time[1] .. time[2]
   return #text == 16 and text or digits(time[1] * 1000000 + time[2])
 end
-local function unreadable()
-  return redis.error_reply('HOLDFAST the key holds something else, or a format this version does not know')
+local UNREADABLE = 'HOLDFAST the key holds something else, or a format this version does not know'
+local function kind_of(value)
+  if not value then return '1 free ' end
+  if value.err then error(value.err, 0) end
+  local kind, last = value:match('^(1 %l%l%l%l )(%d+)')
+  if kind ~= '1 free ' and kind ~= '1 sole ' and kind ~= '1 line ' or #last ~= 16 then error(UNREADABLE, 0) end
+  return kind
+end
+local function safely(act, ...)
+  local done, reply = pcall(act, ...)
+  if done then return reply end
+  return '! ' .. (type(reply) == 'table' and reply.err or tostring(reply))
 end
 local function set_free(lock, last)
   if redis.pcall('SET', lock, '1 free ' .. last, 'KEEPTTL').err then redis.call('DEL', lock) end
@@ -25,7 +35,7 @@ local function set_sole(lock, ticket, now, claim, span, keep)
   local last = span == '1' and ticket or digits(ticket + span - 1)
   if ticket > now then keep = keep + math.ceil((last - now) / 1000) end
   redis.call('SET', lock, '1 sole ' .. last .. ' ' .. ticket .. ' ' .. now .. ' ' .. claim, 'PX', keep)
-  return ticket == now and now or ticket .. ' ' .. now
+  return ticket .. ' ' .. now
 end
 local function refused(now, ahead, lapse)
   return ('0 %s %d %d'):format(now, ahead, math.ceil((lapse - now) / 1000))
@@ -38,30 +48,33 @@ local function refusal(now, claim, sole, lapse)
 end
 local function alone(lock, value, now, claim, span, keep, queue, at_least)
   local ticket = now
-  if value then
-    local kind = value:sub(1, 7)
-    if kind == '1 line ' then return nil end
-    local last = value:sub(8, 23)
-    if kind == '1 sole ' then
-      local sole = value:sub(59)
-      local id, ttl = sole:match('^(%S+) %d+ %d+ (%d+)')
-      if not id then return unreadable() end
-      local lapse = value:sub(42, 57) + ttl * 1000
-      if lapse > tonumber(now) then
-        if claim:sub(1, #id + 1) ~= id .. ' ' then
-          return queue ~= '1' and refusal(now, claim, sole, lapse) or nil
-        end
-        ticket = value:sub(25, 40)
-        if at_least and at_least > ticket then ticket = at_least end
-        return set_sole(lock, ticket, now, claim, span, keep)
-      end
-    elseif kind ~= '1 free ' or #value ~= 23 then
-      return unreadable()
+  local kind = kind_of(value)
+  if kind == '1 line ' then return nil end
+  if kind == '1 sole ' then
+    local sole = value:sub(59)
+    local id, ttl = sole:match('^(%S+) %d+ %d+ (%d+)')
+    if not id then error(UNREADABLE, 0) end
+    local lapse = value:sub(42, 57) + ttl * 1000
+    if lapse > tonumber(now) then
+      if claim:sub(1, #id + 1) ~= id .. ' ' then return queue ~= '1' and refusal(now, claim, sole, lapse) or nil end
+      ticket = value:sub(25, 40)
+      if at_least and at_least > ticket then ticket = at_least end
+      return set_sole(lock, ticket, now, claim, span, keep)
     end
-    if last >= ticket then ticket = digits(last + 1) end
   end
+  local last = value and value:sub(8, 23)
+  if last and last >= ticket then ticket = digits(last + 1) end
   if at_least and at_least > ticket then ticket = at_least end
   return set_sole(lock, ticket, now, claim, span, keep)
+end`;
+
+const attempt = `local function attempt(k, a, value)
+  if now > ARGV[a + 1] then return '-1 ' .. now end
+  local at_least = ARGV[a + 5] ~= '' and ARGV[a + 5] or nil
+  local reply = alone(KEYS[k], value, now, ARGV[a], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4], at_least)
+  if reply then return reply end
+  open(KEYS[k], KEYS[k + 1], KEYS[k + 2], value)
+  return enter(ARGV[a], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4], at_least)
 end`;
 
 const line = `local ALL = 2147483647
@@ -96,11 +109,11 @@ local function open(lock_key, line_key, claims_key, value)
     redis.call('DEL', line, claims)
     redis.call('HSET', claims, id, record)
     redis.call('ZADD', line, -lapse, id)
-    return true
+    return
   end
   local t, r, n, k = value:match('^(%d+) (%d+) (%d+) (%d+)$', 25)
   taken, room, tight, keep = tonumber(t), tonumber(r), tonumber(n), tonumber(k)
-  return keep ~= nil
+  if not keep then error(UNREADABLE, 0) end
 end
 local function save()
   if empty then return set_free(lock, last) end
@@ -218,43 +231,71 @@ local function enter(claim, span, keep_for, queue, at_least)
   return refused(now, ahead, soonest or time)
 end`;
 
+const release = `local function release(k, id, value)
+  local kind = kind_of(value)
+  if kind == '1 sole ' and value:sub(59, 59 + #id) == id .. ' ' then
+    set_free(KEYS[k], value:sub(8, 23))
+    return 1
+  end
+  if kind ~= '1 line ' then return 0 end
+  open(KEYS[k], KEYS[k + 1], KEYS[k + 2], value)
+  local freed = leave(id)
+  settle()
+  save()
+  return freed
+end`;
+
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: '178ad5f4ee99bd7b1d2d4d069da0bf8288e60c93',
+  sha1: 'fe13613733ae0b469ebc45e0ede58d9fb0a80a34',
   text: `local time = redis.call('TIME')
 local now = time[1] .. time[2]
-local value = redis.call('GET', KEYS[1])
-if #now == 16 and now <= ARGV[2] and not ARGV[6] then
-  if not value or value:sub(1, 7) == '1 free ' and value:sub(8) < now and #value == 23 then
-    local last = ARGV[3] == '1' and now or ('%.0f'):format(now + ARGV[3] - 1)
-    redis.call('SET', KEYS[1], '1 sole ' .. last .. ' ' .. now .. ' ' .. now .. ' ' .. ARGV[1], 'PX', ARGV[4])
-    return now
+local replies, done, SECOND = {}, 0, 1000000
+for i = 1, #ARGV / 6 do
+  local a = 6 * i
+  local key = KEYS[3 * i - 2]
+  local value = redis.pcall('GET', key)
+  if #now ~= 16 or now > ARGV[a - 4] or ARGV[a] ~= '' then break end
+  local ticket, reply = now, tonumber(now)
+  if value then
+    if value.err or value:sub(1, 7) ~= '1 free ' or #value ~= 23 then break end
+    local last = value:sub(8)
+    if last >= now then
+      if last - now > SECOND then break end
+      ticket = ('%.0f'):format(last + 1)
+      reply = ticket .. ' ' .. now
+    end
   end
+  local last = ARGV[a - 3] == '1' and ticket or ('%.0f'):format(ticket + ARGV[a - 3] - 1)
+  redis.call('SET', key, '1 sole ' .. last .. ' ' .. ticket .. ' ' .. now .. ' ' .. ARGV[a - 5], 'PX', ARGV[a - 2])
+  replies[i], done = reply, i
 end
+if done == #ARGV / 6 then return replies end
 ${alone}
 now = clock(time)
-if now > ARGV[2] then return '-1 ' .. now end
-local reply = alone(KEYS[1], value, now, ARGV[1], ARGV[3], ARGV[4], ARGV[5], ARGV[6])
-if reply then return reply end
 ${line}
-if not open(KEYS[1], KEYS[2], KEYS[3], value) then return unreadable() end
-return enter(ARGV[1], ARGV[3], ARGV[4], ARGV[5], ARGV[6])`,
+${attempt}
+for i = done + 1, #ARGV / 6 do
+  replies[i] = safely(attempt, 3 * i - 2, 6 * i - 5, redis.pcall('GET', KEYS[3 * i - 2]))
+end
+return replies`,
 };
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: 'abb208e219bfc4688e56023fd87d2652ec0dc79f',
+  sha1: 'b50e975f2cfe3233f1545072420c4de651943921',
   text: `${alone}
 local now = clock(redis.call('TIME'))
 local value = redis.call('GET', KEYS[1])
-if not value or value:sub(1, 7) == '1 free ' then return 0 end
-if value:sub(1, 7) == '1 sole ' then
+local kind = kind_of(value)
+if kind == '1 free ' then return 0 end
+if kind == '1 sole ' then
   if value:sub(25, 40) ~= ARGV[1] then return 0 end
   set_free(KEYS[1], value:sub(8, 23))
   return 1
 end
 ${line}
-if value:sub(1, 7) ~= '1 line ' or not open(KEYS[1], KEYS[2], KEYS[3], value) then return unreadable() end
+open(KEYS[1], KEYS[2], KEYS[3], value)
 local all = redis.call('HGETALL', claims)
 for i = 1, #all, 2 do
   if all[i + 1]:sub(1, 16) == ARGV[1] then
@@ -269,7 +310,7 @@ return 0`,
 
 export const INSPECT: Script = {
   name: 'inspect',
-  sha1: 'fb48e1c1a2152d83c4218fff340d30d40a0da2c3',
+  sha1: '3f36ca4fbbbf7d89cff8528260610483ac57210f',
   text: `${alone}
 local now = clock(redis.call('TIME'))
 local value = redis.call('GET', KEYS[1])
@@ -280,7 +321,7 @@ local function show(held, record, holds_until)
   if lapse <= tonumber(now) then return end
   replies[#replies + 1] = ('%d %s %.0f %s %s %s'):format(held, record:sub(1, 16), lapse, take, of, label)
 end
-local kind = value and value:sub(1, 7) or '1 free '
+local kind = kind_of(value)
 if kind == '1 sole ' then
   show(1, value:sub(25))
 elseif kind == '1 line ' then
@@ -290,91 +331,77 @@ elseif kind == '1 line ' then
     local record = redis.call('HGET', KEYS[3], line[i])
     if record then show(score < 0 and 1 or 0, record, score < 0 and -score or nil) end
   end
-elseif kind ~= '1 free ' then
-  return unreadable()
 end
 return replies`,
 };
 
+export const PASS: Script = {
+  name: 'pass',
+  sha1: '85fa5962a1af2f7ace41a8167e01afdd85b194d1',
+  text: `${alone}
+local now = clock(redis.call('TIME'))
+${line}
+${release}
+${attempt}
+local freed = safely(release, 1, ARGV[1], redis.pcall('GET', KEYS[1]))
+return { freed, safely(attempt, 1, 2, redis.pcall('GET', KEYS[1])) }`,
+};
+
 export const RELEASE: Script = {
   name: 'release',
-  sha1: 'e5dfc5a9796ab5c87b4277e2f97804728456dac4',
-  text: `local value = redis.call('GET', KEYS[1])
-local kind = value and value:sub(1, 7) or '1 free '
-local mine = kind == '1 sole ' and value:sub(59, 59 + #ARGV[1]) == ARGV[1] .. ' '
-if mine and not ARGV[2] then
-  if redis.pcall('SET', KEYS[1], '1 free ' .. value:sub(8, 23), 'KEEPTTL').ok then return 1 end
+  sha1: 'c114031aac7a4d4f65b134102384237b4e558c9c',
+  text: `local replies, done = {}, 0
+for i = 1, #ARGV do
+  local id = ARGV[i]
+  local value = redis.pcall('GET', KEYS[3 * i - 2])
+  if not value or value.err or value:sub(1, 7) ~= '1 sole ' or value:sub(59, 59 + #id) ~= id .. ' ' then break end
+  if redis.pcall('SET', KEYS[3 * i - 2], '1 free ' .. value:sub(8, 23), 'KEEPTTL').err then break end
+  replies[i], done = 1, i
 end
+if done == #ARGV then return replies end
 ${alone}
 local now = clock(redis.call('TIME'))
-local late = ARGV[3] and now > ARGV[3]
-local claim = not late and ARGV[2]
-local function answer(freed, reply)
-  if not ARGV[2] then return freed end
-  if late then return freed .. ' -1 ' .. now end
-  if type(reply) == 'table' then return reply end
-  return freed .. ' ' .. reply
-end
-local function attempt(was)
-  return claim and alone(KEYS[1], was, now, claim, ARGV[4], ARGV[5], ARGV[6], ARGV[7])
-end
-if mine then
-  local last = value:sub(8, 23)
-  if not claim then set_free(KEYS[1], last) end
-  return answer(1, attempt('1 free ' .. last))
-end
-if kind ~= '1 line ' then
-  if kind ~= '1 free ' and kind ~= '1 sole ' then return unreadable() end
-  local reply = attempt(value)
-  if reply or not claim then return answer(0, reply) end
-end
 ${line}
-if not open(KEYS[1], KEYS[2], KEYS[3], value) then return unreadable() end
-local freed = leave(ARGV[1])
-if claim then return answer(freed, enter(claim, ARGV[4], ARGV[5], ARGV[6], ARGV[7])) end
-settle()
-save()
-return answer(freed)`,
+${release}
+for i = done + 1, #ARGV do
+  replies[i] = safely(release, 3 * i - 2, ARGV[i], redis.pcall('GET', KEYS[3 * i - 2]))
+end
+return replies`,
 };
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: '3825239e6b4ecf4148f6ab67b8b29587a328f69c',
+  sha1: '657353c16102634ce11937240fec8724c9bc152a',
   text: `${alone}
 local now = clock(redis.call('TIME'))
 ${line}
 local function first_write(key, lapse)
   redis.call('PEXPIREAT', key, math.ceil(lapse / 1000) + DAY)
 end
-local function renew(lock_key, line_key, claims_key, id, ttl)
-  local value = redis.pcall('GET', lock_key)
-  if not value then return 0 end
-  if value.err then return -1 end
-  local kind = value:sub(1, 7)
+local function renew(k, id, ttl, value)
+  local kind = kind_of(value)
   local lapse = time + ttl * 1000
   if kind == '1 free ' then return 0 end
   if kind == '1 sole ' then
     local mine, seats, old, rest = value:match('^(%S+) (%d+ %d+) (%d+)(.*)$', 59)
     if mine ~= id or value:sub(42, 57) + old * 1000 <= time then return 0 end
-    first_write(lock_key, lapse)
+    first_write(KEYS[k], lapse)
     local state = ('%s%s %s %s %s%s'):format(value:sub(1, 41), now, id, seats, ttl, rest)
-    redis.call('SET', lock_key, state, 'PX', ttl + DAY)
+    redis.call('SET', KEYS[k], state, 'PX', ttl + DAY)
     return 1
   end
-  if kind ~= '1 line ' or not open(lock_key, line_key, claims_key, value) then return -1 end
-  local score = redis.pcall('ZSCORE', line_key, id)
-  if not score then return 0 end
-  if type(score) == 'table' then return -1 end
-  if -tonumber(score) <= time then return 0 end
-  first_write(lock_key, lapse)
-  redis.call('ZADD', line_key, 'XX', -lapse, id)
+  open(KEYS[k], KEYS[k + 1], KEYS[k + 2], value)
+  local score = redis.call('ZSCORE', line, id)
+  if not score or -tonumber(score) <= time then return 0 end
+  first_write(KEYS[k], lapse)
+  redis.call('ZADD', line, 'XX', -lapse, id)
   far = lapse
   save()
   return 1
 end
 local replies = {}
 for i = 1, #ARGV / 2 do
-  replies[i] = renew(KEYS[3 * i - 2], KEYS[3 * i - 1], KEYS[3 * i], ARGV[2 * i - 1], ARGV[2 * i])
+  replies[i] = safely(renew, 3 * i - 2, ARGV[2 * i - 1], ARGV[2 * i], redis.pcall('GET', KEYS[3 * i - 2]))
 end
 return replies`,
 };

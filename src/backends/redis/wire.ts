@@ -5,15 +5,14 @@ import { invalid } from '../../core/errors.ts';
 export function attemptArgs(claim: Claim, channel: string, notAfter: number): string[] {
   const { id, take, of, ttl, span, queue, atLeast, label } = claim;
   if (/\s/.test(id)) throw invalid('the id of a claim must hold no white space', claim.key);
-  const args = [
+  return [
     `${id} ${take} ${of} ${Math.ceil(ttl)} ${queue ? channel : '-'} ${label}`,
     digits(notAfter),
     `${span}`,
     `${Math.ceil(ttl) + DAY}`,
     queue ? '1' : '0',
+    atLeast === undefined ? '' : digits(atLeast),
   ];
-  if (atLeast !== undefined) args.push(digits(atLeast));
-  return args;
 }
 
 const DAY = 86_400_000;
@@ -21,21 +20,32 @@ const DAY = 86_400_000;
 /** Times and tickets have 16 digits in the scripts, where they are compared as text. */
 export const digits = (micros: number | bigint): string => `${micros}`.padStart(16, '0');
 
+/** A reply among others in one script, which may be an error of its own. */
+function own(reply: unknown): string {
+  const text = String(reply);
+  if (text[0] === '!') throw new Error(text.slice(2));
+  return text;
+}
+
 /** Its reply, and the engine's time in µs, which every reply brings. */
-export function readAttempt(reply: string, ttl: number): { attempt: Attempt; time: number } {
-  const [ticket = '', now = ticket, ahead, wait] = reply.length === 16 ? [reply] : reply.split(' ');
+export function readAttempt(reply: unknown, ttl: number): { attempt: Attempt; time: number } {
+  if (typeof reply === 'number') {
+    return { attempt: { granted: true, ticket: BigInt(reply), validFor: ttl }, time: reply };
+  }
+  const [ticket = '', now = ticket, ahead, wait] = own(reply).split(' ');
   const time = Number(now);
   if (ticket === '0') return { attempt: { granted: false, ahead: Number(ahead), retryAfter: Number(wait) }, time };
   if (ticket === '-1') return { attempt: { granted: false, late: true }, time };
   return { attempt: { granted: true, ticket: BigInt(ticket), validFor: ttl }, time };
 }
 
-/** The reply of lua/renew.lua. */
-export function readRenewals(reply: number[], claims: readonly Claim[]): Renewal[] {
-  return claims.map(({ ttl }, i) => {
-    const renewed = Number(reply[i]);
-    return renewed === 1 ? { validFor: ttl } : renewed === 0 ? 'gone' : 'unknown';
-  });
+/** Of lua/release.lua and lua/evict.lua. Integers are strings where the client is told so (`stringNumbers`…). */
+export const readFreed = (reply: unknown): boolean => own(reply) === '1';
+
+/** Of lua/renew.lua. */
+export function readRenewal(reply: unknown, ttl: number): Renewal {
+  const text = String(reply);
+  return text === '1' ? { validFor: ttl } : text === '0' ? 'gone' : 'unknown';
 }
 
 export interface Mail {

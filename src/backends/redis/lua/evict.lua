@@ -5,14 +5,15 @@
 -- @include alone
 local now = clock(redis.call('TIME'))
 local value = redis.call('GET', KEYS[1])
-if not value or value:sub(1, 7) == '1 free ' then return 0 end
-if value:sub(1, 7) == '1 sole ' then
+local kind = kind_of(value)
+if kind == '1 free ' then return 0 end
+if kind == '1 sole ' then
   if value:sub(25, 40) ~= ARGV[1] then return 0 end
   set_free(KEYS[1], value:sub(8, 23))
   return 1
 end
 -- @include line
-if value:sub(1, 7) ~= '1 line ' or not open(KEYS[1], KEYS[2], KEYS[3], value) then return unreadable() end
+open(KEYS[1], KEYS[2], KEYS[3], value)
 local all = redis.call('HGETALL', claims)
 for i = 1, #all, 2 do
   if all[i + 1]:sub(1, 16) == ARGV[1] then

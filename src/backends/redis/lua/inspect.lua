@@ -13,7 +13,7 @@ local function show(held, record, holds_until)
   replies[#replies + 1] = ('%d %s %.0f %s %s %s'):format(held, record:sub(1, 16), lapse, take, of, label)
 end
 
-local kind = value and value:sub(1, 7) or '1 free '
+local kind = kind_of(value)
 if kind == '1 sole ' then
   show(1, value:sub(25))
 elseif kind == '1 line ' then
@@ -23,7 +23,5 @@ elseif kind == '1 line ' then
     local record = redis.call('HGET', KEYS[3], line[i])
     if record then show(score < 0 and 1 or 0, record, score < 0 and -score or nil) end
   end
-elseif kind ~= '1 free ' then
-  return unreadable()
 end
 return replies

@@ -20,8 +20,22 @@ local function clock(time)
   return #text == 16 and text or digits(time[1] * 1000000 + time[2])
 end
 
-local function unreadable()
-  return redis.error_reply('HOLDFAST the key holds something else, or a format this version does not know')
+local UNREADABLE = 'HOLDFAST the key holds something else, or a format this version does not know'
+
+-- What the lock's key says, before it is believed. Raises what the server said instead of it, and what is not ours.
+local function kind_of(value)
+  if not value then return '1 free ' end
+  if value.err then error(value.err, 0) end
+  local kind, last = value:match('^(1 %l%l%l%l )(%d+)')
+  if kind ~= '1 free ' and kind ~= '1 sole ' and kind ~= '1 line ' or #last ~= 16 then error(UNREADABLE, 0) end
+  return kind
+end
+
+-- One of several requests: what goes wrong is its own reply. Before 7 the server raises text, since then a table.
+local function safely(act, ...)
+  local done, reply = pcall(act, ...)
+  if done then return reply end
+  return '! ' .. (type(reply) == 'table' and reply.err or tostring(reply))
 end
 
 local function set_free(lock, last)
@@ -33,7 +47,7 @@ local function set_sole(lock, ticket, now, claim, span, keep)
   local last = span == '1' and ticket or digits(ticket + span - 1)
   if ticket > now then keep = keep + math.ceil((last - now) / 1000) end
   redis.call('SET', lock, '1 sole ' .. last .. ' ' .. ticket .. ' ' .. now .. ' ' .. claim, 'PX', keep)
-  return ticket == now and now or ticket .. ' ' .. now
+  return ticket .. ' ' .. now
 end
 
 local function refused(now, ahead, lapse)
@@ -51,28 +65,22 @@ end
 -- The claim's attempt if the lock's string is enough to answer it. nil: a line is needed.
 local function alone(lock, value, now, claim, span, keep, queue, at_least)
   local ticket = now
-  if value then
-    local kind = value:sub(1, 7)
-    if kind == '1 line ' then return nil end
-    local last = value:sub(8, 23)
-    if kind == '1 sole ' then
-      local sole = value:sub(59)
-      local id, ttl = sole:match('^(%S+) %d+ %d+ (%d+)')
-      if not id then return unreadable() end
-      local lapse = value:sub(42, 57) + ttl * 1000
-      if lapse > tonumber(now) then
-        if claim:sub(1, #id + 1) ~= id .. ' ' then
-          return queue ~= '1' and refusal(now, claim, sole, lapse) or nil
-        end
-        ticket = value:sub(25, 40)
-        if at_least and at_least > ticket then ticket = at_least end
-        return set_sole(lock, ticket, now, claim, span, keep)
-      end
-    elseif kind ~= '1 free ' or #value ~= 23 then
-      return unreadable()
+  local kind = kind_of(value)
+  if kind == '1 line ' then return nil end
+  if kind == '1 sole ' then
+    local sole = value:sub(59)
+    local id, ttl = sole:match('^(%S+) %d+ %d+ (%d+)')
+    if not id then error(UNREADABLE, 0) end
+    local lapse = value:sub(42, 57) + ttl * 1000
+    if lapse > tonumber(now) then
+      if claim:sub(1, #id + 1) ~= id .. ' ' then return queue ~= '1' and refusal(now, claim, sole, lapse) or nil end
+      ticket = value:sub(25, 40)
+      if at_least and at_least > ticket then ticket = at_least end
+      return set_sole(lock, ticket, now, claim, span, keep)
     end
-    if last >= ticket then ticket = digits(last + 1) end
   end
+  local last = value and value:sub(8, 23)
+  if last and last >= ticket then ticket = digits(last + 1) end
   if at_least and at_least > ticket then ticket = at_least end
   return set_sole(lock, ticket, now, claim, span, keep)
 end

@@ -34,7 +34,7 @@ local function no_seats()
   taken, room, tight = 0, ALL, 0
 end
 
--- The state, from what the lock's key says; false if it is not ours.
+-- The state, from what the lock's key says: `1 sole` or `1 line`.
 local function open(lock_key, line_key, claims_key, value)
   lock, line, claims = lock_key, line_key, claims_key
   far, soonest, empty = 0, nil, false
@@ -50,11 +50,11 @@ local function open(lock_key, line_key, claims_key, value)
     redis.call('DEL', line, claims)
     redis.call('HSET', claims, id, record)
     redis.call('ZADD', line, -lapse, id)
-    return true
+    return
   end
   local t, r, n, k = value:match('^(%d+) (%d+) (%d+) (%d+)$', 25)
   taken, room, tight, keep = tonumber(t), tonumber(r), tonumber(n), tonumber(k)
-  return keep ~= nil
+  if not keep then error(UNREADABLE, 0) end
 end
 
 local function save()
