@@ -1,0 +1,145 @@
+import type { Finding } from '../../core/backend.ts';
+import type { Port } from './port.ts';
+
+/** What a server says of itself: the fields of INFO, and the settings CONFIG GET gave, where it is allowed. */
+export interface ServerFacts {
+  readonly info: ReadonlyMap<string, string>;
+  readonly config: ReadonlyMap<string, string>;
+}
+
+const SETTINGS = ['save', 'appendfsync', 'min-replicas-to-write'];
+
+export async function factsOf(port: Port): Promise<ServerFacts> {
+  const info = new Map(
+    String(await port.command('INFO'))
+      .split('\r\n')
+      .filter((line) => line.includes(':'))
+      .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]),
+  );
+  const config = new Map<string, string>();
+  for (const name of SETTINGS) {
+    // Forbidden to most users, and on most hosted servers: then less is said.
+    const reply = await port.command('CONFIG', 'GET', name).catch(() => undefined);
+    const value = Array.isArray(reply) ? reply[1] : reply && Object.values(reply)[0];
+    if (typeof value === 'string') config.set(name, value);
+  }
+  return { info, config };
+}
+
+type Judgement = (facts: ServerFacts) => Finding | false;
+
+/** What endangers locks, one law each. */
+const JUDGEMENTS: readonly Judgement[] = [
+  ({ info }) => {
+    const version = info.get('redis_version') ?? '0';
+    const [major = 0, minor = 0] = version.split('.').map(Number);
+    const old = !info.has('valkey_version') && (major < 6 || (major === 6 && minor < 2));
+    return (
+      old && {
+        severity: 'danger',
+        code: 'version',
+        message: `Redis ${version} is older than 6.2`,
+        advice: 'use Redis 6.2 or newer, or Valkey',
+      }
+    );
+  },
+  ({ info }) =>
+    info.get('role') === 'slave' && {
+      severity: 'danger',
+      code: 'replica',
+      message: 'this server is a replica: it takes no locks',
+      advice: 'connect to its primary',
+    },
+  ({ info }) => {
+    const policy = info.get('maxmemory_policy') ?? 'noeviction';
+    const limited = Number(info.get('maxmemory') ?? 0) > 0;
+    return (
+      policy !== 'noeviction' && {
+        severity: limited ? 'danger' : 'warning',
+        code: 'eviction-policy',
+        message: `maxmemory-policy is ${policy}: ${limited ? 'a server that is full' : 'with a maxmemory it'} evicts locks that are held, and a second holder gets in`,
+        advice: 'set maxmemory-policy noeviction, or keep locks on a server of their own',
+      }
+    );
+  },
+  ({ info }) => {
+    const most = Number(info.get('maxmemory') ?? 0);
+    const used = Number(info.get('used_memory') ?? 0);
+    return (
+      most > 0 &&
+      used > most * 0.9 && {
+        severity: 'warning',
+        code: 'memory',
+        message: `${Math.round((used / most) * 100)} % of maxmemory is used: a full server refuses new locks`,
+        advice: 'raise maxmemory or free memory; holds can still be renewed and released',
+      }
+    );
+  },
+  ({ info, config }) =>
+    info.get('aof_enabled') === '0' && {
+      severity: 'warning',
+      code: 'no-persistence',
+      message:
+        config.get('save') === ''
+          ? 'nothing is persisted: a restart frees every lock, while its holder still works'
+          : 'there is no append-only file: a restart frees the locks taken since the last snapshot',
+      advice: 'set appendonly yes; appendfsync always to survive a power failure; guard resources with fencing tokens',
+    },
+  ({ info, config }) =>
+    info.get('aof_enabled') === '1' &&
+    config.has('appendfsync') &&
+    config.get('appendfsync') !== 'always' && {
+      severity: 'info',
+      code: 'appendfsync',
+      message: `appendfsync is ${config.get('appendfsync')}: a power failure may free the locks of the last second or more`,
+      advice: 'set appendfsync always where that matters; guard resources with fencing tokens',
+    },
+  ({ info, config }) => {
+    const guarded = info.has('min_slaves_good_slaves') || Number(config.get('min-replicas-to-write') ?? 0) > 0;
+    return (
+      Number(info.get('connected_slaves') ?? 0) > 0 &&
+      !guarded && {
+        severity: 'warning',
+        code: 'replicas',
+        message: 'replication is asynchronous: a fail-over may lose a lock, and an old primary goes on granting',
+        advice:
+          'set min-replicas-to-write 1 and min-replicas-max-lag to a few seconds; guard resources with fencing tokens',
+      }
+    );
+  },
+];
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/**
+ * Looks at the server's settings and tries what this user may do.
+ * @param trial takes and releases a lock, and listens
+ */
+export async function findings(port: Port, trial: () => Promise<void>): Promise<Finding[]> {
+  const found: Finding[] = [];
+  try {
+    await trial();
+  } catch (error) {
+    found.push({
+      severity: 'danger',
+      code: 'rights',
+      message: `a lock could not be taken, released and listened for: ${messageOf(error)}`,
+      advice: "grant the user the rights listed on the engine's page, docs/backends/redis.md",
+    });
+  }
+  try {
+    const facts = await factsOf(port);
+    for (const judge of JUDGEMENTS) {
+      const finding = judge(facts);
+      if (finding) found.push(finding);
+    }
+  } catch (error) {
+    found.push({
+      severity: 'info',
+      code: 'not-checked',
+      message: `the server did not answer INFO, so its settings are not known: ${messageOf(error)}`,
+      advice: 'grant +info, and +config|get where the server knows that, to a user that runs the check',
+    });
+  }
+  return found;
+}

@@ -1,0 +1,32 @@
+import { ended, meaning } from './errors.ts';
+import type { Port } from './port.ts';
+import type { Script } from './scripts.generated.ts';
+
+/** The server as the backend sees it. */
+export class Engine {
+  readonly #port: Port;
+
+  constructor(port: Port) {
+    this.#port = port;
+  }
+
+  /** Runs a script by its hash; where the server does not know it (restart, fail-over, SCRIPT FLUSH), by its text. */
+  async run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+    if (this.#port.ended) throw ended();
+    try {
+      return await this.#port.evalSha(script.sha1, keys, args);
+    } catch (error) {
+      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+      return await this.#port.eval(script.text, keys, args);
+    }
+  }
+
+  async command(act: string, name: string, ...args: string[]): Promise<unknown> {
+    try {
+      if (this.#port.ended) throw ended();
+      return await this.#port.command(name, ...args);
+    } catch (error) {
+      throw meaning(error, act);
+    }
+  }
+}

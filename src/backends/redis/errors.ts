@@ -1,0 +1,53 @@
+import { isLockError, LockError } from '../../core/errors.ts';
+
+/** Refusals that asking again does not change, by the code the server begins them with; and what to do. */
+const ADVICE: Readonly<Record<string, string>> = {
+  NOAUTH: 'give the client a user and password',
+  WRONGPASS: 'give the client the right user and password',
+  NOPERM: "grant the user the rights listed on the engine's page, docs/backends/redis.md",
+  WRONGTYPE: 'something else uses this key: choose another prefix, or remove it',
+  HOLDFAST: 'upgrade every process to the same version, choose another prefix, or remove the key',
+  OOM: 'raise maxmemory, or free memory; holds can still be renewed and released',
+  MISCONF: 'the server cannot save its data and refuses writes: see its log',
+  CLOSED: 'give redis() a client that is connected, and close it after the locks',
+  UNKNOWN: 'Redis 6.2 or Valkey, or newer, with EVAL and EVALSHA is needed',
+};
+
+/** Inside a script the code may stand behind a position: before 7, `ERR Error running script …user_script:3: -OOM …`. */
+const CODE = /^(?:ERR )?(?:.*?user_script: ?\d+: )?-?(NOAUTH|WRONGPASS|NOPERM|WRONGTYPE|HOLDFAST|OOM|MISCONF|CLOSED)\b/;
+const UNKNOWN = /^ERR (?:.*: -?)?(?:unknown (?:redis )?command|syntax error)/i;
+
+/**
+ * What a failed command means: a LockError where it surely had no effect and never will; anything else (a broken connection,
+ * a limit passed, READONLY, LOADING, MASTERDOWN, CLUSTERDOWN, TRYAGAIN, BUSY…) may pass, and stays an unknown outcome.
+ */
+export function meaning(error: unknown, act: string, key?: string): unknown {
+  if (isLockError(error)) return error;
+  const cause = stripped(error);
+  const code = CODE.exec(cause.message)?.[1] ?? (UNKNOWN.test(cause.message) ? 'UNKNOWN' : undefined);
+  if (!code) return cause;
+  return new LockError(
+    'LOCK_UNAVAILABLE',
+    `redis refused to ${asked(act, key)}: ${cause.message}. What to do: ${ADVICE[code]}`,
+    {
+      key,
+      backend: 'redis',
+      cause,
+    },
+  );
+}
+
+/** ioredis hangs the command with its arguments on the error, and so the ids, which are secrets. */
+function stripped(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(String(error));
+  const { command: _, ...rest } = error as Error & { command?: unknown };
+  const copy = Object.assign(new Error(error.message), rest);
+  copy.name = error.name;
+  copy.stack = error.stack;
+  return copy;
+}
+
+/** The client was closed by its owner. */
+export const ended = (): Error => new Error('CLOSED the client is closed');
+
+const asked = (act: string, key?: string): string => (key === undefined ? act : `${act} ${JSON.stringify(key)}`);

@@ -1,0 +1,58 @@
+import type { Listening, Port } from './port.ts';
+
+/** What is used of an ioredis client. */
+export interface IoredisLike {
+  readonly status: string;
+  evalsha(sha1: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
+  eval(script: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
+  call(command: string, ...args: string[]): Promise<unknown>;
+  duplicate(override?: object): IoredisListener;
+}
+
+interface IoredisListener {
+  connect(): Promise<void>;
+  subscribe(channel: string): Promise<unknown>;
+  disconnect(): void;
+  on(event: string, listener: (...args: unknown[]) => void): unknown;
+}
+
+/** A listening connection of ours: no ready check (it needs the right to INFO), no resending, no mending. */
+const LISTENER = {
+  lazyConnect: true,
+  enableReadyCheck: false,
+  autoResubscribe: false,
+  enableAutoPipelining: false,
+  retryStrategy: null,
+  reconnectOnError: null,
+  // A listener sends nothing by itself: without probes a middle box drops it unseen.
+  keepAlive: 5_000,
+};
+
+export function overIoredis(client: IoredisLike): Port {
+  return {
+    get ended() {
+      return client.status === 'end';
+    },
+    evalSha: (sha1, keys, args) => client.evalsha(sha1, keys.length, ...keys, ...args),
+    eval: (text, keys, args) => client.eval(text, keys.length, ...keys, ...args),
+    command: (name, ...args) => client.call(name, ...args),
+    listen: (channel, heard, lost) => listen(client.duplicate(LISTENER), channel, heard, lost),
+  };
+}
+
+function listen(
+  listener: IoredisListener,
+  channel: string,
+  heard: (message: string) => void,
+  lost: () => void,
+): Listening {
+  listener.on('error', () => {}); // its end follows
+  listener.on('end', lost);
+  listener.on('message', (_channel, message) => heard(String(message)));
+  return {
+    ready: listener.connect().then(async () => {
+      await listener.subscribe(channel);
+    }),
+    hangUp: () => listener.disconnect(),
+  };
+}

@@ -1,0 +1,25 @@
+/** The keys of one lock: lock, line, claims. They share one hash tag, so they share a slot in a Cluster. */
+export type LockKeys = readonly [lock: string, line: string, claims: string];
+
+const ESCAPES: Readonly<Record<string, string>> = { '%': '%25', '{': '%7B', '}': '%7D' };
+
+/** Braces inside a name must not move the hash tag, and no two names may meet. */
+const encode = (name: string): string => name.replace(/[%{}]/g, (char) => ESCAPES[char]!);
+
+export function keysOf(prefix: string, name: string): LockKeys {
+  const lock = `${prefix}:{${encode(name)}}`;
+  return [lock, `${lock}:line`, `${lock}:claims`];
+}
+
+/** The name behind a lock's key, or undefined for any other key. */
+export function nameOf(prefix: string, key: string): string | undefined {
+  const start = `${prefix}:{`;
+  if (!key.startsWith(start) || !key.endsWith('}')) return undefined;
+  const encoded = key.slice(start.length, -1);
+  return encoded.includes('}') ? undefined : encoded.replace(/%(25|7B|7D)/g, decodeURIComponent);
+}
+
+/** The glob for SCAN of all locks whose names start with `start`. */
+export function patternOf(prefix: string, start: string): string {
+  return `${prefix}:{${encode(start).replace(/[\\*?[\]^-]/g, '\\$&')}*}`;
+}

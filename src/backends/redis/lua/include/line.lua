@@ -1,0 +1,189 @@
+-- The rule over a line of several (src/core/admission.ts): a claim is admitted when all seats taken up to and including it
+-- fit the smallest room named among them. The admitted are a prefix, so what is known of them is a sum:
+--   lock    1 line <last> <taken> <room> <tight> <keep>
+--             taken   seats of all holders
+--             room    the smallest room a holder named
+--             tight   how many holders named it
+--             keep    ms at which the three keys vanish
+--   line    sorted set of ids: holders below zero, at minus their lapse; waiters above, at their ticket
+--   claims  hash: id -> <ticket> <seen> <claim>
+-- A mail of a grant is <ticket> <id>, on the channel the claim named. `now` is the including script's.
+
+local ALL = 2147483647
+-- Places that one script may pass; the next attempt goes on from there.
+local MANY = 10000
+
+local lock, line, claims
+local last, taken, room, tight, keep
+local time = tonumber(now)
+-- The latest lapse set here, the earliest among the holders, and whether nobody is left.
+local far, soonest, empty
+
+local function seats_of(record)
+  local take, of, ttl, channel = record:match('^%S+ (%d+) (%d+) (%d+) (%S+)', 35)
+  return tonumber(take), tonumber(of), record:sub(18, 33) + ttl * 1000, channel
+end
+
+local function take_seats(take, of)
+  taken = taken + take
+  if of < room then room, tight = of, 0 end
+  if of == room then tight = tight + 1 end
+end
+
+local function no_seats()
+  taken, room, tight = 0, ALL, 0
+end
+
+-- The state, from what the lock's key says: `1 sole` or `1 line`.
+local function open(lock_key, line_key, claims_key, value)
+  lock, line, claims = lock_key, line_key, claims_key
+  far, soonest, empty = 0, nil, false
+  last = value:sub(8, 23)
+  if value:sub(1, 7) == '1 sole ' then
+    local record = value:sub(25)
+    local take, of, lapse = seats_of(record)
+    local id = record:match('^%S+', 35)
+    keep, far = 0, lapse
+    no_seats()
+    take_seats(take, of)
+    -- What a lock that was deleted by hand, or evicted, may have left.
+    redis.call('DEL', line, claims)
+    redis.call('HSET', claims, id, record)
+    redis.call('ZADD', line, -lapse, id)
+    return
+  end
+  local t, r, n, k = value:match('^(%d+) (%d+) (%d+) (%d+)$', 25)
+  taken, room, tight, keep = tonumber(t), tonumber(r), tonumber(n), tonumber(k)
+  if not keep then error(UNREADABLE, 0) end
+end
+
+local function save()
+  if empty then return set_free(lock, last) end
+  local needed = math.max(far, tonumber(last)) / 1000 + DAY / 2
+  if needed > keep then
+    keep = math.ceil(needed + DAY / 2)
+    redis.call('PEXPIREAT', line, keep)
+    redis.call('PEXPIREAT', claims, keep)
+  end
+  local state = ('1 line %s %d %d %d %.0f'):format(last, taken, room, tight, keep)
+  redis.call('SET', lock, state, 'PXAT', keep)
+end
+
+-- Removes a hold or a place; 1 if it was alive. The line is to be settled after it.
+local function leave(id)
+  local score = redis.call('ZSCORE', line, id)
+  local record = redis.call('HGET', claims, id)
+  redis.call('ZREM', line, id)
+  redis.call('HDEL', claims, id)
+  if not score then return 0 end
+  score = tonumber(score)
+  if not record then
+    tight = 0 -- damaged: count anew
+    return 0
+  end
+  local take, of, lapse = seats_of(record)
+  if score < 0 then
+    lapse = -score
+    taken = taken - take
+    if of == room then tight = tight - 1 end
+  end
+  return lapse > time and 1 or 0
+end
+
+-- The sum anew: the last of those who named the smallest room has left.
+local function recount()
+  no_seats()
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', line, '-inf', 0)) do
+    local record = redis.call('HGET', claims, id)
+    if record then take_seats(seats_of(record)) else redis.call('ZREM', line, id) end
+  end
+end
+
+-- Holders whose lease is over leave. The sum starts from nothing whenever nobody holds, so that no damage to it lasts.
+local function sweep()
+  for _ = 1, MANY do
+    local first = redis.call('ZREVRANGEBYSCORE', line, 0, '-inf', 'WITHSCORES', 'LIMIT', 0, 1)
+    soonest = first[2] and -tonumber(first[2])
+    if not soonest then return no_seats() end
+    if soonest > time then break end
+    leave(first[1])
+  end
+  if tight < 1 then recount() end
+end
+
+-- Tells a claim of its grant; false if its process is gone.
+local function tell(id, record, channel)
+  if channel == '-' then return true end
+  local doubt, address = channel:match('^(%??)(.*)$')
+  -- An error is a right that is missing: the claim will ask.
+  local heard = redis.pcall('PUBLISH', address, record:sub(1, 16) .. ' ' .. id)
+  return heard ~= 0 or doubt == '?'
+end
+
+-- Admits whomever the rule admits and tells them; `me` hears it from its own reply. True if nobody is left waiting.
+local function admit(me)
+  for _ = 1, MANY do
+    if taken >= room then return false end
+    local id = redis.call('ZRANGEBYSCORE', line, '(0', '+inf', 'LIMIT', 0, 1)[1]
+    if not id then return true end
+    local record = redis.call('HGET', claims, id)
+    local take, of, lapse, channel
+    if record then take, of, lapse, channel = seats_of(record) end
+    local alive = record and (id == me or lapse > time)
+    if alive and taken + take > math.min(room, of) then return false end
+    if alive and (id == me or tell(id, record, channel)) then
+      take_seats(take, of)
+      far = math.max(far, lapse)
+      soonest = math.min(soonest or lapse, lapse)
+      redis.call('ZADD', line, -lapse, id)
+    else
+      leave(id)
+    end
+  end
+  return false
+end
+
+-- After whatever may have changed the line. True if nobody is left waiting.
+local function settle(me)
+  sweep()
+  local served = admit(me)
+  empty = served and not soonest
+  return served
+end
+
+-- The claim's attempt: its hold or its place as it stands, or a new one at the end.
+local function enter(claim, span, keep_for, queue, at_least)
+  local id, take, of, ttl = claim:match('^(%S+) (%d+) (%d+) (%d+)')
+  take, of = tonumber(take), tonumber(of)
+  local served = settle(id)
+  if empty then return alone(lock, '1 free ' .. last, now, claim, span, keep_for, queue, at_least) end
+  local record = redis.call('HGET', claims, id)
+  local score = record and redis.call('ZSCORE', line, id)
+  local ticket, held = now, nil
+  if score then
+    ticket, held = record:sub(1, 16), tonumber(score) < 0
+  else
+    held = served and taken + take <= math.min(room, of)
+    if held then take_seats(take, of) end
+    if last >= ticket then ticket = digits(last + 1) end
+    if at_least and at_least > ticket then ticket = at_least end
+  end
+  if held or queue == '1' then
+    local lapse = time + ttl * 1000
+    far = math.max(far, lapse)
+    redis.call('HSET', claims, id, ticket .. ' ' .. now .. ' ' .. claim)
+    if held then
+      redis.call('ZADD', line, -lapse, id)
+    elseif not score then
+      redis.call('ZADD', line, ticket, id)
+    end
+    if not score then last = digits(ticket + span - 1) end
+  elseif score then
+    leave(id)
+    settle()
+  end
+  save()
+  if held then return ticket .. ' ' .. now end
+  local ahead = redis.call('ZRANK', line, id) or redis.call('ZCARD', line)
+  return refused(now, ahead, soonest or time)
+end

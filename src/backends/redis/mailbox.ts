@@ -1,0 +1,147 @@
+import type { Claim, Grant } from '../../core/backend.ts';
+import type { Cancel, Clock } from '../../core/clock.ts';
+import type { Listening, Port } from './port.ts';
+import { readMail } from './wire.ts';
+
+type Wake = (grant?: Grant) => void;
+
+/** Longest time a connection may take to be subscribed. ms. */
+const PATIENCE = 5_000;
+/** Pauses between failed tries: the first, doubled up to the last. ms. */
+const FIRST_PAUSE = 50;
+const LAST_PAUSE = 2_000;
+
+/**
+ * Where the grants of this process arrive: one channel with a random name on one connection of its own, for all keys. It is
+ * opened when the first claim wants to hear of its turn, and again, while any does, whenever it is lost; after that everyone
+ * is woken once, since what was told meanwhile went unheard.
+ */
+export class Mailbox {
+  readonly #channel: string;
+  readonly #doubtful: string;
+  readonly #port: Port;
+  readonly #clock: Clock;
+  readonly #slots = new Map<string, Slot>();
+  #listening: Listening | undefined;
+  #open = false;
+  #opening: Promise<void> | undefined;
+  #pause = FIRST_PAUSE;
+  #cancelPause: Cancel | undefined;
+  #failure: unknown;
+  #closed = false;
+
+  constructor(prefix: string, port: Port, clock: Clock) {
+    this.#channel = `${prefix}:mail:${clock.id()}`;
+    this.#doubtful = `?${this.#channel}`;
+    this.#port = port;
+    this.#clock = clock;
+  }
+
+  /** What a claim says of where to tell its grant: while the channel is not open, to be unheard there proves nothing. */
+  get channel(): string {
+    return this.#open ? this.#channel : this.#doubtful;
+  }
+
+  /** At once where the channel is open. Rejects where it cannot be opened now; the claim is polled then. */
+  watch(claim: Claim, wake: Wake): AsyncDisposable | Promise<AsyncDisposable> {
+    if (this.#open) return new Slot(this.#slots, claim, wake);
+    return this.listen().then(() => new Slot(this.#slots, claim, wake));
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#slots.clear();
+    this.#cancelPause?.();
+    this.#open = false;
+    this.#listening?.hangUp();
+  }
+
+  /** Resolves when the channel is open; one try serves all who ask meanwhile. */
+  listen(): Promise<void> {
+    if (this.#open) return Promise.resolve();
+    if (this.#closed) return Promise.reject(new Error('closed'));
+    if (this.#cancelPause) return Promise.reject(this.#failure);
+    this.#opening ??= this.#try().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  async #try(): Promise<void> {
+    const attempt = this.#port.listen(
+      this.#channel,
+      (message) => this.#deliver(message),
+      () => this.#lost(attempt),
+    );
+    this.#listening = attempt;
+    let cancel: Cancel = () => {};
+    const tooLong = new Promise<never>((_, reject) => {
+      cancel = this.#clock.after(PATIENCE, () => reject(new Error(`not subscribed within ${PATIENCE} ms`)), true);
+    });
+    try {
+      await Promise.race([attempt.ready, tooLong]);
+      if (this.#listening !== attempt || this.#closed) throw new Error('lost before it was used');
+    } catch (error) {
+      attempt.hangUp();
+      this.#retryLater(error);
+      throw error;
+    } finally {
+      cancel();
+    }
+    this.#open = true;
+    this.#pause = FIRST_PAUSE;
+    for (const slot of [...this.#slots.values()]) slot.wake();
+  }
+
+  #lost(listening: Listening): void {
+    if (this.#listening !== listening) return;
+    this.#listening = undefined;
+    if (!this.#open) return; // the try that opens it sees to the rest
+    this.#open = false;
+    listening.hangUp();
+    this.#retryLater(new Error('the listening connection was lost'));
+  }
+
+  #retryLater(failure: unknown): void {
+    if (this.#closed) return;
+    this.#failure = failure;
+    const pause = this.#pause * (0.5 + this.#clock.random() / 2);
+    this.#pause = Math.min(this.#pause * 2, LAST_PAUSE);
+    this.#cancelPause = this.#clock.after(
+      pause,
+      () => {
+        this.#cancelPause = undefined;
+        if (this.#slots.size > 0) this.listen().catch(() => {});
+      },
+      true,
+    );
+  }
+
+  #deliver(message: string): void {
+    const mail = readMail(message);
+    const slot = mail && this.#slots.get(mail.id);
+    if (slot) slot.wake({ granted: true, ticket: mail.ticket, validFor: slot.claim.ttl });
+  }
+}
+
+/** One claim's place in the mailbox, emptied when nobody waits for it any more. */
+class Slot implements AsyncDisposable {
+  readonly claim: Claim;
+  readonly wake: Wake;
+  readonly #slots: Map<string, Slot>;
+
+  constructor(slots: Map<string, Slot>, claim: Claim, wake: Wake) {
+    this.#slots = slots;
+    this.claim = claim;
+    this.wake = wake;
+    slots.set(claim.id, this);
+  }
+
+  drop(): void {
+    if (this.#slots.get(this.claim.id) === this) this.#slots.delete(this.claim.id);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.drop();
+  }
+}

@@ -1,0 +1,407 @@
+// Generated from lua/*.lua by scripts/build-lua.mjs; edit those.
+
+/** One constant script, run by its hash. */
+export interface Script {
+  readonly name: string;
+  readonly sha1: string;
+  readonly text: string;
+}
+
+const alone = `local DAY = 86400000
+local function digits(micros)
+  return ('%016.0f'):format(micros)
+end
+local function clock(time)
+  local text = time[1] .. time[2]
+  return #text == 16 and text or digits(time[1] * 1000000 + time[2])
+end
+local UNREADABLE = 'HOLDFAST the key holds something else, or a format this version does not know'
+local function kind_of(value)
+  if not value then return '1 free ' end
+  if value.err then error(value.err, 0) end
+  local kind, last = value:match('^(1 %l%l%l%l )(%d+)')
+  if kind ~= '1 free ' and kind ~= '1 sole ' and kind ~= '1 line ' or #last ~= 16 then error(UNREADABLE, 0) end
+  return kind
+end
+local function safely(act, ...)
+  local done, reply = pcall(act, ...)
+  if done then return reply end
+  return '! ' .. (type(reply) == 'table' and reply.err or tostring(reply))
+end
+local function set_free(lock, last)
+  if redis.pcall('SET', lock, '1 free ' .. last, 'KEEPTTL').err then redis.call('DEL', lock) end
+end
+local function set_sole(lock, ticket, now, claim, span, keep)
+  local last = span == '1' and ticket or digits(ticket + span - 1)
+  if ticket > now then keep = keep + math.ceil((last - now) / 1000) end
+  redis.call('SET', lock, '1 sole ' .. last .. ' ' .. ticket .. ' ' .. now .. ' ' .. claim, 'PX', keep)
+  return ticket .. ' ' .. now
+end
+local function refused(now, ahead, lapse)
+  return ('0 %s %d %d'):format(now, ahead, math.ceil((lapse - now) / 1000))
+end
+local function refusal(now, claim, sole, lapse)
+  local take, of = claim:match('^%S+ (%d+) (%d+)')
+  local taken, room = sole:match('^%S+ (%d+) (%d+)')
+  if take + taken <= math.min(of, room) then return nil end
+  return refused(now, 1, lapse)
+end
+local function alone(lock, value, now, claim, span, keep, queue, at_least)
+  local ticket = now
+  local kind = kind_of(value)
+  if kind == '1 line ' then return nil end
+  if kind == '1 sole ' then
+    local sole = value:sub(59)
+    local id, ttl = sole:match('^(%S+) %d+ %d+ (%d+)')
+    if not id then error(UNREADABLE, 0) end
+    local lapse = value:sub(42, 57) + ttl * 1000
+    if lapse > tonumber(now) then
+      if claim:sub(1, #id + 1) ~= id .. ' ' then return queue ~= '1' and refusal(now, claim, sole, lapse) or nil end
+      ticket = value:sub(25, 40)
+      if at_least and at_least > ticket then ticket = at_least end
+      return set_sole(lock, ticket, now, claim, span, keep)
+    end
+  end
+  local last = value and value:sub(8, 23)
+  if last and last >= ticket then ticket = digits(last + 1) end
+  if at_least and at_least > ticket then ticket = at_least end
+  return set_sole(lock, ticket, now, claim, span, keep)
+end`;
+
+const attempt = `local function attempt(k, a, value)
+  if now > ARGV[a + 1] then return '-1 ' .. now end
+  local at_least = ARGV[a + 5] ~= '' and ARGV[a + 5] or nil
+  local reply = alone(KEYS[k], value, now, ARGV[a], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4], at_least)
+  if reply then return reply end
+  open(KEYS[k], KEYS[k + 1], KEYS[k + 2], value)
+  return enter(ARGV[a], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4], at_least)
+end`;
+
+const line = `local ALL = 2147483647
+local MANY = 10000
+local lock, line, claims
+local last, taken, room, tight, keep
+local time = tonumber(now)
+local far, soonest, empty
+local function seats_of(record)
+  local take, of, ttl, channel = record:match('^%S+ (%d+) (%d+) (%d+) (%S+)', 35)
+  return tonumber(take), tonumber(of), record:sub(18, 33) + ttl * 1000, channel
+end
+local function take_seats(take, of)
+  taken = taken + take
+  if of < room then room, tight = of, 0 end
+  if of == room then tight = tight + 1 end
+end
+local function no_seats()
+  taken, room, tight = 0, ALL, 0
+end
+local function open(lock_key, line_key, claims_key, value)
+  lock, line, claims = lock_key, line_key, claims_key
+  far, soonest, empty = 0, nil, false
+  last = value:sub(8, 23)
+  if value:sub(1, 7) == '1 sole ' then
+    local record = value:sub(25)
+    local take, of, lapse = seats_of(record)
+    local id = record:match('^%S+', 35)
+    keep, far = 0, lapse
+    no_seats()
+    take_seats(take, of)
+    redis.call('DEL', line, claims)
+    redis.call('HSET', claims, id, record)
+    redis.call('ZADD', line, -lapse, id)
+    return
+  end
+  local t, r, n, k = value:match('^(%d+) (%d+) (%d+) (%d+)$', 25)
+  taken, room, tight, keep = tonumber(t), tonumber(r), tonumber(n), tonumber(k)
+  if not keep then error(UNREADABLE, 0) end
+end
+local function save()
+  if empty then return set_free(lock, last) end
+  local needed = math.max(far, tonumber(last)) / 1000 + DAY / 2
+  if needed > keep then
+    keep = math.ceil(needed + DAY / 2)
+    redis.call('PEXPIREAT', line, keep)
+    redis.call('PEXPIREAT', claims, keep)
+  end
+  local state = ('1 line %s %d %d %d %.0f'):format(last, taken, room, tight, keep)
+  redis.call('SET', lock, state, 'PXAT', keep)
+end
+local function leave(id)
+  local score = redis.call('ZSCORE', line, id)
+  local record = redis.call('HGET', claims, id)
+  redis.call('ZREM', line, id)
+  redis.call('HDEL', claims, id)
+  if not score then return 0 end
+  score = tonumber(score)
+  if not record then
+    tight = 0 -- damaged: count anew
+    return 0
+  end
+  local take, of, lapse = seats_of(record)
+  if score < 0 then
+    lapse = -score
+    taken = taken - take
+    if of == room then tight = tight - 1 end
+  end
+  return lapse > time and 1 or 0
+end
+local function recount()
+  no_seats()
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', line, '-inf', 0)) do
+    local record = redis.call('HGET', claims, id)
+    if record then take_seats(seats_of(record)) else redis.call('ZREM', line, id) end
+  end
+end
+local function sweep()
+  for _ = 1, MANY do
+    local first = redis.call('ZREVRANGEBYSCORE', line, 0, '-inf', 'WITHSCORES', 'LIMIT', 0, 1)
+    soonest = first[2] and -tonumber(first[2])
+    if not soonest then return no_seats() end
+    if soonest > time then break end
+    leave(first[1])
+  end
+  if tight < 1 then recount() end
+end
+local function tell(id, record, channel)
+  if channel == '-' then return true end
+  local doubt, address = channel:match('^(%??)(.*)$')
+  local heard = redis.pcall('PUBLISH', address, record:sub(1, 16) .. ' ' .. id)
+  return heard ~= 0 or doubt == '?'
+end
+local function admit(me)
+  for _ = 1, MANY do
+    if taken >= room then return false end
+    local id = redis.call('ZRANGEBYSCORE', line, '(0', '+inf', 'LIMIT', 0, 1)[1]
+    if not id then return true end
+    local record = redis.call('HGET', claims, id)
+    local take, of, lapse, channel
+    if record then take, of, lapse, channel = seats_of(record) end
+    local alive = record and (id == me or lapse > time)
+    if alive and taken + take > math.min(room, of) then return false end
+    if alive and (id == me or tell(id, record, channel)) then
+      take_seats(take, of)
+      far = math.max(far, lapse)
+      soonest = math.min(soonest or lapse, lapse)
+      redis.call('ZADD', line, -lapse, id)
+    else
+      leave(id)
+    end
+  end
+  return false
+end
+local function settle(me)
+  sweep()
+  local served = admit(me)
+  empty = served and not soonest
+  return served
+end
+local function enter(claim, span, keep_for, queue, at_least)
+  local id, take, of, ttl = claim:match('^(%S+) (%d+) (%d+) (%d+)')
+  take, of = tonumber(take), tonumber(of)
+  local served = settle(id)
+  if empty then return alone(lock, '1 free ' .. last, now, claim, span, keep_for, queue, at_least) end
+  local record = redis.call('HGET', claims, id)
+  local score = record and redis.call('ZSCORE', line, id)
+  local ticket, held = now, nil
+  if score then
+    ticket, held = record:sub(1, 16), tonumber(score) < 0
+  else
+    held = served and taken + take <= math.min(room, of)
+    if held then take_seats(take, of) end
+    if last >= ticket then ticket = digits(last + 1) end
+    if at_least and at_least > ticket then ticket = at_least end
+  end
+  if held or queue == '1' then
+    local lapse = time + ttl * 1000
+    far = math.max(far, lapse)
+    redis.call('HSET', claims, id, ticket .. ' ' .. now .. ' ' .. claim)
+    if held then
+      redis.call('ZADD', line, -lapse, id)
+    elseif not score then
+      redis.call('ZADD', line, ticket, id)
+    end
+    if not score then last = digits(ticket + span - 1) end
+  elseif score then
+    leave(id)
+    settle()
+  end
+  save()
+  if held then return ticket .. ' ' .. now end
+  local ahead = redis.call('ZRANK', line, id) or redis.call('ZCARD', line)
+  return refused(now, ahead, soonest or time)
+end`;
+
+const release = `local function release(k, id, value)
+  local kind = kind_of(value)
+  if kind == '1 sole ' and value:sub(59, 59 + #id) == id .. ' ' then
+    set_free(KEYS[k], value:sub(8, 23))
+    return 1
+  end
+  if kind ~= '1 line ' then return 0 end
+  open(KEYS[k], KEYS[k + 1], KEYS[k + 2], value)
+  local freed = leave(id)
+  settle()
+  save()
+  return freed
+end`;
+
+export const ATTEMPT: Script = {
+  name: 'attempt',
+  sha1: 'fe13613733ae0b469ebc45e0ede58d9fb0a80a34',
+  text: `local time = redis.call('TIME')
+local now = time[1] .. time[2]
+local replies, done, SECOND = {}, 0, 1000000
+for i = 1, #ARGV / 6 do
+  local a = 6 * i
+  local key = KEYS[3 * i - 2]
+  local value = redis.pcall('GET', key)
+  if #now ~= 16 or now > ARGV[a - 4] or ARGV[a] ~= '' then break end
+  local ticket, reply = now, tonumber(now)
+  if value then
+    if value.err or value:sub(1, 7) ~= '1 free ' or #value ~= 23 then break end
+    local last = value:sub(8)
+    if last >= now then
+      if last - now > SECOND then break end
+      ticket = ('%.0f'):format(last + 1)
+      reply = ticket .. ' ' .. now
+    end
+  end
+  local last = ARGV[a - 3] == '1' and ticket or ('%.0f'):format(ticket + ARGV[a - 3] - 1)
+  redis.call('SET', key, '1 sole ' .. last .. ' ' .. ticket .. ' ' .. now .. ' ' .. ARGV[a - 5], 'PX', ARGV[a - 2])
+  replies[i], done = reply, i
+end
+if done == #ARGV / 6 then return replies end
+${alone}
+now = clock(time)
+${line}
+${attempt}
+for i = done + 1, #ARGV / 6 do
+  replies[i] = safely(attempt, 3 * i - 2, 6 * i - 5, redis.pcall('GET', KEYS[3 * i - 2]))
+end
+return replies`,
+};
+
+export const EVICT: Script = {
+  name: 'evict',
+  sha1: 'b50e975f2cfe3233f1545072420c4de651943921',
+  text: `${alone}
+local now = clock(redis.call('TIME'))
+local value = redis.call('GET', KEYS[1])
+local kind = kind_of(value)
+if kind == '1 free ' then return 0 end
+if kind == '1 sole ' then
+  if value:sub(25, 40) ~= ARGV[1] then return 0 end
+  set_free(KEYS[1], value:sub(8, 23))
+  return 1
+end
+${line}
+open(KEYS[1], KEYS[2], KEYS[3], value)
+local all = redis.call('HGETALL', claims)
+for i = 1, #all, 2 do
+  if all[i + 1]:sub(1, 16) == ARGV[1] then
+    local found = leave(all[i])
+    settle()
+    save()
+    return found
+  end
+end
+return 0`,
+};
+
+export const INSPECT: Script = {
+  name: 'inspect',
+  sha1: '3f36ca4fbbbf7d89cff8528260610483ac57210f',
+  text: `${alone}
+local now = clock(redis.call('TIME'))
+local value = redis.call('GET', KEYS[1])
+local replies = { now }
+local function show(held, record, holds_until)
+  local take, of, ttl, label = record:match('^%S+ (%d+) (%d+) (%d+) %S+ (.*)$', 35)
+  local lapse = holds_until or record:sub(18, 33) + ttl * 1000
+  if lapse <= tonumber(now) then return end
+  replies[#replies + 1] = ('%d %s %.0f %s %s %s'):format(held, record:sub(1, 16), lapse, take, of, label)
+end
+local kind = kind_of(value)
+if kind == '1 sole ' then
+  show(1, value:sub(25))
+elseif kind == '1 line ' then
+  local line = redis.call('ZRANGE', KEYS[2], 0, -1, 'WITHSCORES')
+  for i = 1, #line, 2 do
+    local score = tonumber(line[i + 1])
+    local record = redis.call('HGET', KEYS[3], line[i])
+    if record then show(score < 0 and 1 or 0, record, score < 0 and -score or nil) end
+  end
+end
+return replies`,
+};
+
+export const PASS: Script = {
+  name: 'pass',
+  sha1: '85fa5962a1af2f7ace41a8167e01afdd85b194d1',
+  text: `${alone}
+local now = clock(redis.call('TIME'))
+${line}
+${release}
+${attempt}
+local freed = safely(release, 1, ARGV[1], redis.pcall('GET', KEYS[1]))
+return { freed, safely(attempt, 1, 2, redis.pcall('GET', KEYS[1])) }`,
+};
+
+export const RELEASE: Script = {
+  name: 'release',
+  sha1: 'c114031aac7a4d4f65b134102384237b4e558c9c',
+  text: `local replies, done = {}, 0
+for i = 1, #ARGV do
+  local id = ARGV[i]
+  local value = redis.pcall('GET', KEYS[3 * i - 2])
+  if not value or value.err or value:sub(1, 7) ~= '1 sole ' or value:sub(59, 59 + #id) ~= id .. ' ' then break end
+  if redis.pcall('SET', KEYS[3 * i - 2], '1 free ' .. value:sub(8, 23), 'KEEPTTL').err then break end
+  replies[i], done = 1, i
+end
+if done == #ARGV then return replies end
+${alone}
+local now = clock(redis.call('TIME'))
+${line}
+${release}
+for i = done + 1, #ARGV do
+  replies[i] = safely(release, 3 * i - 2, ARGV[i], redis.pcall('GET', KEYS[3 * i - 2]))
+end
+return replies`,
+};
+
+export const RENEW: Script = {
+  name: 'renew',
+  sha1: '657353c16102634ce11937240fec8724c9bc152a',
+  text: `${alone}
+local now = clock(redis.call('TIME'))
+${line}
+local function first_write(key, lapse)
+  redis.call('PEXPIREAT', key, math.ceil(lapse / 1000) + DAY)
+end
+local function renew(k, id, ttl, value)
+  local kind = kind_of(value)
+  local lapse = time + ttl * 1000
+  if kind == '1 free ' then return 0 end
+  if kind == '1 sole ' then
+    local mine, seats, old, rest = value:match('^(%S+) (%d+ %d+) (%d+)(.*)$', 59)
+    if mine ~= id or value:sub(42, 57) + old * 1000 <= time then return 0 end
+    first_write(KEYS[k], lapse)
+    local state = ('%s%s %s %s %s%s'):format(value:sub(1, 41), now, id, seats, ttl, rest)
+    redis.call('SET', KEYS[k], state, 'PX', ttl + DAY)
+    return 1
+  end
+  open(KEYS[k], KEYS[k + 1], KEYS[k + 2], value)
+  local score = redis.call('ZSCORE', line, id)
+  if not score or -tonumber(score) <= time then return 0 end
+  first_write(KEYS[k], lapse)
+  redis.call('ZADD', line, 'XX', -lapse, id)
+  far = lapse
+  save()
+  return 1
+end
+local replies = {}
+for i = 1, #ARGV / 2 do
+  replies[i] = safely(renew, 3 * i - 2, ARGV[2 * i - 1], ARGV[2 * i], redis.pcall('GET', KEYS[3 * i - 2]))
+end
+return replies`,
+};

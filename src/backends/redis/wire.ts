@@ -1,0 +1,82 @@
+import type { Attempt, Claim, Renewal, Standing } from '../../core/backend.ts';
+import { invalid } from '../../core/errors.ts';
+
+/** What the scripts take for a claim: see lua/attempt.lua. */
+export function attemptArgs(claim: Claim, channel: string, notAfter: number): string[] {
+  const { id, take, of, ttl, span, queue, atLeast, label } = claim;
+  if (/\s/.test(id)) throw invalid('the id of a claim must hold no white space', claim.key);
+  return [
+    `${id} ${take} ${of} ${Math.ceil(ttl)} ${queue ? channel : '-'} ${label}`,
+    digits(notAfter),
+    `${span}`,
+    `${Math.ceil(ttl) + DAY}`,
+    queue ? '1' : '0',
+    atLeast === undefined ? '' : digits(atLeast),
+  ];
+}
+
+const DAY = 86_400_000;
+
+/** Times and tickets have 16 digits in the scripts, where they are compared as text. */
+export const digits = (micros: number | bigint): string => `${micros}`.padStart(16, '0');
+
+/** A reply among others in one script, which may be an error of its own. */
+function own(reply: unknown): string {
+  const text = String(reply);
+  if (text[0] === '!') throw new Error(text.slice(2));
+  return text;
+}
+
+/** Its reply, and the engine's time in µs, which every reply brings. */
+export function readAttempt(reply: unknown, ttl: number): { attempt: Attempt; time: number } {
+  if (typeof reply === 'number') {
+    return { attempt: { granted: true, ticket: BigInt(reply), validFor: ttl }, time: reply };
+  }
+  const [ticket = '', now = ticket, ahead, wait] = own(reply).split(' ');
+  const time = Number(now);
+  if (ticket === '0') return { attempt: { granted: false, ahead: Number(ahead), retryAfter: Number(wait) }, time };
+  if (ticket === '-1') return { attempt: { granted: false, late: true }, time };
+  return { attempt: { granted: true, ticket: BigInt(ticket), validFor: ttl }, time };
+}
+
+/** Of lua/release.lua and lua/evict.lua. Integers are strings where the client is told so (`stringNumbers`…). */
+export const readFreed = (reply: unknown): boolean => own(reply) === '1';
+
+/** Of lua/renew.lua. */
+export function readRenewal(reply: unknown, ttl: number): Renewal {
+  const text = String(reply);
+  return text === '1' ? { validFor: ttl } : text === '0' ? 'gone' : 'unknown';
+}
+
+export interface Mail {
+  readonly id: string;
+  readonly ticket: bigint;
+}
+
+export function readMail(message: string): Mail | undefined {
+  const match = /^(\d+) (.+)$/.exec(message);
+  return match ? { ticket: BigInt(match[1]!), id: match[2]! } : undefined;
+}
+
+const STANDING = /^([01]) (\d+) (\d+) (\d+) (\d+) (.*)$/s;
+
+/** The reply of lua/inspect.lua, in the order of the line. */
+export function readStandings(key: string, [now, ...rows]: string[]): Standing[] {
+  const standings = rows.map((row) => {
+    const [, held, ticket, lapse, take, of, label] = STANDING.exec(row)!;
+    return {
+      key,
+      held: held === '1',
+      ticket: BigInt(ticket!),
+      take: Number(take),
+      of: Number(of),
+      label: label!,
+      // A ticket is the time it was given at, or just ahead of it.
+      since: Math.max(0, Number(now) - Number(ticket)) / 1_000,
+      remaining: (Number(lapse) - Number(now)) / 1_000,
+    };
+  });
+  // Holders first: the admitted are a prefix of the line, whatever a raise did to their tickets.
+  standings.sort((a, b) => Number(b.held) - Number(a.held) || Number(a.ticket - b.ticket));
+  return standings.map((standing, position) => ({ ...standing, position }));
+}
