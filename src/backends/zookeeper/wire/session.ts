@@ -115,11 +115,12 @@ export class Session {
     this.#witness.expired(session);
   }
 
-  /** Without a pause while there are servers that have not been tried. */
-  #pause(failures: number): Promise<void> {
+  /** Longer after each round over all servers. */
+  async #pause(failures: number): Promise<void> {
+    if (this.#closed) return;
     const rounds = Math.floor(failures / this.#servers.length);
     const full = Math.min(FIRST_PAUSE * 2 ** Math.min(rounds, 16), LAST_PAUSE);
-    return new Promise((resolve) => {
+    await new Promise<void>((resolve) => {
       const cancel = this.#clock.after(full * (0.5 + this.#clock.random() / 2), resolve, true);
       this.#stop = () => {
         cancel();
