@@ -1,4 +1,5 @@
 import type { Cancel, Clock } from '../../../core/clock.ts';
+import { LockError } from '../../../core/errors.ts';
 import type { Connection } from './connection.ts';
 import { ConnectionLost, KeeperError } from './errors.ts';
 import { NOBODY } from './handshake.ts';
@@ -10,6 +11,10 @@ import { Waiters } from './waiters.ts';
 /** Pauses between rounds over servers that cannot be had: the first, doubled up to the last. ms. */
 const FIRST_PAUSE = 20;
 const LAST_PAUSE = 1_000;
+/** Rounds over all servers after which whoever waits is told that none can be had; the search goes on. */
+const ROUNDS = 4;
+
+const closed = (): LockError => new LockError('LOCK_CLOSED', 'these locks were closed', { backend: 'zookeeper' });
 
 /** Whoever has nodes that live and die with a session. */
 export interface Witness {
@@ -52,21 +57,20 @@ export class Session {
   /**
    * A connection that is alive as far as anyone knows.
    * @param within how long to wait for one, ms
-   * @throws ConnectionLost none in that time, with the last trouble as its cause; KeeperError refused for good
+   * @throws ConnectionLost none to be had, with the last trouble as its cause; KeeperError refused for good;
+   * LockError `LOCK_CLOSED`
    */
   connection(within: number): Promise<Connection> {
     const current = this.#current?.connection;
     if (current?.alive) return Promise.resolve(current);
-    if (this.#closed) return Promise.reject(new ConnectionLost('closed'));
+    if (this.#closed) return Promise.reject(closed());
     this.#running ??= this.#run();
-    return this.#waiters.wait(within, () => this.#nobody(within));
+    return this.#waiters.wait(within, () => this.#nobody());
   }
 
-  #nobody(within: number): ConnectionLost {
-    const { message } = this.#trouble instanceof Error ? this.#trouble : { message: 'no answer' };
-    return new ConnectionLost(`no ZooKeeper server could be had within ${within} ms: ${message}`, {
-      cause: this.#trouble,
-    });
+  #nobody(): ConnectionLost {
+    const { message } = this.#trouble instanceof Error ? this.#trouble : { message: 'no answer yet' };
+    return new ConnectionLost(`no ZooKeeper server could be had: ${message}`, { cause: this.#trouble });
   }
 
   /** Opens one connection after the other, until closed. */
@@ -84,9 +88,10 @@ export class Session {
         if (error instanceof SessionExpired && this.#current) this.#forget(this.#current.welcome.id);
         else {
           this.#trouble = error;
+          await this.#pause(failures++);
           // A server that refuses our credentials will refuse them for whoever asks next, too.
           if (error instanceof KeeperError) this.#waiters.reject(error);
-          await this.#pause(failures++);
+          else if (failures >= ROUNDS * this.#servers.length) this.#waiters.reject(this.#nobody());
         }
       }
     }
@@ -133,7 +138,7 @@ export class Session {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#waiters.reject(new ConnectionLost('closed'));
+    this.#waiters.reject(closed());
     const connection = this.#current?.connection;
     await connection?.request(closeSession).catch(() => {});
     connection?.end(new ConnectionLost('closed'));
