@@ -108,20 +108,14 @@ class Zookeeper implements Backend {
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     const began = this.#settings.clock.now();
     const connection = await this.#session.connection(PATIENCE);
-    // Nodes that are watched need no question; what has to be known anew is that the session is alive.
-    const alive = connection.request(sync);
-    const renewals = claims.map(async (claim): Promise<Renewal> => {
-      try {
-        const place = this.#places.get(claim.id, connection.session);
-        if (!place || !(await proven(this.#places, claim.id, place, connection))) return 'gone';
-        await alive;
-        return { validFor: this.#validFor(connection, claim, began) };
-      } catch {
-        return 'unknown';
-      }
-    });
-    await alive.catch(() => {});
-    return Promise.all(renewals);
+    // Shows that the session is alive, and brings whatever our watches had to tell until now: what is watched is still there.
+    await connection.request(sync);
+    const renewal = async (claim: Claim): Promise<Renewal> => {
+      const place = this.#places.get(claim.id, connection.session);
+      if (!place || !(await proven(this.#places, claim.id, place, connection))) return 'gone';
+      return { validFor: this.#validFor(connection, claim, began) };
+    };
+    return Promise.all(claims.map((claim) => renewal(claim).catch((): Renewal => 'unknown')));
   }
 
   release(handle: Handle): Promise<Release> {

@@ -6,7 +6,7 @@ import type { Server, Servers } from '../../kit/server.ts';
 import { describeConformance, describeOn } from '../../kit/suite.ts';
 import { startZookeeper, startZookeeperMembers } from '../../kit/zookeeper.ts';
 
-const sessionTimeout = 1_000;
+const sessionTimeout = 2_000;
 /** Sessions end in steps of a tick. */
 const TICK = 200;
 

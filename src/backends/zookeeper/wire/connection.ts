@@ -1,22 +1,15 @@
 import type { Socket } from 'node:net';
 import type { Cancel, Clock } from '../../../core/clock.ts';
-import { Code, ConnectionLost, KeeperError } from './errors.ts';
+import { ConnectionLost } from './errors.ts';
 import type { Frames } from './frames.ts';
 import type { Welcome } from './handshake.ts';
-import { Decoder, Encoder } from './jute.ts';
+import { Decoder } from './jute.ts';
 import { type Operation, sync } from './operations.ts';
+import { type Pending, Requests } from './requests.ts';
 import { BEAT, PATIENCE, SURE } from './timing.ts';
 import { Watches } from './watches.ts';
 
 const WATCH_EVENT = -1;
-interface Pending {
-  readonly operation: Operation<unknown>;
-  readonly sent: number;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: Error) => void;
-  readonly watcher?: () => void;
-}
-
 /**
  * One connection that carries a session. Requests are sent and answered in order, so that several may be on their way, and
  * the last of them sees what the first has done. It ends once: then every request fails and every watch tells.
@@ -31,10 +24,9 @@ export class Connection {
   readonly #frames: Frames;
   readonly #clock: Clock;
   readonly #watches = new Watches();
-  readonly #pending = new Map<number, Pending>();
+  readonly #requests = new Requests(this.#watches);
   /** When the last exchange was sent that the leader had a part in. */
   #confirmed: number;
-  #xid = 0;
   #cancelBeat: Cancel;
   #trouble: Error | undefined;
   #settle = (): void => {};
@@ -71,16 +63,10 @@ export class Connection {
    * @throws KeeperError the server refused; ConnectionLost nobody knows
    */
   request<T>(operation: Operation<T>, watcher?: () => void): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      if (this.#trouble) return reject(this.#trouble);
-      this.#xid = (this.#xid + 1) & 0x7fffffff;
-      const xid = operation.xid ?? this.#xid;
-      const request = new Encoder().int(xid).int(operation.code);
-      operation.encode(request, watcher !== undefined);
-      const sent = this.#clock.now();
-      this.#pending.set(xid, { operation, sent, resolve: resolve as (value: unknown) => void, reject, watcher });
-      this.#send(request.frame());
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    if (this.#trouble) reject(this.#trouble);
+    else this.#send(this.#requests.add({ operation, sent: this.#clock.now(), resolve, reject, watcher }));
+    return promise as Promise<T>;
   }
 
   /** Requests made in one go leave in one packet. */
@@ -106,32 +92,28 @@ export class Connection {
     const code = from.int();
     if (zxid > this.lastZxid) this.lastZxid = zxid;
     if (xid === WATCH_EVENT) this.#watches.event(from);
-    else this.#settleRequest(xid, code, from);
-  }
-
-  #settleRequest(xid: number, code: number, from: Decoder): void {
-    const pending = this.#pending.get(xid);
-    if (!pending) throw new RangeError(`an answer to request ${xid}, which nobody has made`);
-    const { operation, sent, watcher, resolve, reject } = pending;
-    if (code === Code.sessionExpired) throw new KeeperError(code, operation.name);
-    if (operation.viaLeader && sent > this.#confirmed) this.#confirmed = sent;
-    // Before any later frame is read: the event that this watch waits for may be the next one.
-    if (code === 0 && watcher && operation.watches) this.#watches.add(operation.watches, watcher);
-    if (code === 0) resolve(operation.decode(from));
-    else reject(new KeeperError(code, operation.name));
-    this.#pending.delete(xid);
+    else this.#confirmed = Math.max(this.#confirmed, this.#requests.answer(xid, code, from) ?? 0);
   }
 
   /** A sync, not a ping: a server that is cut off from the leader answers pings, while the leader ends the session. */
   readonly #beat = (): void => {
-    const oldest = this.#pending.values().next().value;
-    if (oldest && this.#clock.now() - oldest.sent > this.#timeout * PATIENCE) {
-      this.end(new ConnectionLost(`no answer to ${oldest.operation.name} in time`));
+    const now = this.#clock.now();
+    const { oldest } = this.#requests;
+    if (oldest && now - oldest.sent > this.#timeout * PATIENCE) {
+      // If it was this process that stood still, the answer is here and will be read before the next timer.
+      this.#cancelBeat = this.#clock.after(1, () => this.#giveUp(oldest), true);
       return;
     }
-    if (!oldest) this.request(sync).catch(() => {});
+    // Half a beat: what was confirmed a moment before this one would be too old at the next.
+    if (now - this.#confirmed > (this.#timeout * BEAT) / 2) this.request(sync).catch(() => {});
     this.#cancelBeat = this.#clock.after(this.#timeout * BEAT, this.#beat, true);
   };
+
+  #giveUp(unanswered: Pending): void {
+    const { oldest } = this.#requests;
+    if (oldest === unanswered) this.end(new ConnectionLost(`no answer to ${oldest.operation.name} in time`));
+    else this.#beat();
+  }
 
   end(trouble: Error): void {
     if (this.#trouble) return;
@@ -139,8 +121,7 @@ export class Connection {
       trouble instanceof ConnectionLost ? trouble : new ConnectionLost(trouble.message, { cause: trouble });
     this.#cancelBeat();
     this.#socket.destroy();
-    for (const { reject } of this.#pending.values()) reject(this.#trouble);
-    this.#pending.clear();
+    this.#requests.fail(this.#trouble);
     this.#watches.end();
     this.#settle();
   }

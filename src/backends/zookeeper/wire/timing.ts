@@ -1,6 +1,6 @@
 /** Everything as a share of the session timeout that the server granted. */
 
-/** After this an idle connection says that it is alive. */
+/** How often a connection without recent writes says that it is alive. */
 export const BEAT = 1 / 6;
 /** After this without an answer a server is given up. */
 export const PATIENCE = 1 / 3;

@@ -148,15 +148,26 @@ describeOn('zookeeper', 'a session', () => {
   });
 
   test('an idle session is kept alive', async () => {
-    await using opened = open([server.port]);
+    const timeout = 2 * TIMEOUT;
+    await using opened = open([server.port], { timeout });
     const connection = await opened.session.connection(WITHIN);
     const { path } = await connection.request(node('idle'));
-    for (let i = 0; i < 15; i++) {
-      await new Promise((resolve) => setTimeout(resolve, TIMEOUT / 5));
+    for (let i = 0; i < 8; i++) {
+      await new Promise((resolve) => setTimeout(resolve, timeout / 5));
       expect(connection.sureUntil).toBeGreaterThan(systemClock.now());
     }
     expect(connection.alive).toBe(true);
     expect((await connection.request(getData(path))).stat.ephemeralOwner).toBe(connection.session);
+  });
+
+  test('a stall of this process is not taken for the silence of the server', async () => {
+    await using opened = open([server.port]);
+    const connection = await opened.session.connection(WITHIN);
+    const answer = connection.request(sync);
+    await new Promise(setImmediate); // it is sent
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, TIMEOUT * 0.6);
+    await answer;
+    expect(connection.alive).toBe(true);
   });
 
   test('without a server every wait for one ends in time, and says why', async () => {
