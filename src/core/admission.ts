@@ -12,12 +12,15 @@ export interface Seats {
   readonly take: number;
   /** Seats there are, in the eyes of this claim. */
   readonly of: number;
+  /** Of a lock that has readers too. The rule never asks; it is for engines whose layout has another name for these. */
+  readonly readWrite?: true;
 }
 
 /** Every seat there is: what a mutex or a writer takes, and the room a reader sits in. */
 export const ALL_SEATS = 2 ** 31 - 1;
 
 export const EXCLUSIVE: Seats = { take: ALL_SEATS, of: ALL_SEATS };
+export const WRITER: Seats = { ...EXCLUSIVE, readWrite: true };
 export const SHARED: Seats = { take: 1, of: ALL_SEATS };
 
 export const isExclusive = (seats: Seats): boolean => seats.take === seats.of;

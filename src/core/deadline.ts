@@ -12,3 +12,6 @@ export interface Granted {
  * and 2 ms for their rounding (Gray and Cheriton, *Leases*, 1989).
  */
 export const deadlineOf = (sent: number, validFor: number): number => sent + validFor * 0.99 - 2;
+
+/** The `validFor` that a deadline came from. */
+export const validForOf = (sent: number, deadline: number): number => (deadline - sent + 2) / 0.99;

@@ -1,6 +1,6 @@
 import { isExclusive } from './admission.ts';
 import type { Claim } from './backend.ts';
-import { deadlineOf, type Granted } from './deadline.ts';
+import { deadlineOf, type Granted, validForOf } from './deadline.ts';
 import type { Engine } from './engine.ts';
 import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
@@ -35,6 +35,8 @@ export class Hold {
   readonly #keeper: HoldKeeper;
   readonly #unlisten: () => void;
   readonly #lost: AbortSignal | undefined;
+  /** Without `renew`, the end of the lease. A session's word is good for less; it is asked for again until then. */
+  #leaseEnd: number;
   #controller: AbortController | undefined;
   #loss: LockError | undefined;
   #over = false;
@@ -53,9 +55,10 @@ export class Hold {
     this.token = granted.ticket;
     this.since = engine.clock.now();
     this.tenure = tenure ?? { since: this.since, passes: 0 };
+    this.#leaseEnd = terms.renew ? Number.POSITIVE_INFINITY : deadlineOf(granted.sent, claim.ttl);
     this.deadline = granted.deadline;
     this.sent = granted.sent;
-    this.renewAt = terms.renew ? granted.sent + claim.ttl / 3 : Number.POSITIVE_INFINITY;
+    this.renewAt = this.#nextRenewal();
     this.#keeper = keeper;
     this.#lost = granted.lost;
     const gone = () => this.end('the engine ended it');
@@ -87,25 +90,43 @@ export class Hold {
     return this.#controller.signal;
   }
 
-  /** When the loss signal is due. */
+  /** When the loss signal is due. Of a word that is shorter than the ttl the notice is as large a part as of the ttl. */
   get noticeAt(): number {
-    return this.deadline - this.terms.notice;
+    return this.deadline - (this.terms.notice * this.word) / this.claim.ttl;
+  }
+
+  /** For how long the engine's last answer was good, ms: the ttl, or less where a session carries the hold. */
+  get word(): number {
+    return Math.min(this.claim.ttl, validForOf(this.sent, this.deadline));
   }
 
   get renews(): boolean {
-    return !this.#loss && this.terms.renew && this.#engine.clock.now() - this.since < this.terms.maxHold;
+    if (this.#loss) return false;
+    if (!this.terms.renew) return !this.#engine.backend.traits.lapses && this.deadline < this.#leaseEnd;
+    return this.#engine.clock.now() - this.since < this.terms.maxHold;
+  }
+
+  #nextRenewal(): number {
+    return this.renews ? this.sent + this.word / 3 : Number.POSITIVE_INFINITY;
   }
 
   renewed(sent: number, validFor: number): void {
-    this.deadline = Math.max(this.deadline, deadlineOf(sent, validFor));
+    this.deadline = Math.min(Math.max(this.deadline, deadlineOf(sent, validFor)), this.#leaseEnd);
     this.sent = sent;
-    this.renewAt = this.terms.renew ? sent + this.claim.ttl / 3 : Number.POSITIVE_INFINITY;
+    this.renewAt = this.#nextRenewal();
     emit('renewed', () => this.event());
+  }
+
+  /** The lease is of another length from now on. */
+  extended(ttl: number, sent: number, validFor: number): void {
+    this.claim = { ...this.claim, ttl };
+    if (!this.terms.renew) this.#leaseEnd = deadlineOf(sent, ttl);
+    this.renewed(sent, validFor);
   }
 
   /** Nobody knows whether the renewal took effect: the old deadline stands, and it is tried again soon. */
   renewalFailed(error: unknown): void {
-    this.renewAt = this.#engine.clock.now() + this.claim.ttl / 12;
+    this.renewAt = this.#engine.clock.now() + this.word / 12;
     emit('renewalFailed', () => this.event({ error }));
   }
 

@@ -90,8 +90,7 @@ export class HeldLease implements AnyLease {
     if (answer === 'gone') hold.end('the engine no longer has it');
     this.assertHeld();
     if (typeof answer !== 'object') throw this.#engine.unavailable(this.key, 'the renewal was not confirmed');
-    hold.claim = claim;
-    hold.renewed(sent, answer.validFor);
+    hold.extended(claim.ttl, sent, answer.validFor);
   }
 
   async release(): Promise<boolean> {

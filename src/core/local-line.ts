@@ -138,8 +138,7 @@ export class LocalLine implements HoldKeeper {
     return {
       key: this.#key,
       id: clock.id(),
-      take: seats.take,
-      of: seats.of,
+      ...seats,
       ttl,
       queue: terms.wait > 0 && backend.traits.fair,
       span: isExclusive(seats) ? terms.handOff.max + 1 : 1,

@@ -59,7 +59,7 @@ export class Renewal {
         hold.lose(
           hold.renews ? 'renewal failed until shortly before the deadline' : 'its time is up and it is not renewed',
         );
-      else if (now >= hold.renewAt - hold.claim.ttl / 30) {
+      else if (now >= hold.renewAt - hold.word / 30) {
         // A little early, so that holds taken at different times come to share a batch.
         if (hold.renews) batch.push(hold);
         else hold.renewAt = Number.POSITIVE_INFINITY;
@@ -73,7 +73,7 @@ export class Renewal {
     const sent = this.#engine.clock.now();
     const claims = batch.map(({ claim }) => claim);
     for (const hold of batch) hold.renewAt = Number.POSITIVE_INFINITY; // until it is answered
-    const within = Math.min(PATIENCE, Math.min(...claims.map(({ ttl }) => ttl)) / 3);
+    const within = Math.min(PATIENCE, Math.min(...batch.map(({ word }) => word)) / 3);
     const answers = await this.#engine.renew(claims, within).catch((error: unknown) => ({ error }));
     for (const [i, { id }] of claims.entries()) {
       const hold = this.#holds.get(id);

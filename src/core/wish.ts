@@ -98,6 +98,7 @@ export class Wish {
     return (
       this.seats.take === other.seats.take &&
       this.seats.of === other.seats.of &&
+      this.seats.readWrite === other.seats.readWrite &&
       leaseOf(this.terms) === leaseOf(other.terms) &&
       this.terms.minHold > 0 === other.terms.minHold > 0 &&
       this.terms.wait > 0 === other.terms.wait > 0

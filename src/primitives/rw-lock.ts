@@ -1,4 +1,4 @@
-import { EXCLUSIVE, SHARED } from '../core/admission.ts';
+import { SHARED, WRITER } from '../core/admission.ts';
 import { LockError } from '../core/errors.ts';
 import type { Lease, SharedLease } from '../core/lease.ts';
 import type { LockOptions } from '../core/options.ts';
@@ -22,6 +22,6 @@ export function rwLock(space: Space, key: string, layers: readonly (LockOptions 
   }
   return {
     read: new LockObject(space, oneKey<SharedLease>(space, key, SHARED), layers),
-    write: new LockObject(space, oneKey<Lease>(space, key, EXCLUSIVE), layers),
+    write: new LockObject(space, oneKey<Lease>(space, key, WRITER), layers),
   };
 }

@@ -16,8 +16,9 @@ export const NEEDS = {
   models: { programs: ['spin', 'gcc'], packages: ['spin', 'gcc', 'libc6-dev'] },
   browser: { programs: ['chromium'], packages: ['chromium'] },
   curator: {
-    programs: ['java', '/usr/share/java/curator-recipes.jar'],
-    packages: ['openjdk-17-jre-headless', 'libcurator-recipes-java'],
+    // The compiler, too: the rival is a source file.
+    programs: ['java', 'javac', '/usr/share/java/curator-recipes.jar'],
+    packages: ['openjdk-17-jdk-headless', 'libcurator-recipes-java'],
   },
 } as const satisfies Record<string, { programs: readonly string[]; packages: readonly string[] }>;
 

@@ -1,0 +1,47 @@
+import { admitted } from '../../core/admission.ts';
+import type { Standing } from '../../core/backend.ts';
+import { lineOf, type Member } from './names.ts';
+import { children, read, removed } from './nodes.ts';
+import { decodeKey } from './paths.ts';
+import type { Connection } from './wire/connection.ts';
+import { sync } from './wire/operations.ts';
+
+/** Nodes read at once: enough to fill the line, too few to hold up the process's own requests. */
+const BATCH = 256;
+
+/** Who stands in the lines of all keys that begin with `prefix`; those of Curator's clients are among them. */
+export async function* census(connection: Connection, root: string, prefix: string): AsyncIterable<Standing> {
+  await connection.request(sync);
+  for (const segment of (await children(connection, root)).sort()) {
+    const key = decodeKey(segment);
+    if (key?.startsWith(prefix)) yield* standings(connection, key, `${root}/${segment}`);
+  }
+}
+
+async function* standings(connection: Connection, key: string, parent: string): AsyncIterable<Standing> {
+  const line = lineOf(await children(connection, parent));
+  const inside = admitted(line);
+  for (let from = 0; from < line.length; from += BATCH) {
+    const batch = line.slice(from, from + BATCH);
+    const nodes = await Promise.all(batch.map(({ name }) => read(connection, `${parent}/${name}`)));
+    for (const [at, node] of nodes.entries()) {
+      if (!node) continue; // it has left meanwhile
+      const { take, of }: Member = batch[at]!;
+      const position = from + at;
+      const label = node.data.toString('utf8');
+      const remaining = Number.POSITIVE_INFINITY;
+      yield { key, held: position < inside, position, ticket: node.stat.czxid, take, of, label, remaining };
+    }
+  }
+}
+
+/** Removes the claim with this ticket. Tickets grow along the line, so the search ends early. */
+export async function evicted(connection: Connection, parent: string, ticket: bigint): Promise<boolean> {
+  await connection.request(sync);
+  for (const { name } of lineOf(await children(connection, parent))) {
+    const path = `${parent}/${name}`;
+    const node = await read(connection, path);
+    if (node && node.stat.czxid >= ticket) return node.stat.czxid === ticket && removed(connection, path);
+  }
+  return false;
+}

@@ -1,0 +1,2 @@
+export type { ZookeeperOptions } from './options.ts';
+export { zookeeper } from './zookeeper.ts';

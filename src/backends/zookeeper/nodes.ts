@@ -1,0 +1,48 @@
+import type { Connection } from './wire/connection.ts';
+import { Code, isKeeperError } from './wire/errors.ts';
+import { createContainer, getChildren, getData, type Operation, type Read, remove } from './wire/operations.ts';
+import type { Acl } from './wire/records.ts';
+
+/** Containers that vanish between being made and being used, in a row, before it is trouble. */
+export const TRIES = 10;
+
+/** What the operation answers; `instead` on a node that is not there. */
+async function orElse<T, E>(
+  connection: Connection,
+  operation: Operation<T>,
+  instead: E,
+  watcher?: () => void,
+): Promise<T | E> {
+  try {
+    return await connection.request(operation, watcher);
+  } catch (error) {
+    if (isKeeperError(error, Code.noNode)) return instead;
+    throw error;
+  }
+}
+
+/** Names under a node; one that is not there has none. */
+export const children = (connection: Connection, path: string, watcher?: () => void): Promise<string[]> =>
+  orElse(connection, getChildren(path), [], watcher);
+
+/** @returns undefined when it is not there, and then nothing is watched */
+export const read = (connection: Connection, path: string, watcher?: () => void): Promise<Read | undefined> =>
+  orElse(connection, getData(path), undefined, watcher);
+
+/** @returns whether it was there */
+export const removed = async (connection: Connection, path: string): Promise<boolean> =>
+  (await orElse(connection, remove(path), false)) !== false;
+
+/** The node and its parents, as far as they are missing. The server removes them when they have stood empty for a while. */
+export async function ensureContainer(connection: Connection, path: string, acl: readonly Acl[]): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await connection.request(createContainer(path, acl));
+      return;
+    } catch (error) {
+      if (isKeeperError(error, Code.nodeExists)) return;
+      if (!isKeeperError(error, Code.noNode) || tries === TRIES) throw error;
+      await ensureContainer(connection, path.slice(0, path.lastIndexOf('/')), acl);
+    }
+  }
+}

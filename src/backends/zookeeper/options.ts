@@ -1,0 +1,58 @@
+import type { ConnectionOptions } from 'node:tls';
+import { type Clock, systemClock } from '../../core/clock.ts';
+import { type Duration, milliseconds } from '../../core/duration.ts';
+import { invalid } from '../../core/errors.ts';
+import { rootOf } from './paths.ts';
+import type { Credentials } from './wire/open.ts';
+import { type Acl, CREATOR_ONLY, OPEN } from './wire/records.ts';
+import { parseServers, type Server } from './wire/servers.ts';
+
+export interface ZookeeperOptions {
+  /** `'h1:2181,h2:2181,h3:2181'`; the port may be left out. Any of them will do, and is looked for again when it fails. */
+  readonly servers: string;
+  /**
+   * How long the servers keep the locks of a process that they hear nothing of. The server has the last word and keeps to
+   * bounds of its own, from 2 to 20 ticks by default: usually 4 s to 40 s. Default 10 s, from 1 s to 1 hour. No lease may be
+   * shorter.
+   */
+  readonly sessionTimeout?: Duration;
+  /** Authenticates by digest. Nodes are then made so that only this user may do anything with them. */
+  readonly auth?: Credentials;
+  /** Rights of the nodes we make, instead of the creator's only (with `auth`) or everybody's (without). */
+  readonly acl?: readonly Acl[];
+  /** Connect by TLS, with Node's own options (`ca`, `cert`, `key`…). Certificates are verified unless these say otherwise. */
+  readonly tls?: ConnectionOptions | boolean;
+  /** Path under which every key has a node, without the first slash. Default `holdfast`. */
+  readonly prefix?: string;
+  /** Time and randomness; the machine's by default. */
+  readonly clock?: Clock;
+}
+
+export interface Settings {
+  readonly servers: readonly Server[];
+  readonly sessionTimeout: number;
+  readonly auth: Credentials | undefined;
+  readonly acl: readonly Acl[];
+  readonly tls: ConnectionOptions | undefined;
+  readonly root: string;
+  readonly clock: Clock;
+}
+
+const BOUNDS = { min: 1_000, max: 3_600_000 };
+
+/** @throws LockError `LOCK_INVALID`. */
+export function settingsOf(options: ZookeeperOptions): Settings {
+  const { auth, tls, prefix = 'holdfast', sessionTimeout = 10_000, clock = systemClock } = options;
+  if (auth && (typeof auth.user !== 'string' || typeof auth.password !== 'string' || auth.user.includes(':'))) {
+    throw invalid('auth must have a user, without a colon, and a password');
+  }
+  return {
+    servers: parseServers(options.servers),
+    sessionTimeout: milliseconds(sessionTimeout, 'sessionTimeout', BOUNDS),
+    auth,
+    acl: options.acl ?? (auth ? CREATOR_ONLY : OPEN),
+    tls: tls === true ? {} : tls || undefined,
+    root: rootOf(prefix),
+    clock,
+  };
+}

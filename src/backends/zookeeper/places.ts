@@ -1,0 +1,154 @@
+import type { Claim, Handle } from '../../core/backend.ts';
+import { isOf, nameOf } from './names.ts';
+import { children, ensureContainer, read, removed, TRIES } from './nodes.ts';
+import { encodeKey } from './paths.ts';
+import type { Connection } from './wire/connection.ts';
+import { Code, isKeeperError } from './wire/errors.ts';
+import { type Created, createEphemeralSequential } from './wire/operations.ts';
+import type { Acl } from './wire/records.ts';
+import type { Witness } from './wire/session.ts';
+
+/** A label is shown to people; more of it would only weigh on the server. */
+const LONGEST_LABEL = 256;
+
+/** A node of ours in a line: the place and the hold alike. */
+export interface Place {
+  readonly session: bigint;
+  readonly path: string;
+  readonly name: string;
+  readonly ticket: bigint;
+  /** Made with the first grant: a place that never was a hold has nothing to lose. */
+  lost?: AbortController;
+  /** When the last answered attempt began. */
+  asked: number;
+  /** Already told the next in line that it has been admitted. */
+  relayed: boolean;
+  /** The connection on which the node was seen and is watched: while it lives, no news is good news. */
+  seenOn?: Connection;
+}
+
+/** A place, and the names in its line as of after it was taken. */
+export interface Stand {
+  readonly place: Place;
+  readonly names: readonly string[];
+}
+
+export const labelOf = ({ label }: Claim): Buffer => Buffer.from(label.slice(0, LONGEST_LABEL));
+
+/** Our nodes, by id. */
+export class Places implements Witness {
+  readonly #root: string;
+  readonly #acl: readonly Acl[];
+  readonly #places = new Map<string, Place>();
+  /** Ids of which nobody knows whether a node was made. */
+  readonly #doubts = new Set<string>();
+
+  constructor(root: string, acl: readonly Acl[]) {
+    this.#root = root;
+    this.#acl = acl;
+  }
+
+  parent(key: string): string {
+    return `${this.#root}/${encodeKey(key)}`;
+  }
+
+  /** Ours, if it is of this session: a node of an earlier one is as good as gone. */
+  get(id: string, session: bigint): Place | undefined {
+    const place = this.#places.get(id);
+    if (!place || place.session === session) return place;
+    this.lose(id, place);
+    return undefined;
+  }
+
+  /** Takes a place in the line, or finds the one that was taken. */
+  async stand(connection: Connection, claim: Claim): Promise<Stand> {
+    const place = this.get(claim.id, connection.session) ?? (await this.#adopt(connection, claim));
+    if (place) {
+      const names = await children(connection, this.parent(claim.key));
+      if (names.includes(place.name)) return { place, names };
+      this.lose(claim.id, place);
+    }
+    return this.#create(connection, claim);
+  }
+
+  async #create(connection: Connection, claim: Claim): Promise<Stand> {
+    const parent = this.parent(claim.key);
+    const creation = createEphemeralSequential(`${parent}/${nameOf(claim)}`, labelOf(claim), this.#acl);
+    for (let tries = 1; ; tries++) {
+      this.#doubts.add(claim.id);
+      try {
+        // Both at once: the server answers in order, so the listing has the new node and all that are ahead of it.
+        const [created, names] = await Promise.all([connection.request(creation), children(connection, parent)]);
+        return { place: this.#keep(claim, connection, created), names };
+      } catch (error) {
+        if (!isKeeperError(error, Code.noNode) || tries === TRIES) throw error;
+        await ensureContainer(connection, parent, this.#acl);
+      }
+    }
+  }
+
+  #keep({ id }: Handle, { session }: Connection, { path, stat }: Created): Place {
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    const place: Place = { session, path, name, ticket: stat.czxid, asked: 0, relayed: false };
+    this.#doubts.delete(id);
+    this.#places.set(id, place);
+    return place;
+  }
+
+  /**
+   * The node of a claim whose creation was never answered. One of an earlier session dies with that session and must not
+   * be taken for ours (CURATOR-498): it is removed, so that we do not wait for it.
+   */
+  async #adopt(connection: Connection, claim: Claim): Promise<Place | undefined> {
+    if (!this.#doubts.has(claim.id)) return undefined;
+    let adopted: Place | undefined;
+    for (const path of await this.#find(connection, claim)) {
+      const node = await read(connection, path);
+      if (node?.stat.ephemeralOwner === connection.session) adopted = this.#keep(claim, connection, { path, ...node });
+      else if (node) await removed(connection, path);
+    }
+    return adopted;
+  }
+
+  async #find(connection: Connection, { key, id }: Handle): Promise<string[]> {
+    const parent = this.parent(key);
+    const names = await children(connection, parent);
+    return names.filter((name) => isOf(id, name)).map((name) => `${parent}/${name}`);
+  }
+
+  /** @returns whether there was anything */
+  async leave(connection: Connection, handle: Handle): Promise<boolean> {
+    const place = this.#places.get(handle.id);
+    // No longer ours from here on, so that its end is not taken for a loss. Should this fail, its name will be found.
+    this.#places.delete(handle.id);
+    const paths = place ? [place.path] : await this.#find(connection, handle);
+    const ends = await Promise.all(paths.map((path) => removed(connection, path)));
+    this.#doubts.delete(handle.id);
+    return ends.includes(true);
+  }
+
+  has(id: string, place: Place): boolean {
+    return this.#places.get(id) === place;
+  }
+
+  /** The node has gone, and not by our doing. */
+  lose(id: string, place: Place): void {
+    if (!this.has(id, place)) return;
+    this.#places.delete(id);
+    place.lost?.abort();
+  }
+
+  /** With a session go all its nodes. */
+  expired(session: bigint): void {
+    for (const [id, place] of this.#places) if (place.session === session) this.lose(id, place);
+  }
+
+  /** Holds are lost for good, even if the session should come back: whoever held has been told. Places may wait on. */
+  doubtful(session: bigint): void {
+    for (const [id, place] of this.#places) {
+      if (place.session !== session || !place.lost) continue;
+      this.#doubts.add(id);
+      this.lose(id, place);
+    }
+  }
+}

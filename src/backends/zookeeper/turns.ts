@@ -1,0 +1,15 @@
+/** Calls for one id one after the other: a release must not overtake the attempt that it takes back. */
+export class Turns {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  take<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(id);
+    const mine = before ? before.then(work, work) : work();
+    this.#last.set(id, mine);
+    const over = (): void => {
+      if (this.#last.get(id) === mine) this.#last.delete(id);
+    };
+    mine.then(over, over);
+    return mine;
+  }
+}

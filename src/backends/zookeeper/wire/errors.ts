@@ -1,0 +1,31 @@
+/** Codes of `org.apache.zookeeper.KeeperException` that somebody here acts upon. */
+export const Code = {
+  unimplemented: -6,
+  noNode: -101,
+  noAuth: -102,
+  nodeExists: -110,
+  sessionExpired: -112,
+  invalidAcl: -114,
+  authFailed: -115,
+  saslRequired: -124,
+} as const;
+
+/** The server's own refusal of one request. */
+export class KeeperError extends Error {
+  override readonly name = 'KeeperError';
+  readonly code: number;
+
+  constructor(code: number, operation: string) {
+    const known = Object.entries(Code).find(([, value]) => value === code)?.[0];
+    super(`ZooKeeper refused ${operation}: ${known ?? 'error'} (${code})`);
+    this.code = code;
+  }
+}
+
+/** No answer will come any more. The request may have taken effect, and its effect may be seen later. */
+export class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost';
+}
+
+export const isKeeperError = (error: unknown, code: number): boolean =>
+  error instanceof KeeperError && error.code === code;

@@ -1,0 +1,82 @@
+import type { Socket } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+import type { Clock } from '../../../core/clock.ts';
+import { Connection } from './connection.ts';
+import { ConnectionLost } from './errors.ts';
+import { Frames } from './frames.ts';
+import { hello, type Identity, readWelcome, type Welcome } from './handshake.ts';
+import { authenticate } from './operations.ts';
+import type { Server } from './servers.ts';
+import { openSocket } from './socket.ts';
+
+export interface Credentials {
+  readonly user: string;
+  readonly password: string;
+}
+
+export interface Wishes {
+  /** Session timeout to ask for. ms. */
+  readonly timeout: number;
+  readonly tls?: ConnectionOptions;
+  readonly auth?: Credentials;
+}
+
+/** The session is over, and its nodes with it. */
+export class SessionExpired extends Error {
+  override readonly name = 'SessionExpired';
+}
+
+export interface Opened {
+  readonly connection: Connection;
+  readonly welcome: Welcome;
+}
+
+/**
+ * Opens a connection and, on it, a session, or goes on with one; then makes itself known to the server.
+ * @param within limit of the whole, ms
+ */
+export async function open(
+  server: Server,
+  identity: Identity,
+  lastZxid: bigint,
+  { timeout, tls, auth }: Wishes,
+  within: number,
+  clock: Clock,
+): Promise<Opened> {
+  const socket = await openSocket(server, tls, within, clock);
+  const cancel = clock.after(within, () => socket.destroy(new ConnectionLost('the server is silent')));
+  try {
+    const frames = new Frames();
+    const sent = clock.now();
+    socket.write(hello(identity, timeout, lastZxid));
+    const welcome = readWelcome(await firstFrame(socket, frames));
+    if (!welcome) throw new SessionExpired('the session has expired');
+    const connection = new Connection(socket, frames, welcome, sent, lastZxid, clock);
+    if (auth) await connection.request(authenticate(auth.user, auth.password));
+    return { connection, welcome };
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  } finally {
+    cancel();
+  }
+}
+
+/** Nothing follows the server's first frame before we have asked for something. */
+function firstFrame(socket: Socket, frames: Frames): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const settle = (act: () => void): void => {
+      socket.off('data', data).off('error', reject).off('close', closed);
+      act();
+    };
+    const data = (chunk: Buffer): void => {
+      try {
+        for (const frame of frames.take(chunk)) settle(() => resolve(frame));
+      } catch (error) {
+        settle(() => reject(error));
+      }
+    };
+    const closed = (): void => settle(() => reject(new ConnectionLost('the server closed the connection at once')));
+    socket.on('data', data).on('error', reject).on('close', closed);
+  });
+}

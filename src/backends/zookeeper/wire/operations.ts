@@ -1,0 +1,122 @@
+import type { Decoder, Encoder } from './jute.ts';
+import { type Acl, decodeAcl, decodeStat, encodeAcl, type Stat } from './records.ts';
+
+/** One kind of request with its operands: how it is written, how its answer is read. Numbers as in ZooKeeper's `ZooDefs`. */
+export interface Operation<T> {
+  readonly name: string;
+  readonly code: number;
+  /** Fixed by the protocol for the few requests that are answered out of line. */
+  readonly xid?: number;
+  /** The leader has a part in the answer: it shows that the session is alive there, not only on the server asked. */
+  readonly viaLeader?: boolean;
+  /** What a watcher given with the request watches. */
+  readonly watches?: { readonly kind: 'node' | 'children'; readonly path: string };
+  encode(into: Encoder, watch: boolean): void;
+  decode(from: Decoder): T;
+}
+
+const nothing = (): void => {};
+
+const EPHEMERAL_SEQUENTIAL = 3;
+const CONTAINER = 4;
+/** Whatever version the node has. */
+const ANY_VERSION = -1;
+
+export interface Created {
+  readonly path: string;
+  readonly stat: Stat;
+}
+
+function creation(
+  name: string,
+  code: number,
+  mode: number,
+  path: string,
+  data: Uint8Array,
+  acl: readonly Acl[],
+): Operation<Created> {
+  return {
+    name,
+    code,
+    viaLeader: true,
+    encode(into) {
+      into.text(path).bytes(data);
+      encodeAcl(into, acl);
+      into.int(mode);
+    },
+    decode: (from) => ({ path: from.text(), stat: decodeStat(from) }),
+  };
+}
+
+/** A node that goes with its session; the server appends the next number of the parent to the name. Since 3.5. */
+export const createEphemeralSequential = (path: string, data: Uint8Array, acl: readonly Acl[]): Operation<Created> =>
+  creation('create2', 15, EPHEMERAL_SEQUENTIAL, path, data, acl);
+
+/** A parent that the server removes by itself some time after its last child has gone. Since 3.5. */
+export const createContainer = (path: string, acl: readonly Acl[]): Operation<Created> =>
+  creation('createContainer', 19, CONTAINER, path, new Uint8Array(), acl);
+
+export const remove = (path: string): Operation<void> => ({
+  name: 'delete',
+  code: 2,
+  viaLeader: true,
+  encode: (into) => void into.text(path).int(ANY_VERSION),
+  decode: nothing,
+});
+
+export const setData = (path: string, data: Uint8Array): Operation<Stat> => ({
+  name: 'setData',
+  code: 5,
+  viaLeader: true,
+  encode: (into) => void into.text(path).bytes(data).int(ANY_VERSION),
+  decode: decodeStat,
+});
+
+function reading<T>(
+  name: string,
+  code: number,
+  kind: 'node' | 'children',
+  path: string,
+  decode: (from: Decoder) => T,
+): Operation<T> {
+  return { name, code, watches: { kind, path }, encode: (into, watch) => void into.text(path).bool(watch), decode };
+}
+
+export interface Read {
+  readonly data: Buffer;
+  readonly stat: Stat;
+}
+
+/** Fails on a missing node, and then leaves no watch behind, unlike a watch by `exists`. */
+export const getData = (path: string): Operation<Read> =>
+  reading('getData', 4, 'node', path, (from) => ({ data: from.bytes(), stat: decodeStat(from) }));
+
+export const getChildren = (path: string): Operation<string[]> =>
+  reading('getChildren', 8, 'children', path, (from) => from.list(() => from.text()));
+
+export const getAcl = (path: string): Operation<Acl[]> => ({
+  name: 'getACL',
+  code: 6,
+  encode: (into) => void into.text(path),
+  decode: decodeAcl,
+});
+
+/** Answered by the server asked, but only after it has heard from the leader. */
+export const sync: Operation<void> = {
+  name: 'sync',
+  code: 9,
+  viaLeader: true,
+  encode: (into) => void into.text('/'),
+  decode: nothing,
+};
+
+export const authenticate = (user: string, password: string): Operation<void> => ({
+  name: 'auth',
+  code: 100,
+  xid: -4,
+  encode: (into) => void into.int(0).text('digest').text(`${user}:${password}`),
+  decode: nothing,
+});
+
+/** Ends the session and its ephemeral nodes at once. */
+export const closeSession: Operation<void> = { name: 'close', code: -11, encode: nothing, decode: nothing };

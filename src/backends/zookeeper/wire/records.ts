@@ -1,0 +1,46 @@
+import type { Decoder, Encoder } from './jute.ts';
+
+/** What a server knows of a node, as far as a lock asks. */
+export interface Stat {
+  /** The transaction that created the node: 64 bits that grow over the whole ensemble, leader after leader. */
+  readonly czxid: bigint;
+  /** The session that an ephemeral node lives and dies with; 0 for others. */
+  readonly ephemeralOwner: bigint;
+}
+
+export interface Acl {
+  /** Sum of read 1, write 2, create 4, delete 8, admin 16. */
+  readonly permissions: number;
+  /** `world`, `auth`, `digest`, `ip`, `x509`, `sasl`. */
+  readonly scheme: string;
+  readonly id: string;
+}
+
+const ALL_PERMISSIONS = 31;
+/** Everybody may do everything: what a server without any authentication leaves one. */
+export const OPEN: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, scheme: 'world', id: 'anyone' }];
+/** Whoever is authenticated as the creator may do everything, nobody else anything. */
+export const CREATOR_ONLY: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, scheme: 'auth', id: '' }];
+
+export function decodeStat(from: Decoder): Stat {
+  const czxid = from.long();
+  from.long(); // mzxid
+  from.long(); // ctime
+  from.long(); // mtime
+  from.int(); // version
+  from.int(); // cversion
+  from.int(); // aversion
+  const ephemeralOwner = from.long();
+  from.int(); // dataLength
+  from.int(); // numChildren
+  from.long(); // pzxid
+  return { czxid, ephemeralOwner };
+}
+
+export function encodeAcl(into: Encoder, acl: readonly Acl[]): void {
+  into.list(acl, ({ permissions, scheme, id }) => into.int(permissions).text(scheme).text(id));
+}
+
+export function decodeAcl(from: Decoder): Acl[] {
+  return from.list(() => ({ permissions: from.int(), scheme: from.text(), id: from.text() }));
+}

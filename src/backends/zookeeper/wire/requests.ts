@@ -1,0 +1,62 @@
+import { Code, KeeperError } from './errors.ts';
+import { type Decoder, Encoder } from './jute.ts';
+import type { Operation } from './operations.ts';
+import type { Watches } from './watches.ts';
+
+/** A request without an answer yet. */
+export interface Pending {
+  readonly operation: Operation<unknown>;
+  /** By the clock. */
+  readonly sent: number;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+  readonly watcher?: () => void;
+}
+
+/** What is on its way on one connection, in the order in which it was sent. */
+export class Requests {
+  readonly #pending = new Map<number, Pending>();
+  readonly #watches: Watches;
+  #xid = 0;
+
+  constructor(watches: Watches) {
+    this.#watches = watches;
+  }
+
+  get oldest(): Pending | undefined {
+    return this.#pending.values().next().value;
+  }
+
+  /** @returns the frame to send */
+  add(pending: Pending): Buffer {
+    const { operation, watcher } = pending;
+    this.#xid = (this.#xid + 1) & 0x7fffffff;
+    const xid = operation.xid ?? this.#xid;
+    this.#pending.set(xid, pending);
+    const request = new Encoder().int(xid).int(operation.code);
+    operation.encode(request, watcher !== undefined);
+    return request.frame();
+  }
+
+  /**
+   * @returns when it was sent, if the leader had a part in the answer
+   * @throws what ends the connection: an answer to nothing, or the end of the session
+   */
+  answer(xid: number, code: number, from: Decoder): number | undefined {
+    const pending = this.#pending.get(xid);
+    if (!pending) throw new RangeError(`an answer to request ${xid}, which nobody has made`);
+    const { operation, sent, watcher, resolve, reject } = pending;
+    if (code === Code.sessionExpired) throw new KeeperError(code, operation.name);
+    // Before any later frame is read: the event that this watch waits for may be the next one.
+    if (code === 0 && watcher && operation.watches) this.#watches.add(operation.watches, watcher);
+    if (code === 0) resolve(operation.decode(from));
+    else reject(new KeeperError(code, operation.name));
+    this.#pending.delete(xid);
+    return operation.viaLeader ? sent : undefined;
+  }
+
+  fail(error: Error): void {
+    for (const { reject } of this.#pending.values()) reject(error);
+    this.#pending.clear();
+  }
+}

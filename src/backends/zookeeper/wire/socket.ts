@@ -1,0 +1,29 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import type { Clock } from '../../../core/clock.ts';
+import { ConnectionLost } from './errors.ts';
+import type { Server } from './servers.ts';
+
+/** A connected socket, with TLS if so wished; its errors are heard by somebody from the first moment. */
+export function openSocket(
+  { host, port }: Server,
+  tls: ConnectionOptions | undefined,
+  within: number,
+  clock: Clock,
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    // An address is no server name: Node warns about one.
+    const name = isIP(host) ? {} : { servername: host };
+    const socket = tls ? connectTls({ ...name, ...tls, host, port }) : connectTcp({ host, port });
+    const cancel = clock.after(within, () => socket.destroy(new ConnectionLost(`no connection within ${within} ms`)));
+    socket.setNoDelay(true);
+    socket.once(tls ? 'secureConnect' : 'connect', () => {
+      cancel();
+      resolve(socket);
+    });
+    socket.on('error', (error) => {
+      cancel();
+      reject(error);
+    });
+  });
+}

@@ -1,0 +1,39 @@
+import type { Decoder } from './jute.ts';
+import type { Operation } from './operations.ts';
+
+const DELETED = 2;
+const CHILDREN_CHANGED = 4;
+
+/**
+ * Who is told when a node changes. As on the server, a watch tells once; and it lasts as long as its connection: when that
+ * ends everybody is told, looks again and watches anew, instead of asking the next server for the same watches.
+ */
+export class Watches {
+  readonly #waiting = new Map<string, (() => void)[]>();
+
+  add({ kind, path }: NonNullable<Operation<unknown>['watches']>, tell: () => void): void {
+    const name = `${kind} ${path}`;
+    const others = this.#waiting.get(name);
+    if (others) others.push(tell);
+    else this.#waiting.set(name, [tell]);
+  }
+
+  /** What the server sends when something has happened. */
+  event(from: Decoder): void {
+    const type = from.int();
+    from.int(); // state of the session
+    const path = from.text();
+    if (type !== CHILDREN_CHANGED) this.#tell(`node ${path}`);
+    if (type === CHILDREN_CHANGED || type === DELETED) this.#tell(`children ${path}`);
+  }
+
+  end(): void {
+    for (const name of [...this.#waiting.keys()]) this.#tell(name);
+  }
+
+  #tell(name: string): void {
+    const told = this.#waiting.get(name) ?? [];
+    this.#waiting.delete(name);
+    for (const tell of told) tell();
+  }
+}

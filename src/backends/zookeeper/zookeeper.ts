@@ -1,0 +1,205 @@
+import type {
+  Attempt,
+  Backend,
+  Claim,
+  Finding,
+  Grant,
+  Handle,
+  Release,
+  Renewal,
+  Standing,
+  Traits,
+} from '../../core/backend.ts';
+import { LockError } from '../../core/errors.ts';
+import { census, evicted } from './census.ts';
+import { findings } from './check.ts';
+import { LineWatch } from './line-watch.ts';
+import { lineOf } from './names.ts';
+import { children, read } from './nodes.ts';
+import { type Settings, settingsOf, type ZookeeperOptions } from './options.ts';
+import { labelOf, type Place, Places, type Stand } from './places.ts';
+import { proven } from './proof.ts';
+import { judged } from './refusal.ts';
+import { Turns } from './turns.ts';
+import { type Verdict, verdictOn } from './verdict.ts';
+import type { Connection } from './wire/connection.ts';
+import { ConnectionLost } from './wire/errors.ts';
+import { getAcl, setData, sync } from './wire/operations.ts';
+import { serverReport } from './wire/report.ts';
+import { Session } from './wire/session.ts';
+
+/** How long whatever has no limit of its own waits for a connection. ms. */
+const PATIENCE = 5_000;
+
+/**
+ * Locks on ZooKeeper: ephemeral sequential nodes in the layout of Curator's recipes, in one session that this owns. It
+ * connects when first asked, and reconnects by itself.
+ * @throws LockError `LOCK_INVALID` for a bad option.
+ */
+export function zookeeper(options: ZookeeperOptions): Backend {
+  return new Zookeeper(settingsOf(options));
+}
+
+class Zookeeper implements Backend {
+  readonly name = 'zookeeper';
+  readonly traits: Traits;
+  readonly #settings: Settings;
+  readonly #session: Session;
+  readonly #places: Places;
+  readonly #turns = new Turns();
+
+  constructor(settings: Settings) {
+    const { servers, sessionTimeout: timeout, tls, auth, clock, root, acl } = settings;
+    this.#settings = settings;
+    this.#places = new Places(root, acl);
+    this.#session = new Session(servers, { timeout, tls, auth }, clock, this.#places);
+    this.traits = {
+      seats: 'counted',
+      fair: true,
+      fencing: 'always',
+      spans: false,
+      wakes: 'watch',
+      lapses: false,
+      // The servers only know the session: they cannot free one lock of a dead process earlier than all of them.
+      ttl: { min: timeout, max: Number.MAX_SAFE_INTEGER },
+    };
+  }
+
+  attempt(claim: Claim): Promise<Attempt> {
+    if (claim.atLeast !== undefined) return Promise.reject(unsupported(claim.key));
+    return this.#turns.take(claim.id, () =>
+      this.#asked(`queue for ${JSON.stringify(claim.key)}`, claim.within, (connection, began) =>
+        this.#attempt(connection, claim, began),
+      ),
+    );
+  }
+
+  async #attempt(connection: Connection, claim: Claim, began: number): Promise<Attempt> {
+    const stand = await this.#places.stand(connection, claim);
+    stand.place.asked = began;
+    // ZooKeeper takes no "not after": what came too late is taken back.
+    const late = this.#settings.clock.now() - began > claim.within;
+    const verdict = this.#verdict(stand);
+    if (verdict.admitted && !late) return this.#grant(connection, claim, stand.place, verdict.relay);
+    if (late || !claim.queue) await this.#places.leave(connection, claim);
+    if (late || verdict.admitted) return { granted: false, late: true };
+    return { granted: false, ahead: verdict.ahead };
+  }
+
+  #verdict({ names, place }: Stand): Verdict {
+    const verdict = verdictOn(lineOf(names), place.name);
+    if (!verdict) throw new ConnectionLost('the node is not in its own line');
+    return verdict;
+  }
+
+  #grant(connection: Connection, claim: Claim, place: Place, relay: boolean): Grant {
+    if (relay && !place.relayed) {
+      place.relayed = true;
+      connection.request(setData(place.path, labelOf(claim))).catch(() => {}); // a hint: core asks by itself, too
+    }
+    place.lost ??= new AbortController();
+    const validFor = this.#validFor(connection, claim, place.asked);
+    return { granted: true, ticket: place.ticket, validFor, lost: place.lost.signal };
+  }
+
+  #validFor = (connection: Connection, { ttl }: Claim, since: number): number =>
+    Math.min(ttl, connection.sureUntil - since);
+
+  async renew(claims: readonly Claim[]): Promise<Renewal[]> {
+    const began = this.#settings.clock.now();
+    const connection = await this.#session.connection(PATIENCE);
+    // Shows that the session is alive, and brings whatever our watches had to tell until now: what is watched is still there.
+    await connection.request(sync);
+    const renewal = async (claim: Claim): Promise<Renewal> => {
+      const place = this.#places.get(claim.id, connection.session);
+      if (!place || !(await proven(this.#places, claim.id, place, connection))) return 'gone';
+      return { validFor: this.#validFor(connection, claim, began) };
+    };
+    return Promise.all(claims.map((claim) => renewal(claim).catch((): Renewal => 'unknown')));
+  }
+
+  release(handle: Handle): Promise<Release> {
+    return this.#turns.take(handle.id, () =>
+      this.#asked(`leave ${JSON.stringify(handle.key)}`, PATIENCE, async (connection) => ({
+        freed: await this.#places.leave(connection, handle),
+      })),
+    );
+  }
+
+  async watch(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
+    const watch = new LineWatch((tell) => this.#look(claim, wake, tell), wake, this.#settings.clock);
+    await watch.arm();
+    return watch;
+  }
+
+  /** Tells of the admission, or arms the one watch that the claim needs now. */
+  async #look(claim: Claim, wake: (grant?: Grant) => void, tell: () => void): Promise<boolean> {
+    for (;;) {
+      const connection = await this.#session.connection(PATIENCE);
+      const place = this.#places.get(claim.id, connection.session);
+      if (!place) throw new ConnectionLost('there is no place in line');
+      const parent = this.#places.parent(claim.key);
+      const verdict = this.#verdict({ place, names: await children(connection, parent) });
+      if (verdict.admitted) {
+        wake(this.#grant(connection, claim, place, verdict.relay));
+        return false;
+      }
+      if (verdict.behind !== undefined) {
+        if (await read(connection, `${parent}/${verdict.behind}`, tell)) return true;
+      } else {
+        const now = this.#verdict({ place, names: await children(connection, parent, tell) });
+        if (!now.admitted && now.behind === undefined) return true;
+      }
+    }
+  }
+
+  async *inspect(prefix: string): AsyncIterable<Standing> {
+    try {
+      yield* census(await this.#session.connection(PATIENCE), this.#settings.root, prefix);
+    } catch (error) {
+      throw judged(error, 'list the locks');
+    }
+  }
+
+  evict(key: string, ticket: bigint): Promise<boolean> {
+    return this.#asked(`evict from ${JSON.stringify(key)}`, PATIENCE, (connection) =>
+      evicted(connection, this.#places.parent(key), ticket),
+    );
+  }
+
+  check(): Promise<Finding[]> {
+    const { servers, tls, clock, root, acl } = this.#settings;
+    return this.#asked('be examined', PATIENCE, async (connection) => {
+      const stored = await connection.request(getAcl(root)).catch(() => acl);
+      const report = await serverReport(servers[0]!, tls, PATIENCE, clock);
+      return findings({ report, acl: stored, granted: this.#session.timeout }, this.#settings);
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#session.close();
+  }
+
+  async #asked<T>(
+    what: string,
+    within: number,
+    ask: (connection: Connection, began: number) => Promise<T>,
+  ): Promise<T> {
+    const began = this.#settings.clock.now();
+    try {
+      return await ask(await this.#session.connection(within), began);
+    } catch (error) {
+      throw judged(error, what);
+    }
+  }
+}
+
+const unsupported = (key: string): LockError =>
+  new LockError(
+    'LOCK_UNSUPPORTED',
+    'ZooKeeper numbers its tickets itself: it cannot serve in a quorum that raises them',
+    {
+      key,
+      backend: 'zookeeper',
+    },
+  );

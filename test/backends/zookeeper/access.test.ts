@@ -1,0 +1,137 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { createServer } from 'node:tls';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ZookeeperOptions, zookeeper } from '../../../src/backends/zookeeper/index.ts';
+import { createLocks, type Locks } from '../../../src/index.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
+import { HOST } from '../../kit/net.ts';
+import { find } from '../../kit/programs.ts';
+import type { Server } from '../../kit/server.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { startZookeeper } from '../../kit/zookeeper.ts';
+
+const ALICE = { user: 'alice', password: 'p:ss' };
+const SECRET = 'hunter2-canary';
+
+describeOn('zookeeper', 'rights, TLS and what endangers locks', () => {
+  let server: Server;
+  beforeAll(async () => {
+    server = await startZookeeper({ tickTime: '500', minSessionTimeout: '4000', maxSessionTimeout: '20000' });
+  }, 60_000);
+  afterAll(() => server?.[Symbol.asyncDispose]());
+
+  const backend = (options: Partial<ZookeeperOptions> = {}) =>
+    zookeeper({ servers: `${HOST}:${server.port}`, sessionTimeout: 5_000, ...options });
+  const client = (options?: Partial<ZookeeperOptions>): Locks => createLocks(backend(options));
+
+  test('with auth, locks belong to the user, and to every client of the user', async () => {
+    await using first = client({ prefix: 'digest', auth: ALICE });
+    await using second = client({ prefix: 'digest', auth: ALICE });
+    const lease = await first.mutex('a').acquire();
+    expect(await second.mutex('a').tryAcquire()).toBeNull();
+    await lease.release();
+    await (await second.mutex('a').acquire({ wait: 5_000 })).release();
+  });
+
+  test.for([
+    ['without a name', undefined],
+    ['another user', { user: 'mallory', password: SECRET }],
+    ['the same name with another password', { user: 'alice', password: SECRET }],
+  ] as const)('a stranger (%s) can neither take, nor list, nor evict them, and is told so at once', async ([
+    ,
+    auth,
+  ]) => {
+    await using owner = client({ prefix: 'digest', auth: ALICE });
+    await using stranger = client({ prefix: 'digest', auth });
+    const lease = await owner.mutex('mine').acquire();
+    const unavailable = expect.objectContaining({ code: 'LOCK_UNAVAILABLE', message: expect.stringMatching(/auth/) });
+    for (const key of ['mine', 'new']) {
+      const refused = await stranger
+        .mutex(key)
+        .acquire({ wait: 5_000 })
+        .catch((error) => error);
+      expect(refused).toEqual(unavailable);
+      expect(`${refused.stack} ${refused.cause?.stack}`).not.toContain(SECRET);
+    }
+    const list = async () => {
+      for await (const _ of stranger.inspect()) expect.unreachable('nothing may be shown');
+    };
+    await expect(list()).rejects.toEqual(unavailable);
+    await expect(stranger.forceRelease('mine', { reason: 'test' })).rejects.toEqual(unavailable);
+    expect(lease.held).toBe(true);
+    expect(await lease.release()).toBe(true);
+  });
+
+  test('an ACL that the server does not take is a definite refusal', async () => {
+    await using locks = client({ prefix: 'acl', acl: [{ permissions: 31, scheme: 'auth', id: '' }] });
+    await expect(locks.mutex('a').acquire({ wait: 5_000 })).rejects.toThrow(/`acl`/);
+  });
+
+  test.for<Partial<ZookeeperOptions>>([
+    { servers: '' },
+    { servers: 'a:b' },
+    { prefix: '../x' },
+    { prefix: 'zookeeper' },
+    { sessionTimeout: 10 },
+    { auth: { user: 'a:b', password: 'c' } },
+  ])('a bad option is refused when it is given: %o', (options) => {
+    expect(() => backend(options)).toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));
+  });
+
+  test('a ttl shorter than the session is refused before anything is sent', async () => {
+    await using locks = client();
+    await expect(locks.mutex('a').acquire({ ttl: 4_999 })).rejects.toMatchObject({ code: 'LOCK_INVALID' });
+  });
+
+  const codes = async (options: Partial<ZookeeperOptions>) => {
+    const opened = backend(options);
+    try {
+      return (await opened.check!()).map(({ severity, code }) => `${severity} ${code}`);
+    } finally {
+      await opened.close();
+    }
+  };
+
+  test('check tells of one server alone, of open nodes, and of session timeouts that are not as wished', async () => {
+    const open = ['warning standalone', 'warning acl-world-anyone'];
+    expect(await codes({ prefix: 'fresh' })).toEqual(open);
+    expect(await codes({ prefix: 'fresh', sessionTimeout: 1_000 })).toContain('warning session-timeout');
+    expect(await codes({ prefix: 'fresh', sessionTimeout: 60_000 })).toContain('info session-timeout');
+    expect(await codes({ prefix: 'fresh', auth: ALICE })).toEqual(['warning standalone']);
+  });
+
+  test.skipIf(!find('openssl'))('TLS: the certificate is verified, and locks work through it', async () => {
+    using folder = temporaryFolder();
+    const [key, cert] = ['key.pem', 'cert.pem'].map((name) => join(folder.path, name)) as [string, string];
+    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+    const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
+    execFileSync(find('openssl')!, [...made, ...subject, '-keyout', key, '-out', cert], { stdio: 'ignore' });
+    const pem = { key: readFileSync(key), cert: readFileSync(cert) };
+    // What a server's secureClientPort is to its clients: TLS around the same protocol.
+    await using front = createServer(pem, (socket) => {
+      const behind = connect(server.port, HOST);
+      socket.pipe(behind).pipe(socket);
+      for (const end of [socket, behind])
+        end.on('error', () => {}).on('close', () => socket.destroy(behind.destroy().errored ?? undefined));
+    });
+    front.on('tlsClientError', () => {});
+    front.listen(0, HOST);
+    await once(front, 'listening');
+    const { port } = front.address() as { port: number };
+    {
+      await using locks = client({ servers: `localhost:${port}`, tls: { ca: pem.cert } });
+      await (await locks.mutex('tls').acquire({ wait: 5_000 })).release();
+    }
+    for (const [servers, tls] of [
+      [`localhost:${port}`, true],
+      [`${HOST}:${port}`, { ca: pem.cert }],
+    ] as const) {
+      await using locks = client({ servers, tls });
+      await expect(locks.mutex('tls').acquire({ wait: 2_000 })).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    }
+  });
+});

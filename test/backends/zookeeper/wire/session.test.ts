@@ -1,0 +1,199 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { ConnectionLost, KeeperError } from '../../../../src/backends/zookeeper/wire/errors.ts';
+import type { Wishes } from '../../../../src/backends/zookeeper/wire/open.ts';
+import {
+  createEphemeralSequential,
+  getChildren,
+  getData,
+  setData,
+  sync,
+} from '../../../../src/backends/zookeeper/wire/operations.ts';
+import { OPEN } from '../../../../src/backends/zookeeper/wire/records.ts';
+import { Session } from '../../../../src/backends/zookeeper/wire/session.ts';
+import { systemClock } from '../../../../src/core/clock.ts';
+import { HOST } from '../../../kit/net.ts';
+import { startProxy } from '../../../kit/proxy.ts';
+import type { Server } from '../../../kit/server.ts';
+import { describeOn } from '../../../kit/suite.ts';
+import { bounded, until } from '../../../kit/wait.ts';
+import { startZookeeper } from '../../../kit/zookeeper.ts';
+
+const TIMEOUT = 1_000;
+const WITHIN = 5_000;
+
+class Told {
+  readonly expired = vi.fn();
+  readonly doubtful = vi.fn();
+}
+
+interface Opened extends AsyncDisposable {
+  readonly session: Session;
+  readonly told: Told;
+}
+
+function open(ports: readonly number[], wishes: Partial<Wishes> = {}): Opened {
+  const told = new Told();
+  const servers = ports.map((port) => ({ host: HOST, port }));
+  const session = new Session(servers, { timeout: TIMEOUT, ...wishes }, systemClock, told);
+  return { session, told, [Symbol.asyncDispose]: () => session.close() };
+}
+
+const node = (name: string) => createEphemeralSequential(`/${name}-`, Buffer.from('data'), OPEN);
+
+describeOn('zookeeper', 'a session', () => {
+  let server: Server;
+  beforeAll(async () => {
+    server = await startZookeeper({ tickTime: '200' });
+  }, 60_000);
+  afterAll(() => server?.[Symbol.asyncDispose]());
+
+  test('requests are answered in order, and the last sees what the first has done', async () => {
+    await using opened = open([server.port]);
+    const connection = await opened.session.connection(WITHIN);
+    const [first, second, names] = await Promise.all([
+      connection.request(node('order')),
+      connection.request(node('order')),
+      connection.request(getChildren('/')),
+    ]);
+    expect(names).toEqual(expect.arrayContaining([first.path.slice(1), second.path.slice(1)]));
+    expect(second.stat.czxid).toBeGreaterThan(first.stat.czxid);
+    expect(first.stat.ephemeralOwner).toBe(connection.session);
+    expect((await connection.request(getData(first.path))).data.toString()).toBe('data');
+  });
+
+  test("the server's refusal is an error with its code", async () => {
+    await using opened = open([server.port]);
+    const connection = await opened.session.connection(WITHIN);
+    const refused = await connection.request(getData('/nothing')).catch((error) => error);
+    expect(refused).toBeInstanceOf(KeeperError);
+    expect(refused.code).toBe(-101);
+  });
+
+  test('a watch tells once, of a change that comes after it was armed', async () => {
+    await using opened = open([server.port]);
+    const connection = await opened.session.connection(WITHIN);
+    const { path } = await connection.request(node('watched'));
+    const told = vi.fn();
+    await connection.request(getData(path), told);
+    expect(told).not.toHaveBeenCalled();
+    await connection.request(setData(path, Buffer.from('1')));
+    await connection.request(setData(path, Buffer.from('2')));
+    await connection.request(sync);
+    expect(told).toHaveBeenCalledTimes(1);
+  });
+
+  test('closing ends the session on the server at once', async () => {
+    await using other = open([server.port]);
+    const opened = open([server.port]);
+    const { path } = await (await opened.session.connection(WITHIN)).request(node('closing'));
+    await opened.session.close();
+    const names = await (await other.session.connection(WITHIN)).request(getChildren('/'));
+    expect(names).not.toContain(path.slice(1));
+    expect(opened.told.expired).not.toHaveBeenCalled();
+    await expect(opened.session.connection(WITHIN)).rejects.toMatchObject({ code: 'LOCK_CLOSED' });
+  });
+
+  test('a cut connection fails what is on its way, tells the watches, and the session goes on over the next', async () => {
+    await using proxy = await startProxy(server.port);
+    await using opened = open([proxy.port]);
+    const connection = await opened.session.connection(WITHIN);
+    const { path } = await connection.request(node('cut'));
+    const told = vi.fn();
+    await connection.request(getData(path), told);
+    proxy.stall('down');
+    const unanswered = connection.request(getData(path));
+    proxy.cut();
+    await expect(unanswered).rejects.toBeInstanceOf(ConnectionLost);
+    expect(told).toHaveBeenCalledTimes(1);
+    await proxy.pass();
+    const next = await opened.session.connection(WITHIN);
+    expect(next.session).toBe(connection.session);
+    expect((await next.request(getData(path))).stat.ephemeralOwner).toBe(connection.session);
+    expect(opened.told.expired).not.toHaveBeenCalled();
+  });
+
+  test('a server that falls silent is given up in half the session timeout, and the session goes on elsewhere', async () => {
+    await using silent = await startProxy(server.port);
+    await using opened = open([silent.port]);
+    const connection = await opened.session.connection(WITHIN);
+    silent.blackhole();
+    const asked = performance.now();
+    await expect(connection.request(sync)).rejects.toBeInstanceOf(ConnectionLost);
+    expect(performance.now() - asked).toBeLessThan(TIMEOUT * 0.75);
+    await silent.pass();
+    expect((await opened.session.connection(WITHIN)).session).toBe(connection.session);
+  });
+
+  test('out of reach, the session is doubtful before the server may end it, and known to be over afterwards', async () => {
+    await using proxy = await startProxy(server.port);
+    await using opened = open([proxy.port]);
+    await using other = open([server.port]);
+    const connection = await opened.session.connection(WITHIN);
+    const { path } = await connection.request(node('expiring'));
+    const elsewhere = await other.session.connection(WITHIN);
+    const gone = new Promise<void>((resolve) => void elsewhere.request(getData(path), resolve));
+    const cut = performance.now();
+    proxy.blackhole();
+    await until('doubt', () => opened.told.doubtful.mock.calls.length > 0);
+    expect(performance.now() - cut).toBeLessThan(TIMEOUT);
+    expect(opened.told.doubtful).toHaveBeenCalledExactlyOnceWith(connection.session);
+    expect(opened.told.expired).not.toHaveBeenCalled();
+    await bounded('the server ends the session', gone);
+    await proxy.pass();
+    const next = await opened.session.connection(WITHIN);
+    expect(next.session).not.toBe(connection.session);
+    expect(opened.told.expired).toHaveBeenCalledExactlyOnceWith(connection.session);
+  });
+
+  test('an idle session is kept alive', async () => {
+    const timeout = 2 * TIMEOUT;
+    await using opened = open([server.port], { timeout });
+    const connection = await opened.session.connection(WITHIN);
+    const { path } = await connection.request(node('idle'));
+    for (let i = 0; i < 8; i++) {
+      await new Promise((resolve) => setTimeout(resolve, timeout / 5));
+      expect(connection.sureUntil).toBeGreaterThan(systemClock.now());
+    }
+    expect(connection.alive).toBe(true);
+    expect((await connection.request(getData(path))).stat.ephemeralOwner).toBe(connection.session);
+  });
+
+  test('a stall of this process is not taken for the silence of the server', async () => {
+    await using opened = open([server.port]);
+    const connection = await opened.session.connection(WITHIN);
+    const answer = connection.request(sync);
+    await new Promise(setImmediate); // it is sent
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, TIMEOUT * 0.6);
+    await answer;
+    expect(connection.alive).toBe(true);
+  });
+
+  test('without a server every wait for one ends in time, and says why', async () => {
+    await using mute = createServer((socket) => void socket.on('error', () => {}).resume()).listen(0, HOST);
+    await once(mute, 'listening');
+    const { port } = mute.address() as { port: number };
+    await using opened = open([port]);
+    const asked = performance.now();
+    await expect(opened.session.connection(300)).rejects.toThrow(/no ZooKeeper server could be had/);
+    expect(performance.now() - asked).toBeLessThan(1_000);
+  });
+
+  test.for([
+    'HTTP/1.1 400 Bad Request\r\n\r\n',
+    '\0\0\0\u0004\0\0\0\0',
+    '\0\0\0\0',
+  ])('what answers %j is not taken for ZooKeeper', async (answer) => {
+    await using stranger = createServer(
+      (socket) =>
+        void socket
+          .on('error', () => {})
+          .resume()
+          .end(answer),
+    ).listen(0, HOST);
+    await once(stranger, 'listening');
+    await using opened = open([(stranger.address() as { port: number }).port]);
+    await expect(opened.session.connection(300)).rejects.toBeInstanceOf(ConnectionLost);
+  });
+});
