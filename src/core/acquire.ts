@@ -87,7 +87,7 @@ export class Place {
       if (!this.#listener.mail) answer ??= await this.#ask();
       const granted = this.#granted(answer);
       if (granted) {
-        if (granted.deadline > clock.now()) return granted;
+        if (deadlineOf(granted.sent, granted.validFor) > clock.now()) return granted;
         this.#startAnew();
       } else if (!answer) {
         await this.#listener.sleep(backOff(this.#spin, tries, clock.random()));
@@ -136,12 +136,7 @@ export class Place {
     const { mail } = this.#listener;
     const grant: Grant | undefined = mail ?? (answer?.attempt.granted ? answer.attempt : undefined);
     if (!grant || this.#sent === undefined) return undefined;
-    return {
-      ticket: grant.ticket,
-      sent: this.#sent,
-      deadline: deadlineOf(this.#sent, grant.validFor),
-      lost: grant.lost,
-    };
+    return { ticket: grant.ticket, sent: this.#sent, validFor: grant.validFor, lost: grant.lost };
   }
 
   /** Granted too late to be of use: the engine was slower than the lease. An id that is given back is never used again. */

@@ -1,9 +1,9 @@
-/** A grant in the terms of this process: good until `deadline`, counted from before its request was sent. */
+/** A grant in the terms of this process: good for `validFor`, counted from before its request was sent. */
 export interface Granted {
   readonly ticket: bigint;
   /** When the request was sent that this grant counts from. */
   readonly sent: number;
-  readonly deadline: number;
+  readonly validFor: number;
   readonly lost?: AbortSignal;
 }
 
@@ -12,6 +12,3 @@ export interface Granted {
  * and 2 ms for their rounding (Gray and Cheriton, *Leases*, 1989).
  */
 export const deadlineOf = (sent: number, validFor: number): number => sent + validFor * 0.99 - 2;
-
-/** The `validFor` that a deadline came from. */
-export const validForOf = (sent: number, deadline: number): number => (deadline - sent + 2) / 0.99;

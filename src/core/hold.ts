@@ -1,6 +1,6 @@
 import { isExclusive } from './admission.ts';
 import type { Claim } from './backend.ts';
-import { deadlineOf, type Granted, validForOf } from './deadline.ts';
+import { deadlineOf, type Granted } from './deadline.ts';
 import type { Engine } from './engine.ts';
 import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
@@ -27,6 +27,8 @@ export class Hold {
   deadline: number;
   /** When the request was sent that the deadline counts from. */
   sent: number;
+  /** For how long the engine's last answer was good, ms: the ttl, or less where a session carries the hold. */
+  word: number;
   /** When the next renewal is due; Infinity when none is. */
   renewAt: number;
   /** Callers inside: the one it was granted to, and those who re-entered. */
@@ -56,8 +58,9 @@ export class Hold {
     this.since = engine.clock.now();
     this.tenure = tenure ?? { since: this.since, passes: 0 };
     this.#leaseEnd = terms.renew ? Number.POSITIVE_INFINITY : deadlineOf(granted.sent, claim.ttl);
-    this.deadline = granted.deadline;
     this.sent = granted.sent;
+    this.word = Math.min(claim.ttl, granted.validFor);
+    this.deadline = Math.min(deadlineOf(granted.sent, granted.validFor), this.#leaseEnd);
     this.renewAt = this.#nextRenewal();
     this.#keeper = keeper;
     this.#lost = granted.lost;
@@ -95,11 +98,6 @@ export class Hold {
     return this.deadline - (this.terms.notice * this.word) / this.claim.ttl;
   }
 
-  /** For how long the engine's last answer was good, ms: the ttl, or less where a session carries the hold. */
-  get word(): number {
-    return Math.min(this.claim.ttl, validForOf(this.sent, this.deadline));
-  }
-
   get renews(): boolean {
     if (this.#loss) return false;
     if (!this.terms.renew) return !this.#engine.backend.traits.lapses && this.deadline < this.#leaseEnd;
@@ -113,6 +111,7 @@ export class Hold {
   renewed(sent: number, validFor: number): void {
     this.deadline = Math.min(Math.max(this.deadline, deadlineOf(sent, validFor)), this.#leaseEnd);
     this.sent = sent;
+    this.word = Math.min(this.claim.ttl, validFor);
     this.renewAt = this.#nextRenewal();
     emit('renewed', () => this.event());
   }
@@ -168,7 +167,7 @@ export class Hold {
   /** The same hold on the engine in the next hands, with the next token. */
   passTo(terms: Terms): Hold {
     this.close();
-    const granted = { ticket: this.token + 1n, sent: this.sent, deadline: this.deadline, lost: this.#lost };
+    const granted = { ticket: this.token + 1n, sent: this.sent, validFor: this.word, lost: this.#lost };
     const tenure = { since: this.tenure.since, passes: this.tenure.passes + 1 };
     return new Hold(this.#engine, this.claim, granted, terms, this.#keeper, tenure);
   }
