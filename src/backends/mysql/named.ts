@@ -1,0 +1,2 @@
+export type MysqlNamedOptions = {};
+export function mysqlNamed(): void {}
