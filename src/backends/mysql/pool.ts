@@ -13,6 +13,7 @@ export interface Connection {
   release(): void;
   destroy(): void;
   on(event: 'error' | 'end', listener: (error?: unknown) => void): unknown;
+  removeListener(event: 'error' | 'end', listener: (error?: unknown) => void): unknown;
 }
 
 /** What a statement that changes rows answers. */

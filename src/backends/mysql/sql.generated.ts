@@ -36,9 +36,19 @@ export const found: string = `-- Writes the table's own row. IGNORE: another pro
 -- :format  the format of the table
 INSERT IGNORE INTO {table} (name, ticket, used, line) VALUES ('', 0, {now}, :format)`;
 
+export const getLock: string = `-- Takes the named lock of a key in this session. Names are of the whole server, of 64 characters at most, and on some
+-- servers without case: hence a hash, in lower case, with the database mixed in.
+-- :database (of the table, or empty: the session's), :name (prefix/key), :wait (s)
+-- :notAfter  the server's time after which it is too late
+-- Result: got: 1 yes, 0 no, -1 too late, NULL an error. now.
+SELECT IF({now} > CAST(:notAfter AS SIGNED), -1, GET_LOCK({hash}, CAST(:wait AS SIGNED))) AS got, {now} AS now`;
+
 export const greet: string = `-- Before the first step: which table is this, what time is it, and does a statement commit by itself?
 -- Result: format, now, autocommit. No row: the table was made, but not founded.
 SELECT line AS format, {now} AS now, @@autocommit AS autocommit FROM {table} WHERE name = ''`;
+
+export const hash: string = `-- The name of the lock of a key. HEX, since the names of databases and keys have different character sets.
+SHA2(CONCAT(HEX(COALESCE(NULLIF(:database, ''), DATABASE(), '')), '/', HEX(:name)), 256)`;
 
 export const idle: string = `-- Keys that nobody has used for :idle µs. A line that is not empty then is one of the dead, or of a hold with a long ttl.
 -- :after (the last name of the page before), :idle
@@ -98,6 +108,11 @@ export const now: string = `-- The server's time when this is evaluated, µs sin
   + MOD(TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6)) + 86400000000, 900000000)
 )`;
 
+export const ownsLock: string = `-- Also keeps the session from being idle.
+-- :database, :name as in get-lock.sql
+-- Result: mine: 1 if this session has the lock.
+SELECT IS_USED_LOCK({hash}) = CONNECTION_ID() AS mine`;
+
 export const pause: string = `-- Whether SYSDATE goes on during a statement.
 SELECT IF(SLEEP(0.002) = 0, SYSDATE(6) > NOW(6), 0) AS moves`;
 
@@ -105,6 +120,10 @@ export const read: string = `-- The lines of some keys, and the server's time. N
 -- left, never before others that are still there.
 -- {names}
 SELECT name, line, {now} AS now FROM {table} WHERE name IN ({names})`;
+
+export const releaseLock: string = `-- :database, :name as in get-lock.sql
+-- Result: freed: 1, 0 if it is another session's, NULL if it is nobody's.
+SELECT RELEASE_LOCK({hash}) AS freed`;
 
 export const settings: string = `-- What the server says about itself. SHOW, since a variable that one kind of server does not have is an error in a SELECT.
 SHOW VARIABLES WHERE Variable_name IN (
@@ -141,6 +160,13 @@ export const sweep: string = `-- Takes away the rows of idle keys, unless they w
 -- {names}, :ticket (the floor they are under), :idle (µs)
 DELETE FROM {table}
 WHERE name IN ({names}) AND line = '' AND ticket <= CAST(:ticket AS UNSIGNED) AND used <= {now} - CAST(:idle AS SIGNED)`;
+
+export const ticket: string = `-- The next ticket of a key whose named lock this session has.
+-- :name, :atLeast
+-- Result: insertId. No row changed: there is no row for the key yet.
+UPDATE {table}
+SET ticket = LAST_INSERT_ID(GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED))), used = {now}
+WHERE name = :name`;
 
 export const touch: string = `-- A sign of life of many claims, at most one of each key: each lapses its ttl from now. What has lapsed stays so.
 -- {claims}   one row per claim: name, mark (\`@id \`), ttl (µs); in the order of the names, so that two of these statements

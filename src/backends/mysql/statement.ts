@@ -1,5 +1,5 @@
 import type { Value } from './pool.ts';
-import { now } from './sql.generated.ts';
+import { hash, now } from './sql.generated.ts';
 
 /** A statement as the driver takes it: the file without its comments, `:name` become `?`. */
 export interface Statement {
@@ -11,13 +11,16 @@ export interface Statement {
 export function statement(text: string, parts: Readonly<Record<string, string>>): Statement {
   const names: string[] = [];
   const sql = bare(text)
-    .replace(/\{(\w+)\}/g, (_, part: string) => (part === 'now' ? bare(now) : parts[part]!))
+    .replace(/\{(\w+)\}/g, (_, part: string) => parts[part] ?? bare(INCLUDES[part]!))
     .replace(/:(\w+)|\?/g, (found, name?: string) => {
       names.push(name ?? found);
       return '?';
     });
   return { sql, names };
 }
+
+/** Parts that several files share. */
+const INCLUDES: Readonly<Record<string, string>> = { hash, now };
 
 const bare = (text: string): string =>
   text

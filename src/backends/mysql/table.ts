@@ -121,12 +121,21 @@ export class Table {
     parts: Record<string, string> = {},
     list: readonly Value[] = [],
   ): Promise<unknown> {
+    return this.withConnection((connection) => this.on(connection, text, values, parts, list));
+  }
+
+  /** One statement on one connection, with the driver's own errors. */
+  async on(
+    connection: Connection,
+    text: string,
+    values: Record<string, Value> = {},
+    parts: Record<string, string> = {},
+    list: readonly Value[] = [],
+  ): Promise<unknown> {
     const { sql, names } = this.#statement(text, parts);
-    return this.withConnection(async (connection) => {
-      const [result] = await connection.execute({ sql, timeout: PATIENCE }, bind(names, values, list));
-      if (((result as Header).serverStatus ?? 0) & IN_TRANSACTION) throw this.#uncommitted();
-      return result;
-    });
+    const [result] = await connection.execute({ sql, timeout: PATIENCE }, bind(names, values, list));
+    if (((result as Header).serverStatus ?? 0) & IN_TRANSACTION) throw this.#uncommitted();
+    return result;
   }
 
   /** A connection of the pool for as long as `fn` takes; what it did before an error is not left to the next user. */

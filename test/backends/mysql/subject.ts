@@ -18,6 +18,7 @@ export function subject(name: string, mariadb: Mariadb, make: Make, options: Poo
     links.set(backend, link);
     backend.close = async () => {
       await close();
+      if (!links.delete(backend)) return;
       await pool.end();
       await link[Symbol.asyncDispose]();
     };
