@@ -1,5 +1,6 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Client } from './client.ts';
 import type { Connection } from './pool.ts';
-import type { Table } from './table.ts';
 
 /** How long the server sleeps for the bell at a time, s; below every common idle limit. */
 const SLEEP = 20;
@@ -14,7 +15,8 @@ const SILENT = '-';
  * on it: a bell that is not heard costs one poll.
  */
 export class Bell {
-  readonly #table: Table;
+  readonly #client: Client;
+  readonly #clock: Clock;
   readonly #onRing: () => void;
   readonly #name: string;
   #connection: Connection | undefined;
@@ -22,10 +24,11 @@ export class Bell {
   #listening = false;
   #closed = false;
 
-  constructor(table: Table, onRing: () => void) {
-    this.#table = table;
+  constructor(client: Client, clock: Clock, onRing: () => void) {
+    this.#client = client;
+    this.#clock = clock;
     this.#onRing = onRing;
-    this.#name = table.clock.id();
+    this.#name = clock.id();
   }
 
   /** By which others ring it, while there is someone to hear. */
@@ -51,16 +54,16 @@ export class Bell {
     if (!connection) return;
     connection.destroy();
     // The server would go on sleeping, and notice the end of the connection only then.
-    await this.#table.withConnection((other) => other.query(`KILL ${Number(connection.threadId)}`)).catch(() => {});
+    await this.#client.with((other) => other.query(`KILL ${Number(connection.threadId)}`)).catch(() => {});
   }
 
   async #listen(): Promise<void> {
     while (!this.#closed) {
       try {
-        await this.#table.withConnection((connection) => this.#sleep(connection));
+        await this.#client.with((connection) => this.#sleep(connection));
       } catch {
         if (this.#closed) return;
-        await new Promise<void>((resume) => this.#table.clock.after(PAUSE, resume, true));
+        await new Promise<void>((resume) => this.#clock.after(PAUSE, resume, true));
       }
     }
   }
@@ -88,7 +91,7 @@ export class Bell {
   async #ring(find: () => Promise<readonly string[]>): Promise<void> {
     const others = new Set((await find()).filter((bell) => bell !== SILENT && bell !== this.#name));
     if (others.size === 0) return;
-    await this.#table.withConnection(async (connection) => {
+    await this.#client.with(async (connection) => {
       const asked = [...others].map((bell) => `SELECT IS_USED_LOCK('${lockOf(bell)}') AS id`);
       const [rows] = await connection.query(asked.join(' UNION '));
       for (const { id } of rows as { id: number | null }[])

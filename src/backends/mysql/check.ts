@@ -1,6 +1,7 @@
 import type { Finding } from '../../core/backend.ts';
 import { isLockError } from '../../core/errors.ts';
 import * as sql from './sql.generated.ts';
+import { namesOf } from './statement.ts';
 import type { Table } from './table.ts';
 
 /** What a server says about itself; empty where it has no such variable. */
@@ -96,7 +97,7 @@ async function rights(table: Table): Promise<Finding[]> {
       await table.write(sql.swap, { name: none, old: none, new: '' });
     },
     INSERT: () => table.write(sql.found, { format: '' }),
-    DELETE: () => table.write(sql.sweep, { ticket: '0', idle: '0' }, { names: '?' }, [none]),
+    DELETE: () => table.write(sql.sweep, { ticket: '0', idle: '0' }, namesOf([none])),
   };
   for (const [right, step] of Object.entries(steps)) {
     try {

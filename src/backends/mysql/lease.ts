@@ -18,9 +18,9 @@ import { findings } from './check.ts';
 import { fits, grantOf, type Line, refusal, rounds, standings, stands } from './line.ts';
 import { MICRO, mark, partsOf, type Survey, survey } from './place.ts';
 import { Poller } from './poller.ts';
-import type { MysqlPool, Value } from './pool.ts';
+import type { MysqlPool } from './pool.ts';
 import * as sql from './sql.generated.ts';
-import { claimRows, marks, padded, portions } from './statement.ts';
+import { claimsOf, namesOf, portions, type Values } from './statement.ts';
 import { Sweeper } from './sweeper.ts';
 import { Table } from './table.ts';
 
@@ -97,8 +97,8 @@ class Mysql implements MysqlBackend {
     this.#prefix = `${checkPrefix(prefix)}/`;
     this.#table = new Table(pool, table, clock, this.name);
     this.#poller = new Poller(clock, poll, (keys) => this.#lines(keys));
-    this.#bell = gate ? new Bell(this.#table, () => this.#poller.hurry()) : undefined;
-    this.#sweeper = new Sweeper(this.#table, options);
+    this.#bell = gate ? new Bell(this.#table.client, clock, () => this.#poller.hurry()) : undefined;
+    this.#sweeper = new Sweeper(this.#table, clock, options);
   }
 
   setup(): Promise<void> {
@@ -180,7 +180,7 @@ class Mysql implements MysqlBackend {
   async #find(claim: Claim, notAfter: string, touched = false): Promise<Attempt> {
     for (let tries = 0; tries < TRIES; tries++) {
       const stored = (await this.#lines([claim.key])).get(claim.key);
-      if (!stored) await this.#table.createRow(this.#nameOf(claim.key));
+      if (!stored) await this.#table.write(sql.create, { name: this.#nameOf(claim.key) });
       const { text, now } = stored ?? { text: '', now: 0 };
       if (now > Number(notAfter)) return { granted: false, late: true };
       const line = survey(text, now);
@@ -239,9 +239,10 @@ class Mysql implements MysqlBackend {
 
   /** How many of the claims, each of a key of its own, were alive and are now for another ttl. */
   async #touch(claims: readonly Claim[], notAfter: string): Promise<number> {
-    const filled = padded(claims);
-    const values = filled.flatMap(({ key, id, ttl }) => [this.#nameOf(key), mark(id), `${Math.round(ttl * MICRO)}`]);
-    const header = await this.#table.write(sql.touch, { notAfter }, { claims: claimRows(filled.length) }, values);
+    const list = claimsOf(
+      claims.map(({ key, id, ttl }) => [this.#nameOf(key), mark(id), `${Math.round(ttl * MICRO)}`]),
+    );
+    const header = await this.#table.write(sql.touch, { notAfter }, list);
     return header.affectedRows;
   }
 
@@ -258,15 +259,13 @@ class Mysql implements MysqlBackend {
   async #lines(keys: readonly string[]): Promise<Map<string, Line>> {
     const lines = new Map<string, Line>();
     for (const portion of portions(keys)) {
-      const filled = padded(portion);
-      const names = filled.map((key) => this.#nameOf(key));
-      const rows = await this.#table.read(sql.read, {}, { names: marks(filled.length) }, names);
+      const rows = await this.#table.read(sql.read, {}, namesOf(portion.map((key) => this.#nameOf(key))));
       for (const { name, line, now } of rows) lines.set(this.#keyOf(name), { text: String(line), now: Number(now) });
     }
     return lines;
   }
 
-  #newcomer(claim: Claim): Record<string, Value> {
+  #newcomer(claim: Claim): Values {
     const { key, atLeast = 0n, span } = claim;
     const parts = partsOf(claim, this.#bell?.address ?? '-');
     return { ...parts, name: this.#nameOf(key), atLeast: `${atLeast}`, span: `${span}` };

@@ -4,7 +4,6 @@ import { LONGEST } from '../../core/duration.ts';
 import { LockError } from '../../core/errors.ts';
 import { checkPrefix } from '../../core/key.ts';
 import { findings } from './check.ts';
-import { mapped } from './errors.ts';
 import type { MysqlPool } from './pool.ts';
 import { Session } from './session.ts';
 import * as sql from './sql.generated.ts';
@@ -77,7 +76,7 @@ class Named implements Backend {
       return answer === 'late' ? { granted: false, late: true } : { granted: false };
     } catch (error) {
       this.#forget(claim.id, session);
-      throw mapped(error, this.name);
+      throw this.#table.mapped(error);
     }
   }
 
@@ -149,7 +148,7 @@ class Named implements Backend {
       return session;
     } catch (error) {
       this.#forget(id, session);
-      throw mapped(error, this.name);
+      throw this.#table.mapped(error);
     }
   }
 

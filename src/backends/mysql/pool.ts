@@ -8,7 +8,7 @@ export interface PromisePool {
 export interface Connection {
   readonly threadId: number | null;
   // biome-ignore lint/suspicious/noExplicitAny: mysql2's own type of the values; ours are strings and buffers
-  execute(options: { sql: string; timeout?: number }, values?: any): Promise<[unknown, unknown]>;
+  execute(sql: string, values?: any): Promise<[unknown, unknown]>;
   query(sql: string): Promise<[unknown, unknown]>;
   release(): void;
   destroy(): void;

@@ -1,6 +1,7 @@
 import type { Grant } from '../../core/backend.ts';
 import type { Connection, Header, Row, Value } from './pool.ts';
 import * as sql from './sql.generated.ts';
+import type { Values } from './statement.ts';
 import type { Table } from './table.ts';
 
 /** Which lock, and the row of its tickets. */
@@ -17,6 +18,7 @@ export class Session {
   readonly #table: Table;
   readonly #lock: LockName;
   readonly #lost = new AbortController();
+  readonly #over = new AbortController();
   readonly #onLoss = (): void => this.end();
   #connection: Connection | undefined;
   #grant: Grant | undefined;
@@ -37,7 +39,7 @@ export class Session {
   }
 
   async open(): Promise<void> {
-    const connection = await this.#table.pool.getConnection();
+    const connection = await this.#table.client.connection();
     if (this.#ended) return connection.release();
     connection.on('error', this.#onLoss);
     connection.on('end', this.#onLoss);
@@ -97,6 +99,7 @@ export class Session {
     this.#ended = true;
     const connection = this.#detach();
     connection?.destroy();
+    this.#over.abort();
     if (connection) this.#kill(connection);
     if (this.#grant) this.#lost.abort(new Error('the connection that had the lock has ended'));
   }
@@ -110,7 +113,7 @@ export class Session {
 
   /** The server notices late that nobody is there any more, while it waits or when no goodbye came through. */
   #kill({ threadId }: Connection): void {
-    const killed = this.#table.withConnection((other) => other.query(`KILL ${Number(threadId)}`));
+    const killed = this.#table.client.with((other) => other.query(`KILL ${Number(threadId)}`));
     killed.catch(() => {}); // gone already, most likely
   }
 
@@ -126,10 +129,11 @@ export class Session {
     return ticket;
   }
 
-  async #run(text: string, values: Record<string, Value> = {}): Promise<unknown> {
+  async #run(text: string, values: Values = {}): Promise<unknown> {
     if (!this.#connection) throw new Error('the connection has ended');
     try {
-      return await this.#table.on(this.#connection, text, { ...this.#lock, ...values });
+      const statement = this.#table.bind(text, { ...this.#lock, ...values });
+      return await this.#table.client.on(this.#connection, statement, this.#over.signal);
     } catch (error) {
       this.end();
       throw error;

@@ -118,8 +118,8 @@ SELECT IF(SLEEP(0.002) = 0, SYSDATE(6) > NOW(6), 0) AS moves`;
 
 export const read: string = `-- The lines of some keys, and the server's time. No locks: a line that was read late shows a claim behind others that have
 -- left, never before others that are still there.
--- {names}
-SELECT name, line, {now} AS now FROM {table} WHERE name IN ({names})`;
+-- {list}
+SELECT name, line, {now} AS now FROM {table} WHERE name IN ({list})`;
 
 export const releaseLock: string = `-- :database, :name as in get-lock.sql
 -- Result: freed: 1, 0 if it is another session's, NULL if it is nobody's.
@@ -157,9 +157,9 @@ export const swap: string = `-- Puts another line in the place of the one that w
 UPDATE {table} SET line = :new, used = {now} WHERE name = :name AND line = :old`;
 
 export const sweep: string = `-- Takes away the rows of idle keys, unless they were used again since they were read.
--- {names}, :ticket (the floor they are under), :idle (µs)
+-- {list}, :ticket (the floor they are under), :idle (µs)
 DELETE FROM {table}
-WHERE name IN ({names}) AND line = '' AND ticket <= CAST(:ticket AS UNSIGNED) AND used <= {now} - CAST(:idle AS SIGNED)`;
+WHERE name IN ({list}) AND line = '' AND ticket <= CAST(:ticket AS UNSIGNED) AND used <= {now} - CAST(:idle AS SIGNED)`;
 
 export const ticket: string = `-- The next ticket of a key whose named lock this session has.
 -- :name, :atLeast
@@ -169,11 +169,11 @@ SET ticket = LAST_INSERT_ID(GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED))), u
 WHERE name = :name`;
 
 export const touch: string = `-- A sign of life of many claims, at most one of each key: each lapses its ttl from now. What has lapsed stays so.
--- {claims}   one row per claim: name, mark (\`@id \`), ttl (µs); in the order of the names, so that two of these statements
---            never wait for each other in a circle
+-- {list}  one row per claim: name, mark (\`@id \`), ttl (µs); in the order of the names, so that two of these statements
+--         never wait for each other in a circle
 -- :notAfter  the server's time after which it is too late
 -- Result: how many rows were changed.
-UPDATE ({claims}) AS claims STRAIGHT_JOIN {table} AS kept ON kept.name = claims.name
+UPDATE ({list}) AS claims STRAIGHT_JOIN {table} AS kept ON kept.name = claims.name
 SET kept.line = INSERT(
       kept.line, INSTR(kept.line, claims.mark) + LENGTH(claims.mark), 16, {now} + CAST(claims.ttl AS SIGNED)
     ),

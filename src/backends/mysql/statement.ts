@@ -1,13 +1,28 @@
 import type { Value } from './pool.ts';
 import { hash, now } from './sql.generated.ts';
 
-/** A statement as the driver takes it: the file without its comments, `:name` become `?`. */
-export interface Statement {
+export type Values = Readonly<Record<string, Value>>;
+
+/** A statement with its values, as the driver takes it. */
+export interface Bound {
   readonly sql: string;
-  readonly names: readonly string[];
+  readonly values: Value[];
 }
 
-/** @param parts what the file names in braces: the table, and lists as long as the call needs */
+/** {list} of a statement: as many question marks as there are values, which have no names. */
+export interface List {
+  readonly text: string;
+  readonly values: readonly Value[];
+}
+
+export interface Statement {
+  bind(values: Values, list: readonly Value[]): Bound;
+}
+
+/** Parts that several files share. */
+const INCLUDES: Readonly<Record<string, string>> = { hash, now };
+
+/** A file without its comments, `:name` turned into `?`. @param parts what it names in braces, beside the shared ones */
 export function statement(text: string, parts: Readonly<Record<string, string>>): Statement {
   const names: string[] = [];
   const sql = bare(text)
@@ -16,11 +31,13 @@ export function statement(text: string, parts: Readonly<Record<string, string>>)
       names.push(name ?? found);
       return '?';
     });
-  return { sql, names };
+  return {
+    bind(values, list) {
+      let next = 0;
+      return { sql, values: names.map((name) => (name === '?' ? list[next++]! : values[name]!)) };
+    },
+  };
 }
-
-/** Parts that several files share. */
-const INCLUDES: Readonly<Record<string, string>> = { hash, now };
 
 const bare = (text: string): string =>
   text
@@ -28,36 +45,31 @@ const bare = (text: string): string =>
     .replace(/\s+/g, ' ')
     .trim();
 
-/** The values in the order of the statement; those of its list, which have no names, in the order given. */
-export function bind(
-  names: readonly string[],
-  values: Readonly<Record<string, Value>>,
-  list: readonly Value[],
-): Value[] {
-  let next = 0;
-  return names.map((name) => (name === '?' ? list[next++]! : values[name]!));
-}
-
-/** Most members of one statement's list. */
+/** Most members of one list. */
 const LARGEST = 64;
 
-export function* portions<T>(list: readonly T[]): Generator<readonly T[]> {
-  for (let from = 0; from < list.length; from += LARGEST) yield list.slice(from, from + LARGEST);
+export function* portions<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < all.length; from += LARGEST) yield all.slice(from, from + LARGEST);
 }
 
 /**
  * Filled up with its last member to a power of two: each length is a prepared statement of its own, kept per connection,
  * and there should be few of them.
  */
-export function padded<T>(list: readonly T[]): readonly T[] {
-  const length = 2 ** Math.ceil(Math.log2(list.length));
-  return [...list, ...Array<T>(length - list.length).fill(list.at(-1)!)];
+function padded<T>(members: readonly T[]): T[] {
+  const length = 2 ** Math.ceil(Math.log2(members.length));
+  return [...members, ...Array<T>(length - members.length).fill(members.at(-1)!)];
 }
 
-export const marks = (count: number): string => Array(count).fill('?').join(', ');
+export function namesOf(names: readonly Buffer[]): List {
+  const values = padded(names);
+  return { text: values.map(() => '?').join(', '), values };
+}
 
-/** {claims} of touch.sql. */
-export const claimRows = (count: number): string =>
-  Array(count)
-    .fill('SELECT CAST(? AS BINARY) AS name, CAST(? AS BINARY) AS mark, CAST(? AS SIGNED) AS ttl')
-    .join(' UNION ALL ');
+const CLAIM = 'SELECT CAST(? AS BINARY) AS name, CAST(? AS BINARY) AS mark, CAST(? AS SIGNED) AS ttl';
+
+/** @param claims name, mark and ttl of each */
+export function claimsOf(claims: readonly (readonly [Buffer, string, string])[]): List {
+  const values = padded(claims);
+  return { text: values.map(() => CLAIM).join(' UNION ALL '), values: values.flat() };
+}

@@ -1,7 +1,7 @@
-import type { Cancel } from '../../core/clock.ts';
+import type { Cancel, Clock } from '../../core/clock.ts';
 import { MICRO, survey } from './place.ts';
 import * as sql from './sql.generated.ts';
-import { marks, padded } from './statement.ts';
+import { namesOf } from './statement.ts';
 import type { Table } from './table.ts';
 
 const DAY = 86_400_000;
@@ -15,13 +15,15 @@ export interface SweepOptions {
 /** Takes away the rows of keys that nobody uses any more. Of all processes, one does it in each interval. */
 export class Sweeper {
   readonly #table: Table;
+  readonly #clock: Clock;
   readonly #idle: string;
   readonly #interval: number;
   #cancel: Cancel | undefined;
   #closed = false;
 
-  constructor(table: Table, { idle = DAY, sweep = TEN_MINUTES }: SweepOptions) {
+  constructor(table: Table, clock: Clock, { idle = DAY, sweep = TEN_MINUTES }: SweepOptions) {
     this.#table = table;
+    this.#clock = clock;
     this.#idle = `${Math.round(idle * MICRO)}`;
     this.#interval = sweep;
     if (sweep > 0) this.#schedule();
@@ -39,12 +41,10 @@ export class Sweeper {
       if (free.length > 0) {
         const ticket = `${free.map((row) => BigInt(row.ticket as number | string)).reduce((a, b) => (a > b ? a : b))}`;
         await this.#table.write(sql.floor, { ticket });
-        const names = padded(free.map(({ name }) => name as Buffer));
         const gone = await this.#table.write(
           sql.sweep,
           { ticket, idle: this.#idle },
-          { names: marks(names.length) },
-          names,
+          namesOf(free.map(({ name }) => name as Buffer)),
         );
         swept += gone.affectedRows;
       }
@@ -61,8 +61,8 @@ export class Sweeper {
   }
 
   #schedule(): void {
-    const pause = this.#interval * (0.75 + this.#table.clock.random() / 2);
-    this.#cancel = this.#table.clock.after(pause, () => void this.#turn(), true);
+    const pause = this.#interval * (0.75 + this.#clock.random() / 2);
+    this.#cancel = this.#clock.after(pause, () => void this.#turn(), true);
   }
 
   async #turn(): Promise<void> {
