@@ -23,6 +23,7 @@ import * as sql from './sql.generated.ts';
 import { claimsOf, namesOf, portions, type Values } from './statement.ts';
 import { Sweeper } from './sweeper.ts';
 import { Table } from './table.ts';
+import { type Visit, Visits } from './visits.ts';
 
 const TRAITS: Traits = {
   seats: 'counted',
@@ -89,8 +90,7 @@ class Mysql implements MysqlBackend {
   readonly #poller: Poller;
   readonly #sweeper: Sweeper;
   readonly #bell: Bell | undefined;
-  /** Ids that were refused a hold and have a place: their next attempt needs no place. */
-  readonly #standing = new Set<string>();
+  readonly #visits = new Visits();
 
   constructor(pool: MysqlPool, options: MysqlOptions) {
     const { prefix = 'holdfast', table = 'holdfast_lines', poll = 25, gate = false, clock = systemClock } = options;
@@ -109,19 +109,14 @@ class Mysql implements MysqlBackend {
     return this.#sweeper.sweep();
   }
 
-  async attempt(claim: Claim): Promise<Attempt> {
-    const answer = await this.#attempt(claim);
-    if (!answer.granted && claim.queue && !answer.late) this.#standing.add(claim.id);
-    else this.#standing.delete(claim.id);
-    return answer;
-  }
-
-  async #attempt(claim: Claim): Promise<Attempt> {
-    await this.#table.ready();
-    const notAfter = this.#table.time.limit(claim.within);
-    if (this.#standing.has(claim.id)) return this.#find(claim, notAfter);
-    const ticket = await this.#join(claim, '', notAfter);
-    return ticket ? grantOf(ticket, claim) : this.#find(claim, notAfter, ticket === 0n);
+  attempt(claim: Claim): Promise<Attempt> {
+    return this.#visit(claim, async (visit) => {
+      await this.#table.ready();
+      const notAfter = this.#table.time.limit(claim.within);
+      if (visit.stands) return this.#find(claim, visit, notAfter);
+      const ticket = await this.#join(claim, '', notAfter);
+      return ticket ? grantOf(ticket, claim) : this.#find(claim, visit, notAfter, ticket === 0n);
+    });
   }
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
@@ -137,7 +132,7 @@ class Mysql implements MysqlBackend {
 
   async release(handle: Handle, next?: Claim): Promise<Release> {
     await this.#table.ready();
-    const attempt = next && (await this.#exchange(handle, next));
+    const attempt = next && (await this.#visit(next, (visit) => this.#exchange(handle, next, visit)));
     if (attempt) return { freed: true, next: attempt };
     const freed = await this.#leave(handle);
     return { freed, next: next && (await this.attempt(next)) };
@@ -176,8 +171,20 @@ class Mysql implements MysqlBackend {
     await this.#bell?.close();
   }
 
+  async #visit<A extends Attempt | undefined>(claim: Claim, ask: (visit: Readonly<Visit>) => Promise<A>): Promise<A> {
+    const visit = this.#visits.begin(claim.id);
+    let stands = false;
+    try {
+      const answer = await ask(visit);
+      stands = answer?.granted === false && claim.queue && !answer.late;
+      return answer;
+    } finally {
+      if (this.#visits.end(claim.id, stands)) await this.#leave(claim);
+    }
+  }
+
   /** The place of a claim in a line, as it was when it was looked at: nobody gets ahead of it later. */
-  async #find(claim: Claim, notAfter: string, touched = false): Promise<Attempt> {
+  async #find(claim: Claim, visit: Readonly<Visit>, notAfter: string, touched = false): Promise<Attempt> {
     for (let tries = 0; tries < TRIES; tries++) {
       const stored = (await this.#lines([claim.key])).get(claim.key);
       if (!stored) await this.#table.write(sql.create, { name: this.#nameOf(claim.key) });
@@ -192,6 +199,7 @@ class Mysql implements MysqlBackend {
         if (touched) return position < line.held ? grantOf(mine.ticket, claim) : refusal(line, position, now);
         continue;
       }
+      if (visit.left) throw new Error('it was given up meanwhile');
       const free = fits(line.places, claim);
       const ticket = free || claim.queue ? await this.#join(claim, line.text, notAfter) : 0n;
       if (free ? ticket : ticket !== undefined)
@@ -208,21 +216,19 @@ class Mysql implements MysqlBackend {
     return header.affectedRows > 0 ? BigInt(header.insertId) : undefined;
   }
 
-  async #exchange(handle: Handle, next: Claim): Promise<Attempt | undefined> {
+  async #exchange(handle: Handle, next: Claim, visit: Readonly<Visit>): Promise<Attempt | undefined> {
     const notAfter = this.#table.time.limit(next.within);
     const header = await this.#table.write(sql.exchange, { ...this.#newcomer(next), gone: mark(handle.id), notAfter });
     if (header.affectedRows === 0) return undefined;
-    this.#standing.delete(handle.id);
+    this.#visits.leave(handle.id);
     const ticket = BigInt(header.insertId);
     if (ticket) return grantOf(ticket, next);
     this.#tellOthers(next.key);
-    const answer = await this.#find(next, notAfter, true);
-    if (!answer.granted) this.#standing.add(next.id);
-    return answer;
+    return this.#find(next, visit, notAfter, true);
   }
 
   async #leave({ key, id }: Handle): Promise<boolean> {
-    this.#standing.delete(id);
+    this.#visits.leave(id);
     const { affectedRows, insertId } = await this.#table.write(sql.leave, { name: this.#nameOf(key), mark: mark(id) });
     if (affectedRows === 0) return false;
     if (Number(insertId) & OTHERS) this.#tellOthers(key);

@@ -1,4 +1,4 @@
-// From sql/*.sql by scripts/build-sql.mjs: edit there.
+// Generated from sql/*.sql by scripts/build-sql.mjs: edit there.
 
 export const create: string = `-- The row of a key that was never used, or was swept. Its tickets start from the floor. The shared lock keeps the floor
 -- where it is until the row is there: a plain read could be older than a sweep that takes the same key away.

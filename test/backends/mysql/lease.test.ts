@@ -20,11 +20,11 @@ const HOSTILE = {
   'wait-timeout': '2',
 };
 
-describeOn('mysql', 'mysql with hostile settings, a pool of one connection and the least rights', () => {
+describeOn('mysql', 'mysql with hostile settings, a small pool and the least rights', () => {
   const mariadb = useMariadb(HOSTILE);
   const make = subject('mysql, hostile', mariadb, (pool, prefix) => mysql(pool, { prefix }), {
     user: 'locker',
-    connectionLimit: 1,
+    connectionLimit: 2,
     flags: ['-FOUND_ROWS'],
     charset: 'latin1',
   });

@@ -29,7 +29,11 @@ export function subject(name: string, mariadb: Mariadb, make: Make, options: Poo
     open: () => open('one'),
     apart: () => open('two'),
     faults: {
-      die: async (client) => links.get(client)!.cut(),
+      // A pool would connect anew, which the dead do not.
+      die: async (client) => {
+        links.get(client)!.refuse();
+        links.get(client)!.cut();
+      },
       stall: async (client) => {
         links.get(client)!.stall('up');
         return () => links.get(client)!.pass();

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { type MysqlOptions, mysql } from '../../../src/backends/mysql/index.ts';
+import { afterEach, expect, test } from 'vitest';
+import { type MysqlBackend, type MysqlOptions, mysql } from '../../../src/backends/mysql/index.ts';
 import type { Backend, Claim, Grant } from '../../../src/core/backend.ts';
 import { createLocks } from '../../../src/index.ts';
 import { describeOn } from '../../kit/suite.ts';
@@ -11,8 +11,15 @@ const POLL = 50;
 
 describeOn('mysql', 'waiting at mysql', () => {
   const mariadb = useMariadb();
-  const open = (options: MysqlOptions = {}): ReturnType<typeof mysql> =>
-    mysql(mariadb.pool(), { sweep: 0, ...options });
+  const opened: Backend[] = [];
+  const open = (options: MysqlOptions = {}): MysqlBackend => {
+    const backend = mysql(mariadb.pool(), { sweep: 0, ...options });
+    opened.push(backend);
+    return backend;
+  };
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((backend) => backend.close()));
+  });
 
   /** From the release in one process to the wake in another, ms. */
   async function handOvers(one: Backend, two: Backend, rounds: number): Promise<number[]> {
@@ -36,17 +43,17 @@ describeOn('mysql', 'waiting at mysql', () => {
     return times;
   }
 
-  test('a hand-over takes one poll at most, and 5 ms with a gate', async () => {
+  test('a hand-over takes one poll at most, and with a gate no poll at all', async () => {
     const polled = [open({ poll: POLL }), open({ poll: POLL })] as const;
     expect(median(await handOvers(...polled, 20)), 'median by poll, ms').toBeLessThanOrEqual(POLL);
-    for (const backend of polled) await backend.close();
     const gated = [
       open({ gate: true, poll: 1_000, table: 'gated' }),
       open({ gate: true, poll: 1_000, table: 'gated' }),
     ] as const;
     await handOvers(...gated, 4); // their connections are there now
-    expect(median(await handOvers(...gated, 20)), 'median by gate, ms').toBeLessThanOrEqual(5);
-    for (const backend of gated) await backend.close();
+    expect(median(await handOvers(...gated, 20)), 'median by gate, where a poll takes 1,000 ms').toBeLessThanOrEqual(
+      25,
+    );
   }, 60_000);
 
   test('a gate leaves no session on the server, and nothing to wait for', async () => {
@@ -94,6 +101,23 @@ describeOn('mysql', 'waiting at mysql', () => {
     const [few, many] = [await counted(1), await counted(60)];
     expect(few, 'polls of one waiter in 400 ms').toBeGreaterThan(3);
     expect(many, `polls of 60 waiters, of one: ${few}`).toBeLessThanOrEqual(few * 1.5);
+  });
+
+  test('a pool of one connection serves holders, waiters and renewals', async () => {
+    const locks = [0, 1].map(() => createLocks(mysql(mariadb.pool({ connectionLimit: 1 }), { poll: 10, sweep: 0 })));
+    let inside = 0;
+    const section = (i: number): Promise<void> =>
+      locks[i % 2]!.mutex('narrow', { ttl: 400, handOff: false }).run(
+        async (lease) => {
+          expect(++inside, 'inside').toBe(1);
+          if (i === 0) await new Promise((resolve) => setTimeout(resolve, 1_000)); // outlives its ttl
+          lease.assertHeld();
+          inside--;
+        },
+        { wait: '15s' },
+      );
+    await Promise.all(Array.from({ length: 12 }, (_, i) => section(i)));
+    for (const each of locks) await each.close();
   });
 
   test('connections that are killed all the time cost patience, never exclusion', async () => {
@@ -147,6 +171,5 @@ describeOn('mysql', 'waiting at mysql', () => {
       return answer.granted;
     });
     expect(next!.ticket).toBeGreaterThan(ticket);
-    await Promise.all([one.close(), two.close()]);
   });
 });
