@@ -28,9 +28,6 @@ const numberOf = (error: unknown): number | undefined => (error as { errno?: num
 export const isPassing = (error: unknown): boolean => PASSING.has(numberOf(error) ?? 0);
 export const isNoTable = (error: unknown): boolean => numberOf(error) === 1146;
 
-/** ER_LOCK_DEADLOCK and ER_USER_LOCK_DEADLOCK: the server saw that sessions wait for each other in a circle. */
-export const isDeadlock = (error: unknown): boolean => [1213, 3058].includes(numberOf(error) ?? 0);
-
 /** A definite refusal as a `LockError`; anything else, whose outcome is unknown, as it is. */
 export function mapped(error: unknown, backend: string): unknown {
   const advice = DEFINITE[numberOf(error) ?? 0];
