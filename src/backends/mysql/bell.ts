@@ -1,0 +1,107 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Client } from './client.ts';
+import type { Connection } from './pool.ts';
+
+/** How long the server sleeps for the bell at a time, s; below every common idle limit. */
+const SLEEP = 20;
+/** Pause after the connection was lost, ms. */
+const PAUSE = 1_000;
+/** No bell. */
+const SILENT = '-';
+
+/**
+ * How another process tells this one to look, without a poll: this one sleeps on the server, on one connection, and holds
+ * a named lock meanwhile; who holds a lock can be asked (IS_USED_LOCK), so the other ends just that sleep. Nothing rests
+ * on it: a bell that is not heard costs one poll.
+ */
+export class Bell {
+  readonly #client: Client;
+  readonly #clock: Clock;
+  readonly #onRing: () => void;
+  readonly #name: string;
+  #connection: Connection | undefined;
+  #sleeping = false;
+  #listening = false;
+  #closed = false;
+
+  constructor(client: Client, clock: Clock, onRing: () => void) {
+    this.#client = client;
+    this.#clock = clock;
+    this.#onRing = onRing;
+    this.#name = clock.id();
+  }
+
+  /** By which others ring it, while there is someone to hear. */
+  get address(): string {
+    return this.#sleeping ? this.#name : SILENT;
+  }
+
+  /** Begins to listen, if it does not already. */
+  listen(): void {
+    if (this.#listening || this.#closed) return;
+    this.#listening = true;
+    void this.#listen();
+  }
+
+  /** Rings in the background whoever `find` says. */
+  ring(find: () => Promise<readonly string[]>): void {
+    void this.#ring(find).catch(() => {}); // a poll finds what is not heard
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const connection = this.#connection;
+    if (!connection) return;
+    connection.destroy();
+    // The server would go on sleeping, and notice the end of the connection only then.
+    await this.#client.with((other) => other.query(`KILL ${Number(connection.threadId)}`)).catch(() => {});
+  }
+
+  async #listen(): Promise<void> {
+    while (!this.#closed) {
+      try {
+        await this.#client.with((connection) => this.#sleep(connection));
+      } catch {
+        if (this.#closed) return;
+        await new Promise<void>((resume) => this.#clock.after(PAUSE, resume, true));
+      }
+    }
+  }
+
+  async #sleep(connection: Connection): Promise<never> {
+    this.#connection = connection;
+    connection.on('error', () => {});
+    try {
+      await connection.query(`SELECT GET_LOCK('${lockOf(this.#name)}', 0)`);
+      for (;;) {
+        this.#sleeping = true;
+        await connection.query(`SELECT SLEEP(${SLEEP})`).catch((error) => {
+          if (!isInterrupted(error)) throw error;
+        });
+        if (this.#closed) throw new Error('closed');
+        this.#onRing();
+      }
+    } finally {
+      this.#sleeping = false;
+      this.#connection = undefined;
+      connection.destroy();
+    }
+  }
+
+  async #ring(find: () => Promise<readonly string[]>): Promise<void> {
+    const others = new Set((await find()).filter((bell) => bell !== SILENT && bell !== this.#name));
+    if (others.size === 0) return;
+    await this.#client.with(async (connection) => {
+      const asked = [...others].map((bell) => `SELECT IS_USED_LOCK('${lockOf(bell)}') AS id`);
+      const [rows] = await connection.query(asked.join(' UNION '));
+      for (const { id } of rows as { id: number | null }[])
+        if (id !== null) await connection.query(`KILL QUERY ${Number(id)}`);
+    });
+  }
+}
+
+/** Names of bells come from the table: only what one of ours looks like goes into a statement. */
+const lockOf = (bell: string): string => `holdfast:${bell.replace(/[^0-9a-f]/g, '').slice(0, 32)}`;
+
+/** ER_QUERY_INTERRUPTED. */
+const isInterrupted = (error: unknown): boolean => (error as { errno?: number }).errno === 1317;

@@ -1,0 +1,81 @@
+import type { Clock } from '../../core/clock.ts';
+import { isPassing } from './errors.ts';
+import { type Connection, type Header, type MysqlPool, type PromisePool, promised } from './pool.ts';
+import type { Bound } from './statement.ts';
+
+/** Tries of a statement that lost a deadlock or a wait for a row, and the longest pause after the first, ms. */
+const TRIES = 5;
+const PAUSE = 20;
+/** Longest time for one statement, ms. After it the connection is given up. */
+const PATIENCE = 10_000;
+/** SERVER_STATUS_IN_TRANS */
+const IN_TRANSACTION = 1;
+
+/** A statement waits for a COMMIT that never comes. */
+export class Uncommitted extends Error {}
+
+/** The pool: statements, each committed by itself, each for a limited time. */
+export class Client {
+  readonly #pool: PromisePool;
+  readonly #clock: Clock;
+
+  constructor(pool: MysqlPool, clock: Clock) {
+    this.#pool = promised(pool);
+    this.#clock = clock;
+  }
+
+  connection(): Promise<Connection> {
+    return this.#pool.getConnection();
+  }
+
+  /** What the server calls off without effect is tried again: its transaction was this statement, and is rolled back. */
+  async run(statement: Bound): Promise<unknown> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.with((connection) => this.on(connection, statement));
+      } catch (error) {
+        if (!isPassing(error) || tries === TRIES) throw error;
+        await new Promise<void>((resume) => this.#clock.after(this.#clock.random() * PAUSE * tries, resume));
+      }
+    }
+  }
+
+  /** A connection for as long as `fn` takes. After an error that is not the server's own word it is not used again. */
+  async with<T>(fn: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection = await this.#pool.getConnection();
+    let sound = false;
+    try {
+      const result = await fn(connection);
+      sound = true;
+      return result;
+    } catch (error) {
+      const { sqlState, fatal } = error as { sqlState?: string; fatal?: boolean };
+      sound = sqlState !== undefined && !fatal;
+      throw error;
+    } finally {
+      if (sound) connection.release();
+      else connection.destroy();
+    }
+  }
+
+  /** @param over ends the wait for an answer: the driver gives none on a connection that was destroyed */
+  async on(connection: Connection, { sql, values }: Bound, over?: AbortSignal): Promise<unknown> {
+    const [result] = await this.#bounded(connection.execute(sql, values), over);
+    if (((result as Header).serverStatus ?? 0) & IN_TRANSACTION) throw new Uncommitted();
+    return result;
+  }
+
+  #bounded<T>(answer: Promise<T>, over?: AbortSignal): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const end = (why: string): void => {
+        cancel();
+        over?.removeEventListener('abort', abort);
+        reject(new Error(why));
+      };
+      const abort = (): void => end('the connection was ended');
+      const cancel = this.#clock.after(PATIENCE, () => end(`no answer within ${PATIENCE} ms`), true);
+      over?.addEventListener('abort', abort);
+      answer.then(resolve, reject).finally(() => end('answered'));
+    });
+  }
+}

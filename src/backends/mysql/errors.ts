@@ -1,0 +1,38 @@
+import { LockError } from '../../core/errors.ts';
+
+/** ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_CHECKREAD: without effect, and worth another try. */
+const PASSING = new Set([1213, 1205, 1020]);
+
+/** Refusals that no repetition turns into a yes, and what to do about each. */
+const DEFINITE: Readonly<Record<number, string>> = {
+  1044: 'grant the user the rights that the page of this backend lists',
+  1045: 'check the user and the password',
+  1142: 'grant the user the rights that the page of this backend lists',
+  1143: 'grant the user the rights that the page of this backend lists',
+  1227: 'grant the user the rights that the page of this backend lists',
+  1370: 'grant the user the rights that the page of this backend lists',
+  1049: 'create the database, or name another one',
+  1046: 'name a database in the options of the pool, or in the name of the table',
+  1146: 'let a user who may create tables call setup() once',
+  1054: 'the table is not one of holdfast: name another one',
+  1064: 'the server is too old: MariaDB 10.6 or MySQL 8.0 is the least',
+  1114: 'the table or the disk is full: make room',
+  1021: 'the disk is full: make room',
+  1290: 'the server takes no writes: connect to the primary',
+  1792: 'the session takes no writes: connect to the primary, and leave transactions read-write',
+  1836: 'the server takes no writes: connect to the primary',
+};
+
+const numberOf = (error: unknown): number | undefined => (error as { errno?: number } | undefined)?.errno;
+
+export const isPassing = (error: unknown): boolean => PASSING.has(numberOf(error) ?? 0);
+export const isNoTable = (error: unknown): boolean => numberOf(error) === 1146;
+
+/** A definite refusal as a `LockError`; anything else, whose outcome is unknown, as it is. */
+export function mapped(error: unknown, backend: string): unknown {
+  const advice = DEFINITE[numberOf(error) ?? 0];
+  return advice === undefined ? error : refused(backend, (error as Error).message, advice, error);
+}
+
+export const refused = (backend: string, what: string, advice: string, cause?: unknown): LockError =>
+  new LockError('LOCK_UNAVAILABLE', `${backend} refused: ${what}. What to do: ${advice}`, { backend, cause });

@@ -1,0 +1,287 @@
+import type {
+  Attempt,
+  Backend,
+  Claim,
+  Finding,
+  Grant,
+  Handle,
+  Release,
+  Renewal,
+  Standing,
+  Traits,
+} from '../../core/backend.ts';
+import { type Clock, systemClock } from '../../core/clock.ts';
+import { LONGEST } from '../../core/duration.ts';
+import { checkPrefix } from '../../core/key.ts';
+import { Bell } from './bell.ts';
+import { findings } from './check.ts';
+import { fits, grantOf, type Line, refusal, rounds, standings, stands } from './line.ts';
+import { MICRO, mark, partsOf, type Survey, survey } from './place.ts';
+import { Poller } from './poller.ts';
+import type { MysqlPool } from './pool.ts';
+import * as sql from './sql.generated.ts';
+import { claimsOf, namesOf, portions, type Values } from './statement.ts';
+import { Sweeper } from './sweeper.ts';
+import { Table } from './table.ts';
+import { type Visit, Visits } from './visits.ts';
+
+const TRAITS: Traits = {
+  seats: 'counted',
+  fair: true,
+  fencing: 'durable',
+  spans: true,
+  wakes: 'mailbox',
+  lapses: true,
+  ttl: { min: 10, max: LONGEST },
+};
+
+/** Bits of the answer to leave.sql. */
+const ALIVE = 1;
+const OTHERS = 2;
+
+/** Below and above every byte of UTF-8. */
+const FIRST_BYTE = Buffer.from([0]);
+const LAST_BYTE = Buffer.from([255]);
+
+/** A renewal that comes late finds its claim gone, or does no harm. */
+const FOREVER = `${Number.MAX_SAFE_INTEGER}`;
+
+/** Looks at a line that others change meanwhile, before the attempt is called off with an unknown outcome. */
+const TRIES = 20;
+
+export interface MysqlOptions {
+  /** Begins the name of every key. Default `holdfast`. */
+  readonly prefix?: string;
+  /** `table` or `database.table`. Default `holdfast_lines`. */
+  readonly table?: string;
+  /** ms between two looks at the lines that this process waits in. Default 25. */
+  readonly poll?: number;
+  /** Hand over in a millisecond or two instead of a poll, by one connection of the pool that is kept. Default false. */
+  readonly gate?: boolean;
+  /** ms after which the row of a key nobody uses may be swept. Default a day. */
+  readonly idle?: number;
+  /** ms between two sweeps, by one of all processes. Default 10 minutes; 0: none. */
+  readonly sweep?: number;
+  /** Time and randomness; the machine's by default. */
+  readonly clock?: Clock;
+}
+
+export interface MysqlBackend extends Backend {
+  /** Makes the table, if it is not there. Done by the first use, too, if the user may. */
+  setup(): Promise<void>;
+  /** Takes away the rows of idle keys; how many. */
+  sweep(): Promise<number>;
+  check(): Promise<Finding[]>;
+}
+
+/**
+ * A line per key, in one table: fair, fenced, with leases by the server's clock.
+ * @throws LockError `LOCK_INVALID` for a bad prefix or table
+ */
+export function mysql(pool: MysqlPool, options: MysqlOptions = {}): MysqlBackend {
+  return new Mysql(pool, options);
+}
+
+class Mysql implements MysqlBackend {
+  readonly name = 'mysql';
+  readonly traits = TRAITS;
+  readonly #prefix: string;
+  readonly #table: Table;
+  readonly #poller: Poller;
+  readonly #sweeper: Sweeper;
+  readonly #bell: Bell | undefined;
+  readonly #visits = new Visits();
+
+  constructor(pool: MysqlPool, options: MysqlOptions) {
+    const { prefix = 'holdfast', table = 'holdfast_lines', poll = 25, gate = false, clock = systemClock } = options;
+    this.#prefix = `${checkPrefix(prefix)}/`;
+    this.#table = new Table(pool, table, clock, this.name);
+    this.#poller = new Poller(clock, poll, (keys) => this.#lines(keys));
+    this.#bell = gate ? new Bell(this.#table.client, clock, () => this.#poller.hurry()) : undefined;
+    this.#sweeper = new Sweeper(this.#table, clock, options);
+  }
+
+  setup(): Promise<void> {
+    return this.#table.ready();
+  }
+
+  sweep(): Promise<number> {
+    return this.#sweeper.sweep();
+  }
+
+  attempt(claim: Claim): Promise<Attempt> {
+    return this.#visit(claim, async (visit) => {
+      await this.#table.ready();
+      const notAfter = this.#table.time.limit(claim.within);
+      if (visit.stands) return this.#find(claim, visit, notAfter);
+      const ticket = await this.#join(claim, '', notAfter);
+      return ticket ? grantOf(ticket, claim) : this.#find(claim, visit, notAfter, ticket === 0n);
+    });
+  }
+
+  async renew(claims: readonly Claim[]): Promise<Renewal[]> {
+    await this.#table.ready();
+    const gone = new Set<Claim>();
+    for (const portion of [...rounds(claims)].flatMap((round) => [...portions(round)])) {
+      if ((await this.#touch(portion, FOREVER)) === portion.length) continue;
+      const lines = await this.#lines(portion.map(({ key }) => key));
+      for (const claim of portion) if (!stands(claim, lines.get(claim.key))) gone.add(claim);
+    }
+    return claims.map((claim) => (gone.has(claim) ? 'gone' : { validFor: claim.ttl }));
+  }
+
+  async release(handle: Handle, next?: Claim): Promise<Release> {
+    await this.#table.ready();
+    const attempt = next && (await this.#visit(next, (visit) => this.#exchange(handle, next, visit)));
+    if (attempt) return { freed: true, next: attempt };
+    const freed = await this.#leave(handle);
+    return { freed, next: next && (await this.attempt(next)) };
+  }
+
+  watch(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable {
+    this.#bell?.listen();
+    return this.#poller.watch(claim, wake);
+  }
+
+  async *inspect(prefix: string): AsyncIterable<Standing> {
+    await this.#table.ready();
+    const to = Buffer.concat([this.#nameOf(prefix), LAST_BYTE]);
+    for (let from = this.#nameOf(prefix); ; ) {
+      const rows = await this.#table.read(sql.list, { from, to });
+      for (const { name, line, now } of rows)
+        yield* standings(this.#keyOf(name), survey(String(line), Number(now)), Number(now));
+      if (rows.length === 0) return;
+      from = Buffer.concat([rows.at(-1)!.name as Buffer, FIRST_BYTE]);
+    }
+  }
+
+  async evict(key: string, ticket: bigint): Promise<boolean> {
+    await this.#table.ready();
+    const found = (await this.#survey(key))?.places.find((place) => place.ticket === ticket);
+    return found !== undefined && this.#leave({ key, id: found.id });
+  }
+
+  async check(): Promise<Finding[]> {
+    return findings(this.#table);
+  }
+
+  async close(): Promise<void> {
+    this.#poller.close();
+    this.#sweeper.close();
+    await this.#bell?.close();
+  }
+
+  async #visit<A extends Attempt | undefined>(claim: Claim, ask: (visit: Readonly<Visit>) => Promise<A>): Promise<A> {
+    const visit = this.#visits.begin(claim.id);
+    let stands = false;
+    try {
+      const answer = await ask(visit);
+      stands = answer?.granted === false && claim.queue && !answer.late;
+      return answer;
+    } finally {
+      if (this.#visits.end(claim.id, stands)) await this.#leave(claim);
+    }
+  }
+
+  /** The place of a claim in a line, as it was when it was looked at: nobody gets ahead of it later. */
+  async #find(claim: Claim, visit: Readonly<Visit>, notAfter: string, touched = false): Promise<Attempt> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const stored = (await this.#lines([claim.key])).get(claim.key);
+      if (!stored) await this.#table.write(sql.create, { name: this.#nameOf(claim.key) });
+      const { text, now } = stored ?? { text: '', now: 0 };
+      if (now > Number(notAfter)) return { granted: false, late: true };
+      const line = survey(text, now);
+      if (line.lapsed && !(await this.#swap(claim.key, text, line.text))) continue;
+      const position = line.places.findIndex(({ id }) => id === claim.id);
+      const mine = line.places[position];
+      if (mine) {
+        touched ||= (await this.#touch([claim], notAfter)) === 1;
+        if (touched) return position < line.held ? grantOf(mine.ticket, claim) : refusal(line, position, now);
+        continue;
+      }
+      if (visit.left) throw new Error('it was given up meanwhile');
+      const free = fits(line.places, claim);
+      const ticket = free || claim.queue ? await this.#join(claim, line.text, notAfter) : 0n;
+      if (free ? ticket : ticket !== undefined)
+        return free ? grantOf(ticket!, claim) : refusal(line, line.places.length, now);
+      touched = ticket === 0n;
+    }
+    throw new Error(`the line changed ${TRIES} times while it was looked at`);
+  }
+
+  /** The ticket, if the line was as expected; 0 if another; undefined if nothing was done. */
+  async #join(claim: Claim, expected: string, notAfter: string): Promise<bigint | undefined> {
+    const queue = claim.queue ? '1' : '0';
+    const header = await this.#table.write(sql.join, { ...this.#newcomer(claim), expected, queue, notAfter });
+    return header.affectedRows > 0 ? BigInt(header.insertId) : undefined;
+  }
+
+  async #exchange(handle: Handle, next: Claim, visit: Readonly<Visit>): Promise<Attempt | undefined> {
+    const notAfter = this.#table.time.limit(next.within);
+    const header = await this.#table.write(sql.exchange, { ...this.#newcomer(next), gone: mark(handle.id), notAfter });
+    if (header.affectedRows === 0) return undefined;
+    this.#visits.leave(handle.id);
+    const ticket = BigInt(header.insertId);
+    if (ticket) return grantOf(ticket, next);
+    this.#tellOthers(next.key);
+    return this.#find(next, visit, notAfter, true);
+  }
+
+  async #leave({ key, id }: Handle): Promise<boolean> {
+    this.#visits.leave(id);
+    const { affectedRows, insertId } = await this.#table.write(sql.leave, { name: this.#nameOf(key), mark: mark(id) });
+    if (affectedRows === 0) return false;
+    if (Number(insertId) & OTHERS) this.#tellOthers(key);
+    return (Number(insertId) & ALIVE) > 0;
+  }
+
+  #tellOthers(key: string): void {
+    this.#poller.hurry();
+    this.#bell?.ring(async () => {
+      const line = await this.#survey(key);
+      return line?.places.slice(0, line.held).map(({ bell }) => bell) ?? [];
+    });
+  }
+
+  /** How many of the claims, each of a key of its own, were alive and are now for another ttl. */
+  async #touch(claims: readonly Claim[], notAfter: string): Promise<number> {
+    const list = claimsOf(
+      claims.map(({ key, id, ttl }) => [this.#nameOf(key), mark(id), `${Math.round(ttl * MICRO)}`]),
+    );
+    const header = await this.#table.write(sql.touch, { notAfter }, list);
+    return header.affectedRows;
+  }
+
+  async #swap(key: string, old: string, text: string): Promise<boolean> {
+    const header = await this.#table.write(sql.swap, { name: this.#nameOf(key), old, new: text });
+    return header.affectedRows > 0;
+  }
+
+  async #survey(key: string): Promise<Survey | undefined> {
+    const stored = (await this.#lines([key])).get(key);
+    return stored && survey(stored.text, stored.now);
+  }
+
+  async #lines(keys: readonly string[]): Promise<Map<string, Line>> {
+    const lines = new Map<string, Line>();
+    for (const portion of portions(keys)) {
+      const rows = await this.#table.read(sql.read, {}, namesOf(portion.map((key) => this.#nameOf(key))));
+      for (const { name, line, now } of rows) lines.set(this.#keyOf(name), { text: String(line), now: Number(now) });
+    }
+    return lines;
+  }
+
+  #newcomer(claim: Claim): Values {
+    const { key, atLeast = 0n, span } = claim;
+    const parts = partsOf(claim, this.#bell?.address ?? '-');
+    return { ...parts, name: this.#nameOf(key), atLeast: `${atLeast}`, span: `${span}` };
+  }
+
+  #nameOf(key: string): Buffer {
+    return Buffer.from(this.#prefix + key);
+  }
+
+  #keyOf(name: unknown): string {
+    return String(name).slice(this.#prefix.length);
+  }
+}

@@ -1,0 +1,84 @@
+import { type Seats, Tally } from '../../core/admission.ts';
+import { type Claim, PLACE_TTL } from '../../core/backend.ts';
+
+/** One claim as it stands in a line. Times in µs of the server. */
+export interface Place extends Seats {
+  readonly id: string;
+  /** When it lapses as a hold. */
+  readonly until: number;
+  readonly ticket: bigint;
+  readonly ttl: number;
+  readonly joined: number;
+  /** Of the process that waits there, `-` if it has none. */
+  readonly bell: string;
+  readonly label: string;
+  /** As it is stored. */
+  readonly text: string;
+}
+
+export const MICRO = 1_000;
+
+/** How a place begins, so that it can be found in the text: no other part of a line has an `@`. */
+export const mark = (id: string): string => `@${encodeURIComponent(id)} `;
+
+/** The parts of a place that the statement puts together with those that only the server knows. */
+export function partsOf(claim: Claim, bell: string): { mark: string; ttl: string; seats: string; tail: string } {
+  const ttl = `${Math.round(claim.ttl * MICRO)}`;
+  return {
+    mark: mark(claim.id),
+    ttl,
+    seats: ` ${claim.take} ${claim.of} ${ttl} `,
+    tail: ` ${bell} ${encodeURIComponent(claim.label.toWellFormed())};`,
+  };
+}
+
+export function parse(line: string): Place[] {
+  return line
+    .split(';')
+    .slice(0, -1)
+    .map((text) => {
+      const [id, until, ticket, take, of, ttl, joined, bell, label] = text.slice(1).split(' ') as [string, ...string[]];
+      return {
+        id: decodeURIComponent(id),
+        until: Number(until),
+        ticket: BigInt(ticket!),
+        take: Number(take),
+        of: Number(of),
+        ttl: Number(ttl),
+        joined: Number(joined),
+        bell: bell!,
+        label: decodeURIComponent(label!),
+        text: `${text};`,
+      };
+    });
+}
+
+/** A line without those who gave no sign of life. */
+export interface Survey {
+  readonly places: readonly Place[];
+  /** How many of them, from the head, hold. */
+  readonly held: number;
+  readonly text: string;
+  /** Whether anyone was left out. */
+  readonly lapsed: boolean;
+}
+
+export function survey(line: string, now: number): Survey {
+  const stored = parse(line);
+  const tally = new Tally();
+  const places: Place[] = [];
+  let held = 0;
+  for (const place of stored) {
+    const holds = held === places.length && tally.fits(place);
+    if (lapse(place, holds) <= now) continue;
+    places.push(place);
+    if (!holds) continue;
+    tally.add(place);
+    held++;
+  }
+  return { places, held, text: places.map(({ text }) => text).join(''), lapsed: places.length < stored.length };
+}
+
+/** A place may lapse earlier than a hold: its process is there to ask again. */
+export const lapse = ({ until, ttl }: Place, holds: boolean): number =>
+  holds ? until : until - ttl + Math.min(ttl, PLACE_TTL * MICRO);

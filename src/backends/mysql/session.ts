@@ -1,0 +1,142 @@
+import type { Grant } from '../../core/backend.ts';
+import type { Connection, Header, Row, Value } from './pool.ts';
+import * as sql from './sql.generated.ts';
+import type { Values } from './statement.ts';
+import type { Table } from './table.ts';
+
+/** Which lock, and the row of its tickets. */
+export interface LockName extends Record<string, Value> {
+  readonly database: string;
+  readonly name: Buffer;
+}
+
+/**
+ * A connection of its own for one claim: it waits for a named lock, then has it. The server frees the lock when the
+ * connection ends, whoever ends it; so that is what happens here after any doubt.
+ */
+export class Session {
+  readonly #table: Table;
+  readonly #lock: LockName;
+  readonly #lost = new AbortController();
+  readonly #over = new AbortController();
+  readonly #onLoss = (): void => this.end();
+  #connection: Connection | undefined;
+  #grant: Grant | undefined;
+  #ended = false;
+
+  constructor(table: Table, lock: LockName) {
+    this.#table = table;
+    this.#lock = lock;
+  }
+
+  /** What it has, once it has it. */
+  get grant(): Grant | undefined {
+    return this.#ended ? undefined : this.#grant;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  async open(): Promise<void> {
+    const connection = await this.#table.client.connection();
+    if (this.#ended) return connection.release();
+    connection.on('error', this.#onLoss);
+    connection.on('end', this.#onLoss);
+    this.#connection = connection;
+  }
+
+  /**
+   * Waits on the server for as long as `seconds`.
+   * @returns the grant; undefined when others have the lock, `late` when the server got this after `notAfter`
+   */
+  async take(seconds: number, notAfter: string, atLeast: bigint): Promise<Grant | 'late' | undefined> {
+    const [row] = (await this.#run(sql.getLock, { wait: `${seconds}`, notAfter })) as Row[];
+    this.#table.time.learn(Number(row!.now));
+    const got = row!.got === null ? undefined : Number(row!.got);
+    if (got === undefined) throw new Error('GET_LOCK was interrupted');
+    if (got !== 1) return got < 0 ? 'late' : undefined;
+    const ticket = (await this.#ticket(atLeast)) ?? (await this.#firstTicket(atLeast));
+    if (this.#ended) throw new Error('the connection has ended');
+    this.#grant = { granted: true, ticket, validFor: Number.POSITIVE_INFINITY, lost: this.#lost.signal };
+    return this.#grant;
+  }
+
+  /** Whether the lock is still this session's. */
+  async check(): Promise<boolean> {
+    const [row] = (await this.#run(sql.ownsLock)) as Row[];
+    if (Number(row!.mine) !== 1) this.end();
+    return !this.#ended;
+  }
+
+  /** Whether this freed the lock; the connection goes back to the pool without it. */
+  async release(): Promise<boolean> {
+    if (!this.#grant || this.#ended) {
+      this.end();
+      return false;
+    }
+    this.#grant = undefined;
+    const [row] = (await this.#run(sql.releaseLock)) as Row[];
+    if (Number(row!.freed) !== 1) {
+      this.end();
+      return false;
+    }
+    this.leave();
+    return true;
+  }
+
+  /** Gives the connection back. It must not have the lock. */
+  leave(): void {
+    this.#ended = true;
+    const connection = this.#detach();
+    connection?.removeListener('error', this.#onLoss);
+    connection?.release();
+  }
+
+  /** Ends the connection, and with it whatever it has or waits for. */
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    const connection = this.#detach();
+    connection?.destroy();
+    this.#over.abort();
+    if (connection) this.#kill(connection);
+    if (this.#grant) this.#lost.abort(new Error('the connection that had the lock has ended'));
+  }
+
+  #detach(): Connection | undefined {
+    const connection = this.#connection;
+    this.#connection = undefined;
+    connection?.removeListener('end', this.#onLoss);
+    return connection; // its errors are still heard, by a listener that does nothing any more
+  }
+
+  /** The server notices late that nobody is there any more, while it waits or when no goodbye came through. */
+  #kill({ threadId }: Connection): void {
+    const killed = this.#table.client.with((other) => other.query(`KILL ${Number(threadId)}`));
+    killed.catch(() => {}); // gone already, most likely
+  }
+
+  async #ticket(atLeast: bigint): Promise<bigint | undefined> {
+    const header = (await this.#run(sql.ticket, { atLeast: `${atLeast}` })) as Header;
+    return header.affectedRows > 0 ? BigInt(header.insertId) : undefined;
+  }
+
+  async #firstTicket(atLeast: bigint): Promise<bigint> {
+    await this.#run(sql.create);
+    const ticket = await this.#ticket(atLeast);
+    if (ticket === undefined) throw new Error('the row of the tickets vanished');
+    return ticket;
+  }
+
+  async #run(text: string, values: Values = {}): Promise<unknown> {
+    if (!this.#connection) throw new Error('the connection has ended');
+    try {
+      const statement = this.#table.bind(text, { ...this.#lock, ...values });
+      return await this.#table.client.on(this.#connection, statement, this.#over.signal);
+    } catch (error) {
+      this.end();
+      throw error;
+    }
+  }
+}

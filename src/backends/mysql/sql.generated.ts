@@ -1,0 +1,187 @@
+// Generated from sql/*.sql by scripts/build-sql.mjs: edit there.
+
+export const create: string = `-- The row of a key that was never used, or was swept. Its tickets start from the floor. The shared lock keeps the floor
+-- where it is until the row is there: a plain read could be older than a sweep that takes the same key away.
+-- :name
+INSERT IGNORE INTO {table} (name, ticket, used, line)
+SELECT :name, ticket, {now}, '' FROM {table} WHERE name = '' LOCK IN SHARE MODE`;
+
+export const exchange: string = `-- Gives up a hold that has not lapsed, and in the same step takes a place for another claim at the end of the line.
+-- :gone (\`@id \` of the hold), the rest as in join.sql
+-- Result: no row changed: nothing to give up, or too late.
+--         insertId: the ticket, if nobody else stands in the line; else 0, and the line has to be read.
+UPDATE {table}
+SET line = CONCAT(
+      SUBSTRING_INDEX(line, :gone, 1),
+      SUBSTRING(line, LOCATE(';', line, INSTR(line, :gone)) + 1),
+      :mark, {now} + CAST(:ttl AS SIGNED), ' ', GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)),
+      :seats, {now}, :tail
+    ),
+    ticket = GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)) + CAST(:span AS UNSIGNED) - 1,
+    used = {now}
+WHERE name = :name
+  AND INSTR(line, :gone) > 0
+  AND INSTR(line, :mark) = 0
+  AND SUBSTRING(line, INSTR(line, :gone) + LENGTH(:gone), 16) > CAST({now} AS CHAR)
+  AND {now} <= CAST(:notAfter AS SIGNED)
+  AND LAST_INSERT_ID(
+    IF(INSTR(line, :gone) = 1 AND LOCATE(';', line) = LENGTH(line), GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)), 0)
+  ) >= 0`;
+
+export const floor: string = `-- Raises the floor that new rows start from, before rows with lower tickets go: tickets of a key never go back.
+-- :ticket
+UPDATE {table} SET ticket = GREATEST(ticket, CAST(:ticket AS UNSIGNED)) WHERE name = ''`;
+
+export const found: string = `-- Writes the table's own row. IGNORE: another process may have been first.
+-- :format  the format of the table
+INSERT IGNORE INTO {table} (name, ticket, used, line) VALUES ('', 0, {now}, :format)`;
+
+export const getLock: string = `-- Takes the named lock of a key in this session. Names are of the whole server, of 64 characters at most, and on some
+-- servers without case: hence a hash, in lower case, with the database mixed in.
+-- :database (of the table, or empty: the session's), :name (prefix/key), :wait (s)
+-- :notAfter  the server's time after which it is too late
+-- Result: got: 1 yes, 0 no, -1 too late, NULL an error. now.
+SELECT IF({now} > CAST(:notAfter AS SIGNED), -1, GET_LOCK({hash}, CAST(:wait AS SIGNED))) AS got, {now} AS now`;
+
+export const greet: string = `-- Before the first step: which table is this, what time is it, and does a statement commit by itself?
+-- Result: format, now, autocommit. No row: the table was made, but not founded.
+SELECT line AS format, {now} AS now, @@autocommit AS autocommit FROM {table} WHERE name = ''`;
+
+export const hash: string = `-- The name of the lock of a key. HEX, since the names of databases and keys have different character sets.
+SHA2(CONCAT(HEX(COALESCE(NULLIF(:database, ''), DATABASE(), '')), '/', HEX(:name)), 256)`;
+
+export const idle: string = `-- Keys that nobody has used for :idle µs. A line that is not empty then is one of the dead, or of a hold with a long ttl.
+-- :after (the last name of the page before), :idle
+SELECT name, ticket, line, {now} AS now FROM {table}
+WHERE name > :after AND used <= {now} - CAST(:idle AS SIGNED)
+ORDER BY name LIMIT 200`;
+
+export const join: string = `-- Takes a place at the end of the line, if the line is :expected or, when the claim queues, whatever the line is.
+--
+-- A place is the text \`@id until ticket take of ttl joined bell label;\`. until, always of 16 digits, is when it lapses as a
+-- hold. Who holds is not stored: it follows from the order and the seats (src/core/admission.ts).
+--
+-- :name, :mark (\`@id \`), :expected, :queue (0 or 1), :atLeast (lowest ticket), :span (tickets to reserve)
+-- :ttl (µs), :seats (\` take of ttl \`), :tail (\` bell label;\`), :notAfter (the server's time after which it is too late)
+-- Result: no row changed: too late, no such row, there already, or the line is another and the claim does not queue.
+--         insertId: the ticket, if the line was :expected; else 0, and the line has to be read.
+UPDATE {table}
+SET line = CONCAT(
+      line, :mark, {now} + CAST(:ttl AS SIGNED), ' ', GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)),
+      :seats, {now}, :tail
+    ),
+    ticket = GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)) + CAST(:span AS UNSIGNED) - 1,
+    used = {now}
+WHERE name = :name
+  AND (line = :expected OR (CAST(:queue AS UNSIGNED) = 1 AND INSTR(line, :mark) = 0))
+  AND {now} <= CAST(:notAfter AS SIGNED)
+  AND LAST_INSERT_ID(IF(line = :expected, GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)), 0)) >= 0`;
+
+export const leave: string = `-- Gives up a hold or a place.
+-- :name, :mark (\`@id \`)
+-- Result: no row changed: there was none.
+--         insertId: 1 if it had not lapsed as a hold, plus 2 if others stand in the line.
+UPDATE {table}
+SET line = CONCAT(
+      SUBSTRING_INDEX(line, :mark, 1),
+      SUBSTRING(line, LOCATE(';', line, INSTR(line, :mark)) + 1)
+    ),
+    used = {now}
+WHERE name = :name
+  AND INSTR(line, :mark) > 0
+  AND LAST_INSERT_ID(
+    (SUBSTRING(line, INSTR(line, :mark) + LENGTH(:mark), 16) > CAST({now} AS CHAR))
+    + 2 * (INSTR(line, :mark) > 1 OR LOCATE(';', line) < LENGTH(line))
+  ) >= 0`;
+
+export const list: string = `-- The lines that are not empty, of the names from :from up to, but not including, :to, a page at a time.
+-- :from, :to
+SELECT name, line, {now} AS now FROM {table}
+WHERE name >= :from AND name < :to AND line <> ''
+ORDER BY name LIMIT 200`;
+
+export const now: string = `-- The server's time when this is evaluated, µs since 1970. UTC_TIMESTAMP stands still from the start of the statement,
+-- also while it waits for a row lock; SYSDATE goes on, but in the session's time zone. So: the start, plus how far SYSDATE
+-- is from NOW, which is the start in the same time zone. The modulus takes out a change of summer time in between.
+(
+  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
+  + MOD(TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6)) + 86400000000, 900000000)
+)`;
+
+export const ownsLock: string = `-- Also keeps the session from being idle.
+-- :database, :name as in get-lock.sql
+-- Result: mine: 1 if this session has the lock.
+SELECT IS_USED_LOCK({hash}) = CONNECTION_ID() AS mine`;
+
+export const pause: string = `-- Whether SYSDATE goes on during a statement.
+SELECT IF(SLEEP(0.002) = 0, SYSDATE(6) > NOW(6), 0) AS moves`;
+
+export const read: string = `-- The lines of some keys, and the server's time. No locks: a line that was read late shows a claim behind others that have
+-- left, never before others that are still there.
+-- {list}
+SELECT name, line, {now} AS now FROM {table} WHERE name IN ({list})`;
+
+export const releaseLock: string = `-- :database, :name as in get-lock.sql
+-- Result: freed: 1, 0 if it is another session's, NULL if it is nobody's.
+SELECT RELEASE_LOCK({hash}) AS freed`;
+
+export const settings: string = `-- What the server says about itself. SHOW, since a variable that one kind of server does not have is an error in a SELECT.
+SHOW VARIABLES WHERE Variable_name IN (
+  'version', 'read_only', 'super_read_only', 'wsrep_on', 'innodb_flush_log_at_trx_commit', 'log_bin', 'binlog_format',
+  'transaction_isolation', 'tx_isolation', 'wait_timeout'
+)`;
+
+export const setup: string = `-- The table, made once by whoever comes first.
+--
+-- One row per key, kept when the key is free, so that lockers only ever update in place: designs that insert and delete
+-- rows deadlock with each other. A statement changes one row and is its own transaction: nobody holds a row lock while
+-- waiting for anything else.
+--
+-- name    prefix/key. The row with the empty name is the table's own: its ticket is the floor that new rows start from,
+--         its line the format of the table, its used the time of the last sweep.
+-- ticket  the highest ticket given or reserved
+-- used    when the row was last written
+-- line    everyone who holds or waits, in the order of their tickets, as text: see join.sql
+--
+-- Times are microseconds since 1970, in UTC, of the server.
+CREATE TABLE IF NOT EXISTS {table} (
+  name VARBINARY(600) NOT NULL,
+  ticket BIGINT UNSIGNED NOT NULL,
+  used BIGINT NOT NULL,
+  line MEDIUMBLOB NOT NULL,
+  PRIMARY KEY (name)
+) ENGINE = InnoDB`;
+
+export const swap: string = `-- Puts another line in the place of the one that was read, unless it has changed meanwhile: how the dead are removed.
+-- :name, :old, :new
+UPDATE {table} SET line = :new, used = {now} WHERE name = :name AND line = :old`;
+
+export const sweep: string = `-- Takes away the rows of idle keys, unless they were used again since they were read.
+-- {list}, :ticket (the floor they are under), :idle (µs)
+DELETE FROM {table}
+WHERE name IN ({list}) AND line = '' AND ticket <= CAST(:ticket AS UNSIGNED) AND used <= {now} - CAST(:idle AS SIGNED)`;
+
+export const ticket: string = `-- The next ticket of a key whose named lock this session has.
+-- :name, :atLeast
+-- Result: insertId. No row changed: there is no row for the key yet.
+UPDATE {table}
+SET ticket = LAST_INSERT_ID(GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED))), used = {now}
+WHERE name = :name`;
+
+export const touch: string = `-- A sign of life of many claims, at most one of each key: each lapses its ttl from now. What has lapsed stays so.
+-- {list}  one row per claim: name, mark (\`@id \`), ttl (µs); in the order of the names, so that two of these statements
+--         never wait for each other in a circle
+-- :notAfter  the server's time after which it is too late
+-- Result: how many rows were changed.
+UPDATE ({list}) AS claims STRAIGHT_JOIN {table} AS kept ON kept.name = claims.name
+SET kept.line = INSERT(
+      kept.line, INSTR(kept.line, claims.mark) + LENGTH(claims.mark), 16, {now} + CAST(claims.ttl AS SIGNED)
+    ),
+    kept.used = {now}
+WHERE INSTR(kept.line, claims.mark) > 0
+  AND SUBSTRING(kept.line, INSTR(kept.line, claims.mark) + LENGTH(claims.mark), 16) > CAST({now} AS CHAR)
+  AND {now} <= CAST(:notAfter AS SIGNED)`;
+
+export const turn: string = `-- Whose turn it is to sweep: one row is changed for the one process that asks first in each interval.
+-- :interval (µs)
+UPDATE {table} SET used = {now} WHERE name = '' AND used <= {now} - CAST(:interval AS SIGNED)`;

@@ -1,0 +1,20 @@
+-- Takes a place at the end of the line, if the line is :expected or, when the claim queues, whatever the line is.
+--
+-- A place is the text `@id until ticket take of ttl joined bell label;`. until, always of 16 digits, is when it lapses as a
+-- hold. Who holds is not stored: it follows from the order and the seats (src/core/admission.ts).
+--
+-- :name, :mark (`@id `), :expected, :queue (0 or 1), :atLeast (lowest ticket), :span (tickets to reserve)
+-- :ttl (µs), :seats (` take of ttl `), :tail (` bell label;`), :notAfter (the server's time after which it is too late)
+-- Result: no row changed: too late, no such row, there already, or the line is another and the claim does not queue.
+--         insertId: the ticket, if the line was :expected; else 0, and the line has to be read.
+UPDATE {table}
+SET line = CONCAT(
+      line, :mark, {now} + CAST(:ttl AS SIGNED), ' ', GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)),
+      :seats, {now}, :tail
+    ),
+    ticket = GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)) + CAST(:span AS UNSIGNED) - 1,
+    used = {now}
+WHERE name = :name
+  AND (line = :expected OR (CAST(:queue AS UNSIGNED) = 1 AND INSTR(line, :mark) = 0))
+  AND {now} <= CAST(:notAfter AS SIGNED)
+  AND LAST_INSERT_ID(IF(line = :expected, GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)), 0)) >= 0

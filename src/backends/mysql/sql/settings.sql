@@ -1,0 +1,5 @@
+-- What the server says about itself. SHOW, since a variable that one kind of server does not have is an error in a SELECT.
+SHOW VARIABLES WHERE Variable_name IN (
+  'version', 'read_only', 'super_read_only', 'wsrep_on', 'innodb_flush_log_at_trx_commit', 'log_bin', 'binlog_format',
+  'transaction_isolation', 'tx_isolation', 'wait_timeout'
+)

@@ -1,0 +1,115 @@
+import type { Clock } from '../../core/clock.ts';
+import { invalid, shown } from '../../core/errors.ts';
+import { Client, Uncommitted } from './client.ts';
+import { EngineTime } from './engine-time.ts';
+import { isNoTable, mapped, refused } from './errors.ts';
+import type { Header, MysqlPool, Row } from './pool.ts';
+import { found, greet, setup } from './sql.generated.ts';
+import { type Bound, type List, type Statement, statement, type Values } from './statement.ts';
+
+const FORMAT = 'holdfast 1';
+
+/** The table: made when it is not there, and made sure of; its statements, and what they told of the server's time. */
+export class Table {
+  readonly time: EngineTime;
+  readonly client: Client;
+  readonly #backend: string;
+  readonly #name: string;
+  readonly #statements = new Map<string, Statement>();
+  #ready: Promise<void> | undefined;
+
+  /** @throws LockError `LOCK_INVALID` for a bad name */
+  constructor(pool: MysqlPool, name: string, clock: Clock, backend: string) {
+    this.#name = quoted(name);
+    this.#backend = backend;
+    this.client = new Client(pool, clock);
+    this.time = new EngineTime(clock);
+  }
+
+  /** Done once, and again when the server's time was not heard of for long. Many processes may, at once. */
+  ready(): Promise<void> {
+    if (this.time.stale) this.#ready = undefined;
+    this.#ready ??= this.#greet().catch((error) => {
+      this.#ready = undefined;
+      throw error;
+    });
+    return this.#ready;
+  }
+
+  /** The values of a statement in its order. */
+  bind(text: string, values: Values = {}, list?: List): Bound {
+    const key = `${text}${list?.text}`;
+    let found = this.#statements.get(key);
+    if (!found) {
+      found = statement(text, { table: this.#name, list: list?.text ?? '' });
+      this.#statements.set(key, found);
+    }
+    return found.bind(values, list?.values ?? []);
+  }
+
+  /** Rows; their `now`, if they have one, is the server's time. */
+  async read(text: string, values?: Values, list?: List): Promise<Row[]> {
+    const rows = (await this.#run(text, values, list)) as Row[];
+    if (rows[0]?.now !== undefined) this.time.learn(Number(rows[0].now));
+    return rows;
+  }
+
+  write(text: string, values?: Values, list?: List): Promise<Header> {
+    return this.#run(text, values, list) as Promise<Header>;
+  }
+
+  async #run(text: string, values?: Values, list?: List): Promise<unknown> {
+    try {
+      return await this.client.run(this.bind(text, values, list));
+    } catch (error) {
+      throw this.mapped(error);
+    }
+  }
+
+  /** A definite refusal as a `LockError`; anything else, whose outcome is unknown, as it is. */
+  mapped(error: unknown): unknown {
+    return error instanceof Uncommitted ? this.#uncommitted() : mapped(error, this.#backend);
+  }
+
+  async #greet(): Promise<void> {
+    const row = (await this.#welcome()) ?? (await this.#found());
+    const format = String(row?.format);
+    if (format !== FORMAT) {
+      const advice = 'let all processes use the same version of holdfast, or give this one a table of its own';
+      throw refused(this.#backend, `the table ${this.#name} has the format ${shown(format)}, not ${FORMAT}`, advice);
+    }
+    if (Number(row!.autocommit) !== 1) throw this.#uncommitted();
+  }
+
+  /** The table's own row, if there is a table with one. */
+  async #welcome(): Promise<Row | undefined> {
+    try {
+      return (await this.read(greet))[0];
+    } catch (error) {
+      if (isNoTable((error as Error).cause)) return undefined;
+      throw error;
+    }
+  }
+
+  async #found(): Promise<Row | undefined> {
+    await this.write(setup);
+    await this.write(found, { format: FORMAT });
+    return this.#welcome();
+  }
+
+  #uncommitted(): Error {
+    const what = 'the sessions of the pool do not commit by themselves';
+    return refused(this.#backend, what, 'leave autocommit on in this pool');
+  }
+}
+
+/** `table` or `database.table`, of plain letters, digits and `_`. */
+function quoted(name: string): string {
+  if (!/^\w{1,64}(\.\w{1,64})?$/.test(name)) {
+    throw invalid(`table is ${shown(name)}; it must be letters, digits and _, and may have its database before a dot`);
+  }
+  return name
+    .split('.')
+    .map((part) => `\`${part}\``)
+    .join('.');
+}

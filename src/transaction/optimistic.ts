@@ -1,0 +1,106 @@
+import { type Clock, systemClock } from '../core/clock.ts';
+import { invalid, isLockError, LockError, shown } from '../core/errors.ts';
+import { type DialectName, dialectOf } from './dialect.ts';
+import { changedBy, mapped, type Query, type Row, Text } from './query.ts';
+
+/** Somebody else changed the row since it was read. */
+export const STALE: unique symbol = Symbol('stale');
+
+export interface ChangeOptions<V extends number | bigint> {
+  readonly dialect: DialectName;
+  readonly table: string;
+  /** The row: its key's columns and their values. */
+  readonly where: Row;
+  /** The version it had when it was read. */
+  readonly version: V;
+  /** The column of the version, a whole number. Default `version`. */
+  readonly column?: string;
+  /** New values. */
+  readonly set: Row;
+}
+
+/**
+ * Changes a row if it still has the version that was read, and counts the version up, in one statement.
+ * @returns the new version, or `STALE` when the row is gone or has another one: nothing was changed then
+ * @throws LockError `LOCK_TIMEOUT`, `LOCK_DEADLOCK`, `LOCK_INVALID`
+ */
+export async function changeRow<V extends number | bigint>(
+  query: Query,
+  options: ChangeOptions<V>,
+): Promise<V | typeof STALE> {
+  const { dialect: backend, table, where, version, column = 'version', set } = options;
+  const dialect = dialectOf(backend);
+  if (Object.hasOwn(set, column)) throw invalid(`set has ${shown(column)}: the version is counted up by itself`);
+  if (Object.keys(where).length === 0) throw invalid('where names no column: it would change the whole table');
+  const text = new Text(dialect);
+  const changes = Object.entries(set).map(([name, value]) => `${text.name(name)} = ${text.value(value)}`);
+  const counted = `${text.name(column)} = ${text.name(column)} + 1`;
+  const sql = `UPDATE ${text.name(table)} SET ${[...changes, counted].join(', ')}${text.where({ ...where, [column]: version })}`;
+  try {
+    const changed = changedBy(await query(sql, text.params));
+    return changed === 0 ? STALE : (next(version) as V);
+  } catch (error) {
+    throw mapped(error, dialect, backend, `changing a row of ${table}`);
+  }
+}
+
+const next = (version: number | bigint): number | bigint => (typeof version === 'bigint' ? version + 1n : version + 1);
+
+export interface RetryOptions {
+  /** Tries in all, 1 to 100. Default 5. */
+  readonly attempts?: number;
+  /** ms of the longest first pause, doubled with each try; the pause itself is random below it. Default 20. */
+  readonly pause?: number;
+  readonly signal?: AbortSignal;
+  /** Time and randomness; the machine's by default. */
+  readonly clock?: Clock;
+}
+
+/**
+ * Runs `fn` again while it is stale: while it returns `STALE`, or its transaction was called off because others came first
+ * (a deadlock, a serialization failure). `fn` begins, and ends, a transaction of its own each time, and reads anew in it.
+ * @throws LockError `LOCK_TIMEOUT` when it was stale every time, `LOCK_ABORTED`, and whatever else `fn` throws
+ */
+export async function retryStale<T>(
+  fn: (attempt: number) => Promise<T | typeof STALE>,
+  { attempts = 5, pause = 20, signal, clock = systemClock }: RetryOptions = {},
+): Promise<T> {
+  if (!Number.isInteger(attempts) || attempts < 1 || attempts > 100) {
+    throw invalid(`attempts is ${shown(attempts)}; it must be a whole number from 1 to 100`);
+  }
+  let cause: unknown;
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    if (signal?.aborted) throw new LockError('LOCK_ABORTED', 'the signal ended the tries', { cause: signal.reason });
+    try {
+      const result = await fn(attempt);
+      if (result !== STALE) return result;
+    } catch (error) {
+      if (!isOvertaken(error)) throw error;
+      cause = error;
+    }
+    if (attempt < attempts) await sleep(clock, clock.random() * pause * 2 ** (attempt - 1), signal);
+  }
+  throw new LockError('LOCK_TIMEOUT', `the row changed ${attempts} times before it could be written: try again later`, {
+    cause,
+  });
+}
+
+/** Deadlocks, PostgreSQL's serialization failure, MariaDB's ER_CHECKREAD. */
+function isOvertaken(error: unknown): boolean {
+  const { code, errno } = (error ?? {}) as { code?: string; errno?: number };
+  return (
+    isLockError(error, 'LOCK_DEADLOCK') || ['40001', '40P01'].includes(`${code}`) || [1213, 1020].includes(errno ?? 0)
+  );
+}
+
+function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      cancel();
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = clock.after(ms, end);
+    signal?.addEventListener('abort', end);
+  });
+}

@@ -1,0 +1,101 @@
+import { type Duration, milliseconds } from '../core/duration.ts';
+import { invalid, shown } from '../core/errors.ts';
+import { type Dialect, type DialectName, dialectOf } from './dialect.ts';
+import { mapped, type Query, type Row, rowsOf, Text } from './query.ts';
+
+interface Rows {
+  readonly dialect: DialectName;
+  /** `table` or `schema.table`; quoted, so PostgreSQL takes its letters as they are. */
+  readonly table: string;
+  /** Columns to give. Default all. */
+  readonly columns?: readonly string[];
+}
+
+export interface LockRowOptions extends Rows {
+  /** The row: its key's columns and their values. */
+  readonly where: Row;
+  /**
+   * How long to wait for others who have the row locked. 0: not at all. Default: as long as the server waits by itself.
+   * MySQL and MariaDB wait whole seconds: it is rounded up.
+   */
+  readonly wait?: Duration;
+}
+
+export interface LockFreeOptions extends Rows {
+  readonly where?: Row;
+  /** Which come first. */
+  readonly orderBy?: readonly string[];
+  /** At most so many rows, 1 to 10,000. Default 1. */
+  readonly limit?: number;
+}
+
+/**
+ * Locks a row until the caller's transaction ends (`SELECT … FOR UPDATE`). There is no lease and no token: the database
+ * itself keeps others out, and a connection that ends frees the row.
+ * @returns the row; undefined if there is none
+ * @throws LockError `LOCK_TIMEOUT`, `LOCK_DEADLOCK`, `LOCK_INVALID`. On PostgreSQL the transaction is then good for
+ * nothing but a rollback; on MySQL and MariaDB so it is after `LOCK_DEADLOCK`.
+ */
+export async function lockRow(query: Query, options: LockRowOptions): Promise<Row | undefined> {
+  const { dialect: backend, where, wait } = options;
+  const dialect = dialectOf(backend);
+  if (Object.keys(where).length === 0) throw invalid('where names no column: it would lock the whole table');
+  const limit = wait === undefined ? undefined : milliseconds(wait, 'wait');
+  const text = new Text(dialect);
+  const select = `${selected(text, options)}${text.where(where)} FOR UPDATE`;
+  try {
+    const run = async (clause: string): Promise<Row[]> => rowsOf(await query(select + clause, text.params));
+    const rows =
+      limit === undefined
+        ? await run('')
+        : limit === 0
+          ? await run(' NOWAIT')
+          : await limited(dialect, query, limit, run);
+    return rows[0];
+  } catch (error) {
+    throw mapped(error, dialect, backend, `locking a row of ${options.table}`);
+  }
+}
+
+/**
+ * Locks the next rows that nobody has locked, and passes over the others (`SKIP LOCKED`): how workers share a queue
+ * without waiting for each other.
+ * @throws LockError `LOCK_DEADLOCK`, `LOCK_INVALID`
+ */
+export async function lockFree(query: Query, options: LockFreeOptions): Promise<Row[]> {
+  const { dialect: backend, where = {}, orderBy = [], limit = 1 } = options;
+  const dialect = dialectOf(backend);
+  if (!Number.isInteger(limit) || limit < 1 || limit > 10_000) {
+    throw invalid(`limit is ${shown(limit)}; it must be a whole number from 1 to 10,000`);
+  }
+  const text = new Text(dialect);
+  const order = orderBy.length > 0 ? ` ORDER BY ${orderBy.map((name) => text.name(name)).join(', ')}` : '';
+  const sql = `${selected(text, options)}${text.where(where)}${order} LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
+  try {
+    return rowsOf(await query(sql, text.params));
+  } catch (error) {
+    throw mapped(error, dialect, backend, `locking rows of ${options.table}`);
+  }
+}
+
+function selected(text: Text, { table, columns }: Rows): string {
+  return `SELECT ${columns?.map((name) => text.name(name)).join(', ') ?? '*'} FROM ${text.name(table)}`;
+}
+
+/** With the server's own limit put back afterwards, where it had to be changed. */
+async function limited(
+  { limit }: Dialect,
+  query: Query,
+  ms: number,
+  run: (clause: string) => Promise<Row[]>,
+): Promise<Row[]> {
+  if ('clause' in limit) return run(limit.clause(ms));
+  const was = String(rowsOf(await query(limit.read, []))[0]?.was);
+  await query(limit.write(limit.value(ms)), []);
+  try {
+    return await run('');
+  } finally {
+    // Fails in a transaction that PostgreSQL has given up; its rollback puts the setting back as well.
+    await query(limit.write(was), []).catch(() => {});
+  }
+}

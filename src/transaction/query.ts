@@ -1,0 +1,76 @@
+import { invalid, LockError, shown } from '../core/errors.ts';
+import type { Dialect, DialectName } from './dialect.ts';
+
+/**
+ * Runs one statement inside the caller's transaction and gives what the driver gives: pg's result, mysql2's pair, or the
+ * rows of postgres.js.
+ */
+export type Query = (sql: string, params: readonly unknown[]) => Promise<unknown>;
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export function rowsOf(result: unknown): Row[] {
+  const rows = Array.isArray(result)
+    ? Array.isArray(result[0])
+      ? result[0] // mysql2: rows and fields
+      : result
+    : (result as { rows?: unknown } | undefined)?.rows;
+  if (!Array.isArray(rows)) throw invalid('query did not give rows: let it return what the driver returns');
+  return rows as Row[];
+}
+
+export function changedBy(result: unknown): number {
+  const header = (Array.isArray(result) && !('count' in result) ? result[0] : result) as Record<string, unknown>;
+  const changed = header?.rowCount ?? header?.affectedRows ?? header?.count; // pg, mysql2, postgres.js
+  if (typeof changed !== 'number') {
+    throw invalid('query did not say how many rows were changed: let it return what the driver returns');
+  }
+  return changed;
+}
+
+/** A statement that is being put together: names are checked and quoted, values become parameters. */
+export class Text {
+  readonly params: unknown[] = [];
+  readonly #dialect: Dialect;
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect;
+  }
+
+  /** @throws LockError `LOCK_INVALID` */
+  name(name: string): string {
+    const { quote } = this.#dialect;
+    if (typeof name !== 'string' || !/^[A-Za-z_]\w{0,62}(\.[A-Za-z_]\w{0,62})?$/.test(name)) {
+      throw invalid(`${shown(name)} is not the name of a table or column: letters, digits and _, one dot at most`);
+    }
+    return name
+      .split('.')
+      .map((part) => quote + part + quote)
+      .join('.');
+  }
+
+  value(value: unknown): string {
+    this.params.push(value);
+    return this.#dialect.mark(this.params.length);
+  }
+
+  /** ` WHERE …`: every column is as given; null is null. */
+  where(columns: Row): string {
+    const terms = Object.entries(columns).map(([name, value]) =>
+      value === null ? `${this.name(name)} IS NULL` : `${this.name(name)} = ${this.value(value)}`,
+    );
+    return terms.length > 0 ? ` WHERE ${terms.join(' AND ')}` : '';
+  }
+}
+
+/** What the server's word for it is in ours; other errors stay as they are. */
+export function mapped(error: unknown, dialect: Dialect, backend: DialectName, what: string): unknown {
+  const { code, errno } = (error ?? {}) as { code?: string; errno?: number };
+  const ours = dialect.errors[`${errno}`] ?? dialect.errors[`${code}`];
+  if (!ours) return error;
+  const advice = {
+    LOCK_TIMEOUT: 'others have the row locked; roll back, or try again later',
+    LOCK_DEADLOCK: 'two transactions waited for each other; roll back and begin anew, and lock rows in one order',
+  }[ours as 'LOCK_TIMEOUT' | 'LOCK_DEADLOCK'];
+  return new LockError(ours, `${what} on ${backend}: ${advice}`, { backend, cause: error });
+}

@@ -1,0 +1,20 @@
+import { EXCLUSIVE } from '../../../src/core/admission.ts';
+import type { Claim } from '../../../src/core/backend.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+
+/** An exclusive claim as core makes one. */
+export const claimOf = (key: string, wish: Partial<Claim> = {}): Claim => ({
+  ...EXCLUSIVE,
+  key,
+  id: systemClock.id(),
+  ttl: 30_000,
+  queue: true,
+  span: 1,
+  within: 5_000,
+  label: '',
+  ...wish,
+});
+
+export function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1]!;
+}

@@ -1,0 +1,37 @@
+import { createPool, type Pool, type PoolOptions } from 'mysql2/promise';
+import { afterAll, beforeAll } from 'vitest';
+import { type MariadbSettings, startMariadb } from '../../kit/mariadb.ts';
+import type { Server } from '../../kit/server.ts';
+
+/** A server for all tests of a file, and pools to it that end with the test file. */
+export class Mariadb {
+  server!: Server;
+  readonly #pools: Pool[] = [];
+
+  pool(options: PoolOptions = {}): Pool {
+    const pool = createPool({
+      host: this.server.host,
+      port: this.server.port,
+      user: 'root',
+      database: 'holdfast',
+      ...options,
+    });
+    this.#pools.push(pool);
+    return pool;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#pools.map((pool) => pool.end().catch(() => {})));
+    await this.server?.[Symbol.asyncDispose]();
+  }
+}
+
+/** Call it at the top of a `describe`. */
+export function useMariadb(settings?: MariadbSettings): Mariadb {
+  const mariadb = new Mariadb();
+  beforeAll(async () => {
+    mariadb.server = await startMariadb(settings);
+  }, 60_000);
+  afterAll(() => mariadb.close());
+  return mariadb;
+}

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { mysql } from '../../../src/backends/mysql/index.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { claimOf } from './claims.ts';
+import { useMariadb } from './server.ts';
+
+const KEYS = 8;
+const CLIENTS = 32;
+const DURATION = 1_500;
+
+describeOn('mysql', 'mysql under load', () => {
+  for (const isolation of ['READ-UNCOMMITTED', 'READ-COMMITTED', 'REPEATABLE-READ', 'SERIALIZABLE']) {
+    describeOn('mysql', isolation, () => {
+      const mariadb = useMariadb({ 'transaction-isolation': isolation });
+
+      test(`${CLIENTS} connections on ${KEYS} keys never deadlock, never overlap, and tickets grow`, async () => {
+        const pool = mariadb.pool({ connectionLimit: CLIENTS });
+        const backend = mysql(pool, { sweep: 0, idle: 0 });
+        const inside = new Array<number>(KEYS).fill(0);
+        const tickets = new Array<bigint>(KEYS).fill(0n);
+        let grants = 0;
+        const end = performance.now() + DURATION;
+        const client = async (seed: number): Promise<void> => {
+          for (let i = seed; performance.now() < end; i = (i * 7 + 3) % 1_009) {
+            const place = i % KEYS;
+            const claim = claimOf(`key ${place}`, { queue: i % 3 === 0 });
+            const answer = await backend.attempt(claim);
+            if (answer.granted) {
+              expect(++inside[place]!, `holders of key ${place}`).toBe(1);
+              expect(answer.ticket).toBeGreaterThan(tickets[place]!);
+              tickets[place] = answer.ticket;
+              await backend.renew([claim]);
+              grants++;
+              inside[place]!--;
+            }
+            await backend.release(claim);
+          }
+        };
+        const sweeping = (async () => {
+          while (performance.now() < end) await backend.sweep();
+        })();
+        await Promise.all([sweeping, ...Array.from({ length: CLIENTS }, (_, i) => client(i + 1))]);
+        expect(grants).toBeGreaterThan(50);
+        const [rows] = await pool.query("SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'");
+        expect(rows).toMatchObject([{ Value: '0' }]);
+        await backend.close();
+      });
+
+      test('renewals of many keys in any order never deadlock with each other', async () => {
+        const pool = mariadb.pool({ connectionLimit: 8 });
+        const backend = mysql(pool, { sweep: 0 });
+        const claims = Array.from({ length: 40 }, (_, i) => claimOf(`held ${i}`));
+        for (const claim of claims) expect(await backend.attempt(claim)).toMatchObject({ granted: true });
+        const shuffled = (): typeof claims => [...claims].sort(() => Math.random() - 0.5);
+        const answers = await Promise.all(Array.from({ length: 60 }, () => backend.renew(shuffled())));
+        expect(answers.flat().filter((answer) => typeof answer !== 'object')).toEqual([]);
+        const [rows] = await pool.query("SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'");
+        expect(rows).toMatchObject([{ Value: '0' }]);
+        await backend.close();
+      });
+    });
+  }
+});

@@ -1,0 +1,43 @@
+import type { PoolOptions } from 'mysql2/promise';
+import type { MysqlPool } from '../../../src/backends/mysql/index.ts';
+import type { Backend } from '../../../src/core/backend.ts';
+import type { Subject } from '../../../src/testing/index.ts';
+import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
+import type { Mariadb } from './server.ts';
+
+type Make = (pool: MysqlPool, prefix: string) => Backend;
+
+/** A backend on trial: each client has a pool and a link of its own, which can be cut and stalled. */
+export function subject(name: string, mariadb: Mariadb, make: Make, options: PoolOptions = {}): Subject {
+  const links = new Map<Backend, FaultProxy>();
+  const open = async (prefix: string): Promise<Backend> => {
+    const link = await startProxy(mariadb.server.port);
+    const pool = mariadb.pool({ ...options, port: link.port });
+    const backend = make(pool, prefix);
+    const close = backend.close.bind(backend);
+    links.set(backend, link);
+    backend.close = async () => {
+      await close();
+      if (!links.delete(backend)) return;
+      await pool.end();
+      await link[Symbol.asyncDispose]();
+    };
+    return backend;
+  };
+  return {
+    name,
+    open: () => open('one'),
+    apart: () => open('two'),
+    faults: {
+      // A pool would connect anew, which the dead do not.
+      die: async (client) => {
+        links.get(client)!.refuse();
+        links.get(client)!.cut();
+      },
+      stall: async (client) => {
+        links.get(client)!.stall('up');
+        return () => links.get(client)!.pass();
+      },
+    },
+  };
+}

@@ -1,0 +1,176 @@
+import { expect, test } from 'vitest';
+import { mysql, mysqlNamed } from '../../../src/backends/mysql/index.ts';
+import type { Grant } from '../../../src/core/backend.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { until } from '../../kit/wait.ts';
+import { claimOf } from './claims.ts';
+import { useMariadb } from './server.ts';
+
+const grant = (answer: unknown): Grant => {
+  expect(answer).toMatchObject({ granted: true });
+  return answer as Grant;
+};
+
+describeOn('mysql', 'the table of mysql', () => {
+  const mariadb = useMariadb({ 'innodb-lock-wait-timeout': '1' });
+
+  test('many processes may set it up at once', async () => {
+    const backends = Array.from({ length: 12 }, () => mysql(mariadb.pool(), { table: 'at_once' }));
+    await Promise.all(backends.map((backend) => backend.setup()));
+    grant(await backends[0]!.attempt(claimOf('a')));
+    expect(await backends[1]!.attempt(claimOf('a'))).toMatchObject({ granted: false });
+    for (const backend of backends) await backend.close();
+  });
+
+  test('a format it does not know is refused, not guessed', async () => {
+    const pool = mariadb.pool();
+    const backend = mysql(pool, { table: 'newer' });
+    await backend.setup();
+    await pool.query("UPDATE newer SET line = 'holdfast 2' WHERE name = ''");
+    const other = mysql(pool, { table: 'newer' });
+    await expect(other.attempt(claimOf('a'))).rejects.toMatchObject({
+      code: 'LOCK_UNAVAILABLE',
+      message: /holdfast 2/,
+    });
+    await other.close();
+    await backend.close();
+  });
+
+  test('sessions that do not commit by themselves are refused', async () => {
+    const pool = mariadb.pool({ connectionLimit: 1 });
+    const backend = mysql(pool);
+    await pool.query('SET autocommit = 0');
+    await expect(backend.attempt(claimOf('a'))).rejects.toMatchObject({
+      code: 'LOCK_UNAVAILABLE',
+      message: /autocommit/,
+    });
+    await backend.close();
+  });
+
+  test('without the rights, and on a server that takes no writes, the refusal says what to do', async () => {
+    const root = mariadb.pool();
+    const owner = mysql(root, { table: 'guarded' });
+    await owner.setup();
+    await owner.close();
+    await root.query("CREATE USER reader@'127.0.0.1'");
+    await root.query("GRANT SELECT ON holdfast.guarded TO reader@'127.0.0.1'");
+    const reader = mysql(mariadb.pool({ user: 'reader' }), { table: 'guarded' });
+    const claim = claimOf('a');
+    await expect(reader.attempt(claim)).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE', message: /grant the user/ });
+    await root.query("GRANT INSERT, UPDATE, DELETE ON holdfast.guarded TO reader@'127.0.0.1'");
+    await root.query('SET GLOBAL read_only = 1');
+    const later = mysql(mariadb.pool({ user: 'reader' }), { table: 'guarded' });
+    await expect(later.attempt(claim)).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE', message: /primary/ });
+    expect((await later.check()).map(({ code }) => code)).toEqual(expect.arrayContaining(['read-only', 'rights']));
+    await root.query('SET GLOBAL read_only = 0');
+    grant(await later.attempt(claim));
+    await Promise.all([reader.close(), later.close()]);
+  });
+
+  test('what endangers locks is found, and a sound server has nothing to say', async () => {
+    const root = mariadb.pool({ connectionLimit: 1 });
+    const backend = mysql(root, { table: 'checked' });
+    expect(await backend.check()).toEqual([]);
+    await root.query('SET GLOBAL innodb_flush_log_at_trx_commit = 0');
+    await root.query("SET SESSION tx_isolation = 'SERIALIZABLE'");
+    await root.query('SET SESSION wait_timeout = 30');
+    const found = (await backend.check()).map(({ code }) => code).sort();
+    await root.query('SET GLOBAL innodb_flush_log_at_trx_commit = 1');
+    expect(found).toEqual(['idle-limit', 'isolation', 'no-durability']);
+    await backend.close();
+  });
+
+  test('a swept key goes on with higher tickets, also when it is asked for while it is swept', async () => {
+    const pool = mariadb.pool();
+    const backend = mysql(pool, { table: 'swept', idle: 0, sweep: 0 });
+    const dead = claimOf('dead', { ttl: 20 });
+    grant(await backend.attempt(dead));
+    const first = claimOf('live', { span: 50 });
+    let last = grant(await backend.attempt(first)).ticket;
+    await backend.release(first);
+    await until('the rows are gone', async () => {
+      await backend.sweep();
+      const [rows] = await pool.query("SELECT name FROM swept WHERE name <> ''");
+      return (rows as unknown[]).length === 0;
+    });
+    for (let i = 0; i < 30; i++) {
+      const claim = claimOf('live');
+      const [answer] = await Promise.all([backend.attempt(claim), backend.sweep()]);
+      const { ticket } = grant(answer);
+      expect(ticket).toBeGreaterThan(i === 0 ? last + 49n : last);
+      last = ticket;
+      await backend.release(claim);
+    }
+    await backend.close();
+  });
+
+  test('of all processes one sweeps in each interval', async () => {
+    const pool = mariadb.pool();
+    const first = mysql(pool, { table: 'turns' });
+    await first.setup();
+    await first.close();
+    await pool.query("INSERT INTO turns SELECT 'holdfast/old', 0, 0, ''");
+    await pool.query("UPDATE turns SET used = 0 WHERE name = ''");
+    const backends = Array.from({ length: 4 }, () => mysql(pool, { table: 'turns', idle: 1_000, sweep: 40 }));
+    await until('the row is gone', async () => {
+      const [rows] = await pool.query("SELECT name FROM turns WHERE name <> ''");
+      return (rows as unknown[]).length === 0;
+    });
+    for (const backend of backends) await backend.close();
+  });
+
+  test('an attempt that waited for the row until it was too late is refused', async () => {
+    const backend = mysql(mariadb.pool(), { table: 'late' });
+    const before = claimOf('row');
+    grant(await backend.attempt(before));
+    await backend.release(before);
+    const blocker = await mariadb.pool().getConnection();
+    await blocker.beginTransaction();
+    await blocker.query("SELECT * FROM late WHERE name = 'holdfast/row' FOR UPDATE");
+    const answer = backend.attempt(claimOf('row', { within: 300, queue: false }));
+    await blocker.query('DO SLEEP(0.6)');
+    await blocker.rollback();
+    expect(await answer).toEqual({ granted: false, late: true });
+    const next = claimOf('row', { queue: false });
+    grant(await backend.attempt(next));
+    blocker.release();
+    await backend.close();
+  });
+
+  test('a wait for a row that ran out is tried again', async () => {
+    const backend = mysql(mariadb.pool(), { table: 'blocked' });
+    const before = claimOf('row');
+    grant(await backend.attempt(before));
+    await backend.release(before);
+    const blocker = await mariadb.pool().getConnection();
+    await blocker.beginTransaction();
+    await blocker.query("SELECT * FROM blocked WHERE name = 'holdfast/row' FOR UPDATE");
+    const answer = backend.attempt(claimOf('row', { within: 8_000 }));
+    await blocker.query('DO SLEEP(1.5)');
+    await blocker.rollback();
+    grant(await answer);
+    blocker.release();
+    await backend.close();
+  });
+
+  test('both kinds of pool of mysql2 will do', async () => {
+    const pool = mariadb.pool();
+    const callback = pool.pool as unknown as Parameters<typeof mysql>[0];
+    for (const backend of [mysql(callback, { table: 'either' }), mysqlNamed(callback, { table: 'either' })]) {
+      const claim = claimOf('a');
+      grant(await backend.attempt(claim));
+      expect(await backend.release(claim)).toMatchObject({ freed: true });
+      await backend.close();
+    }
+  });
+
+  test('bad names of tables and prefixes are refused before anything is sent', () => {
+    const pool = mariadb.pool();
+    for (const table of ['a b', 'a`b', '', 'a.b.c', 'ä']) {
+      expect(() => mysql(pool, { table })).toThrow(/table/);
+      expect(() => mysqlNamed(pool, { table })).toThrow(/table/);
+    }
+    expect(() => mysql(pool, { prefix: 'a/b' })).toThrow(/prefix/);
+    expect(() => mysqlNamed(pool, { prefix: '' })).toThrow(/prefix/);
+  });
+});

@@ -1,0 +1,175 @@
+import { afterEach, expect, test } from 'vitest';
+import { type MysqlBackend, type MysqlOptions, mysql } from '../../../src/backends/mysql/index.ts';
+import type { Backend, Claim, Grant } from '../../../src/core/backend.ts';
+import { createLocks } from '../../../src/index.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { until } from '../../kit/wait.ts';
+import { claimOf, median } from './claims.ts';
+import { useMariadb } from './server.ts';
+
+const POLL = 50;
+
+describeOn('mysql', 'waiting at mysql', () => {
+  const mariadb = useMariadb();
+  const opened: Backend[] = [];
+  const open = (options: MysqlOptions = {}): MysqlBackend => {
+    const backend = mysql(mariadb.pool(), { sweep: 0, ...options });
+    opened.push(backend);
+    return backend;
+  };
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((backend) => backend.close()));
+  });
+
+  /** From the release in one process to the wake in another, ms. */
+  async function handOvers(one: Backend, two: Backend, rounds: number): Promise<number[]> {
+    const times: number[] = [];
+    let holder = claimOf('handed');
+    expect(await one.attempt(holder)).toMatchObject({ granted: true });
+    for (let i = 0; i < rounds; i++) {
+      const [from, to] = i % 2 === 0 ? [one, two] : [two, one];
+      const next = claimOf('handed');
+      const woken = Promise.withResolvers<number>();
+      const watch = await to.watch!(next, (grant) => grant && woken.resolve(performance.now()));
+      expect(await to.attempt(next)).toMatchObject({ granted: false });
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      const start = performance.now();
+      await from.release(holder);
+      times.push((await woken.promise) - start);
+      await watch[Symbol.asyncDispose]();
+      holder = next;
+    }
+    await (rounds % 2 === 0 ? one : two).release(holder);
+    return times;
+  }
+
+  test('a hand-over takes one poll at most, and with a gate no poll at all', async () => {
+    const polled = [open({ poll: POLL }), open({ poll: POLL })] as const;
+    expect(median(await handOvers(...polled, 20)), 'median by poll, ms').toBeLessThanOrEqual(POLL);
+    const gated = [
+      open({ gate: true, poll: 1_000, table: 'gated' }),
+      open({ gate: true, poll: 1_000, table: 'gated' }),
+    ] as const;
+    await handOvers(...gated, 4); // their connections are there now
+    expect(median(await handOvers(...gated, 20)), 'median by gate, where a poll takes 1,000 ms').toBeLessThanOrEqual(
+      25,
+    );
+  }, 60_000);
+
+  test('a gate leaves no session on the server, and nothing to wait for', async () => {
+    const backend = open({ gate: true });
+    const sleepers = async (): Promise<number> => {
+      const sql = "SELECT COUNT(*) AS n FROM information_schema.PROCESSLIST WHERE INFO LIKE 'SELECT SLEEP%'";
+      return Number(((await mariadb.pool().query(sql))[0] as { n: number }[])[0]!.n);
+    };
+    const watch = await backend.watch!(claimOf('a'), () => {});
+    await until('it listens', async () => (await sleepers()) === 1);
+    await watch[Symbol.asyncDispose]();
+    await backend.close();
+    await until('nobody sleeps any more', async () => (await sleepers()) === 0, 3_000);
+  });
+
+  test('the polls of a process do not grow with its waiters', async () => {
+    const counted = async (waiters: number): Promise<number> => {
+      const pool = mariadb.pool();
+      let statements = 0;
+      const counting = {
+        getConnection: async () => {
+          statements++;
+          return pool.getConnection();
+        },
+      };
+      const holder = open();
+      const backend = mysql(counting, { poll: 20, sweep: 0 });
+      const claims: Claim[] = [];
+      const watches: AsyncDisposable[] = [];
+      for (let i = 0; i < waiters; i++) {
+        const key = `waited ${waiters} ${i}`;
+        expect(await holder.attempt(claimOf(key))).toMatchObject({ granted: true });
+        const claim = claimOf(key);
+        await backend.attempt(claim);
+        watches.push(await backend.watch!(claim, () => {}));
+        claims.push(claim);
+      }
+      statements = 0;
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      const polls = statements;
+      for (const watch of watches) await watch[Symbol.asyncDispose]();
+      await Promise.all([holder.close(), backend.close()]);
+      return polls;
+    };
+    const [few, many] = [await counted(1), await counted(60)];
+    expect(few, 'polls of one waiter in 400 ms').toBeGreaterThan(3);
+    expect(many, `polls of 60 waiters, of one: ${few}`).toBeLessThanOrEqual(few * 1.5);
+  });
+
+  test('a pool of one connection serves holders, waiters and renewals', async () => {
+    const locks = [0, 1].map(() => createLocks(mysql(mariadb.pool({ connectionLimit: 1 }), { poll: 10, sweep: 0 })));
+    let inside = 0;
+    const section = (i: number): Promise<void> =>
+      locks[i % 2]!.mutex('narrow', { ttl: 400, handOff: false }).run(
+        async (lease) => {
+          expect(++inside, 'inside').toBe(1);
+          if (i === 0) await new Promise((resolve) => setTimeout(resolve, 1_000)); // outlives its ttl
+          lease.assertHeld();
+          inside--;
+        },
+        { wait: '15s' },
+      );
+    await Promise.all(Array.from({ length: 12 }, (_, i) => section(i)));
+    for (const each of locks) await each.close();
+  });
+
+  test('connections that are killed all the time cost patience, never exclusion', async () => {
+    const root = mariadb.pool();
+    const locks = [createLocks(open({ poll: 10 })), createLocks(open({ poll: 10 }))];
+    let inside = 0;
+    let last = 0n;
+    let done = 0;
+    const end = performance.now() + 2_000;
+    const worker = async (i: number): Promise<void> => {
+      while (performance.now() < end) {
+        const section = locks[i % 2]!.mutex('killed', { ttl: 2_000 }).run(
+          async (lease) => {
+            expect(++inside, 'inside').toBe(1);
+            expect(lease.token).toBeGreaterThan(last);
+            last = lease.token!;
+            await new Promise((resolve) => setTimeout(resolve, 2));
+            inside--;
+            done++;
+          },
+          { wait: '10s' },
+        );
+        await section.catch((error) => expect(error).toMatchObject({ name: 'LockError' }));
+      }
+    };
+    const killer = async (): Promise<void> => {
+      while (performance.now() < end) {
+        const sql = 'SELECT ID AS id FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND USER = "root"';
+        for (const { id } of (await root.query(sql))[0] as { id: number }[]) {
+          if (Math.random() < 0.3) await root.query(`KILL ${id}`).catch(() => {});
+        }
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    };
+    await Promise.all([killer(), ...Array.from({ length: 6 }, (_, i) => worker(i))]);
+    expect(done).toBeGreaterThan(20);
+    for (const each of locks) await each.close();
+  }, 60_000);
+
+  test('a server that is killed and comes back lets a waiter in, with a higher token', async () => {
+    const [one, two] = [open(), open()];
+    const { ticket } = (await one.attempt(claimOf('down', { ttl: 1_000 }))) as Grant;
+    await mariadb.server.kill();
+    await expect(two.attempt(claimOf('down'))).rejects.toThrow();
+    await mariadb.server.restart();
+    let next: Grant | undefined;
+    const claim = claimOf('down');
+    await until('it is admitted', async () => {
+      const answer = await two.attempt(claim);
+      next = answer.granted ? answer : undefined;
+      return answer.granted;
+    });
+    expect(next!.ticket).toBeGreaterThan(ticket);
+  });
+});

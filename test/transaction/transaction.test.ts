@@ -1,0 +1,274 @@
+import { createPool, type Pool, type PoolConnection } from 'mysql2/promise';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  changeRow,
+  type DialectName,
+  lockFree,
+  lockRow,
+  type Query,
+  type Row,
+  retryStale,
+  STALE,
+} from '../../src/transaction/index.ts';
+import { startMariadb } from '../kit/mariadb.ts';
+import { startPostgres } from '../kit/postgres.ts';
+import type { Server } from '../kit/server.ts';
+import { describeOn } from '../kit/suite.ts';
+
+/** A pool of a driver, as a caller would use it. */
+interface Database {
+  query: Query;
+  /** `fn` in a transaction of its own: committed if it returns, rolled back if it throws. */
+  within<T>(fn: (query: Query) => Promise<T>, isolation?: string): Promise<T>;
+  end(): Promise<void>;
+}
+
+function ofPostgres(url: string): Database {
+  const pool = new pg.Pool({ connectionString: url });
+  return {
+    query: (sql, params) => pool.query(sql, [...params]),
+    async within(fn, isolation) {
+      const client = await pool.connect();
+      try {
+        await client.query(isolation ? `BEGIN ISOLATION LEVEL ${isolation}` : 'BEGIN');
+        const result = await fn((sql, params) => client.query(sql, [...params]));
+        await client.query('COMMIT');
+        return result;
+      } catch (error) {
+        await client.query('ROLLBACK');
+        throw error;
+      } finally {
+        client.release();
+      }
+    },
+    end: () => pool.end(),
+  };
+}
+
+/** `execute` sends values beside the text, `query` inside it: callers use either. */
+function ofMysql(how: 'execute' | 'query') {
+  return (url: string): Database => {
+    const pool = createPool(url);
+    const send = (client: Pool | PoolConnection, sql: string, params: readonly unknown[]): Promise<unknown> =>
+      how === 'query' ? client.query(sql, params as unknown[]) : client.execute(sql, params as string[]);
+    return {
+      query: (sql, params) => send(pool, sql, params),
+      async within(fn, isolation) {
+        const connection = await pool.getConnection();
+        try {
+          if (isolation) await connection.query(`SET TRANSACTION ISOLATION LEVEL ${isolation}`);
+          await connection.beginTransaction();
+          const result = await fn((sql, params) => send(connection, sql, params));
+          await connection.commit();
+          return result;
+        } catch (error) {
+          await connection.rollback();
+          throw error;
+        } finally {
+          connection.release();
+        }
+      },
+      end: () => pool.end(),
+    };
+  };
+}
+
+interface Ground {
+  readonly title: string;
+  readonly engine: 'postgres' | 'mysql';
+  readonly dialect: DialectName;
+  readonly start: () => Promise<Server>;
+  readonly open: (url: string) => Database;
+}
+
+const GROUNDS: readonly Ground[] = [
+  { title: 'PostgreSQL', engine: 'postgres', dialect: 'postgres', start: startPostgres, open: ofPostgres },
+  { title: 'MariaDB', engine: 'mysql', dialect: 'mariadb', start: startMariadb, open: ofMysql('execute') },
+  {
+    title: 'MariaDB in the words of MySQL',
+    engine: 'mysql',
+    dialect: 'mysql',
+    start: startMariadb,
+    open: ofMysql('query'),
+  },
+];
+
+for (const { title, engine, dialect, start, open } of GROUNDS) {
+  describeOn(engine, `locks in the caller's transaction, ${title}`, () => {
+    let server: Server;
+    let db: Database;
+    const orders = { dialect, table: 'orders' };
+
+    beforeAll(async () => {
+      server = await start();
+      db = open(server.url);
+      await db.query(
+        'CREATE TABLE orders (id INT PRIMARY KEY, state VARCHAR(20) NOT NULL, version BIGINT NOT NULL)',
+        [],
+      );
+    }, 60_000);
+    afterAll(async () => {
+      await db?.end();
+      await server?.[Symbol.asyncDispose]();
+    });
+    beforeEach(async () => {
+      await db.query('DELETE FROM orders', []);
+      await db.query("INSERT INTO orders VALUES (1, 'new', 1), (2, 'new', 1), (3, 'new', 1), (4, 'done', 1)", []);
+    });
+
+    const lock = (query: Query, id: number, wait?: number | string): Promise<Row | undefined> =>
+      lockRow(query, { ...orders, where: { id }, wait });
+
+    describe('lockRow', () => {
+      test('gives the row, or undefined where there is none', async () => {
+        await db.within(async (query) => {
+          expect(await lock(query, 1)).toMatchObject({ id: 1, state: 'new' });
+          expect(await lockRow(query, { ...orders, where: { id: 2 }, columns: ['state'] })).toEqual({ state: 'new' });
+          expect(await lock(query, 99)).toBeUndefined();
+        });
+      });
+
+      test('with wait 0 a locked row is refused at once, another row is not', async () => {
+        await db.within(async (one) => {
+          await lock(one, 1);
+          await expect(db.within((two) => lock(two, 1, 0))).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+          expect(await db.within((two) => lock(two, 2, 0))).toMatchObject({ id: 2 });
+        });
+      });
+
+      test('a wait ends after its limit, and the limit is not left behind', async () => {
+        await db.within(async (one) => {
+          await lock(one, 1);
+          const start = performance.now();
+          await expect(db.within((two) => lock(two, 1, '1s'))).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+          expect(performance.now() - start).toBeGreaterThan(900);
+        });
+        const setting = { postgres: 'SHOW lock_timeout', mysql: "SHOW VARIABLES LIKE 'innodb_lock_wait_timeout'" }[
+          engine
+        ];
+        await db.within(async (query) => {
+          const before = JSON.stringify(await query(setting, []));
+          await lock(query, 1, '1s');
+          expect(JSON.stringify(await query(setting, []))).toBe(before);
+        });
+      });
+
+      test('whoever waits gets the row as the one before left it', async () => {
+        let second: Promise<Row | undefined> | undefined;
+        await db.within(async (one) => {
+          await lock(one, 1);
+          second = db.within((two) => lock(two, 1, '10s'));
+          await one(`UPDATE orders SET state = 'changed' WHERE id = 1`, []);
+        });
+        expect(await second).toMatchObject({ state: 'changed' });
+      });
+
+      test('of two who wait for each other one is told so, and the other goes on', async () => {
+        let arrived = 0;
+        let both = (): void => {};
+        const meeting = new Promise<void>((resolve) => {
+          both = resolve;
+        });
+        const cross = (first: number, second: number): Promise<unknown> =>
+          db.within(async (query) => {
+            await lock(query, first);
+            if (++arrived === 2) both();
+            await meeting;
+            return lock(query, second);
+          });
+        const results = await Promise.allSettled([cross(1, 2), cross(2, 1)]);
+        const failed = results.filter(({ status }) => status === 'rejected');
+        expect(failed).toMatchObject([{ reason: { code: 'LOCK_DEADLOCK' } }]);
+      });
+
+      test('names that are not names never reach the server', async () => {
+        const sent: string[] = [];
+        const query: Query = async (sql) => {
+          sent.push(sql);
+        };
+        for (const name of ['a b', 'a"b', 'a`b', '', 'a.b.c', '1; drop table orders', `${'x'.repeat(64)}`]) {
+          await expect(lockRow(query, { ...orders, table: name, where: { id: 1 } })).rejects.toMatchObject({
+            code: 'LOCK_INVALID',
+          });
+          await expect(lockRow(query, { ...orders, where: { [name]: 1 } })).rejects.toMatchObject({
+            code: 'LOCK_INVALID',
+          });
+        }
+        await expect(lockRow(query, { ...orders, where: {} })).rejects.toMatchObject({ code: 'LOCK_INVALID' });
+        expect(sent).toEqual([]);
+      });
+
+      test('values are data', async () => {
+        const state = `'; DROP TABLE orders; -- "\\`;
+        await db.within(async (query) => {
+          expect(await lockRow(query, { ...orders, where: { id: 1, state } })).toBeUndefined();
+          expect(await lockRow(query, { ...orders, where: { id: 1, state: null } })).toBeUndefined();
+        });
+      });
+    });
+
+    test('lockFree gives two workers different rows, in order, and none that is locked', async () => {
+      const next = (query: Query): Promise<Row[]> =>
+        lockFree(query, { ...orders, where: { state: 'new' }, orderBy: ['id'], limit: 2, columns: ['id'] });
+      await db.within(async (one) => {
+        expect(await next(one)).toEqual([{ id: 1 }, { id: 2 }]);
+        await db.within(async (two) => {
+          expect(await next(two)).toEqual([{ id: 3 }]);
+          expect(await db.within(next)).toEqual([]);
+        });
+      });
+    });
+
+    describe('changeRow', () => {
+      const change = (query: Query, version: number | bigint, state: string): Promise<unknown> =>
+        changeRow(query, { ...orders, where: { id: 1 }, version, set: { state } });
+
+      test('changes the version it read, and says stale of any other', async () => {
+        expect(await change(db.query, 1, 'paid')).toBe(2);
+        expect(await change(db.query, 1, 'lost')).toBe(STALE);
+        expect(await change(db.query, 2n, 'paid')).toBe(3n); // the same values again are a change all the same
+        const row = await db.within((query) => lock(query, 1));
+        expect(row).toMatchObject({ state: 'paid' });
+        expect(Number(row!.version)).toBe(3);
+      });
+
+      test('ten who read and write at once lose nothing, with retries', async () => {
+        const add = (): Promise<number> =>
+          retryStale(
+            () =>
+              db.within(async (query) => {
+                const read = await query('SELECT version, state FROM orders WHERE id = 2', []);
+                const [row] = (Array.isArray(read) ? read[0] : (read as pg.QueryResult).rows) as Row[];
+                const set = { state: `${Number.parseInt(`${row!.state}`, 10) + 1 || 1}` };
+                return changeRow(query, { ...orders, where: { id: 2 }, version: Number(row!.version), set });
+              }),
+            { attempts: 50 },
+          );
+        await Promise.all(Array.from({ length: 10 }, add));
+        expect(await db.within((query) => lock(query, 2))).toMatchObject({ state: '10' });
+      });
+    });
+  });
+}
+
+describe('retryStale', () => {
+  test('ends after its tries, and says so', async () => {
+    const tries: number[] = [];
+    const stale = async (attempt: number): Promise<typeof STALE> => {
+      tries.push(attempt);
+      return STALE;
+    };
+    await expect(retryStale(stale, { attempts: 3, pause: 1 })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+    expect(tries).toEqual([1, 2, 3]);
+  });
+
+  test("throws what is not staleness at once, and stops for the caller's signal", async () => {
+    const broken = new Error('broken');
+    await expect(retryStale(() => Promise.reject(broken))).rejects.toBe(broken);
+    const signal = AbortSignal.timeout(20);
+    await expect(retryStale(async () => STALE, { attempts: 100, pause: 10_000, signal })).rejects.toMatchObject({
+      code: 'LOCK_ABORTED',
+    });
+  });
+});
