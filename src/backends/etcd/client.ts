@@ -1,5 +1,5 @@
 import { LockError } from '../../core/errors.ts';
-import { type Channel, GrpcError, type Listener, type Metadata, STATUS, type Stream } from './grpc.ts';
+import { type Channel, GrpcError, isStatus, type Listener, type Metadata, STATUS, type Stream } from './grpc.ts';
 import {
   AlarmResponse,
   AuthenticateRequest,
@@ -12,6 +12,7 @@ import {
   RangeRequest,
   RangeResponse,
   StatusResponse,
+  TimeToLiveResponse,
   TxnRequest,
   TxnResponse,
 } from './messages.ts';
@@ -40,7 +41,7 @@ const GRANT = method('Lease/LeaseGrant', LeaseGrantRequest, LeaseResponse);
 const REVOKE = method('Lease/LeaseRevoke', LeaseRequest, Empty);
 // Declared as a stream. One message each way is as good, and the server then serves many side by side.
 const KEEP_ALIVE = method('Lease/LeaseKeepAlive', LeaseRequest, LeaseResponse);
-const TIME_TO_LIVE = method('Lease/LeaseTimeToLive', LeaseRequest, LeaseResponse);
+const TIME_TO_LIVE = method('Lease/LeaseTimeToLive', LeaseRequest, TimeToLiveResponse);
 const AUTHENTICATE = method('Auth/Authenticate', AuthenticateRequest, AuthenticateResponse);
 const STATUS_OF = method('Maintenance/Status', Empty, StatusResponse);
 const ALARMS = method('Maintenance/Alarm', Empty, AlarmResponse);
@@ -87,8 +88,8 @@ export class Client {
     return (await this.#call(KEEP_ALIVE, { id }, ms)).ttl;
   }
 
-  async timeToLive(id: bigint): Promise<bigint> {
-    return (await this.#call(TIME_TO_LIVE, { id })).ttl;
+  timeToLive(id: bigint): Promise<Received<typeof TimeToLiveResponse>> {
+    return this.#call(TIME_TO_LIVE, { id });
   }
 
   status(): Promise<Received<typeof StatusResponse>> {
@@ -160,7 +161,7 @@ export class Client {
       return (await this.#send(AUTHENTICATE, credentials, REQUIRE_LEADER, this.#timeout)).token;
     } catch (error) {
       // The cluster asks nobody who they are (yet): go on without a token.
-      if (error instanceof GrpcError && error.status === STATUS.failedPrecondition) return '';
+      if (isStatus(error, STATUS.failedPrecondition)) return '';
       throw error;
     }
   }

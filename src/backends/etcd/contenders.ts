@@ -3,6 +3,7 @@ import { type Attempt, type Claim, type Grant, type Handle, PLACE_TTL, type Rele
 import type { Clock } from '../../core/clock.ts';
 import type { Client } from './client.ts';
 import { type Contender, secondsOf, type Waiter } from './contender.ts';
+import { isStatus, STATUS } from './grpc.ts';
 import type { Leases } from './leases.ts';
 import { endOf, type Line, lineOf, nameOf, obstacle, read, readFrom, written } from './line.ts';
 import type { TxnResponse } from './messages.ts';
@@ -51,12 +52,24 @@ export class Contenders {
     const line = await this.#lookAgain(claim.id, ms);
     if (line) return this.#settle(claim, this.#known.get(claim.id)!, line, sent, ms);
     const me = await this.#contender(claim, ms);
-    // etcd cannot refuse a message for coming late. What stalled on this side is not sent; what stalls on the way is
-    // undone by the release, which revokes a lease that was named by a message without an answer.
-    if (this.#clock.now() - sent >= claim.within) {
-      this.forget(claim.id);
-      return { granted: false, late: true };
+    if (this.#clock.now() - sent >= claim.within) return this.#isLate(claim);
+    try {
+      return await this.#join(claim, me, sent, ms);
+    } catch (error) {
+      if (!isStatus(error, STATUS.deadlineExceeded)) throw error;
+      // etcd cannot refuse a message for coming late. But it refuses one that names a lease which is gone, and deletes
+      // what is under it: once the lease is revoked, this attempt has no effect, whenever it arrives.
+      await this.#leases.end(me.lease).catch(() => Promise.reject(error));
+      return this.#isLate(claim);
     }
+  }
+
+  #isLate(claim: Claim): Attempt {
+    this.forget(claim.id);
+    return { granted: false, late: true };
+  }
+
+  async #join(claim: Claim, me: Contender, sent: number, ms: number): Promise<Attempt> {
     for (let revision = 0n; ; ) {
       const answer = await this.#put(me, ms, (join) => ({
         compare: claim.queue ? [] : [nobodyJoinedAfter(me.line, revision)],
@@ -151,19 +164,18 @@ export class Contenders {
   }
 
   /** Sends a transaction that puts a contender in line, under its lease or, if that died unseen, under a new one. */
-  async #put(
+  #put(
     me: Contender,
     ms: number,
     request: (join: (claim: Claim) => Op) => Transaction,
   ): Promise<Received<typeof TxnResponse>> {
-    const [lease, answer] = await this.#leases.use(me.lease, ms, ({ id }) =>
-      this.#client.txn(
-        request((claim) => stand(me.name, written(claim), id)),
+    return this.#leases.use(me.lease, ms, (lease) => {
+      me.lease = lease;
+      return this.#client.txn(
+        request((claim) => stand(me.name, written(claim), lease.id)),
         ms,
-      ),
-    );
-    me.lease = lease;
-    return answer;
+      );
+    });
   }
 
   /** What the line means for a claim that stands in it. */

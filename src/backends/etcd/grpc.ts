@@ -31,6 +31,9 @@ export class GrpcError extends Error {
   }
 }
 
+export const isStatus = (error: unknown, status: number): boolean =>
+  error instanceof GrpcError && error.status === status;
+
 export interface Stream {
   write(message: Buffer): void;
   close(): void;

@@ -42,9 +42,12 @@ async function* standings(client: Client, line: Place[]): AsyncIterable<Standing
   }
 }
 
-/** ms; a key without a lease, which only a stranger can have put, stays for ever. */
-const remaining = async (client: Client, lease: bigint): Promise<number> =>
-  lease === 0n ? Number.POSITIVE_INFINITY : Math.max(0, Number(await client.timeToLive(lease)) * 1_000);
+/** ms, as etcd tells it in full seconds, rounded up. A key without a lease, which only a stranger puts, stays for ever. */
+async function remaining(client: Client, lease: bigint): Promise<number> {
+  if (lease === 0n) return Number.POSITIVE_INFINITY;
+  const { ttl, granted } = await client.timeToLive(lease);
+  return ttl < 0n ? 0 : Math.min(Number(ttl) + 1, Number(granted)) * 1_000;
+}
 
 /** The key whose line this name stands in; undefined for a stranger's that stands in none. */
 function keyOf({ name }: Place): string | undefined {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Client } from './client.ts';
-import { GrpcError, STATUS } from './grpc.ts';
+import { isStatus, STATUS } from './grpc.ts';
 
 /** A lease on the server; the key put under it goes when it goes. */
 export interface Lease {
@@ -48,16 +48,16 @@ export class Leases {
   }
 
   /**
-   * Does with a lease what puts a key under it, and says which lease it was: one that died unseen is replaced. An outcome
-   * that stays unknown taints it.
+   * Does with a lease what puts a key under it; one that died unseen is replaced. If the outcome stays unknown, the lease
+   * that was used last is tainted.
    */
-  async use<T>(lease: Lease, ms: number, act: (lease: Lease) => Promise<T>): Promise<[Lease, T]> {
+  async use<T>(lease: Lease, ms: number, act: (lease: Lease) => Promise<T>): Promise<T> {
     for (let used = lease; ; used = await this.#grant(lease.seconds, ms)) {
       try {
-        return [used, await act(used)];
+        return await act(used);
       } catch (error) {
-        // Refused, since it is gone: once it is surely not there, trying with a new one is safe.
-        if (error instanceof GrpcError && error.status === STATUS.notFound && used === lease) continue;
+        // Refused, since it is gone: nothing was done, so it may be done with a new one.
+        if (isStatus(error, STATUS.notFound) && used === lease) continue;
         used.tainted = true;
         throw error;
       }
@@ -89,7 +89,7 @@ export class Leases {
   giveBack(lease: Lease): void {
     if (lease.tainted) {
       // Should this fail, the lease lapses: nobody keeps it alive.
-      this.#client.revoke(lease.id).catch(() => undefined);
+      this.end(lease).catch(() => undefined);
       return;
     }
     const now = this.#clock.now();
@@ -97,6 +97,15 @@ export class Leases {
     if (lease.goodUntil > now && spares.length < SPARES) spares.push(lease);
     if (spares.length > 0) this.#spares.set(lease.seconds, spares);
     else this.#spares.delete(lease.seconds);
+  }
+
+  /** Deletes what is under the lease; what names it later is refused. */
+  async end(lease: Lease, ms?: number): Promise<void> {
+    try {
+      await this.#client.revoke(lease.id, ms);
+    } catch (error) {
+      if (!isStatus(error, STATUS.notFound)) throw error;
+    }
   }
 
   async close(ms: number): Promise<void> {

@@ -20,12 +20,17 @@ export async function move(
   const ticket = me.ticket!;
   // Until the answer says so, the key may be under either: whoever looks has to move it again.
   me.adrift = true;
-  const [lease, answer] = await leases.use(await leases.take(seconds, ms), ms, ({ id }) =>
-    client.txn({ compare: [stillStands(me.name, ticket)], success: [shift(me.name, id), list(me.line)] }, ms),
-  );
-  leases.giveBack(answer.succeeded ? me.lease : lease);
+  let target = await leases.take(seconds, ms);
+  const answer = await leases.use(target, ms, (lease) => {
+    target = lease;
+    return client.txn(
+      { compare: [stillStands(me.name, ticket)], success: [shift(me.name, lease.id), list(me.line)] },
+      ms,
+    );
+  });
+  leases.giveBack(answer.succeeded ? me.lease : target);
   if (!answer.succeeded) return undefined;
-  me.lease = lease;
+  me.lease = target;
   me.adrift = false;
   return readFrom(answer, 1);
 }
