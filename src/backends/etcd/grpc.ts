@@ -171,12 +171,13 @@ function exchange(
     te: 'trailers',
     ...metadata,
   });
-  let status: GrpcError | undefined = new GrpcError(STATUS.unavailable, 'the connection was cut before the answer');
+  let status: number = STATUS.unavailable;
+  let message = 'the connection was cut before the answer';
   const judge = (headers: IncomingHttpHeaders): void => {
     if (headers['grpc-status'] === undefined) return;
-    const code = Number(headers['grpc-status']);
+    status = Number(headers['grpc-status']);
     // Percent-encoded by the protocol; etcd's own messages are ASCII, for which that matters little.
-    status = code === STATUS.ok ? undefined : new GrpcError(code, String(headers['grpc-message'] ?? ''));
+    message = String(headers['grpc-message'] ?? '');
   };
   stream.on('response', judge); // a refusal without a message has its status here
   stream.on('trailers', judge);
@@ -196,9 +197,10 @@ function exchange(
     }
   });
   stream.on('error', (error) => {
-    status = new GrpcError(STATUS.unavailable, reason(error));
+    status = STATUS.unavailable;
+    message = reason(error);
   });
-  stream.on('close', () => listener.end(status));
+  stream.on('close', () => listener.end(status === STATUS.ok ? undefined : new GrpcError(status, message)));
   return stream;
 }
 

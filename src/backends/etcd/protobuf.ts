@@ -58,13 +58,21 @@ function write(out: Buffer[], number: number, kind: Kind, value: unknown): void 
   out.push(varint(BigInt((number << 3) | LENGTH)), varint(BigInt(body.length)), body);
 }
 
+type Fields = ReadonlyMap<number, readonly [field: string, kind: Kind]>;
+const turned = new WeakMap<Schema, Fields>();
+
+function byNumber(schema: Schema): Fields {
+  const known = turned.get(schema);
+  if (known) return known;
+  const fields: Fields = new Map(Object.entries(schema).map(([field, [number, kind]]) => [number, [field, kind]]));
+  turned.set(schema, fields);
+  return fields;
+}
+
 export function decode<S extends Schema>(schema: S, buffer: Buffer): Received<S> {
   const message: Record<string, unknown> = {};
-  const fields = new Map<number, readonly [string, Kind]>();
-  for (const [field, [number, kind]] of Object.entries(schema)) {
-    fields.set(number, [field, kind]);
-    message[field] = Array.isArray(kind) ? [] : ZERO[kind as string];
-  }
+  const fields = byNumber(schema);
+  for (const [field, kind] of fields.values()) message[field] = Array.isArray(kind) ? [] : ZERO[kind as string];
   for (const [number, raw] of read(buffer)) {
     const [field, kind] = fields.get(number) ?? [];
     if (field === undefined || kind === undefined) continue;
