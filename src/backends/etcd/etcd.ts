@@ -75,11 +75,12 @@ export class Etcd implements Backend {
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     // So that there is time for another call, to another member, before the hold lapses.
     const ms = Math.min(this.#timeout, ...claims.map(({ ttl }) => ttl / 3));
-    const renewals: Renewal[] = [];
+    const batches: Promise<Renewal[]>[] = [];
     for (let at = 0; at < claims.length; at += BATCH) {
       const holds = claims.slice(at, at + BATCH).map((claim) => [claim, this.#contenders.standing(claim.id)] as const);
-      renewals.push(...(await renew(this.#client, this.#leases, holds, this.#clock, ms)));
+      batches.push(renew(this.#client, this.#leases, holds, this.#clock, ms));
     }
+    const renewals = (await Promise.all(batches)).flat();
     for (const [index, { id }] of claims.entries()) if (renewals[index] === 'gone') this.#contenders.forget(id);
     return renewals;
   }
