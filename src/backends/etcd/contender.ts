@@ -18,6 +18,8 @@ export interface Contender {
   /** What stood in its way when last looked at. */
   obstacle?: Obstacle & { readonly from: bigint };
   waiter?: Waiter;
+  /** It was given up; an answer that is still to come changes nothing any more. */
+  over: boolean;
 }
 
 export interface Waiter {

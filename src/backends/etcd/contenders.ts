@@ -23,10 +23,13 @@ import { move } from './renewal.ts';
 import type { Watches } from './watches.ts';
 
 const PLACE_SECONDS = secondsOf(PLACE_TTL);
+/** Contenders among whom it is not worth while to look for those who are over. */
+const ROOMY = 1_000;
 
 /** Joins lines, looks where it stands in them, waits, and leaves. */
 export class Contenders {
   readonly #known = new Map<string, Contender>();
+  #roomy = ROOMY;
   readonly #client: Client;
   readonly #leases: Leases;
   readonly #watches: Watches;
@@ -116,6 +119,7 @@ export class Contenders {
     const me = this.#known.get(id);
     if (!me) return;
     this.#known.delete(id);
+    me.over = true;
     this.#leases.giveBack(me.lease);
     stopWaiting(me);
   }
@@ -151,6 +155,7 @@ export class Contenders {
   }
 
   async #contender(claim: Claim, ms: number): Promise<Contender> {
+    this.#prune();
     const known = this.#known.get(claim.id);
     if (known) {
       known.lease = await this.#leases.freshen(known.lease, ms);
@@ -158,9 +163,24 @@ export class Contenders {
     }
     const line = lineOf(this.#prefix, claim.key);
     const lease = await this.#leases.take(secondsOf(claim.ttl), ms);
-    const me: Contender = { line, name: nameOf(line, claim.id), lease, adrift: false, sent: 0, waited: false };
+    const me: Contender = {
+      line,
+      name: nameOf(line, claim.id),
+      lease,
+      adrift: false,
+      sent: 0,
+      waited: false,
+      over: false,
+    };
     this.#known.set(claim.id, me);
     return me;
+  }
+
+  /** Forgets holds that were left to lapse, now and then: nobody ever says that they have. */
+  #prune(): void {
+    if (this.#known.size < this.#roomy) return;
+    for (const [id, { lease }] of this.#known) if (lease.goodUntil < this.#clock.now()) this.forget(id);
+    this.#roomy = Math.max(ROOMY, 2 * this.#known.size);
   }
 
   /** Sends a transaction that puts a contender in line, under its lease or, if that died unseen, under a new one. */
@@ -180,17 +200,35 @@ export class Contenders {
 
   /** What the line means for a claim that stands in it. */
   async #settle(claim: Claim, me: Contender, line: Line, sent: number, ms: number): Promise<Attempt> {
+    if (me.over) return { granted: false };
     me.sent = sent;
     const attempt = this.#judge(claim, me, line);
-    if (attempt.granted) return attempt;
+    if (attempt.granted) {
+      if (this.#isOnHoldLease(claim, me)) return attempt;
+      const moved = await this.#moveTo(me, secondsOf(claim.ttl), ms);
+      return moved ? this.#judge(claim, me, moved) : { granted: false };
+    }
     if (!claim.queue) {
       await this.release(claim, undefined, ms);
       return attempt;
     }
     if (me.lease.seconds <= PLACE_SECONDS) return attempt;
     // A waiter that dies should not keep the key for as long as a holder may. If this fails, the next attempt repeats it.
-    const moved = await move(this.#client, this.#leases, me, PLACE_SECONDS, ms).catch(() => undefined);
+    const moved = await this.#moveTo(me, PLACE_SECONDS, ms).catch(() => undefined);
     return moved ? this.#judge(claim, me, moved) : attempt;
+  }
+
+  async #list(me: Contender): Promise<Line> {
+    const listed = await this.#client.range(listing(me.line));
+    return read(listed.header!.revision, listed);
+  }
+
+  #isOnHoldLease({ ttl }: Claim, { lease, adrift }: Contender): boolean {
+    return !adrift && lease.seconds === secondsOf(ttl);
+  }
+
+  #moveTo(me: Contender, seconds: number, ms?: number): Promise<Line | undefined> {
+    return move(this.#client, this.#leases, me, seconds, ms);
   }
 
   #judge(claim: Claim, me: Contender, line: Line): Attempt {
@@ -230,10 +268,10 @@ export class Contenders {
     waiter.watching = undefined;
     if (me.waiter !== waiter) return;
     try {
-      const listed = await this.#client.range(listing(me.line));
+      // It is probably its turn: so it gets the lease of a hold in the same step, and gives it back if it is not.
+      const line = this.#isOnHoldLease(claim, me) ? await this.#list(me) : await this.#moveTo(me, secondsOf(claim.ttl));
       if (me.waiter !== waiter) return;
-      const line = read(listed.header!.revision, listed);
-      const attempt = indexOf(line, me) < 0 ? undefined : this.#judge(claim, me, line);
+      const attempt = line && indexOf(line, me) >= 0 ? this.#judge(claim, me, line) : undefined;
       if (attempt?.granted) waiter.wake(attempt);
       else if (!attempt) waiter.wake();
     } catch {

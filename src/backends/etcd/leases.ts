@@ -16,7 +16,7 @@ export interface Lease {
 }
 
 /** Of its time to live: a spare lease with less left is kept alive once before it is used. */
-const FRESH = 0.9;
+const FRESH = 0.97;
 const SPARES = 128;
 
 /**
@@ -34,7 +34,7 @@ export class Leases {
     this.#clock = clock;
   }
 
-  async take(seconds: number, ms: number): Promise<Lease> {
+  async take(seconds: number, ms?: number): Promise<Lease> {
     for (;;) {
       const spare = this.#spares.get(seconds)?.pop();
       if (!spare) return this.#grant(seconds, ms);
@@ -43,33 +43,35 @@ export class Leases {
   }
 
   /** The lease with most of its time ahead of it, or another if it is gone. */
-  async freshen(lease: Lease, ms: number): Promise<Lease> {
+  async freshen(lease: Lease, ms?: number): Promise<Lease> {
     return (await this.#isFresh(lease, ms)) ? lease : this.#grant(lease.seconds, ms);
   }
 
   /**
-   * Does with a lease what puts a key under it; one that died unseen is replaced. If the outcome stays unknown, the lease
-   * that was used last is tainted.
+   * Does with a lease what puts a key under it; one that died unseen is replaced. Until there is an answer the lease is
+   * tainted, so that whoever gives it back meanwhile ends it: the message may still be on its way.
    */
-  async use<T>(lease: Lease, ms: number, act: (lease: Lease) => Promise<T>): Promise<T> {
+  async use<T>(lease: Lease, ms: number | undefined, act: (lease: Lease) => Promise<T>): Promise<T> {
     for (let used = lease; ; used = await this.#grant(lease.seconds, ms)) {
+      const before = used.tainted;
+      used.tainted = true;
       try {
-        return await act(used);
+        const answer = await act(used);
+        used.tainted = before;
+        return answer;
       } catch (error) {
         // Refused, since it is gone: nothing was done, so it may be done with a new one.
-        if (isStatus(error, STATUS.notFound) && used === lease) continue;
-        used.tainted = true;
-        throw error;
+        if (!isStatus(error, STATUS.notFound) || used !== lease) throw error;
       }
     }
   }
 
-  async #isFresh(lease: Lease, ms: number): Promise<boolean> {
+  async #isFresh(lease: Lease, ms?: number): Promise<boolean> {
     const left = lease.goodUntil - this.#clock.now();
     return left >= lease.ttl * FRESH || (left > 0 && (await this.keepAlive(lease, ms)));
   }
 
-  async #grant(seconds: number, ms: number): Promise<Lease> {
+  async #grant(seconds: number, ms?: number): Promise<Lease> {
     const sent = this.#clock.now();
     const { id, ttl } = await this.#client.grant(BigInt(seconds), ms);
     const granted = Number(ttl) * 1_000;
@@ -77,7 +79,7 @@ export class Leases {
   }
 
   /** Whether the lease was still there; it then starts anew. */
-  async keepAlive(lease: Lease, ms: number): Promise<boolean> {
+  async keepAlive(lease: Lease, ms?: number): Promise<boolean> {
     const sent = this.#clock.now();
     // A dead lease is no error to etcd: the answer has no ttl.
     const alive = (await this.#client.keepAlive(lease.id, ms)) > 0n;
@@ -108,7 +110,7 @@ export class Leases {
     }
   }
 
-  async close(ms: number): Promise<void> {
+  async close(ms?: number): Promise<void> {
     const spares = [...this.#spares.values()].flat();
     this.#spares.clear();
     await Promise.allSettled(spares.map(({ id }) => this.#client.revoke(id, ms)));

@@ -15,7 +15,7 @@ export async function move(
   leases: Leases,
   me: Contender,
   seconds: number,
-  ms: number,
+  ms?: number,
 ): Promise<Line | undefined> {
   const ticket = me.ticket!;
   // Until the answer says so, the key may be under either: whoever looks has to move it again.
@@ -28,8 +28,10 @@ export async function move(
       ms,
     );
   });
-  leases.giveBack(answer.succeeded ? me.lease : target);
-  if (!answer.succeeded) return undefined;
+  // Given up meanwhile: its lease was given back then, and what this put under the other one has to go.
+  if (me.over) target.tainted = true;
+  leases.giveBack(answer.succeeded && !me.over ? me.lease : target);
+  if (!answer.succeeded || me.over) return undefined;
   me.lease = target;
   me.adrift = false;
   return readFrom(answer, 1);
