@@ -1,0 +1,32 @@
+import type { Grant } from '../../core/backend.ts';
+import type { Lease } from './leases.ts';
+import type { Obstacle } from './line.ts';
+
+/** A claim of this process that stands in line, or is about to. */
+export interface Contender {
+  readonly line: Buffer;
+  readonly name: Buffer;
+  lease: Lease;
+  /** A move to another lease had no answer: the key may be under that one. */
+  adrift: boolean;
+  /** Its create revision, once known. */
+  ticket?: bigint;
+  /** When the last answered attempt was sent: what the deadline of a grant counts from. */
+  sent: number;
+  /** It was refused, so somebody may be watching it. */
+  waited: boolean;
+  /** What stood in its way when last looked at. */
+  obstacle?: Obstacle & { readonly from: bigint };
+  waiter?: Waiter;
+  /** It was given up; an answer that is still to come changes nothing any more. */
+  over: boolean;
+}
+
+export interface Waiter {
+  readonly wake: (grant?: Grant) => void;
+  /** There while something is watched for it; resolves with what ends that. */
+  watching?: Promise<() => void>;
+}
+
+/** etcd counts in whole seconds. */
+export const secondsOf = (ttl: number): number => Math.ceil(ttl / 1_000);

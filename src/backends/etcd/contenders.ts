@@ -1,0 +1,290 @@
+import { ALL_SEATS, admitted, isExclusive } from '../../core/admission.ts';
+import { type Attempt, type Claim, type Grant, type Handle, PLACE_TTL, type Release } from '../../core/backend.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Client } from './client.ts';
+import { type Contender, secondsOf, type Waiter } from './contender.ts';
+import { isStatus, STATUS } from './grpc.ts';
+import type { Leases } from './leases.ts';
+import { endOf, type Line, lineOf, nameOf, obstacle, read, readFrom, written } from './line.ts';
+import type { TxnResponse } from './messages.ts';
+import {
+  list,
+  listing,
+  nobodyJoinedAfter,
+  type Op,
+  remove,
+  stand,
+  stillStands,
+  type Transaction,
+  touch,
+} from './ops.ts';
+import type { Received } from './protobuf.ts';
+import { move } from './renewal.ts';
+import type { Watches } from './watches.ts';
+
+const PLACE_SECONDS = secondsOf(PLACE_TTL);
+/** Contenders among whom it is not worth while to look for those who are over. */
+const ROOMY = 1_000;
+
+/** Joins lines, looks where it stands in them, waits, and leaves. */
+export class Contenders {
+  readonly #known = new Map<string, Contender>();
+  #roomy = ROOMY;
+  readonly #client: Client;
+  readonly #leases: Leases;
+  readonly #watches: Watches;
+  readonly #prefix: string;
+  readonly #clock: Clock;
+
+  constructor(client: Client, leases: Leases, watches: Watches, prefix: string, clock: Clock) {
+    this.#client = client;
+    this.#leases = leases;
+    this.#watches = watches;
+    this.#prefix = prefix;
+    this.#clock = clock;
+  }
+
+  /** The contender of a claim that stands in line as far as we know. */
+  standing(id: string): Contender | undefined {
+    const me = this.#known.get(id);
+    return me?.ticket === undefined ? undefined : me;
+  }
+
+  async attempt(claim: Claim, ms: number): Promise<Attempt> {
+    const sent = this.#clock.now();
+    const line = await this.#lookAgain(claim.id, ms);
+    if (line) return this.#settle(claim, this.#known.get(claim.id)!, line, sent, ms);
+    const me = await this.#contender(claim, ms);
+    if (this.#clock.now() - sent >= claim.within) return this.#isLate(claim);
+    try {
+      return await this.#join(claim, me, sent, ms);
+    } catch (error) {
+      if (!isStatus(error, STATUS.deadlineExceeded)) throw error;
+      // etcd cannot refuse a message for coming late. But it refuses one that names a lease which is gone, and deletes
+      // what is under it: once the lease is revoked, this attempt has no effect, whenever it arrives.
+      await this.#leases.end(me.lease).catch(() => Promise.reject(error));
+      return this.#isLate(claim);
+    }
+  }
+
+  #isLate(claim: Claim): Attempt {
+    this.forget(claim.id);
+    return { granted: false, late: true };
+  }
+
+  async #join(claim: Claim, me: Contender, sent: number, ms: number): Promise<Attempt> {
+    for (let revision = 0n; ; ) {
+      const answer = await this.#put(me, ms, (join) => ({
+        compare: claim.queue ? [] : [nobodyJoinedAfter(me.line, revision)],
+        success: [join(claim), list(me.line)],
+        failure: [list(me.line)],
+      }));
+      const seen = readFrom(answer, answer.succeeded ? 1 : 0);
+      if (seen.places.some(({ name }) => name.equals(me.name))) return this.#settle(claim, me, seen, sent, ms);
+      // Without a place in line: only if there is room, and then only if nobody came since we looked.
+      if (admitted([...seen.places, claim]) <= seen.places.length) {
+        this.forget(claim.id);
+        return { granted: false, ahead: seen.places.length };
+      }
+      revision = seen.revision;
+    }
+  }
+
+  /** Deletes the claim's key by its name, which no other claim ever has: a repetition or a late message robs nobody. */
+  async release(handle: Handle, next: Claim | undefined, ms: number): Promise<Release> {
+    const sent = this.#clock.now();
+    const line = lineOf(this.#prefix, handle.key);
+    const gone = remove(this.#known.get(handle.id)?.name ?? nameOf(line, handle.id));
+    const successor = next?.queue ? await this.#contender(next, ms) : undefined;
+    try {
+      const answer = successor
+        ? await this.#put(successor, ms, (join) => ({ success: [gone, join(next!), list(line)] }))
+        : await this.#client.txn({ success: [gone] }, ms);
+      this.forget(handle.id);
+      const freed = answer.responses[0]!.delete!.deleted > 0n;
+      if (!successor) return { freed };
+      // The release is done: if the rest cannot be told, the next claim's own attempt will.
+      const attempt = this.#settle(next!, successor, readFrom(answer, 2), sent, ms).catch(() => undefined);
+      return { freed, next: await attempt };
+    } catch (error) {
+      const me = this.#known.get(handle.id);
+      if (me) me.lease.tainted = true;
+      this.forget(handle.id);
+      throw error;
+    }
+  }
+
+  /** Ends what this process does for a claim. Its key is gone, or goes with its lease. */
+  forget(id: string): void {
+    const me = this.#known.get(id);
+    if (!me) return;
+    this.#known.delete(id);
+    me.over = true;
+    this.#leases.giveBack(me.lease);
+    stopWaiting(me);
+  }
+
+  async watch(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
+    const me = this.#known.get(claim.id);
+    const waiter: Waiter = { wake };
+    if (me) {
+      stopWaiting(me);
+      me.waiter = waiter;
+      this.#arm(claim, me);
+      await waiter.watching;
+    }
+    return {
+      [Symbol.asyncDispose]: async () => {
+        if (me?.waiter === waiter) stopWaiting(me);
+      },
+    };
+  }
+
+  /** A sign of life, and the line as it is now; undefined for a claim that does not stand in it (any more). */
+  async #lookAgain(id: string, ms: number): Promise<Line | undefined> {
+    const me = this.standing(id);
+    if (!me) return undefined;
+    const [alive, listed] = await Promise.all([
+      this.#leases.keepAlive(me.lease, ms),
+      this.#client.range(listing(me.line), ms),
+    ]);
+    const line = read(listed.header!.revision, listed);
+    if (alive && indexOf(line, me) >= 0) return line;
+    this.forget(id);
+    return undefined;
+  }
+
+  async #contender(claim: Claim, ms: number): Promise<Contender> {
+    this.#prune();
+    const known = this.#known.get(claim.id);
+    if (known) {
+      known.lease = await this.#leases.freshen(known.lease, ms);
+      return known;
+    }
+    const line = lineOf(this.#prefix, claim.key);
+    const lease = await this.#leases.take(secondsOf(claim.ttl), ms);
+    const me: Contender = {
+      line,
+      name: nameOf(line, claim.id),
+      lease,
+      adrift: false,
+      sent: 0,
+      waited: false,
+      over: false,
+    };
+    this.#known.set(claim.id, me);
+    return me;
+  }
+
+  /** Forgets holds that were left to lapse, now and then: nobody ever says that they have. */
+  #prune(): void {
+    if (this.#known.size < this.#roomy) return;
+    for (const [id, { lease }] of this.#known) if (lease.goodUntil < this.#clock.now()) this.forget(id);
+    this.#roomy = Math.max(ROOMY, 2 * this.#known.size);
+  }
+
+  /** Sends a transaction that puts a contender in line, under its lease or, if that died unseen, under a new one. */
+  #put(
+    me: Contender,
+    ms: number,
+    request: (join: (claim: Claim) => Op) => Transaction,
+  ): Promise<Received<typeof TxnResponse>> {
+    return this.#leases.use(me.lease, ms, (lease) => {
+      me.lease = lease;
+      return this.#client.txn(
+        request((claim) => stand(me.name, written(claim), lease.id)),
+        ms,
+      );
+    });
+  }
+
+  /** What the line means for a claim that stands in it. */
+  async #settle(claim: Claim, me: Contender, line: Line, sent: number, ms: number): Promise<Attempt> {
+    if (me.over) return { granted: false };
+    me.sent = sent;
+    const attempt = this.#judge(claim, me, line);
+    if (attempt.granted) {
+      if (this.#isOnHoldLease(claim, me)) return attempt;
+      const moved = await this.#moveTo(me, secondsOf(claim.ttl), ms);
+      return moved ? this.#judge(claim, me, moved) : { granted: false };
+    }
+    if (!claim.queue) {
+      await this.release(claim, undefined, ms);
+      return attempt;
+    }
+    if (me.lease.seconds <= PLACE_SECONDS) return attempt;
+    // A waiter that dies should not keep the key for as long as a holder may. If this fails, the next attempt repeats it.
+    const moved = await this.#moveTo(me, PLACE_SECONDS, ms).catch(() => undefined);
+    return moved ? this.#judge(claim, me, moved) : attempt;
+  }
+
+  async #list(me: Contender): Promise<Line> {
+    const listed = await this.#client.range(listing(me.line));
+    return read(listed.header!.revision, listed);
+  }
+
+  #isOnHoldLease({ ttl }: Claim, { lease, adrift }: Contender): boolean {
+    return !adrift && lease.seconds === secondsOf(ttl);
+  }
+
+  #moveTo(me: Contender, seconds: number, ms?: number): Promise<Line | undefined> {
+    return move(this.#client, this.#leases, me, seconds, ms);
+  }
+
+  #judge(claim: Claim, me: Contender, line: Line): Attempt {
+    const index = indexOf(line, me);
+    me.ticket = line.places[index]!.ticket;
+    if (index >= admitted(line.places)) {
+      me.waited = true;
+      me.obstacle = { ...obstacle(line.places, index), from: line.revision + 1n };
+      this.#arm(claim, me);
+      return { granted: false, ahead: index };
+    }
+    const behind = line.places[index + 1];
+    if (me.waited && claim.of < ALL_SEATS && behind && !isExclusive(behind)) this.#beckon(me, me.ticket);
+    me.waited = false;
+    return { granted: true, ticket: me.ticket, validFor: me.lease.goodUntil - me.sent };
+  }
+
+  /** Waiting permits watch each other: the admitted one wakes the next by a write. If it is lost, that one's timer helps. */
+  #beckon(me: Contender, ticket: bigint): void {
+    this.#client.txn({ compare: [stillStands(me.name, ticket)], success: [touch(me.name)] }).catch(() => undefined);
+  }
+
+  /** Watches what stands in the way, if somebody waits for it and nothing is watched yet. */
+  #arm(claim: Claim, me: Contender): void {
+    const { waiter, obstacle } = me;
+    if (!waiter || waiter.watching || !obstacle) return;
+    const { name, puts, from } = obstacle;
+    const range = name ? { key: name } : { key: me.line, rangeEnd: endOf(me.line) };
+    waiter.watching = this.#watches.watch({ ...range, puts, from }, () => this.#look(claim, me, waiter));
+    waiter.watching.catch(() => {
+      waiter.watching = undefined;
+    });
+  }
+
+  /** Something changed, or went unseen: looks at the whole line, one's own key included, before saying anything. */
+  async #look(claim: Claim, me: Contender, waiter: Waiter): Promise<void> {
+    waiter.watching = undefined;
+    if (me.waiter !== waiter) return;
+    try {
+      // It is probably its turn: so it gets the lease of a hold in the same step, and gives it back if it is not.
+      const line = this.#isOnHoldLease(claim, me) ? await this.#list(me) : await this.#moveTo(me, secondsOf(claim.ttl));
+      if (me.waiter !== waiter) return;
+      const attempt = line && indexOf(line, me) >= 0 ? this.#judge(claim, me, line) : undefined;
+      if (attempt?.granted) waiter.wake(attempt);
+      else if (!attempt) waiter.wake();
+    } catch {
+      waiter.wake(); // the attempt that follows arms again, or hears what is wrong
+    }
+  }
+}
+
+const indexOf = ({ places }: Line, { name, ticket }: Contender): number =>
+  places.findIndex((place) => place.name.equals(name) && (ticket === undefined || place.ticket === ticket));
+
+function stopWaiting(me: Contender): void {
+  const watching = me.waiter?.watching;
+  me.waiter = undefined;
+  watching?.then((stop) => stop()).catch(() => undefined);
+}

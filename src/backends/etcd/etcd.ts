@@ -1,0 +1,117 @@
+import type {
+  Attempt,
+  Backend,
+  Claim,
+  Finding,
+  Grant,
+  Handle,
+  Release,
+  Renewal,
+  Standing,
+  Traits,
+} from '../../core/backend.ts';
+import type { Clock } from '../../core/clock.ts';
+import { LockError } from '../../core/errors.ts';
+import { check } from './check.ts';
+import type { Client } from './client.ts';
+import { Contenders } from './contenders.ts';
+import { inspect } from './inspect.ts';
+import { Leases } from './leases.ts';
+import { lineOf, read } from './line.ts';
+import { listing, remove, stillStands } from './ops.ts';
+import { renew } from './renewal.ts';
+import { Watches } from './watches.ts';
+
+const TRAITS: Traits = {
+  seats: 'counted',
+  fair: true,
+  fencing: 'always',
+  spans: false,
+  wakes: 'watch',
+  lapses: true,
+  // In whole seconds. The server raises what is below one and a half of its election timeouts.
+  ttl: { min: 1_000, max: 9_000_000_000_000 },
+};
+
+/** etcd takes 128 operations in a transaction unless told otherwise (`--max-txn-ops`). */
+const BATCH = 128;
+
+export class Etcd implements Backend {
+  readonly name = 'etcd';
+  readonly traits = TRAITS;
+  readonly #client: Client;
+  readonly #leases: Leases;
+  readonly #watches: Watches;
+  readonly #contenders: Contenders;
+  readonly #prefix: string;
+  readonly #timeout: number;
+  readonly #clock: Clock;
+
+  constructor(client: Client, prefix: string, timeout: number, clock: Clock) {
+    this.#client = client;
+    this.#leases = new Leases(client, clock);
+    this.#watches = new Watches(client);
+    this.#contenders = new Contenders(client, this.#leases, this.#watches, prefix, clock);
+    this.#prefix = prefix;
+    this.#timeout = timeout;
+    this.#clock = clock;
+  }
+
+  async attempt(claim: Claim): Promise<Attempt> {
+    if (claim.atLeast !== undefined) {
+      const message =
+        'etcd numbers its own grants: a quorum cannot propose tickets to it, and one cluster is a quorum already';
+      throw new LockError('LOCK_UNSUPPORTED', message, { key: claim.key, backend: this.name });
+    }
+    try {
+      return await this.#contenders.attempt(claim, Math.min(this.#timeout, claim.within));
+    } catch (error) {
+      // A definite refusal leaves nothing, even where it came after the first step.
+      if (error instanceof LockError) await this.release(claim).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async renew(claims: readonly Claim[]): Promise<Renewal[]> {
+    // So that there is time for another call, to another member, before the hold lapses.
+    const ms = Math.min(this.#timeout, ...claims.map(({ ttl }) => ttl / 3));
+    const batches: Promise<Renewal[]>[] = [];
+    for (let at = 0; at < claims.length; at += BATCH) {
+      const holds = claims.slice(at, at + BATCH).map((claim) => [claim, this.#contenders.standing(claim.id)] as const);
+      batches.push(renew(this.#client, this.#leases, holds, this.#clock, ms));
+    }
+    const renewals = (await Promise.all(batches)).flat();
+    for (const [index, { id }] of claims.entries()) if (renewals[index] === 'gone') this.#contenders.forget(id);
+    return renewals;
+  }
+
+  release(handle: Handle, next?: Claim): Promise<Release> {
+    return this.#contenders.release(handle, next, this.#timeout);
+  }
+
+  watch(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
+    return this.#contenders.watch(claim, wake);
+  }
+
+  inspect(prefix: string): AsyncIterable<Standing> {
+    return inspect(this.#client, this.#prefix, prefix);
+  }
+
+  async evict(key: string, ticket: bigint): Promise<boolean> {
+    const listed = await this.#client.range(listing(lineOf(this.#prefix, key)));
+    const found = read(listed.header!.revision, listed).places.find((place) => place.ticket === ticket);
+    if (!found) return false;
+    const { name } = found;
+    return (await this.#client.txn({ compare: [stillStands(name, ticket)], success: [remove(name)] })).succeeded;
+  }
+
+  check(): Promise<Finding[]> {
+    return check(this.#client);
+  }
+
+  async close(): Promise<void> {
+    await this.#watches.close();
+    await this.#leases.close(this.#timeout);
+    this.#client.close();
+  }
+}

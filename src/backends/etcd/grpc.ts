@@ -1,0 +1,220 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, type SecureClientSessionOptions } from 'node:http2';
+import type { Clock } from '../../core/clock.ts';
+
+/**
+ * gRPC over Node's own HTTP/2 (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md): calls with one message
+ * each way, and streams. One connection at a time, to one member; when it fails or falls silent it is destroyed, so that
+ * nothing that waits in it can still be sent, and the next call goes to the next member.
+ */
+export const STATUS = {
+  ok: 0,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  permissionDenied: 7,
+  resourceExhausted: 8,
+  failedPrecondition: 9,
+  unimplemented: 12,
+  unavailable: 14,
+  unauthenticated: 16,
+} as const;
+
+/** What the server answered instead of a message. Its text never holds a key, an id or an address of ours. */
+export class GrpcError extends Error {
+  override readonly name = 'GrpcError';
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export const isStatus = (error: unknown, status: number): boolean =>
+  error instanceof GrpcError && error.status === status;
+
+export interface Stream {
+  write(message: Buffer): void;
+  close(): void;
+}
+
+export type Metadata = Readonly<Record<string, string>>;
+
+export class Channel {
+  readonly #urls: readonly URL[];
+  readonly #tls: SecureClientSessionOptions;
+  readonly #patience: number;
+  readonly #clock: Clock;
+  #turn = 0;
+  #session?: ClientHttp2Session;
+  #connecting?: Promise<ClientHttp2Session>;
+  #closed = false;
+
+  /** `patience`: ms to connect, shared by the members. */
+  constructor(urls: readonly URL[], tls: SecureClientSessionOptions, patience: number, clock: Clock) {
+    this.#urls = urls;
+    this.#tls = tls;
+    this.#patience = patience;
+    this.#clock = clock;
+  }
+
+  /** One message there, one back, within `ms` (and the patience, if there is no connection yet). */
+  async unary(path: string, message: Buffer, metadata: Metadata, ms: number): Promise<Buffer> {
+    const session = await this.#connected();
+    return new Promise((resolve, reject) => {
+      let answer: Buffer | undefined;
+      const stream = exchange(session, path, metadata, {
+        message: (received) => {
+          answer = received;
+        },
+        end: (error) => {
+          stop();
+          // No leader, or going away: another member may be better off.
+          if (error?.status === STATUS.unavailable) this.#abandon(session);
+          if (!error && answer) resolve(answer);
+          else reject(error ?? new GrpcError(STATUS.unavailable, 'an answer without a message'));
+        },
+      });
+      const stop = this.#clock.after(ms, () => {
+        reject(new GrpcError(STATUS.deadlineExceeded, `no answer within ${Math.round(ms)} ms`));
+        this.#abandon(session);
+      });
+      stream.end(framed(message));
+    });
+  }
+
+  /** A stream of messages both ways. The listener's `end` is called once, whoever ends it. */
+  async stream(path: string, metadata: Metadata, listener: Listener): Promise<Stream> {
+    const stream = exchange(await this.#connected(), path, metadata, listener);
+    return {
+      write: (message) => void stream.write(framed(message)),
+      close: () => stream.close(),
+    };
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#session?.destroy();
+  }
+
+  async #connected(): Promise<ClientHttp2Session> {
+    if (this.#session) return this.#session;
+    this.#connecting ??= this.#connect().finally(() => {
+      this.#connecting = undefined;
+    });
+    return this.#connecting;
+  }
+
+  /** Tries every member once, from the one whose turn it is. */
+  async #connect(): Promise<ClientHttp2Session> {
+    let failure: unknown;
+    for (let tries = 0; tries < this.#urls.length && !this.#closed; tries++) {
+      try {
+        const session = await this.#dial(this.#urls[this.#turn % this.#urls.length]!);
+        if (!this.#closed) {
+          this.#session = session;
+          return session;
+        }
+        session.destroy();
+      } catch (error) {
+        failure = error;
+        this.#turn++;
+      }
+    }
+    throw new GrpcError(STATUS.unavailable, this.#closed ? 'closed' : `no member can be reached: ${reason(failure)}`);
+  }
+
+  #dial(url: URL): Promise<ClientHttp2Session> {
+    return new Promise((resolve, reject) => {
+      const session = connect(url, this.#tls);
+      const stop = this.#clock.after(this.#patience / this.#urls.length, () => session.destroy(new Error('timed out')));
+      session.on('error', reject); // stays: a later error of the connection would otherwise end the process
+      session.on('connect', () => {
+        stop();
+        resolve(session);
+      });
+      session.on('goaway', () => this.#abandon(session));
+      session.on('close', () => {
+        stop();
+        reject(new Error('closed'));
+        this.#abandon(session);
+      });
+    });
+  }
+
+  /** Destroys a connection; the next one goes to the next member. */
+  #abandon(session: ClientHttp2Session): void {
+    if (this.#session === session) {
+      this.#session = undefined;
+      this.#turn++;
+    }
+    session.destroy();
+  }
+}
+
+export interface Listener {
+  message(message: Buffer): void;
+  end(error?: GrpcError): void;
+}
+
+function exchange(
+  session: ClientHttp2Session,
+  path: string,
+  metadata: Metadata,
+  listener: Listener,
+): ClientHttp2Stream {
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': path,
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    ...metadata,
+  });
+  let status: number = STATUS.unavailable;
+  let message = 'the connection was cut before the answer';
+  const judge = (headers: IncomingHttpHeaders): void => {
+    if (headers['grpc-status'] === undefined) return;
+    status = Number(headers['grpc-status']);
+    // Percent-encoded by the protocol; etcd's own messages are ASCII, for which that matters little.
+    message = String(headers['grpc-message'] ?? '');
+  };
+  stream.on('response', judge); // a refusal without a message has its status here
+  stream.on('trailers', judge);
+  let pending: Buffer = Buffer.alloc(0);
+  stream.on('data', (chunk: Buffer) => {
+    pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+    for (;;) {
+      const end = pending.length < PREFIX ? Number.POSITIVE_INFINITY : PREFIX + pending.readUInt32BE(1);
+      if (pending.length < end) return;
+      try {
+        listener.message(pending.subarray(PREFIX, end));
+      } catch (error) {
+        stream.destroy(error as Error);
+        return;
+      }
+      pending = pending.subarray(end);
+    }
+  });
+  stream.on('error', (error) => {
+    status = STATUS.unavailable;
+    message = reason(error);
+  });
+  stream.on('close', () => listener.end(status === STATUS.ok ? undefined : new GrpcError(status, message)));
+  return stream;
+}
+
+/** A byte that says "not compressed" and four of length. */
+const PREFIX = 5;
+
+function framed(message: Buffer): Buffer {
+  const frame = Buffer.allocUnsafe(PREFIX + message.length);
+  frame[0] = 0;
+  frame.writeUInt32BE(message.length, 1);
+  message.copy(frame, PREFIX);
+  return frame;
+}
+
+/** A failure in a word: system errors carry the address in their message, and addresses are not ours to show. */
+const reason = (error: unknown): string =>
+  (error as { code?: string } | undefined)?.code ?? (error instanceof Error ? error.message : 'unknown');

@@ -1,0 +1,60 @@
+import { admitted } from '../../core/admission.ts';
+import type { Standing } from '../../core/backend.ts';
+import type { Client } from './client.ts';
+import { endOf, type Place, placeOf } from './line.ts';
+
+const PAGE = 1_000n;
+
+/** Everyone who stands in a line of a key that begins with `start`, line by line, all as of one revision. */
+export async function* inspect(client: Client, prefix: string, start: string): AsyncIterable<Standing> {
+  let line: Place[] = [];
+  for await (const place of places(client, prefix, start)) {
+    if (line.length > 0 && keyOf(line[0]!) !== keyOf(place)) {
+      yield* standings(client, line);
+      line = [];
+    }
+    line.push(place);
+  }
+  yield* standings(client, line);
+}
+
+/** Page by page, in the order of the names, so that the places of one key follow each other. */
+async function* places(client: Client, prefix: string, start: string): AsyncIterable<Place> {
+  const first = Buffer.from(`${prefix}/${encodeURIComponent(start)}`);
+  let key = first;
+  for (let revision = 0n, more = true; more; ) {
+    const page = await client.range({ key, rangeEnd: endOf(first), limit: PAGE, revision });
+    yield* page.kvs.map(placeOf).filter((place) => keyOf(place) !== undefined);
+    revision ||= page.header!.revision;
+    more = page.more;
+    if (more) key = Buffer.concat([page.kvs.at(-1)!.key, Buffer.from([0])]);
+  }
+}
+
+async function* standings(client: Client, line: Place[]): AsyncIterable<Standing> {
+  line.sort((a, b) => (a.ticket < b.ticket ? -1 : 1));
+  const holders = admitted(line);
+  const left = await Promise.all(line.map(({ lease }) => remaining(client, lease)));
+  for (const [position, place] of line.entries()) {
+    const { ticket, take, of, label } = place;
+    const key = keyOf(place)!;
+    yield { key, held: position < holders, position, ticket, take, of, label, remaining: left[position]! };
+  }
+}
+
+/** ms, as etcd tells it in full seconds, rounded up. A key without a lease, which only a stranger puts, stays for ever. */
+async function remaining(client: Client, lease: bigint): Promise<number> {
+  if (lease === 0n) return Number.POSITIVE_INFINITY;
+  const { ttl, granted } = await client.timeToLive(lease);
+  return ttl < 0n ? 0 : Math.min(Number(ttl) + 1, Number(granted)) * 1_000;
+}
+
+/** The key whose line this name stands in; undefined for a stranger's that stands in none. */
+function keyOf({ name }: Place): string | undefined {
+  const parts = name.toString().split('/');
+  try {
+    return parts.length === 3 ? decodeURIComponent(parts[1]!) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,86 @@
+import type { Schema } from './protobuf.ts';
+
+/**
+ * The part of etcd's API that a lock needs: field numbers of the messages of `etcdserverpb`, v3.4 and later
+ * (https://etcd.io/docs/v3.5/dev-guide/api_reference_v3/).
+ */
+const define = <const S extends Schema>(schema: S): S => schema;
+
+const Header = define({ revision: [3, 'int'] });
+
+export const KeyValue = define({
+  key: [1, 'bytes'],
+  createRevision: [2, 'int'],
+  value: [5, 'bytes'],
+  lease: [6, 'int'],
+});
+
+export const RangeRequest = define({
+  key: [1, 'bytes'],
+  rangeEnd: [2, 'bytes'],
+  limit: [3, 'int'],
+  revision: [4, 'int'],
+  sortOrder: [5, 'int'],
+  sortTarget: [6, 'int'],
+  keysOnly: [8, 'bool'],
+});
+export const RangeResponse = define({ header: [1, Header], kvs: [2, [KeyValue]], more: [3, 'bool'] });
+export const SORT = { ascending: 1n, byCreateRevision: 2n } as const;
+
+const PutRequest = define({
+  key: [1, 'bytes'],
+  value: [2, 'bytes'],
+  lease: [3, 'int'],
+  ignoreValue: [5, 'bool'],
+  ignoreLease: [6, 'bool'],
+});
+const DeleteRequest = define({ key: [1, 'bytes'] });
+const DeleteResponse = define({ deleted: [2, 'int'] });
+
+export const Compare = define({
+  result: [1, 'int'],
+  target: [2, 'int'],
+  key: [3, 'bytes'],
+  createRevision: [5, 'int'],
+  rangeEnd: [64, 'bytes'],
+});
+export const COMPARE = { equal: 0n, less: 2n, createRevision: 1n } as const;
+
+export const RequestOp = define({ range: [1, RangeRequest], put: [2, PutRequest], delete: [3, DeleteRequest] });
+const ResponseOp = define({ range: [1, RangeResponse], delete: [3, DeleteResponse] });
+export const TxnRequest = define({ compare: [1, [Compare]], success: [2, [RequestOp]], failure: [3, [RequestOp]] });
+export const TxnResponse = define({ header: [1, Header], succeeded: [2, 'bool'], responses: [3, [ResponseOp]] });
+
+const WatchCreate = define({
+  key: [1, 'bytes'],
+  rangeEnd: [2, 'bytes'],
+  startRevision: [3, 'int'],
+  /** A packed list of one-byte enums, hence bytes. */
+  filters: [5, 'bytes'],
+  watchId: [7, 'int'],
+});
+const WatchCancel = define({ watchId: [1, 'int'] });
+export const WatchRequest = define({ create: [1, WatchCreate], cancel: [2, WatchCancel] });
+export const WatchResponse = define({
+  watchId: [2, 'int'],
+  created: [3, 'bool'],
+  canceled: [4, 'bool'],
+  compactRevision: [5, 'int'],
+  cancelReason: [6, 'string'],
+  events: [11, [define({ type: [1, 'int'] })]],
+});
+export const NO_PUTS: Buffer = Buffer.from([0]);
+
+export const LeaseGrantRequest = define({ ttl: [1, 'int'] });
+/** Also the answer to a keep-alive; a time to live of 0 or less says that the lease is gone. */
+export const LeaseResponse = define({ id: [2, 'int'], ttl: [3, 'int'] });
+export const TimeToLiveResponse = define({ ttl: [3, 'int'], granted: [4, 'int'] });
+export const LeaseRequest = define({ id: [1, 'int'] });
+
+export const AuthenticateRequest = define({ name: [1, 'string'], password: [2, 'string'] });
+export const AuthenticateResponse = define({ token: [2, 'string'] });
+
+export const Empty = define({});
+export const StatusResponse = define({ version: [2, 'string'], errors: [8, 'string'] });
+export const MemberListResponse = define({ members: [2, [define({ id: [1, 'int'], isLearner: [5, 'bool'] })]] });
+export const AlarmResponse = define({ alarms: [2, [define({ alarm: [2, 'int'] })]] });

@@ -1,0 +1,65 @@
+import type { SecureClientSessionOptions } from 'node:http2';
+import type { Clock } from '../../core/clock.ts';
+import { type Duration, milliseconds } from '../../core/duration.ts';
+import { invalid, shown } from '../../core/errors.ts';
+import { checkPrefix } from '../../core/key.ts';
+import type { Credentials } from './client.ts';
+
+export interface EtcdOptions {
+  /** Members of one cluster: `'127.0.0.1:2379'` or a list. With `https://` in front, or with `tls`, over TLS. */
+  readonly endpoints: string | readonly string[];
+  /** What all keys begin with, before a slash; `holdfast` by default. */
+  readonly prefix?: string;
+  readonly user?: string;
+  readonly password?: string;
+  /** As in `tls.connect`. The server's certificate is always verified. */
+  readonly tls?: EtcdTls;
+  /** How long one call to etcd may take, and how long connecting may; 3 s by default. */
+  readonly timeout?: Duration;
+  /** Time and randomness; the machine's by default. */
+  readonly clock?: Clock;
+}
+
+export type EtcdTls = Pick<SecureClientSessionOptions, 'ca' | 'cert' | 'key' | 'passphrase' | 'servername'>;
+
+export interface Settings {
+  readonly urls: readonly URL[];
+  readonly prefix: string;
+  readonly credentials: Credentials | undefined;
+  readonly tls: EtcdTls;
+  readonly timeout: number;
+}
+
+const KNOWN = new Set(['endpoints', 'prefix', 'user', 'password', 'tls', 'timeout', 'clock']);
+const TIMEOUT = { min: 10, max: 60_000 };
+
+/** @throws LockError `LOCK_INVALID`, which never shows an address or a password. */
+export function checkOptions(options: EtcdOptions): Settings {
+  const { endpoints, prefix = 'holdfast', user, password, tls, timeout = 3_000 } = options;
+  for (const name of Object.keys(options)) {
+    if (!KNOWN.has(name)) throw invalid(`etcd() has no option ${shown(name)}; it knows ${[...KNOWN].join(', ')}`);
+  }
+  const urls = [endpoints].flat().map((endpoint) => parse(endpoint, tls !== undefined));
+  if (urls.length === 0) throw invalid('endpoints is an empty list; name at least one member of the cluster');
+  if ((user === undefined) !== (password === undefined)) throw invalid('user and password go together');
+  return {
+    urls,
+    prefix: checkPrefix(prefix),
+    credentials: user === undefined || password === undefined ? undefined : { user, password },
+    tls: { ca: tls?.ca, cert: tls?.cert, key: tls?.key, passphrase: tls?.passphrase, servername: tls?.servername },
+    timeout: milliseconds(timeout, 'timeout', TIMEOUT),
+  };
+}
+
+function parse(endpoint: unknown, secure: boolean): URL {
+  const text = String(endpoint);
+  const given = /^[a-z]+:\/\//i.test(text) ? text : `${secure ? 'https' : 'http'}://${text}`;
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.username !== '') {
+    throw invalid(
+      "an endpoint must look like '10.0.0.1:2379' or 'https://etcd.example:2379'; user and password are options",
+    );
+  }
+  if (url.port === '' && !/:\d+$/.test(given)) url.port = '2379';
+  return url;
+}

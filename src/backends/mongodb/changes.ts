@@ -1,0 +1,101 @@
+import type { Cancel, Clock } from '../../core/clock.ts';
+import type { LineDocument, MongoCollection, MongoStream } from './driver.ts';
+import { codeOf, NO_CHANGE_STREAMS } from './errors.ts';
+
+/** How often waiters ask where the deployment has no change streams, and how soon a broken stream is opened again. ms. */
+const POLL = 250;
+
+export interface Listener {
+  readonly id: string;
+  /** The document as it is after a change; undefined when it is not known, and it is time to ask. */
+  heard(document?: LineDocument): void;
+}
+
+/** One change stream for all that wait in this process, open while anybody does. */
+export class Changes {
+  readonly #collection: MongoCollection;
+  readonly #clock: Clock;
+  readonly #listeners = new Set<Listener>();
+  #stream?: MongoStream;
+  #opened: Promise<void> = Promise.resolve();
+  #again?: Cancel;
+  #unsupported = false;
+
+  constructor(collection: MongoCollection, clock: Clock) {
+    this.#collection = collection;
+    this.#clock = clock;
+  }
+
+  /** Resolves, with what ends it, once changes are heard, or it is clear that they will not be. */
+  async listen(listener: Listener): Promise<() => void> {
+    this.#listeners.add(listener);
+    this.#open();
+    await this.#opened;
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) void this.#end();
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#listeners.clear();
+    await this.#end();
+  }
+
+  #open(): void {
+    if (this.#stream || this.#again) return;
+    if (this.#unsupported) {
+      this.#later();
+      return;
+    }
+    const stream = this.#collection.watch([], { fullDocument: 'updateLookup' });
+    this.#stream = stream;
+    this.#opened = new Promise((resolve) => {
+      // The first token comes with the answer that opens the stream; changes from then on are heard.
+      stream.on('resumeTokenChanged', resolve);
+      stream.on('close', resolve);
+      stream.on('error', () => resolve());
+    });
+    stream.on('change', (change) => this.#tell(change as Change));
+    stream.on('error', (error) => {
+      if (codeOf(error) === NO_CHANGE_STREAMS) this.#unsupported = true;
+      this.#broken(stream);
+    });
+    stream.on('close', () => this.#broken(stream));
+  }
+
+  #tell({ documentKey, fullDocument }: Change): void {
+    for (const listener of [...this.#listeners]) {
+      if (documentKey?._id === listener.id) listener.heard(fullDocument ?? undefined);
+    }
+  }
+
+  #broken(stream: MongoStream): void {
+    if (this.#stream !== stream) return;
+    this.#stream = undefined;
+    stream.close().catch(() => undefined);
+    if (this.#listeners.size > 0) this.#later();
+  }
+
+  /** What happened meanwhile was not heard: everyone asks. */
+  #later(): void {
+    this.#again = this.#clock.after(POLL, () => {
+      this.#again = undefined;
+      this.#open();
+      for (const listener of [...this.#listeners]) listener.heard();
+    });
+  }
+
+  async #end(): Promise<void> {
+    this.#again?.();
+    this.#again = undefined;
+    const stream = this.#stream;
+    this.#stream = undefined;
+    await stream?.close().catch(() => undefined);
+  }
+}
+
+interface Change {
+  readonly documentKey?: { readonly _id: string };
+  readonly fullDocument?: LineDocument | null;
+}

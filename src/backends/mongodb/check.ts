@@ -1,0 +1,39 @@
+import type { Finding } from '../../core/backend.ts';
+import type { MongoDb } from './driver.ts';
+
+/** What endangers locks on this deployment, as far as it can be asked. */
+export async function check(db: MongoDb): Promise<Finding[]> {
+  const [{ version }, hello] = await Promise.all([db.command({ buildInfo: 1 }), db.command({ hello: 1 })]);
+  return [...versionFindings(String(version)), ...memberFindings(hello)];
+}
+
+function versionFindings(version: string): Finding[] {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major > 4 || (major === 4 && minor >= 2)) return [];
+  const message = `MongoDB ${version} is older than 4.2 and has no updates by pipeline`;
+  return [{ severity: 'danger', code: 'version', message, advice: 'upgrade to a supported version' }];
+}
+
+function memberFindings({ setName, msg, hosts, arbiters }: Record<string, unknown>): Finding[] {
+  if (msg === 'isdbgrid') return []; // a router: its shards are replica sets
+  if (setName === undefined) {
+    return [
+      {
+        severity: 'warning',
+        code: 'standalone',
+        message: 'a single server without replication: locks stop with it, and waiters ask four times a second',
+        advice: 'run a replica set, of one member if need be: it has change streams, which wake waiters',
+      },
+    ];
+  }
+  const members = Array.isArray(hosts) ? hosts.length : 0;
+  if (members >= 3 && !(Array.isArray(arbiters) && arbiters.length > 0)) return [];
+  return [
+    {
+      severity: 'warning',
+      code: 'few-members',
+      message: `the replica set has ${members} members with data: majority writes stop with the loss of one`,
+      advice: 'run three or more members with data, and no arbiter',
+    },
+  ];
+}

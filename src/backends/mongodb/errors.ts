@@ -1,0 +1,29 @@
+import { LockError } from '../../core/errors.ts';
+
+/** Two clients made the document at the same time; the other was first. It is there now. */
+const DUPLICATE_KEY = 11_000;
+/** The server does not know change streams here: it is not part of a replica set. */
+export const NO_CHANGE_STREAMS = 40_573;
+
+/** Definite refusals: the server did nothing. https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml */
+const REFUSALS = new Map<unknown, string>([
+  [13, 'the user needs readWrite on the collection'],
+  [18, 'check user and password'],
+  [9, 'version 4.2 or later is needed'],
+  [14, 'version 4.2 or later is needed'],
+  [40_324, 'version 4.2 or later is needed'],
+]);
+
+export const codeOf = (error: unknown): unknown => (error as { code?: unknown } | undefined)?.code;
+export const isDuplicate = (error: unknown): boolean => codeOf(error) === DUPLICATE_KEY;
+
+/** A definite no as holdfast's own error; anything else, whose outcome is unknown, as it is. */
+export function refusal(error: unknown): unknown {
+  const advice = REFUSALS.get(codeOf(error));
+  if (!advice) return error;
+  const { message } = error as Error;
+  return new LockError('LOCK_UNAVAILABLE', `MongoDB refused: ${message}; ${advice}`, {
+    backend: 'mongodb',
+    cause: error,
+  });
+}

@@ -1,0 +1,23 @@
+import type { Backend } from '../../core/backend.ts';
+import { type Clock, systemClock } from '../../core/clock.ts';
+import { checkPrefix } from '../../core/key.ts';
+import type { MongoDb } from './driver.ts';
+import { Mongo } from './mongodb.ts';
+
+export type { MongoCollection, MongoDb, MongoStream } from './driver.ts';
+
+export interface MongoOptions {
+  /** Name of the collection that holds all keys; `holdfast` by default. */
+  readonly prefix?: string;
+  /** Time and randomness; the machine's by default. */
+  readonly clock?: Clock;
+}
+
+/**
+ * Locks in a collection of a database of MongoDB 4.2 or later. The client stays yours, and open.
+ * @param db a `Db` of the official driver: `client.db('app')`
+ * @throws LockError `LOCK_INVALID` for a bad option.
+ */
+export function mongodb(db: MongoDb, { prefix = 'holdfast', clock = systemClock }: MongoOptions = {}): Backend {
+  return new Mongo(db, checkPrefix(prefix), clock);
+}

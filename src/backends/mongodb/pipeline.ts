@@ -1,0 +1,108 @@
+/**
+ * The change of one key's document as an aggregation pipeline, so that the server does it in one step, by its own clock
+ * (`$$NOW`). Pure functions: what they build is sent as it is. The last stage writes, besides the line,
+ *
+ *   v     the form of the document; one in another form is left exactly as it was
+ *   last  the highest ticket given or reserved
+ *   freed whether a departure found what it came for
+ *   now   the server's time
+ *   idle  from when nothing here is of use: what a TTL index goes by
+ */
+import { type Claim, PLACE_TTL } from '../../core/backend.ts';
+
+export type Stage = Readonly<Record<string, unknown>>;
+
+export const FORM = 1;
+/** Names are stored as data: with a mark in front, no key is ever an operator or empty. */
+export const idOf = (key: string): string => `=${key}`;
+export const keyOf = (id: string): string => id.slice(1);
+
+/** An attempt: joins the line, or gives a sign of life. After `notAfter`, by the server's clock, it does not join. */
+export const attempting = (claim: Claim, notAfter?: Date): Stage[] => [
+  ...OPEN,
+  join(claim, notAfter),
+  refresh(claim),
+  CLOSE,
+];
+
+export const renewing = (claim: Claim): Stage[] => [...OPEN, refresh(claim), CLOSE];
+
+/** A departure, by id or, for a forced one, by ticket; the next claim of the process joins in the same step. */
+export const leaving = (who: Leaver, next?: Claim, notAfter?: Date): Stage[] => [
+  ...OPEN,
+  leave(who),
+  ...(next ? [join(next, notAfter), refresh(next)] : []),
+  CLOSE,
+];
+
+export type Leaver = { readonly id: string } | { readonly ticket: bigint };
+
+/** Without those who gave no sign of life. */
+const OPEN: readonly Stage[] = [
+  { $set: { was: '$$ROOT' } },
+  { $set: { line: { $filter: { input: { $ifNull: ['$line', []] }, cond: { $gt: ['$$this.lapses', '$$NOW'] } } } } },
+];
+
+function leave(who: Leaver): Stage {
+  const [[field, value]] = Object.entries(who) as [[string, string | bigint]];
+  const others = { $filter: { input: '$line', cond: { $ne: [`$$this.${field}`, value] } } };
+  return { $set: { freed: { $in: [value, `$line.${field}`] }, line: others } };
+}
+
+function join(claim: Claim, notAfter: Date | undefined): Stage {
+  const { id, take, of, span, queue, atLeast, label } = claim;
+  // The time in µs makes tickets grow even over a document that was removed, or lost.
+  const time = { $multiply: [{ $toLong: '$$NOW' }, 1_000] };
+  const ticket = { $max: [{ $add: ['$last', 1] }, time, ...(atLeast === undefined ? [] : [atLeast])] };
+  const joins = {
+    $and: [
+      { $not: [{ $in: [id, '$line.id'] }] },
+      ...(notAfter ? [{ $lte: ['$$NOW', notAfter] }] : []),
+      ...(queue ? [] : [{ $lte: [{ $add: [{ $sum: '$line.take' }, take] }, { $min: [{ $min: '$line.of' }, of] }] }]),
+    ],
+  };
+  const place = { id, ticket, take, of, label: { $literal: label }, joined: '$$NOW', lapses: '$$NOW' };
+  return {
+    $set: {
+      line: { $cond: [joins, { $concatArrays: ['$line', [place]] }, '$line'] },
+      last: { $cond: [joins, { $add: [ticket, span - 1] }, '$last'] },
+    },
+  };
+}
+
+/** Sets the claim to lapse a ttl from now: all of it once it is admitted, a short one while it waits. */
+function refresh({ id, ttl }: Claim): Stage {
+  const left = { $cond: [ADMITTED, ttl, Math.min(ttl, PLACE_TTL)] };
+  const alive = { $mergeObjects: ['$$this', { lapses: { $add: ['$$NOW', left] } }] };
+  const line = { $map: { input: '$line', in: { $cond: [{ $eq: ['$$this.id', id] }, alive, '$$this'] } } };
+  return { $set: { line } };
+}
+
+/** The rule, for `$$this` place: all seats taken up to and including it fit the smallest room named among them. */
+const ADMITTED = {
+  $let: {
+    vars: { upTo: { $filter: { input: '$line', as: 'other', cond: { $lte: ['$$other.ticket', '$$this.ticket'] } } } },
+    in: { $lte: [{ $sum: '$$upTo.take' }, { $min: '$$upTo.of' }] },
+  },
+};
+
+const CLOSE: Stage = {
+  $replaceWith: {
+    $cond: [
+      { $eq: [{ $ifNull: ['$was.v', FORM] }, FORM] },
+      {
+        _id: '$_id',
+        v: FORM,
+        line: '$line',
+        last: '$last',
+        freed: '$freed',
+        now: '$$NOW',
+        // Not before the time has overtaken its tickets: the next document begins with the time.
+        idle: {
+          $max: ['$$NOW', { $max: '$line.lapses' }, { $toDate: { $toLong: { $divide: ['$last', 1_000] } } }],
+        },
+      },
+      '$was',
+    ],
+  },
+};

@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { etcd } from '../../../src/backends/etcd/index.ts';
+import { createLocks, type Locks } from '../../../src/index.ts';
+import { startEtcdMembers } from '../../kit/etcd.ts';
+import { startWorker } from '../../kit/processes.ts';
+import type { Server, Servers } from '../../kit/server.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { until } from '../../kit/wait.ts';
+import { endpoint, etcdctl, keys } from './etcdctl.ts';
+import type { HolderCalls } from './holder.worker.ts';
+
+describeOn('etcd', 'an etcd cluster that loses members', () => {
+  vi.setConfig({ testTimeout: 60_000 });
+  let cluster: Servers;
+  let locks: Locks;
+  let other: Locks;
+
+  beforeEach(async () => {
+    cluster = await startEtcdMembers(3);
+    const endpoints = cluster.servers.map(endpoint);
+    locks = createLocks(etcd({ endpoints, timeout: '1s' }));
+    other = createLocks(etcd({ endpoints: [endpoints[1]!, endpoints[2]!, endpoints[0]!], timeout: '1s' }));
+  });
+  afterEach(async () => {
+    await Promise.all([locks?.close(), other?.close()]);
+    await cluster?.[Symbol.asyncDispose]();
+  });
+
+  async function leader(): Promise<Server> {
+    const members = JSON.parse(await etcdctl(cluster.servers, 'endpoint', 'status', '-w', 'json'));
+    const index = members.findIndex(
+      ({ Status: { leader, header } }: { Status: { leader: number; header: { member_id: number } } }) =>
+        leader === header.member_id,
+    );
+    return cluster.servers[index]!;
+  }
+
+  const lost: [what: string, end: (server: Server) => Promise<void>][] = [
+    ['killed', (server) => server.kill()],
+    ['stopped', async (server) => server.pause()],
+  ];
+
+  test.each(lost)('a leader that is %s costs neither hold nor place', async (_, end) => {
+    const lease = await locks.mutex('job').acquire({ ttl: '6s' });
+    const waiting = other.mutex('job').acquire({ wait: '30s', ttl: '6s' });
+    await until('the other waits', async () => (await keys(cluster.servers)).length === 2);
+    const struck = await leader();
+    await end(struck);
+    // Longer than the lease: only renewals through a new leader can have kept it.
+    const since = performance.now();
+    await until('a ttl has passed', () => performance.now() - since > 7_000);
+    expect(lease.held, 'the hold, after its ttl without the old leader').toBe(true);
+    expect(await lease.release()).toBe(true);
+    const next = await waiting;
+    expect(next.token).toBeGreaterThan(lease.token);
+    struck.resume();
+    expect(await next.release()).toBe(true);
+  });
+
+  test('without a quorum nothing is promised: the hold is lost in time, and attempts say so', async () => {
+    const lease = await locks.mutex('job').acquire({ ttl: '3s' });
+    const [, second, third] = cluster.servers;
+    await Promise.all([second!.kill(), third!.kill()]);
+    const started = performance.now();
+    await expect(other.mutex('another').acquire({ wait: '2s' })).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    await until('the holder is told', () => lease.signal.aborted);
+    expect(lease.signal.reason).toMatchObject({ code: 'LOCK_LOST' });
+    expect(performance.now() - started, 'ms').toBeLessThan(5_000);
+    await Promise.all([second!.restart({ ready: false }), third!.restart({ ready: false })]);
+    await Promise.all(cluster.servers.map((server) => server.ready()));
+    await using again = await other.mutex('job').acquire({ wait: '15s' });
+    expect(again.token).toBeGreaterThan(lease.token);
+  });
+
+  test('a holder that is stopped past its lease is replaced, and knows it the moment it goes on', async () => {
+    const ENDPOINTS = cluster.servers.map(endpoint).join(',');
+    await using holder = await startWorker<HolderCalls>(new URL('./holder.worker.ts', import.meta.url), {
+      env: { ENDPOINTS },
+    });
+    const token = await holder.call('hold', 'job', 2_000);
+    holder.pause();
+    await using lease = await locks.mutex('job').acquire({ wait: '10s' });
+    expect(lease.token).toBeGreaterThan(token);
+    holder.resume();
+    expect(await holder.call('held')).toBe(false);
+    expect(await holder.heard('lost')).toBe('LOCK_LOST');
+    expect(lease.held).toBe(true);
+  });
+
+  test('a holder that is killed is replaced when its lease is over, a dead waiter with it', async () => {
+    const ENDPOINTS = cluster.servers.map(endpoint).join(',');
+    const worker = new URL('./holder.worker.ts', import.meta.url);
+    await using holder = await startWorker<HolderCalls>(worker, { env: { ENDPOINTS } });
+    await using waiter = await startWorker<HolderCalls>(worker, { env: { ENDPOINTS } });
+    await holder.call('hold', 'job', 2_000);
+    const dead = waiter.call('hold', 'job', 2_000).catch(() => 'died');
+    await until('the waiter waits', async () => (await keys(cluster.servers)).length === 2);
+    await Promise.all([holder.kill(), waiter.kill()]);
+    expect(await dead).toBe('died');
+    const started = performance.now();
+    await using lease = await locks.mutex('job').acquire({ wait: '15s' });
+    expect(lease.held).toBe(true);
+    expect(performance.now() - started, 'ms').toBeLessThan(8_000);
+  });
+
+  test('a lease that an operator revokes is told as a loss at the next renewal', async () => {
+    const lease = await locks.mutex('job').acquire({ ttl: '3s' });
+    const listed = (await etcdctl(cluster.servers, 'get', 'holdfast/', '--prefix', '-w', 'json')).trim();
+    // etcdctl prints the id as a number too large for JSON.parse.
+    const id = BigInt(/"lease":(\d+)/.exec(listed)![1]!).toString(16);
+    await etcdctl(cluster.servers, 'lease', 'revoke', id);
+    await until('the holder is told', () => lease.signal.aborted, 2_500);
+    expect(lease.signal.reason).toMatchObject({ code: 'LOCK_LOST' });
+    expect(await lease.release()).toBe(false);
+  });
+
+  test('a key that an operator deletes is told as a loss, although its lease lives', async () => {
+    const lease = await locks.mutex('job').acquire({ ttl: '3s' });
+    await etcdctl(cluster.servers, 'del', 'holdfast/', '--prefix');
+    await until('the holder is told', () => lease.signal.aborted, 2_500);
+    expect(lease.signal.reason).toMatchObject({ code: 'LOCK_LOST' });
+  });
+});

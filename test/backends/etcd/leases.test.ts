@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { etcd } from '../../../src/backends/etcd/index.ts';
+import type { Backend } from '../../../src/core/backend.ts';
+import { startEtcd } from '../../kit/etcd.ts';
+import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
+import type { Server } from '../../kit/server.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { until } from '../../kit/wait.ts';
+import { claimOf, endpoint, etcdctl, keys, leases } from './etcdctl.ts';
+
+describeOn('etcd', 'the leases of holds', () => {
+  let server: Server;
+  let proxy: FaultProxy;
+  let backend: Backend;
+
+  beforeAll(async () => {
+    server = await startEtcd();
+    proxy = await startProxy(server.port);
+    backend = etcd({ endpoints: endpoint(proxy) });
+  });
+  afterAll(async () => {
+    await backend?.close();
+    await proxy?.[Symbol.asyncDispose]();
+    await server?.[Symbol.asyncDispose]();
+  });
+
+  /** Of the key that begins so, as etcd has it. */
+  async function ttlOf(start: string): Promise<number> {
+    const stored = await etcdctl([server], 'get', `holdfast/${start}/`, '--prefix', '-w', 'json');
+    const id = BigInt(/"lease":(\d+)/.exec(stored)![1]!).toString(16);
+    return Number(/granted with TTL\((\d+)s\)/.exec(await etcdctl([server], 'lease', 'timetolive', id))![1]);
+  }
+
+  test('one after the other, many holds share one lease', async () => {
+    const before = (await leases([server])).length;
+    for (let turn = 0; turn < 10; turn++) {
+      const claim = claimOf(`turn ${turn}`);
+      await backend.attempt(claim);
+      await backend.release(claim);
+    }
+    expect(await leases([server])).toHaveLength(before + 1);
+  });
+
+  test('at the same time, each hold has one of its own', async () => {
+    const claims = [1, 2, 3].map((number) => claimOf(`own ${number}`, { ttl: 11_000 }));
+    const before = (await leases([server])).length;
+    await Promise.all(claims.map((claim) => backend.attempt(claim)));
+    expect(await leases([server])).toHaveLength(before + 3);
+    for (const claim of claims) await backend.release(claim);
+  });
+
+  test('a place has a short lease, the hold that comes of it a full one, by mail as by asking', async () => {
+    const [holder, listener, asker] = [1, 2, 3].map(() => claimOf('stages', { ttl: 40_000 })) as [never, never, never];
+    await backend.attempt(holder);
+    await backend.attempt(listener);
+    await backend.attempt(asker);
+    let validFor = 0;
+    const watching = await backend.watch!(listener, (grant) => {
+      validFor = grant?.validFor ?? 0;
+    });
+    await backend.release(holder);
+    await until('it has mail', () => validFor > 0);
+    expect(validFor).toBeGreaterThan(0.9 * 40_000);
+    expect(await ttlOf('stages')).toBe(40);
+    await watching[Symbol.asyncDispose]();
+    await backend.release(listener);
+    expect(await backend.attempt(asker)).toMatchObject({ granted: true, validFor: expect.any(Number) });
+    expect(await ttlOf('stages')).toBe(40);
+    await backend.release(asker);
+  });
+
+  test('a waiter of long leases keeps a place of six seconds', async () => {
+    const [holder, waiter] = [claimOf('place', { ttl: 2_000 }), claimOf('place', { ttl: 40_000 })];
+    await backend.attempt(holder);
+    await backend.attempt(waiter);
+    await backend.release(holder);
+    expect(await ttlOf('place')).toBe(6);
+    await backend.release(waiter);
+  });
+
+  test('a claim given up while its message is on the way leaves nothing that lives on in the next hold', async () => {
+    const earlier = claimOf('earlier');
+    await backend.attempt(earlier);
+    await backend.release(earlier); // its lease is the one that both of the next would use
+    const [late, next] = [claimOf('late'), claimOf('next')];
+    proxy.delay(150, 'up');
+    const unanswered = backend.attempt(late).catch(() => undefined);
+    await backend.release(late);
+    await proxy.pass();
+    await backend.attempt(next);
+    await unanswered;
+    await until('nothing is left of it', async () => (await keys([server])).every((key) => !key.includes('late')));
+    expect(await backend.renew([next])).toEqual([{ validFor: expect.any(Number) }]);
+    await backend.release(next);
+  });
+});

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { etcd } from '../../../src/backends/etcd/index.ts';
+import { type Seats, SHARED } from '../../../src/core/admission.ts';
+import type { Attempt, Backend, Claim, Grant } from '../../../src/core/backend.ts';
+import { startEtcd } from '../../kit/etcd.ts';
+import { startProxy } from '../../kit/proxy.ts';
+import type { Server } from '../../kit/server.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { until } from '../../kit/wait.ts';
+import { claimOf, endpoint, etcdctl } from './etcdctl.ts';
+
+/** A claim that waits as core does, and counts what it hears. */
+class Waiter {
+  readonly claim: Claim;
+  readonly backend: Backend;
+  wakes = 0;
+  grant: Grant | undefined;
+  #watch: AsyncDisposable | undefined;
+
+  constructor(backend: Backend, claim: Claim) {
+    this.backend = backend;
+    this.claim = claim;
+  }
+
+  async joins(): Promise<Attempt> {
+    const attempt = await this.backend.attempt(this.claim);
+    if (attempt.granted) this.grant = attempt;
+    return attempt;
+  }
+
+  async listens(): Promise<void> {
+    this.#watch = await this.backend.watch!(this.claim, (grant) => {
+      this.wakes++;
+      this.grant ??= grant;
+    });
+  }
+
+  async leaves(): Promise<void> {
+    await this.#watch?.[Symbol.asyncDispose]();
+    await this.backend.release(this.claim);
+  }
+}
+
+describeOn('etcd', 'waiting on etcd', () => {
+  let server: Server;
+  let backends: Backend[];
+  let last = 0;
+
+  beforeAll(async () => {
+    server = await startEtcd();
+    backends = [1, 2, 3].map(() => etcd({ endpoints: endpoint(server) }));
+  });
+  afterAll(async () => {
+    for (const backend of backends ?? []) await backend.close();
+    await server?.[Symbol.asyncDispose]();
+  });
+
+  /** Everyone in line, those who are refused with a watch. */
+  async function lineUp(seats: (Seats | undefined)[], backend?: Backend): Promise<Waiter[]> {
+    const key = `line ${++last}`;
+    const line = seats.map((wish, index) => new Waiter(backend ?? backends[index % 3]!, claimOf(key, wish)));
+    for (const waiter of line) if (!(await waiter.joins()).granted) await waiter.listens();
+    return line;
+  }
+
+  /** One after the other leaves; each time the next is told, once, and nobody else hears a thing. */
+  async function passesOn(line: Waiter[], holders: number): Promise<void> {
+    for (const [index, waiter] of line.entries()) {
+      await waiter.leaves();
+      const next = line[index + holders];
+      if (next) await until(`${index + holders} is admitted`, () => next.grant !== undefined);
+      const woken = line.filter(({ wakes }) => wakes > 0).length;
+      expect(woken, `woken after ${index + 1} left`).toBe(Math.min(index + 1, line.length - holders));
+    }
+    expect(line.map(({ wakes }) => wakes)).toEqual(line.map((_, index) => (index < holders ? 0 : 1)));
+  }
+
+  test('a release wakes one of many waiters, and only that one', async () => {
+    await passesOn(await lineUp(Array.from({ length: 9 }, () => undefined)), 1);
+  });
+
+  test('a permit that becomes free wakes one of many waiters, and only that one', async () => {
+    await passesOn(await lineUp(Array.from({ length: 8 }, () => ({ take: 1, of: 3 }))), 3);
+  });
+
+  test('permits that become free together are all taken, one waiter waking the next', async () => {
+    const line = await lineUp([{ take: 2, of: 2 }, ...Array.from({ length: 4 }, () => ({ take: 1, of: 2 }))]);
+    await line[0]!.leaves();
+    await until('two are admitted', () => line[1]!.grant !== undefined && line[2]!.grant !== undefined, 1_500);
+    expect(line.slice(3).map(({ wakes }) => wakes)).toEqual([0, 0]);
+    await line[2]!.leaves(); // not the first of the holders
+    await until('the next is admitted', () => line[3]!.grant !== undefined, 1_500);
+    expect(line[4]!.wakes).toBe(0);
+    for (const waiter of [line[1]!, line[3]!, line[4]!]) await waiter.leaves();
+  });
+
+  test('of a writer, a reader and a reader, the second reader hears the writer leave too', async () => {
+    const [writer, first, second] = await lineUp([undefined, SHARED, SHARED]);
+    await writer!.leaves();
+    await until('both readers are admitted', () => first!.grant !== undefined && second!.grant !== undefined, 1_500);
+    await first!.leaves();
+    await second!.leaves();
+  });
+
+  test('a waiter behind one that gives up goes on waiting, unheard, for the one ahead of it', async () => {
+    const [holder, quitter, waiter] = await lineUp([undefined, undefined, undefined]);
+    await quitter!.leaves();
+    await etcdctl([server], 'get', 'a'); // time enough for an event
+    expect(waiter!.wakes).toBe(0);
+    await holder!.leaves();
+    await until('the last is admitted', () => waiter!.grant !== undefined, 1_500);
+    await waiter!.leaves();
+  });
+
+  test('a watch that begins before a compaction starts again after it', async () => {
+    const key = 'compacted';
+    const holder = new Waiter(backends[0]!, claimOf(key));
+    const waiter = new Waiter(backends[1]!, claimOf(key));
+    await holder.joins();
+    await waiter.joins();
+    for (const value of ['1', '2', '3']) await etcdctl([server], 'put', 'elsewhere', value);
+    const status = JSON.parse(await etcdctl([server], 'endpoint', 'status', '-w', 'json'));
+    await etcdctl([server], 'compact', String(status[0].Status.header.revision));
+    await waiter.listens(); // from a revision that is no longer there
+    await until('the watch is armed again', async () => (await etcdctl([server], 'get', 'a')) === '');
+    await holder.leaves();
+    await until('the waiter is admitted', () => waiter.grant !== undefined, 1_500);
+    await waiter.leaves();
+  });
+
+  test('a connection that breaks while waiting costs neither the place nor the wake', async () => {
+    await using proxy = await startProxy(server.port);
+    const remote = etcd({ endpoints: endpoint(proxy) });
+    const [holder] = await lineUp([undefined]);
+    const { key } = holder!.claim;
+    const waiter = new Waiter(remote, claimOf(key));
+    const rival = new Waiter(backends[0]!, claimOf(key));
+    await waiter.joins();
+    await waiter.listens();
+    await rival.joins();
+    const before = proxy.connections;
+    proxy.cut();
+    await until('it is connected again', () => proxy.connections > before);
+    await holder!.leaves();
+    await until('the waiter is admitted', () => waiter.grant !== undefined, 1_500);
+    expect((await rival.joins()).granted).toBe(false);
+    await waiter.leaves();
+    await rival.leaves();
+    await remote.close();
+  });
+});

@@ -1,0 +1,162 @@
+import { type Document, MongoClient } from 'mongodb';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { mongodb } from '../../../src/backends/mongodb/index.ts';
+import { EXCLUSIVE } from '../../../src/core/admission.ts';
+import type { Backend, Claim } from '../../../src/core/backend.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import type { MongoStub } from '../../kit/mongodb-stub.ts';
+import { until } from '../../kit/wait.ts';
+import { lines, startLineStub } from './line-stub.ts';
+
+const claim = (wish: Partial<Claim> = {}): Claim => ({
+  ...{ key: 'a', id: systemClock.id(), ...EXCLUSIVE, ttl: 30_000, queue: true, span: 1, within: 5_000, label: '' },
+  ...wish,
+});
+
+/** The real driver, on a stub: what is sent, and how answers are taken. */
+describe('MongoDB, as far as a stub can show', () => {
+  let stub: MongoStub;
+  let client: MongoClient;
+  let backend: Backend;
+
+  beforeEach(async () => {
+    stub = await startLineStub();
+    client = await MongoClient.connect(stub.url);
+    backend = mongodb(client.db('app'));
+  });
+  afterEach(async () => {
+    await backend.close();
+    await client.close(true);
+    await stub[Symbol.asyncDispose]();
+  });
+
+  const sent = (name: string): Document[] => stub.commands.filter((command) => name in command);
+  /** Answers the next findAndModify with this instead. */
+  const once = (reply: Document): void => {
+    const { handler } = stub;
+    stub.handler = (command, name) => {
+      if (name !== 'findAndModify') return handler(command, name);
+      stub.handler = handler;
+      return reply;
+    };
+  };
+
+  test('an attempt is one command, filtered by _id alone, acknowledged by a majority on disk', async () => {
+    expect(await backend.attempt(claim())).toMatchObject({ granted: true, validFor: 30_000 });
+    const [command, ...more] = sent('findAndModify');
+    expect(more).toEqual([]);
+    expect(command).toMatchObject({
+      findAndModify: 'holdfast',
+      query: { _id: '=a' },
+      new: true,
+      upsert: true,
+      maxTimeMS: 5_000,
+      writeConcern: { w: 'majority', j: true },
+    });
+    expect(Object.keys(command!.query)).toEqual(['_id']);
+  });
+
+  test('idle documents are left to an index, which is made once and may be refused', async () => {
+    for (let turn = 0; turn < 3; turn++) await backend.attempt(claim({ key: `k${turn}` }));
+    await until('it is asked for', () => sent('createIndexes').length > 0);
+    expect(sent('createIndexes').map(({ indexes }) => indexes)).toMatchObject([
+      [{ key: { idle: 1 }, expireAfterSeconds: 86_400 }],
+    ]);
+  });
+
+  test('a first-comer that lost the race for the document asks once more', async () => {
+    once({ ok: 0, code: 11_000, errmsg: 'E11000 duplicate key error' });
+    expect(await backend.attempt(claim())).toMatchObject({ granted: true });
+    expect(sent('findAndModify')).toHaveLength(2);
+  });
+
+  test.each([
+    [13, 'not authorized on app to execute command', /readWrite/],
+    [18, 'Authentication failed.', /password/],
+    [9, 'Either an update or remove=true must be specified', /4\.2/],
+  ])('error %i is a definite refusal that says what to do', async (code, errmsg, advice) => {
+    once({ ok: 0, code, errmsg });
+    const refusal = await backend.attempt(claim()).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({
+      name: 'LockError',
+      code: 'LOCK_UNAVAILABLE',
+      message: expect.stringMatching(advice),
+    });
+  });
+
+  test.each([
+    ['no longer primary', { ok: 0, code: 10_107, errmsg: 'not primary' }],
+    ['too slow', { ok: 0, code: 50, errmsg: 'operation exceeded time limit' }],
+    ['not acknowledged by a majority', { value: null, writeConcernError: { code: 64, errmsg: 'waiting timed out' } }],
+  ])('a server that is %s leaves the outcome unknown', async (_, reply) => {
+    once(reply);
+    const error = await backend.attempt(claim()).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Error);
+    expect(error).not.toMatchObject({ name: 'LockError' });
+  });
+
+  test('a connection that breaks before the answer leaves the outcome unknown; repeated, the ticket is the same', async () => {
+    const { handler } = stub;
+    let given: Document | undefined;
+    stub.handler = async (command, name) => {
+      const reply = await handler(command, name);
+      if (name !== 'findAndModify') return reply;
+      given = reply!.value;
+      stub.handler = handler;
+      stub.cut();
+      return undefined;
+    };
+    const mine = claim();
+    await expect(backend.attempt(mine)).rejects.not.toMatchObject({ name: 'LockError' });
+    expect(await backend.attempt(mine)).toMatchObject({ granted: true, ticket: BigInt(given!.line[0].ticket) });
+    expect(await backend.release(mine)).toEqual({ freed: true });
+  });
+
+  test('one renewal that fails leaves the others alone', async () => {
+    const holds = [claim({ key: 'x' }), claim({ key: 'y' })];
+    for (const hold of holds) await backend.attempt(hold);
+    once({ ok: 0, code: 10_107, errmsg: 'not primary' });
+    const answers = await backend.renew([...holds, claim({ key: 'z' })]);
+    expect(answers).toEqual(['unknown', { validFor: 30_000 }, 'gone']);
+  });
+
+  test('a document of a later version is refused, not guessed', async () => {
+    once({ value: { _id: '=a', v: 2, line: [], now: new Date() } });
+    await expect(backend.attempt(claim())).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE', key: 'a' });
+  });
+
+  test('a change wakes whom it admits, and nobody else', async () => {
+    const handler = lines();
+    let tell: ((change: Document) => void) | undefined;
+    const cursor = { id: 7n, ns: 'app.holdfast' };
+    stub.handler = async (command, name) => {
+      const postBatchResumeToken = { _data: String(stub.commands.length) };
+      if (name === 'aggregate') return { cursor: { ...cursor, firstBatch: [], postBatchResumeToken } };
+      if (name !== 'getMore') return handler(command, name);
+      const change = await new Promise<Document>((resolve) => {
+        tell = resolve;
+      });
+      return { cursor: { ...cursor, nextBatch: [{ _id: postBatchResumeToken, ...change }], postBatchResumeToken } };
+    };
+    const [holder, next, last] = [claim(), claim(), claim()];
+    for (const each of [holder, next, last]) await backend.attempt(each);
+    const woken: string[] = [];
+    await using _next = await backend.watch!(next, () => woken.push('next'));
+    await using _last = await backend.watch!(last, () => woken.push('last'));
+    await backend.release(holder);
+    const { value } = (await handler(
+      { findAndModify: 'holdfast', query: { _id: '=a' }, update: [] },
+      'findAndModify',
+    ))!;
+    await until('the stream is asked', () => tell !== undefined);
+    tell!({ operationType: 'replace', documentKey: { _id: '=a' }, fullDocument: value });
+    await until('somebody is woken', () => woken.length > 0);
+    expect(woken).toEqual(['next']);
+    tell!({ operationType: 'drop' });
+  });
+
+  test('check tells a lone server and an old one', async () => {
+    stub.handler = (_, name) => (name === 'buildInfo' ? { version: '4.0.28' } : {});
+    expect((await backend.check!()).map(({ code }) => code)).toEqual(['version', 'standalone']);
+  });
+});

@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { LineDocument } from '../../../src/backends/mongodb/driver.ts';
+import { attempting, idOf, leaving, renewing } from '../../../src/backends/mongodb/pipeline.ts';
+import { admitted, EXCLUSIVE, SHARED } from '../../../src/core/admission.ts';
+import { type Claim, PLACE_TTL } from '../../../src/core/backend.ts';
+import { apply } from '../../kit/mongodb-expressions.ts';
+
+const claim = (id: string, wish: Partial<Claim> = {}): Claim => ({
+  ...{ key: 'a', id, ...EXCLUSIVE, ttl: 30_000, queue: true, span: 1, within: 5_000, label: '$label' },
+  ...wish,
+});
+const START = 1_800_000_000_000;
+const at = (ms: number): Date => new Date(START + ms);
+const EMPTY = { _id: idOf('a') };
+
+/** The document after these steps, each a pipeline and when it runs. */
+const steps = (...taken: [pipeline: object[], ms: number][]): LineDocument =>
+  taken.reduce((document, [pipeline, ms]) => apply(document, pipeline, at(ms)), EMPTY as object) as LineDocument;
+const ids = ({ line }: LineDocument): string[] => line.map(({ id }) => id);
+const lapse = (document: LineDocument, id: string): number =>
+  document.line.find((place) => place.id === id)!.lapses.getTime() - START;
+
+describe('the pipeline of an attempt', () => {
+  test('sends every text of the caller as data', () => {
+    const sent = JSON.stringify(attempting(claim('id', { label: '$$ROOT' })));
+    expect(sent).toContain('{"$literal":"$$ROOT"}');
+    expect(steps([attempting(claim('a', { label: '$$ROOT' })), 0]).line[0]!.label).toBe('$$ROOT');
+  });
+
+  test('joins at the end, once, with the time as ticket, or more than the last', () => {
+    const two = steps([attempting(claim('a')), 0], [attempting(claim('b')), 0], [attempting(claim('a')), 1]);
+    expect(ids(two)).toEqual(['a', 'b']);
+    expect(two.line.map(({ ticket }) => ticket)).toEqual([START * 1_000, START * 1_000 + 1]);
+  });
+
+  test('reserves a span, and takes a proposed ticket', () => {
+    const spans = steps([attempting(claim('a', { span: 16 })), 0], [attempting(claim('b')), 0]);
+    expect(Number(spans.line[1]!.ticket) - Number(spans.line[0]!.ticket)).toBe(16);
+    const proposed = steps([attempting(claim('a', { atLeast: BigInt(START) * 2_000n })), 0]);
+    expect(Number(proposed.line[0]!.ticket)).toBe(START * 2_000);
+  });
+
+  test('gives a holder its ttl, and a waiter no more than a place has', () => {
+    const document = steps(
+      [attempting(claim('a')), 0],
+      [attempting(claim('b')), 0],
+      [attempting(claim('c', { ttl: 9 })), 0],
+    );
+    expect(['a', 'b', 'c'].map((id) => lapse(document, id))).toEqual([30_000, PLACE_TTL, 9]);
+  });
+
+  test('leaves nothing of a refused claim without queue, and of one that comes late', () => {
+    const held: [object[], number] = [attempting(claim('a')), 0];
+    expect(ids(steps(held, [attempting(claim('b', { queue: false })), 0]))).toEqual(['a']);
+    expect(ids(steps([attempting(claim('b'), at(5)), 6]))).toEqual([]);
+    expect(ids(steps([attempting(claim('b'), at(5)), 5]))).toEqual(['b']);
+  });
+
+  test('drops who gave no sign of life, to the millisecond', () => {
+    const held: [object[], number] = [attempting(claim('a', { ttl: 100 })), 0];
+    expect(ids(steps(held, [attempting(claim('b')), 99]))).toEqual(['a', 'b']);
+    expect(ids(steps(held, [attempting(claim('b')), 100]))).toEqual(['b']);
+  });
+
+  test('is idle only after all leases, and after the time has overtaken its tickets', () => {
+    const idle = (document: LineDocument): number => (document as unknown as { idle: Date }).idle.getTime() - START;
+    expect(idle(steps([attempting(claim('a')), 0]))).toBe(30_000);
+    expect(idle(steps([attempting(claim('a', { atLeast: BigInt(START + 90_000) * 1_000n })), 0]))).toBe(90_000);
+    expect(idle(steps([attempting(claim('a')), 0], [leaving({ id: 'a' }), 7]))).toBe(7);
+  });
+});
+
+describe('the other pipelines', () => {
+  test('a renewal lengthens or shortens a hold, and revives nothing', () => {
+    const held: [object[], number] = [attempting(claim('a')), 0];
+    expect(lapse(steps(held, [renewing(claim('a', { ttl: 50_000 })), 10]), 'a')).toBe(50_010);
+    expect(lapse(steps(held, [renewing(claim('a', { ttl: 5 })), 10]), 'a')).toBe(15);
+    expect(ids(steps(held, [renewing(claim('a')), 30_000]))).toEqual([]);
+  });
+
+  test('a departure says whether it found something, and lets the next in in the same step', () => {
+    const held: [object[], number] = [attempting(claim('a')), 0];
+    expect(steps(held, [leaving({ id: 'a' }), 1])).toMatchObject({ freed: true, line: [] });
+    expect(steps(held, [leaving({ id: 'b' }), 1])).toMatchObject({ freed: false });
+    expect(steps(held, [leaving({ id: 'a' }), 30_000]), 'lapsed').toMatchObject({ freed: false });
+    expect(ids(steps(held, [attempting(claim('b')), 0], [leaving({ id: 'a' }, claim('c')), 1]))).toEqual(['b', 'c']);
+    expect(steps(held, [leaving({ ticket: BigInt(START) * 1_000n }), 1])).toMatchObject({ freed: true });
+  });
+
+  test('a document in another form is left exactly as it was', () => {
+    const newer = { _id: idOf('a'), v: 2, line: [{ id: 'x', lapses: at(0) }], more: true };
+    for (const pipeline of [attempting(claim('a')), renewing(claim('a')), leaving({ id: 'x' })]) {
+      expect(apply(newer, pipeline, at(99))).toEqual(newer);
+    }
+  });
+
+  test('admission agrees with the rule, whoever stands in line', () => {
+    const of = fc.integer({ min: 1, max: 4 });
+    const counted = of.chain((room) => fc.record({ take: fc.integer({ min: 1, max: room }), of: fc.constant(room) }));
+    const lines = fc.array(fc.oneof(counted, fc.constant(SHARED), fc.constant(EXCLUSIVE)), {
+      maxLength: 7,
+      minLength: 1,
+    });
+    const agrees = fc.property(lines, (line) => {
+      const claims = line.map((seats, index) => claim(String(index), seats));
+      const joined = steps(...claims.map((each): [object[], number] => [attempting(each), 0]));
+      const asked = claims.reduce((document, each) => apply(document, renewing(each), at(1)), joined as object);
+      const held = (asked as LineDocument).line.filter(({ lapses }) => lapses.getTime() === START + 30_001);
+      expect(held).toHaveLength(admitted(line));
+      const last = claim('last', { ...SHARED, queue: false });
+      const fits = admitted([...line, last]) > line.length;
+      expect(ids(apply(joined, attempting(last), at(1)) as unknown as LineDocument).includes('last')).toBe(fits);
+    });
+    fc.assert(agrees);
+  });
+});
