@@ -1,2 +1,6 @@
+export type { DialectName } from '../transaction/dialect.ts';
+export type { Query } from '../transaction/query.ts';
 export type { Fence } from './fence.ts';
 export { type MemoryFence, memoryFence } from './memory.ts';
+export { type RedisFence, type RedisFenceOptions, redisFence } from './redis.ts';
+export { type FenceFragments, fenceColumn, type SqlFence, type SqlFenceOptions, sqlFence } from './sql.ts';

@@ -1,0 +1,65 @@
+import { portOf, type RedisClient } from '../backends/redis/port.ts';
+import { checkKey, checkPrefix } from '../core/key.ts';
+import { checkToken, type Fence, fenced } from './fence.ts';
+
+export interface RedisFenceOptions {
+  /** What the mark's key begins with; default `holdfast`. */
+  readonly prefix?: string;
+  /** The mark's whole key. In a Cluster it has to share a slot with the data that `write` touches. */
+  readonly key?: string;
+}
+
+/**
+ * Runs before the caller's script, with the mark as the last key and the token as the last argument; both are taken away, so
+ * that the caller counts its own. Tokens are compared as text of digits: Lua's numbers end at 2^53.
+ */
+const CLAIM = `
+local mark, token = KEYS[#KEYS], ARGV[#ARGV]
+KEYS[#KEYS], ARGV[#ARGV] = nil, nil
+local newest = redis.call('GET', mark)
+if newest and (#newest > #token or (#newest == #token and newest > token)) then
+  return redis.error_reply('FENCED ' .. newest)
+end
+if newest ~= token then redis.call('SET', mark, token) end
+`;
+
+/** A guard for something kept in Redis. */
+export interface RedisFence extends Fence {
+  /**
+   * Claims, and runs the caller's Lua script in the same step, so that no stale write slips in between.
+   * @param script sees `keys` as KEYS and `args` as ARGV
+   * @throws LockError `LOCK_FENCED` when a newer token was seen; then the script has not run
+   */
+  write(token: bigint, script: string, keys?: readonly string[], args?: readonly string[]): Promise<unknown>;
+}
+
+/**
+ * The highest token is kept at `<prefix>:fence:<resource>`, without an end: a mark that expires lets the stale in again.
+ * @param client a connected ioredis or node-redis client
+ * @throws LockError `LOCK_INVALID`
+ */
+export function redisFence(client: RedisClient, resource: string, options: RedisFenceOptions = {}): RedisFence {
+  const port = portOf(client);
+  const mark = options.key ?? `${checkPrefix(options.prefix ?? 'holdfast')}:fence:${checkKey(resource)}`;
+
+  async function run(
+    script: string,
+    token: bigint,
+    keys: readonly string[],
+    args: readonly string[],
+  ): Promise<unknown> {
+    try {
+      return await port.eval(CLAIM + script, [...keys, mark], [...args, String(checkToken(token))]);
+    } catch (error) {
+      const newest = /FENCED (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
+      throw newest === undefined ? error : fenced(resource, token, BigInt(newest));
+    }
+  }
+
+  return {
+    async claim(token) {
+      await run('return 1', token, [], []);
+    },
+    write: (token, script, keys = [], args = []) => run(script, token, keys, args),
+  };
+}

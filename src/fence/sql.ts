@@ -1,0 +1,92 @@
+import { invalid } from '../core/errors.ts';
+import { checkKey } from '../core/key.ts';
+import { type DialectName, dialectOf } from '../transaction/dialect.ts';
+import { changedBy, type Query, rowsOf, Text } from '../transaction/query.ts';
+import { checkToken, type Fence, fenced } from './fence.ts';
+
+export interface SqlFenceOptions {
+  /** Default `postgres`. */
+  readonly dialect?: DialectName;
+  /** Where the marks are; default `holdfast_fences`. `setup` makes it. */
+  readonly table?: string;
+}
+
+/** A guard for something kept in a SQL database. */
+export interface SqlFence extends Fence {
+  /**
+   * Within the caller's transaction (give its own `query`) the mark's row stays locked until the commit: nobody newer comes in
+   * between. Outside of one it guards a read, not a write.
+   */
+  claim(token: bigint, query?: Query): Promise<void>;
+  /** Makes the table if it is not there. */
+  setup(): Promise<void>;
+}
+
+const TABLES: Readonly<Record<DialectName, string>> = {
+  postgres: 'resource text PRIMARY KEY, newest numeric(20) NOT NULL',
+  mysql: 'resource varbinary(512) PRIMARY KEY, newest bigint unsigned NOT NULL',
+  mariadb: 'resource varbinary(512) PRIMARY KEY, newest bigint unsigned NOT NULL',
+};
+
+/**
+ * @param query runs one statement and gives what the driver gives: pg's result, mysql2's pair, or the rows of postgres.js
+ * @throws LockError `LOCK_INVALID`
+ */
+export function sqlFence(query: Query, resource: string, options: SqlFenceOptions = {}): SqlFence {
+  const { dialect: name = 'postgres', table = 'holdfast_fences' } = options;
+  const dialect = dialectOf(name);
+  const quoted = new Text(dialect).name(table);
+  const [first, second] = [dialect.mark(1), dialect.mark(2)];
+  if (checkKey(resource).includes('\0')) throw invalid('the resource of a SQL fence must not contain NUL', resource);
+
+  async function raised(token: bigint, run: Query): Promise<boolean> {
+    const values = [resource, String(checkToken(token))];
+    const insert = `INSERT INTO ${quoted} (resource, newest) VALUES (${first}, ${second})`;
+    if (name === 'postgres') {
+      const update = `DO UPDATE SET newest = EXCLUDED.newest WHERE ${quoted}.newest <= EXCLUDED.newest`;
+      return changedBy(await run(`${insert} ON CONFLICT (resource) ${update}`, values)) > 0;
+    }
+    // What MySQL counts as changed depends on a flag of the connection, so the row is read back.
+    await run(`${insert} ON DUPLICATE KEY UPDATE newest = GREATEST(newest, VALUES(newest))`, values);
+    const mine = `SELECT newest = CAST(${first} AS UNSIGNED) AS mine FROM ${quoted} WHERE resource = ${second}`;
+    const [row] = rowsOf(await run(mine, values.toReversed()));
+    return Number(row?.mine) === 1;
+  }
+
+  return {
+    async claim(token, run = query) {
+      if (!(await raised(token, run))) throw fenced(resource, token);
+    },
+    async setup() {
+      await query(`CREATE TABLE IF NOT EXISTS ${quoted} (${TABLES[name]})`, []);
+    },
+  };
+}
+
+/** Fragments for a statement over rows that have a fence column of their own, so that one statement checks and writes. */
+export interface FenceFragments {
+  /** For SET: `"fence" = $2`. */
+  readonly set: string;
+  /** For WHERE: `"fence" <= $3`. No row changed means fenced, or that there is no such row. */
+  readonly where: string;
+  /** To go on with the statement's parameters, in this order. */
+  readonly params: readonly string[];
+}
+
+/**
+ * @param first number of the first free placeholder, from 1
+ * @throws LockError `LOCK_INVALID`
+ */
+export function fenceColumn(
+  token: bigint,
+  {
+    column = 'fence',
+    dialect = 'postgres',
+    first = 1,
+  }: { column?: string; dialect?: DialectName; first?: number } = {},
+): FenceFragments {
+  const { mark } = dialectOf(dialect);
+  const name = new Text(dialectOf(dialect)).name(column);
+  const value = String(checkToken(token));
+  return { set: `${name} = ${mark(first)}`, where: `${name} <= ${mark(first + 1)}`, params: [value, value] };
+}

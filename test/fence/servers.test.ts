@@ -1,0 +1,161 @@
+import { Redis } from 'ioredis';
+import { createPool } from 'mysql2/promise';
+import pg from 'pg';
+import { createClient } from 'redis';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type DialectName, type Fence, fenceColumn, redisFence, sqlFence } from '../../src/fence/index.ts';
+import type { Query } from '../../src/transaction/index.ts';
+import { rowsOf } from '../../src/transaction/query.ts';
+import { startMariadb } from '../kit/mariadb.ts';
+import { startPostgres } from '../kit/postgres.ts';
+import { startRedis } from '../kit/redis.ts';
+import type { Server } from '../kit/server.ts';
+import { describeOn } from '../kit/suite.ts';
+
+const FENCED = expect.objectContaining({ code: 'LOCK_FENCED' });
+/** Beyond 2^53: a guard that counts in doubles would take the two for one. */
+const BIG = 2n ** 60n;
+
+async function keepsTheNewest(open: (resource: string) => Fence): Promise<void> {
+  const fence = open('orders');
+  await fence.claim(9n);
+  await fence.claim(9n);
+  await fence.claim(10n); // longer, though "10" sorts before "9"
+  await expect(fence.claim(9n)).rejects.toThrow(FENCED);
+  await fence.claim(BIG + 1n);
+  await expect(open('orders').claim(BIG), 'the mark is shared by all guards of the resource').rejects.toThrow(FENCED);
+  await open('other').claim(1n);
+  await expect(fence.claim(1 as unknown as bigint)).rejects.toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));
+}
+
+describeOn('redis', 'a fence in Redis', () => {
+  let server: Server;
+  let ours: Redis;
+  const theirs = { client: undefined as ReturnType<typeof createClient> | undefined };
+  beforeAll(async () => {
+    server = await startRedis();
+    ours = new Redis(server.port, '127.0.0.1');
+    theirs.client = createClient({ url: server.url });
+    await theirs.client.connect();
+  });
+  afterAll(async () => {
+    ours.disconnect();
+    theirs.client?.destroy();
+    await server[Symbol.asyncDispose]();
+  });
+
+  test('refuses whatever is older than the newest token it saw, over ioredis', () =>
+    keepsTheNewest((resource) => redisFence(ours, `ioredis ${resource}`)));
+  test('refuses whatever is older than the newest token it saw, over node-redis', () =>
+    keepsTheNewest((resource) => redisFence(theirs.client!, `node-redis ${resource}`)));
+
+  test('runs the write in the same step as the check, with its own keys and arguments', async () => {
+    const fence = redisFence(ours, 'stock');
+    const script = "return redis.call('SET', KEYS[1], ARGV[1] .. '/' .. #KEYS .. '/' .. #ARGV)";
+    await fence.write(2n, script, ['count'], ['7']);
+    await expect(fence.write(1n, script, ['count'], ['8'])).rejects.toThrow(FENCED);
+    expect(await ours.get('count')).toBe('7/1/1');
+  });
+});
+
+interface Database {
+  readonly query: Query;
+  transaction<T>(fn: (query: Query) => Promise<T>): Promise<T>;
+  end(): Promise<void>;
+}
+
+const DATABASES: readonly [DialectName, () => Promise<Server>, (url: string) => Database][] = [
+  [
+    'postgres',
+    startPostgres,
+    (url) => {
+      const pool = new pg.Pool({ connectionString: url });
+      return {
+        query: (sql, params) => pool.query(sql, [...params]),
+        async transaction(fn) {
+          const client = await pool.connect();
+          try {
+            await client.query('BEGIN');
+            const result = await fn((sql, params) => client.query(sql, [...params]));
+            await client.query('COMMIT');
+            return result;
+          } finally {
+            client.release();
+          }
+        },
+        end: () => pool.end(),
+      };
+    },
+  ],
+  [
+    'mariadb',
+    startMariadb,
+    (url) => {
+      const pool = createPool(url);
+      return {
+        query: (sql, params) => pool.execute(sql, params as string[]),
+        async transaction(fn) {
+          const connection = await pool.getConnection();
+          try {
+            await connection.beginTransaction();
+            const result = await fn((sql, params) => connection.execute(sql, params as string[]));
+            await connection.commit();
+            return result;
+          } finally {
+            connection.release();
+          }
+        },
+        end: () => pool.end(),
+      };
+    },
+  ],
+];
+
+for (const [dialect, start, open] of DATABASES) {
+  describeOn(dialect, `a fence in ${dialect}`, () => {
+    let server: Server;
+    let database: Database;
+    beforeAll(async () => {
+      server = await start();
+      database = open(server.url);
+      await sqlFence(database.query, 'any', { dialect }).setup();
+    });
+    afterAll(async () => {
+      await database?.end();
+      await server?.[Symbol.asyncDispose]();
+    });
+
+    test('refuses whatever is older than the newest token it saw', () =>
+      keepsTheNewest((resource) => sqlFence(database.query, resource, { dialect })));
+
+    test('claimed inside a transaction, lets nobody newer in before the commit', async () => {
+      const fence = sqlFence(database.query, 'account', { dialect });
+      await fence.claim(1n);
+      const order: string[] = [];
+      let newer: Promise<unknown> = Promise.resolve();
+      await database.transaction(async (query) => {
+        await fence.claim(1n, query);
+        newer = fence.claim(2n).then(() => order.push('newer'));
+        await query('SELECT 1', []);
+        order.push('write');
+      });
+      await newer;
+      expect(order).toEqual(['write', 'newer']);
+      await expect(fence.claim(1n)).rejects.toThrow(FENCED);
+    });
+
+    test('as a column, checks and writes in one statement', async () => {
+      await database.query('CREATE TABLE rows_with_fence (id int, value int, fence bigint NOT NULL)', []);
+      await database.query('INSERT INTO rows_with_fence VALUES (1, 0, 0)', []);
+      const mark = dialect === 'postgres' ? '$1' : '?';
+      const write = async (value: number, token: bigint) => {
+        const { set, where, params } = fenceColumn(token, { dialect, first: 2 });
+        const sql = `UPDATE rows_with_fence SET value = ${mark}, ${set} WHERE id = 1 AND ${where}`;
+        await database.query(sql, [value, ...params]);
+      };
+      await write(5, 5n);
+      await write(4, 4n);
+      expect(rowsOf(await database.query('SELECT value FROM rows_with_fence', []))).toEqual([{ value: 5 }]);
+    });
+  });
+}
