@@ -104,8 +104,10 @@ export class Hold {
     return this.#engine.clock.now() - this.since < this.terms.maxHold;
   }
 
+  /** After a third; with a long notice earlier, so that there is time for a second try before it. */
   #nextRenewal(): number {
-    return this.renews ? this.sent + this.word / 3 : Number.POSITIVE_INFINITY;
+    if (!this.renews) return Number.POSITIVE_INFINITY;
+    return this.sent + Math.min(this.word / 3, (this.noticeAt - this.sent) / 2);
   }
 
   renewed(sent: number, validFor: number): void {
