@@ -1,4 +1,5 @@
 import type { Attempt, Backend, Claim, Handle, Release, Renewal } from './backend.ts';
+import { Bell } from './bell.ts';
 import type { Cancel, Clock } from './clock.ts';
 import { isLockError, LockError } from './errors.ts';
 
@@ -11,12 +12,16 @@ const LAST_RETRY = 2_000;
 /** A backend with a limit around every call, and the one place that cleans up after calls whose outcome is unknown. */
 export class Engine {
   readonly #withdrawals = new Set<Promise<void>>();
+  /** How much is under way, and the bell that rings when nothing is. */
+  #underWay = 0;
+  readonly #idle: Bell;
   readonly backend: Backend;
   readonly clock: Clock;
 
   constructor(backend: Backend, clock: Clock) {
     this.backend = backend;
     this.clock = clock;
+    this.#idle = new Bell(clock);
   }
 
   attempt(claim: Claim): Promise<Attempt> {
@@ -65,15 +70,29 @@ export class Engine {
     }
   }
 
-  /** Settled when nothing is left to clean up, or after `PATIENCE`. */
+  /** Something begins that may have to be cleaned up when it ends. */
+  begin(): void {
+    this.#underWay++;
+  }
+
+  end(): void {
+    if (--this.#underWay === 0) this.#idle.ring();
+  }
+
+  /** Settled when nothing is under way and nothing is left to clean up, or after `PATIENCE`. */
   async quiet(): Promise<void> {
-    if (this.#withdrawals.size === 0) return;
-    let cancel = (): void => {};
-    const enough = new Promise<void>((resolve) => {
-      cancel = this.clock.after(PATIENCE, resolve);
+    if (this.#underWay === 0 && this.#withdrawals.size === 0) return;
+    const limit = new Bell(this.clock);
+    let over = false;
+    const tooLong = limit.sleep(PATIENCE).then(() => {
+      over = true;
     });
-    await Promise.race([Promise.all(this.#withdrawals), enough]);
-    cancel();
+    while (!over && (this.#underWay > 0 || this.#withdrawals.size > 0)) {
+      const work = this.#underWay > 0 ? this.#idle.sleep(PATIENCE) : Promise.all(this.#withdrawals);
+      await Promise.race([work, tooLong]);
+    }
+    limit.ring();
+    this.#idle.ring();
   }
 
   /** The call, or a rejection when it takes too long. A late answer is dropped: whoever gave up settles the outcome. */
@@ -83,16 +102,18 @@ export class Engine {
       let cancel: Cancel | undefined;
       const settle = <V>(outcome: (value: V) => void) => {
         return (value: V): void => {
+          if (settled) return;
           settled = true;
           cancel?.();
           outcome(value);
         };
       };
-      call().then(settle(resolve), settle(reject));
+      const fail = settle(reject);
+      call().then(settle(resolve), fail);
       // An engine in this process has answered by now: a timer for it would cost more than its answer.
       queueMicrotask(() => {
         if (settled) return;
-        cancel = this.clock.after(within, () => reject(new Error(`${what()}: no answer within ${within} ms`)));
+        cancel = this.clock.after(within, () => fail(new Error(`${what()}: no answer within ${within} ms`)));
       });
     });
   }

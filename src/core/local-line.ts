@@ -58,6 +58,7 @@ export class LocalLine implements HoldKeeper {
     hold.close();
     this.#holders.delete(hold);
     const rest = hold.since + hold.terms.minHold - engine.clock.now();
+    engine.begin();
     try {
       if (rest > 0) return await this.#linger(hold, wish, rest);
       return (await this.#giveBack(hold, wish)) && inTime;
@@ -66,6 +67,7 @@ export class LocalLine implements HoldKeeper {
       return false;
     } finally {
       this.#leave(wish);
+      engine.end();
     }
   }
 
@@ -151,6 +153,7 @@ export class LocalLine implements HoldKeeper {
   /** Stands in the engine's line; what comes of it goes to the wish that the place belongs to by then. */
   async #serve(place: Place, riding?: Promise<Answer | undefined>): Promise<void> {
     const { engine } = this.#space;
+    engine.begin();
     try {
       const granted = await place.stand(await riding);
       const wish = this.#owners.get(place);
@@ -166,6 +169,7 @@ export class LocalLine implements HoldKeeper {
       if (wish) this.#leave(wish);
     } finally {
       this.#owners.delete(place);
+      engine.end();
     }
   }
 

@@ -379,7 +379,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'promises twice the lease it gives',
-    foundBy: 'without renewal a hold ends: told once, before the deadline, and then free for others',
+    foundBy: 'nobody else is in before the time is over that a grant or a renewal promised',
     plant: (sound) => ({
       async attempt(claim) {
         const answer = await sound.attempt(claim);

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import type { Backend } from '../../src/core/backend.ts';
+import { createLocks } from '../../src/index.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+test('closing waits for an attempt under way, so that what it is granted is given back before the engine is closed', async () => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  const seen: string[] = [];
+  const slow: Backend = {
+    name: engine.name,
+    traits: engine.traits,
+    attempt: async (claim) => {
+      await new Promise<void>((resume) => clock.after(500, resume));
+      return engine.attempt(claim);
+    },
+    renew: (claims) => engine.renew(claims),
+    release: async (handle, next) => {
+      seen.push('release');
+      return engine.release(handle, next);
+    },
+    inspect: (prefix) => engine.inspect!(prefix),
+    close: async () => void seen.push('close'),
+  };
+  const locks = createLocks(slow, { clock });
+  const waiting = expect(locks.mutex('key').acquire()).rejects.toThrow(
+    expect.objectContaining({ code: 'LOCK_CLOSED' }),
+  );
+  const closed = locks.close();
+  await clock.advance(1_000);
+  await Promise.all([waiting, closed]);
+  expect(seen).toEqual(['release', 'close']);
+  for await (const standing of engine.inspect!('')) expect.fail(`${standing.key} was left behind`);
+  expect(clock.pending, 'timers left behind').toBe(0);
+});
+
+test('closing takes no longer than the patience with an engine that does not answer', async () => {
+  const clock = manualClock(1);
+  const { traits } = memory();
+  const never = () => new Promise<never>(() => {});
+  let closed = false;
+  const locks = createLocks(
+    { name: 'mute', traits, attempt: never, renew: never, release: never, close: async () => {} },
+    { clock },
+  );
+  locks
+    .mutex('key')
+    .acquire()
+    .catch(() => {});
+  void locks.close().then(() => {
+    closed = true;
+  });
+  await clock.advance(6_000);
+  expect(closed).toBe(true);
+});
