@@ -2,21 +2,25 @@ import type { Backend } from '../core/backend.ts';
 import { invalid } from '../core/errors.ts';
 import { createLocks, type Locks, type LocksDefaults } from '../locks.ts';
 import type { EngineUrl } from './engine.ts';
+import { etcdUrl } from './engines/etcd.ts';
 import { fileUrl } from './engines/file.ts';
 import { memoryUrl } from './engines/memory.ts';
+import { mongodbUrl } from './engines/mongodb.ts';
+import { mysqlUrl } from './engines/mysql.ts';
 import { redisUrl } from './engines/redis.ts';
-import { parseAddress } from './url.ts';
+import { zookeeperUrl } from './engines/zookeeper.ts';
+import { type Address, parseAddress } from './url.ts';
 
-const ENGINES: readonly EngineUrl[] = [memoryUrl, fileUrl, redisUrl];
+const ENGINES: readonly EngineUrl[] = [memoryUrl, fileUrl, redisUrl, mysqlUrl, mongodbUrl, etcdUrl, zookeeperUrl];
 
 /**
  * Locks on the engine that a URL names. The connection is opened here, owned, and ended by `close()`.
- * @param url `memory:`, `file:./locks.db`, `redis://host`… Any takes `?prefix=`.
+ * @param url `memory:`, `file:./locks.db`, `redis://host`… Every server takes `?prefix=`, and its page says what else.
  * @throws LockError `LOCK_INVALID` for a bad URL, `LOCK_UNSUPPORTED` when the driver is not installed, `LOCK_UNAVAILABLE`
- * when the server cannot be reached. No message shows credentials.
+ * when the server cannot be reached within 5 s. No error shows credentials.
  */
 export async function connect(url: string, defaults?: LocksDefaults): Promise<Locks> {
-  const backend = await open(url);
+  const backend = await open(parseAddress(url));
   try {
     return createLocks(backend, defaults);
   } catch (error) {
@@ -25,11 +29,19 @@ export async function connect(url: string, defaults?: LocksDefaults): Promise<Lo
   }
 }
 
-async function open(url: string): Promise<Backend> {
-  const address = parseAddress(url);
+async function open(address: Address): Promise<Backend> {
   const engine = ENGINES.find(({ schemes }) => schemes.includes(address.scheme));
-  if (engine) return engine.open(address);
-  throw invalid(
-    `no engine has URLs of ${address.scheme}:; there are ${ENGINES.map(({ example }) => example).join(', ')}`,
-  );
+  if (!engine) {
+    const examples = ENGINES.map(({ example }) => example).join(', ');
+    throw invalid(`no engine has URLs of ${address.scheme}:; there are ${examples}`);
+  }
+  if (engine.params !== 'any') checkParams(address, engine.params);
+  return engine.open(address);
+}
+
+/** One that is misspelt must not be ignored: it might have been the one that asks for TLS. */
+function checkParams({ scheme, params }: Address, known: readonly string[]): void {
+  for (const name of params.keys()) {
+    if (!known.includes(name)) throw invalid(`${scheme}: has no ?${name}=; there are ${known.join(', ') || 'none'}`);
+  }
 }

@@ -1,4 +1,5 @@
-import { invalid, LockError } from '../core/errors.ts';
+import { invalid, isLockError, LockError } from '../core/errors.ts';
+import { retold } from './retold.ts';
 
 /** An engine's address, taken apart. Several hosts are allowed, which the platform's own URL does not know. */
 export interface Address {
@@ -44,13 +45,18 @@ export function parseAddress(href: string): Address {
   };
 }
 
-/** A URL as it may be shown. */
+/** A URL as it may be shown; up to the last `@`, which a password may contain by mistake. */
 export const redacted = (href: string): string =>
-  href.replace(/\/\/[^@/]*@/, '//***@').replace(/([?&](?:password|pass|token|secret)=)[^&]*/gi, '$1***');
+  href.replace(/\/\/.*@/s, '//***@').replace(/([?&](?:password|pass|token|secret)=)[^&]*/gi, '$1***');
 
 function hostOf(text: string): { host: string; port: number | undefined } {
-  const match = /^(\[[^\]]+\]|[^:]+)(?::(\d{1,5}))?$/.exec(text);
-  if (!match) throw invalid(`${JSON.stringify(text)} is not host or host:port`);
+  const match = /^(\[[^\]]+\]|[^:@\s]+)(?::(\d{1,5}))?$/.exec(text);
+  if (!match) {
+    // Not shown: it may be half of a password.
+    throw invalid(
+      'the URL has no host or host:port where one belongs; a password with / ? # @ must be percent-encoded (%2F %3F %23 %40)',
+    );
+  }
   return { host: match[1]!.replace(/^\[|\]$/g, ''), port: match[2] === undefined ? undefined : Number(match[2]) };
 }
 
@@ -62,12 +68,29 @@ function decode(text: string): string {
   }
 }
 
-/** What could not be reached, said without credentials, also where the driver's own message has them. */
-export function unreachable({ shown, href }: Address, cause: unknown): LockError {
-  const reason = (cause instanceof Error ? cause.message || cause.name : String(cause)).replaceAll(href, shown);
+/** A driver's error without the credentials of this address. */
+export const safe = ({ href, password }: Address, error: unknown): Error =>
+  retold(error, [href, password ?? '', encodeURIComponent(password ?? '')]);
+
+/** What could not be reached, said without credentials, also where the driver's own error has them. */
+export function unreachable(address: Address, error: unknown): LockError {
+  const cause = safe(address, error);
+  if (isLockError(cause)) return cause; // the engine was there, and its backend says what was wrong
   return new LockError(
     'LOCK_UNAVAILABLE',
-    `could not connect to ${shown}: ${reason}. Check the address, and that the server runs`,
+    `could not connect to ${address.shown}: ${cause.message.replace(/\.$/, '')}. Check the address, the user and password, and that the server runs`,
     { cause },
   );
+}
+
+/** `host:port` of each, as drivers that take lists want them. */
+export const endpoints = ({ hosts }: Address, port: number): string[] =>
+  (hosts.length > 0 ? hosts : [{ host: '127.0.0.1', port: undefined }]).map(
+    (each) => `${each.host.includes(':') ? `[${each.host}]` : each.host}:${each.port ?? port}`,
+  );
+
+/** The one server of an engine that is one server. @throws LockError `LOCK_INVALID` */
+export function single({ hosts, scheme }: Address, port: number): { host: string; port: number } {
+  if (hosts.length > 1) throw invalid(`${scheme}: names one server, and this URL has ${hosts.length}`);
+  return { host: hosts[0]?.host ?? '127.0.0.1', port: hosts[0]?.port ?? port };
 }

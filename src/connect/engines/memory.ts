@@ -1,4 +1,9 @@
 import { memory } from '../../backends/memory.ts';
 import type { EngineUrl } from '../engine.ts';
 
-export const memoryUrl: EngineUrl = { schemes: ['memory'], example: 'memory:', open: async () => memory() };
+export const memoryUrl: EngineUrl = {
+  schemes: ['memory'],
+  example: 'memory:',
+  params: [],
+  open: async () => memory(),
+};

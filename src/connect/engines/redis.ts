@@ -1,7 +1,12 @@
+import type { Redis, RedisOptions } from 'ioredis';
+import { invalid } from '../../core/errors.ts';
+import { bounded, CONNECT_WITHIN } from '../bounded.ts';
 import { driver } from '../driver.ts';
-import type { EngineUrl } from '../engine.ts';
-import { owning } from '../engine.ts';
-import { unreachable } from '../url.ts';
+import { answering, type EngineUrl, owning } from '../engine.ts';
+import { TLS_PARAMS, tlsOf } from '../tls.ts';
+import { type Address, single, unreachable } from '../url.ts';
+
+type Driver = Pick<typeof import('ioredis'), 'Redis'>;
 
 /**
  * No offline queue and no resending: what was not sent now is not sent behind the caller's back later, when nobody waits
@@ -12,33 +17,54 @@ const SAFE = {
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
-  connectTimeout: 5_000,
-} as const;
+  connectTimeout: CONNECT_WITHIN,
+} as const satisfies RedisOptions;
 
-export const redisUrl: EngineUrl = {
-  schemes: ['redis', 'rediss'],
-  example: 'redis://127.0.0.1:6379/0',
-  async open(address) {
-    const { Redis } = await driver('ioredis', () => import('ioredis'));
-    const { redis } = await import('../../backends/redis/index.ts');
-    const { hosts, path, user, password, scheme, params } = address;
-    const { host = '127.0.0.1', port = 6379 } = hosts[0] ?? {};
-    const client = new Redis({
-      ...SAFE,
-      host,
-      port,
-      db: Number(path || 0),
-      username: user,
-      password,
-      ...(scheme === 'rediss' ? { tls: { servername: host } } : {}),
-    });
-    client.on('error', () => {}); // told by the calls that fail
-    try {
-      await client.connect();
-    } catch (cause) {
-      client.disconnect();
-      throw unreachable(address, cause);
+/** What differs between the ways to find a Redis: only the client. */
+const CLIENTS: Readonly<Record<string, (driver: Driver, address: Address) => Redis>> = {
+  redis: ({ Redis }, address) => new Redis({ ...options(address, address.path), ...single(address, 6379) }),
+  rediss: ({ Redis }, address) => new Redis({ ...options(address, address.path, true), ...single(address, 6379) }),
+  'redis+sentinel': ({ Redis }, address) => {
+    const { hosts, path, params } = address;
+    const sentinels = hosts.map(({ host, port = 26_379 }) => ({ host, port }));
+    if (sentinels.length === 0 || path === '') {
+      throw invalid('redis+sentinel: needs the sentinels and the name of the group, as in redis+sentinel://h1,h2/main');
     }
-    return owning(redis(client, { prefix: params.get('prefix') ?? undefined }), () => client.disconnect());
+    const all = options(address, params.get('db') ?? '');
+    // The same for both: whoever encrypts the servers does not leave those open that say where they are.
+    return new Redis({ ...all, sentinels, name: path, sentinelTLS: all.tls, enableTLSForSentinelMode: !!all.tls });
   },
 };
+
+export const redisUrl: EngineUrl = {
+  schemes: Object.keys(CLIENTS),
+  example: 'redis://127.0.0.1:6379/0',
+  params: ['prefix', 'db', ...TLS_PARAMS],
+  async open(address) {
+    const ioredis = await driver('ioredis', () => import('ioredis'));
+    const { redis } = await import('../../backends/redis/index.ts');
+    const client = CLIENTS[address.scheme]!(ioredis, address);
+    let why: unknown;
+    client.on('error', (error) => {
+      why = error; // later, the calls that fail tell
+    });
+    try {
+      await bounded(client.connect());
+    } catch (error) {
+      client.disconnect();
+      throw unreachable(address, why ?? error);
+    }
+    const backend = redis(client, { prefix: address.params.get('prefix') ?? undefined });
+    return answering(
+      address,
+      owning(backend, () => client.disconnect()),
+    );
+  },
+};
+
+/** @param db of the path, or of `?db=` where the path is something else */
+function options(address: Address, db: string, secure = false): RedisOptions {
+  const { user, password } = address;
+  if (!/^\d{0,5}$/.test(db)) throw invalid(`the database of a Redis is a number, as in redis://127.0.0.1/0`);
+  return { ...SAFE, db: Number(db), username: user, password, tls: tlsOf(address, secure) };
+}

@@ -1,0 +1,22 @@
+import { answering, type EngineUrl } from '../engine.ts';
+import { TLS_PARAMS, tlsOf } from '../tls.ts';
+import { endpoints } from '../url.ts';
+
+/** No driver: the backend speaks etcd's protocol over Node's own HTTP/2. */
+export const etcdUrl: EngineUrl = {
+  schemes: ['etcd'],
+  example: 'etcd://h1:2379,h2:2379,h3:2379',
+  params: ['prefix', ...TLS_PARAMS],
+  async open(address) {
+    const { etcd } = await import('../../backends/etcd/index.ts');
+    const { user, password, params } = address;
+    const backend = etcd({
+      endpoints: endpoints(address, 2379),
+      user,
+      password,
+      tls: tlsOf(address),
+      prefix: params.get('prefix') ?? undefined,
+    });
+    return answering(address, backend);
+  },
+};

@@ -1,0 +1,23 @@
+import { answering, type EngineUrl } from '../engine.ts';
+import { TLS_PARAMS, tlsOf } from '../tls.ts';
+import { endpoints } from '../url.ts';
+
+/** No driver: the backend speaks ZooKeeper's protocol itself. */
+export const zookeeperUrl: EngineUrl = {
+  schemes: ['zookeeper'],
+  example: 'zookeeper://h1:2181,h2:2181,h3:2181',
+  params: ['prefix', 'sessionTimeout', ...TLS_PARAMS],
+  async open(address) {
+    const { zookeeper } = await import('../../backends/zookeeper/index.ts');
+    const { user, password, path, params } = address;
+    const backend = zookeeper({
+      servers: endpoints(address, 2181).join(),
+      auth: user === undefined ? undefined : { user, password: password ?? '' },
+      tls: tlsOf(address),
+      sessionTimeout: params.get('sessionTimeout') ?? undefined,
+      // As in other clients of ZooKeeper, a path is where everything is put.
+      prefix: [path, params.get('prefix') ?? 'holdfast'].filter(Boolean).join('/'),
+    });
+    return answering(address, backend);
+  },
+};

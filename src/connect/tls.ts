@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { invalid } from '../core/errors.ts';
+import type { Address } from './url.ts';
+
+/** Of every engine that speaks TLS. */
+export const TLS_PARAMS = ['tls', 'ca', 'cert', 'key'] as const;
+
+export interface Tls {
+  readonly ca?: Buffer;
+  readonly cert?: Buffer;
+  readonly key?: Buffer;
+}
+
+/**
+ * `?tls=true`, a scheme that means it, or the name of a file in `ca` (whom to trust instead of the public authorities),
+ * `cert` and `key`. Certificates are always verified.
+ * @throws LockError `LOCK_INVALID`
+ */
+export function tlsOf({ params }: Address, always = false): Tls | undefined {
+  const wanted = params.get('tls') ?? String(always);
+  if (wanted !== 'true' && wanted !== 'false') throw invalid('tls must be true or false, as in ?tls=true');
+  const files = TLS_PARAMS.slice(1).flatMap((name) => {
+    const path = params.get(name);
+    return path === null ? [] : [[name, contents(name, path)] as const];
+  });
+  if (files.length > 0 && params.get('tls') === 'false') throw invalid('ca, cert and key need TLS, and tls is false');
+  return wanted === 'true' || files.length > 0 ? Object.fromEntries(files) : undefined;
+}
+
+function contents(name: string, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw invalid(`${name} names a file that cannot be read: ${(cause as Error).message}`);
+  }
+}

@@ -1,0 +1,129 @@
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connect } from '../../src/connect/index.ts';
+import { isLockError, type LockError } from '../../src/index.ts';
+import { startRedis } from '../kit/redis.ts';
+import { chosen } from '../kit/selection.ts';
+import { describeOn } from '../kit/suite.ts';
+import { until } from '../kit/wait.ts';
+import { ADDRESSES, clientsOf, type Opened, plus } from './engines.ts';
+
+const CANARY = 'canary/7:f@3 %';
+
+/** The error that this must end with, whose every print is free of the password. */
+async function refusal(url: string, secret: string): Promise<LockError> {
+  const error = await connect(url).then(
+    async (locks) => {
+      await locks.close();
+      throw new Error(`connected to ${url}`);
+    },
+    (thrown: unknown) => thrown,
+  );
+  if (!isLockError(error)) throw new Error(`not a LockError: ${inspect(error)}`, { cause: error });
+  for (const text of [inspect(error, { depth: 20, showHidden: true }), String(error), JSON.stringify(error)]) {
+    expect(text).not.toContain(secret);
+    expect(text).not.toContain(encodeURIComponent(secret));
+  }
+  return error;
+}
+
+describe.each(ADDRESSES)('$name', ({ engine, start, refused, dead }) => {
+  describeOn(engine, 'a server of ours', () => {
+    let server: Opened;
+    beforeAll(async () => {
+      server = await start();
+    });
+    afterAll(() => server?.[Symbol.asyncDispose]());
+
+    test('opens, locks, and closes what it opened', async () => {
+      await using locks = await connect(server.url, { label: 'here' });
+      await using lease = await locks.mutex('order:42').acquire();
+      expect(lease.held).toBe(true);
+      await using others = await connect(server.url);
+      expect(await others.mutex('order:42').tryAcquire()).toBeNull();
+    });
+
+    test('keeps prefixes apart', async () => {
+      await using locks = await connect(plus(server.url, 'prefix=one'));
+      await using others = await connect(plus(server.url, 'prefix=two'));
+      await using lease = await locks.mutex('order:43').acquire();
+      await using other = await others.mutex('order:43').tryAcquire();
+      expect([lease.held, other?.held]).toEqual([true, true]);
+    });
+
+    test.runIf(refused)('says that a password is wrong, and never which', async () => {
+      const error = await refusal(refused!(server.url, CANARY), CANARY);
+      expect(error).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+      expect(error.message).toMatch(/WRONGPASS|denied|password authentication/i);
+    });
+
+    test('refuses a parameter that it does not know', async () => {
+      expect(await refusal(plus(server.url, 'sslmodus=require'), CANARY)).toMatchObject({
+        code: 'LOCK_INVALID',
+        message: expect.stringContaining('sslmodus'),
+      });
+    });
+  });
+
+  // Needs no server, but a driver's patience.
+  test.runIf(chosen(process.env.BACKENDS).includes(engine))('says in bounded time that nobody is there', async () => {
+    const began = performance.now();
+    const error = await refusal(dead, 'canary');
+    expect(error.code).toBe('LOCK_UNAVAILABLE');
+    expect(error.message).toContain('could not connect to');
+    expect(performance.now() - began).toBeLessThan(9_000);
+  });
+});
+
+describeOn('redis', 'a Redis', () => {
+  test('that is stopped is given up, and no connection stays', async () => {
+    await using server = await startRedis();
+    server.pause();
+    try {
+      expect(await refusal(server.url, CANARY)).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    } finally {
+      server.resume();
+    }
+    await until('the connection is gone', async () => (await clientsOf(server.port)) === 0);
+  });
+
+  test('has no connection of ours after close', async () => {
+    await using server = await startRedis();
+    const locks = await connect(server.url);
+    await locks.mutex('order:42').run(async () => {});
+    expect(await clientsOf(server.port)).toBeGreaterThan(0);
+    await locks.close();
+    await until('the connections are gone', async () => (await clientsOf(server.port)) === 0);
+  });
+
+  test('is left alone when the options are bad', async () => {
+    await using server = await startRedis();
+    await expect(connect(server.url, { ttl: -1 })).rejects.toMatchObject({ code: 'LOCK_INVALID' });
+    await until('the connections are gone', async () => (await clientsOf(server.port)) === 0);
+  });
+
+  test('has the database of the path, and no other', async () => {
+    await using server = await startRedis();
+    await using locks = await connect(`${server.url}/1`);
+    await using others = await connect(`${server.url}/2`);
+    await using lease = await locks.mutex('order:42').acquire();
+    await using other = await others.mutex('order:42').tryAcquire();
+    expect([lease.held, other?.held]).toEqual([true, true]);
+    expect((await refusal(`${server.url}/one`, CANARY)).code).toBe('LOCK_INVALID');
+  });
+});
+
+test.each([
+  ['not a URL', 'give me locks', /not a URL/],
+  ['a scheme that nobody has', 'mongo://nobody:canary@h', /no engine has URLs of mongo:; there are memory:/],
+  ['a slash in the password', 'redis://nobody:canary/x@h', /percent-encoded/],
+  ['an @ in the password', 'redis://nobody:x@canary@h', /percent-encoded/],
+  ['what the driver does not know', 'mongodb://nobody:canary@h/app?sslmodus=require&prefix=x', /sslmodus/],
+  ['a lone %', 'redis://nobody:canary%@h', /%25/],
+  ['two hosts for one server', 'redis://nobody:canary@h1,h2', /names one server/],
+  ['a file without a path', 'file:', /needs a path/],
+  ['certificates without TLS', 'etcd://nobody:canary@h?tls=false&ca=/x', /cannot be read|need TLS/],
+])('%s is refused, and its password not shown', async (_title, url, message) => {
+  const error = await refusal(url, 'canary');
+  expect(error).toMatchObject({ code: 'LOCK_INVALID', message: expect.stringMatching(message) });
+});
