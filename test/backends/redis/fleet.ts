@@ -41,7 +41,11 @@ export class Fleet implements AsyncDisposable {
   }
 
   async backend(library: Library = 'ioredis', options?: RedisOptions): Promise<Backend> {
-    const backend = redis(await this.client(library), options);
+    return this.over(await this.client(library), options);
+  }
+
+  over(client: RedisClient, options?: RedisOptions): Backend {
+    const backend = redis(client, options);
     this.#ends.push(() => backend.close());
     return backend;
   }
