@@ -192,6 +192,15 @@ describeOn('redis', 'redis and its settings', () => {
     expect(await client.keys('holdfast:{idle}*')).toEqual(['holdfast:{idle}']);
   });
 
+  test('a key prefix of the client itself keeps its locks apart, and inspect sees them', async () => {
+    const apart = fleet.over(fleet.ioredis({ keyPrefix: 'app[1]:' }));
+    granted(await apart.attempt(wish('prefixed')));
+    granted(await (await fleet.backend()).attempt(wish('prefixed')));
+    const seen: string[] = [];
+    for await (const { key } of apart.inspect!('pre')) seen.push(key);
+    expect(seen).toEqual(['prefixed']);
+  });
+
   test('check says what endangers locks on this server', async () => {
     expect(await codes({})).toEqual(['no-persistence']);
     expect(await codes({ appendonly: 'yes', appendfsync: 'always' })).toEqual([]);
