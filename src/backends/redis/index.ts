@@ -186,8 +186,12 @@ class Redis implements Backend {
   }
 
   #ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
-    const keys = requests.flatMap(({ key }) => keysOf(this.#prefix, key));
-    const args = requests.flatMap((request) => request.args);
+    const keys: string[] = [];
+    const args: string[] = [];
+    for (const request of requests) {
+      keys.push(...keysOf(this.#prefix, request.key));
+      args.push(...request.args);
+    }
     return this.#engine.run(script, keys, args) as Promise<unknown[]>;
   }
 
