@@ -14,8 +14,17 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 /** Inside a script the code may stand behind a position: before 7, `ERR Error running script …user_script:3: -OOM …`. */
-const CODE = /^(?:ERR )?(?:.*?user_script: ?\d+: )?-?(NOAUTH|WRONGPASS|NOPERM|WRONGTYPE|HOLDFAST|OOM|MISCONF|CLOSED)\b/;
-const UNKNOWN = /^ERR (?:.*: -?)?(?:unknown (?:redis )?command|syntax error)/i;
+const CODED =
+  /^(?:ERR )?(?:.*?user_script: ?\d+: )?-?(NOAUTH|WRONGPASS|NOPERM|WRONGTYPE|HOLDFAST|OOM|MISCONF|CLOSED)\b/;
+/** What some versions say without a code. */
+const UNCODED: Readonly<Record<string, RegExp>> = {
+  NOPERM: /The user executing the script can't/,
+  UNKNOWN: /unknown (?:redis )?command|not allowed from script|syntax error/i,
+};
+
+function codeOf(message: string): string | undefined {
+  return CODED.exec(message)?.[1] ?? Object.keys(UNCODED).find((code) => UNCODED[code]!.test(message));
+}
 
 /**
  * What a failed command means: a LockError where it surely had no effect and never will; anything else (a broken connection,
@@ -24,7 +33,7 @@ const UNKNOWN = /^ERR (?:.*: -?)?(?:unknown (?:redis )?command|syntax error)/i;
 export function meaning(error: unknown, act: string, key?: string): unknown {
   if (isLockError(error)) return error;
   const cause = stripped(error);
-  const code = CODE.exec(cause.message)?.[1] ?? (UNKNOWN.test(cause.message) ? 'UNKNOWN' : undefined);
+  const code = codeOf(cause.message);
   if (!code) return cause;
   return new LockError(
     'LOCK_UNAVAILABLE',

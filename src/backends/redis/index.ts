@@ -22,7 +22,7 @@ import { Mailbox } from './mailbox.ts';
 import { type Port, portOf, type RedisClient } from './port.ts';
 import { ATTEMPT, EVICT, INSPECT, PASS, RELEASE, RENEW, type Script } from './scripts.generated.ts';
 import { Turn } from './turn.ts';
-import { attemptArgs, digits, readAttempt, readFreed, readRenewal, readStandings } from './wire.ts';
+import { attemptArgs, digits, failed, readAttempt, readFreed, readRenewal, readStandings } from './wire.ts';
 
 export type { RedisClient } from './port.ts';
 
@@ -99,7 +99,8 @@ class Redis implements Backend {
       if (!this.#time.known) await this.#askTime();
       const sent = this.#clock.now();
       const [freed, reply] = await this.#ask(PASS, [{ key, args: [id, ...this.#asking(next, sent)] }]);
-      return { freed: readFreed(freed), next: this.#answer(reply, next, sent) };
+      // Released, but the next claim failed: it finds out why by asking for itself.
+      return { freed: readFreed(freed), next: failed(reply) ? undefined : this.#answer(reply, next, sent) };
     } catch (error) {
       throw meaning(error, 'release', key);
     }
@@ -123,14 +124,15 @@ class Redis implements Backend {
   }
 
   async *inspect(start: string): AsyncIterable<Standing> {
-    const pattern = patternOf(this.#prefix, start);
+    const prefix = this.#port.keyPrefix + this.#prefix;
+    const pattern = patternOf(prefix, start);
     const seen = new Set<string>(); // SCAN may give a key twice
     let cursor = '0';
     do {
       const reply = await this.#engine.command('inspect', 'SCAN', cursor, 'MATCH', pattern, 'COUNT', '500');
       const [next, keys] = reply as [string, string[]];
       for (const key of keys) {
-        const name = nameOf(this.#prefix, key);
+        const name = nameOf(prefix, key);
         if (name === undefined || seen.has(name)) continue;
         seen.add(name);
         yield* readStandings(name, await this.#one('inspect', INSPECT, { key: name, args: [] }));
@@ -184,8 +186,12 @@ class Redis implements Backend {
   }
 
   #ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
-    const keys = requests.flatMap(({ key }) => keysOf(this.#prefix, key));
-    const args = requests.flatMap((request) => request.args);
+    const keys: string[] = [];
+    const args: string[] = [];
+    for (const request of requests) {
+      keys.push(...keysOf(this.#prefix, request.key));
+      args.push(...request.args);
+    }
     return this.#engine.run(script, keys, args) as Promise<unknown[]>;
   }
 

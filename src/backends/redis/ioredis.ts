@@ -3,6 +3,7 @@ import type { Listening, Port } from './port.ts';
 /** What is used of an ioredis client. */
 export interface IoredisLike {
   readonly status: string;
+  readonly options?: { readonly keyPrefix?: string };
   evalsha(sha1: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
   eval(script: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
   call(command: string, ...args: string[]): Promise<unknown>;
@@ -33,6 +34,7 @@ export function overIoredis(client: IoredisLike): Port {
     get ended() {
       return client.status === 'end';
     },
+    keyPrefix: client.options?.keyPrefix ?? '',
     evalSha: (sha1, keys, args) => client.evalsha(sha1, keys.length, ...keys, ...args),
     eval: (text, keys, args) => client.eval(text, keys.length, ...keys, ...args),
     command: (name, ...args) => client.call(name, ...args),

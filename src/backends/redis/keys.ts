@@ -21,5 +21,5 @@ export function nameOf(prefix: string, key: string): string | undefined {
 
 /** The glob for SCAN of all locks whose names start with `start`. */
 export function patternOf(prefix: string, start: string): string {
-  return `${prefix}:{${encode(start).replace(/[\\*?[\]^-]/g, '\\$&')}*}`;
+  return `${`${prefix}:{${encode(start)}`.replace(/[\\*?[\]^-]/g, '\\$&')}*}`;
 }

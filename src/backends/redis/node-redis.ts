@@ -22,6 +22,7 @@ export function overNodeRedis(client: NodeRedisLike): Port {
     get ended() {
       return !client.isOpen;
     },
+    keyPrefix: '',
     evalSha: (sha1, keys, args) => client.sendCommand(['EVALSHA', sha1, `${keys.length}`, ...keys, ...args]),
     eval: (text, keys, args) => client.sendCommand(['EVAL', text, `${keys.length}`, ...keys, ...args]),
     command: (name, ...args) => client.sendCommand([name, ...args]),

@@ -6,6 +6,8 @@ import { type NodeRedisLike, overNodeRedis } from './node-redis.ts';
 export interface Port {
   /** The client was ended by its owner: whatever is sent now is not sent at all. */
   readonly ended: boolean;
+  /** What the client itself puts before every key it sends, but not before what it gets. */
+  readonly keyPrefix: string;
   /** Runs a script the server knows; rejects with NOSCRIPT where it does not (restart, fail-over, SCRIPT FLUSH). */
   evalSha(sha1: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   /** Runs a script and makes it known to the server that ran it. */

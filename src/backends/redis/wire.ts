@@ -20,10 +20,12 @@ const DAY = 86_400_000;
 /** Times and tickets have 16 digits in the scripts, where they are compared as text. */
 export const digits = (micros: number | bigint): string => `${micros}`.padStart(16, '0');
 
-/** A reply among others in one script, which may be an error of its own. */
+/** Whether a reply among others in one script is an error of its own. */
+export const failed = (reply: unknown): boolean => typeof reply === 'string' && reply[0] === '!';
+
 function own(reply: unknown): string {
   const text = String(reply);
-  if (text[0] === '!') throw new Error(text.slice(2));
+  if (failed(text)) throw new Error(text.slice(2));
   return text;
 }
 

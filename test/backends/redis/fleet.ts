@@ -1,6 +1,6 @@
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
 import { createClient } from 'redis';
-import { type RedisOptions, redis } from '../../../src/backends/redis/index.ts';
+import { type RedisOptions as Options, redis } from '../../../src/backends/redis/index.ts';
 import type { RedisClient } from '../../../src/backends/redis/port.ts';
 import type { Backend } from '../../../src/core/backend.ts';
 
@@ -24,8 +24,9 @@ export class Fleet implements AsyncDisposable {
   }
 
   /** For the test's own questions. */
-  ioredis(): Redis {
-    const client = new Redis({ host: '127.0.0.1', port: this.#port, ...this.#login, enableReadyCheck: false });
+  ioredis(options: RedisOptions = {}): Redis {
+    const server = { host: '127.0.0.1', port: this.#port, ...this.#login };
+    const client = new Redis({ ...server, enableReadyCheck: false, ...options });
     client.on('error', () => {}); // faults are what these tests are for
     this.#ends.push(() => client.disconnect());
     return client;
@@ -40,8 +41,12 @@ export class Fleet implements AsyncDisposable {
     return client;
   }
 
-  async backend(library: Library = 'ioredis', options?: RedisOptions): Promise<Backend> {
-    const backend = redis(await this.client(library), options);
+  async backend(library: Library = 'ioredis', options?: Options): Promise<Backend> {
+    return this.over(await this.client(library), options);
+  }
+
+  over(client: RedisClient, options?: Options): Backend {
+    const backend = redis(client, options);
     this.#ends.push(() => backend.close());
     return backend;
   }

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Backend } from '../../../src/core/backend.ts';
+import { startRedis } from '../../kit/redis.ts';
+import type { Server } from '../../kit/server.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { Fleet } from './fleet.ts';
+import { granted, Mail, wish } from './scene.ts';
+
+describeOn('redis', 'what redis is asked', () => {
+  let server: Server;
+  let fleet: Fleet;
+  let backend: Backend;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    fleet = new Fleet(server.port);
+    backend = await fleet.backend();
+    await backend.release(wish('warm'));
+    granted(await backend.attempt(wish('warm')));
+  });
+  afterAll(async () => {
+    await fleet[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+  });
+
+  /** Calls of each command since the last look, those made by scripts included. */
+  const calls = async (): Promise<Record<string, number>> => {
+    const client = fleet.ioredis();
+    const stats = await client.info('commandstats');
+    await client.config('RESETSTAT');
+    client.disconnect();
+    return Object.fromEntries(
+      [...stats.matchAll(/cmdstat_([\w|]+):calls=(\d+)/g)].map(([, name, n]) => [name, Number(n)]),
+    );
+  };
+
+  test('an uncontended lock costs two commands, and five inside them', async () => {
+    const claim = wish('alone');
+    await calls();
+    granted(await backend.attempt(claim));
+    await backend.release(claim);
+    const { evalsha, time, get, set, ...others } = await calls();
+    expect({ evalsha, time, get, set }).toEqual({ evalsha: 2, time: 1, get: 2, set: 2 });
+    expect(Object.keys(others).filter((name) => !/^(info|config|hello|client|select)/.test(name))).toEqual([]);
+  });
+
+  test('what is asked in one turn goes out as one command', async () => {
+    const claims = Array.from({ length: 64 }, (_, i) => wish(`turn-${i}`));
+    await calls();
+    for (const attempt of await Promise.all(claims.map((claim) => backend.attempt(claim)))) granted(attempt);
+    await Promise.all(claims.map((claim) => backend.release(claim)));
+    expect((await calls()).evalsha).toBe(2);
+  });
+
+  test('a thousand holds are renewed by ten commands', async () => {
+    const claims = Array.from({ length: 1_000 }, (_, i) => wish(`many-${i}`));
+    await Promise.all(claims.map((claim) => backend.attempt(claim)));
+    await calls();
+    expect(new Set((await backend.renew(claims)).map((renewal) => typeof renewal))).toEqual(new Set(['object']));
+    expect((await calls()).evalsha).toBe(10);
+  });
+
+  test('a hand-over is one command and one message, and as dear for 2,000 waiters as for 10', async () => {
+    const handOver = async (key: string, waiters: number): Promise<Record<string, number>> => {
+      const line = Array.from({ length: waiters + 1 }, () => wish(key));
+      const mails = await Promise.all(line.map((claim) => Mail.of(backend, claim)));
+      await Promise.all(line.map((claim) => backend.attempt(claim)));
+      await calls();
+      await backend.release(line[0]!);
+      expect(await mails[1]!.next()).toBeDefined();
+      return calls();
+    };
+    const few = await handOver('few', 10);
+    const many = await handOver('many', 2_000);
+    expect([few.evalsha, few.publish]).toEqual([1, 1]);
+    expect(many).toEqual(few);
+  });
+});

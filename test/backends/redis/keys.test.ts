@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { keysOf, nameOf, patternOf } from '../../../src/backends/redis/keys.ts';
+import { startRedis } from '../../kit/redis.ts';
+import type { Server } from '../../kit/server.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { Fleet } from './fleet.ts';
+import { granted, wish } from './scene.ts';
+
+const PREFIX = 'holdfast';
+/** Names rich in what keys, hash tags, globs and paths are made of. */
+const name = fc.oneof(
+  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }),
+  fc.string({ unit: fc.constantFrom(...'{}%:*?[]^-\\ab\0\n25BD7'), minLength: 1, maxLength: 12 }),
+);
+
+test('a name is found again from its key, so two names never meet', () => {
+  fc.assert(fc.property(name, (text) => nameOf(PREFIX, keysOf(PREFIX, text)[0]) === text));
+});
+
+test('the keys of a lock share a hash tag that is the whole name', () => {
+  fc.assert(
+    fc.property(name, (text) => {
+      const tags = keysOf(PREFIX, text).map((key) => /\{(.*?)\}/s.exec(key)?.[1]);
+      return (
+        tags[0] !== '' && new Set(tags).size === 1 && tags[0] === keysOf(PREFIX, text)[0].slice(PREFIX.length + 2, -1)
+      );
+    }),
+  );
+});
+
+describeOn('redis', 'hostile names on a server', () => {
+  let server: Server;
+  let fleet: Fleet;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    fleet = new Fleet(server.port);
+  });
+  afterAll(async () => {
+    await fleet[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+  });
+
+  test('each name is a lock of its own, found by its prefix, and nothing outside the prefix is touched', async () => {
+    const client = fleet.ioredis();
+    const backend = fleet.over(client);
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(name, { minLength: 2, maxLength: 6 }), async (names) => {
+        await client.flushall();
+        for (const key of names) granted(await backend.attempt(wish(key)));
+        for (const key of names) {
+          expect((await backend.attempt(wish(key, { queue: false }))).granted).toBe(false);
+          const seen: string[] = [];
+          for await (const standing of backend.inspect!(key)) seen.push(standing.key);
+          expect(seen.sort()).toEqual(names.filter((other) => other.startsWith(key)).sort());
+        }
+        expect((await client.keys('*')).every((key) => key.startsWith(`${PREFIX}:{`))).toBe(true);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('a pattern finds what starts with it and nothing else', async () => {
+    const client = fleet.ioredis();
+    await fc.assert(
+      fc.asyncProperty(name, name, async (start, other) => {
+        await client.flushall();
+        for (const text of [start, other, start + other]) await client.set(keysOf(PREFIX, text)[0], '');
+        const found = (await client.keys(patternOf(PREFIX, start))).map((key) => nameOf(PREFIX, key));
+        const expected = new Set([start, other, start + other].filter((text) => text.startsWith(start)));
+        expect(new Set(found)).toEqual(expected);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

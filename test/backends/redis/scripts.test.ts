@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { RedisClient } from '../../../src/backends/redis/index.ts';
+import { redis } from '../../../src/backends/redis/index.ts';
+import * as generated from '../../../src/backends/redis/scripts.generated.ts';
+import { isLockError } from '../../../src/core/errors.ts';
+import { startRedis } from '../../kit/redis.ts';
+import type { Server } from '../../kit/server.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { Fleet } from './fleet.ts';
+
+const BUILD = fileURLToPath(new URL('../../../scripts/build-lua.mjs', import.meta.url));
+
+test('the generated module is what the Lua files compile to', () => {
+  const { status, stderr } = spawnSync(process.execPath, [BUILD, '--check'], { encoding: 'utf8' });
+  expect(status, stderr).toBe(0);
+});
+
+test.each([
+  undefined,
+  null,
+  'redis://localhost',
+  {},
+  { evalsha: 1 },
+  new Map(),
+])('what is not a client is refused before anything is sent: %s', (client) => {
+  expect(() => redis(client as unknown as RedisClient)).toThrow(
+    expect.toSatisfy((error: unknown) => isLockError(error, 'LOCK_INVALID')),
+  );
+});
+
+describeOn('redis', 'scripts on the server', () => {
+  let server: Server;
+  let fleet: Fleet;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    fleet = new Fleet(server.port);
+  });
+  afterAll(async () => {
+    await fleet[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+  });
+
+  test.each(Object.values(generated))('the server compiles $name and gives it the same hash', async ({
+    text,
+    sha1,
+  }) => {
+    expect(await fleet.ioredis().script('LOAD', text)).toBe(sha1);
+  });
+});

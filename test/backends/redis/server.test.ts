@@ -1,0 +1,213 @@
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { SHARED } from '../../../src/core/admission.ts';
+import { isLockError, type LockError } from '../../../src/core/errors.ts';
+import { askRedis, type RedisSettings, startRedis } from '../../kit/redis.ts';
+import type { Server } from '../../kit/server.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { Fleet } from './fleet.ts';
+import { granted, Mail, wish } from './scene.ts';
+
+/** As docs/backends/redis.md gives it. */
+const RIGHTS =
+  '~holdfast:* &holdfast:mail:* +eval +evalsha +time +get +set +del +pexpireat +hset +hget +hdel +hgetall +zadd +zrem +zscore +zrank +zcard +zrange +zrangebyscore +zrevrangebyscore +publish +subscribe +unsubscribe +scan'.split(
+    ' ',
+  );
+
+async function refusal(work: Promise<unknown>): Promise<LockError> {
+  const error = await work.then(
+    (value) => new Error(`expected a refusal, got ${inspect(value)}`),
+    (thrown: Error) => thrown,
+  );
+  if (!isLockError(error, 'LOCK_UNAVAILABLE')) throw error;
+  return error;
+}
+
+describeOn('redis', 'redis and its settings', () => {
+  let server: Server;
+  let fleet: Fleet;
+
+  beforeAll(async () => {
+    server = await startRedis({ user: ['least', 'on', '>pw', ...RIGHTS] });
+    fleet = new Fleet(server.port);
+  });
+  beforeEach(() => askRedis(server.port, 'FLUSHALL'));
+  afterAll(async () => {
+    await fleet[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+  });
+
+  const codes = async (settings: RedisSettings): Promise<string[]> => {
+    await using own = await startRedis(settings);
+    await using near = new Fleet(own.port);
+    return (await (await near.backend()).check!()).map(({ code }) => code);
+  };
+
+  for (const library of ['ioredis', 'node-redis'] as const) {
+    test(`${library}: a user with the documented rights can do everything`, async () => {
+      await using near = new Fleet(server.port, { username: 'least', password: 'pw' });
+      const backend = await near.backend(library);
+      const [holder, waiter, third] = [wish('rights'), wish('rights'), wish('rights', {}, SHARED)];
+      await using mail = await Mail.of(backend, waiter);
+      granted(await backend.attempt(holder));
+      await backend.attempt(waiter);
+      await backend.attempt(third);
+      expect(await backend.renew([holder])).toEqual([{ validFor: holder.ttl }]);
+      await backend.release(holder, wish('rights'));
+      const { ticket } = (await mail.next())!;
+      const seen = [];
+      for await (const standing of backend.inspect!('rights')) seen.push(standing.held);
+      expect(seen).toEqual([true, false, false]);
+      expect(await backend.evict!('rights', ticket)).toBe(true);
+      granted(await backend.attempt(third));
+      expect((await backend.check!()).map(({ code }) => code)).toEqual(['not-checked']);
+    });
+  }
+
+  test('without a right, the refusal is definite, names the cause and leaves no id in sight', async () => {
+    await askRedis(server.port, `ACL SETUSER poor on >pw ${RIGHTS.filter((right) => right !== '+set').join(' ')}`);
+    await using near = new Fleet(server.port, { username: 'poor', password: 'pw' });
+    const backend = await near.backend();
+    const claim = wish('poor');
+    const error = await refusal(backend.attempt(claim));
+    expect(error.message).toMatch(/(NOPERM|can't run).*grant the user the rights/s);
+    expect(error.key).toBe('poor');
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(claim.id);
+    expect((await backend.check!()).map(({ code }) => code)).toContain('rights');
+  });
+
+  test('without the right to its channel, claims still get in by asking', async () => {
+    await askRedis(
+      server.port,
+      `ACL SETUSER deaf on >pw ${RIGHTS.filter((right) => !right.startsWith('&')).join(' ')}`,
+    );
+    await using near = new Fleet(server.port, { username: 'deaf', password: 'pw' });
+    const backend = await near.backend();
+    const [holder, waiter] = [wish('deaf'), wish('deaf')];
+    await expect(Mail.of(backend, waiter)).rejects.toThrow();
+    granted(await backend.attempt(holder));
+    expect((await backend.attempt(waiter)).granted).toBe(false);
+    await backend.release(holder);
+    granted(await backend.attempt(waiter));
+  });
+
+  test('a key of another type, of another format, or of a later version is refused and left as it is', async () => {
+    const backend = await fleet.backend();
+    const client = fleet.ioredis();
+    await client.lpush('holdfast:{list}', 'x');
+    await client.set('holdfast:{text}', 'hello');
+    await client.set('holdfast:{later}', '2 free 1795226102090509');
+    await client.set('holdfast:{broken}', '1 sole nonsense');
+    for (const key of ['list', 'text', 'later', 'broken']) {
+      const error = await refusal(backend.attempt(wish(key)));
+      expect(error.message).toMatch(key === 'list' ? /WRONGTYPE/ : /HOLDFAST/);
+      await refusal(backend.release(wish(key), wish(key)));
+      expect(await backend.renew([wish(key), wish('nobody')])).toEqual(['unknown', 'gone']);
+    }
+    expect(await client.get('holdfast:{later}')).toBe('2 free 1795226102090509');
+  });
+
+  test('one bad key does not harm what is asked in the same turn', async () => {
+    const backend = await fleet.backend();
+    await fleet.ioredis().lpush('holdfast:{bad}', 'x');
+    const claims = ['fine-1', 'bad', 'fine-2'].map((key) => wish(key));
+    const attempts = await Promise.allSettled(claims.map((claim) => backend.attempt(claim)));
+    expect(attempts.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    const releases = await Promise.allSettled(claims.map((claim) => backend.release(claim)));
+    expect(releases.map((release) => release.status === 'fulfilled' && release.value.freed)).toEqual([
+      true,
+      false,
+      true,
+    ]);
+  });
+
+  test('a line that lost its lock key is a lock that was deleted: the next one starts anew', async () => {
+    const backend = await fleet.backend();
+    const client = fleet.ioredis();
+    const old = [wish('torn'), wish('torn'), wish('torn')];
+    for (const claim of old) await backend.attempt(claim);
+    await client.del('holdfast:{torn}');
+    expect(await backend.renew([old[0]!])).toEqual(['gone']);
+    const [holder, waiter] = [wish('torn'), wish('torn')];
+    granted(await backend.attempt(holder));
+    expect(await backend.attempt(waiter)).toMatchObject({ granted: false, ahead: 1 });
+    await backend.release(holder);
+    granted(await backend.attempt(waiter));
+  });
+
+  for (const part of ['line', 'claims']) {
+    test(`a lock whose ${part} were evicted comes free again`, async () => {
+      const backend = await fleet.backend();
+      const client = fleet.ioredis();
+      const key = `torn-${part}`;
+      const [holder, waiter] = [wish(key, { ttl: 300 }), wish(key, { ttl: 300 })];
+      granted(await backend.attempt(holder));
+      await backend.attempt(waiter);
+      await client.del(`holdfast:{${key}}:${part}`);
+      const next = wish(key);
+      await expect.poll(async () => (await backend.attempt(next)).granted, { timeout: 5_000 }).toBe(true);
+    });
+  }
+
+  test('short of memory, new locks are refused, and holds are renewed and released', async () => {
+    await using own = await startRedis({ 'maxmemory-policy': 'noeviction' });
+    await using near = new Fleet(own.port);
+    const backend = await near.backend();
+    const client = near.ioredis();
+    const [alone, reader, other] = [wish('oom'), wish('oom-shared', {}, SHARED), wish('oom-shared', {}, SHARED)];
+    for (const claim of [alone, reader, other]) granted(await backend.attempt(claim));
+    await client.config('SET', 'maxmemory', '100kb');
+    expect((await refusal(backend.attempt(wish('oom-new')))).message).toMatch(/OOM.*maxmemory/s);
+    expect(await backend.renew([alone, reader])).toEqual([{ validFor: alone.ttl }, { validFor: reader.ttl }]);
+    expect((await backend.release(alone)).freed).toBe(true);
+    expect((await backend.release(reader)).freed).toBe(true);
+    expect(await backend.renew([other])).toEqual([{ validFor: other.ttl }]);
+  });
+
+  test('a replica may be promoted: an attempt on it is an unknown outcome, not a refusal', async () => {
+    await using replica = await startRedis({ replicaof: ['127.0.0.1', `${server.port}`] });
+    await using near = new Fleet(replica.port);
+    const error = await (await near.backend()).attempt(wish('replica')).then(String, (thrown) => thrown);
+    expect(isLockError(error), String(error)).toBe(false);
+    expect(String(error)).toMatch(/READONLY/);
+  });
+
+  test('idle keys vanish within about a day, and a hold of weeks does not', async () => {
+    const backend = await fleet.backend();
+    const client = fleet.ioredis();
+    const DAY = 86_400_000;
+    const keys = async (): Promise<number[]> => {
+      const names = await client.keys('holdfast:{idle}*');
+      return Promise.all(names.map((name) => client.pttl(name)));
+    };
+    const [first, second] = [wish('idle'), wish('idle')];
+    granted(await backend.attempt(first));
+    await backend.attempt(second);
+    for (const left of await keys()) expect(left).toBeGreaterThan(DAY / 2);
+    await backend.renew([{ ...first, ttl: 21 * DAY }]);
+    for (const left of await keys()) expect(left).toBeGreaterThan(21 * DAY);
+    await backend.release(first);
+    await backend.release(second);
+    granted(await backend.attempt(wish('idle-2')));
+    expect(await client.keys('holdfast:{idle}*')).toEqual(['holdfast:{idle}']);
+  });
+
+  test('a key prefix of the client itself keeps its locks apart, and inspect sees them', async () => {
+    const apart = fleet.over(fleet.ioredis({ keyPrefix: 'app[1]:' }));
+    granted(await apart.attempt(wish('prefixed')));
+    granted(await (await fleet.backend()).attempt(wish('prefixed')));
+    const seen: string[] = [];
+    for await (const { key } of apart.inspect!('pre')) seen.push(key);
+    expect(seen).toEqual(['prefixed']);
+  });
+
+  test('check says what endangers locks on this server', async () => {
+    expect(await codes({})).toEqual(['no-persistence']);
+    expect(await codes({ appendonly: 'yes', appendfsync: 'always' })).toEqual([]);
+    expect(await codes({ appendonly: 'yes' })).toEqual(['appendfsync']);
+    expect(await codes({ appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'allkeys-lru' })).toEqual([
+      'eviction-policy',
+    ]);
+    expect(await codes({ replicaof: ['127.0.0.1', `${server.port}`] })).toContain('replica');
+  });
+});
