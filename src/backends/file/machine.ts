@@ -24,3 +24,6 @@ export function machineBoot(): string {
   const boot = read(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'));
   return boot && `${boot} ${read(() => readlinkSync('/proc/self/ns/time'))}`;
 }
+
+/** The same start of the machine, though perhaps seen from another time namespace. */
+export const isSameBoot = (one: string, other: string): boolean => one.split(' ')[0] === other.split(' ')[0];

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { faultOf, isBusy, unavailable } from './faults.ts';
 import { networkOf } from './file-system.ts';
-import { machineBoot, machineTime } from './machine.ts';
+import { isSameBoot, machineBoot, machineTime } from './machine.ts';
 import { prepare, type Statements } from './statements.ts';
 
 /** `process`: what is granted outlives every process. `power`: it also outlives a power cut; each step waits for the disk. */
@@ -71,11 +71,15 @@ export class Store {
 
   /**
    * The first of `span` new tickets, within a transaction.
-   * @throws LockError when a newer release has taken over the file.
+   * @throws LockError when the file is no longer as it was opened.
    */
   readonly draw = (span: number, atLeast: bigint): number => {
     const drawn = this.#sql.draw.get(span, atLeast, FORMAT, this.#boot) as { last: number } | undefined;
-    if (!drawn) throw unavailable(this.path, 'its format changed while it was open; use the newest release everywhere');
+    if (!drawn)
+      throw unavailable(
+        this.path,
+        'its format, or whose clock it goes by, was changed by another process; use the newest release everywhere',
+      );
     return drawn.last - span + 1;
   };
 
@@ -106,6 +110,13 @@ export class Store {
         throw unavailable(
           this.path,
           `its format is ${format}, this release knows ${FORMAT}; use the newest everywhere`,
+        );
+      }
+      const claimed = db.prepare('SELECT 1 FROM claim LIMIT 1').get() !== undefined;
+      if (claimed && boot !== this.#boot && isSameBoot(boot, this.#boot)) {
+        throw unavailable(
+          this.path,
+          'processes in another time namespace lock in it: their clock is another; share one',
         );
       }
       const ahead = db.prepare('SELECT 1 FROM claim WHERE joined > ? LIMIT 1').get(machineTime());
