@@ -1,0 +1,2 @@
+export type { Dial, PgClient, PgPool, PgQuery } from './client.ts';
+export { type PostgresBackend, type PostgresOptions, postgres } from './postgres.ts';
