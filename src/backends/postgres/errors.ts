@@ -29,7 +29,7 @@ const sqlState = (error: unknown): string => String((error as { code?: unknown }
 
 export const isConflict = (error: unknown): boolean => CONFLICT.has(sqlState(error));
 export const isUnprepared = (error: unknown): boolean => UNPREPARED.has(sqlState(error));
-export const isMissing = (error: unknown): boolean => ['3F000', '42P01'].includes(sqlState(error));
+export const isMissing = (error: unknown): boolean => ['3F000', '42P01', '42883'].includes(sqlState(error));
 
 export const unavailable = (backend: string, message: string, key?: string, cause?: unknown): LockError =>
   new LockError('LOCK_UNAVAILABLE', `${backend}: ${message}`, { backend, key, cause });

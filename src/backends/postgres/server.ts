@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import type { PgPool, PgQuery, Row } from './client.ts';
 import { isConflict, isUnprepared, refusal } from './errors.ts';
+import { ServerTime } from './server-time.ts';
 
 /** Times a statement is sent again after a conflict: the loser of one has seen another succeed, so few suffice. */
 const RESENDS = 10;
@@ -13,13 +14,13 @@ export class Server {
   readonly #backend: string;
   readonly #names = new Map<string, string>();
   #prepare = true;
-  /** The server's time less ours, ms; low by at most one way of the newest reply, so that late is never taken for early. */
-  #offset: number | undefined;
+  readonly #time: ServerTime;
 
   constructor(pool: PgPool, clock: Clock, backend: string) {
     this.#pool = pool;
     this.#clock = clock;
     this.#backend = backend;
+    this.#time = new ServerTime(clock);
     pool.on('error', ignore);
   }
 
@@ -27,7 +28,7 @@ export class Server {
   async send(text: string, values: unknown[], asked: string, key?: string): Promise<Row[]> {
     for (let resends = 0; ; ) {
       try {
-        return this.#heard((await this.#pool.query(this.#query(text, values))).rows);
+        return this.#time.heard((await this.#pool.query(this.#query(text, values))).rows);
       } catch (error) {
         if (isUnprepared(error) && this.#prepare) this.#prepare = false;
         else if (isConflict(error) && resends++ < RESENDS) await this.#pause(resends);
@@ -47,7 +48,7 @@ export class Server {
 
   /** The server's time, ms since 1970, `ms` from now; null while nothing was heard of it. */
   in(ms: number): number | null {
-    return this.#offset === undefined || !Number.isFinite(ms) ? null : this.#clock.now() + this.#offset + ms;
+    return this.#time.in(ms);
   }
 
   close(): void {
@@ -66,12 +67,6 @@ export class Server {
       this.#names.set(text, name);
     }
     return name;
-  }
-
-  #heard(rows: Row[]): Row[] {
-    const time = rows[0]?.server_time;
-    if (time !== undefined && time !== null) this.#offset = Number(time) - this.#clock.now();
-    return rows;
   }
 
   /** Random, so that two who met once do not meet again. */

@@ -1,8 +1,8 @@
 import type { Cancel, Clock } from '../../core/clock.ts';
 import type { Dial, PgClient, Row } from './client.ts';
 
-/** ms between two looks at whether an idle session is still there, and the longest its answer may take. */
-const PING = 5_000;
+/** ms between two looks at whether an idle session is still there, and the longest that any answer may take. */
+const PATIENCE = 5_000;
 
 /**
  * What a server may otherwise do to a session that is silent or waits on purpose; each is set where the version knows it.
@@ -58,6 +58,7 @@ export class Session {
     return this.#ended.signal;
   }
 
+  /** The server's process, as it or a pooler in between told when the connection was made. */
   get processId(): number | undefined {
     return this.#client.processID ?? undefined;
   }
@@ -66,7 +67,18 @@ export class Session {
     this.#client.on('notification', hear);
   }
 
+  /** A statement; one that is not answered in time ends the session, for whatever comes after would only queue behind it. */
   async query(text: string, values: unknown[] = []): Promise<Row[]> {
+    const late = this.#clock.after(PATIENCE, () => this.cut(), true);
+    try {
+      return await this.wait(text, values);
+    } finally {
+      late();
+    }
+  }
+
+  /** A statement that takes as long as it takes. */
+  async wait(text: string, values: unknown[]): Promise<Row[]> {
     this.#working++;
     try {
       return (await this.#client.query({ text, values })).rows;
@@ -88,29 +100,21 @@ export class Session {
   async end(): Promise<void> {
     if (this.#ended.signal.aborted) return;
     this.#ping();
-    const late = this.#clock.after(PING, () => this.cut());
+    const late = this.#clock.after(PATIENCE, () => this.cut());
     await this.#client.end().catch(() => {});
     late();
     this.cut();
   }
 
+  /** What is busy is left alone: it has a limit of its own, or waits. */
   #pingLater(): void {
-    this.#ping = this.#clock.after(PING, () => this.#look(), true);
-  }
-
-  /** A statement in progress is left alone: it may be a wait, and a second one would only queue behind it. */
-  #look(): void {
-    if (this.#working > 0) {
-      this.#pingLater();
-      return;
-    }
-    this.#ping = this.#clock.after(PING, () => this.cut(), true);
-    this.query('SELECT 1').then(
-      () => {
-        this.#ping();
+    this.#ping = this.#clock.after(
+      PATIENCE,
+      async () => {
+        if (this.#working === 0) await this.query('SELECT 1').catch(() => this.cut());
         if (!this.#ended.signal.aborted) this.#pingLater();
       },
-      () => this.cut(),
+      true,
     );
   }
 }

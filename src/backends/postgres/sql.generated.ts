@@ -15,6 +15,7 @@ BEGIN
   FOR head IN SELECT * FROM {line} WHERE key = spot.key AND NOT held ORDER BY ticket LOOP
     IF head.lapses <= moment THEN
       DELETE FROM {line} WHERE key = head.key AND id = head.id;
+      spot.waits := spot.waits - 1;
       CONTINUE;
     END IF;
     IF spot.taken + head.take > spot.room AND spot.taken + head.take <= head.room THEN
@@ -22,16 +23,70 @@ BEGIN
     END IF;
     EXIT WHEN spot.taken + head.take > least(spot.room, head.room);
     spot.taken := spot.taken + head.take;
+    spot.waits := spot.waits - 1;
     spot.room := least(spot.room, head.room);
     UPDATE {line} SET held = true, lapses = moment + head.ttl * interval '1 ms' WHERE key = head.key AND id = head.id;
     IF head.channel IS NOT NULL AND head.id IS DISTINCT FROM asking THEN
       PERFORM pg_notify(head.channel, head.ticket || ' ' || head.id);
     END IF;
   END LOOP;
-  UPDATE {keys} SET taken = spot.taken, room = spot.room, lapses = spot.lapses WHERE key = spot.key;
+  UPDATE {keys} SET taken = spot.taken, waits = spot.waits, room = spot.room, lapses = spot.lapses
+    WHERE key = spot.key;
   RETURN spot;
 END
 $holdfast$;`;
+
+export const advisoryAttempt: string = `-- Takes a session lock if it is free; the token is drawn while it is held.
+--   $1  the lock    $2  least token, or null    $3  server's time (ms since 1970) after which it must not be taken, or null
+--   {try} is pg_try_advisory_lock or pg_try_advisory_lock_shared
+-- Gives \`ticket\`, null when refused; \`late\`; \`server_time\`, ms since 1970.
+SELECT late, server_time, CASE WHEN NOT late AND {try}($1::bigint) THEN {token}($2::bigint)::text END AS ticket
+FROM (
+  -- OFFSET 0 keeps the planner from reading the clock once for each use.
+  SELECT server_time, server_time > coalesce($3::float8, 'infinity') AS late
+  FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS server_time OFFSET 0) AS now OFFSET 0
+) AS asked`;
+
+export const advisoryKept: string = `-- Whether this is still the session of advisory-look: between two statements a transaction pooler may have changed it.
+--   $1  the same number
+-- Gives the session's process, and whether the lock was there; it is freed.
+SELECT pg_backend_pid() AS pid, (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()
+         AND classid = (($1::bigint >> 32) & 4294967295)::oid AND objid = ($1::bigint & 4294967295)::oid) = 1
+       AND pg_advisory_unlock($1::bigint) AS kept`;
+
+export const advisoryLook: string = `-- What a new session is, and takes a lock on it that advisory-kept looks for.
+--   $1  a random number
+SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS replica, pg_advisory_lock($1::bigint) IS NOT NULL AS locked,
+       (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS server_time`;
+
+export const advisorySetup: string = `-- Where the tokens of advisory locks come from. Run once per schema and prefix; safe to run again and by many at once.
+SELECT pg_advisory_xact_lock(hashtextextended('{tokens}', 0));
+CREATE SEQUENCE IF NOT EXISTS {tokens};
+
+-- The next token, or \`least\` if that is more. Whoever raises the sequence keeps out all who draw: set and drawn at the same
+-- time, it could go back.
+CREATE OR REPLACE FUNCTION {token}(least bigint) RETURNS bigint
+LANGUAGE plpgsql AS $holdfast$
+DECLARE
+  token bigint;
+BEGIN
+  IF least IS NULL THEN
+    PERFORM pg_advisory_xact_lock_shared(hashtextextended('{tokens}', 1));
+    RETURN nextval('{tokens}');
+  END IF;
+  PERFORM pg_advisory_xact_lock(hashtextextended('{tokens}', 1));
+  token := nextval('{tokens}');
+  IF token < least THEN
+    token := setval('{tokens}', least);
+  END IF;
+  RETURN token;
+END
+$holdfast$;`;
+
+export const advisoryWait: string = `-- Waits for a session lock, as long as it takes; the token is drawn while it is held, for FROM comes first.
+--   $1  the lock    $2  least token, or null
+--   {wait} is pg_advisory_lock or pg_advisory_lock_shared
+SELECT {token}($2::bigint)::text AS ticket FROM {wait}($1::bigint)`;
 
 export const attempt: string = `-- One attempt to hold a key: takes the hold, or takes or keeps a place in line, or leaves nothing behind.
 --   key, id, take, room, ttl (ms), span, label   of the claim
@@ -55,6 +110,23 @@ DECLARE
   moment timestamptz;
   mine {line};
 BEGIN
+  -- Most attempts find a key that was used before and an empty line: two statements do for them. All that is read here is
+  -- read under the row's lock, even after a wait for it.
+  UPDATE {keys} k
+    SET last = greatest(k.last + 1, nextval('{tickets}'), a_least) + a_span - 1,
+        taken = a_take, room = a_room, lapses = clock_timestamp() + a_ttl * interval '1 ms'
+    WHERE k.key = a_key AND k.taken = 0 AND extract(epoch FROM clock_timestamp()) * 1000 <= coalesce(a_until, 'infinity')
+    RETURNING * INTO spot;
+  IF FOUND THEN
+    moment := clock_timestamp();
+    server_time := extract(epoch FROM moment) * 1000;
+    state := 'held';
+    ticket := spot.last - a_span + 1;
+    INSERT INTO {line} VALUES (
+      a_key, a_id, ticket, a_take, a_room, a_ttl, true, moment + a_ttl * interval '1 ms', moment, a_channel, a_label);
+    RETURN;
+  END IF;
+
   -- Locks the key's row, or makes it. The ticket is drawn here, under the lock, so that tickets become visible in order.
   INSERT INTO {keys} AS k (key, last, room, lapses)
     VALUES (a_key, greatest(nextval('{tickets}'), a_least) + a_span - 1, {seats}, clock_timestamp())
@@ -77,28 +149,19 @@ BEGIN
     WHERE l.key = a_key AND l.id = a_id
     RETURNING * INTO mine;
   IF NOT FOUND THEN
-    mine.key := a_key;
-    mine.id := a_id;
+    -- Whoever waits goes first.
+    mine.held := spot.waits = 0 AND spot.taken + a_take <= least(spot.room, a_room);
     mine.ticket := spot.last - a_span + 1;
-    mine.take := a_take;
-    mine.room := a_room;
-    mine.ttl := a_ttl;
-    mine.joined := moment;
-    mine.channel := a_channel;
-    mine.label := a_label;
-    -- Nobody holds: nobody waits either. Else whoever waits goes first.
-    mine.held := spot.taken = 0;
-    IF NOT mine.held AND spot.taken + a_take <= least(spot.room, a_room) THEN
-      mine.held := NOT EXISTS (SELECT FROM {line} l WHERE l.key = a_key AND NOT l.held);
-    END IF;
     mine.lapses := moment + CASE WHEN mine.held THEN a_ttl ELSE least(a_ttl, a_grace) END * interval '1 ms';
-    INSERT INTO {line} SELECT mine.*;
+    INSERT INTO {line} VALUES (
+      a_key, a_id, mine.ticket, a_take, a_room, a_ttl, mine.held, mine.lapses, moment, a_channel, a_label);
     spot.lapses := CASE WHEN spot.taken = 0 THEN mine.lapses ELSE least(spot.lapses, mine.lapses) END;
     IF mine.held THEN
       UPDATE {keys} k SET taken = spot.taken + a_take, room = least(spot.room, a_room), lapses = spot.lapses
         WHERE k.key = a_key;
     ELSE
       -- The room that was known may be smaller than it is now, and admitting looks closer.
+      spot.waits := spot.waits + 1;
       spot := {admit}(spot, moment, a_id);
       SELECT l.held INTO mine.held FROM {line} l WHERE l.key = a_key AND l.id = a_id;
     END IF;
@@ -113,8 +176,7 @@ BEGIN
   SELECT count(*) INTO ahead FROM {line} l WHERE l.key = a_key AND l.ticket < mine.ticket;
   retry_after := greatest(0, extract(epoch FROM spot.lapses - moment) * 1000);
   IF NOT a_queue THEN
-    DELETE FROM {line} l WHERE l.key = a_key AND l.id = a_id;
-    PERFORM {admit}(spot, moment, NULL);
+    PERFORM {release}(a_key, a_id);
   END IF;
 END
 $holdfast$;`;
@@ -170,11 +232,17 @@ BEGIN
   moment := clock_timestamp();
   IF gone.held THEN
     spot.taken := spot.taken - gone.take;
-    IF spot.taken = 0 THEN
-      spot.room := {seats};
-    END IF;
+  ELSE
+    spot.waits := spot.waits - 1;
   END IF;
-  PERFORM {admit}(spot, moment, NULL);
+  IF spot.taken = 0 THEN
+    spot.room := {seats};
+  END IF;
+  IF spot.waits > 0 THEN
+    PERFORM {admit}(spot, moment, NULL);
+  ELSE
+    UPDATE {keys} SET taken = spot.taken, waits = 0, room = spot.room WHERE key = a_key;
+  END IF;
   RETURN gone.lapses > moment;
 END
 $holdfast$;
@@ -236,9 +304,9 @@ CREATE OR REPLACE FUNCTION {settle}(spot {keys}, moment timestamptz, asking text
 LANGUAGE plpgsql AS $holdfast$
 BEGIN
   DELETE FROM {line} WHERE key = spot.key AND lapses <= moment;
-  SELECT coalesce(sum(take) FILTER (WHERE held), 0), coalesce(min(room) FILTER (WHERE held), {seats}),
-         coalesce(min(lapses), spot.lapses)
-    INTO spot.taken, spot.room, spot.lapses
+  SELECT coalesce(sum(take) FILTER (WHERE held), 0), count(*) FILTER (WHERE NOT held),
+         coalesce(min(room) FILTER (WHERE held), {seats}), coalesce(min(lapses), spot.lapses)
+    INTO spot.taken, spot.waits, spot.room, spot.lapses
     FROM {line} WHERE key = spot.key;
   RETURN {admit}(spot, moment, asking);
 END
@@ -303,7 +371,8 @@ CREATE SEQUENCE IF NOT EXISTS {tickets};
 CREATE TABLE IF NOT EXISTS {keys} (
   key    bytea PRIMARY KEY,
   last   bigint NOT NULL,             -- highest ticket given out or reserved
-  taken  bigint NOT NULL DEFAULT 0,   -- seats of all who hold
+  taken  bigint NOT NULL DEFAULT 0,   -- seats of all who hold; 0: the line is empty
+  waits  int NOT NULL DEFAULT 0,      -- how many stand in line and do not hold
   room   int NOT NULL,                -- at most the smallest room named by a holder; exact when somebody waits for it
   lapses timestamptz NOT NULL         -- nobody in line lapses before
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);

@@ -13,6 +13,7 @@ BEGIN
   FOR head IN SELECT * FROM {line} WHERE key = spot.key AND NOT held ORDER BY ticket LOOP
     IF head.lapses <= moment THEN
       DELETE FROM {line} WHERE key = head.key AND id = head.id;
+      spot.waits := spot.waits - 1;
       CONTINUE;
     END IF;
     IF spot.taken + head.take > spot.room AND spot.taken + head.take <= head.room THEN
@@ -20,13 +21,15 @@ BEGIN
     END IF;
     EXIT WHEN spot.taken + head.take > least(spot.room, head.room);
     spot.taken := spot.taken + head.take;
+    spot.waits := spot.waits - 1;
     spot.room := least(spot.room, head.room);
     UPDATE {line} SET held = true, lapses = moment + head.ttl * interval '1 ms' WHERE key = head.key AND id = head.id;
     IF head.channel IS NOT NULL AND head.id IS DISTINCT FROM asking THEN
       PERFORM pg_notify(head.channel, head.ticket || ' ' || head.id);
     END IF;
   END LOOP;
-  UPDATE {keys} SET taken = spot.taken, room = spot.room, lapses = spot.lapses WHERE key = spot.key;
+  UPDATE {keys} SET taken = spot.taken, waits = spot.waits, room = spot.room, lapses = spot.lapses
+    WHERE key = spot.key;
   RETURN spot;
 END
 $holdfast$;

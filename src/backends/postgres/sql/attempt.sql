@@ -20,6 +20,23 @@ DECLARE
   moment timestamptz;
   mine {line};
 BEGIN
+  -- Most attempts find a key that was used before and an empty line: two statements do for them. All that is read here is
+  -- read under the row's lock, even after a wait for it.
+  UPDATE {keys} k
+    SET last = greatest(k.last + 1, nextval('{tickets}'), a_least) + a_span - 1,
+        taken = a_take, room = a_room, lapses = clock_timestamp() + a_ttl * interval '1 ms'
+    WHERE k.key = a_key AND k.taken = 0 AND extract(epoch FROM clock_timestamp()) * 1000 <= coalesce(a_until, 'infinity')
+    RETURNING * INTO spot;
+  IF FOUND THEN
+    moment := clock_timestamp();
+    server_time := extract(epoch FROM moment) * 1000;
+    state := 'held';
+    ticket := spot.last - a_span + 1;
+    INSERT INTO {line} VALUES (
+      a_key, a_id, ticket, a_take, a_room, a_ttl, true, moment + a_ttl * interval '1 ms', moment, a_channel, a_label);
+    RETURN;
+  END IF;
+
   -- Locks the key's row, or makes it. The ticket is drawn here, under the lock, so that tickets become visible in order.
   INSERT INTO {keys} AS k (key, last, room, lapses)
     VALUES (a_key, greatest(nextval('{tickets}'), a_least) + a_span - 1, {seats}, clock_timestamp())
@@ -42,28 +59,19 @@ BEGIN
     WHERE l.key = a_key AND l.id = a_id
     RETURNING * INTO mine;
   IF NOT FOUND THEN
-    mine.key := a_key;
-    mine.id := a_id;
+    -- Whoever waits goes first.
+    mine.held := spot.waits = 0 AND spot.taken + a_take <= least(spot.room, a_room);
     mine.ticket := spot.last - a_span + 1;
-    mine.take := a_take;
-    mine.room := a_room;
-    mine.ttl := a_ttl;
-    mine.joined := moment;
-    mine.channel := a_channel;
-    mine.label := a_label;
-    -- Nobody holds: nobody waits either. Else whoever waits goes first.
-    mine.held := spot.taken = 0;
-    IF NOT mine.held AND spot.taken + a_take <= least(spot.room, a_room) THEN
-      mine.held := NOT EXISTS (SELECT FROM {line} l WHERE l.key = a_key AND NOT l.held);
-    END IF;
     mine.lapses := moment + CASE WHEN mine.held THEN a_ttl ELSE least(a_ttl, a_grace) END * interval '1 ms';
-    INSERT INTO {line} SELECT mine.*;
+    INSERT INTO {line} VALUES (
+      a_key, a_id, mine.ticket, a_take, a_room, a_ttl, mine.held, mine.lapses, moment, a_channel, a_label);
     spot.lapses := CASE WHEN spot.taken = 0 THEN mine.lapses ELSE least(spot.lapses, mine.lapses) END;
     IF mine.held THEN
       UPDATE {keys} k SET taken = spot.taken + a_take, room = least(spot.room, a_room), lapses = spot.lapses
         WHERE k.key = a_key;
     ELSE
       -- The room that was known may be smaller than it is now, and admitting looks closer.
+      spot.waits := spot.waits + 1;
       spot := {admit}(spot, moment, a_id);
       SELECT l.held INTO mine.held FROM {line} l WHERE l.key = a_key AND l.id = a_id;
     END IF;
@@ -78,8 +86,7 @@ BEGIN
   SELECT count(*) INTO ahead FROM {line} l WHERE l.key = a_key AND l.ticket < mine.ticket;
   retry_after := greatest(0, extract(epoch FROM spot.lapses - moment) * 1000);
   IF NOT a_queue THEN
-    DELETE FROM {line} l WHERE l.key = a_key AND l.id = a_id;
-    PERFORM {admit}(spot, moment, NULL);
+    PERFORM {release}(a_key, a_id);
   END IF;
 END
 $holdfast$;

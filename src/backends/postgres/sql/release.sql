@@ -17,11 +17,17 @@ BEGIN
   moment := clock_timestamp();
   IF gone.held THEN
     spot.taken := spot.taken - gone.take;
-    IF spot.taken = 0 THEN
-      spot.room := {seats};
-    END IF;
+  ELSE
+    spot.waits := spot.waits - 1;
   END IF;
-  PERFORM {admit}(spot, moment, NULL);
+  IF spot.taken = 0 THEN
+    spot.room := {seats};
+  END IF;
+  IF spot.waits > 0 THEN
+    PERFORM {admit}(spot, moment, NULL);
+  ELSE
+    UPDATE {keys} SET taken = spot.taken, waits = 0, room = spot.room WHERE key = a_key;
+  END IF;
   RETURN gone.lapses > moment;
 END
 $holdfast$;

@@ -6,9 +6,9 @@ CREATE OR REPLACE FUNCTION {settle}(spot {keys}, moment timestamptz, asking text
 LANGUAGE plpgsql AS $holdfast$
 BEGIN
   DELETE FROM {line} WHERE key = spot.key AND lapses <= moment;
-  SELECT coalesce(sum(take) FILTER (WHERE held), 0), coalesce(min(room) FILTER (WHERE held), {seats}),
-         coalesce(min(lapses), spot.lapses)
-    INTO spot.taken, spot.room, spot.lapses
+  SELECT coalesce(sum(take) FILTER (WHERE held), 0), count(*) FILTER (WHERE NOT held),
+         coalesce(min(room) FILTER (WHERE held), {seats}), coalesce(min(lapses), spot.lapses)
+    INTO spot.taken, spot.waits, spot.room, spot.lapses
     FROM {line} WHERE key = spot.key;
   RETURN {admit}(spot, moment, asking);
 END

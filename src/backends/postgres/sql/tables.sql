@@ -17,7 +17,8 @@ CREATE SEQUENCE IF NOT EXISTS {tickets};
 CREATE TABLE IF NOT EXISTS {keys} (
   key    bytea PRIMARY KEY,
   last   bigint NOT NULL,             -- highest ticket given out or reserved
-  taken  bigint NOT NULL DEFAULT 0,   -- seats of all who hold
+  taken  bigint NOT NULL DEFAULT 0,   -- seats of all who hold; 0: the line is empty
+  waits  int NOT NULL DEFAULT 0,      -- how many stand in line and do not hold
   room   int NOT NULL,                -- at most the smallest room named by a holder; exact when somebody waits for it
   lapses timestamptz NOT NULL         -- nobody in line lapses before
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
