@@ -15,7 +15,7 @@ for (const backend of readdirSync(backends)) {
   const statements = files
     .sort()
     .map((file) => `export const ${camel(file)}: string = ${literal(readFileSync(new URL(file, folder), 'utf8'))};\n`);
-  const text = `// From sql/*.sql by scripts/build-sql.mjs: edit there.\n\n${statements.join('\n')}`;
+  const text = `// Generated from sql/*.sql by scripts/build-sql.mjs: edit there.\n\n${statements.join('\n')}`;
   const module = new URL(`${backend}/sql.generated.ts`, backends);
   if (existsSync(module) && readFileSync(module, 'utf8') === text) continue;
   if (check) {

@@ -1,10 +1,12 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Cancel, Clock } from '../../core/clock.ts';
 import type { Row } from './client.ts';
 import type { Desk, Sessions } from './sessions.ts';
 
 /** ms until a cancellation that had no effect is sent again, and how often: it may come before what it is to cancel. */
 const AGAIN = 50;
 const CANCELLATIONS = 5;
+/** ms between two looks, from another session, at whether the server still knows the one that waits. */
+const LOOK = 10_000;
 
 /** One blocking statement on a session of its own, and the way out of it. */
 export class AdvisoryWait {
@@ -13,15 +15,16 @@ export class AdvisoryWait {
   readonly #clock: Clock;
   readonly #outcome: Promise<Row | undefined>;
   #over = false;
+  #look: Cancel;
   #cancelled: Promise<void> | undefined;
 
-  /** @param settle hears of the grant, or of nothing; whether anybody still wants to know is the other argument */
+  /** @param settle hears of the grant, or that the wait failed; never of one that was cancelled */
   constructor(
     sessions: Sessions,
     desk: Desk,
     clock: Clock,
     [text, values]: readonly [string, unknown[]],
-    settle: (grant: Row | undefined, wanted: boolean) => void,
+    settle: (grant: Row | undefined) => void,
   ) {
     this.#sessions = sessions;
     this.#desk = desk;
@@ -30,15 +33,20 @@ export class AdvisoryWait {
       ([row]) => row,
       () => undefined,
     );
+    this.#look = this.#lookLater();
     this.#outcome.then((row) => {
       this.#over = true;
+      this.#look();
+      if (this.#cancelled) return;
+      // A wait that failed by itself leaves a session nobody can trust.
       if (row) desk.load++;
-      if (!this.#cancelled) this.#leave(row);
-      settle(row, !this.#cancelled);
+      else desk.session.cut();
+      desk.waiting = false;
+      settle(row);
     });
   }
 
-  /** Resolves when the statement is over, and nothing that was sent to end it can still hit another. */
+  /** Resolves when the statement is over, what it may have taken is given back, and nothing can still hit another. */
   cancel(): Promise<void> {
     if (!this.#over) this.#cancelled ??= this.#cancel();
     return this.#cancelled ?? Promise.resolve();
@@ -47,32 +55,32 @@ export class AdvisoryWait {
   async #cancel(): Promise<void> {
     const { session, pid } = this.#desk;
     try {
-      const other = await this.#sessions.toAsk();
-      try {
-        for (let sent = 0; !this.#over; sent++) {
-          const end = sent < CANCELLATIONS ? 'pg_cancel_backend' : 'pg_terminate_backend';
-          await other.session.query(`SELECT ${end}($1)`, [pid]);
-          await this.#overWithin(AGAIN * 2 ** sent);
-          if (sent === CANCELLATIONS) break;
-        }
-      } finally {
-        other.load--;
+      for (let sent = 0; !this.#over && sent <= CANCELLATIONS; sent++) {
+        const end = sent < CANCELLATIONS ? 'pg_cancel_backend' : 'pg_terminate_backend';
+        await this.#sessions.query(`SELECT ${end}($1)`, [pid]);
+        await this.#overWithin(AGAIN * 2 ** sent);
       }
     } catch {
-      session.cut();
+      // Nobody can be asked to end it: it goes with its connection.
     }
     if (!this.#over) session.cut();
-    const row = await this.#outcome;
-    // A cancelled wait may have left the lock behind: when it was granted at that very moment, the server reports either.
-    if (!row && !session.ended.aborted)
-      await session.query('SELECT pg_advisory_unlock_all()').catch(() => session.cut());
-    this.#leave(row);
+    await this.#outcome;
+    // Granted at the moment it is cancelled, a wait may report either, and leave the lock behind in both cases.
+    if (!session.ended.aborted) await session.query('SELECT pg_advisory_unlock_all()').catch(() => session.cut());
+    this.#desk.waiting = false;
   }
 
-  /** A wait that failed by itself leaves a session nobody can trust. */
-  #leave(row: Row | undefined): void {
-    if (!row && !this.#cancelled) this.#desk.session.cut();
-    this.#desk.waiting = false;
+  /** A connection that broke without a word would wait for ever. */
+  #lookLater(): Cancel {
+    return this.#clock.after(LOOK, () => void this.#lookNow(), true);
+  }
+
+  async #lookNow(): Promise<void> {
+    const asked = this.#sessions.query('SELECT FROM pg_stat_activity WHERE pid = $1', [this.#desk.pid]);
+    const found = await asked.catch(() => []);
+    if (this.#over) return;
+    if (found.length > 0) this.#look = this.#lookLater();
+    else this.#desk.session.cut();
   }
 
   async #overWithin(ms: number): Promise<void> {

@@ -46,16 +46,13 @@ export interface AdvisoryBackend extends Backend {
   setup(): Promise<void>;
 }
 
+type Wake = (grant?: Grant) => void;
+
 /** What this process holds, or asks for, which nobody else here may ask for meanwhile. */
 interface Hold {
   readonly shared: boolean;
   readonly asked: Promise<Attempt>;
   desk?: Desk;
-}
-
-interface Watcher {
-  readonly wake: (grant?: Grant) => void;
-  wait?: AdvisoryWait;
 }
 
 /**
@@ -78,7 +75,9 @@ class Advisory implements AdvisoryBackend {
   readonly #sessions: Sessions;
   /** By lock and id: what this process holds or asks for. The same session would be let in twice, so we look here first. */
   readonly #holds = new Map<string, Map<string, Hold>>();
-  readonly #watchers = new Map<string, Watcher>();
+  readonly #watchers = new Map<string, Wake>();
+  /** Until nothing of them is left. */
+  readonly #waits = new Map<string, AdvisoryWait>();
 
   constructor(pool: PgPool, options: AdvisoryOptions) {
     const { sessions = SESSIONS.default, setup = 'auto', clock = systemClock } = options;
@@ -110,14 +109,13 @@ class Advisory implements AdvisoryBackend {
   }
 
   async #attempt(lock: string, claim: Claim): Promise<Attempt> {
-    const watcher = this.#watchers.get(claim.id);
-    if (watcher?.wait) return { granted: false };
+    if (this.#waits.has(claim.id)) return { granted: false };
     const shared = !isExclusive(claim);
     if ([...this.#living(lock).values()].some((hold) => !(hold.shared && shared))) return { granted: false };
     const hold: Hold = { shared, asked: Promise.resolve().then(() => this.#ask(lock, hold, claim)) };
     this.#keep(lock, claim.id, hold);
     const answer = await hold.asked;
-    if (!answer.granted && !answer.late && watcher) await this.#wait(lock, claim, watcher);
+    if (!answer.granted && !answer.late) await this.#wait(lock, claim);
     return answer;
   }
 
@@ -145,7 +143,7 @@ class Advisory implements AdvisoryBackend {
 
   async release({ key, id }: Handle, next?: Claim): Promise<Release> {
     const lock = lockNumber(this.#prefix, key);
-    const waited = await this.#stopWaiting(id);
+    const waited = await this.#dismiss(id);
     const hold = this.#living(lock).get(id);
     let freed = waited;
     if (hold) {
@@ -159,15 +157,13 @@ class Advisory implements AdvisoryBackend {
     return { freed, next: next && (await this.attempt(next)) };
   }
 
-  async watch(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
-    const watcher: Watcher = { wake };
-    this.#watchers.set(claim.id, watcher);
+  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+    this.#watchers.set(claim.id, wake);
     const lock = lockNumber(this.#prefix, claim.key);
-    if (!this.#living(lock).has(claim.id)) await this.#wait(lock, claim, watcher);
+    if (!this.#living(lock).has(claim.id)) await this.#wait(lock, claim);
     return {
       [Symbol.asyncDispose]: async () => {
-        await this.#stopWaiting(claim.id);
-        if (this.#watchers.get(claim.id) === watcher) this.#watchers.delete(claim.id);
+        if (this.#watchers.get(claim.id) === wake) await this.#dismiss(claim.id);
       },
     };
   }
@@ -175,7 +171,7 @@ class Advisory implements AdvisoryBackend {
   async check(): Promise<Finding[]> {
     const found = await findings(this.#server);
     try {
-      (await this.#sessions.toAsk()).load--;
+      await this.#sessions.query('SELECT 1', []);
     } catch (error) {
       if (!isLockError(error)) throw error;
       found.push({ severity: 'danger', code: 'no-session', message: error.message, advice: 'See the message.' });
@@ -188,33 +184,38 @@ class Advisory implements AdvisoryBackend {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#watchers.keys()].map((id) => this.#stopWaiting(id)));
-    this.#watchers.clear();
+    await Promise.all([...this.#watchers.keys(), ...this.#waits.keys()].map((id) => this.#dismiss(id)));
     this.#server.close();
     await this.#sessions.close();
   }
 
-  /** Starts to wait on the server, where a session is left for it. */
-  async #wait(lock: string, claim: Claim, watcher: Watcher): Promise<void> {
-    const desk = await this.#sessions.toWait();
+  /** Starts to wait on the server for whoever watches, where a session is left for it. */
+  async #wait(lock: string, claim: Claim): Promise<void> {
+    const { id } = claim;
+    const wanted = () => this.#watchers.has(id) && !this.#waits.has(id);
+    const desk = wanted() && (await this.#sessions.toWait());
     if (!desk) return;
-    if (watcher.wait || this.#watchers.get(claim.id) !== watcher) {
+    if (!wanted()) {
       desk.waiting = false;
       return;
     }
     const shared = !isExclusive(claim);
     const statement: [string, unknown[]] = [this.#texts(shared).wait, [lock, least(claim.atLeast)]];
-    watcher.wait = new AdvisoryWait(this.#sessions, desk, this.#clock, statement, (row, wanted) => {
-      watcher.wait = undefined;
+    const settle = (row: Row | undefined) => {
+      this.#waits.delete(id);
       const grant = row && granted(row, desk);
-      if (grant) this.#keep(lock, claim.id, { shared, desk, asked: Promise.resolve(grant) });
-      if (wanted) watcher.wake(grant);
-    });
+      if (grant) this.#keep(lock, id, { shared, desk, asked: Promise.resolve(grant) });
+      this.#watchers.get(id)?.(grant);
+    };
+    this.#waits.set(id, new AdvisoryWait(this.#sessions, desk, this.#clock, statement, settle));
   }
 
-  async #stopWaiting(id: string): Promise<boolean> {
-    const wait = this.#watchers.get(id)?.wait;
+  /** The watcher goes first: a wait that is only being prepared finds it gone, and does not start. */
+  async #dismiss(id: string): Promise<boolean> {
+    this.#watchers.delete(id);
+    const wait = this.#waits.get(id);
     await wait?.cancel();
+    this.#waits.delete(id);
     return wait !== undefined;
   }
 

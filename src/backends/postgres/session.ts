@@ -28,6 +28,7 @@ export class Session {
   readonly #clock: Clock;
   readonly #ended = new AbortController();
   #working = 0;
+  #last: Promise<unknown> = Promise.resolve();
   #ping: Cancel = () => {};
 
   private constructor(client: PgClient, clock: Clock) {
@@ -41,6 +42,7 @@ export class Session {
   static async open(dial: Dial, clock: Clock): Promise<Session> {
     const client = dial();
     const session = new Session(client, clock);
+    const late = clock.after(PATIENCE, () => session.cut());
     try {
       await client.connect();
       client.unref?.();
@@ -48,6 +50,8 @@ export class Session {
     } catch (error) {
       session.cut();
       throw error;
+    } finally {
+      late();
     }
     session.#pingLater();
     return session;
@@ -77,11 +81,13 @@ export class Session {
     }
   }
 
-  /** A statement that takes as long as it takes. */
+  /** A statement that takes as long as it takes. One after the other: queueing inside pg is on its way out. */
   async wait(text: string, values: unknown[]): Promise<Row[]> {
     this.#working++;
+    const answer = this.#last.then(() => this.#client.query({ text, values }));
+    this.#last = answer.catch(() => {});
     try {
-      return (await this.#client.query({ text, values })).rows;
+      return (await answer).rows;
     } finally {
       this.#working--;
     }

@@ -1,3 +1,4 @@
+import type { Row } from './client.ts';
 import type { Session } from './session.ts';
 
 /** A session of a process of the server, and what it is used for. */
@@ -42,6 +43,16 @@ export class Sessions {
         this.#shared = undefined;
       });
       await this.#shared;
+    }
+  }
+
+  /** A statement on any that is free for one. */
+  async query(text: string, values: unknown[]): Promise<Row[]> {
+    const desk = await this.toAsk();
+    try {
+      return await desk.session.query(text, values);
+    } finally {
+      desk.load--;
     }
   }
 

@@ -1,4 +1,4 @@
-// From sql/*.sql by scripts/build-sql.mjs: edit there.
+// Generated from sql/*.sql by scripts/build-sql.mjs: edit there.
 
 export const admit: string = `-- Admits from the head of the line whomever the rule now admits, tells them by NOTIFY, and writes the key's sums back.
 -- The caller has locked the key's row, and gives it as it stands after whatever it changed.
