@@ -16,7 +16,7 @@ import { type Dial, dialLike, type PgPool, type Row } from './client.ts';
 import { findings } from './findings.ts';
 import { Mailbox } from './mailbox.ts';
 import { type Naming, naming } from './names.ts';
-import { open, setupScript } from './schema.ts';
+import { open, scriptOf } from './schema.ts';
 import { Server } from './server.ts';
 import { evict, inspect, renew, rights } from './sql.generated.ts';
 
@@ -169,7 +169,7 @@ class Postgres implements PostgresBackend {
   }
 
   setup(): Promise<void> {
-    return this.#server.script(setupScript(this.#named), 'setting up the tables');
+    return this.#server.script(scriptOf(this.#named), 'setting up the tables');
   }
 
   async sweep(idle: number = IDLE, every = 0): Promise<number> {

@@ -1,4 +1,5 @@
 import { isMissing, unavailable } from './errors.ts';
+import { type Naming, naming } from './names.ts';
 import type { Server } from './server.ts';
 import { admit, attempt, release, settle, state, sweep, tables } from './sql.generated.ts';
 
@@ -7,8 +8,10 @@ const FORMAT = 1;
 /** INSERT … ON CONFLICT, ROWS FROM and window frames would do with less; older ones are out of support. */
 const OLDEST = 120_000;
 
-/** The script that sets up everything, as `setup()` runs it: one transaction, safe to run again. */
-export const setupScript = (named: (script: string) => string): string =>
+/** Everything that `setup()` runs, for a migration of your own: one transaction, safe to run again. */
+export const setupScript = (names: Naming = {}): string => scriptOf(naming(names));
+
+export const scriptOf = (named: (script: string) => string): string =>
   [tables, admit, settle, attempt, release, sweep].map(named).join('\n\n');
 
 /**
@@ -19,7 +22,7 @@ export async function open(server: Server, named: (script: string) => string, cr
   const look = () => server.send(named(state), [], 'a look at the tables');
   const rows = await look().catch(async (error: { cause?: unknown }) => {
     if (!create || !isMissing(error.cause)) throw error;
-    await server.script(setupScript(named), 'setting up the tables');
+    await server.script(scriptOf(named), 'setting up the tables');
     return look();
   });
   const { format, version, replica } = rows[0] ?? {};

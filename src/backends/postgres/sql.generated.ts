@@ -127,6 +127,21 @@ BEGIN
     RETURN;
   END IF;
 
+  -- A try that cannot succeed writes nothing: nobody has lapsed, and somebody waits or too much is taken.
+  IF NOT a_queue THEN
+    moment := clock_timestamp();
+    SELECT k.* INTO spot FROM {keys} k
+      WHERE k.key = a_key AND k.lapses > moment AND (k.waits > 0 OR k.taken + a_take > a_room)
+        AND NOT EXISTS (SELECT FROM {line} l WHERE l.key = a_key AND l.id = a_id);
+    IF FOUND THEN
+      server_time := extract(epoch FROM moment) * 1000;
+      state := 'waits';
+      SELECT count(*) INTO ahead FROM {line} l WHERE l.key = a_key;
+      retry_after := extract(epoch FROM spot.lapses - moment) * 1000;
+      RETURN;
+    END IF;
+  END IF;
+
   -- Locks the key's row, or makes it. The ticket is drawn here, under the lock, so that tickets become visible in order.
   INSERT INTO {keys} AS k (key, last, room, lapses)
     VALUES (a_key, greatest(nextval('{tickets}'), a_least) + a_span - 1, {seats}, clock_timestamp())

@@ -41,6 +41,8 @@ describeOn('postgres', 'PostgreSQL', () => {
     die: (client) => database.faults.die!(client),
     stall: (client) => database.faults.stall!(client),
   } satisfies Database['faults'];
+  /** A server, its disk and the other tests share two cores. */
+  const timing = { ttl: 1_000, tolerance: 500 };
   const worker = { user: 'worker' };
   const least = { prefix: 'least', setup: 'manual', clock: anHourOff } as const;
 
@@ -49,21 +51,25 @@ describeOn('postgres', 'PostgreSQL', () => {
     open: () => database.open((pool) => postgres(pool)),
     apart: () => database.open((pool) => postgres(pool, { prefix: 'apart' })),
     faults,
+    timing,
   });
   describeConformance({
     name: 'postgres, polled, at SERIALIZABLE, with least rights, a pool of one and a clock an hour off',
     open: () => database.open((pool) => postgres(pool, { ...least, connect: false }), { ...worker, max: 1 }),
     faults,
+    timing,
   });
   describeConformance({
     name: 'postgresAdvisory',
     open: () => database.open((pool) => postgresAdvisory(pool)),
     apart: () => database.open((pool) => postgresAdvisory(pool, { prefix: 'apart' })),
     faults,
+    timing,
   });
   describeConformance({
     name: 'postgresAdvisory with least rights, two sessions and a clock an hour off',
     open: () => database.open((pool) => postgresAdvisory(pool, { ...least, sessions: 2 }), { ...worker, max: 1 }),
     faults,
+    timing,
   });
 });

@@ -11,6 +11,8 @@ import type { Server } from '../../kit/server.ts';
 /** Nothing here outlives its server. */
 const QUICK: PostgresSettings = { fsync: 'off' };
 
+const ACCOUNT = { user: 'postgres', database: 'postgres', max: 5 };
+
 interface Client {
   readonly pool: pg.Pool;
   readonly proxy: FaultProxy;
@@ -33,29 +35,17 @@ export class Database implements AsyncDisposable {
     return new Database(await startPostgres(settings));
   }
 
-  /** A backend on a pool and a network path of its own; both end with it. */
+  /** A backend on a pool and a network path of its own. The pool outlives it, as a user's does. */
   async open<B extends PostgresBackend | AdvisoryBackend>(
     make: (pool: pg.Pool) => B,
     config: pg.PoolConfig = {},
   ): Promise<B> {
     const proxy = await startProxy(this.server.port);
-    const pool = new pg.Pool({
-      host: proxy.host,
-      port: proxy.port,
-      user: 'postgres',
-      database: 'postgres',
-      max: 5,
-      ...config,
-    });
+    const { host, port } = proxy;
+    const pool = new pg.Pool({ host, port, ...ACCOUNT, idleTimeoutMillis: 1_000, ...config });
+    pool.on('error', () => {});
     const backend = make(pool);
     this.#clients.set(backend, { pool, proxy });
-    const close = backend.close.bind(backend);
-    backend.close = async () => {
-      await close();
-      if (!this.#clients.delete(backend)) return;
-      await pool.end();
-      await proxy[Symbol.asyncDispose]();
-    };
     return backend;
   }
 
@@ -82,7 +72,11 @@ export class Database implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#clients.keys()].map((backend) => backend.close()));
+    for (const [backend, { pool, proxy }] of this.#clients) {
+      await backend.close();
+      await pool.end();
+      await proxy[Symbol.asyncDispose]();
+    }
     await this.admin.end();
     await this.server[Symbol.asyncDispose]();
   }
