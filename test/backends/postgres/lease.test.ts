@@ -30,6 +30,8 @@ describeOn('postgres', 'the line in a table', () => {
       [match],
     );
 
+  const listening = async () => (await database.sql("SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN %'")).length;
+
   test('terminated backends cost no hold', async () => {
     const backend = await open();
     const claim = claimOf(fresh());
@@ -41,22 +43,28 @@ describeOn('postgres', 'the line in a table', () => {
     await backend.close();
   });
 
-  test('a waiter whose LISTEN connection alone was killed is woken, and not by the poll', async () => {
+  test('an admission while the LISTEN connection is away is heard as soon as it is back, and not by the poll', async () => {
+    let away = false;
+    const connect = () => {
+      if (away) throw new Error('away');
+      return new pg.Client(database.server.url);
+    };
+    const backend = await open({ connect });
     const [holder, waiter] = [claimOf(fresh()), claimOf('')];
-    const key = holder.key;
-    const backend = await open();
+    const second = { ...waiter, key: holder.key };
     await backend.attempt(holder);
-    const second = { ...waiter, key };
-    const woken = Promise.withResolvers<void>();
-    await using _ = await backend.watch!(second, (grant) => grant && woken.resolve());
+    let woken = Promise.withResolvers<void>();
+    await using _ = await backend.watch!(second, () => woken.resolve());
     expect(await backend.attempt(second)).toMatchObject({ granted: false, ahead: 1 });
-    await until('it listens', async () => (await kill('LISTEN %')).length > 0);
-    await until(
-      'it listens again',
-      async () => (await database.sql("SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN %'")).length > 0,
-    );
+    await bounded('it listens, and says so', woken.promise);
+    woken = Promise.withResolvers<void>();
+    away = true;
+    await kill('LISTEN %');
+    await until('nobody listens', async () => (await listening()) === 0);
     await backend.release(holder);
+    away = false;
     await bounded('the wake', woken.promise);
+    expect(await backend.attempt(second)).toMatchObject({ granted: true });
     await backend.close();
   });
 
