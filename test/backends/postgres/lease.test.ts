@@ -86,7 +86,8 @@ describeOn('postgres', 'the line in a table', () => {
 
   test('a deadlock with another transaction is resolved by sending the statement again', async () => {
     const [held, next] = [claimOf(fresh()), claimOf(fresh())];
-    const backend = await open({}, { options: '-c deadlock_timeout=20' });
+    // The server looks for a deadlock once, that long after a wait began: time for the rival to make it one.
+    const backend = await open({}, { options: '-c deadlock_timeout=1500' });
     await backend.attempt(held);
     await backend.release(next); // the tables know one key only
     await backend.attempt(next);
