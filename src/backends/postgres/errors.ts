@@ -1,0 +1,41 @@
+import { LockError } from '../../core/errors.ts';
+
+const RIGHTS = 'grant this role what the PostgreSQL page of the documentation lists under rights';
+const SET_UP =
+  "run the backend's setup() once with a role that may create tables, or apply the SQL of the documentation";
+
+/**
+ * What the server refused for good, by SQLSTATE, and what to do about it. Such a statement had no effect.
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+const DEFINITE: Readonly<Record<string, readonly [what: string, advice: string]>> = {
+  '3D000': ['the database does not exist', 'create it, or correct the connection'],
+  '3F000': ['the schema does not exist', SET_UP],
+  '42P01': ['a table of holdfast does not exist', SET_UP],
+  '42704': ['a type of holdfast does not exist', SET_UP],
+  '42883': ['a function of holdfast does not exist', SET_UP],
+  '42501': ['the role lacks a right', RIGHTS],
+  '28000': ['the role was refused', 'correct the role or pg_hba.conf'],
+  '28P01': ['the password was refused', 'correct the password'],
+  '25006': ['the server is read-only', 'connect to the primary: a replica cannot grant locks'],
+};
+
+/** Undone by the server on a conflict with another transaction: had no effect, and may be sent again. */
+const CONFLICT = new Set(['40001', '40P01']);
+/** The connection changed under a prepared statement, as behind a transaction pooler: no effect, send it without a name. */
+const UNPREPARED = new Set(['26000', '42P05']);
+
+const sqlState = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
+
+export const isConflict = (error: unknown): boolean => CONFLICT.has(sqlState(error));
+export const isUnprepared = (error: unknown): boolean => UNPREPARED.has(sqlState(error));
+export const isMissing = (error: unknown): boolean => ['3F000', '42P01', '42883'].includes(sqlState(error));
+
+export const unavailable = (backend: string, message: string, key?: string, cause?: unknown): LockError =>
+  new LockError('LOCK_UNAVAILABLE', `${backend}: ${message}`, { backend, key, cause });
+
+/** A definite refusal as a `LockError`; anything else as it is, for its outcome is unknown. */
+export function refusal(error: unknown, backend: string, asked: string, key?: string): unknown {
+  const known = DEFINITE[sqlState(error)];
+  return known ? unavailable(backend, `${asked} was refused: ${known[0]}; ${known[1]}`, key, error) : error;
+}

@@ -1,0 +1,115 @@
+import type { Claim, Grant } from '../../core/backend.ts';
+import type { Cancel, Clock } from '../../core/clock.ts';
+import type { Dial } from './client.ts';
+import { Session } from './session.ts';
+
+/** ms before the connection is tried again: from, and at most. Waiters poll meanwhile. */
+const AGAIN = 100;
+const AGAIN_MAX = 5_000;
+/** ms a test message may take. */
+const TEST = 1_000;
+
+interface Box {
+  readonly ttl: number;
+  readonly wake: (grant?: Grant) => void;
+}
+
+/**
+ * The one channel on which this process hears that a claim of its was admitted. The connection is opened for the first
+ * claim that has to wait: a process that never meets another needs none. Whatever was missed before it listens, or while
+ * it was away, is made good by waking everyone to look.
+ */
+export class Mailbox {
+  /** Nobody can guess it, so nobody else listens. */
+  readonly channel: string;
+  readonly #dial: Dial;
+  readonly #clock: Clock;
+  readonly #boxes = new Map<string, Box>();
+  #session: Session | undefined;
+  #opening: Promise<void> | undefined;
+  #again: Cancel = () => {};
+  #failures = 0;
+  #tests: (() => void)[] = [];
+  #closed = false;
+
+  constructor(dial: Dial, clock: Clock) {
+    this.#dial = dial;
+    this.#clock = clock;
+    this.channel = `holdfast_${clock.id()}`;
+  }
+
+  register(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable {
+    const box: Box = { ttl: claim.ttl, wake };
+    this.#boxes.set(claim.id, box);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        if (this.#boxes.get(claim.id) === box) this.#boxes.delete(claim.id);
+      },
+    };
+  }
+
+  /** Sees to it that somebody listens. Resolves after one try, whatever came of it. */
+  open(): Promise<void> {
+    if (this.#session || this.#closed) return Promise.resolve();
+    this.#opening ??= this.#listen().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  /** Whether what `send` sends to the channel arrives here within a second. */
+  async test(send: (channel: string) => Promise<unknown>): Promise<boolean> {
+    await this.open();
+    if (!this.#session) return false;
+    const heard = new Promise<boolean>((resolve) => {
+      const cancel = this.#clock.after(TEST, () => resolve(false));
+      this.#tests.push(() => {
+        cancel();
+        resolve(true);
+      });
+    });
+    await send(this.channel);
+    return heard;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#again();
+    await this.#opening;
+    await this.#session?.end();
+  }
+
+  async #listen(): Promise<void> {
+    this.#again();
+    try {
+      const session = await Session.open(this.#dial, this.#clock);
+      session.onNotification(({ payload }) => this.#deliver(payload ?? ''));
+      await session.query(`LISTEN "${this.channel}"`);
+      if (session.ended.aborted) return this.#retry();
+      this.#session = session;
+      this.#failures = 0;
+      session.ended.addEventListener('abort', () => {
+        this.#session = undefined;
+        this.#retry();
+      });
+      for (const { wake } of [...this.#boxes.values()]) wake();
+    } catch {
+      this.#retry();
+    }
+  }
+
+  #retry(): void {
+    if (this.#closed || this.#boxes.size === 0) return;
+    const pause = Math.min(AGAIN * 2 ** this.#failures++, AGAIN_MAX) * (0.5 + this.#clock.random() / 2);
+    this.#again = this.#clock.after(pause, () => this.open(), true);
+  }
+
+  /** `ticket id`: of the claim that was admitted. Nothing: a test. */
+  #deliver(payload: string): void {
+    if (payload === '') for (const passed of this.#tests.splice(0)) passed();
+    const [ticket, id] = payload.split(' ');
+    const box = id === undefined ? undefined : this.#boxes.get(id);
+    // Good for the whole ttl from the last attempt: the hold's time began later, at the admission.
+    box?.wake({ granted: true, ticket: BigInt(ticket!), validFor: box.ttl });
+  }
+}

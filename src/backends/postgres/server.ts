@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../core/clock.ts';
+import type { PgPool, PgQuery, Row } from './client.ts';
+import { isConflict, isUnprepared, refusal } from './errors.ts';
+import { ServerTime } from './server-time.ts';
+
+/** Times a statement is sent again after a conflict: the loser of one has seen another succeed, so few suffice. */
+const RESENDS = 10;
+
+/** Statements on the pool: prepared, sent again after a conflict, refusals told from trouble. */
+export class Server {
+  readonly #pool: PgPool;
+  readonly #clock: Clock;
+  readonly #backend: string;
+  readonly #names = new Map<string, string>();
+  #prepare = true;
+  readonly #time: ServerTime;
+
+  constructor(pool: PgPool, clock: Clock, backend: string) {
+    this.#pool = pool;
+    this.#clock = clock;
+    this.#backend = backend;
+    this.#time = new ServerTime(clock);
+    pool.on('error', ignore);
+  }
+
+  /** One statement, in a transaction of its own. */
+  async send(text: string, values: unknown[], asked: string, key?: string): Promise<Row[]> {
+    for (let resends = 0; ; ) {
+      try {
+        return this.#time.heard((await this.#pool.query(this.#query(text, values))).rows);
+      } catch (error) {
+        if (isUnprepared(error) && this.#prepare) this.#prepare = false;
+        else if (isConflict(error) && resends++ < RESENDS) await this.#pause(resends);
+        else throw refusal(error, this.#backend, asked, key);
+      }
+    }
+  }
+
+  /** Several statements without values, in one transaction. */
+  async script(text: string, asked: string): Promise<void> {
+    try {
+      await this.#pool.query({ text });
+    } catch (error) {
+      throw refusal(error, this.#backend, asked);
+    }
+  }
+
+  /** The server's time, ms since 1970, `ms` from now; null while nothing was heard of it. */
+  in(ms: number): number | null {
+    return this.#time.in(ms);
+  }
+
+  close(): void {
+    this.#pool.off?.('error', ignore);
+  }
+
+  #query(text: string, values: unknown[]): PgQuery {
+    return this.#prepare ? { name: this.#name(text), text, values } : { text, values };
+  }
+
+  /** By content, so that two sets of tables on one pool never share a prepared statement. */
+  #name(text: string): string {
+    let name = this.#names.get(text);
+    if (!name) {
+      name = `holdfast_${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
+      this.#names.set(text, name);
+    }
+    return name;
+  }
+
+  /** Random, so that two who met once do not meet again. */
+  #pause(resends: number): Promise<void> {
+    return new Promise((done) => this.#clock.after(this.#clock.random() * Math.min(2 ** resends, 50), done));
+  }
+}
+
+/** The pool drops a broken idle connection by itself; without a listener the event would end the process. */
+function ignore(): void {}

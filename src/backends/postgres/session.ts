@@ -1,0 +1,126 @@
+import type { Cancel, Clock } from '../../core/clock.ts';
+import type { Dial, PgClient, Row } from './client.ts';
+
+/** ms between two looks at whether an idle session is still there, and the longest that any answer may take. */
+const PATIENCE = 5_000;
+
+/**
+ * What a server may otherwise do to a session that is silent or waits on purpose; each is set where the version knows it.
+ * With keep-alives of its own, so that the server frees what a vanished client held within seconds, not hours.
+ */
+const SETTINGS: Readonly<Record<string, string>> = {
+  statement_timeout: '0',
+  lock_timeout: '0',
+  transaction_timeout: '0',
+  idle_session_timeout: '0',
+  tcp_keepalives_idle: '5',
+  tcp_keepalives_interval: '2',
+  tcp_keepalives_count: '3',
+  tcp_user_timeout: '11000',
+  client_connection_check_interval: '5000',
+};
+const CONFIGURE =
+  'SELECT set_config(w.name, w.value, false) FROM json_each_text($1::json) AS w(name, value) JOIN pg_settings USING (name)';
+
+/** A connection of our own that is looked after: it ends when the server ends it, and when the server stops answering. */
+export class Session {
+  readonly #client: PgClient;
+  readonly #clock: Clock;
+  readonly #ended = new AbortController();
+  #working = 0;
+  #last: Promise<unknown> = Promise.resolve();
+  #ping: Cancel = () => {};
+
+  private constructor(client: PgClient, clock: Clock) {
+    this.#client = client;
+    this.#clock = clock;
+    // pg tells of an ended connection by either, and throws where nobody listens.
+    client.on('error', () => this.cut());
+    client.on('end', () => this.cut());
+  }
+
+  static async open(dial: Dial, clock: Clock): Promise<Session> {
+    const client = dial();
+    const session = new Session(client, clock);
+    const late = clock.after(PATIENCE, () => session.cut());
+    try {
+      await client.connect();
+      client.unref?.();
+      await session.query(CONFIGURE, [JSON.stringify(SETTINGS)]);
+    } catch (error) {
+      session.cut();
+      throw error;
+    } finally {
+      late();
+    }
+    session.#pingLater();
+    return session;
+  }
+
+  /** Aborted once the connection is gone, whatever ended it. */
+  get ended(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  /** The server's process, as it or a pooler in between told when the connection was made. */
+  get processId(): number | undefined {
+    return this.#client.processID ?? undefined;
+  }
+
+  onNotification(hear: (mail: { readonly channel: string; readonly payload?: string }) => void): void {
+    this.#client.on('notification', hear);
+  }
+
+  /** A statement; one that is not answered in time ends the session, for whatever comes after would only queue behind it. */
+  async query(text: string, values: unknown[] = []): Promise<Row[]> {
+    const late = this.#clock.after(PATIENCE, () => this.cut(), true);
+    try {
+      return await this.wait(text, values);
+    } finally {
+      late();
+    }
+  }
+
+  /** A statement that takes as long as it takes. One after the other: queueing inside pg is on its way out. */
+  async wait(text: string, values: unknown[]): Promise<Row[]> {
+    this.#working++;
+    const answer = this.#last.then(() => this.#client.query({ text, values }));
+    this.#last = answer.catch(() => {});
+    try {
+      return (await answer).rows;
+    } finally {
+      this.#working--;
+    }
+  }
+
+  /** Ends it at once, without waiting for the server; what the session held there is freed when the server notices. */
+  cut(): void {
+    if (this.#ended.signal.aborted) return;
+    this.#ping();
+    this.#ended.abort();
+    this.#client.end().catch(() => {});
+    this.#client.connection?.stream?.destroy();
+  }
+
+  /** Says goodbye, so that what the session held is free when this resolves; cuts it off if that takes long. */
+  async end(): Promise<void> {
+    if (this.#ended.signal.aborted) return;
+    this.#ping();
+    const late = this.#clock.after(PATIENCE, () => this.cut());
+    await this.#client.end().catch(() => {});
+    late();
+    this.cut();
+  }
+
+  /** What is busy is left alone: it has a limit of its own, or waits. */
+  #pingLater(): void {
+    this.#ping = this.#clock.after(
+      PATIENCE,
+      async () => {
+        if (this.#working === 0) await this.query('SELECT 1').catch(() => this.cut());
+        if (!this.#ended.signal.aborted) this.#pingLater();
+      },
+      true,
+    );
+  }
+}

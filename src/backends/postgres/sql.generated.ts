@@ -1,0 +1,410 @@
+// Generated from sql/*.sql by scripts/build-sql.mjs: edit there.
+
+export const admit: string = `-- Admits from the head of the line whomever the rule now admits, tells them by NOTIFY, and writes the key's sums back.
+-- The caller has locked the key's row, and gives it as it stands after whatever it changed.
+-- A place that gave no sign of life is dropped as it comes to the head.
+--   spot    the key's row
+--   moment  the server's time, read under the lock
+--   asking  id of a claim that hears of it in its own reply and needs no message
+-- Gives the key's row as written.
+CREATE OR REPLACE FUNCTION {admit}(spot {keys}, moment timestamptz, asking text) RETURNS {keys}
+LANGUAGE plpgsql AS $holdfast$
+DECLARE
+  head {line};
+BEGIN
+  FOR head IN SELECT * FROM {line} WHERE key = spot.key AND NOT held ORDER BY ticket LOOP
+    IF head.lapses <= moment THEN
+      DELETE FROM {line} WHERE key = head.key AND id = head.id;
+      spot.waits := spot.waits - 1;
+      CONTINUE;
+    END IF;
+    IF spot.taken + head.take > spot.room AND spot.taken + head.take <= head.room THEN
+      SELECT coalesce(min(room), {seats}) INTO spot.room FROM {line} WHERE key = spot.key AND held;
+    END IF;
+    EXIT WHEN spot.taken + head.take > least(spot.room, head.room);
+    spot.taken := spot.taken + head.take;
+    spot.waits := spot.waits - 1;
+    spot.room := least(spot.room, head.room);
+    UPDATE {line} SET held = true, lapses = moment + head.ttl * interval '1 ms' WHERE key = head.key AND id = head.id;
+    IF head.channel IS NOT NULL AND head.id IS DISTINCT FROM asking THEN
+      PERFORM pg_notify(head.channel, head.ticket || ' ' || head.id);
+    END IF;
+  END LOOP;
+  UPDATE {keys} SET taken = spot.taken, waits = spot.waits, room = spot.room, lapses = spot.lapses
+    WHERE key = spot.key;
+  RETURN spot;
+END
+$holdfast$;`;
+
+export const advisoryAttempt: string = `-- Takes a session lock if it is free; the token is drawn while it is held.
+--   $1  the lock    $2  least token, or null    $3  server's time (ms since 1970) after which it must not be taken, or null
+--   {try} is pg_try_advisory_lock or pg_try_advisory_lock_shared
+-- Gives \`ticket\`, null when refused; \`late\`; \`server_time\`, ms since 1970.
+SELECT late, server_time, CASE WHEN NOT late AND {try}($1::bigint) THEN {token}($2::bigint)::text END AS ticket
+FROM (
+  -- OFFSET 0 keeps the planner from reading the clock once for each use.
+  SELECT server_time, server_time > coalesce($3::float8, 'infinity') AS late
+  FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS server_time OFFSET 0) AS now OFFSET 0
+) AS asked`;
+
+export const advisoryKept: string = `-- Whether this is still the session of advisory-look: between two statements a transaction pooler may have changed it.
+--   $1  the same number
+-- Gives the session's process, and whether the lock was there; it is freed.
+SELECT pg_backend_pid() AS pid, (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()
+         AND classid = (($1::bigint >> 32) & 4294967295)::oid AND objid = ($1::bigint & 4294967295)::oid) = 1
+       AND pg_advisory_unlock($1::bigint) AS kept`;
+
+export const advisoryLook: string = `-- What a new session is, and takes a lock on it that advisory-kept looks for.
+--   $1  a random number
+SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS replica, pg_advisory_lock($1::bigint) IS NOT NULL AS locked,
+       (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS server_time`;
+
+export const advisorySetup: string = `-- Where the tokens of advisory locks come from. Run once per schema and prefix; safe to run again and by many at once.
+SELECT pg_advisory_xact_lock(hashtextextended('{tokens}', 0));
+CREATE SEQUENCE IF NOT EXISTS {tokens};
+
+-- The next token, or \`proposal\` if that is more. Whoever raises the sequence keeps out all who draw: set and drawn at the same
+-- time, it could go back.
+CREATE OR REPLACE FUNCTION {token}(proposal bigint) RETURNS bigint
+LANGUAGE plpgsql AS $holdfast$
+DECLARE
+  token bigint;
+BEGIN
+  IF proposal IS NULL THEN
+    PERFORM pg_advisory_xact_lock_shared(hashtextextended('{tokens}', 1));
+    RETURN nextval('{tokens}');
+  END IF;
+  PERFORM pg_advisory_xact_lock(hashtextextended('{tokens}', 1));
+  token := nextval('{tokens}');
+  IF token < proposal THEN
+    token := setval('{tokens}', proposal);
+  END IF;
+  RETURN token;
+END
+$holdfast$;`;
+
+export const advisoryWait: string = `-- Waits for a session lock, as long as it takes; the token is drawn while it is held, for FROM comes first.
+--   $1  the lock    $2  least token, or null
+--   {wait} is pg_advisory_lock or pg_advisory_lock_shared
+SELECT {token}($2::bigint)::text AS ticket FROM {wait}($1::bigint)`;
+
+export const attempt: string = `-- One attempt to hold a key: takes the hold, or takes or keeps a place in line, or leaves nothing behind.
+--   key, id, take, room, ttl (ms), span, label   of the claim
+--   queue    keep a place when refused
+--   until    server's time (ms since 1970) after which the attempt must not count; null: no limit
+--   least    the ticket may not be lower; null: any
+--   channel  where to NOTIFY once it is admitted; null: nowhere
+--   grace    ms after which a place lapses unless it is asked for again
+-- Gives state 'held' | 'waits' | 'late', and beside it
+--   ticket       of the hold
+--   ahead        how many stand before it, if it waits
+--   retry_after  ms until somebody may lapse, if it waits
+--   server_time  ms since 1970
+CREATE OR REPLACE FUNCTION {attempt}(
+  a_key bytea, a_id text, a_take int, a_room int, a_ttl float8, a_span int, a_label bytea,
+  a_queue boolean, a_until float8, a_least bigint, a_channel text, a_grace float8,
+  OUT state text, OUT ticket bigint, OUT ahead bigint, OUT retry_after float8, OUT server_time float8
+) LANGUAGE plpgsql AS $holdfast$
+DECLARE
+  spot {keys};
+  moment timestamptz;
+  mine {line};
+BEGIN
+  -- Most attempts find a key that was used before and an empty line: two statements do for them. All that is read here is
+  -- read under the row's lock, even after a wait for it.
+  UPDATE {keys} k
+    SET last = greatest(k.last + 1, nextval('{tickets}'), a_least) + a_span - 1,
+        taken = a_take, room = a_room, lapses = clock_timestamp() + a_ttl * interval '1 ms'
+    WHERE k.key = a_key AND k.taken = 0 AND extract(epoch FROM clock_timestamp()) * 1000 <= coalesce(a_until, 'infinity')
+    RETURNING * INTO spot;
+  IF FOUND THEN
+    moment := clock_timestamp();
+    server_time := extract(epoch FROM moment) * 1000;
+    state := 'held';
+    ticket := spot.last - a_span + 1;
+    INSERT INTO {line} VALUES (
+      a_key, a_id, ticket, a_take, a_room, a_ttl, true, moment + a_ttl * interval '1 ms', moment, a_channel, a_label);
+    RETURN;
+  END IF;
+
+  -- A try that cannot succeed writes nothing: nobody has lapsed, and somebody waits or too much is taken.
+  IF NOT a_queue THEN
+    moment := clock_timestamp();
+    SELECT k.* INTO spot FROM {keys} k
+      WHERE k.key = a_key AND k.lapses > moment AND (k.waits > 0 OR k.taken + a_take > a_room)
+        AND NOT EXISTS (SELECT FROM {line} l WHERE l.key = a_key AND l.id = a_id);
+    IF FOUND THEN
+      server_time := extract(epoch FROM moment) * 1000;
+      state := 'waits';
+      SELECT count(*) INTO ahead FROM {line} l WHERE l.key = a_key;
+      retry_after := extract(epoch FROM spot.lapses - moment) * 1000;
+      RETURN;
+    END IF;
+  END IF;
+
+  -- Locks the key's row, or makes it. The ticket is drawn here, under the lock, so that tickets become visible in order.
+  INSERT INTO {keys} AS k (key, last, room, lapses)
+    VALUES (a_key, greatest(nextval('{tickets}'), a_least) + a_span - 1, {seats}, clock_timestamp())
+    ON CONFLICT (key) DO UPDATE SET last = greatest(k.last + a_span, EXCLUDED.last)
+    RETURNING * INTO spot;
+  -- Not now(): that is when the transaction began, before the wait for the lock.
+  moment := clock_timestamp();
+  server_time := extract(epoch FROM moment) * 1000;
+  IF server_time > a_until THEN
+    state := 'late';
+    RETURN;
+  END IF;
+  IF spot.taken > 0 AND spot.lapses <= moment THEN
+    spot := {settle}(spot, moment, a_id);
+  END IF;
+
+  UPDATE {line} l
+    SET ttl = a_ttl, channel = a_channel,
+        lapses = moment + CASE WHEN l.held THEN a_ttl ELSE least(a_ttl, a_grace) END * interval '1 ms'
+    WHERE l.key = a_key AND l.id = a_id
+    RETURNING * INTO mine;
+  IF NOT FOUND THEN
+    -- Whoever waits goes first.
+    mine.held := spot.waits = 0 AND spot.taken + a_take <= least(spot.room, a_room);
+    mine.ticket := spot.last - a_span + 1;
+    mine.lapses := moment + CASE WHEN mine.held THEN a_ttl ELSE least(a_ttl, a_grace) END * interval '1 ms';
+    INSERT INTO {line} VALUES (
+      a_key, a_id, mine.ticket, a_take, a_room, a_ttl, mine.held, mine.lapses, moment, a_channel, a_label);
+    spot.lapses := CASE WHEN spot.taken = 0 THEN mine.lapses ELSE least(spot.lapses, mine.lapses) END;
+    IF mine.held THEN
+      UPDATE {keys} k SET taken = spot.taken + a_take, room = least(spot.room, a_room), lapses = spot.lapses
+        WHERE k.key = a_key;
+    ELSE
+      -- The room that was known may be smaller than it is now, and admitting looks closer.
+      spot.waits := spot.waits + 1;
+      spot := {admit}(spot, moment, a_id);
+      SELECT l.held INTO mine.held FROM {line} l WHERE l.key = a_key AND l.id = a_id;
+    END IF;
+  END IF;
+
+  IF mine.held THEN
+    state := 'held';
+    ticket := mine.ticket;
+    RETURN;
+  END IF;
+  state := 'waits';
+  SELECT count(*) INTO ahead FROM {line} l WHERE l.key = a_key AND l.ticket < mine.ticket;
+  retry_after := greatest(0, extract(epoch FROM spot.lapses - moment) * 1000);
+  IF NOT a_queue THEN
+    PERFORM {release}(a_key, a_id);
+  END IF;
+END
+$holdfast$;`;
+
+export const evict: string = `-- Forced release of the claim with a ticket.
+--   $1  key    $2  ticket
+-- Gives one row with \`freed\` if it was there.
+SELECT {release}(key, id) AS freed FROM {line} WHERE key = $1 AND ticket = $2`;
+
+export const facts: string = `-- What endangers locks on this server, as facts; findings.ts judges them.
+SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery() AS replica,
+       current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
+       current_setting('synchronous_commit') AS synchronous_commit,
+       current_setting('synchronous_standby_names') AS standbys,
+       current_setting('default_transaction_isolation') AS isolation,
+       (SELECT setting::int FROM pg_settings WHERE name = 'statement_timeout') AS statement_timeout,
+       (SELECT count(*)::int FROM pg_stat_replication) AS replicas,
+       (SELECT coalesce(extract(epoch FROM max(clock_timestamp() - xact_start)), 0)::float8
+          FROM pg_stat_activity WHERE datname = current_database()) AS oldest_transaction`;
+
+export const inspect: string = `-- Everyone in line for the keys that begin with a prefix, by the rule itself: held follows from order and seats.
+--   $1  the prefix, bytes
+-- Gives key, held, position (from 0), ticket, take, room, label, since (ms), remaining (ms), in the order of keys and line.
+SELECT key, bool_and(total <= smallest) OVER (PARTITION BY key ORDER BY ticket) AS held, position::int, ticket::text,
+       take, room, label, since, remaining
+FROM (
+  SELECT key, ticket, take, room, label,
+         sum(take) OVER line AS total, min(room) OVER line AS smallest, row_number() OVER line - 1 AS position,
+         (extract(epoch FROM clock_timestamp() - joined) * 1000)::float8 AS since,
+         (extract(epoch FROM lapses - clock_timestamp()) * 1000)::float8 AS remaining
+  FROM {line}
+  WHERE key >= $1::bytea AND substring(key FROM 1 FOR length($1::bytea)) = $1::bytea AND lapses > clock_timestamp()
+  WINDOW line AS (PARTITION BY key ORDER BY ticket)
+) AS standing
+ORDER BY key, ticket`;
+
+export const release: string = `-- Gives up a hold or a place, and admits whom the rule then admits.
+--   key, id   of the claim
+-- Gives whether there was a hold or place that had not lapsed.
+CREATE OR REPLACE FUNCTION {release}(a_key bytea, a_id text) RETURNS boolean
+LANGUAGE plpgsql AS $holdfast$
+DECLARE
+  spot {keys};
+  moment timestamptz;
+  gone {line};
+BEGIN
+  -- The key's row first, here as everywhere: two orders would be a deadlock.
+  SELECT * INTO spot FROM {keys} WHERE key = a_key FOR NO KEY UPDATE;
+  DELETE FROM {line} WHERE key = a_key AND id = a_id RETURNING * INTO gone;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  moment := clock_timestamp();
+  IF gone.held THEN
+    spot.taken := spot.taken - gone.take;
+  ELSE
+    spot.waits := spot.waits - 1;
+  END IF;
+  IF spot.taken = 0 THEN
+    spot.room := {seats};
+  END IF;
+  IF spot.waits > 0 THEN
+    PERFORM {admit}(spot, moment, NULL);
+  ELSE
+    UPDATE {keys} SET taken = spot.taken, waits = 0, room = spot.room WHERE key = a_key;
+  END IF;
+  RETURN gone.lapses > moment;
+END
+$holdfast$;
+
+-- Gives up one claim and attempts the next of the same process in its place, in one step.
+--   key, id   of the claim given up
+--   next_…    as for {attempt}
+-- Gives \`freed\`, as {release} does, and what {attempt} gives.
+CREATE OR REPLACE FUNCTION {exchange}(
+  a_key bytea, a_id text,
+  next_key bytea, next_id text, next_take int, next_room int, next_ttl float8, next_span int, next_label bytea,
+  next_queue boolean, next_until float8, next_least bigint, next_channel text, next_grace float8,
+  OUT freed boolean, OUT state text, OUT ticket bigint, OUT ahead bigint, OUT retry_after float8, OUT server_time float8
+) LANGUAGE plpgsql AS $holdfast$
+BEGIN
+  freed := {release}(a_key, a_id);
+  SELECT * INTO state, ticket, ahead, retry_after, server_time FROM {attempt}(
+    next_key, next_id, next_take, next_room, next_ttl, next_span, next_label,
+    next_queue, next_until, next_least, next_channel, next_grace);
+END
+$holdfast$;`;
+
+export const renew: string = `-- Renews many holds at once. Takes no key's lock: it changes nobody's place, and a lapse is looked at again once locked.
+--   $1  JSON: [{ "key": hex, "id", "ttl": ms }, …]
+-- Gives the position (from 1) of each that was still good.
+WITH asked AS (
+  SELECT decode(r.key, 'hex') AS key, r.id, r.ttl, r.n
+    FROM ROWS FROM (json_to_recordset($1::json) AS (key text, id text, ttl float8)) WITH ORDINALITY AS r(key, id, ttl, n)
+), renewed AS (
+  UPDATE {line} l SET ttl = asked.ttl, lapses = clock_timestamp() + asked.ttl * interval '1 ms'
+    FROM asked
+    WHERE l.key = asked.key AND l.id = asked.id AND l.held AND l.lapses > clock_timestamp()
+    RETURNING asked.n, l.key, l.lapses
+), sooner AS (
+  -- Only a lease that was made shorter can lapse before what the key's row says.
+  UPDATE {keys} k SET lapses = renewed.lapses FROM renewed WHERE k.key = renewed.key AND k.lapses > renewed.lapses
+)
+SELECT n::int FROM renewed`;
+
+export const rights: string = `-- What is missing for this role to lock: names of objects, or of objects and the right to them.
+WITH needed (object, rights) AS (
+  VALUES ('{meta}', 'SELECT'), ('{meta}', 'UPDATE'),
+         ('{keys}', 'SELECT'), ('{keys}', 'INSERT'), ('{keys}', 'UPDATE'), ('{keys}', 'DELETE'),
+         ('{line}', 'SELECT'), ('{line}', 'INSERT'), ('{line}', 'UPDATE'), ('{line}', 'DELETE')
+)
+SELECT CASE WHEN to_regclass(object) IS NULL THEN object ELSE rights || ' on ' || object END AS missing
+FROM needed
+WHERE to_regclass(object) IS NULL OR NOT has_table_privilege(to_regclass(object), rights)
+UNION ALL
+SELECT CASE WHEN to_regclass('{tickets}') IS NULL THEN '{tickets}' ELSE 'USAGE and SELECT on {tickets}' END
+WHERE to_regclass('{tickets}') IS NULL
+   OR NOT (has_sequence_privilege(to_regclass('{tickets}'), 'USAGE') AND has_sequence_privilege(to_regclass('{tickets}'), 'SELECT'))`;
+
+export const settle: string = `-- Removes everyone in the key's line who has lapsed, counts the rest anew, and admits whom the rule now admits.
+-- Linear in the line, so it runs only when the earliest lapse that is known has come.
+--   spot, moment, asking   as for {admit}
+-- Gives the key's row as written.
+CREATE OR REPLACE FUNCTION {settle}(spot {keys}, moment timestamptz, asking text) RETURNS {keys}
+LANGUAGE plpgsql AS $holdfast$
+BEGIN
+  DELETE FROM {line} WHERE key = spot.key AND lapses <= moment;
+  SELECT coalesce(sum(take) FILTER (WHERE held), 0), count(*) FILTER (WHERE NOT held),
+         coalesce(min(room) FILTER (WHERE held), {seats}), coalesce(min(lapses), spot.lapses)
+    INTO spot.taken, spot.waits, spot.room, spot.lapses
+    FROM {line} WHERE key = spot.key;
+  RETURN {admit}(spot, moment, asking);
+END
+$holdfast$;`;
+
+export const state: string = `-- Whether this is set up for us, and what time it is there.
+SELECT format, current_setting('server_version_num')::int AS version, pg_is_in_recovery() AS replica,
+       (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS server_time
+FROM {meta}`;
+
+export const sweep: string = `-- Removes what nobody asks about any more: lapsed claims, and keys that are not in use. One process at a time.
+--   every   ms that must have passed since the last sweep
+--   idle    ms that a key must have been out of use
+-- Gives how many keys were removed.
+CREATE OR REPLACE FUNCTION {sweep}(every float8, idle float8) RETURNS bigint
+LANGUAGE plpgsql AS $holdfast$
+DECLARE
+  moment timestamptz := clock_timestamp();
+  spot {keys};
+  removed bigint;
+BEGIN
+  PERFORM FROM {meta} WHERE swept <= moment - every * interval '1 ms' FOR UPDATE SKIP LOCKED;
+  IF NOT FOUND THEN
+    RETURN 0;
+  END IF;
+  UPDATE {meta} SET swept = moment;
+  FOR spot IN
+    SELECT * FROM {keys} k WHERE k.lapses <= moment AND EXISTS (SELECT FROM {line} l WHERE l.key = k.key)
+      LIMIT 1000 FOR UPDATE SKIP LOCKED
+  LOOP
+    PERFORM {settle}(spot, clock_timestamp(), NULL);
+  END LOOP;
+  -- A key that comes back starts from the sequence, so only rows that the sequence has overtaken may go.
+  WITH unused AS (
+    SELECT key FROM {keys} k
+      WHERE k.lapses <= moment - idle * interval '1 ms' AND k.last < (SELECT last_value FROM {tickets})
+        AND NOT EXISTS (SELECT FROM {line} l WHERE l.key = k.key)
+      LIMIT 1000 FOR UPDATE SKIP LOCKED
+  )
+  DELETE FROM {keys} k USING unused WHERE k.key = unused.key;
+  GET DIAGNOSTICS removed = ROW_COUNT;
+  RETURN removed;
+END
+$holdfast$;`;
+
+export const tables: string = `-- What is stored. Run once per schema and prefix, by a role that may create there; safe to run again and by many at once.
+-- {names} are replaced by quoted, schema-qualified identifiers, {=names} by quoted bare ones.
+
+-- Two that create the same thing at the same moment would trip over the catalogue's unique indexes.
+SELECT pg_advisory_xact_lock(hashtextextended('{meta}', 0));
+
+CREATE TABLE IF NOT EXISTS {meta} (
+  format int NOT NULL,                -- of everything here; a program that does not know it must not touch it
+  swept  timestamptz NOT NULL DEFAULT '-infinity'
+);
+INSERT INTO {meta} (format) SELECT 1 WHERE NOT EXISTS (SELECT FROM {meta});
+
+-- Where the tickets of a key nobody remembers begin: above every ticket that a swept row can have had. Never cycles.
+CREATE SEQUENCE IF NOT EXISTS {tickets};
+
+-- One row per key in use. Its row lock puts everything that happens to the key in order.
+CREATE TABLE IF NOT EXISTS {keys} (
+  key    bytea PRIMARY KEY,
+  last   bigint NOT NULL,             -- highest ticket given out or reserved
+  taken  bigint NOT NULL DEFAULT 0,   -- seats of all who hold; 0: the line is empty
+  waits  int NOT NULL DEFAULT 0,      -- how many stand in line and do not hold
+  room   int NOT NULL,                -- at most the smallest room named by a holder; exact when somebody waits for it
+  lapses timestamptz NOT NULL         -- nobody in line lapses before
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+
+-- The line. Who holds is marked in the transaction that admits them, so that exactly the newly admitted are told.
+CREATE TABLE IF NOT EXISTS {line} (
+  key     bytea NOT NULL,
+  id      text NOT NULL,
+  ticket  bigint NOT NULL,
+  take    int NOT NULL,
+  room    int NOT NULL,
+  ttl     float8 NOT NULL,            -- ms
+  held    boolean NOT NULL,
+  lapses  timestamptz NOT NULL,
+  joined  timestamptz NOT NULL,
+  channel text,                       -- where its process listens
+  label   bytea NOT NULL,
+  PRIMARY KEY (key, id)
+) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+CREATE INDEX IF NOT EXISTS {=line_waiting} ON {line} (key, ticket) WHERE NOT held;`;

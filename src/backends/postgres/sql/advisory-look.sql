@@ -1,0 +1,4 @@
+-- What a new session is, and takes a lock on it that advisory-kept looks for.
+--   $1  a random number
+SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS replica, pg_advisory_lock($1::bigint) IS NOT NULL AS locked,
+       (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS server_time

@@ -1,0 +1,107 @@
+-- One attempt to hold a key: takes the hold, or takes or keeps a place in line, or leaves nothing behind.
+--   key, id, take, room, ttl (ms), span, label   of the claim
+--   queue    keep a place when refused
+--   until    server's time (ms since 1970) after which the attempt must not count; null: no limit
+--   least    the ticket may not be lower; null: any
+--   channel  where to NOTIFY once it is admitted; null: nowhere
+--   grace    ms after which a place lapses unless it is asked for again
+-- Gives state 'held' | 'waits' | 'late', and beside it
+--   ticket       of the hold
+--   ahead        how many stand before it, if it waits
+--   retry_after  ms until somebody may lapse, if it waits
+--   server_time  ms since 1970
+CREATE OR REPLACE FUNCTION {attempt}(
+  a_key bytea, a_id text, a_take int, a_room int, a_ttl float8, a_span int, a_label bytea,
+  a_queue boolean, a_until float8, a_least bigint, a_channel text, a_grace float8,
+  OUT state text, OUT ticket bigint, OUT ahead bigint, OUT retry_after float8, OUT server_time float8
+) LANGUAGE plpgsql AS $holdfast$
+DECLARE
+  spot {keys};
+  moment timestamptz;
+  mine {line};
+BEGIN
+  -- Most attempts find a key that was used before and an empty line: two statements do for them. All that is read here is
+  -- read under the row's lock, even after a wait for it.
+  UPDATE {keys} k
+    SET last = greatest(k.last + 1, nextval('{tickets}'), a_least) + a_span - 1,
+        taken = a_take, room = a_room, lapses = clock_timestamp() + a_ttl * interval '1 ms'
+    WHERE k.key = a_key AND k.taken = 0 AND extract(epoch FROM clock_timestamp()) * 1000 <= coalesce(a_until, 'infinity')
+    RETURNING * INTO spot;
+  IF FOUND THEN
+    moment := clock_timestamp();
+    server_time := extract(epoch FROM moment) * 1000;
+    state := 'held';
+    ticket := spot.last - a_span + 1;
+    INSERT INTO {line} VALUES (
+      a_key, a_id, ticket, a_take, a_room, a_ttl, true, moment + a_ttl * interval '1 ms', moment, a_channel, a_label);
+    RETURN;
+  END IF;
+
+  -- A try that cannot succeed writes nothing: nobody has lapsed, and somebody waits or too much is taken.
+  IF NOT a_queue THEN
+    moment := clock_timestamp();
+    SELECT k.* INTO spot FROM {keys} k
+      WHERE k.key = a_key AND k.lapses > moment AND (k.waits > 0 OR k.taken + a_take > a_room)
+        AND NOT EXISTS (SELECT FROM {line} l WHERE l.key = a_key AND l.id = a_id);
+    IF FOUND THEN
+      server_time := extract(epoch FROM moment) * 1000;
+      state := 'waits';
+      SELECT count(*) INTO ahead FROM {line} l WHERE l.key = a_key;
+      retry_after := extract(epoch FROM spot.lapses - moment) * 1000;
+      RETURN;
+    END IF;
+  END IF;
+
+  -- Locks the key's row, or makes it. The ticket is drawn here, under the lock, so that tickets become visible in order.
+  INSERT INTO {keys} AS k (key, last, room, lapses)
+    VALUES (a_key, greatest(nextval('{tickets}'), a_least) + a_span - 1, {seats}, clock_timestamp())
+    ON CONFLICT (key) DO UPDATE SET last = greatest(k.last + a_span, EXCLUDED.last)
+    RETURNING * INTO spot;
+  -- Not now(): that is when the transaction began, before the wait for the lock.
+  moment := clock_timestamp();
+  server_time := extract(epoch FROM moment) * 1000;
+  IF server_time > a_until THEN
+    state := 'late';
+    RETURN;
+  END IF;
+  IF spot.taken > 0 AND spot.lapses <= moment THEN
+    spot := {settle}(spot, moment, a_id);
+  END IF;
+
+  UPDATE {line} l
+    SET ttl = a_ttl, channel = a_channel,
+        lapses = moment + CASE WHEN l.held THEN a_ttl ELSE least(a_ttl, a_grace) END * interval '1 ms'
+    WHERE l.key = a_key AND l.id = a_id
+    RETURNING * INTO mine;
+  IF NOT FOUND THEN
+    -- Whoever waits goes first.
+    mine.held := spot.waits = 0 AND spot.taken + a_take <= least(spot.room, a_room);
+    mine.ticket := spot.last - a_span + 1;
+    mine.lapses := moment + CASE WHEN mine.held THEN a_ttl ELSE least(a_ttl, a_grace) END * interval '1 ms';
+    INSERT INTO {line} VALUES (
+      a_key, a_id, mine.ticket, a_take, a_room, a_ttl, mine.held, mine.lapses, moment, a_channel, a_label);
+    spot.lapses := CASE WHEN spot.taken = 0 THEN mine.lapses ELSE least(spot.lapses, mine.lapses) END;
+    IF mine.held THEN
+      UPDATE {keys} k SET taken = spot.taken + a_take, room = least(spot.room, a_room), lapses = spot.lapses
+        WHERE k.key = a_key;
+    ELSE
+      -- The room that was known may be smaller than it is now, and admitting looks closer.
+      spot.waits := spot.waits + 1;
+      spot := {admit}(spot, moment, a_id);
+      SELECT l.held INTO mine.held FROM {line} l WHERE l.key = a_key AND l.id = a_id;
+    END IF;
+  END IF;
+
+  IF mine.held THEN
+    state := 'held';
+    ticket := mine.ticket;
+    RETURN;
+  END IF;
+  state := 'waits';
+  SELECT count(*) INTO ahead FROM {line} l WHERE l.key = a_key AND l.ticket < mine.ticket;
+  retry_after := greatest(0, extract(epoch FROM spot.lapses - moment) * 1000);
+  IF NOT a_queue THEN
+    PERFORM {release}(a_key, a_id);
+  END IF;
+END
+$holdfast$;

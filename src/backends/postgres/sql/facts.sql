@@ -1,0 +1,10 @@
+-- What endangers locks on this server, as facts; findings.ts judges them.
+SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery() AS replica,
+       current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
+       current_setting('synchronous_commit') AS synchronous_commit,
+       current_setting('synchronous_standby_names') AS standbys,
+       current_setting('default_transaction_isolation') AS isolation,
+       (SELECT setting::int FROM pg_settings WHERE name = 'statement_timeout') AS statement_timeout,
+       (SELECT count(*)::int FROM pg_stat_replication) AS replicas,
+       (SELECT coalesce(extract(epoch FROM max(clock_timestamp() - xact_start)), 0)::float8
+          FROM pg_stat_activity WHERE datname = current_database()) AS oldest_transaction

@@ -1,0 +1,15 @@
+-- Everyone in line for the keys that begin with a prefix, by the rule itself: held follows from order and seats.
+--   $1  the prefix, bytes
+-- Gives key, held, position (from 0), ticket, take, room, label, since (ms), remaining (ms), in the order of keys and line.
+SELECT key, bool_and(total <= smallest) OVER (PARTITION BY key ORDER BY ticket) AS held, position::int, ticket::text,
+       take, room, label, since, remaining
+FROM (
+  SELECT key, ticket, take, room, label,
+         sum(take) OVER line AS total, min(room) OVER line AS smallest, row_number() OVER line - 1 AS position,
+         (extract(epoch FROM clock_timestamp() - joined) * 1000)::float8 AS since,
+         (extract(epoch FROM lapses - clock_timestamp()) * 1000)::float8 AS remaining
+  FROM {line}
+  WHERE key >= $1::bytea AND substring(key FROM 1 FOR length($1::bytea)) = $1::bytea AND lapses > clock_timestamp()
+  WINDOW line AS (PARTITION BY key ORDER BY ticket)
+) AS standing
+ORDER BY key, ticket

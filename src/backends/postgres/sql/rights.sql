@@ -1,0 +1,13 @@
+-- What is missing for this role to lock: names of objects, or of objects and the right to them.
+WITH needed (object, rights) AS (
+  VALUES ('{meta}', 'SELECT'), ('{meta}', 'UPDATE'),
+         ('{keys}', 'SELECT'), ('{keys}', 'INSERT'), ('{keys}', 'UPDATE'), ('{keys}', 'DELETE'),
+         ('{line}', 'SELECT'), ('{line}', 'INSERT'), ('{line}', 'UPDATE'), ('{line}', 'DELETE')
+)
+SELECT CASE WHEN to_regclass(object) IS NULL THEN object ELSE rights || ' on ' || object END AS missing
+FROM needed
+WHERE to_regclass(object) IS NULL OR NOT has_table_privilege(to_regclass(object), rights)
+UNION ALL
+SELECT CASE WHEN to_regclass('{tickets}') IS NULL THEN '{tickets}' ELSE 'USAGE and SELECT on {tickets}' END
+WHERE to_regclass('{tickets}') IS NULL
+   OR NOT (has_sequence_privilege(to_regclass('{tickets}'), 'USAGE') AND has_sequence_privilege(to_regclass('{tickets}'), 'SELECT'))

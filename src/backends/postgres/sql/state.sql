@@ -1,0 +1,4 @@
+-- Whether this is set up for us, and what time it is there.
+SELECT format, current_setting('server_version_num')::int AS version, pg_is_in_recovery() AS replica,
+       (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS server_time
+FROM {meta}

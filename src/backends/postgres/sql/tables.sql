@@ -1,0 +1,41 @@
+-- What is stored. Run once per schema and prefix, by a role that may create there; safe to run again and by many at once.
+-- {names} are replaced by quoted, schema-qualified identifiers, {=names} by quoted bare ones.
+
+-- Two that create the same thing at the same moment would trip over the catalogue's unique indexes.
+SELECT pg_advisory_xact_lock(hashtextextended('{meta}', 0));
+
+CREATE TABLE IF NOT EXISTS {meta} (
+  format int NOT NULL,                -- of everything here; a program that does not know it must not touch it
+  swept  timestamptz NOT NULL DEFAULT '-infinity'
+);
+INSERT INTO {meta} (format) SELECT 1 WHERE NOT EXISTS (SELECT FROM {meta});
+
+-- Where the tickets of a key nobody remembers begin: above every ticket that a swept row can have had. Never cycles.
+CREATE SEQUENCE IF NOT EXISTS {tickets};
+
+-- One row per key in use. Its row lock puts everything that happens to the key in order.
+CREATE TABLE IF NOT EXISTS {keys} (
+  key    bytea PRIMARY KEY,
+  last   bigint NOT NULL,             -- highest ticket given out or reserved
+  taken  bigint NOT NULL DEFAULT 0,   -- seats of all who hold; 0: the line is empty
+  waits  int NOT NULL DEFAULT 0,      -- how many stand in line and do not hold
+  room   int NOT NULL,                -- at most the smallest room named by a holder; exact when somebody waits for it
+  lapses timestamptz NOT NULL         -- nobody in line lapses before
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+
+-- The line. Who holds is marked in the transaction that admits them, so that exactly the newly admitted are told.
+CREATE TABLE IF NOT EXISTS {line} (
+  key     bytea NOT NULL,
+  id      text NOT NULL,
+  ticket  bigint NOT NULL,
+  take    int NOT NULL,
+  room    int NOT NULL,
+  ttl     float8 NOT NULL,            -- ms
+  held    boolean NOT NULL,
+  lapses  timestamptz NOT NULL,
+  joined  timestamptz NOT NULL,
+  channel text,                       -- where its process listens
+  label   bytea NOT NULL,
+  PRIMARY KEY (key, id)
+) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+CREATE INDEX IF NOT EXISTS {=line_waiting} ON {line} (key, ticket) WHERE NOT held;

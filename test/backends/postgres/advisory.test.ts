@@ -1,0 +1,171 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  type AdvisoryBackend,
+  type AdvisoryOptions,
+  type PgClient,
+  type PgQuery,
+  postgresAdvisory,
+} from '../../../src/backends/postgres/index.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { createLocks } from '../../../src/index.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { bounded, until } from '../../kit/wait.ts';
+import { claimOf, Database } from './database.ts';
+
+const fresh = (): string => `key ${systemClock.id()}`;
+
+describeOn('postgres', 'advisory locks', () => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await Database.start();
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  const open = (options?: AdvisoryOptions, config?: pg.PoolConfig): Promise<AdvisoryBackend> =>
+    database.open((pool) => postgresAdvisory(pool, options), config);
+  const locks = async (): Promise<number> =>
+    Number((await database.sql("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"))[0]!.count);
+  const waits = async (): Promise<number> =>
+    Number((await database.sql("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"))[0]!.count);
+
+  test('a hold is lost, and free, as soon as its session ends', async () => {
+    const [backend, other] = [await open(), await open()];
+    const claim = claimOf(fresh());
+    const grant = await backend.attempt(claim);
+    if (!grant.granted) throw new Error('the key is fresh');
+    const lost = new Promise<void>((resolve) => grant.lost!.addEventListener('abort', () => resolve()));
+    await database.sql(
+      "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()",
+    );
+    await bounded('the loss', lost, 2_000);
+    expect(await backend.renew([claim])).toEqual(['gone']);
+    expect(await backend.release(claim)).toEqual({ freed: false });
+    expect(await other.attempt(claimOf(claim.key))).toMatchObject({ granted: true });
+    await Promise.all([backend.close(), other.close()]);
+  });
+
+  test('a server that dies takes the holds with it, and is found again', async () => {
+    await using own = await Database.start({});
+    const backend = await own.open((pool) => postgresAdvisory(pool));
+    const grant = await backend.attempt(claimOf('a'));
+    await own.server.restart();
+    await until('the loss', () => grant.granted && grant.lost!.aborted);
+    const again = await backend.attempt(claimOf('a'));
+    expect(again.granted && grant.granted && again.ticket > grant.ticket).toBe(true);
+  });
+
+  test('a wait that is cancelled as it is granted leaves no lock behind', async () => {
+    const [holding, waiting] = [await open(), await open()];
+    const ends = { granted: 0, refused: 0 };
+    for (let race = 0; race < 150; race++) {
+      const key = fresh();
+      const [holder, waiter] = [claimOf(key), claimOf(key)];
+      await holding.attempt(holder);
+      const watch = await waiting.watch!(waiter, () => {});
+      // The later the cancellation, by turns, the more often the grant is first.
+      const cancelled = async () => {
+        for (let n = 0; n < race % 10; n++) await new Promise(setImmediate);
+        await watch[Symbol.asyncDispose]();
+        const { granted } = await waiting.attempt(waiter);
+        ends[granted ? 'granted' : 'refused']++;
+        await waiting.release(waiter);
+      };
+      await Promise.all([holding.release(holder), cancelled()]);
+      expect(await locks(), `locks left after race ${race}`).toBe(0);
+    }
+    await Promise.all([holding.close(), waiting.close()]);
+  });
+
+  test('a wait that is over in time leaves no wait on the server', async () => {
+    const [holding, waiting] = [createLocks(await open()), createLocks(await open())];
+    const key = fresh();
+    const lease = await holding.mutex(key).acquire();
+    const refused = waiting.mutex(key).acquire({ wait: 300 });
+    await until('it waits on the server', async () => (await waits()) === 1);
+    await expect(refused).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+    await until('the wait is off the server', async () => (await waits()) === 0);
+    await lease.release();
+    await Promise.all([holding.close(), waiting.close()]);
+    await until('nothing is left', async () => (await locks()) === 0);
+  });
+
+  test('a waiter is granted by the server, at once', async () => {
+    const [holding, waiting] = [createLocks(await open()), createLocks(await open())];
+    const key = fresh();
+    const lease = await holding.mutex(key).acquire();
+    const next = waiting.mutex(key).acquire();
+    await until('it waits on the server', async () => (await waits()) === 1);
+    await lease.release();
+    const got = await bounded('the grant, without a poll', next, 1_000);
+    expect(got.token > lease.token).toBe(true);
+    await got.release();
+    await Promise.all([holding.close(), waiting.close()]);
+  });
+
+  test('the number of sessions is bounded, and everybody is served', async () => {
+    const sessions = 3;
+    const backend = await open({ sessions }, { application_name: 'bounded' });
+    const [holding, waiting] = [createLocks(await open()), createLocks(backend)];
+    const keys = Array.from({ length: 12 }, fresh);
+    const leases = await Promise.all(keys.map((key) => holding.mutex(key).acquire()));
+    const served = keys.map((key) => waiting.mutex(key).run(async () => key));
+    await until('two of them wait on the server', async () => (await waits()) === sessions - 1);
+    const [row] = await database.sql("SELECT count(*)::int FROM pg_stat_activity WHERE application_name = 'bounded'");
+    expect(row!.count).toBeLessThanOrEqual(sessions);
+    await waiting.mutex(fresh()).run(async () => {}, { wait: 5_000 });
+    await Promise.all(leases.map((lease) => lease.release()));
+    expect(await bounded('everybody', Promise.all(served), 15_000)).toEqual(keys);
+    await Promise.all([holding.close(), waiting.close()]);
+  });
+
+  test('a waiting session that is killed starts to wait again', async () => {
+    const [holding, waiting] = [createLocks(await open()), createLocks(await open())];
+    const key = fresh();
+    const lease = await holding.mutex(key).acquire();
+    const next = waiting.mutex(key).acquire();
+    await until('it waits on the server', async () => (await waits()) === 1);
+    await database.sql("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted");
+    await until('it waits on the server again', async () => (await waits()) === 1);
+    await lease.release();
+    await (await bounded('the grant', next)).release();
+    await Promise.all([holding.close(), waiting.close()]);
+  });
+
+  test('a transaction pooler is noticed and refused', async () => {
+    const behind = await open({ connect: () => new EveryStatementElsewhere(database.server.url) });
+    await expect(behind.attempt(claimOf(fresh()))).rejects.toMatchObject({
+      code: 'LOCK_UNAVAILABLE',
+      message: expect.stringMatching(/pooler/),
+    });
+    expect((await behind.check!()).map(({ code }) => code)).toContain('no-session');
+    await behind.close();
+    await until('nothing is left', async () => (await locks()) === 0);
+  });
+});
+
+/** What a client behind a transaction pooler has: statements of one connection on sessions that take turns. */
+class EveryStatementElsewhere implements PgClient {
+  readonly #clients: pg.Client[];
+  #turn = 0;
+
+  constructor(url: string) {
+    this.#clients = [new pg.Client(url), new pg.Client(url)];
+  }
+
+  connect(): Promise<unknown> {
+    return Promise.all(this.#clients.map((client) => client.connect()));
+  }
+
+  query(query: PgQuery): ReturnType<PgClient['query']> {
+    return this.#clients[this.#turn++ % 2]!.query(query);
+  }
+
+  on(event: string, listener: (argument: never) => void): void {
+    for (const client of this.#clients) client.on(event as 'error', listener as () => void);
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#clients.map((client) => client.end()));
+  }
+}

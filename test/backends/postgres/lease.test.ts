@@ -1,0 +1,230 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  type PgPool,
+  type PostgresBackend,
+  type PostgresOptions,
+  postgres,
+} from '../../../src/backends/postgres/index.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { createLocks } from '../../../src/index.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { bounded, until } from '../../kit/wait.ts';
+import { claimOf, Database } from './database.ts';
+
+/** A key of its own for each test: they run on one server. */
+const fresh = (): string => `key ${systemClock.id()}`;
+
+describeOn('postgres', 'the line in a table', () => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await Database.start();
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  const open = (options?: PostgresOptions, config?: pg.PoolConfig): Promise<PostgresBackend> =>
+    database.open((pool) => postgres(pool, options), config);
+  const kill = (match: string) =>
+    database.sql(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE $1',
+      [match],
+    );
+
+  const listening = async () => (await database.sql("SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN %'")).length;
+
+  test('terminated backends cost no hold', async () => {
+    const backend = await open();
+    const claim = claimOf(fresh());
+    await backend.attempt(claim);
+    await kill('%holdfast_attempt%');
+    await until('the pool is whole again', async () => (await backend.renew([claim]))[0] !== undefined);
+    expect(await backend.renew([claim])).toEqual([{ validFor: claim.ttl }]);
+    expect(await backend.release(claim)).toEqual({ freed: true });
+    await backend.close();
+  });
+
+  test('an admission while the LISTEN connection is away is heard as soon as it is back, and not by the poll', async () => {
+    let away = false;
+    const connect = () => {
+      if (away) throw new Error('away');
+      return new pg.Client(database.server.url);
+    };
+    const backend = await open({ connect });
+    const [holder, waiter] = [claimOf(fresh()), claimOf('')];
+    const second = { ...waiter, key: holder.key };
+    await backend.attempt(holder);
+    let woken = Promise.withResolvers<void>();
+    await using _ = await backend.watch!(second, () => woken.resolve());
+    expect(await backend.attempt(second)).toMatchObject({ granted: false, ahead: 1 });
+    await bounded('it listens, and says so', woken.promise);
+    woken = Promise.withResolvers<void>();
+    away = true;
+    await kill('LISTEN %');
+    await until('nobody listens', async () => (await listening()) === 0);
+    await backend.release(holder);
+    away = false;
+    await bounded('the wake', woken.promise);
+    expect(await backend.attempt(second)).toMatchObject({ granted: true });
+    await backend.close();
+  });
+
+  test('an attempt that runs into lock_timeout is unknown, and leaves nothing', async () => {
+    const key = fresh();
+    const backend = await open({}, { options: '-c lock_timeout=100' });
+    const claim = claimOf(key);
+    await backend.attempt(claim);
+    const other = await database.admin.connect();
+    await other.query('BEGIN; LOCK TABLE holdfast_keys');
+    const failure = await backend.attempt(claimOf(key)).catch((error) => error);
+    expect(failure).toMatchObject({ code: '55P03' });
+    await other.query('ROLLBACK');
+    other.release();
+    expect(await backend.release(claim)).toEqual({ freed: true });
+    expect(await standings(backend, key)).toEqual([]);
+    await backend.close();
+  });
+
+  test('a deadlock with another transaction is resolved by sending the statement again', async () => {
+    const [held, next] = [claimOf(fresh()), claimOf(fresh())];
+    // The server looks for a deadlock once, that long after a wait began: time for the rival to make it one.
+    const backend = await open({}, { options: '-c deadlock_timeout=1500' });
+    await backend.attempt(held);
+    await backend.release(next); // the tables know one key only
+    await backend.attempt(next);
+    await backend.release(next);
+    const rival = await database.admin.connect();
+    await rival.query("SET deadlock_timeout = '10s'; BEGIN");
+    const lock = (key: string) =>
+      rival.query('SELECT FROM holdfast_keys WHERE key = $1 FOR UPDATE', [Buffer.from(key)]);
+    await lock(next.key);
+    const again = { ...next, id: systemClock.id() };
+    const released = backend.release(held, again);
+    await until(
+      'the release waits for the rival',
+      async () =>
+        (
+          await database.sql(
+            "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%exchange%'",
+          )
+        ).length > 0,
+    );
+    await lock(held.key);
+    await rival.query('COMMIT');
+    rival.release();
+    expect(await released).toMatchObject({ freed: true, next: { granted: true } });
+    await backend.close();
+  });
+
+  test.each([
+    'read committed',
+    'repeatable read',
+    'serializable',
+  ])('no update is lost when the default is %s', async (level) => {
+    const config = { options: `-c default_transaction_isolation=${level.replace(' ', '\\ ')}` };
+    const all = await Promise.all([1, 2, 3].map(async () => createLocks(await open({}, config), { handOff: false })));
+    const key = fresh();
+    let [inside, done] = [0, 0];
+    const work = async () => {
+      expect(++inside).toBe(1);
+      await new Promise(setImmediate);
+      inside--;
+      done++;
+    };
+    await Promise.all(Array.from({ length: 60 }, (_, n) => all[n % 3]!.mutex(key).run(work)));
+    expect(done).toBe(60);
+    await Promise.all(all.map((locks) => locks.close()));
+  });
+
+  test("the caller's open transaction is left alone", async () => {
+    const backend = await open();
+    const { pool } = database.client(backend);
+    const claim = claimOf(fresh());
+    const caller = await pool.connect();
+    await caller.query('BEGIN; CREATE TABLE own (n int)');
+    await backend.attempt(claim);
+    await caller.query('ROLLBACK');
+    caller.release();
+    expect(await backend.renew([claim])).toEqual([{ validFor: claim.ttl }]);
+    await backend.close();
+  });
+
+  test('with a pool of one, waiters keep no connection from the queries beside them', async () => {
+    const backend = await open({}, { max: 1 });
+    const { pool } = database.client(backend);
+    const [holders, locks] = [createLocks(await open()), createLocks(backend)];
+    const key = fresh();
+    const lease = await holders.mutex(key).acquire();
+    const waiting = Array.from({ length: 20 }, () => locks.mutex(key).run(() => pool.query('SELECT 1')));
+    await bounded('a query beside the waiters', pool.query('SELECT 1'), 2_000);
+    await lease.release();
+    await bounded('all waiters', Promise.all(waiting));
+    await Promise.all([locks.close(), holders.close()]);
+  });
+
+  test('the statements for a hand-over stay the same from 10 to 1,000 waiters', async () => {
+    const cost = async (waiters: number): Promise<number> => {
+      let statements = 0;
+      const backend = await database.open((pool) =>
+        postgres(
+          counted(pool, () => statements++),
+          { connect: () => new pg.Client(database.server.url) },
+        ),
+      );
+      const locks = createLocks(backend, { handOff: false });
+      const key = fresh();
+      await Promise.all(Array.from({ length: waiters }, () => locks.mutex(key).run(async () => {})));
+      await locks.close();
+      return statements / waiters;
+    };
+    const [few, many] = [await cost(10), await cost(1_000)];
+    expect(many, `${few} a hand-over with 10 waiters, ${many} with 1,000`).toBeLessThanOrEqual(Math.max(few, 1) * 1.5);
+  });
+
+  test('holds and tokens outlive a server that is killed', async () => {
+    await using own = await Database.start({});
+    const backend = await own.open((pool) => postgres(pool));
+    const claim = claimOf('kept');
+    const before = await backend.attempt(claim);
+    await own.server.restart();
+    await until('the pool is whole again', async () => (await backend.renew([claim])).length === 1);
+    expect(await backend.attempt(claim)).toMatchObject({ granted: true, ticket: before.granted && before.ticket });
+    await backend.release(claim);
+    const after = await backend.attempt(claimOf('kept'));
+    expect(after.granted && before.granted && after.ticket > before.ticket).toBe(true);
+  });
+
+  test('a sweep removes lapsed claims and idle keys, and tokens grow all the same', async () => {
+    const prefix = 'swept';
+    const backend = await open({ prefix });
+    const first = await backend.attempt(claimOf('idle', { ttl: 20, span: 1_024 }));
+    for (let n = 0; n < 3; n++) await backend.attempt(claimOf(`other ${n}`));
+    const rows = () => database.sql(`SELECT convert_from(key, 'UTF8') AS key FROM swept_keys ORDER BY key`);
+    await until(
+      'the lease is over',
+      async () =>
+        (await backend.renew([claimOf('idle')]))[0] === 'gone' && (await standings(backend, 'idle')).length === 0,
+    );
+    expect(await backend.sweep(0)).toBe(0); // 1,024 tickets were reserved: the sequence has not come that far
+    expect(await database.sql('SELECT FROM swept_line WHERE held AND lapses < now()')).toEqual([]);
+    await database.sql("SELECT setval('swept_tickets', 5000)");
+    expect(await backend.sweep(0)).toBe(1);
+    expect((await rows()).map(({ key }) => key)).toEqual(['other 0', 'other 1', 'other 2']);
+    const next = await backend.attempt(claimOf('idle'));
+    expect(next.granted && first.granted && next.ticket > first.ticket + 1_023n).toBe(true);
+    await backend.close();
+  });
+});
+
+async function standings(backend: PostgresBackend, prefix: string): Promise<unknown[]> {
+  const found: unknown[] = [];
+  for await (const standing of backend.inspect!(prefix)) found.push(standing);
+  return found;
+}
+
+const counted = (pool: pg.Pool, count: () => void): PgPool => ({
+  query: (query) => {
+    count();
+    return pool.query(query);
+  },
+  on: (event, listener) => pool.on(event, listener),
+});

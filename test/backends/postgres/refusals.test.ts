@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type PostgresOptions, postgres, postgresAdvisory } from '../../../src/backends/postgres/index.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { claimOf, Database } from './database.ts';
+
+const unavailable = (message: RegExp) =>
+  expect.objectContaining({ name: 'LockError', code: 'LOCK_UNAVAILABLE', message: expect.stringMatching(message) });
+
+describeOn('postgres', 'what PostgreSQL cannot do is refused in words', () => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await Database.start();
+    await database.sql('CREATE ROLE stranger LOGIN');
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  for (const make of [postgres, postgresAdvisory]) {
+    const failure = async (options: PostgresOptions & { setup?: 'manual' }, config = {}): Promise<unknown> => {
+      const backend = await database.open((pool) => make(pool, options as object), config);
+      const answer = await backend.attempt(claimOf('a')).catch((error) => error);
+      await backend.close();
+      return answer;
+    };
+
+    test(`${make.name}: not set up`, async () => {
+      expect(await failure({ prefix: 'nothing', setup: 'manual' })).toEqual(unavailable(/setup\(\)/));
+    });
+    test(`${make.name}: no right to set up`, async () => {
+      expect(await failure({ prefix: 'nothing' }, { user: 'stranger' })).toEqual(unavailable(/lacks a right/));
+    });
+    test(`${make.name}: no right to what is set up`, async () => {
+      await failure({});
+      expect(await failure({}, { user: 'stranger' })).toEqual(unavailable(/lacks a right/));
+    });
+    test(`${make.name}: a read-only server`, async () => {
+      await failure({});
+      const readOnly = { options: '-c default_transaction_read_only=on' };
+      expect(await failure({}, readOnly)).toEqual(unavailable(/read-only/));
+    });
+    test(`${make.name}: a password that is wrong or a database that is not there`, async () => {
+      expect(await failure({}, { database: 'nowhere' })).toEqual(unavailable(/database does not exist/));
+    });
+    test(`${make.name}: set up by many at once`, async () => {
+      const backends = await Promise.all(
+        Array.from({ length: 8 }, () => database.open((pool) => make(pool, { prefix: 'crowd' }))),
+      );
+      const answers = await Promise.all(backends.map((backend, n) => backend.attempt(claimOf(`key ${n}`))));
+      expect(answers.map(({ granted }) => granted)).toEqual(backends.map(() => true));
+      await Promise.all(backends.map((backend) => backend.setup()));
+      await Promise.all(backends.map((backend) => backend.close()));
+    });
+    test(`${make.name}: names that could be more than names`, () => {
+      for (const prefix of ['', 'a"b', "a'b", 'a b', 'a$holdfast$b', 'é', 'x'.repeat(41)]) {
+        expect(() => make(database.admin, { prefix })).toThrow(/prefix/);
+      }
+    });
+    test(`${make.name}: a schema and a prefix of the operator's choice`, async () => {
+      await database.sql('CREATE SCHEMA IF NOT EXISTS "Ops-1.x:y"');
+      const odd = { schema: 'Ops-1.x:y', prefix: 'Select.-:_'.padEnd(40, '0') };
+      expect(await failure(odd)).toMatchObject({ granted: true });
+    });
+    test(`${make.name}: check names what endangers locks`, async () => {
+      const backend = await database.open((pool) => make(pool), {
+        options: '-c synchronous_commit=off -c default_transaction_isolation=serializable',
+      });
+      await backend.attempt(claimOf('a'));
+      const codes = (await backend.check!()).map(({ code }) => code);
+      expect(codes).toEqual(['no-fsync', 'asynchronous-commit', 'isolation']);
+      await backend.close();
+    });
+  }
+
+  test('a format from another time is not touched', async () => {
+    const first = await database.open((pool) => postgres(pool, { prefix: 'later' }));
+    await first.attempt(claimOf('a'));
+    await database.sql('UPDATE later_meta SET format = 2');
+    const second = await database.open((pool) => postgres(pool, { prefix: 'later' }));
+    await expect(second.attempt(claimOf('a'))).rejects.toEqual(unavailable(/format 2.*knows 1/));
+    await Promise.all([first.close(), second.close()]);
+  });
+
+  test('check says what rights are missing, and that nothing is heard', async () => {
+    const owner = await database.open((pool) => postgres(pool, { prefix: 'poor' }));
+    await owner.setup();
+    await database.sql('GRANT SELECT ON poor_meta TO stranger');
+    const poor = await database.open((pool) => postgres(pool, { prefix: 'poor' }), { user: 'stranger' });
+    const [found] = (await poor.check!()).filter(({ code }) => code === 'missing-rights');
+    expect(found!.message).toMatch(/UPDATE on "public"\."poor_meta".*INSERT on "public"\."poor_keys".*poor_tickets/);
+    await Promise.all([owner.close(), poor.close()]);
+  });
+});
