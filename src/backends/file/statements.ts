@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** A claim as it is stored (`schema.sql`). */
+/** A claim as it is stored (`sql/schema.sql`). */
 export interface Row {
   readonly key: Uint8Array;
   readonly ticket: number;

@@ -1,9 +1,10 @@
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { faultOf, isBusy, unavailable } from './faults.ts';
 import { networkOf } from './file-system.ts';
 import { isSameBoot, machineBoot, machineTime } from './machine.ts';
+import { schema } from './sql.generated.ts';
 import { prepare, type Statements } from './statements.ts';
 
 /** `process`: what is granted outlives every process. `power`: it also outlives a power cut; each step waits for the disk. */
@@ -21,7 +22,6 @@ const LEAP = 2 ** 36;
 const PAGE = 1_024;
 /** How long a look at the directory is good for. ms. */
 const LOOK = 10;
-const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
 
 /** A locks file that is open and known to be one. Every method throws SQLite's busy error at once instead of waiting. */
 export class Store {
@@ -101,7 +101,7 @@ export class Store {
     db.exec('BEGIN IMMEDIATE');
     try {
       if (tables(db) === 0) {
-        db.exec(SCHEMA);
+        db.exec(schema);
         db.exec(`PRAGMA application_id = ${APPLICATION}`);
         db.prepare('INSERT INTO ledger VALUES (1, ?, ?, 0)').run(FORMAT, this.#boot);
       }
