@@ -60,7 +60,8 @@ export interface Terms {
 const NO_HAND_OFF = { max: 0, within: 0 };
 const DEFAULT_TTL = 30_000;
 const DEFAULT_LABEL = `${hostname()}:${process.pid}`;
-const NAMES = new Set(
+/** Every option there is, by name. */
+export const LOCK_OPTIONS: ReadonlySet<string> = new Set(
   'wait ttl renew maxHold minHold notice spin signal label handOff'.split(' ') satisfies readonly string[],
 );
 
@@ -78,7 +79,7 @@ export function checkNames(given: unknown, names: ReadonlySet<string>, what: str
  * @throws LockError `LOCK_INVALID`, naming the option, the value and the bound.
  */
 export function resolve(traits: Traits, ...layers: readonly (LockOptions | undefined)[]): Terms {
-  for (const layer of layers) checkNames(layer, NAMES, 'lock options');
+  for (const layer of layers) checkNames(layer, LOCK_OPTIONS, 'lock options');
   const given: LockOptions = Object.assign({}, ...layers.map(defined));
   const ttl = milliseconds(
     given.ttl ?? Math.min(Math.max(DEFAULT_TTL, traits.ttl.min), traits.ttl.max),
@@ -134,7 +135,8 @@ function handOff(given: false | HandOff | undefined): Terms['handOff'] {
   };
 }
 
-function spin(given: Spin | undefined): Terms['spin'] {
+/** Checks them and fills in the defaults. */
+export function spin(given: Spin | undefined): Terms['spin'] {
   checkNames(given, new Set(['pause', 'jitter', 'bound']), 'spin options');
   const pause = milliseconds(given?.pause ?? 10, 'spin.pause', { min: 1, max: 60_000 });
   const bound = milliseconds(given?.bound ?? Math.max(1_000, pause), 'spin.bound', { min: pause, max: 60_000 });

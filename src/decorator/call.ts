@@ -1,0 +1,78 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { isLockError } from '../core/errors.ts';
+import type { AnyLease } from '../core/lease.ts';
+import { backOff } from '../core/pause.ts';
+import type { Lock, Locks, PermitOptions } from '../index.ts';
+import { withLease } from './lease.ts';
+import { locksOf } from './locks.ts';
+import type { Plan } from './options.ts';
+import { fromName, fromTemplate, type KeyOf } from './template.ts';
+
+type Method = (...args: never[]) => unknown;
+type Taking = Lock<AnyLease, PermitOptions>;
+
+/** How a method is called: with the lock held, or not at all. */
+export function locking<M extends Method>(method: M, plan: Plan, name: string): M {
+  const keyOf = keyFor(plan, method, name);
+  async function called(this: unknown, ...args: unknown[]): Promise<unknown> {
+    const lock = lockOf(plan, locksOf(this, plan.locks, name), keyOf(args));
+    for (let tries = 0; ; tries++) {
+      const visit = new Visit(() => Reflect.apply(method, this, args));
+      try {
+        return await visit.through(lock, plan);
+      } catch (error) {
+        // What the method throws is the method's, also when it is a LockError.
+        if (visit.began) throw error;
+        const busy = isLockError(error, 'LOCK_TIMEOUT');
+        if (tries < plan.retries && (busy || isLockError(error, 'LOCK_UNAVAILABLE'))) await pauseBefore(tries, plan);
+        else if (!busy || plan.onBusy === 'throw') throw error;
+        else return plan.onBusy === 'skip' ? undefined : await plan.onBusy(error, ...args);
+      }
+    }
+  }
+  Object.defineProperties(called, { name: { value: method.name }, length: { value: method.length } });
+  return called as Method as M;
+}
+
+function keyFor({ key }: Plan, method: Method, name: string): KeyOf {
+  if (key === undefined) return fromName(name);
+  if (typeof key === 'string') return fromTemplate(key, method, name);
+  return (args) => key(...args);
+}
+
+function lockOf({ kind, permits, lock }: Plan, locks: Locks, key: string): Taking {
+  if (kind === 'semaphore') return locks.semaphore(key, { permits, ...lock });
+  return kind === 'mutex' ? locks.mutex(key, lock) : locks.rwLock(key, lock)[kind];
+}
+
+/** One try to run the method, and whether it came to that. */
+class Visit {
+  began = false;
+  readonly #work: () => unknown;
+
+  constructor(work: () => unknown) {
+    this.#work = work;
+  }
+
+  through(lock: Taking, { kind, units, onLoss }: Plan): Promise<unknown> {
+    const options = kind === 'semaphore' ? { units } : undefined;
+    const lost = Promise.withResolvers<never>();
+    const running = lock.run(async (lease) => {
+      this.began = true;
+      const tell = () => lost.reject(lease.signal.reason);
+      if (onLoss === 'reject') lease.signal.addEventListener('abort', tell, { once: true });
+      try {
+        return await withLease(lease, this.#work);
+      } finally {
+        lease.signal.removeEventListener('abort', tell);
+      }
+    }, options);
+    // The caller is told at once; the hold is given up only when the method has ended.
+    return Promise.race([running, lost.promise]);
+  }
+}
+
+/** Ends early when the caller's signal says so: the next try tells it. */
+async function pauseBefore(tries: number, { spin, lock: { signal } }: Plan): Promise<void> {
+  await pause(backOff(spin, tries, Math.random()), undefined, { signal }).catch(() => {});
+}

@@ -1,0 +1,19 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { LockError } from '../core/errors.ts';
+import type { AnyLease, Lease } from '../core/lease.ts';
+
+const leases = new AsyncLocalStorage<AnyLease>();
+
+/** @internal */
+export const withLease = <T>(lease: AnyLease, fn: () => T): T => leases.run(lease, fn);
+
+/**
+ * The lease under which the running `@Locked` method holds its lock; the innermost, if several. Of a method that reads or
+ * takes permits it has no token: `currentLease<SharedLease>()`.
+ * @throws LockError `LOCK_NOT_HELD` outside such a method
+ */
+export function currentLease<L extends AnyLease = Lease>(): L {
+  const lease = leases.getStore();
+  if (lease) return lease as L;
+  throw new LockError('LOCK_NOT_HELD', 'currentLease() was called outside a method or function that is locked');
+}

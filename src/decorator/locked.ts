@@ -1,0 +1,74 @@
+import { invalid } from '../core/errors.ts';
+import { locking } from './call.ts';
+import {
+  type BusyArgs,
+  type Key,
+  type KeyOption,
+  type LockedOptions,
+  type OnBusy,
+  planOf,
+  type WhenBusy,
+} from './options.ts';
+import { isMethod, type Method, placeOf } from './place.ts';
+
+/** `unknown` where the functions of the options take what the method takes, and the method may give what `onBusy` gives. */
+type Fits<M extends Method, A extends unknown[], B> =
+  Parameters<M> extends [...A, ...unknown[]] & [...BusyArgs<B>, ...unknown[]]
+    ? [WhenBusy<B>] extends [Awaited<ReturnType<M>>]
+      ? unknown
+      : never
+    : never;
+
+/** Of a method: a standard decorator, and a legacy one (`experimentalDecorators`). */
+export interface LockedDecorator<A extends unknown[], B> {
+  <M extends Method>(
+    method: M & Fits<M, A, B>,
+    context: { readonly kind: 'method'; readonly name: string | symbol },
+  ): M;
+  <M extends Method>(
+    target: object,
+    name: string | symbol,
+    descriptor: TypedPropertyDescriptor<M> & Fits<M, A, B>,
+  ): void;
+}
+
+/**
+ * The method runs only with the lock held. It has to return a promise; `this`, arguments, result and errors are its own.
+ *
+ *     @Locked('order:{0}', { wait: '2s' })
+ *     async grab(orderId: number, driver: string) { … }
+ *
+ * @param key a template (`'order:{0}'`, `'order:{0.id}'`, `'order:{order.id}'`) or a function of the arguments; left out, the
+ * method's name and its first argument
+ * @throws LockError `LOCK_INVALID`, when the class is made, for what can be seen then
+ */
+export function Locked<A extends unknown[] = [], B extends OnBusy = 'throw'>(
+  key: Key<A>,
+  options?: LockedOptions<B>,
+): LockedDecorator<A, B>;
+export function Locked<A extends unknown[] = [], B extends OnBusy = 'throw'>(
+  options?: LockedOptions<B> & KeyOption<A>,
+): LockedDecorator<A, B>;
+export function Locked(
+  first?: Key | (LockedOptions & KeyOption),
+  more: LockedOptions = {},
+): LockedDecorator<[], 'throw'> {
+  const plan = planOf(typeof first === 'object' ? first : { ...more, key: first });
+  return ((...decorated: unknown[]) => {
+    const { name, method, put } = placeOf(decorated);
+    return put(locking(method, plan, name));
+  }) as LockedDecorator<[], 'throw'>;
+}
+
+/**
+ * The same for a function: `const rebuild = locked({ key: 'report:{0}' }, async (day: string) => { … })`.
+ * @throws LockError `LOCK_INVALID`
+ */
+export function locked<A extends unknown[], R, B extends OnBusy = 'throw'>(
+  options: LockedOptions<B> & KeyOption<A>,
+  fn: (...args: A) => Promise<R>,
+): (...args: A) => Promise<R | WhenBusy<B>> {
+  if (!isMethod(fn)) throw invalid('locked(options, fn) needs a function that returns a promise');
+  if (fn.name === '' && options.key === undefined) throw invalid('locked() needs a key for a function without a name');
+  return locking(fn, planOf(options as LockedOptions & KeyOption), fn.name || 'a function');
+}

@@ -1,0 +1,37 @@
+import { LockError, shown } from '../core/errors.ts';
+import type { Locks } from '../index.ts';
+
+/** The getter by which a class says which `Locks` its methods use: `get [lockedBy]() { return this.locks; }`. */
+export const lockedBy: unique symbol = Symbol.for('holdfast.lockedBy') as never;
+
+let shared: Locks | undefined;
+
+/**
+ * The `Locks` of every `@Locked` method whose class names none. Given once, at the start; or for a while, in a test:
+ * `using _ = useLocks(createLocks(memory()))` puts back what was there.
+ */
+export function useLocks(locks: Locks): Disposable {
+  const before = shared;
+  shared = locks;
+  return {
+    [Symbol.dispose]() {
+      shared = before;
+    },
+  };
+}
+
+/**
+ * The option, else the class's, else the shared ones. Asked at every call, so that they can be exchanged.
+ * @throws LockError `LOCK_INVALID`
+ */
+export function locksOf(self: unknown, given: Locks | undefined, name: string): Locks {
+  const own = (self as { [lockedBy]?: Locks } | undefined)?.[lockedBy];
+  const locks = given ?? own ?? shared;
+  if (typeof locks?.mutex === 'function') return locks;
+  throw new LockError(
+    'LOCK_INVALID',
+    locks === undefined
+      ? `${name} has no Locks: call useLocks(createLocks(…)) at the start, or give its class a getter [lockedBy]`
+      : `${name} was given ${shown(locks)}, not Locks; make them with createLocks(backend)`,
+  );
+}

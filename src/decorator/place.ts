@@ -1,0 +1,56 @@
+import { invalid, type LockError } from '../core/errors.ts';
+
+/** What can be locked: only what its callers await already. */
+export type Method = (...args: never[]) => Promise<unknown>;
+
+export interface DecoratedMethod {
+  readonly name: string;
+  readonly method: Method;
+  /** Hands the new method to where the old one was. */
+  put(method: Method): Method | undefined;
+}
+
+/** What was decorated, by what the two kinds of decorators are called with. */
+export function placeOf([first, second, third]: readonly unknown[]): DecoratedMethod {
+  if (isContext(second)) {
+    const name = String(second.name);
+    if (second.kind === 'method' && isMethod(first)) return { name, method: first, put: (method) => method };
+    throw misplaced(name);
+  }
+  const descriptor = third as TypedPropertyDescriptor<Method> | undefined;
+  const method = descriptor?.value;
+  if (!isMethod(method)) throw misplaced(String(second ?? (first as { name?: unknown } | undefined)?.name));
+  return {
+    name: String(second),
+    method,
+    put(wrapped) {
+      copyMetadata(method, wrapped);
+      descriptor!.value = wrapped;
+      return undefined;
+    },
+  };
+}
+
+const isContext = (value: unknown): value is { kind: string; name: string | symbol } =>
+  typeof value === 'object' && value !== null && 'kind' in value;
+
+/** A generator gives its first value after the lock would be released. */
+export const isMethod = (value: unknown): value is Method =>
+  typeof value === 'function' && !Object.prototype.toString.call(value).includes('Generator');
+
+const misplaced = (name: string): LockError =>
+  invalid(
+    `@Locked is on ${name}, but it goes on a method that returns a promise, not on a class, field, accessor, parameter or generator`,
+  );
+
+/** Frameworks keep what their decorators say (a route, say) on the function itself, by `reflect-metadata`. */
+function copyMetadata(from: Method, to: Method): void {
+  const { getOwnMetadataKeys, getOwnMetadata, defineMetadata } = Reflect as Partial<ReflectMetadata>;
+  for (const key of getOwnMetadataKeys?.(from) ?? []) defineMetadata?.(key, getOwnMetadata?.(key, from), to);
+}
+
+interface ReflectMetadata {
+  getOwnMetadataKeys(target: object): unknown[];
+  getOwnMetadata(key: unknown, target: object): unknown;
+  defineMetadata(key: unknown, value: unknown, target: object): void;
+}
