@@ -1,0 +1,13 @@
+import 'reflect-metadata';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { LocksModule } from './locks.module.ts';
+import { OrdersController } from './orders.ts';
+
+@Module({ imports: [LocksModule], controllers: [OrdersController] })
+class App {}
+
+const app = await NestFactory.create(App, { logger: ['error'] });
+app.enableShutdownHooks();
+await app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1');
+console.log(`listening on ${await app.getUrl()}`);
