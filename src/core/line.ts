@@ -40,10 +40,10 @@ export class Line<M extends { readonly seats: Seats }> {
     return true;
   }
 
-  /** Leaves from wherever it stands, and gives those who are let in by that. */
+  /** Leaves from wherever it stands, if it still does, and gives those who may come in now. */
   leave(member: M): M[] {
     if (this.#inside.delete(member)) this.#tally.remove(member.seats);
-    else if (!this.#outside.delete(member)) return [];
+    else this.#outside.delete(member);
     const entering: M[] = [];
     for (const next of this.#outside) {
       if (!this.#tally.fits(next.seats)) break;

@@ -112,7 +112,8 @@ export class LocalLine implements HoldKeeper {
   async #linger(hold: Hold, wish: Wish, rest: number): Promise<boolean> {
     const { engine } = this.#space;
     if (engine.backend.traits.lapses) {
-      const [answer] = await engine.renew([{ ...hold.claim, ttl: rest }], PATIENCE);
+      const ttl = Math.max(rest, engine.backend.traits.ttl.min);
+      const [answer] = await engine.renew([{ ...hold.claim, ttl }], PATIENCE);
       return typeof answer === 'object';
     }
     await new Promise<void>((resolve) => engine.clock.after(rest, resolve));
