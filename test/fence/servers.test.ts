@@ -3,9 +3,21 @@ import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type DialectName, type Fence, fenceColumn, redisFence, sqlFence } from '../../src/fence/index.ts';
+import { etcd } from '../../src/backends/etcd/index.ts';
+import {
+  type DialectName,
+  type EtcdFence,
+  etcdFence,
+  type Fence,
+  fenceColumn,
+  redisFence,
+  sqlFence,
+} from '../../src/fence/index.ts';
+import { createLocks } from '../../src/index.ts';
 import type { Query } from '../../src/transaction/index.ts';
 import { rowsOf } from '../../src/transaction/query.ts';
+import { endpoint, etcdctl } from '../backends/etcd/etcdctl.ts';
+import { startEtcd } from '../kit/etcd.ts';
 import { startMariadb } from '../kit/mariadb.ts';
 import { startPostgres } from '../kit/postgres.ts';
 import { startRedis } from '../kit/redis.ts';
@@ -55,6 +67,76 @@ describeOn('redis', 'a fence in Redis', () => {
     await fence.write(2n, script, ['count'], ['7']);
     await expect(fence.write(1n, script, ['count'], ['8'])).rejects.toThrow(FENCED);
     expect(await ours.get('count')).toBe('7/1/1');
+  });
+});
+
+describeOn('etcd', 'a fence in etcd', () => {
+  let server: Server;
+  const opened: EtcdFence[] = [];
+  const open = (resource: string): EtcdFence => {
+    const fence = etcdFence({ endpoints: endpoint(server) }, resource);
+    opened.push(fence);
+    return fence;
+  };
+  const stored = async (key: string) => (await etcdctl([server], 'get', key, '--print-value-only')).trim();
+  beforeAll(async () => {
+    server = await startEtcd();
+  });
+  afterAll(async () => {
+    for (const fence of opened) await fence.close();
+    await server?.[Symbol.asyncDispose]();
+  });
+
+  test('refuses whatever is older than the newest token it saw', () => keepsTheNewest(open));
+
+  test('puts in the same step as the check, all or nothing', async () => {
+    const [old, newer] = [open('stock'), open('stock')];
+    await old.write(1n, [{ key: 'count', value: '7' }]);
+    await newer.claim(2n); // its first read; the old one has not heard of it
+    const stale = [
+      { key: 'count', value: '8' },
+      { key: 'other', value: '8' },
+    ];
+    await expect(old.write(1n, stale)).rejects.toThrow(FENCED);
+    expect([await stored('count'), await stored('other')]).toEqual(['7', '']);
+    await newer.write(2n, [{ key: 'count', value: Buffer.from('9') }]);
+    await newer.write(2n, [{ key: 'count', value: '10' }]);
+    expect(await stored('count')).toBe('10');
+  });
+
+  test('whoever writes at the same time, the newest token has the last word', async () => {
+    const writes = Array.from({ length: 12 }, (_, i) =>
+      open('race').write(BigInt(i + 1), [{ key: 'last', value: String(i + 1) }]),
+    );
+    const outcomes = await Promise.allSettled(writes);
+    expect(outcomes.at(-1)).toMatchObject({ status: 'fulfilled' });
+    for (const outcome of outcomes) if (outcome.status === 'rejected') expect(outcome.reason).toEqual(FENCED);
+    expect(await stored('last')).toBe('12');
+  });
+
+  test('its mark is in no lock’s way, whatever the names', async () => {
+    await open('fence').claim(100n);
+    await using locks = createLocks(etcd({ endpoints: endpoint(server) }));
+    for (const key of ['fence', 'fence:orders', 'fence/orders', 'orders']) {
+      const lease = await locks.mutex(key).tryAcquire();
+      expect(lease, `${key} is free`).not.toBeNull();
+      await lease?.release();
+    }
+    for await (const { key } of locks.inspect()) expect.fail(`${key} is listed, and is no lock`);
+  });
+
+  test('what etcd could not take as one step is refused before it is sent', async () => {
+    const fence = open('many');
+    const many = Array.from({ length: 128 }, (_, i) => ({ key: `k${i}`, value: '' }));
+    for (const puts of [many, [many[0]!, many[0]!], [{ key: '', value: '' }]]) {
+      await expect(fence.write(1n, puts)).rejects.toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));
+    }
+    await fence.write(1n, many.slice(1));
+  });
+
+  test('says so when etcd does not answer', async () => {
+    await using fence = etcdFence({ endpoints: '127.0.0.1:1', timeout: '1s' }, 'orders');
+    await expect(fence.claim(1n)).rejects.toThrow(expect.objectContaining({ code: 'LOCK_UNAVAILABLE' }));
   });
 });
 

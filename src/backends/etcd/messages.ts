@@ -11,6 +11,7 @@ const Header = define({ revision: [3, 'int'] });
 export const KeyValue = define({
   key: [1, 'bytes'],
   createRevision: [2, 'int'],
+  modRevision: [3, 'int'],
   value: [5, 'bytes'],
   lease: [6, 'int'],
 });
@@ -42,9 +43,10 @@ export const Compare = define({
   target: [2, 'int'],
   key: [3, 'bytes'],
   createRevision: [5, 'int'],
+  modRevision: [6, 'int'],
   rangeEnd: [64, 'bytes'],
 });
-export const COMPARE = { equal: 0n, less: 2n, createRevision: 1n } as const;
+export const COMPARE = { equal: 0n, less: 2n, createRevision: 1n, modRevision: 2n } as const;
 
 export const RequestOp = define({ range: [1, RangeRequest], put: [2, PutRequest], delete: [3, DeleteRequest] });
 const ResponseOp = define({ range: [1, RangeResponse], delete: [3, DeleteResponse] });

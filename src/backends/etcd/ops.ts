@@ -9,11 +9,14 @@ type Condition = Sent<typeof Compare>;
 
 /** A second time, it is the same place: writing an existing key keeps its create revision. */
 export const stand = (key: Buffer, value: Buffer, lease: bigint): Op => ({ put: { key, value, lease } });
+/** Without a lease: it stays until somebody removes it. */
+export const put = (key: Buffer, value: Buffer): Op => ({ put: { key, value } });
 /** Puts a standing key under another lease. */
 export const shift = (key: Buffer, lease: bigint): Op => ({ put: { key, lease, ignoreValue: true } });
 /** Changes nothing, but is seen by who watches. */
 export const touch = (key: Buffer): Op => ({ put: { key, ignoreValue: true, ignoreLease: true } });
 export const remove = (key: Buffer): Op => ({ delete: { key } });
+export const get = (key: Buffer): Op => ({ range: { key } });
 export const look = (key: Buffer): Op => ({ range: { key, keysOnly: true } });
 
 export const listing = (line: Buffer): Sent<typeof RangeRequest> => ({
@@ -28,6 +31,13 @@ export const stillStands = (key: Buffer, ticket: bigint): Condition => ({
   key,
   createRevision: ticket,
   target: COMPARE.createRevision,
+  result: COMPARE.equal,
+});
+/** As it was read; with 0, when there was none. */
+export const unchanged = (key: Buffer, modRevision: bigint): Condition => ({
+  key,
+  modRevision,
+  target: COMPARE.modRevision,
   result: COMPARE.equal,
 });
 /** True of an empty line too. Who left does not matter: it only makes room. */

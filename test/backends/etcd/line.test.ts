@@ -6,6 +6,7 @@ import { LOOKALIKES } from '../../../src/testing/names.ts';
 const kv = (value: string | Buffer) => ({
   key: Buffer.from('holdfast/a/x'),
   createRevision: 7n,
+  modRevision: 7n,
   value: Buffer.from(value),
   lease: 3n,
 });

@@ -1,0 +1,109 @@
+import type { Client } from '../backends/etcd/client.ts';
+import { open } from '../backends/etcd/open.ts';
+import { get, type Op, put, unchanged } from '../backends/etcd/ops.ts';
+import type { EtcdOptions } from '../backends/etcd/options.ts';
+import { invalid, isLockError, LockError } from '../core/errors.ts';
+import { checkKey } from '../core/key.ts';
+import { checkToken, type Fence, fenced } from './fence.ts';
+
+/** A key of the caller's, whole, and what it is to hold. */
+export interface EtcdPut {
+  readonly key: string;
+  readonly value: string | Uint8Array;
+}
+
+/** A guard for something kept in etcd. */
+export interface EtcdFence extends Fence, AsyncDisposable {
+  /**
+   * Claims, and puts all of them in the same step, so that no stale write slips in between.
+   * @param puts at most 127, each of another key
+   * @throws LockError `LOCK_FENCED` when a newer token was seen; then nothing was put. `LOCK_UNAVAILABLE` when etcd refused, or
+   * did not answer: then nobody knows whether it was put
+   */
+  write(token: bigint, puts: readonly EtcdPut[]): Promise<void>;
+  /** Ends its connection. */
+  close(): Promise<void>;
+}
+
+/** etcd takes 128 operations in a transaction unless told otherwise (`--max-txn-ops`); one is the mark's. */
+const MOST_PUTS = 127;
+
+/**
+ * The highest token is kept at `<prefix>/fence:<resource>`, percent-encoded, without a lease: a mark that expires lets the
+ * stale in again. The colon keeps it out of every line, since those of the locks are `<prefix>/<key>/`, encoded too.
+ * @param options as for `etcd()`. The connection is the guard's own; `close` ends it
+ * @throws LockError `LOCK_INVALID`
+ */
+export function etcdFence(options: EtcdOptions, resource: string): EtcdFence {
+  const name = encodeURIComponent(checkKey(resource));
+  const { client, prefix } = open(options);
+  return new Guard(client, Buffer.from(`${prefix}/fence:${name}`), resource);
+}
+
+class Guard implements EtcdFence {
+  readonly #client: Client;
+  readonly #mark: Buffer;
+  readonly #resource: string;
+  /** The mark as last read or written, so that a holder that writes again needs one call. It is compared before use. */
+  #last = { newest: 0n, modRevision: 0n };
+
+  constructor(client: Client, mark: Buffer, resource: string) {
+    this.#client = client;
+    this.#mark = mark;
+    this.#resource = resource;
+  }
+
+  claim(token: bigint): Promise<void> {
+    return this.write(token, []);
+  }
+
+  async write(token: bigint, puts: readonly EtcdPut[]): Promise<void> {
+    checkToken(token);
+    const ops = checkPuts(puts, this.#mark);
+    try {
+      await this.#raise(token, ops);
+    } catch (error) {
+      if (isLockError(error)) throw error;
+      const message = `etcd gave no usable answer to token ${token} for ${this.#resource}: what was to be put may be there, or not. Claim again, and look`;
+      throw new LockError('LOCK_UNAVAILABLE', message, { backend: 'etcd', cause: error });
+    }
+  }
+
+  /** Each turn that fails was overtaken by a mark that grew, so there are no more turns than newer marks, until one is above ours. */
+  async #raise(token: bigint, puts: readonly Op[]): Promise<void> {
+    for (let last = this.#last; ; last = this.#last) {
+      if (token < last.newest) throw fenced(this.#resource, token, last.newest);
+      const raises = token > last.newest || last.modRevision === 0n;
+      const answer = await this.#client.txn({
+        compare: [unchanged(this.#mark, last.modRevision)],
+        success: raises ? [put(this.#mark, Buffer.from(String(token))), ...puts] : puts,
+        failure: [get(this.#mark)],
+      });
+      if (answer.succeeded) {
+        if (raises) this.#last = { newest: token, modRevision: answer.header!.revision };
+        return;
+      }
+      const [mark] = answer.responses[0]!.range!.kvs;
+      this.#last = { newest: BigInt(mark?.value.toString() ?? 0), modRevision: mark?.modRevision ?? 0n };
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#client.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** etcd's own words on these would not say which put it was. */
+function checkPuts(puts: readonly EtcdPut[], mark: Buffer): Op[] {
+  if (puts.length > MOST_PUTS) throw invalid(`${puts.length} puts are too many for one step; at most ${MOST_PUTS}`);
+  const keys = new Set(['', mark.toString()]);
+  return puts.map(({ key, value }) => {
+    if (keys.has(key)) throw invalid('a put must name a key, once, and not the mark of the guard itself', key);
+    keys.add(key);
+    return put(Buffer.from(key), typeof value === 'string' ? Buffer.from(value) : Buffer.from(value));
+  });
+}
