@@ -25,6 +25,17 @@ export interface Clock {
 
 /** A timer above 2³¹ − 1 ms fires at once in Node, so a longer one is made of several. */
 const LONGEST_TIMER = 2 ** 31 - 1;
+
+function inParts(ms: number, fn: () => void, background: boolean): Cancel {
+  let cancel: Cancel = systemClock.after(
+    LONGEST_TIMER,
+    () => {
+      cancel = systemClock.after(ms - LONGEST_TIMER, fn, background);
+    },
+    background,
+  );
+  return () => cancel();
+}
 /** Less than this between the two clocks is measurement, not sleep. */
 const SLEEP = 250;
 
@@ -51,13 +62,9 @@ export const systemClock: Clock = {
     return performance.now() + asleep;
   },
   after(ms, fn, background = false) {
-    let timer: NodeJS.Timeout;
-    const set = (left: number): void => {
-      const rest = left - LONGEST_TIMER;
-      timer = rest > 0 ? setTimeout(set, LONGEST_TIMER, rest) : setTimeout(fn, left);
-      if (background) timer.unref();
-    };
-    set(ms);
+    if (ms > LONGEST_TIMER) return inParts(ms, fn, background);
+    const timer = setTimeout(fn, ms);
+    if (background) timer.unref();
     return () => clearTimeout(timer);
   },
   random: Math.random,

@@ -57,7 +57,10 @@ export interface Terms {
   readonly handOff: { readonly max: number; readonly within: number };
 }
 
-const NO_HAND_OFF = { max: 0, within: 0 };
+// Shared, so that a waiter does not carry its own.
+const NO_HAND_OFF: Terms['handOff'] = { max: 0, within: 0 };
+const HAND_OFF: Terms['handOff'] = { max: 64, within: 10 };
+const SPIN: Terms['spin'] = { pause: 10, jitter: 0.5, bound: 1_000 };
 const DEFAULT_TTL = 30_000;
 const DEFAULT_LABEL = `${hostname()}:${process.pid}`;
 /** Every option there is, by name. */
@@ -127,20 +130,22 @@ export function whole(value: unknown, name: string, min: number, max: number): n
 }
 
 function handOff(given: false | HandOff | undefined): Terms['handOff'] {
+  if (given === undefined) return HAND_OFF;
   if (given === false) return NO_HAND_OFF;
   checkNames(given, new Set(['max', 'within']), 'handOff options');
   return {
-    max: whole(given?.max ?? 64, 'handOff.max', 1, 1_023),
-    within: milliseconds(given?.within ?? 10, 'handOff.within'),
+    max: whole(given.max ?? HAND_OFF.max, 'handOff.max', 1, 1_023),
+    within: milliseconds(given.within ?? HAND_OFF.within, 'handOff.within'),
   };
 }
 
 /** Checks them and fills in the defaults. */
 export function spin(given: Spin | undefined): Terms['spin'] {
+  if (given === undefined) return SPIN;
   checkNames(given, new Set(['pause', 'jitter', 'bound']), 'spin options');
-  const pause = milliseconds(given?.pause ?? 10, 'spin.pause', { min: 1, max: 60_000 });
-  const bound = milliseconds(given?.bound ?? Math.max(1_000, pause), 'spin.bound', { min: pause, max: 60_000 });
-  const jitter = given?.jitter ?? 0.5;
+  const pause = milliseconds(given.pause ?? SPIN.pause, 'spin.pause', { min: 1, max: 60_000 });
+  const bound = milliseconds(given.bound ?? Math.max(SPIN.bound, pause), 'spin.bound', { min: pause, max: 60_000 });
+  const jitter = given.jitter ?? SPIN.jitter;
   if (!(jitter >= 0 && jitter <= 1)) throw invalid(`spin.jitter is ${shown(jitter)}; it must be from 0 to 1`);
   return { pause, bound, jitter };
 }
