@@ -33,7 +33,10 @@ test.each([
 });
 
 test('--help behind the -- is for the command', async () => {
-  expect(await desk.run('run', 'key', '--', 'sh', '-c', 'echo "$0"', '--help')).toMatchObject({ code: 0, stdout: '--help\n' });
+  expect(await desk.run('run', 'key', '--', 'sh', '-c', 'echo "$0"', '--help')).toMatchObject({
+    code: 0,
+    stdout: '--help\n',
+  });
 });
 
 test.each([
