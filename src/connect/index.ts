@@ -7,11 +7,21 @@ import { fileUrl } from './engines/file.ts';
 import { memoryUrl } from './engines/memory.ts';
 import { mongodbUrl } from './engines/mongodb.ts';
 import { mysqlUrl } from './engines/mysql.ts';
+import { postgresUrl } from './engines/postgres.ts';
 import { redisUrl } from './engines/redis.ts';
 import { zookeeperUrl } from './engines/zookeeper.ts';
 import { type Address, parseAddress } from './url.ts';
 
-const ENGINES: readonly EngineUrl[] = [memoryUrl, fileUrl, redisUrl, mysqlUrl, mongodbUrl, etcdUrl, zookeeperUrl];
+const ENGINES: readonly EngineUrl[] = [
+  memoryUrl,
+  fileUrl,
+  redisUrl,
+  postgresUrl,
+  mysqlUrl,
+  mongodbUrl,
+  etcdUrl,
+  zookeeperUrl,
+];
 
 /**
  * Locks on the engine that a URL names. The connection is opened here, owned, and ended by `close()`.

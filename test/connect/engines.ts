@@ -2,6 +2,7 @@ import { startEtcd } from '../kit/etcd.ts';
 import { startMariadb } from '../kit/mariadb.ts';
 import { startMongo } from '../kit/mongodb.ts';
 import { HOST } from '../kit/net.ts';
+import { startPostgres } from '../kit/postgres.ts';
 import { askRedis, startRedis, startRedisSentinel } from '../kit/redis.ts';
 import type { Engine } from '../kit/selection.ts';
 import { startZookeeper } from '../kit/zookeeper.ts';
@@ -42,6 +43,15 @@ export const ADDRESSES: readonly Address[] = [
     start: startRedisSentinel,
     refused: withUser,
     dead: `redis+sentinel://nobody:canary@${HOST}:1,${HOST}:2/main`,
+  },
+  {
+    name: 'postgres:',
+    engine: 'postgres',
+    driver: 'pg',
+    start: startPostgres,
+    // It trusts everybody who exists.
+    refused: withUser,
+    dead: `postgres://nobody:canary@${HOST}:1/app`,
   },
   {
     name: 'mysql:',

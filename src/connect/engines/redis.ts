@@ -18,6 +18,8 @@ const SAFE = {
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
   connectTimeout: CONNECT_WITHIN,
+  // Also of a connection that is dead already, and it keeps the process alive. All answers were waited for by then.
+  disconnectTimeout: 100,
 } as const satisfies RedisOptions;
 
 /** What differs between the ways to find a Redis: only the client. */

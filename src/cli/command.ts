@@ -1,0 +1,52 @@
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { UsageError } from './exit.ts';
+
+/** What a command is to the command line: `main`, the help and the completion need no more. */
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  /** What stands behind its name: `<key>`, `[prefix]`. */
+  readonly takes: readonly string[];
+  readonly options: ParseArgsOptionsConfig;
+  /** Taught by example. */
+  readonly help: string;
+  /** @returns the exit code */
+  run(args: readonly string[]): Promise<number>;
+}
+
+export interface Input<O extends ParseArgsOptionsConfig> {
+  readonly values: ReturnType<typeof parseArgs<{ options: O }>>['values'];
+  readonly positionals: readonly string[];
+  /** What follows the `--`. */
+  readonly rest: readonly string[];
+}
+
+interface Plan<O extends ParseArgsOptionsConfig> extends Omit<Command, 'run' | 'options'> {
+  readonly options: O;
+  run(input: Input<O>): Promise<number>;
+}
+
+/** A command whose arguments are taken apart and counted before it runs. */
+export function command<const O extends ParseArgsOptionsConfig>(plan: Plan<O>): Command {
+  const { takes, options } = plan;
+  const passes = takes.includes('--');
+  const names = takes.slice(0, passes ? takes.indexOf('--') : undefined);
+  const needed = names.filter((name) => name.startsWith('<'));
+  return {
+    ...plan,
+    run(args) {
+      const [own, rest] = passes ? split(args) : [args, []];
+      const { values, positionals } = parseArgs({ args: [...own], options, allowPositionals: true });
+      if (positionals.length < needed.length) throw new UsageError(`${needed[positionals.length]} is missing`);
+      if (positionals.length > names.length)
+        throw new UsageError(`${JSON.stringify(positionals[names.length])} is one too many`);
+      return plan.run({ values, positionals, rest });
+    },
+  };
+}
+
+/** Before and after the `--`. */
+export function split(args: readonly string[]): [own: readonly string[], rest: readonly string[]] {
+  const at = args.indexOf('--');
+  return at < 0 ? [args, []] : [args.slice(0, at), args.slice(at + 1)];
+}

@@ -1,0 +1,34 @@
+import { styleText } from 'node:util';
+import type { Finding } from '../../index.ts';
+import { command } from '../command.ts';
+import { open, URL_OPTION } from '../engine.ts';
+import { EXIT } from '../exit.ts';
+import { visible } from '../terminal/say.ts';
+
+const COLOUR = { danger: 'red', warning: 'yellow', info: 'blue' } as const;
+
+export const check = command({
+  name: 'check',
+  summary: 'look for what endangers locks on this engine',
+  takes: [],
+  options: { ...URL_OPTION, json: { type: 'boolean' } },
+  help: `Look for what endangers locks on this engine: settings, rights, versions.
+
+  holdfast check
+  HOLDFAST_URL=redis://db1 holdfast check && ./deploy.sh
+
+  -u, --url <url>  the engine (default $HOLDFAST_URL, else a file of yours)
+  --json           a line of JSON for each finding
+
+Exit code: 0 nothing endangers them; 1 something does; 69 the engine is not available.`,
+  async run({ values }) {
+    await using locks = await open(values.url);
+    const findings = await locks.check();
+    for (const finding of findings) console.log(values.json ? JSON.stringify(finding) : told(finding));
+    if (findings.length === 0 && !values.json) console.log('Nothing was found that endangers locks here.');
+    return findings.some(({ severity }) => severity === 'danger') ? EXIT.NO : EXIT.OK;
+  },
+});
+
+const told = ({ severity, code, message, advice }: Finding): string =>
+  `${styleText(COLOUR[severity], severity)} ${code}: ${visible(message)}\n  ${visible(advice)}`;

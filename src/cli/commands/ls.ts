@@ -1,0 +1,28 @@
+import { command } from '../command.ts';
+import { open, URL_OPTION } from '../engine.ts';
+import { EXIT } from '../exit.ts';
+import { linesOf, overview, records } from '../listing.ts';
+
+export const ls = command({
+  name: 'ls',
+  summary: 'list who holds what, and how many wait',
+  takes: ['[prefix]'],
+  options: { ...URL_OPTION, json: { type: 'boolean' } },
+  help: `List who holds what, and how many wait.
+
+  holdfast ls                            every key
+  holdfast ls order:                     keys that begin with order:
+  holdfast ls --json | jq 'select(.held)'
+
+  -u, --url <url>  the engine (default $HOLDFAST_URL, else a file of yours)
+  --json           a line of JSON for each holder and waiter; tickets are text, times are ms
+
+FOR is how long the first of its holders has until it lapses, unless it is renewed.`,
+  async run({ values, positionals: [prefix = ''] }) {
+    await using locks = await open(values.url);
+    const lines = await linesOf(locks.inspect(prefix));
+    if (lines.length > 0) console.log((values.json ? records(lines) : overview(lines)).join('\n'));
+    else if (!values.json) console.error('Nobody holds or waits for anything here.');
+    return EXIT.OK;
+  },
+});

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { milliseconds } from '../../core/duration.ts';
+import { command } from '../command.ts';
+import { open, URL_OPTION } from '../engine.ts';
+import { EXIT, lineOf } from '../exit.ts';
+import { linesOf, overview, records } from '../listing.ts';
+import { visible } from '../terminal/say.ts';
+import { Screen } from '../terminal/screen.ts';
+
+export const watch = command({
+  name: 'watch',
+  summary: 'the same as ls, live',
+  takes: ['[prefix]'],
+  options: { ...URL_OPTION, every: { type: 'string' }, json: { type: 'boolean' } },
+  help: `Who holds what, live, until ^C. What does not fit the terminal is counted.
+
+  holdfast watch
+  holdfast watch order: --every 200ms
+  holdfast watch --json >> locks.jsonl
+
+  -u, --url <url>  the engine (default $HOLDFAST_URL, else a file of yours)
+  --every <time>   how often to look, from 100ms (default 1s)
+  --json           a line of JSON for each look: { "at": ms since 1970, "standings": […] }
+
+It asks the engine as often as it looks, and with many keys that is work: mind a server that is busy.`,
+  async run({ values, positionals: [prefix = ''] }) {
+    const every = milliseconds(values.every ?? '1s', '--every', { min: 100, max: 3_600_000 });
+    await using locks = await open(values.url);
+    using ended = interruption();
+    using screen = values.json ? undefined : new Screen();
+    while (!ended.signal.aborted) {
+      try {
+        const lines = await linesOf(locks.inspect(prefix));
+        if (screen) screen.show((width) => overview(lines, width));
+        else console.log(`{"at":${Date.now()},"standings":[${records(lines).join()}]}`);
+      } catch (error) {
+        if (!screen) throw error;
+        screen.show(() => [visible(lineOf(error))]); // it may be back at the next look
+      }
+      await sleep(every, undefined, { signal: ended.signal }).catch(() => {});
+    }
+    return EXIT.OK;
+  },
+});
+
+/** ^C and its like, for as long as it is used. */
+function interruption(): Disposable & { readonly signal: AbortSignal } {
+  const ended = new AbortController();
+  const end = (): void => ended.abort();
+  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const name of names) process.on(name, end);
+  return {
+    signal: ended.signal,
+    [Symbol.dispose]: () => {
+      for (const name of names) process.off(name, end);
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { isLockError, type LockErrorCode } from '../core/errors.ts';
+
+/** Exit codes, by the names of sysexits.h where it has one. */
+export const EXIT = {
+  OK: 0,
+  /** The answer is no: nothing was evicted, something endangers the locks. */
+  NO: 1,
+  USAGE: 64,
+  UNAVAILABLE: 69,
+  SOFTWARE: 70,
+  /** The lock was not obtained: try again later. */
+  TEMPFAIL: 75,
+} as const;
+
+/** The command line is wrong. */
+export class UsageError extends Error {}
+
+const OF_LOCK: Partial<Record<LockErrorCode, number>> = {
+  LOCK_TIMEOUT: EXIT.TEMPFAIL,
+  LOCK_INVALID: EXIT.USAGE,
+  LOCK_UNAVAILABLE: EXIT.UNAVAILABLE,
+  LOCK_UNSUPPORTED: EXIT.UNAVAILABLE,
+  LOCK_LOST: EXIT.UNAVAILABLE,
+};
+
+/** What an error is to the shell. */
+export function exitCodeOf(error: unknown): number {
+  if (isLockError(error)) return OF_LOCK[error.code] ?? EXIT.SOFTWARE;
+  return error instanceof UsageError || isParseError(error) ? EXIT.USAGE : EXIT.SOFTWARE;
+}
+
+/** An error in one line. */
+export function lineOf(error: unknown): string {
+  const message = error instanceof Error ? error.message || error.name : String(error);
+  // Node goes on to explain how to pass arguments that begin with a dash.
+  const first = isParseError(error) ? message.split('. ')[0]! : message;
+  return first.replaceAll(/\s*\n\s*/g, ' ');
+}
+
+const isParseError = (error: unknown): boolean =>
+  String((error as { code?: unknown } | null)?.code).startsWith('ERR_PARSE_ARGS');

@@ -1,0 +1,82 @@
+import { styleText } from 'node:util';
+import { ALL_SEATS, isExclusive } from '../core/admission.ts';
+import type { Standing } from '../index.ts';
+import { span, table } from './terminal/table.ts';
+
+/** The line of one key. */
+export interface Line {
+  readonly key: string;
+  readonly holders: readonly Standing[];
+  readonly waiters: readonly Standing[];
+}
+
+/** Standings come key by key, in the order of the lines. */
+export async function linesOf(standings: AsyncIterable<Standing>): Promise<Line[]> {
+  const lines = new Map<string, { key: string; holders: Standing[]; waiters: Standing[] }>();
+  for await (const standing of standings) {
+    const { key, held } = standing;
+    const line = lines.get(key) ?? { key, holders: [], waiters: [] };
+    lines.set(key, line);
+    line[held ? 'holders' : 'waiters'].push(standing);
+  }
+  return [...lines.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+/** Everybody, those who hold first. */
+const all = ({ holders, waiters }: Line): Standing[] => [...holders, ...waiters];
+
+/** A row per key. */
+export function overview(lines: readonly Line[], width?: number): string[] {
+  const rows = lines.map(({ key, holders, waiters }) => {
+    const [first] = holders;
+    const who = first ? first.label + (holders.length > 1 ? ` and ${holders.length - 1} more` : '') : '-';
+    const left = Math.min(...holders.map(({ remaining }) => remaining));
+    return [key, who, tokenOf(first), holders.length > 0 ? span(left) : '-', `${waiters.length}`];
+  });
+  return table(['KEY', 'HELD BY', 'TOKEN', 'FOR', 'WAITING'], rows, width);
+}
+
+/** A row per holder and waiter of one key. */
+export function details(line: Line, width?: number): string[] {
+  const rows = all(line).map((standing, place) => {
+    const { held, label, ticket, since, remaining } = standing;
+    const state = held ? styleText('green', 'holds') : 'waits';
+    return [
+      `${place + 1}`,
+      state,
+      label,
+      kind(standing),
+      `${ticket}`,
+      since === undefined ? '-' : span(since),
+      span(remaining),
+    ];
+  });
+  return table(['', 'STATE', 'WHO', 'AS', 'TICKET', 'SINCE', 'LAPSES IN'], rows, width);
+}
+
+const tokenOf = (holder: Standing | undefined): string => (holder && isExclusive(holder) ? `${holder.ticket}` : '-');
+
+function kind(standing: Standing): string {
+  if (isExclusive(standing)) return 'exclusive';
+  return standing.of === ALL_SEATS ? 'shared' : `${standing.take} of ${standing.of}`;
+}
+
+/** A line of JSON for each holder and waiter. */
+export const records = (lines: readonly Line[]): string[] => lines.flatMap(all).map(record);
+
+/** A standing as JSON has it: tickets as text, since they may be larger than a number can be; no end as null. */
+function record(standing: Standing): string {
+  const { key, held, position, ticket, label, since, remaining } = standing;
+  const ms = (time = Number.NaN): number | null => (Number.isFinite(time) ? Math.round(time) : null);
+  const as = kind(standing);
+  return JSON.stringify({
+    key,
+    held,
+    position,
+    as,
+    ticket: `${ticket}`,
+    label,
+    since: ms(since),
+    remaining: ms(remaining),
+  });
+}

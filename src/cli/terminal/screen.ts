@@ -1,0 +1,36 @@
+const SECOND_SCREEN = '\u001b[?1049h\u001b[?25l';
+const FIRST_SCREEN = '\u001b[?25h\u001b[?1049l';
+const HOME = '\u001b[H';
+const REST_OF_LINE = '\u001b[K';
+const REST_OF_SCREEN = '\u001b[J';
+
+/** A page that is written over, on a screen of its own; where there is no terminal, one page after the other. */
+export class Screen implements Disposable {
+  readonly #terminal = process.stdout.isTTY;
+
+  constructor() {
+    if (this.#terminal) process.stdout.write(SECOND_SCREEN);
+  }
+
+  /** @param page its lines, none wider than it is told */
+  show(page: (width?: number) => readonly string[]): void {
+    if (!this.#terminal) {
+      console.log(`${page().join('\n')}\n`);
+      return;
+    }
+    const { columns, rows } = process.stdout;
+    const lines = fitting(page(columns), rows - 1);
+    process.stdout.write(HOME + lines.map((line) => `${line}${REST_OF_LINE}\n`).join('') + REST_OF_SCREEN);
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#terminal) process.stdout.write(FIRST_SCREEN);
+  }
+}
+
+/** The lines that there is room for; the last one counts those that are left out. */
+export function fitting(lines: readonly string[], rows: number): readonly string[] {
+  if (lines.length <= rows) return lines;
+  const shown = Math.max(0, rows - 1);
+  return [...lines.slice(0, shown), `… and ${lines.length - shown} more`];
+}

@@ -1,0 +1,34 @@
+import { stripVTControlCharacters, styleText } from 'node:util';
+import { visible } from './say.ts';
+
+/** Columns side by side, each as wide as it must be; lines are cut at `width`. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[], width?: number): string[] {
+  const cells = rows.map((row) => row.map((cell) => (cell.startsWith('\u001b') ? cell : visible(cell))));
+  const widths = head.map((name, column) => Math.max(...[name, ...cells.map((row) => row[column]!)].map(columns)));
+  const line = (row: readonly string[]): string => {
+    const text = row.map((cell, column) => cell + ' '.repeat(widths[column]! - columns(cell))).join('  ');
+    return cut(text.trimEnd(), width);
+  };
+  return [styleText('bold', line(head)), ...cells.map(line)];
+}
+
+const columns = (text: string): number => [...stripVTControlCharacters(text)].length;
+
+/** As much of a line as fits; its colours are given up before its end is. */
+function cut(text: string, width = Number.POSITIVE_INFINITY): string {
+  if (columns(text) <= width) return text;
+  return `${[...stripVTControlCharacters(text)].slice(0, Math.max(0, width - 1)).join('')}…`;
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+] as const;
+
+/** ms as people say it: `1.5s`, `12s`, `3m`, `2h`. */
+export function span(ms: number): string {
+  if (!Number.isFinite(ms)) return 'session';
+  for (const [unit, length] of UNITS) if (ms >= length) return `${Math.floor(ms / length)}${unit}`;
+  return ms >= 10_000 ? `${Math.round(ms / 1_000)}s` : `${Math.max(0, ms / 1_000).toFixed(1)}s`;
+}

@@ -1,0 +1,43 @@
+import { invalid } from '../../core/errors.ts';
+import { CONNECT_WITHIN } from '../bounded.ts';
+import { driver } from '../driver.ts';
+import { answering, type EngineUrl, owning } from '../engine.ts';
+import { TLS_PARAMS, tlsOf } from '../tls.ts';
+import { type Address, single } from '../url.ts';
+
+export const postgresUrl: EngineUrl = {
+  schemes: ['postgres', 'postgresql'],
+  example: 'postgres://user@127.0.0.1:5432/app',
+  params: ['prefix', 'schema', 'sslmode', ...TLS_PARAMS],
+  async open(address) {
+    const { default: pg } = await driver('pg', () => import('pg'));
+    const { postgres } = await import('../../backends/postgres/index.ts');
+    const { user, password, path, params } = address;
+    const pool = new pg.Pool({
+      ...single(address, 5432),
+      user,
+      password,
+      database: path || undefined,
+      ssl: tlsOf(address, encrypted(address)),
+      connectionTimeoutMillis: CONNECT_WITHIN,
+      max: 4,
+    });
+    pool.on('error', () => {}); // told by the calls that fail
+    const backend = postgres(pool, {
+      prefix: params.get('prefix') ?? undefined,
+      schema: params.get('schema') ?? undefined,
+    });
+    return answering(
+      address,
+      owning(backend, () => pool.end()),
+    );
+  },
+};
+
+/** libpq's `sslmode`, as far as it means what it says: the others would take any certificate, or no TLS at all. */
+function encrypted({ params }: Address): boolean {
+  const mode = params.get('sslmode') ?? 'disable';
+  if (!['disable', 'require', 'verify-full'].includes(mode))
+    throw invalid('sslmode must be disable, require or verify-full; certificates are always verified');
+  return mode !== 'disable';
+}

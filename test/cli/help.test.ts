@@ -1,0 +1,104 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { COMMANDS } from '../../src/cli/commands/index.ts';
+import { find } from '../kit/programs.ts';
+import { Desk } from './shell.ts';
+
+let desk: Desk;
+beforeAll(() => {
+  desk = new Desk();
+});
+afterAll(() => desk[Symbol.dispose]());
+
+test('help lists every command, and each teaches by example and tells of every option', async () => {
+  const { code, stdout } = await desk.run();
+  expect(code).toBe(0);
+  for (const { name, summary, options, help } of COMMANDS) {
+    expect(stdout).toContain(summary);
+    expect(help).toContain(`  holdfast ${name}`);
+    for (const option of Object.keys(options)) expect(help).toContain(`--${option}`);
+    for (const line of help.split('\n')) expect(line.length).toBeLessThanOrEqual(120);
+  }
+});
+
+test.each([
+  [['help', 'run'], /^Run a command/],
+  [['run', '--help'], /^Run a command/],
+  [['run', 'key', '-h', '--', 'true'], /^Run a command/],
+  [['--version'], /^holdfast \d+\.\d+\.\d+/],
+])('%j exits with 0', async (args, text) => {
+  expect(await desk.run(...args)).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(text) });
+});
+
+test('--help behind the -- is for the command', async () => {
+  expect(await desk.run('run', 'key', '--', 'sh', '-c', 'echo "$0"', '--help')).toMatchObject({
+    code: 0,
+    stdout: '--help\n',
+  });
+});
+
+test.each([
+  [['luck'], /no command "luck"/],
+  [['help', 'luck'], /no command "luck"/],
+  [['show'], /<key> is missing/],
+  [['ls', 'a', 'b'], /"b" is one too many/],
+  [['ls', '--wait'], /Unknown option '--wait'/],
+  [['completion', 'tcsh'], /none of bash, zsh, fish/],
+  [['watch', '--every', '1ms'], /--every is "1ms"; it must be from 100 ms/],
+])('%j is wrong usage: one line that says where to read on', async (args, text) => {
+  const { code, stdout, stderr } = await desk.run(...args);
+  expect([code, stdout]).toEqual([64, '']);
+  expect(stderr).toMatch(text);
+  expect(stderr).toMatch(/^holdfast: [^\n]*See: holdfast [^\n]*--help\n$/);
+});
+
+test('colour is for terminals', async () => {
+  const { NO_COLOR: _, ...env } = desk.env;
+  using plain = new Desk({ ...env, NO_COLOR: undefined });
+  expect((await plain.run('luck')).stderr).not.toContain('\u001b');
+  await using shell = plain.terminal('luck');
+  expect((await shell.end()).stdout).toContain('\u001b[31mholdfast:');
+});
+
+test('the default engine is a file in the folder for the state of programs', async () => {
+  await desk.run('run', 'key', '--', 'true');
+  expect((await desk.run('ls', '--url', `file:${join(desk.folder, 'holdfast', 'locks.db')}`)).code).toBe(0);
+});
+
+test('a password is in no output', async () => {
+  using other = new Desk({ HOLDFAST_URL: 'redis://nobody:canary@127.0.0.1:1' });
+  for (const args of [['ls'], ['check'], ['run', 'key', '--', 'true'], ['watch', '--json']]) {
+    const { code, stdout, stderr } = await other.run(...args);
+    expect(code).toBe(69);
+    expect(stdout + stderr).not.toContain('canary');
+  }
+});
+
+describe.each([
+  ['bash', ['-n']],
+  ['zsh', ['-n']],
+  ['fish', ['--no-execute']],
+])('completion for %s', (shell, args) => {
+  test.runIf(find(shell))('is a script that it can read', async () => {
+    const { stdout } = await desk.run('completion', shell);
+    const file = join(desk.folder, shell);
+    writeFileSync(file, stdout);
+    execFileSync(shell, [...args, file]);
+    for (const { name } of COMMANDS) expect(stdout).toContain(name);
+  });
+});
+
+test.runIf(find('bash'))('bash completes commands and options, and leaves what follows -- alone', async () => {
+  const { stdout } = await desk.run('completion', 'bash');
+  const complete = (...words: string[]): string[] => {
+    const ask = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _holdfast; echo "\${COMPREPLY[*]}"`;
+    return execFileSync('bash', ['-c', `${stdout}\n${ask}`], { encoding: 'utf8' })
+      .trim()
+      .split(' ');
+  };
+  expect(complete('holdfast', 'r')).toEqual(['run', 'release']);
+  expect(complete('holdfast', 'run', 'key', '--w')).toEqual(['--wait']);
+  expect(complete('holdfast', 'run', 'key', '--', '--w')).toEqual(['']);
+});
