@@ -67,7 +67,7 @@ describeOn('mysql', 'mysqlNamed', () => {
     expect(await isFree('left')).toBe(true);
   });
 
-  test("the wait is the server's: a hand-over takes a few milliseconds", async () => {
+  test("the wait is the server's, not a poll's", async () => {
     const [one, two] = [named(), named()];
     const times: number[] = [];
     for (let i = 0; i < 21; i++) {
@@ -86,7 +86,7 @@ describeOn('mysql', 'mysqlNamed', () => {
       expect(await two.attempt(second)).toMatchObject({ granted: true });
       await two.release(second);
     }
-    expect(median(times), 'median of the hand-overs, ms').toBeLessThan(10);
+    expect(median(times), 'median of the hand-overs, where core would ask after 2,000 ms').toBeLessThan(200);
   });
 
   test('the death of the server is told, and nothing throws', async () => {

@@ -12,7 +12,7 @@ const grant = (answer: unknown): Grant => {
 };
 
 describeOn('mysql', 'the table of mysql', () => {
-  const mariadb = useMariadb({ 'innodb-lock-wait-timeout': '1' });
+  const mariadb = useMariadb({ 'innodb-lock-wait-timeout': '1', 'innodb-flush-log-at-trx-commit': '1' });
 
   test('many processes may set it up at once', async () => {
     const backends = Array.from({ length: 12 }, () => mysql(mariadb.pool(), { table: 'at_once' }));

@@ -51,9 +51,7 @@ describeOn('mysql', 'waiting at mysql', () => {
       open({ gate: true, poll: 1_000, table: 'gated' }),
     ] as const;
     await handOvers(...gated, 4); // their connections are there now
-    expect(median(await handOvers(...gated, 20)), 'median by gate, where a poll takes 1,000 ms').toBeLessThanOrEqual(
-      25,
-    );
+    expect(median(await handOvers(...gated, 20)), 'median by gate, where a poll takes 1,000 ms').toBeLessThan(200);
   }, 60_000);
 
   test('a gate leaves no session on the server, and nothing to wait for', async () => {
