@@ -69,7 +69,7 @@ export interface MysqlOptions {
 }
 
 export interface MysqlBackend extends Backend {
-  /** Makes the table, if it is not there. Done by the first use, too, if the user may. */
+  /** Makes the tables, if they are not there. Done by the first use, too, if the user may. */
   setup(): Promise<void>;
   /** Takes away the rows of idle keys; how many. */
   sweep(): Promise<number>;
@@ -105,8 +105,9 @@ class Mysql implements MysqlBackend {
     this.#sweeper = new Sweeper(this.#table, clock, options);
   }
 
-  setup(): Promise<void> {
-    return this.#table.ready();
+  async setup(): Promise<void> {
+    await this.#table.ready();
+    await this.#table.write(sql.notes);
   }
 
   sweep(): Promise<number> {
