@@ -1,15 +1,16 @@
-// Compiles src/backends/redis/lua/*.lua, includes resolved and comments dropped, into one checked-in module. With --check
-// it only says whether that module is stale.
+// Compiles the lua/*.lua of each folder below, includes resolved and comments dropped, into one checked-in module beside
+// them. With --check it only says whether a module is stale.
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const SOURCE = new URL('../src/backends/redis/lua/', import.meta.url);
-const TARGET = new URL('../src/backends/redis/scripts.generated.ts', import.meta.url);
+const FOLDERS = ['src/backends/redis', 'src/stock/redis'];
+const sourceOf = (folder) => new URL(`../${folder}/lua/`, import.meta.url);
+const targetOf = (folder) => new URL(`../${folder}/scripts.generated.ts`, import.meta.url);
 
 /** The lines of a file without comments, each include once as what `include` makes of its name. */
 const read = (file, include) =>
-  readFileSync(new URL(file, SOURCE), 'utf8')
+  readFileSync(file, 'utf8')
     .split('\n')
     .flatMap((line) => {
       const name = /^-- @include (\w+)$/.exec(line)?.[1];
@@ -19,21 +20,28 @@ const read = (file, include) =>
     .join('\n');
 
 const luaFiles = (folder) =>
-  readdirSync(new URL(folder, SOURCE))
-    .filter((file) => file.endsWith('.lua'))
-    .sort();
+  existsSync(folder)
+    ? readdirSync(folder)
+        .filter((file) => file.endsWith('.lua'))
+        .sort()
+    : [];
 const nameOf = (file) => file.slice(0, -'.lua'.length);
 const literal = (text) => {
   if (/[`\\]/.test(text)) throw new Error('a script holds a character that a template literal would change');
   return `\`${text}\``;
 };
 
-export function compile() {
-  const includes = luaFiles('include/').map((file) => `const ${nameOf(file)} = ${literal(read(`include/${file}`))};\n`);
-  const whole = (name) => read(`include/${name}.lua`);
-  const scripts = luaFiles('./').map((file) => {
-    const sha1 = createHash('sha1').update(read(file, whole)).digest('hex');
-    const text = literal(read(file, (name) => `\${${name}}`));
+export function compile(source) {
+  const at = (file) => new URL(file, source);
+  const includes = luaFiles(at('include/')).map(
+    (file) => `const ${nameOf(file)} = ${literal(read(at(`include/${file}`)))};\n`,
+  );
+  const whole = (name) => read(at(`include/${name}.lua`));
+  const scripts = luaFiles(source).map((file) => {
+    const sha1 = createHash('sha1')
+      .update(read(at(file), whole))
+      .digest('hex');
+    const text = literal(read(at(file), (name) => `\${${name}}`));
     const name = nameOf(file);
     return `export const ${name.toUpperCase()}: Script = {\n  name: '${name}',\n  sha1: '${sha1}',\n  text: ${text},\n};\n`;
   });
@@ -46,10 +54,13 @@ export function compile() {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const module = compile();
-  if (!process.argv.includes('--check')) writeFileSync(TARGET, module);
-  else if (readFileSync(TARGET, 'utf8') !== module) {
-    console.error('scripts.generated.ts is stale: run node scripts/build-lua.mjs');
-    process.exitCode = 1;
+  for (const folder of FOLDERS) {
+    const module = compile(sourceOf(folder));
+    const target = targetOf(folder);
+    if (!process.argv.includes('--check')) writeFileSync(target, module);
+    else if (readFileSync(target, 'utf8') !== module) {
+      console.error(`${folder}/scripts.generated.ts is stale: run node scripts/build-lua.mjs`);
+      process.exitCode = 1;
+    }
   }
 }

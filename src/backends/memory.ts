@@ -1,5 +1,16 @@
 import type { Seats } from '../core/admission.ts';
-import type { Attempt, Backend, Claim, Grant, Handle, Release, Renewal, Standing, Traits } from '../core/backend.ts';
+import type {
+  Attempt,
+  Backend,
+  Claim,
+  Grant,
+  Handle,
+  Notes,
+  Release,
+  Renewal,
+  Standing,
+  Traits,
+} from '../core/backend.ts';
 import { PLACE_TTL } from '../core/backend.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { Line } from '../core/line.ts';
@@ -47,6 +58,7 @@ class Memory implements Backend {
   readonly name = 'memory';
   readonly traits = TRAITS;
   readonly #lines = new Map<string, KeyLine>();
+  readonly #notes = new Map<string, { readonly text: string; readonly lapses: number }>();
   /** One counter for all keys: it grows per key too, and leaves nothing behind for keys that are not in use. */
   #tickets = 0n;
   readonly #clock: Clock;
@@ -54,6 +66,19 @@ class Memory implements Backend {
   constructor(clock: Clock) {
     this.#clock = clock;
   }
+
+  readonly notes: Notes = {
+    read: async (name) => {
+      const note = this.#notes.get(name);
+      return note && this.#clock.now() < note.lapses ? note.text : undefined;
+    },
+    write: async (name, text, ttl) => {
+      const now = this.#clock.now();
+      for (const [old, { lapses }] of this.#notes) if (lapses <= now) this.#notes.delete(old);
+      if (text === undefined) this.#notes.delete(name);
+      else this.#notes.set(name, { text, lapses: now + ttl });
+    },
+  };
 
   attempt(claim: Claim): Promise<Attempt> {
     return Promise.resolve(this.#attempt(claim));

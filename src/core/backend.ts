@@ -65,6 +65,13 @@ export type Renewal = { readonly validFor: number } | 'gone' | 'unknown';
 /** `freed`: there was a hold or a place. `next`: what became of the next claim, where the engine took both in one step. */
 export type Release = { readonly freed: boolean; readonly next?: Attempt };
 
+/** Words kept beside the locks, under names of their own. Advice: they may be gone any time, and the last write stays. */
+export interface Notes {
+  read(name: string): Promise<string | undefined>;
+  /** Kept for `ttl` ms. Undefined forgets. */
+  write(name: string, text: string | undefined, ttl: number): Promise<void>;
+}
+
 export interface Backend {
   readonly name: string;
   readonly traits: Traits;
@@ -79,6 +86,8 @@ export interface Backend {
   inspect?(prefix: string): AsyncIterable<Standing>;
   /** Forced release of the claim with this ticket, whoever holds it. */
   evict?(key: string, ticket: bigint): Promise<boolean>;
+  /** Where the engine can keep a few words for all processes. */
+  readonly notes?: Notes;
   /** What endangers locks on this server. */
   check?(): Promise<Finding[]>;
   /** Ends what is ours (connections, timers). The client given to us stays open. */

@@ -25,7 +25,7 @@ export class Engine {
   }
 
   attempt(claim: Claim): Promise<Attempt> {
-    return this.#bounded(
+    return this.bounded(
       () => this.backend.attempt(claim),
       claim.within,
       () => `take ${quoted(claim.key)}`,
@@ -33,7 +33,7 @@ export class Engine {
   }
 
   renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
-    return this.#bounded(
+    return this.bounded(
       () => this.backend.renew(claims),
       within,
       () => `renew ${claims.length} holds`,
@@ -41,7 +41,7 @@ export class Engine {
   }
 
   release(handle: Handle, next?: Claim): Promise<Release> {
-    return this.#bounded(
+    return this.bounded(
       () => this.backend.release(handle, next),
       next?.within ?? PATIENCE,
       () => `release ${quoted(handle.key)}`,
@@ -96,7 +96,7 @@ export class Engine {
   }
 
   /** The call, or a rejection when it takes too long. A late answer is dropped: whoever gave up settles the outcome. */
-  #bounded<T>(call: () => Promise<T>, within: number, what: () => string): Promise<T> {
+  bounded<T>(call: () => Promise<T>, within: number, what: () => string): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       let settled = false;
       let cancel: Cancel | undefined;

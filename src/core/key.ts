@@ -7,15 +7,17 @@ export const MAX_KEY_BYTES = 512;
  * Keys are data: any well-formed Unicode. Each backend encodes them so that different keys never meet.
  * @throws LockError `LOCK_INVALID`.
  */
-export function checkKey(key: unknown): string {
-  if (typeof key !== 'string') throw invalid(`a key must be a string, not ${shown(key)}`);
-  if (key === '') throw invalid('a key must not be empty');
+export function checkKey(key: unknown, name = 'key'): string {
+  if (typeof key !== 'string') throw invalid(`a ${name} must be a string, not ${shown(key)}`);
+  if (key === '') throw invalid(`a ${name} must not be empty`);
   // At most three bytes a UTF-16 unit: short keys, nearly all, need no counting.
   if (key.length * 3 > MAX_KEY_BYTES && Buffer.byteLength(key) > MAX_KEY_BYTES) {
-    throw invalid(`the key ${shown(key)} has ${Buffer.byteLength(key)} bytes; at most ${MAX_KEY_BYTES} are allowed`);
+    throw invalid(
+      `the ${name} ${shown(key)} has ${Buffer.byteLength(key)} bytes; at most ${MAX_KEY_BYTES} are allowed`,
+    );
   }
   // A lone surrogate has no UTF-8 form: two such keys would become one on the wire.
-  if (!key.isWellFormed()) throw invalid(`the key ${shown(key)} is not well-formed Unicode`);
+  if (!key.isWellFormed()) throw invalid(`the ${name} ${shown(key)} is not well-formed Unicode`);
   return key;
 }
 

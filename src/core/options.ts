@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { type Duration, LONGEST, milliseconds } from './duration.ts';
 import { invalid, shown } from './errors.ts';
+import { checkKey } from './key.ts';
 import type { Traits } from './traits.ts';
 
 /** How to take a lock. Given per call, per lock, or for all as `createLocks(backend, defaults)`; the nearest wins. */
@@ -9,7 +10,7 @@ export interface LockOptions {
   readonly wait?: Duration;
   /** Lease: how long the hold lives without a renewal. Default 30 s; bounds are the engine's. */
   readonly ttl?: Duration;
-  /** Renew every third of `ttl` while it is held. Default true. */
+  /** Renew every third of `ttl` while it is held. Default true; false with `adaptive`. */
   readonly renew?: boolean;
   /** Stop renewing after this long, so that work that hangs does not hold for ever. Default: no limit. */
   readonly maxHold?: Duration;
@@ -17,6 +18,8 @@ export interface LockOptions {
   readonly minHold?: Duration;
   /** How long before the deadline the loss signal fires. Default a tenth of `ttl`; less than two thirds of it. */
   readonly notice?: Duration;
+  /** Without renewal: lengthen the next lease when the work of the last holders came close to theirs. */
+  readonly adaptive?: Adaptive;
   /** How to ask again where an engine wakes nobody. */
   readonly spin?: Spin;
   /** Ends the wait. */
@@ -32,6 +35,13 @@ export interface HandOff {
   readonly max?: number;
   /** Time after its grant in which it may pass on. Default 10 ms. */
   readonly within?: Duration;
+}
+
+export interface Adaptive {
+  /** Whose durations are learnt together: 1 to 512 bytes. Default the key; in `@Locked` its template. */
+  readonly group?: string;
+  /** The longest lease that may come of it, at least `ttl`. */
+  readonly cap: Duration;
 }
 
 export interface Spin {
@@ -51,6 +61,7 @@ export interface Terms {
   readonly maxHold: number;
   readonly minHold: number;
   readonly notice: number;
+  readonly adaptive: { readonly group: string | undefined; readonly cap: number } | undefined;
   readonly spin: { readonly pause: number; readonly jitter: number; readonly bound: number };
   readonly signal: AbortSignal | undefined;
   readonly label: string;
@@ -65,7 +76,7 @@ const DEFAULT_TTL = 30_000;
 const DEFAULT_LABEL = `${hostname()}:${process.pid}`;
 /** Every option there is, by name. */
 export const LOCK_OPTIONS: ReadonlySet<string> = new Set(
-  'wait ttl renew maxHold minHold notice spin signal label handOff'.split(' ') satisfies readonly string[],
+  'wait ttl renew maxHold minHold notice adaptive spin signal label handOff'.split(' ') satisfies readonly string[],
 );
 
 /** Refuses what is not an option, so that a misspelt one is not silently ignored. */
@@ -94,10 +105,11 @@ export function resolve(traits: Traits, ...layers: readonly (LockOptions | undef
     wait:
       given.wait === undefined || given.wait === Number.POSITIVE_INFINITY ? Infinity : milliseconds(given.wait, 'wait'),
     ttl,
-    renew: flag(given.renew ?? true, 'renew'),
+    renew: renews(given),
     maxHold: given.maxHold === undefined ? Infinity : milliseconds(given.maxHold, 'maxHold', { min: 1, max: LONGEST }),
     minHold,
     notice: milliseconds(given.notice ?? ttl / 10, 'notice', { min: 0, max: Math.floor((ttl * 2) / 3) }),
+    adaptive: adaptive(given.adaptive, ttl, traits),
     spin: spin(given.spin),
     signal: abortSignal(given.signal),
     label: label(given.label ?? DEFAULT_LABEL),
@@ -111,6 +123,18 @@ const defined = (layer: LockOptions | undefined): LockOptions =>
 function flag(value: unknown, name: string): boolean {
   if (typeof value !== 'boolean') throw invalid(`${name} is ${shown(value)}; it must be true or false`);
   return value;
+}
+
+function renews({ renew, adaptive }: LockOptions): boolean {
+  if (renew === true && adaptive) throw invalid('adaptive is for leases that are not renewed: leave renew out');
+  return flag(renew ?? !adaptive, 'renew');
+}
+
+function adaptive(given: Adaptive | undefined, ttl: number, { ttl: bounds }: Traits): Terms['adaptive'] {
+  if (given === undefined) return undefined;
+  checkNames(given, new Set(['group', 'cap']), 'adaptive options');
+  const cap = milliseconds(given.cap, 'adaptive.cap', { min: ttl, max: bounds.max });
+  return { group: given.group === undefined ? undefined : checkKey(given.group, 'group'), cap };
 }
 
 function abortSignal(value: AbortSignal | undefined): AbortSignal | undefined {

@@ -3,6 +3,7 @@ import { EXCLUSIVE, isExclusive, type Seats, SHARED } from './admission.ts';
 import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
 import { HeldLease } from './lease.ts';
+import { Lessons } from './lessons.ts';
 import { Line } from './line.ts';
 import type { Terms } from './options.ts';
 import type { Space } from './space.ts';
@@ -111,8 +112,18 @@ export async function obtain(space: Space, key: string, seats: Seats, terms: Ter
     const lease = await frame.enter(seats, terms);
     if (lease !== 'ended') return lease;
   }
-  const hold = await space.line(key).obtain(seats, terms);
-  return hold && new HeldLease(space.engine, hold, () => hold.leave());
+  const lessons = Lessons.of(space, key, terms);
+  const hold = await space.line(key).obtain(seats, lessons ? await lessons.lengthen(terms) : terms);
+  return (
+    hold &&
+    new HeldLease(space.engine, hold, async () => {
+      // Side by side, and both before the caller goes on: whoever it tells of the release may read the lesson.
+      const left = lessons?.leave(space.engine.clock.now() - hold.since, terms.ttl);
+      const freed = await hold.leave();
+      await left;
+      return freed;
+    })
+  );
 }
 
 function deadlock(key: string, backend: string): LockError {

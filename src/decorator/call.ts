@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isLockError } from '../core/errors.ts';
 import type { AnyLease } from '../core/lease.ts';
 import { backOff } from '../core/pause.ts';
-import type { Lock, Locks, PermitOptions } from '../index.ts';
+import type { Lock, LockOptions, Locks, PermitOptions } from '../index.ts';
 import { withLease } from './lease.ts';
 import { locksOf } from './locks.ts';
 import type { Plan } from './options.ts';
@@ -12,7 +12,8 @@ type Method = (...args: never[]) => unknown;
 type Taking = Lock<AnyLease, PermitOptions>;
 
 /** How a method is called: with the lock held, or not at all. */
-export function locking<M extends Method>(method: M, plan: Plan, name: string): M {
+export function locking<M extends Method>(method: M, given: Plan, name: string): M {
+  const plan = { ...given, lock: grouped(given, name) };
   const keyOf = keyFor(plan, method, name);
   async function called(this: unknown, ...args: unknown[]): Promise<unknown> {
     const lock = lockOf(plan, locksOf(this, plan.locks, name), keyOf(args));
@@ -38,6 +39,12 @@ function keyFor({ key }: Plan, method: Method, name: string): KeyOf {
   if (key === undefined) return fromName(name);
   if (typeof key === 'string') return fromTemplate(key, method, name);
   return (args) => key(...args);
+}
+
+/** Calls with different keys are the same work: they learn together, by the template or the name. */
+function grouped({ key, lock }: Plan, name: string): LockOptions {
+  const group = typeof key === 'string' ? key : name;
+  return lock.adaptive ? { ...lock, adaptive: { group, ...lock.adaptive } } : lock;
 }
 
 function lockOf({ kind, permits, lock }: Plan, locks: Locks, key: string): Taking {

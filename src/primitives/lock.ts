@@ -2,6 +2,7 @@ import type { Seats } from '../core/admission.ts';
 import { quoted } from '../core/engine.ts';
 import { LockError } from '../core/errors.ts';
 import type { AnyLease, HeldLease } from '../core/lease.ts';
+import { Lessons } from '../core/lessons.ts';
 import { type LockOptions, resolve, type Terms } from '../core/options.ts';
 import { Frame, obtain } from '../core/reentrancy.ts';
 import type { Space } from '../core/space.ts';
@@ -42,6 +43,7 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     this.taking = taking;
     this.#layers = layers;
     this.#terms = resolve(space.engine.backend.traits, ...layers);
+    Lessons.of(space, taking.name, this.#terms); // refused here, where the engine cannot
   }
 
   async acquire(options?: O): Promise<L> {

@@ -16,6 +16,7 @@ export type Need =
   | 'mailbox'
   | 'inspect'
   | 'evict'
+  | 'notes'
   | 'apart'
   | 'faults.die'
   | 'faults.stall';
@@ -31,6 +32,7 @@ const MET: Readonly<Record<Need, (backend: Backend, subject: Subject) => boolean
   mailbox: ({ traits }) => traits.wakes === 'mailbox',
   inspect: (backend) => backend.inspect !== undefined,
   evict: (backend) => backend.evict !== undefined,
+  notes: (backend) => backend.notes !== undefined,
   apart: (_, subject) => subject.apart !== undefined,
   'faults.die': (_, subject) => subject.faults?.die !== undefined,
   'faults.stall': (_, subject) => subject.faults?.stall !== undefined,

@@ -6,6 +6,7 @@ import { identity } from './laws/identity.ts';
 import { inspection } from './laws/inspection.ts';
 import { lapse } from './laws/lapse.ts';
 import { names } from './laws/names.ts';
+import { notes } from './laws/notes.ts';
 import { order } from './laws/order.ts';
 import { release } from './laws/release.ts';
 import { renewal } from './laws/renewal.ts';
@@ -24,6 +25,7 @@ const LAWS: readonly Law[] = [
   ...watch,
   ...inspection,
   ...names,
+  ...notes,
   ...histories,
   ...doubt,
 ];

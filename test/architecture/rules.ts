@@ -12,7 +12,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   locks: ['core', 'primitives'],
   index: ['core', 'primitives', 'locks'],
   decorator: ['core', 'primitives', 'locks', 'index'],
-  stock: ['core', 'primitives', 'locks', 'index'],
+  // Like fence, it speaks to the caller's own Redis client or SQL connection, by the ports that are there for that.
+  stock: ['core', 'primitives', 'locks', 'transaction', 'backends'],
   connect: ['core', 'primitives', 'locks', 'index', 'backends'],
   cli: ['core', 'primitives', 'locks', 'index', 'connect'],
 };

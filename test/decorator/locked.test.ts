@@ -196,6 +196,16 @@ test('a loss is told to the method by its signal, and to the caller if asked for
   ended.resolve();
 });
 
+test('calls with different keys learn from each other how long a lease has to be', async () => {
+  const work = locked({ key: 'report:{0}', ttl: 50, adaptive: { cap: '1m' } }, async (_id: number, ms: number) => {
+    const { remaining } = currentLease();
+    await pass(ms);
+    return remaining;
+  });
+  expect(await work(1, 60)).toBeLessThan(50);
+  expect(await work(2, 0)).toBeGreaterThan(60);
+});
+
 test('the Locks are those of the option, else of the class, else the shared ones; a test may exchange them', async () => {
   const [a, b] = [createLocks(memory()), createLocks(memory())];
   class Owner {

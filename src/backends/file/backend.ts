@@ -5,6 +5,7 @@ import type {
   Finding,
   Grant,
   Handle,
+  Notes,
   Release,
   Renewal,
   Standing,
@@ -111,6 +112,11 @@ export class FileBackend implements Backend, Ear {
   async check(): Promise<Finding[]> {
     return this.#transact((_, { store, bells }) => findings(store.path, this.#durability, bells.name));
   }
+
+  readonly notes: Notes = {
+    read: (name) => this.#transact((turn) => turn.note(name)),
+    write: (name, text, ttl) => this.#transact((turn) => turn.keep(name, text, ttl)),
+  };
 
   close(): Promise<void> {
     this.#closed ??= this.#close();

@@ -1,5 +1,13 @@
 // Generated from sql/*.sql by scripts/build-sql.mjs: edit there.
 
+export const notes: string = `-- Words that processes leave for each other beside the locks: advice, which may be gone. Made when it is not there, also in
+-- files of before it was known.
+CREATE TABLE IF NOT EXISTS note (
+  name   BLOB PRIMARY KEY, -- prefix, '/', name
+  text   TEXT NOT NULL,
+  lapses REAL NOT NULL     -- ms of the machine's monotonic clock
+) STRICT, WITHOUT ROWID;`;
+
 export const schema: string = `-- What it does: makes the tables of an empty locks file. Run once, in one transaction, under the write lock.
 -- Keys: of a claim, (key, ticket): a line is a run of neighbouring rows in the order of their tickets.
 -- Arguments: none. Result: none.

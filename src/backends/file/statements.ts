@@ -49,6 +49,10 @@ const SQL = {
   mortal: 'SELECT * FROM claim WHERE bell = ? AND (held = 0 OR lingers = 0) LIMIT 100',
   orphan: `UPDATE claim SET bell = '' WHERE bell = ?`,
   heldBy: 'SELECT * FROM claim WHERE bell = ? AND held = 1',
+  note: 'SELECT text FROM note WHERE name = ? AND lapses > ?',
+  noteDown: 'INSERT INTO note VALUES (?, ?, ?)',
+  /** A note by its name, and all whose time is over. */
+  forget: 'DELETE FROM note WHERE name = ? OR lapses <= ?',
   range: 'SELECT * FROM claim WHERE key >= ? AND key < ? ORDER BY key, ticket',
 } as const;
 

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { faultOf, isBusy, unavailable } from './faults.ts';
 import { networkOf } from './file-system.ts';
 import { isSameBoot, machineBoot, machineTime } from './machine.ts';
-import { schema } from './sql.generated.ts';
+import { notes, schema } from './sql.generated.ts';
 import { prepare, type Statements } from './statements.ts';
 
 /** `process`: what is granted outlives every process. `power`: it also outlives a power cut; each step waits for the disk. */
@@ -105,6 +105,7 @@ export class Store {
         db.exec(`PRAGMA application_id = ${APPLICATION}`);
         db.prepare('INSERT INTO ledger VALUES (1, ?, ?, 0)').run(FORMAT, this.#boot);
       }
+      db.exec(notes);
       const { format, boot } = db.prepare('SELECT format, boot FROM ledger').get() as { format: number; boot: string };
       if (format !== FORMAT) {
         throw unavailable(
@@ -121,7 +122,7 @@ export class Store {
       }
       const ahead = db.prepare('SELECT 1 FROM claim WHERE joined > ? LIMIT 1').get(machineTime());
       if (boot !== this.#boot || ahead) {
-        db.exec('DELETE FROM claim');
+        db.exec('DELETE FROM claim; DELETE FROM note');
         db.prepare('UPDATE ledger SET boot = ?, last = last + ?').run(this.#boot, LEAP);
       }
       db.exec('COMMIT');

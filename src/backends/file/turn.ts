@@ -63,6 +63,16 @@ export class Turn {
     return { freed: mine !== undefined, next: next && this.attempt(next, sent) };
   }
 
+  note(name: string): string | undefined {
+    const row = this.#sql.note.get(this.#key(name), this.#now);
+    return row && String(row.text);
+  }
+
+  keep(name: string, text: string | undefined, ttl: number): void {
+    this.#sql.forget.run(this.#key(name), this.#now);
+    if (text !== undefined) this.#sql.noteDown.run(this.#key(name), text, this.#now + ttl);
+  }
+
   evict(key: string, ticket: bigint): boolean {
     const line = this.#line(this.#key(key));
     const found = line.at(Number(ticket));

@@ -5,6 +5,7 @@ import type {
   Finding,
   Grant,
   Handle,
+  Notes,
   Release,
   Renewal,
   Standing,
@@ -16,6 +17,7 @@ import { checkPrefix } from '../../core/key.ts';
 import { Bell } from './bell.ts';
 import { findings } from './check.ts';
 import { fits, grantOf, type Line, refusal, rounds, standings, stands } from './line.ts';
+import { notesOf } from './notes.ts';
 import { MICRO, mark, partsOf, type Survey, survey } from './place.ts';
 import { Poller } from './poller.ts';
 import type { MysqlPool } from './pool.ts';
@@ -67,7 +69,7 @@ export interface MysqlOptions {
 }
 
 export interface MysqlBackend extends Backend {
-  /** Makes the table, if it is not there. Done by the first use, too, if the user may. */
+  /** Makes the tables, if they are not there. Done by the first use, too, if the user may. */
   setup(): Promise<void>;
   /** Takes away the rows of idle keys; how many. */
   sweep(): Promise<number>;
@@ -85,6 +87,7 @@ export function mysql(pool: MysqlPool, options: MysqlOptions = {}): MysqlBackend
 class Mysql implements MysqlBackend {
   readonly name = 'mysql';
   readonly traits = TRAITS;
+  readonly notes: Notes;
   readonly #prefix: string;
   readonly #table: Table;
   readonly #poller: Poller;
@@ -96,13 +99,15 @@ class Mysql implements MysqlBackend {
     const { prefix = 'holdfast', table = 'holdfast_lines', poll = 25, gate = false, clock = systemClock } = options;
     this.#prefix = `${checkPrefix(prefix)}/`;
     this.#table = new Table(pool, table, clock, this.name);
+    this.notes = notesOf(this.#table, (name) => this.#nameOf(name));
     this.#poller = new Poller(clock, poll, (keys) => this.#lines(keys));
     this.#bell = gate ? new Bell(this.#table.client, clock, () => this.#poller.hurry()) : undefined;
     this.#sweeper = new Sweeper(this.#table, clock, options);
   }
 
-  setup(): Promise<void> {
-    return this.#table.ready();
+  async setup(): Promise<void> {
+    await this.#table.ready();
+    await this.#table.write(sql.notes);
   }
 
   sweep(): Promise<number> {

@@ -100,6 +100,28 @@ SELECT name, line, {now} AS now FROM {table}
 WHERE name >= :from AND name < :to AND line <> ''
 ORDER BY name LIMIT 200`;
 
+export const noteForget: string = `-- :name
+DELETE FROM {notes} WHERE name = :name`;
+
+export const noteKeep: string = `-- :name, :text, :ttl (µs)
+INSERT INTO {notes} (name, text, lapses) VALUES (:name, :text, {now} + CAST(:ttl AS SIGNED))
+ON DUPLICATE KEY UPDATE text = VALUES(text), lapses = VALUES(lapses)`;
+
+export const noteRead: string = `-- :name. Its text, if there is one whose time is not over.
+SELECT text FROM {notes} WHERE name = :name AND lapses > {now}`;
+
+export const noteSweep: string = `-- Some of those whose time is over.
+DELETE FROM {notes} WHERE lapses <= {now} LIMIT 100`;
+
+export const notes: string = `-- Words that processes leave for each other beside the locks: advice, which may be gone. Made with the first note.
+CREATE TABLE IF NOT EXISTS {notes} (
+  name VARBINARY(600) NOT NULL,
+  text VARBINARY(1024) NOT NULL,
+  lapses BIGINT NOT NULL,
+  PRIMARY KEY (name),
+  KEY lapses (lapses)
+) ENGINE = InnoDB`;
+
 export const now: string = `-- The server's time when this is evaluated, µs since 1970. UTC_TIMESTAMP stands still from the start of the statement,
 -- also while it waits for a row lock; SYSDATE goes on, but in the session's time zone. So: the start, plus how far SYSDATE
 -- is from NOW, which is the start in the same time zone. The modulus takes out a change of summer time in between.

@@ -41,7 +41,11 @@ export class Table {
     const key = `${text}${list?.text}`;
     let found = this.#statements.get(key);
     if (!found) {
-      found = statement(text, { table: this.#name, list: list?.text ?? '' });
+      found = statement(text, {
+        table: this.#name,
+        notes: `${this.#name.slice(0, -1)}_notes\``,
+        list: list?.text ?? '',
+      });
       this.#statements.set(key, found);
     }
     return found.bind(values, list?.values ?? []);

@@ -4,6 +4,7 @@ import type {
   Claim,
   Finding,
   Handle,
+  Notes,
   Release,
   Renewal,
   Standing,
@@ -16,6 +17,7 @@ import { type Dial, dialLike, type PgPool, type Row } from './client.ts';
 import { findings } from './findings.ts';
 import { Mailbox } from './mailbox.ts';
 import { type Naming, naming } from './names.ts';
+import { notesOf } from './notes.ts';
 import { open, scriptOf } from './schema.ts';
 import { Server } from './server.ts';
 import { evict, inspect, renew, rights } from './sql.generated.ts';
@@ -72,6 +74,7 @@ class Postgres implements PostgresBackend {
   readonly name = 'postgres';
   readonly traits: Traits;
   readonly watch: Backend['watch'];
+  readonly notes: Notes;
   readonly #clock: Clock;
   readonly #server: Server;
   readonly #mailbox: Mailbox | undefined;
@@ -89,6 +92,7 @@ class Postgres implements PostgresBackend {
     this.#server = new Server(pool, clock, this.name);
     this.#named = naming(names);
     this.#create = setup === 'auto';
+    this.notes = notesOf(this.#server, this.#named, this.#create);
     this.#statement = {
       attempt: this.#named(`SELECT ${OUTCOME} FROM {attempt}(${CLAIM(1)})`),
       release: this.#named('SELECT {release}($1, $2) AS freed'),

@@ -1,7 +1,7 @@
 import { isMissing, unavailable } from './errors.ts';
 import { type Naming, naming } from './names.ts';
 import type { Server } from './server.ts';
-import { admit, attempt, release, settle, state, sweep, tables } from './sql.generated.ts';
+import { admit, attempt, notes, release, settle, state, sweep, tables } from './sql.generated.ts';
 
 /** What is stored, and understood. */
 const FORMAT = 1;
@@ -12,7 +12,7 @@ const OLDEST = 120_000;
 export const setupScript = (names: Naming = {}): string => scriptOf(naming(names));
 
 export const scriptOf = (named: (script: string) => string): string =>
-  [tables, admit, settle, attempt, release, sweep].map(named).join('\n\n');
+  [tables, admit, settle, attempt, release, sweep, notes].map(named).join('\n\n');
 
 /**
  * Looks once at what is stored before anything is asked of it, and sets it up if that is wanted and it is not there.

@@ -228,6 +228,30 @@ FROM (
 ) AS standing
 ORDER BY key, ticket`;
 
+export const noteForget: string = `-- $1 name
+DELETE FROM {notes} WHERE name = $1`;
+
+export const noteKeep: string = `-- $1 name, $2 text, $3 ms to keep it. Some of those whose time is over go, unless somebody is at them.
+WITH over AS (
+  SELECT name FROM {notes} WHERE lapses <= clock_timestamp() AND name <> $1 LIMIT 100 FOR UPDATE SKIP LOCKED
+), gone AS (
+  DELETE FROM {notes} n USING over WHERE n.name = over.name
+)
+INSERT INTO {notes} (name, text, lapses) VALUES ($1, $2, clock_timestamp() + $3::float8 * interval '1 ms')
+ON CONFLICT (name) DO UPDATE SET text = EXCLUDED.text, lapses = EXCLUDED.lapses`;
+
+export const noteRead: string = `-- $1 name. Gives its text, if there is one whose time is not over.
+SELECT text FROM {notes} WHERE name = $1 AND lapses > clock_timestamp()`;
+
+export const notes: string = `-- Words that processes leave for each other beside the locks: advice, which may be gone. Made by setup(), or when the first
+-- note is kept.
+CREATE TABLE IF NOT EXISTS {notes} (
+  name   bytea PRIMARY KEY,
+  text   text NOT NULL,
+  lapses timestamptz NOT NULL
+);
+CREATE INDEX IF NOT EXISTS {=notes_over} ON {notes} (lapses);`;
+
 export const release: string = `-- Gives up a hold or a place, and admits whom the rule then admits.
 --   key, id   of the claim
 -- Gives whether there was a hold or place that had not lapsed.

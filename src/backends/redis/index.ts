@@ -5,6 +5,7 @@ import type {
   Finding,
   Grant,
   Handle,
+  Notes,
   Release,
   Renewal,
   Standing,
@@ -17,7 +18,7 @@ import { findings } from './check.ts';
 import { Engine } from './engine.ts';
 import { EngineTime } from './engine-time.ts';
 import { meaning } from './errors.ts';
-import { keysOf, nameOf, patternOf } from './keys.ts';
+import { keysOf, nameOf, noteOf, patternOf } from './keys.ts';
 import { Mailbox } from './mailbox.ts';
 import { type Port, portOf, type RedisClient } from './port.ts';
 import { ATTEMPT, EVICT, INSPECT, PASS, RELEASE, RENEW, type Script } from './scripts.generated.ts';
@@ -144,6 +145,18 @@ class Redis implements Backend {
   async evict(key: string, ticket: bigint): Promise<boolean> {
     return readFreed(await this.#one('evict', EVICT, { key, args: [digits(ticket)] }));
   }
+
+  readonly notes: Notes = {
+    read: async (name) => {
+      const text = await this.#engine.command('read a note', 'GET', noteOf(this.#prefix, name));
+      return text === null ? undefined : String(text);
+    },
+    write: async (name, text, ttl) => {
+      const key = noteOf(this.#prefix, name);
+      if (text === undefined) await this.#engine.command('forget a note', 'DEL', key);
+      else await this.#engine.command('keep a note', 'SET', key, text, 'PX', `${Math.ceil(ttl)}`);
+    },
+  };
 
   check(): Promise<Finding[]> {
     const id = this.#clock.id();

@@ -11,6 +11,9 @@ export function keysOf(prefix: string, name: string): LockKeys {
   return [lock, `${lock}:line`, `${lock}:claims`];
 }
 
+/** Where a note is kept, beside what a lock of that name keeps. */
+export const noteOf = (prefix: string, name: string): string => `${keysOf(prefix, name)[0]}:note`;
+
 /** The name behind a lock's key, or undefined for any other key. */
 export function nameOf(prefix: string, key: string): string | undefined {
   const start = `${prefix}:{`;

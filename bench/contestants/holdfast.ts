@@ -1,0 +1,23 @@
+import type { Backend } from '../../src/core/backend.ts';
+import type { LockOptions } from '../../src/core/options.ts';
+import { createLocks } from '../../src/index.ts';
+import type { Contestant } from '../contestant.ts';
+
+/** The whole of us: what a user calls. */
+export function holdfast(backend: Backend, options: LockOptions = {}): Contestant {
+  const locks = createLocks(backend, options);
+  return {
+    lock: (key) => {
+      const mutex = locks.mutex(key);
+      return async () => {
+        const lease = await mutex.acquire();
+        return () => lease.release();
+      };
+    },
+  };
+}
+
+/** Each lock object stands in the engine's line by itself, as if it were a process of its own. */
+export const apart = (backend: Backend): Contestant => ({
+  lock: (key) => holdfast(backend, { handOff: false }).lock(key),
+});

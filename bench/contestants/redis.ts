@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LockFactory } from '@verrou/core';
+import { redisStore } from '@verrou/core/drivers/redis';
+import { Redis } from 'ioredis';
+import { Mutex } from 'redis-semaphore';
+import Redlock from 'redlock';
+import { redis } from '../../src/backends/redis/index.ts';
+import { HOST } from '../../test/kit/net.ts';
+import type { Contestant, Contestants, Place, Release } from '../contestant.ts';
+import { apart, holdfast } from './holdfast.ts';
+
+const TTL = 30_000;
+/** Of the poll that stands for "just SET NX in a loop". ms. */
+const POLL = 5;
+const COMPARE_AND_DELETE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
+
+const connect = ({ port }: Place): Redis => new Redis({ host: HOST, port });
+
+/** The floor: what anyone would write first, a pair of commands, and a poll where the key is taken. */
+async function bare(place: Place): Promise<Contestant> {
+  const client = connect(place);
+  const sha1 = (await client.script('LOAD', COMPARE_AND_DELETE)) as string;
+  return {
+    lock: (key) => async () => {
+      const value = randomUUID();
+      while ((await client.set(key, value, 'PX', TTL, 'NX')) === null) await sleep(POLL);
+      return () => client.evalsha(sha1, 1, key, value);
+    },
+  };
+}
+
+/** The floor of a hand-over: two processes throw a baton by PUBLISH, with nothing around it. */
+async function baton(place: Place): Promise<Contestant> {
+  const [client, ear] = [connect(place), connect(place)];
+  const batons: true[] = place.seat === 0 ? [true] : [];
+  let caught: (() => void) | undefined;
+  ear.on('message', () => {
+    batons.push(true);
+    caught?.();
+  });
+  await ear.subscribe(`baton:${place.seat}`);
+  const release = (): unknown => client.publish(`baton:${1 - place.seat}`, 'here');
+  return {
+    lock: () => async (): Promise<Release> => {
+      while (!batons.pop()) await new Promise<void>((resolve) => (caught = resolve));
+      return release;
+    },
+  };
+}
+
+function redlock(place: Place): Contestant {
+  const locks = new Redlock([connect(place)], { retryCount: -1 });
+  locks.on('error', () => {}); // it tells of every refusal
+  return {
+    lock: (key) => async () => {
+      const lock = await locks.acquire([key], TTL);
+      return () => lock.release();
+    },
+  };
+}
+
+function redisSemaphore(place: Place): Contestant {
+  const client = connect(place);
+  return {
+    lock: (key) => async () => {
+      const mutex = new Mutex(client, key, { lockTimeout: TTL, acquireTimeout: Number.POSITIVE_INFINITY });
+      await mutex.acquire();
+      return () => mutex.release();
+    },
+  };
+}
+
+function verrou(place: Place): Contestant {
+  const factory = new LockFactory(redisStore({ connection: connect(place) }).factory());
+  return {
+    lock: (key) => async () => {
+      const lock = factory.createLock(key, TTL);
+      await lock.acquire();
+      return () => lock.release();
+    },
+  };
+}
+
+export default {
+  holdfast: (place) => holdfast(redis(connect(place))),
+  'holdfast, no hand-off': (place) => holdfast(redis(connect(place)), { handOff: false }),
+  'holdfast, apart': (place) => apart(redis(connect(place))),
+  bare,
+  baton,
+  redlock,
+  'redis-semaphore': redisSemaphore,
+  verrou,
+} satisfies Contestants;

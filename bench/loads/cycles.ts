@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Contestant } from '../contestant.ts';
+
+export interface CyclesPlan {
+  readonly callers: number;
+  /** Each caller its own key, or one for all. */
+  readonly own: boolean;
+  /** ms inside the section. */
+  readonly work: number;
+  readonly ms: number;
+  /** Cycles between two looks at the clock: more where a cycle is not much dearer than a look. */
+  readonly every: number;
+}
+
+export interface Cycles {
+  readonly sections: number;
+  /** Sections of another caller than the one before in this process: a caller that takes its own key again is no hand-over. */
+  readonly handOvers: number;
+  readonly ms: number;
+  /** Of this process, µs. */
+  readonly cpu: number;
+  /** Of the caller that was served least. */
+  readonly least: number;
+  /** Longest wait seen, those included who still wait at the end. ms. */
+  readonly longest: number;
+}
+
+/** Who still waited when the time was over. */
+let rest: Promise<unknown> = Promise.resolve();
+/** Longest time to let them finish; a peer's callers may starve for longer. ms. */
+const PATIENCE = 3_000;
+
+/** The callers of the last run have had their turn, so that they do not disturb the next. */
+export const drained = (): Promise<unknown> => Promise.race([rest, sleep(PATIENCE)]);
+
+/** Callers that take, work, release, and begin again, for a while. */
+export async function cycles(contestant: Contestant, plan: CyclesPlan): Promise<Cycles> {
+  const { callers, own, work, every } = plan;
+  const served = new Array<number>(callers).fill(0);
+  const asking = new Array<number>(callers).fill(Number.POSITIVE_INFINITY);
+  let longest = 0;
+  let handOvers = 0;
+  let last = -1;
+  const idle = process.cpuUsage();
+  const began = performance.now();
+  const until = began + plan.ms;
+  const caller = async (_: unknown, me: number): Promise<void> => {
+    const take = contestant.lock(own ? `own:${process.pid}:${me}` : 'one');
+    while (performance.now() < until) {
+      for (let i = 0; i < every; i++) {
+        if (work > 0) asking[me] = performance.now();
+        const release = await take();
+        if (work > 0) {
+          longest = Math.max(longest, performance.now() - asking[me]!);
+          asking[me] = Number.POSITIVE_INFINITY;
+          await sleep(work);
+        }
+        if (last !== me) handOvers++;
+        last = me;
+        await release();
+        served[me]!++;
+      }
+    }
+  };
+  rest = Promise.all(Array.from({ length: callers }, caller));
+  await Promise.race([rest, sleep(plan.ms)]);
+  const ms = performance.now() - began;
+  const { user, system } = process.cpuUsage(idle);
+  longest = Math.max(longest, ...asking.map((since) => began + ms - since));
+  return {
+    sections: served.reduce((sum, n) => sum + n),
+    handOvers,
+    ms,
+    cpu: user + system,
+    least: Math.min(...served),
+    longest,
+  };
+}

@@ -1,0 +1,36 @@
+import type { Notes } from '../../core/backend.ts';
+import { isNoTable } from './errors.ts';
+import { MICRO } from './place.ts';
+import { noteForget, noteKeep, noteRead, noteSweep, notes } from './sql.generated.ts';
+import type { Table } from './table.ts';
+
+/** One write in so many takes away what is over. */
+const SWEEP = 64;
+
+/** Notes in a table of their own, made with the first of them. */
+export function notesOf(table: Table, nameOf: (name: string) => Buffer): Notes {
+  let written = 0;
+
+  async function made<T>(ask: () => Promise<T>): Promise<T> {
+    await table.ready();
+    return ask().catch(async (error: Error) => {
+      if (!isNoTable(error.cause)) throw error;
+      await table.write(notes);
+      return ask();
+    });
+  }
+
+  return {
+    async read(name) {
+      const [row] = await made(() => table.read(noteRead, { name: nameOf(name) }));
+      return row && String(row.text);
+    },
+    async write(name, text, ttl) {
+      const values = { name: nameOf(name), ttl: `${Math.ceil(ttl * MICRO)}` };
+      await made(() =>
+        text === undefined ? table.write(noteForget, values) : table.write(noteKeep, { ...values, text }),
+      );
+      if (++written % SWEEP === 0) await table.write(noteSweep);
+    },
+  };
+}

@@ -1,0 +1,2 @@
+-- :name
+DELETE FROM {notes} WHERE name = :name

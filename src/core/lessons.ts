@@ -1,0 +1,57 @@
+import { type Lesson, learn, read, written } from './adaptive.ts';
+import type { Notes } from './backend.ts';
+import type { Engine } from './engine.ts';
+import { LockError } from './errors.ts';
+import type { Terms } from './options.ts';
+import type { Space } from './space.ts';
+
+/** How long a lesson is remembered. ms. */
+const DAY = 86_400_000;
+/** Longest time that a lesson may hold up the lock. ms. */
+const PATIENCE = 1_000;
+
+/** What holders of a group leave for the next: how long their work took. Advice, so trouble with it is no trouble of the lock. */
+export class Lessons {
+  readonly #notes: Notes;
+  readonly #engine: Engine;
+  readonly #group: string;
+  readonly #cap: number;
+  #before: Lesson | undefined;
+
+  private constructor(notes: Notes, engine: Engine, group: string, cap: number) {
+    this.#notes = notes;
+    this.#engine = engine;
+    this.#group = group;
+    this.#cap = cap;
+  }
+
+  /**
+   * Undefined for terms that are not adaptive.
+   * @throws LockError `LOCK_UNSUPPORTED`
+   */
+  static of({ engine }: Space, key: string, { adaptive }: Terms): Lessons | undefined {
+    const { backend } = engine;
+    if (!adaptive) return undefined;
+    if (backend.notes) return new Lessons(backend.notes, engine, adaptive.group ?? key, adaptive.cap);
+    const why = `${backend.name} keeps no notes, so leases cannot be adaptive there; let them renew instead`;
+    throw new LockError('LOCK_UNSUPPORTED', why, { key, backend: backend.name });
+  }
+
+  /** The terms with the lease that the last holders would have needed. */
+  async lengthen(terms: Terms): Promise<Terms> {
+    this.#before = read(await this.#tried(() => this.#notes.read(this.#group)));
+    const lease = Math.min(this.#before?.lease ?? 0, this.#cap);
+    return lease > terms.ttl ? { ...terms, ttl: lease } : terms;
+  }
+
+  /** @param ttl the lease that was asked for */
+  async leave(took: number, ttl: number): Promise<void> {
+    const lesson = learn(this.#before, took, ttl, this.#cap);
+    if (!lesson && !this.#before) return;
+    await this.#tried(() => this.#notes.write(this.#group, lesson && written(lesson), DAY));
+  }
+
+  #tried<T>(ask: () => Promise<T>): Promise<T | undefined> {
+    return this.#engine.bounded(ask, PATIENCE, () => 'a note').catch(() => undefined);
+  }
+}

@@ -1,0 +1,55 @@
+export type StockErrorCode =
+  /** There is no such product, or no such request in it. */
+  | 'STOCK_UNKNOWN'
+  | 'STOCK_EXISTS'
+  /** Not so many units are left; `final` says whether that can still change. */
+  | 'STOCK_SOLD_OUT'
+  /** The buyer would have more than the product's limit. */
+  | 'STOCK_LIMIT'
+  /** The request id was used for something else. */
+  | 'STOCK_REQUEST_REUSED'
+  /** The reservation ran out; its units went back. */
+  | 'STOCK_EXPIRED'
+  | 'STOCK_CANCELLED'
+  /** It is sold, and cannot be cancelled. */
+  | 'STOCK_CONFIRMED'
+  /** Restocking was closed. */
+  | 'STOCK_CLOSED'
+  /** Units kept moving; nothing was taken. */
+  | 'STOCK_BUSY'
+  /** A bad name, number or option. */
+  | 'STOCK_INVALID';
+
+/** Seen by every copy of the package, where `instanceof` sees only its own. */
+const BRAND = Symbol.for('holdfast.StockError');
+
+/** A refusal: nothing was changed. What the engine itself throws (and a LockError) means that nobody knows: ask again with the same request id. */
+export class StockError extends Error {
+  override readonly name = 'StockError';
+  readonly code: StockErrorCode;
+  readonly product?: string;
+  /** With `STOCK_SOLD_OUT`: nothing is reserved and restocking is closed, so it stays so. */
+  readonly final?: boolean;
+  readonly [BRAND] = true;
+
+  constructor(
+    code: StockErrorCode,
+    message: string,
+    { product, final }: { readonly product?: string; readonly final?: boolean } = {},
+  ) {
+    super(message);
+    this.code = code;
+    if (product !== undefined) this.product = product;
+    if (final !== undefined) this.final = final;
+  }
+}
+
+/** Whether `error` is of stock, of `code` if given; true across copies of the package. */
+export function isStockError(error: unknown, code?: StockErrorCode): error is StockError {
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    (error as { [BRAND]?: unknown })[BRAND] === true &&
+    (code === undefined || (error as StockError).code === code)
+  );
+}

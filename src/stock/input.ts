@@ -1,0 +1,44 @@
+import { type Duration, LONGEST, milliseconds } from '../core/duration.ts';
+import { isLockError, shown } from '../core/errors.ts';
+import { StockError } from './errors.ts';
+
+/** Longest name of a product, buyer or request, in bytes of UTF-8: encoded it still fits an index of every engine. */
+const MAX_NAME_BYTES = 128;
+/** A sum of these stays exact in a double, and in JSON as Lua writes it. */
+export const MAX_UNITS = 1_000_000_000;
+export const MAX_SEGMENTS = 1_000;
+
+const invalid = (message: string): StockError => new StockError('STOCK_INVALID', message);
+
+/** Checks a name and encodes it for the engine. */
+export function checkName(value: unknown, what: string): string {
+  if (typeof value !== 'string' || value === '') {
+    throw invalid(`${what} is ${shown(value)}; it must be a string that is not empty`);
+  }
+  if (!value.isWellFormed()) throw invalid(`${what} ${shown(value)} is not well-formed Unicode`);
+  const bytes = Buffer.byteLength(value);
+  if (bytes > MAX_NAME_BYTES)
+    throw invalid(`${what} ${shown(value)} has ${bytes} bytes; at most ${MAX_NAME_BYTES} are allowed`);
+  return encodeURIComponent(value);
+}
+
+export function checkCount(value: unknown, what: string, min: number, max: number): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
+  throw invalid(`${what} is ${shown(value)}; it must be a whole number from ${min} to ${max}`);
+}
+
+export function checkDuration(value: Duration, what: string): number {
+  try {
+    return Math.ceil(milliseconds(value, what, { min: 1, max: LONGEST }));
+  } catch (error) {
+    throw isLockError(error) ? invalid(error.message) : error;
+  }
+}
+
+/** So that a misspelt option is not silently without effect. */
+export function checkOptions(options: object, known: readonly string[], of: string): void {
+  if (typeof options !== 'object' || options === null) throw invalid(`${of} takes an object of options`);
+  for (const name of Object.keys(options)) {
+    if (!known.includes(name)) throw invalid(`${of} has no option ${shown(name)}; there are ${known.join(', ')}`);
+  }
+}

@@ -1,0 +1,94 @@
+import { RESERVE } from './cell.ts';
+import { StockError } from './errors.ts';
+import type { Cells } from './look.ts';
+import type { Layout, StockStore } from './store.ts';
+
+/** Passes of reading, finishing and writing before somebody else's changes are too many. */
+const TRIES = 50;
+
+type Next = NonNullable<Layout['next']>;
+
+/** The layout after its `next`. */
+export function finished({ next, ...layout }: Layout): Layout {
+  if (!next) return layout;
+  return {
+    ...layout,
+    version: layout.version + 1,
+    epoch: layout.epoch + 1,
+    sizes: [...layout.sizes.filter((size) => size !== next.size), next.size],
+    cells: Math.max(layout.cells, next.size),
+    closed: next.closed,
+  };
+}
+
+/**
+ * The layout of one product, as this process knows it. A change is written down first (`next`), then every cell gets the new
+ * epoch, so that nobody sells by the old layout any more, and only then it holds. Whoever meets a change half done finishes it.
+ */
+export class LayoutOf {
+  readonly #store: StockStore;
+  readonly #product: string;
+  readonly #cells: Cells;
+  #known: Layout | undefined;
+
+  constructor(store: StockStore, product: string, cells: Cells) {
+    this.#store = store;
+    this.#product = product;
+    this.#cells = cells;
+  }
+
+  /** As it was last read. @throws StockError `STOCK_UNKNOWN`, `STOCK_INVALID` */
+  async get(): Promise<Layout> {
+    return this.#known ?? this.read();
+  }
+
+  async read(): Promise<Layout> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const layout = await this.#store.layout(this.#product);
+      if (!layout) throw new StockError('STOCK_UNKNOWN', 'there is no such product', this.#named);
+      if (layout.servers !== this.#store.servers) {
+        const message = `it is spread over ${layout.servers} servers, and this store has ${this.#store.servers}: give the same, in the same order`;
+        throw new StockError('STOCK_INVALID', message, this.#named);
+      }
+      const done = await this.#finish(layout);
+      if (done) {
+        this.#known = done;
+        return done;
+      }
+    }
+    throw new StockError('STOCK_BUSY', 'its layout is changed without end', this.#named);
+  }
+
+  /** @param change what is to come after this layout; undefined: nothing to do */
+  async change(change: (layout: Layout) => Next | undefined): Promise<Layout> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const layout = await this.read();
+      const next = change(layout);
+      if (!next) return layout;
+      await this.#store.relayout(this.#product, layout.version, { ...layout, version: layout.version + 1, next });
+      const after = await this.read();
+      if (!change(after)) return after;
+    }
+    throw new StockError('STOCK_BUSY', 'its layout is changed without end', this.#named);
+  }
+
+  /** Undefined when somebody else wrote in the meantime. */
+  async #finish(layout: Layout): Promise<Layout | undefined> {
+    const { next } = layout;
+    if (!next) return layout;
+    const done = finished(layout);
+    const { epoch } = done;
+    await Promise.all(
+      Array.from({ length: done.cells + 1 }, (_, i) => {
+        const units = next.put[i + RESERVE] ?? 0;
+        const put = { op: 'put', epoch, id: 'p:', units } as const;
+        return this.#cells.step(i + RESERVE, { op: 'open', epoch }, ...(units > 0 ? [put] : []));
+      }),
+    );
+    return (await this.#store.relayout(this.#product, layout.version, done)) ? done : undefined;
+  }
+
+  get #named(): { product: string } {
+    return { product: decodeURIComponent(this.#product) };
+  }
+}

@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Duration } from '../core/duration.ts';
+import { isLockError } from '../core/errors.ts';
+import type { Mutex } from '../primitives/mutex.ts';
+import { RESERVE } from './cell.ts';
+import { checkCount, checkDuration, checkOptions, MAX_UNITS } from './input.ts';
+import type { LayoutOf } from './layout.ts';
+import { type Cells, type Look, transits } from './look.ts';
+
+export interface Rebalancing {
+  /** A segment with fewer free units is filled up. Default 10. */
+  readonly low?: number;
+  /** Units moved at a time. Default 20. */
+  readonly batch?: number;
+  /** Pause between two looks. Default 1 s. */
+  readonly every?: Duration;
+  /** When the reserve is empty and the segments run low, go on with fewer of them. Default false. */
+  readonly merge?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface Wanted {
+  readonly from: number;
+  readonly to: number;
+  readonly units: number;
+}
+
+/**
+ * What to move next: out of segments that are no longer sold from, and from the reserve to the segments that run low, the
+ * poorest first.
+ * @param size segments that are sold from
+ */
+export function plan(look: Look, size: number, low: number, batch: number): Wanted[] {
+  const cells = [...look].filter(([i]) => i !== RESERVE);
+  const drained = cells
+    .filter(([i, { free }]) => i >= size && free > 0)
+    .map(([from, { free }]) => ({ from, to: RESERVE, units: free }));
+  let left = look.get(RESERVE)!.free;
+  const filled: Wanted[] = [];
+  const poor = cells.filter(([i, { free }]) => i < size && free < low).sort(([, a], [, b]) => a.free - b.free);
+  for (const [to] of poor) {
+    const units = Math.min(batch, left);
+    if (units > 0) filled.push({ from: RESERVE, to, units });
+    left -= units;
+  }
+  return [...drained, ...filled];
+}
+
+/** How many segments are worth while: each with `low` units, or with what is left. */
+export function merged(look: Look, size: number, low: number): number {
+  let free = 0;
+  for (const cell of look.values()) free += cell.free;
+  const needed = Math.max(1, Math.ceil(free / low));
+  return look.get(RESERVE)!.free === 0 && needed <= size / 2 ? needed : size;
+}
+
+interface Scene {
+  readonly lock: Mutex;
+  readonly cells: Cells;
+  readonly layout: LayoutOf;
+  resize(segments: number): Promise<void>;
+}
+
+/** One at a time over all processes; whoever waits takes over when the one that works dies. */
+export async function rebalance(scene: Scene, options: Rebalancing): Promise<void> {
+  checkOptions(options, ['low', 'batch', 'every', 'merge', 'signal'], 'rebalance');
+  const low = checkCount(options.low ?? 10, 'low', 1, MAX_UNITS);
+  const batch = checkCount(options.batch ?? 20, 'batch', 1, MAX_UNITS);
+  const every = checkDuration(options.every ?? '1s', 'every');
+  const { signal, merge = false } = options;
+  try {
+    while (!(await tenure(scene, { low, batch, every, merge, signal })));
+  } catch (error) {
+    if (!signal?.aborted) throw error;
+  }
+}
+
+/** As long as the lock is held. True when there is nothing left to do, ever. */
+function tenure(
+  { lock, cells, layout, resize }: Scene,
+  { low, batch, every, merge, signal }: Omit<Rebalancing, 'every'> & { low: number; batch: number; every: number },
+): Promise<boolean> {
+  const work = async (lease: { readonly held: boolean; readonly signal: AbortSignal }): Promise<boolean> => {
+    const stop = signal ? AbortSignal.any([signal, lease.signal]) : lease.signal;
+    while (lease.held && !stop.aborted) {
+      const { cells: count, sizes, closed } = await layout.read();
+      const look = await cells.look(count);
+      const size = sizes.at(-1)!;
+      await Promise.all(transits(look).map((transit) => cells.finish(transit)));
+      // Not all at once: many moves out of one cell would stand in the sellers' way.
+      const wanted = plan(look, size, low, batch);
+      for (const { from, to, units } of wanted) if (lease.held) await cells.move(from, to, units);
+      const fewer = merge ? merged(look, size, low) : size;
+      if (fewer < size) await resize(fewer);
+      else if (wanted.length === 0 && closed && look.get(RESERVE)!.free === 0) return true;
+      if (wanted.length === 0) await sleep(every, undefined, { signal: stop }).catch(() => {});
+    }
+    return signal?.aborted ?? false;
+  };
+  return lock
+    .run(work, signal ? { signal } : {})
+    .catch((error: unknown) => (isLockError(error, 'LOCK_LOST') ? false : Promise.reject(error)));
+}

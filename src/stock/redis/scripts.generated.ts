@@ -1,0 +1,216 @@
+// Generated from lua/*.lua by scripts/build-lua.mjs; edit those.
+
+/** One constant script, run by its hash. */
+export interface Script {
+  readonly name: string;
+  readonly sha1: string;
+  readonly text: string;
+}
+
+export const RELAYOUT: Script = {
+  name: 'relayout',
+  sha1: 'e925b2ac0b1cbda92a7118ad6566bb030b1199f6',
+  text: `local known = redis.call('GET', KEYS[1])
+local version = known and cjson.decode(known).version or 0
+if version ~= tonumber(ARGV[1]) then return 0 end
+redis.call('SET', KEYS[1], ARGV[2])
+return 1`,
+};
+
+export const STEP: Script = {
+  name: 'step',
+  sha1: 'e179b85c604187273d98be59f1c5ecb0e3dc5ff3',
+  text: `local CELL, REQUESTS, BOUGHT, DUE = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local MOST = 1000
+local FIELDS = { 'v', 'epoch', 'free', 'reserved', 'sold', 'put', 'in', 'out', 'generation', 'seq', 'fence' }
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local cell, changed = nil, {}
+local values = redis.call('HMGET', CELL, unpack(FIELDS))
+if values[1] then
+  if values[1] ~= '1' then return redis.error_reply('HOLDFAST a cell in a format this version does not know') end
+  cell = {}
+  for i, field in ipairs(FIELDS) do cell[field] = field == 'fence' and values[i] or tonumber(values[i]) end
+end
+local function set(field, value)
+  cell[field] = value
+  changed[field] = value
+end
+local function add(field, units)
+  set(field, cell[field] + units)
+end
+local function entry_of(id)
+  local text = redis.call('HGET', REQUESTS, id)
+  if not text then return nil end
+  local status, units, til, buyer = text:match('^(%l+) (%d+) (%d+) (.*)$')
+  return { status = status, units = tonumber(units), til = tonumber(til), buyer = buyer }
+end
+local function write(id, entry)
+  redis.call('HSET', REQUESTS, id, ('%s %.0f %.0f %s'):format(entry.status, entry.units, entry.til, entry.buyer))
+end
+local function told(is, entry)
+  return { is = is, units = entry.units, buyer = entry.buyer, ['until'] = entry.til, now = now }
+end
+local function bought_by(buyer)
+  return buyer == '' and 0 or tonumber(redis.call('HGET', BOUGHT, buyer) or 0)
+end
+local function count(buyer, units)
+  if buyer ~= '' and redis.call('HINCRBY', BOUGHT, buyer, units) <= 0 then redis.call('HDEL', BOUGHT, buyer) end
+end
+local function give_back(id, entry, status)
+  add('free', entry.units)
+  add('reserved', -entry.units)
+  add('generation', 1)
+  count(entry.buyer, -entry.units)
+  redis.call('ZREM', DUE, id)
+  entry.status, entry.til = status, 0
+  write(id, entry)
+end
+local function fenced(token)
+  if token == '' or token == cell.fence then return false end
+  if #cell.fence > #token or (#cell.fence == #token and cell.fence > token) then return true end
+  set('fence', token)
+  return false
+end
+local function whole()
+  local copy = { moves = {}, seen = {} }
+  for _, field in ipairs(FIELDS) do copy[field] = cell[field] end
+  local all = redis.call('HGETALL', CELL)
+  for i = 1, #all, 2 do
+    local kind, other = all[i]:match('^([ms])(%-?%d+)$')
+    if kind == 's' then
+      copy.seen[other] = tonumber(all[i + 1])
+    elseif kind == 'm' then
+      local seq, units = all[i + 1]:match('^(%d+) (%d+)$')
+      copy.moves[other] = { seq = tonumber(seq), units = tonumber(units) }
+    end
+  end
+  return copy
+end
+local answer = {}
+function answer.put(step)
+  local known = entry_of(step.id)
+  if known then return { is = known.units == step.units and known.status or 'reused' } end
+  if step.epoch ~= cell.epoch then return { is = 'stale' } end
+  write(step.id, { status = 'put', units = step.units, til = 0, buyer = '' })
+  add('put', step.units)
+  add('free', step.units)
+  add('generation', 1)
+  return { is = 'done' }
+end
+function answer.take(step)
+  if step.epoch ~= cell.epoch then return { is = 'stale' } end
+  if fenced(step.token) then return { is = 'fenced' } end
+  local known = entry_of(step.id)
+  if known then
+    local same = known.units == step.units and known.buyer == step.buyer
+    if not same or (step.ttl == 0 and known.status == 'reserved') then return { is = 'reused' } end
+    return told(known.status, known)
+  end
+  if step.limit > 0 then
+    local bought = step.already + bought_by(step.buyer)
+    if bought + step.units > step.limit then return { is = 'limit', bought = bought } end
+  end
+  if cell.free < step.units then return { is = 'empty' } end
+  local entry = { status = 'sold', units = step.units, til = 0, buyer = step.buyer }
+  if step.ttl > 0 then
+    entry.status, entry.til = 'reserved', now + step.ttl
+    redis.call('ZADD', DUE, ('%.0f'):format(entry.til), step.id)
+  end
+  write(step.id, entry)
+  count(step.buyer, step.units)
+  add('free', -step.units)
+  add(entry.status, step.units)
+  return told('done', entry)
+end
+function answer.settle(step)
+  if fenced(step.token) then return { is = 'fenced' } end
+  local entry = entry_of(step.id)
+  if not entry or entry.status == 'put' then return { is = 'unknown' } end
+  if entry.status ~= 'reserved' then return told(entry.status, entry) end
+  if step.to == 'cancelled' then
+    give_back(step.id, entry, 'cancelled')
+  else
+    redis.call('ZREM', DUE, step.id)
+    entry.status, entry.til = 'sold', 0
+    write(step.id, entry)
+    add('reserved', -entry.units)
+    add('sold', entry.units)
+  end
+  return told('done', entry)
+end
+function answer.find(step)
+  local entry = entry_of(step.id)
+  local reply = entry and told(entry.status, entry) or { is = 'unknown' }
+  reply.bought = bought_by(step.buyer)
+  return reply
+end
+function answer.send(step)
+  local field = ('m%.0f'):format(step.to)
+  local move = redis.call('HGET', CELL, field)
+  if move then
+    local seq, units = move:match('^(%d+) (%d+)$')
+    return { is = 'busy', seq = tonumber(seq), units = tonumber(units) }
+  end
+  local units = math.min(step.units, cell.free)
+  if units <= 0 then return { is = 'empty' } end
+  add('seq', 1)
+  add('free', -units)
+  add('out', units)
+  add('generation', 1)
+  redis.call('HSET', CELL, field, ('%.0f %.0f'):format(cell.seq, units))
+  return { is = 'done', seq = cell.seq, units = units }
+end
+function answer.receive(step)
+  local field = ('s%.0f'):format(step.from)
+  if step.seq > tonumber(redis.call('HGET', CELL, field) or 0) then
+    redis.call('HSET', CELL, field, ('%.0f'):format(step.seq))
+    add('free', step.units)
+    add('in', step.units)
+    add('generation', 1)
+  end
+  return { is = 'done' }
+end
+function answer.clear(step)
+  local field = ('m%.0f'):format(step.to)
+  local move = redis.call('HGET', CELL, field)
+  if move and tonumber(move:match('^%d+')) == step.seq then redis.call('HDEL', CELL, field) end
+  return { is = 'done' }
+end
+function answer.look()
+  return { is = 'done', cell = whole() }
+end
+function answer.tally()
+  local sums = { reserved = 0, sold = 0 }
+  for _, text in ipairs(redis.call('HVALS', REQUESTS)) do
+    local status, units = text:match('^(%l+) (%d+)')
+    if sums[status] then sums[status] = sums[status] + units end
+  end
+  return { is = 'done', cell = whole(), reserved = sums.reserved, sold = sums.sold }
+end
+function answer.open(step)
+  if not cell then
+    cell = {}
+    for _, field in ipairs(FIELDS) do set(field, field == 'fence' and '' or 0) end
+    set('v', 1)
+  end
+  set('epoch', math.max(cell.epoch, step.epoch))
+  return { is = 'done' }
+end
+if cell then
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', DUE, '-inf', now, 'LIMIT', 0, MOST)) do
+    give_back(id, entry_of(id), 'expired')
+  end
+end
+local replies = {}
+for i, step in ipairs(cjson.decode(ARGV[1])) do
+  replies[i] = (cell or step.op == 'open') and answer[step.op](step) or { is = 'missing' }
+end
+local pairs_to_set = {}
+for field, value in pairs(changed) do
+  pairs_to_set[#pairs_to_set + 1] = field
+  pairs_to_set[#pairs_to_set + 1] = field == 'fence' and value or ('%.0f'):format(value)
+end
+if #pairs_to_set > 0 then redis.call('HSET', CELL, unpack(pairs_to_set)) end
+return cjson.encode(replies)`,
+};

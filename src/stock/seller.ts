@@ -1,0 +1,143 @@
+import { RESERVE } from './cell.ts';
+import { StockError } from './errors.ts';
+import type { LayoutOf } from './layout.ts';
+import { type Cells, sourceFor, total, transits, unmoved } from './look.ts';
+import type { Reserved, Wish } from './order.ts';
+import { refusal, soldOut } from './refusals.ts';
+import { formerHomes, homeOf } from './routing.ts';
+import type { Reply, Take } from './step.ts';
+import type { Layout } from './store.ts';
+
+/** Units fetched for one buyer bring some for the next ones along. */
+const BATCH = 8;
+/** Attempts to get hold of units that others move about. */
+const TRIES = 100;
+
+/**
+ * A buyer never leaves its segment: there are its requests, and what it bought. When the segment is empty, units are fetched
+ * into it, and arrive and are taken in one step.
+ */
+export class Seller {
+  readonly #cells: Cells;
+  readonly #layout: LayoutOf;
+  readonly #product: string;
+  #turn = 0;
+  /** Sold out for good. */
+  #over = false;
+
+  constructor(cells: Cells, layout: LayoutOf, product: string) {
+    this.#cells = cells;
+    this.#layout = layout;
+    this.#product = product;
+  }
+
+  async segmentOf({ routed }: Wish): Promise<number> {
+    const size = (await this.#layout.get()).sizes.at(-1)!;
+    return routed === undefined ? this.#turn++ % size : homeOf(routed, size);
+  }
+
+  async obtain(wish: Wish): Promise<Reserved> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const kept = await this.obtainAt(await this.segmentOf(wish), wish, '');
+      if (kept) return kept;
+    }
+    throw refusal({ is: 'stale' }, this.#product);
+  }
+
+  /** Undefined when the layout has changed, so that this is no longer the segment. */
+  async obtainAt(segment: number, wish: Wish, token: string): Promise<Reserved | undefined> {
+    const { id, buyer, units, ttl, routed } = wish;
+    const layout = await this.#layout.get();
+    const size = layout.sizes.at(-1)!;
+    if (routed === undefined ? segment >= size : homeOf(routed, size) !== segment) return undefined;
+    const former = await this.#former(layout, wish);
+    if (typeof former !== 'number') return former;
+    const { epoch, limit } = layout;
+    const take: Take = { op: 'take', epoch, id, buyer, units, ttl, limit, already: former, token };
+    const [first] = await this.#cells.step(segment, take);
+    const reply = first!.is === 'empty' ? await this.#fetch(layout, segment, take) : first!;
+    if (reply.is === 'stale') {
+      await this.#layout.read();
+      return undefined;
+    }
+    return this.#kept(segment, id, reply);
+  }
+
+  /** @param ref as it was given; `token` as digits, '' without a lock */
+  async settle(ref: string, to: 'sold' | 'cancelled', token: string): Promise<Reserved> {
+    const [, cell, id] = /^(\d{1,4})\.(r:.{1,800})$/s.exec(typeof ref === 'string' ? ref : '') ?? [];
+    if (id === undefined || Number(cell) >= (await this.#layout.get()).cells) {
+      throw new StockError('STOCK_INVALID', 'this is no ref of a reservation of the product', {
+        product: this.#product,
+      });
+    }
+    const [reply] = await this.#cells.step(Number(cell), { op: 'settle', id, to, token });
+    if (reply!.is !== 'done' && reply!.is !== to) throw refusal(reply!, this.#product);
+    return { ...this.#reserved(Number(cell), id, reply!), remaining: 0 };
+  }
+
+  /** What the buyer did where it lived before a resize: this very request, or the number of units it has there. */
+  async #former({ sizes, limit }: Layout, wish: Wish): Promise<Reserved | number> {
+    if (wish.routed === undefined || sizes.length === 1) return 0;
+    let bought = 0;
+    for (const home of formerHomes(wish.routed, sizes)) {
+      const [found] = await this.#cells.step(home, { op: 'find', id: wish.id, buyer: wish.buyer });
+      if (found!.is !== 'unknown') {
+        if (found!.units !== wish.units || (wish.ttl === 0 && found!.is === 'reserved')) {
+          throw refusal({ is: 'reused' }, this.#product);
+        }
+        return this.#kept(home, wish.id, found!);
+      }
+      bought += found!.bought!;
+    }
+    return limit > 0 ? bought : 0;
+  }
+
+  #kept(segment: number, id: string, reply: Reply): Reserved {
+    if (reply.is !== 'done' && reply.is !== 'reserved' && reply.is !== 'sold') throw refusal(reply, this.#product);
+    return this.#reserved(segment, id, reply);
+  }
+
+  #reserved(segment: number, id: string, { is, units, until, now }: Reply): Reserved {
+    const remaining = Math.max(0, until! - now!);
+    return { ref: `${segment}.${id}`, units: units!, segment, remaining, repeated: is !== 'done' };
+  }
+
+  /** From the reserve, then from the other segments. */
+  async #fetch({ cells, closed, epoch }: Layout, home: number, take: Take): Promise<Reply> {
+    const { units } = take;
+    if (this.#over) throw soldOut(this.#product, 0, units, true);
+    let reply = await this.#cells.move(RESERVE, home, Math.max(units, BATCH), take);
+    for (let tries = 0; tries < TRIES; tries++) {
+      if (reply && reply.is !== 'empty') return reply;
+      const look = await this.#cells.look(cells);
+      // Segments that this layout does not know may have the units.
+      if ([...look.values()].some((cell) => cell.epoch !== epoch)) return { is: 'stale' };
+      const moving = transits(look);
+      const left = total(look, 'free');
+      if (left < units) {
+        if (moving.length > 0) {
+          await Promise.all(moving.map((transit) => this.#cells.finish(transit)));
+          reply = undefined;
+          continue;
+        }
+        const again = await this.#cells.look(cells);
+        if (unmoved(look, again) && again.get(home)!.epoch === epoch) {
+          const final = closed && total(again, 'reserved') === 0;
+          this.#over = final && total(again, 'free') === 0;
+          throw soldOut(this.#product, total(again, 'free'), units, final);
+        }
+        reply = undefined;
+        continue;
+      }
+      const source = sourceFor(look, home, units)!;
+      const missing = units - look.get(home)!.free;
+      const spare = source === RESERVE ? BATCH : Math.min(BATCH, Math.floor(look.get(source)!.free / 2));
+      reply =
+        source === home
+          ? (await this.#cells.step(home, take))[0]
+          : await this.#cells.move(source, home, Math.max(missing, spare), take);
+    }
+    throw refusal({ is: 'busy' }, this.#product);
+  }
+}

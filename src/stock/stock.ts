@@ -1,0 +1,75 @@
+import type { Locks } from '../locks.ts';
+import { StockError } from './errors.ts';
+import { checkCount, checkName, checkOptions, MAX_SEGMENTS, MAX_UNITS } from './input.ts';
+import { LayoutOf } from './layout.ts';
+import { Cells } from './look.ts';
+import { Product } from './product.ts';
+import { spread } from './routing.ts';
+import type { StockStore } from './store.ts';
+
+export interface StockOptions {
+  /** For `sell` and `rebalance`. */
+  readonly locks?: Locks;
+}
+
+export interface ProductOptions {
+  /** Units to begin with, from 0. */
+  readonly units: number;
+  /** From 1 to 1,000. Default 8. */
+  readonly segments?: number;
+  /** Share of the units that is kept back, to go where it is needed; 0 to 1. Default 0.2. */
+  readonly reserve?: number;
+  /** The most units that one buyer may have; those without a name have no limit. Default: no limit. */
+  readonly limit?: number;
+}
+
+/** Products on one store. */
+export interface Stock {
+  /** @throws StockError `STOCK_EXISTS`, `STOCK_INVALID` */
+  create(product: string, options: ProductOptions): Promise<Product>;
+  /** @throws StockError `STOCK_UNKNOWN`, `STOCK_INVALID` */
+  open(product: string): Promise<Product>;
+  /** Forgets the product, what was sold of it, and by whom. When nobody sells it any more: a sale meanwhile may fail. */
+  remove(product: string): Promise<void>;
+}
+
+/** @param store `memoryStock()`, `sqliteStock(…)`, `redisStock(…)`, `sqlStock(…)` */
+export function createStock(store: StockStore, { locks }: StockOptions = {}): Stock {
+  if (typeof store?.step !== 'function') {
+    throw new StockError('STOCK_INVALID', 'createStock() needs a store: memoryStock(), sqliteStock(…), redisStock(…)…');
+  }
+  return {
+    async create(name, options) {
+      checkOptions(options, ['units', 'segments', 'reserve', 'limit'], 'create');
+      const product = checkName(name, 'product');
+      const units = checkCount(options.units, 'units', 0, MAX_UNITS);
+      const size = checkCount(options.segments ?? 8, 'segments', 1, MAX_SEGMENTS);
+      const limit = options.limit === undefined ? 0 : checkCount(options.limit, 'limit', 1, MAX_UNITS);
+      const { reserve: share = 0.2 } = options;
+      if (!(share >= 0 && share <= 1)) throw new StockError('STOCK_INVALID', 'reserve must be a share from 0 to 1');
+      const { reserve, segments } = spread(units, size, share);
+      const put = Object.fromEntries([reserve, ...segments].map((n, i) => [i - 1, n]));
+      const made = await store.relayout(product, 0, {
+        version: 1,
+        servers: store.servers,
+        epoch: 0,
+        sizes: [],
+        cells: 0,
+        limit,
+        closed: false,
+        next: { size, closed: false, put },
+      });
+      if (!made) throw new StockError('STOCK_EXISTS', `${JSON.stringify(name)} is there already`, { product: name });
+      return new Product(store, name, locks).opened();
+    },
+    open: (name) => new Product(store, name, locks).opened(),
+    async remove(name) {
+      const product = checkName(name, 'product');
+      const { cells } = await new LayoutOf(store, product, new Cells(store, product)).read();
+      await store.remove(
+        product,
+        Array.from({ length: cells + 1 }, (_, i) => i - 1),
+      );
+    },
+  };
+}

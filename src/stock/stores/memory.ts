@@ -1,0 +1,67 @@
+import type { Cell, Entry } from '../cell.ts';
+import { decide } from '../rule.ts';
+import type { Layout, StockStore } from '../store.ts';
+import { named } from './view.ts';
+
+/** One cell with its requests. */
+class Shelf {
+  cell: Cell | undefined;
+  readonly entries = new Map<string, Entry>();
+  readonly reserved = new Map<string, Entry>();
+  readonly bought = new Map<string, number>();
+  soonest = Number.POSITIVE_INFINITY;
+
+  due(now: number): Entry[] {
+    return now < this.soonest ? [] : [...this.reserved.values()].filter(({ until }) => until <= now);
+  }
+
+  write(entry: Entry): void {
+    const before = weight(this.entries.get(entry.id));
+    this.entries.set(entry.id, entry);
+    this.bought.set(entry.buyer, (this.bought.get(entry.buyer) ?? 0) + weight(entry) - before);
+    if (entry.status === 'reserved') {
+      this.reserved.set(entry.id, entry);
+      this.soonest = Math.min(this.soonest, entry.until);
+    } else if (this.reserved.delete(entry.id) && this.reserved.size === 0) this.soonest = Number.POSITIVE_INFINITY;
+  }
+}
+
+/** How much of its buyer's limit a request takes. */
+const weight = (entry: Entry | undefined): number =>
+  entry?.status === 'reserved' || entry?.status === 'sold' ? entry.units : 0;
+
+/**
+ * In this process: for tests, and as the reference for the others.
+ * @param now ms; the machine's wall clock by default
+ */
+export function memoryStock({ now = Date.now }: { readonly now?: () => number } = {}): StockStore {
+  const layouts = new Map<string, Layout>();
+  const shelves = new Map<string, Shelf>();
+  return {
+    name: 'memory',
+    servers: 1,
+    layout: async (product) => layouts.get(product),
+    async relayout(product, was, layout) {
+      if ((layouts.get(product)?.version ?? 0) !== was) return false;
+      layouts.set(product, layout);
+      return true;
+    },
+    async step(product, cell, steps) {
+      const name = `${product}/${cell}`;
+      const shelf = shelves.get(name) ?? new Shelf();
+      const time = now();
+      const { ids, tallies } = named(steps);
+      const entries = [...shelf.due(time), ...ids.flatMap((id) => shelf.entries.get(id) ?? [])];
+      const all = tallies ? [...shelf.entries.values()] : undefined;
+      const outcome = decide({ cell: shelf.cell, entries, bought: shelf.bought, all }, steps, time);
+      for (const entry of outcome.written) shelf.write(entry);
+      shelf.cell = outcome.cell;
+      if (shelf.cell) shelves.set(name, shelf);
+      return outcome.replies;
+    },
+    async remove(product, cells) {
+      layouts.delete(product);
+      for (const cell of cells) shelves.delete(`${product}/${cell}`);
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { type DialectName, dialectOf } from '../../transaction/dialect.ts';
+import { type Query, rowsOf, Text } from '../../transaction/query.ts';
+import type { StockStore } from '../store.ts';
+import { type Conversation, DIALECTS, Statements } from './statements.ts';
+
+export interface SqlStockOptions {
+  readonly dialect: DialectName;
+  /**
+   * Runs `work` inside one transaction on one connection, commits when it resolves and rolls back when it rejects. `query`
+   * gives what the driver gives: pg's result, or mysql2's pair.
+   */
+  readonly transaction: <T>(work: (query: Query) => Promise<T>) => Promise<T>;
+  /** What the names of the three tables begin with; default `holdfast_stock`. */
+  readonly tables?: string;
+}
+
+export interface SqlStock extends StockStore {
+  /** Makes the tables if they are not there. */
+  setup(): Promise<void>;
+}
+
+/** The database ended the transaction in favour of another, and nothing was done: it can be begun anew. */
+const AGAIN = ['1213', '40P01', '40001'];
+const TRIES = 10;
+
+/** An index that is there already: 1061 of MySQL, 42P07 of PostgreSQL. */
+const THERE = ['1061', '42P07'];
+
+const coded = (error: unknown, codes: readonly string[]): boolean => {
+  const { code, errno } = (error ?? {}) as { code?: unknown; errno?: unknown };
+  return codes.includes(`${errno}`) || codes.includes(`${code}`);
+};
+
+/**
+ * In PostgreSQL, MySQL 8 or MariaDB: each step is one transaction that locks its segment's row.
+ * @throws LockError `LOCK_INVALID`
+ */
+export function sqlStock({ dialect, transaction, tables = 'holdfast_stock' }: SqlStockOptions): SqlStock {
+  new Text(dialectOf(dialect)).name(tables);
+  const statements = new Statements(DIALECTS[dialect], tables);
+
+  async function within<T>(begin: () => Conversation<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await transaction(async (query) => {
+          const conversation = begin();
+          let said = conversation.next();
+          while (!said.done) {
+            const [sql, params] = said.value;
+            const result = await query(sql, params);
+            said = conversation.next(sql.startsWith('SELECT') ? rowsOf(result) : []);
+          }
+          return said.value;
+        });
+      } catch (error) {
+        if (tries >= TRIES || !coded(error, AGAIN)) throw error;
+      }
+    }
+  }
+
+  return {
+    name: dialect,
+    servers: 1,
+    async setup() {
+      for (const sql of statements.setup()) {
+        // Each by itself: on PostgreSQL a failed statement spoils its transaction.
+        await transaction((query) => query(sql, [])).catch((error: unknown) => {
+          if (!coded(error, THERE)) throw error;
+        });
+      }
+    },
+    layout: (product) => within(() => statements.layout(product)),
+    relayout: (product, was, layout) => within(() => statements.relayout(product, was, layout)),
+    step: (product, cell, steps) => within(() => statements.step(product, cell, steps)),
+    remove: (product) => within(() => statements.remove(product)),
+  };
+}

@@ -1,0 +1,53 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { StockStore } from '../store.ts';
+import { type Conversation, DIALECTS, type Row, Statements } from './statements.ts';
+
+export interface SqliteStock extends StockStore, Disposable {
+  close(): void;
+}
+
+/** How long to wait for the other processes that write the file. ms. */
+const PATIENCE = 10_000;
+
+/** In a file (SQLite, nothing to install): any number of processes on one machine. `:memory:` keeps it in this process. */
+export function sqliteStock({ path }: { readonly path: string }): SqliteStock {
+  const database = new DatabaseSync(path, { timeout: PATIENCE });
+  const statements = new Statements(DIALECTS.sqlite, 'holdfast_stock');
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+  for (const sql of statements.setup()) database.exec(sql.replace('CREATE INDEX', 'CREATE INDEX IF NOT EXISTS'));
+  const prepared = new Map<string, ReturnType<DatabaseSync['prepare']>>();
+
+  function ask(sql: string, params: readonly (string | number)[]): Row[] {
+    const statement = prepared.get(sql) ?? database.prepare(sql);
+    prepared.set(sql, statement);
+    return statement.all(...params) as Row[];
+  }
+
+  /** Without an await from begin to commit: nobody else of this process comes in between. */
+  async function transaction<T>(conversation: Conversation<T>): Promise<T> {
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      let said = conversation.next();
+      while (!said.done) said = conversation.next(ask(...said.value));
+      database.exec('COMMIT');
+      return said.value;
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  const close = (): void => {
+    if (database.isOpen) database.close();
+  };
+  return {
+    name: 'sqlite',
+    servers: 1,
+    layout: (product) => transaction(statements.layout(product)),
+    relayout: (product, was, layout) => transaction(statements.relayout(product, was, layout)),
+    step: (product, cell, steps) => transaction(statements.step(product, cell, steps)),
+    remove: (product) => transaction(statements.remove(product)),
+    close,
+    [Symbol.dispose]: close,
+  };
+}

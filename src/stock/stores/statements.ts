@@ -1,0 +1,193 @@
+import type { Cell, Entry, Status } from '../cell.ts';
+import { decide } from '../rule.ts';
+import type { Reply, Step } from '../step.ts';
+import type { Layout } from '../store.ts';
+import { named } from './view.ts';
+
+/** What differs between the databases, as data. */
+export interface StockDialect {
+  readonly mark: (n: number) => string;
+  /** Type of a column of names: ASCII, compared byte by byte. */
+  readonly name: (length: number) => string;
+  readonly text: string;
+  readonly insertNew: readonly [before: string, after: string];
+  readonly forUpdate: string;
+  /** ms of the database's own clock. */
+  readonly now: string;
+}
+
+const MYSQL: StockDialect = {
+  mark: () => '?',
+  name: (length) => `varchar(${length}) CHARACTER SET ascii COLLATE ascii_bin`,
+  text: 'mediumtext CHARACTER SET ascii',
+  insertNew: ['INSERT IGNORE INTO', ''],
+  forUpdate: ' FOR UPDATE',
+  // SYSDATE, not NOW: the statement may have waited for the row.
+  now: 'CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS SIGNED)',
+};
+
+export const DIALECTS: Readonly<Record<'postgres' | 'mysql' | 'mariadb' | 'sqlite', StockDialect>> = {
+  postgres: {
+    mark: (n) => `$${n}`,
+    name: () => 'text',
+    text: 'text',
+    insertNew: ['INSERT INTO', ' ON CONFLICT DO NOTHING'],
+    forUpdate: ' FOR UPDATE',
+    now: 'CAST(extract(epoch from clock_timestamp()) * 1000 AS bigint)',
+  },
+  mysql: MYSQL,
+  mariadb: MYSQL,
+  sqlite: {
+    mark: () => '?',
+    name: () => 'TEXT',
+    text: 'TEXT',
+    insertNew: ['INSERT INTO', ' ON CONFLICT DO NOTHING'],
+    forUpdate: '', // the transaction has the whole file
+    now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+  },
+};
+
+export type Row = Readonly<Record<string, unknown>>;
+export type Statement = readonly [sql: string, params: readonly (string | number)[]];
+/** Statements one after the other in one transaction; each is answered by its rows. */
+export type Conversation<T> = Generator<Statement, T, readonly Row[]>;
+
+/** Requests that come back in one step; the rest with the next one. */
+const MOST = 1_000;
+
+/** Longest encoded names (input.ts): a product or a buyer; a request with its buyer. */
+const NAME = 384;
+const ID = 2 * NAME + 4;
+
+/** What is said to a SQL database: the tables, and the conversation of each act, whoever carries it on. */
+export class Statements {
+  readonly #dialect: StockDialect;
+  readonly #layouts: string;
+  readonly #cells: string;
+  readonly #requests: string;
+  readonly #prefix: string;
+
+  /** @param prefix of the tables' names, checked */
+  constructor(dialect: StockDialect, prefix: string) {
+    this.#dialect = dialect;
+    this.#prefix = prefix;
+    this.#layouts = `${prefix}_layouts`;
+    this.#cells = `${prefix}_cells`;
+    this.#requests = `${prefix}_requests`;
+  }
+
+  setup(): string[] {
+    const { name, text } = this.#dialect;
+    const of = `product ${name(NAME)} NOT NULL`;
+    const indices = ['buyer', 'status, expires'].map(
+      (columns) => `INDEX ${this.#prefix}_${columns.slice(0, 5)} ON ${this.#requests} (product, cell, ${columns})`,
+    );
+    return [
+      `CREATE TABLE IF NOT EXISTS ${this.#layouts} (${of} PRIMARY KEY, version integer NOT NULL, body ${text} NOT NULL)`,
+      `CREATE TABLE IF NOT EXISTS ${this.#cells} (${of}, cell integer NOT NULL, state ${text} NOT NULL, PRIMARY KEY (product, cell))`,
+      `CREATE TABLE IF NOT EXISTS ${this.#requests} (${of}, cell integer NOT NULL, id ${name(ID)} NOT NULL,
+        buyer ${name(NAME)} NOT NULL, units integer NOT NULL, status ${name(9)} NOT NULL, expires bigint NOT NULL,
+        PRIMARY KEY (product, cell, id))`,
+      // MySQL has no IF NOT EXISTS for an index; there it is said differently (sql.ts passes over the error).
+      ...indices.map((index) => `CREATE ${index}`),
+    ];
+  }
+
+  *layout(product: string): Conversation<Layout | undefined> {
+    const [row] = yield this.#say(`SELECT body FROM ${this.#layouts} WHERE product = ?`, product);
+    return row && (JSON.parse(String(row.body)) as Layout);
+  }
+
+  *relayout(product: string, was: number, layout: Layout): Conversation<boolean> {
+    const [before, after] = this.#dialect.insertNew;
+    const find = `SELECT version FROM ${this.#layouts} WHERE product = ?${this.#dialect.forUpdate}`;
+    if (was === 0) {
+      const empty = `${before} ${this.#layouts} (product, version, body) VALUES (?, 0, '')${after}`;
+      yield this.#say(empty, product);
+    }
+    const [row] = yield this.#say(find, product);
+    if (Number(row?.version ?? -1) !== was) return false;
+    const update = `UPDATE ${this.#layouts} SET version = ?, body = ? WHERE product = ?`;
+    yield this.#say(update, layout.version, JSON.stringify(layout), product);
+    return true;
+  }
+
+  *step(product: string, cell: number, steps: readonly Step[]): Conversation<readonly Reply[]> {
+    const { insertNew, forUpdate, now: clock } = this.#dialect;
+    const { ids, buyers, opens, tallies } = named(steps);
+    const here = [product, cell] as const;
+    const HERE = 'product = ? AND cell = ?';
+    if (opens) {
+      const sql = `${insertNew[0]} ${this.#cells} (product, cell, state) VALUES (?, ?, '')${insertNew[1]}`;
+      yield this.#say(sql, ...here);
+    }
+    const find = `SELECT state, ${clock} AS moment FROM ${this.#cells} WHERE ${HERE}${forUpdate}`;
+    const [row] = yield this.#say(find, ...here);
+    if (!row) return steps.map(() => ({ is: 'missing' }));
+    const now = Number(row.moment);
+    const state = row.state === '' ? undefined : (JSON.parse(String(row.state)) as Cell);
+
+    const entries = `SELECT id, buyer, units, status, expires FROM ${this.#requests} WHERE ${HERE}`;
+    const due = yield this.#say(
+      `${entries} AND status = 'reserved' AND expires <= ? ORDER BY expires LIMIT ${MOST}`,
+      ...here,
+      now,
+    );
+    const known = new Map(due.map((each) => [String(each.id), entryOf(each)]));
+    for (const id of ids) {
+      const [found] = yield this.#say(`${entries} AND id = ?`, ...here, id);
+      if (found) known.set(id, entryOf(found));
+    }
+    const bought = new Map<string, number>();
+    for (const buyer of buyers) {
+      const sum = `SELECT SUM(units) AS bought FROM ${this.#requests} WHERE ${HERE} AND buyer = ? AND status IN ('reserved', 'sold')`;
+      const [found] = yield this.#say(sum, ...here, buyer);
+      bought.set(buyer, Number(found?.bought ?? 0));
+    }
+    const all = tallies ? (yield this.#say(entries, ...here)).map(entryOf) : undefined;
+
+    const outcome = decide({ cell: state, entries: [...known.values()], bought, all }, steps, now);
+    for (const { id, buyer, units, status, until } of outcome.written) {
+      // Told apart here, since "insert or update" locks gaps between rows on MySQL, and deadlocks.
+      yield known.has(id)
+        ? this.#say(
+            `UPDATE ${this.#requests} SET status = ?, expires = ? WHERE ${HERE} AND id = ?`,
+            status,
+            until,
+            ...here,
+            id,
+          )
+        : this.#say(
+            `INSERT INTO ${this.#requests} (product, cell, id, buyer, units, status, expires) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+            ...[...here, id, buyer, units, status, until],
+          );
+    }
+    if (outcome.cell !== state) {
+      yield this.#say(
+        `UPDATE ${this.#cells} SET state = ? WHERE ${HERE}`,
+        JSON.stringify({ v: 1, ...outcome.cell }),
+        ...here,
+      );
+    }
+    return outcome.replies;
+  }
+
+  *remove(product: string): Conversation<void> {
+    for (const table of [this.#layouts, this.#cells, this.#requests]) {
+      yield this.#say(`DELETE FROM ${table} WHERE product = ?`, product);
+    }
+  }
+
+  #say(sql: string, ...params: (string | number)[]): Statement {
+    let n = 0;
+    return [sql.replaceAll('?', () => this.#dialect.mark(++n)), params];
+  }
+}
+
+const entryOf = ({ id, buyer, units, status, expires }: Row): Entry => ({
+  id: String(id),
+  buyer: String(buyer),
+  units: Number(units),
+  status: String(status) as Status,
+  until: Number(expires),
+});

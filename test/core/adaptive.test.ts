@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import { learn, read, written } from '../../src/core/adaptive.ts';
+import type { Backend } from '../../src/core/backend.ts';
+import { createLocks, type LockOptions } from '../../src/index.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+const TTL = 1_000;
+const CAP = 60_000;
+
+test('work well within its lease leaves nothing to remember', () => {
+  expect(learn(undefined, 600, TTL, CAP)).toBeUndefined();
+});
+
+test('work that came close makes the next lease half as long again, up to the cap', () => {
+  expect(learn(undefined, 900, TTL, CAP)).toEqual({ usual: 900, lease: 1_350 });
+  expect(learn(undefined, 900, TTL, 1_200)).toEqual({ usual: 900, lease: 1_200 });
+});
+
+test('the usual is 8 parts old and 2 parts new: one quick run forgets nothing, several do', () => {
+  let lesson = learn(undefined, 10_000, TTL, CAP);
+  const leases: number[] = [];
+  for (; lesson; lesson = learn(lesson, 100, TTL, CAP)) leases.push(lesson.lease);
+  expect(leases.slice(0, 3)).toEqual([15_000, 12_030, 9_654]);
+  expect(leases.length).toBeGreaterThan(10);
+});
+
+test('what is written is read; anything else is ignored', () => {
+  const lesson = { usual: 900, lease: 1_350 };
+  expect(read(written(lesson))).toEqual(lesson);
+  for (const text of [undefined, '', '2 900 1350', '1 900', '1 -1 5', '{}']) expect(read(text)).toBeUndefined();
+});
+
+const clock = manualClock();
+const ADAPTIVE: LockOptions = { ttl: TTL, adaptive: { cap: CAP } };
+
+/** Each run in a process of its own, as far as the engine can tell; whether its lease lasted. */
+async function runs(
+  backend: Backend,
+  durations: readonly number[],
+  options: LockOptions = ADAPTIVE,
+): Promise<boolean[]> {
+  const lasted: boolean[] = [];
+  for (const [i, ms] of durations.entries()) {
+    const lock = createLocks(backend, { clock }).mutex('job', options);
+    const lease = await lock.acquire();
+    await clock.advance(ms);
+    lasted.push(lease.held);
+    const freed = lease.release();
+    await clock.advance(1);
+    expect(await freed, `run ${i} of ${ms} ms`).toBe(lasted[i]);
+  }
+  return lasted;
+}
+
+test('work that grows slower outlives its lease the first time at most', async () => {
+  const growing = Array.from({ length: 20 }, (_, i) => Math.round(1_100 * 1.2 ** i));
+  const [first, ...others] = await runs(memory({ clock }), growing);
+  expect(first).toBe(false);
+  expect(others).toEqual(others.map(() => true));
+  const plain = await runs(memory({ clock }), growing.slice(0, 3), { ttl: TTL, renew: false });
+  expect(plain).toEqual([false, false, false]);
+});
+
+test('the cap is kept, also when it was larger once', async () => {
+  const backend = memory({ clock });
+  expect(await runs(backend, [5_000, 5_000])).toEqual([false, true]);
+  expect(await runs(backend, [5_000], { ttl: TTL, adaptive: { cap: 2_000 } })).toEqual([false]);
+});
+
+test('a group shares what it learns, over keys; after a day it is forgotten', async () => {
+  const locks = createLocks(memory({ clock }), { clock, ttl: TTL, adaptive: { group: 'reports', cap: CAP } });
+  const remaining = async (key: string, work: number): Promise<number> => {
+    const lease = await locks.mutex(key).acquire();
+    const left = lease.remaining;
+    await clock.advance(work);
+    await lease.release();
+    return left;
+  };
+  expect(await remaining('report:1', 3_000)).toBeLessThan(TTL);
+  expect(await remaining('report:2', 3_000)).toBeGreaterThan(4_000);
+  await clock.advance(86_400_000);
+  expect(await remaining('report:3', 0)).toBeLessThan(TTL);
+});
+
+test('an engine whose notes fail or hang is a lock without lessons', async () => {
+  for (const trouble of [() => Promise.reject(new Error('down')), () => new Promise<never>(() => {})]) {
+    const engine = memory({ clock });
+    const backend = Object.assign(Object.create(engine), {
+      ...Object.fromEntries(['attempt', 'renew', 'release', 'close'].map((name) => [name, bound(engine, name)])),
+      notes: { read: trouble, write: trouble },
+    }) as Backend;
+    const lock = createLocks(backend, { clock }).mutex('job', { ...ADAPTIVE, ttl: 10_000 });
+    const acquired = lock.acquire();
+    await clock.advance(1_000);
+    const lease = await acquired;
+    expect(lease.remaining).toBeGreaterThan(8_000);
+    await clock.advance(8_000);
+    const released = lease.release();
+    await clock.advance(1_000);
+    expect(await released).toBe(true);
+  }
+});
+const bound = (engine: Backend, name: string) =>
+  (engine as unknown as Record<string, (...args: unknown[]) => unknown>)[name]!.bind(engine);
+
+test('what cannot be is refused when the lock is made', () => {
+  const locks = createLocks(memory());
+  expect(() => locks.mutex('k', { adaptive: { cap: 10 } })).toThrow(/adaptive.cap is 10; it must be from 30000 ms/);
+  expect(() => locks.mutex('k', { adaptive: { cap: '1h' }, renew: true })).toThrow(/leave renew out/);
+  expect(() => locks.mutex('k', { adaptive: { cap: '1h', group: '' } })).toThrow(/a group must not be empty/);
+  expect(() => locks.mutex('k', { adaptive: { cap: '1h', goup: '' } as never })).toThrow(/"goup" is not one of/);
+  const without = Object.assign(memory(), { notes: undefined, name: 'plain' });
+  expect(() => createLocks(without).mutex('k', { adaptive: { cap: '1h' } })).toThrow(
+    expect.objectContaining({ code: 'LOCK_UNSUPPORTED', message: expect.stringMatching(/plain keeps no notes/) }),
+  );
+});

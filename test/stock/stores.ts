@@ -1,0 +1,142 @@
+import { join } from 'node:path';
+import { Cluster, Redis } from 'ioredis';
+import { createPool } from 'mysql2/promise';
+import pg from 'pg';
+import { createClient } from 'redis';
+import {
+  memoryStock,
+  redisStock,
+  type SqlStockOptions,
+  type StockStore,
+  sqliteStock,
+  sqlStock,
+} from '../../src/stock/index.ts';
+import { temporaryFolder } from '../kit/folder.ts';
+import { startMariadb } from '../kit/mariadb.ts';
+import { startPostgres } from '../kit/postgres.ts';
+import { startRedis, startRedisCluster, startRedisNodes } from '../kit/redis.ts';
+import type { Part } from '../kit/selection.ts';
+
+/** A store on an engine of its own; `stack` ends both. */
+export interface Subject {
+  readonly name: string;
+  readonly part: Part;
+  open(stack: AsyncDisposableStack): Promise<StockStore>;
+}
+
+export function ioredisAt(port: number, stack: AsyncDisposableStack): Redis {
+  const client = new Redis(port, '127.0.0.1', { enableReadyCheck: false });
+  client.on('error', () => {});
+  stack.defer(() => client.disconnect());
+  return client;
+}
+
+type Transaction = SqlStockOptions['transaction'];
+
+export function postgresTransactions(url: string, stack: AsyncDisposableStack): Transaction {
+  const pool = new pg.Pool({ connectionString: url });
+  pool.on('error', () => {});
+  stack.defer(() => pool.end());
+  return async (work) => {
+    const client = await pool.connect();
+    try {
+      await client.query('BEGIN');
+      const result = await work((sql, params) => client.query(sql, [...params]));
+      await client.query('COMMIT');
+      return result;
+    } catch (error) {
+      await client.query('ROLLBACK').catch(() => {});
+      throw error;
+    } finally {
+      client.release();
+    }
+  };
+}
+
+export function mariadbTransactions(url: string, stack: AsyncDisposableStack): Transaction {
+  const pool = createPool(url);
+  stack.defer(() => pool.end());
+  return async (work) => {
+    const connection = await pool.getConnection();
+    try {
+      await connection.beginTransaction();
+      const result = await work((sql, params) => connection.execute(sql, params as string[]));
+      await connection.commit();
+      return result;
+    } catch (error) {
+      await connection.rollback().catch(() => {});
+      throw error;
+    } finally {
+      connection.release();
+    }
+  };
+}
+
+export const SUBJECTS: readonly Subject[] = [
+  { name: 'memory', part: 'memory', open: async () => memoryStock() },
+  {
+    name: 'sqlite',
+    part: 'file',
+    async open(stack) {
+      const folder = stack.use(temporaryFolder());
+      return stack.use(sqliteStock({ path: join(folder.path, 'stock.db') }));
+    },
+  },
+  {
+    name: 'redis, ioredis',
+    part: 'redis',
+    open: async (stack) => redisStock(ioredisAt(stack.use(await startRedis()).port, stack)),
+  },
+  {
+    name: 'redis, node-redis',
+    part: 'redis',
+    async open(stack) {
+      const client = createClient({ url: stack.use(await startRedis()).url });
+      client.on('error', () => {});
+      await client.connect();
+      stack.defer(() => client.destroy());
+      return redisStock(client);
+    },
+  },
+  {
+    name: 'three Redis',
+    part: 'redis',
+    async open(stack) {
+      const { servers } = stack.use(await startRedisNodes(3));
+      return redisStock(servers.map(({ port }) => ioredisAt(port, stack)));
+    },
+  },
+  {
+    name: 'Redis Cluster',
+    part: 'redis',
+    async open(stack) {
+      const { servers } = stack.use(await startRedisCluster());
+      const cluster = new Cluster(servers.map(({ port }) => ({ host: '127.0.0.1', port })));
+      cluster.on('error', () => {});
+      stack.defer(() => cluster.disconnect());
+      return redisStock(cluster);
+    },
+  },
+  {
+    name: 'PostgreSQL',
+    part: 'postgres',
+    async open(stack) {
+      const { url } = stack.use(await startPostgres());
+      const store = sqlStock({ dialect: 'postgres', transaction: postgresTransactions(url, stack) });
+      await store.setup();
+      await store.setup();
+      return store;
+    },
+  },
+  {
+    name: 'MariaDB',
+    part: 'mysql',
+    async open(stack) {
+      const { url } = stack.use(await startMariadb());
+      const store = sqlStock({ dialect: 'mariadb', transaction: mariadbTransactions(url, stack) });
+      await store.setup();
+      await store.setup();
+      return store;
+    },
+  },
+];
