@@ -12,7 +12,13 @@ export interface EngineUrl {
   readonly example: string;
   /** What may stand behind the `?`; `any` where the driver reads its URL itself, and refuses what it does not know. */
   readonly params: readonly string[] | 'any';
-  open(address: Address): Promise<Backend>;
+  open(address: Address): Promise<Opened>;
+}
+
+export interface Opened {
+  readonly backend: Backend;
+  /** Settled when the server has answered, or not in time. */
+  readonly reached: Promise<void>;
 }
 
 /** A backend that also ends the connection that was opened for it. */
@@ -29,15 +35,18 @@ export function owning(backend: Backend, end: () => unknown): Backend {
 }
 
 /**
- * The backend, once its server has answered. It is asked to release what nobody holds: that leaves nothing behind on any
- * engine, and shows the address, the password and the rights to be good.
+ * The server is asked to release what nobody holds: that leaves nothing behind on any engine, and shows the address, the
+ * password and the rights to be good.
+ * @param connected where connecting is a step of its own
  */
-export async function answering(address: Address, backend: Backend): Promise<Backend> {
-  try {
-    await bounded(backend.release({ key: 'connect', id: systemClock.id() }));
-    return backend;
-  } catch (cause) {
-    await bounded(backend.close()).catch(() => {});
-    throw unreachable(address, cause);
-  }
+export function opened(address: Address, backend: Backend, connected: Promise<unknown> = Promise.resolve()): Opened {
+  const probe = () => bounded(backend.release({ key: 'connect', id: systemClock.id() }));
+  const reached = connected.then(probe).then(
+    () => {},
+    (error) => {
+      throw unreachable(address, error);
+    },
+  );
+  reached.catch(() => {}); // where several are opened, a majority is enough
+  return { backend, reached };
 }

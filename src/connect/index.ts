@@ -1,7 +1,7 @@
-import type { Backend } from '../core/backend.ts';
 import { invalid } from '../core/errors.ts';
 import { createLocks, type Locks, type LocksDefaults } from '../locks.ts';
-import type { EngineUrl } from './engine.ts';
+import { bounded } from './bounded.ts';
+import type { EngineUrl, Opened } from './engine.ts';
 import { etcdUrl } from './engines/etcd.ts';
 import { fileUrl } from './engines/file.ts';
 import { memoryUrl } from './engines/memory.ts';
@@ -30,16 +30,17 @@ const ENGINES: readonly EngineUrl[] = [
  * when the server cannot be reached within 5 s. No error shows credentials.
  */
 export async function connect(url: string, defaults?: LocksDefaults): Promise<Locks> {
-  const backend = await open(parseAddress(url));
+  const { backend, reached } = await open(parseAddress(url));
   try {
+    await reached;
     return createLocks(backend, defaults);
   } catch (error) {
-    await backend.close();
+    await bounded(backend.close()).catch(() => {}); // what went wrong first is what to tell
     throw error;
   }
 }
 
-async function open(address: Address): Promise<Backend> {
+async function open(address: Address): Promise<Opened> {
   const engine = ENGINES.find(({ schemes }) => schemes.includes(address.scheme));
   if (!engine) {
     const examples = ENGINES.map(({ example }) => example).join(', ');

@@ -83,6 +83,12 @@ export function unreachable(address: Address, error: unknown): LockError {
   );
 }
 
+/** Those of these parameters that are given. */
+export const picked = <N extends string>({ params }: Address, ...names: readonly N[]): Partial<Record<N, string>> =>
+  Object.fromEntries(names.flatMap((name) => (params.has(name) ? [[name, params.get(name)]] : []))) as Partial<
+    Record<N, string>
+  >;
+
 /** `host:port` of each, as drivers that take lists want them. */
 export const endpoints = ({ hosts }: Address, port: number): string[] =>
   (hosts.length > 0 ? hosts : [{ host: '127.0.0.1', port: undefined }]).map(

@@ -1,6 +1,6 @@
-import { answering, type EngineUrl } from '../engine.ts';
+import { type EngineUrl, opened } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
-import { endpoints } from '../url.ts';
+import { endpoints, picked } from '../url.ts';
 
 /** No driver: the backend speaks etcd's protocol over Node's own HTTP/2. */
 export const etcdUrl: EngineUrl = {
@@ -9,14 +9,14 @@ export const etcdUrl: EngineUrl = {
   params: ['prefix', ...TLS_PARAMS],
   async open(address) {
     const { etcd } = await import('../../backends/etcd/index.ts');
-    const { user, password, params } = address;
+    const { user, password } = address;
     const backend = etcd({
       endpoints: endpoints(address, 2379),
       user,
       password,
       tls: tlsOf(address),
-      prefix: params.get('prefix') ?? undefined,
+      ...picked(address, 'prefix'),
     });
-    return answering(address, backend);
+    return opened(address, backend);
   },
 };

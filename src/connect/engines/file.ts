@@ -1,18 +1,17 @@
+import type { Durability } from '../../backends/file/index.ts';
 import { invalid } from '../../core/errors.ts';
-import type { EngineUrl } from '../engine.ts';
+import { type EngineUrl, opened } from '../engine.ts';
+import { picked } from '../url.ts';
 
 export const fileUrl: EngineUrl = {
   schemes: ['file'],
   example: 'file:./locks.db',
   params: ['durability', 'prefix'],
-  async open({ path, params }) {
+  async open(address) {
+    const { path, params } = address;
     if (path === '') throw invalid('file: needs a path, as in file:./locks.db');
     const { file } = await import('../../backends/file/index.ts');
-    const durability = params.get('durability') ?? undefined;
-    return file({
-      path,
-      durability: durability as 'process' | 'power' | undefined,
-      prefix: params.get('prefix') ?? undefined,
-    });
+    const durability = (params.get('durability') ?? undefined) as Durability | undefined;
+    return opened(address, file({ path, durability, ...picked(address, 'prefix') }));
   },
 };

@@ -2,8 +2,8 @@ import type { MongoClient } from 'mongodb';
 import { invalid } from '../../core/errors.ts';
 import { CONNECT_WITHIN } from '../bounded.ts';
 import { driver } from '../driver.ts';
-import { answering, type EngineUrl, owning } from '../engine.ts';
-import { type Address, safe } from '../url.ts';
+import { type EngineUrl, opened, owning } from '../engine.ts';
+import { type Address, picked, safe } from '../url.ts';
 
 export const mongodbUrl: EngineUrl = {
   schemes: ['mongodb', 'mongodb+srv'],
@@ -12,11 +12,10 @@ export const mongodbUrl: EngineUrl = {
   async open(address) {
     const { MongoClient } = await driver('mongodb', () => import('mongodb'));
     const { mongodb } = await import('../../backends/mongodb/index.ts');
-    const { path, params } = address;
     const client = made(address, MongoClient);
     client.on('error', () => {}); // told by the calls that fail
-    const backend = mongodb(client.db(path || 'holdfast'), { prefix: params.get('prefix') ?? undefined });
-    return answering(
+    const backend = mongodb(client.db(address.path || 'holdfast'), picked(address, 'prefix'));
+    return opened(
       address,
       owning(backend, () => client.close()),
     );

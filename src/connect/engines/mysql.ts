@@ -1,8 +1,8 @@
 import { CONNECT_WITHIN } from '../bounded.ts';
 import { driver } from '../driver.ts';
-import { answering, type EngineUrl, owning } from '../engine.ts';
+import { type EngineUrl, opened, owning } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
-import { single } from '../url.ts';
+import { picked, single } from '../url.ts';
 
 export const mysqlUrl: EngineUrl = {
   schemes: ['mysql', 'mariadb'],
@@ -11,7 +11,7 @@ export const mysqlUrl: EngineUrl = {
   async open(address) {
     const { createPool } = await driver('mysql2', () => import('mysql2/promise'));
     const { mysql } = await import('../../backends/mysql/index.ts');
-    const { user, password, path, params } = address;
+    const { user, password, path } = address;
     const pool = createPool({
       ...single(address, 3306),
       user,
@@ -21,11 +21,8 @@ export const mysqlUrl: EngineUrl = {
       connectTimeout: CONNECT_WITHIN,
       connectionLimit: 4,
     });
-    const backend = mysql(pool, {
-      prefix: params.get('prefix') ?? undefined,
-      table: params.get('table') ?? undefined,
-    });
-    return answering(
+    const backend = mysql(pool, picked(address, 'prefix', 'table'));
+    return opened(
       address,
       owning(backend, () => pool.end()),
     );

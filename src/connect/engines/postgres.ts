@@ -1,9 +1,9 @@
 import { invalid } from '../../core/errors.ts';
 import { CONNECT_WITHIN } from '../bounded.ts';
 import { driver } from '../driver.ts';
-import { answering, type EngineUrl, owning } from '../engine.ts';
+import { type EngineUrl, opened, owning } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
-import { type Address, single } from '../url.ts';
+import { type Address, picked, single } from '../url.ts';
 
 export const postgresUrl: EngineUrl = {
   schemes: ['postgres', 'postgresql'],
@@ -12,7 +12,7 @@ export const postgresUrl: EngineUrl = {
   async open(address) {
     const { default: pg } = await driver('pg', () => import('pg'));
     const { postgres } = await import('../../backends/postgres/index.ts');
-    const { user, password, path, params } = address;
+    const { user, password, path } = address;
     const pool = new pg.Pool({
       ...single(address, 5432),
       user,
@@ -23,11 +23,8 @@ export const postgresUrl: EngineUrl = {
       max: 4,
     });
     pool.on('error', () => {}); // told by the calls that fail
-    const backend = postgres(pool, {
-      prefix: params.get('prefix') ?? undefined,
-      schema: params.get('schema') ?? undefined,
-    });
-    return answering(
+    const backend = postgres(pool, picked(address, 'prefix', 'schema'));
+    return opened(
       address,
       owning(backend, () => pool.end()),
     );

@@ -2,9 +2,9 @@ import type { Redis, RedisOptions } from 'ioredis';
 import { invalid } from '../../core/errors.ts';
 import { bounded, CONNECT_WITHIN } from '../bounded.ts';
 import { driver } from '../driver.ts';
-import { answering, type EngineUrl, owning } from '../engine.ts';
+import { type EngineUrl, opened, owning } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
-import { type Address, single, unreachable } from '../url.ts';
+import { type Address, picked, single } from '../url.ts';
 
 type Driver = Pick<typeof import('ioredis'), 'Redis'>;
 
@@ -50,16 +50,14 @@ export const redisUrl: EngineUrl = {
     client.on('error', (error) => {
       why = error; // later, the calls that fail tell
     });
-    try {
-      await bounded(client.connect());
-    } catch (error) {
-      client.disconnect();
-      throw unreachable(address, why ?? error);
-    }
-    const backend = redis(client, { prefix: address.params.get('prefix') ?? undefined });
-    return answering(
+    const connected = bounded(client.connect()).catch((error) => {
+      throw why ?? error;
+    });
+    const backend = redis(client, picked(address, 'prefix'));
+    return opened(
       address,
       owning(backend, () => client.disconnect()),
+      connected,
     );
   },
 };

@@ -1,6 +1,6 @@
-import { answering, type EngineUrl } from '../engine.ts';
+import { type EngineUrl, opened } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
-import { endpoints } from '../url.ts';
+import { endpoints, picked } from '../url.ts';
 
 /** No driver: the backend speaks ZooKeeper's protocol itself. */
 export const zookeeperUrl: EngineUrl = {
@@ -14,10 +14,10 @@ export const zookeeperUrl: EngineUrl = {
       servers: endpoints(address, 2181).join(),
       auth: user === undefined ? undefined : { user, password: password ?? '' },
       tls: tlsOf(address),
-      sessionTimeout: params.get('sessionTimeout') ?? undefined,
+      ...picked(address, 'sessionTimeout'),
       // As in other clients of ZooKeeper, a path is where everything is put.
       prefix: [path, params.get('prefix') ?? 'holdfast'].filter(Boolean).join('/'),
     });
-    return answering(address, backend);
+    return opened(address, backend);
   },
 };
