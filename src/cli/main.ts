@@ -33,4 +33,10 @@ function told(text: string): number {
   return EXIT.OK;
 }
 
+// Node 22 calls its SQLite experimental at every start, which is of no use to whoever runs a command.
+const { emitWarning } = process;
+process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
+  if (!/SQLite is an experimental/.test(String(warning))) Reflect.apply(emitWarning, process, [warning, ...rest]);
+};
+
 process.exitCode = await main(process.argv.slice(2));

@@ -166,6 +166,22 @@ describeOn('redis', 'holdfast run that loses its lock', () => {
     expect((await shell.end()).code).toBe(137);
   });
 
+  test('in its sleep: it is ended as soon as holdfast goes on', async () => {
+    await using shell = start('asleep', '--grace', '2s');
+    await shell.prints('ready');
+    shell.child.kill('SIGSTOP');
+    try {
+      const lapsed = ['run', 'asleep', '--url', server.url, '--wait', '15s', '--', 'true'];
+      expect(await desk.run(...lapsed)).toMatchObject({ code: 0 });
+      expect(shell.child.exitCode).toBeNull();
+    } finally {
+      shell.child.kill('SIGCONT');
+    }
+    const { code, stderr } = await shell.end();
+    expect(code).toBe(137);
+    expect(stderr).toMatch(/is lost/);
+  });
+
   test('a command that heeds SIGTERM has the grace to end by itself', async () => {
     const script = `trap 'sleep 0.2; echo tidied; exit 3' TERM; echo ready; while :; do sleep 0.05; done`;
     await using shell = desk.start(
