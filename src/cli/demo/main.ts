@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { connect } from '../../connect/index.ts';
 import { redacted } from '../../connect/url.ts';
 import { isLockError } from '../../core/errors.ts';
 import { type RoundResult, round, type Size } from './round.ts';
@@ -50,10 +51,13 @@ export async function demo(args: readonly string[]): Promise<number> {
     return 64;
   }
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
+  const locks = url ?? `file:${join(folder, 'locks.db')}`;
   try {
-    return await rounds(size, url ?? `file:${join(folder, 'locks.db')}`, folder);
+    await (await connect(locks)).close(); // a wrong address is told before any round, and once
+    return await rounds(size, locks, folder);
   } catch (error) {
     console.error(`demo: ${(error as Error).message}`);
+    if (isLockError(error, 'LOCK_INVALID')) return 64;
     return isLockError(error) || url ? 69 : 1;
   } finally {
     rmSync(folder, { recursive: true, force: true });
