@@ -28,6 +28,7 @@ export class Place {
   readonly #engine: Engine;
   readonly #spin: Terms['spin'];
   readonly #patient: boolean;
+  readonly #onWait: () => void;
   readonly #listener: Listener;
   /** When the last answered attempt was sent; the first attempt counts before it is answered. */
   #sent: number | undefined;
@@ -36,12 +37,16 @@ export class Place {
   #lessons = 0;
   #cancelled = false;
 
-  /** @param patient keeps asking after a refusal */
-  constructor(engine: Engine, claim: Claim, spin: Terms['spin'], patient: boolean) {
+  /**
+   * @param patient keeps asking after a refusal
+   * @param onWait called at every refusal it does not take for an answer
+   */
+  constructor(engine: Engine, claim: Claim, spin: Terms['spin'], patient: boolean, onWait: () => void) {
     this.#engine = engine;
     this.claim = claim;
     this.#spin = spin;
     this.#patient = patient;
+    this.#onWait = onWait;
     this.#listener = new Listener(engine.backend, engine.clock);
   }
 
@@ -92,6 +97,7 @@ export class Place {
       } else if (!answer) {
         await this.#listener.sleep(backOff(this.#spin, tries, clock.random()));
       } else if (this.#patient) {
+        this.#onWait();
         if (wakes === 'watch') this.#listener.arm(this.claim);
         const { attempt } = answer;
         await this.#listener.sleep(

@@ -40,7 +40,7 @@ export class LocalLine implements HoldKeeper {
     if (terms.wait === 0 && !this.#line.admits(seats)) wish.grant(undefined);
     if (!wish.settled) {
       if (this.#line.join(wish)) this.#stand(wish);
-      else emit('waiting', () => this.#event(wish));
+      else this.#waits(wish);
     }
     this.#tidy();
     return wish.outcome;
@@ -127,7 +127,10 @@ export class LocalLine implements HoldKeeper {
   }
 
   #newPlace(wish: Wish): Place {
-    return new Place(this.#space.engine, this.#claim(wish), wish.terms.spin, wish.terms.wait > 0);
+    const place: Place = new Place(this.#space.engine, this.#claim(wish), wish.terms.spin, wish.terms.wait > 0, () =>
+      this.#waits(this.#owners.get(place)),
+    );
+    return place;
   }
 
   #assign(place: Place, wish: Wish): void {
@@ -210,6 +213,13 @@ export class LocalLine implements HoldKeeper {
   #leave(wish: Wish): void {
     for (const next of this.#line.leave(wish)) this.#stand(next);
     this.#tidy();
+  }
+
+  /** Told once, whether it waits here first or in the engine's line. */
+  #waits(wish: Wish | undefined): void {
+    if (!wish || wish.waited) return;
+    wish.waited = true;
+    emit('waiting', () => this.#event(wish));
   }
 
   #tidy(): void {

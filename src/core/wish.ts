@@ -13,6 +13,8 @@ export class Wish {
   readonly began: number;
   /** Its claim in the engine's line, once it stands there. */
   place: Place | undefined;
+  /** Whether it was told that it has to wait. */
+  waited = false;
   readonly #key: string;
   readonly outcome: Promise<Hold | undefined>;
   #resolve!: (hold: Hold | undefined) => void;
