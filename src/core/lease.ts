@@ -39,7 +39,8 @@ export interface Lease extends AnyLease {
 export class HeldLease implements AnyLease {
   readonly key: string;
   readonly token: bigint | undefined;
-  readonly hold: Hold;
+  /** Private, not only readonly: it has the id, and a lease is an object that people log. */
+  readonly #hold: Hold;
   readonly #engine: Engine;
   readonly #giveBack: () => Promise<boolean>;
   #released = false;
@@ -47,22 +48,26 @@ export class HeldLease implements AnyLease {
   /** @param giveBack what a release does; called once */
   constructor(engine: Engine, hold: Hold, giveBack: () => Promise<boolean>) {
     this.#engine = engine;
-    this.hold = hold;
+    this.#hold = hold;
     this.#giveBack = giveBack;
     this.key = hold.claim.key;
     this.token = hold.exclusive ? hold.token : undefined;
   }
 
+  get hold(): Hold {
+    return this.#hold;
+  }
+
   get signal(): AbortSignal {
-    return this.hold.signal;
+    return this.#hold.signal;
   }
 
   get held(): boolean {
-    return !this.#released && this.hold.held;
+    return !this.#released && this.#hold.held;
   }
 
   get remaining(): number {
-    return this.held ? this.hold.deadline - this.#engine.clock.now() : 0;
+    return this.held ? this.#hold.deadline - this.#engine.clock.now() : 0;
   }
 
   assertHeld(): void {
@@ -73,7 +78,7 @@ export class HeldLease implements AnyLease {
     if (this.#released)
       throw new LockError('LOCK_NOT_HELD', `the lease of ${quoted(this.key)} was released before`, details);
     throw (
-      this.hold.loss ??
+      this.#hold.loss ??
       new LockError('LOCK_LOST', `the lease of ${quoted(this.key)} on ${backend} ran out. Stop writing`, details)
     );
   }
@@ -81,7 +86,7 @@ export class HeldLease implements AnyLease {
   async extend(ttl: Duration): Promise<void> {
     const ms = milliseconds(ttl, 'ttl', this.#engine.backend.traits.ttl);
     this.assertHeld();
-    const { hold } = this;
+    const hold = this.#hold;
     const sent = this.#engine.clock.now();
     const claim = { ...hold.claim, ttl: Math.max(ms, Math.ceil(hold.deadline - sent)) };
     const [answer] = await this.#engine.renew([claim], PATIENCE).catch((error) => {
