@@ -165,7 +165,8 @@ class Memory implements Backend {
   #line(key: string, now: number): KeyLine | undefined {
     const line = this.#lines.get(key);
     if (!line || now < line.firstLapse) return line;
-    for (const entry of line.members) if (entry.lapses <= now) this.#remove(line, entry);
+    // The last first: a place that lapsed must not be admitted by the lapse of the hold ahead of it.
+    for (const entry of line.members.reverse()) if (entry.lapses <= now) this.#remove(line, entry);
     line.firstLapse = Math.min(...line.members.map(({ lapses }) => lapses));
     return line;
   }
