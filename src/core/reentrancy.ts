@@ -56,12 +56,17 @@ export class Frame {
    */
   static around(space: Space, key: string, seats: Seats): Frame | undefined {
     for (let frame = frames.getStore(); frame; frame = frame.#parent) {
-      if (frame.#ended || frame.#space !== space || frame.#lease.key !== key) continue;
+      if (frame.#over || frame.#space !== space || frame.#lease.key !== key) continue;
       const rule = RULES[kindOf(frame.#lease.hold.claim)][kindOf(seats)];
       if (rule === 'enter') return frame;
       if (rule === 'deadlock') throw deadlock(key, space.engine.backend.name);
     }
     return undefined;
+  }
+
+  /** Its function has ended, or gave the hold back itself. */
+  get #over(): boolean {
+    return this.#ended || this.#lease.hold.users === 0;
   }
 
   /** Runs `fn` inside; afterwards nobody is let in any more, and those who waited for a turn go to the lock's own line. */
@@ -74,14 +79,25 @@ export class Frame {
     }
   }
 
-  /** @returns undefined when refused; `'ended'` when the frame was over before it was this one's turn */
+  /**
+   * @returns undefined when refused; `'ended'` when the frame was over before it was this one's turn
+   * @throws LockError `LOCK_LOST` when the hold is: nothing may run in its name any more
+   */
   async enter(seats: Seats, terms: Terms): Promise<HeldLease | undefined | 'ended'> {
     const { engine } = this.#space;
     if (terms.wait === 0 && !this.#children.admits(seats)) return undefined;
     const wish = new Wish(this.#lease.key, seats, terms, engine.clock.now());
     wish.limit(engine.clock, engine.backend.name, (error) => this.#giveUp(wish, error));
-    if (this.#children.join(wish)) wish.grant(this.#lease.hold);
-    return (await wish.outcome) ? this.#child(wish) : 'ended';
+    if (!wish.settled && this.#children.join(wish)) this.#admit(wish);
+    if (!(await wish.outcome)) return 'ended';
+    const child = this.#child(wish);
+    try {
+      child.assertHeld();
+      return child;
+    } catch (lost) {
+      await child.release();
+      throw lost;
+    }
   }
 
   #giveUp(wish: Wish, error: LockError): void {
@@ -91,12 +107,18 @@ export class Frame {
   }
 
   #leave(wish: Wish): void {
-    for (const next of this.#children.leave(wish)) next.grant(this.#lease.hold);
+    for (const next of this.#children.leave(wish)) this.#admit(next);
+  }
+
+  /** Inside from this moment, not from when the caller runs on: the hold must not end in between. */
+  #admit(wish: Wish): void {
+    if (wish.settled) return;
+    this.#lease.hold.users++;
+    wish.grant(this.#lease.hold);
   }
 
   #child(wish: Wish): HeldLease {
     const { hold } = this.#lease;
-    hold.users++;
     return new HeldLease(this.#space.engine, hold, () => {
       this.#leave(wish);
       return hold.leave();

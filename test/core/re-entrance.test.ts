@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import { createLocks } from '../../src/index.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+const scene = () => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  const lock = createLocks(engine, { clock, ttl: 1_000 }).mutex('key');
+  return { clock, engine, lock };
+};
+
+test('a child that was aborted before it began does not keep the next child out', async () => {
+  const { lock } = scene();
+  await lock.run(async () => {
+    await expect(lock.acquire({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'LOCK_ABORTED' });
+    const child = await lock.tryAcquire();
+    expect(child, 'the frame is free').not.toBeNull();
+    await child?.release();
+  });
+});
+
+test('children started together are inside one after the other', async () => {
+  const { clock, lock } = scene();
+  let inside = 0;
+  let most = 0;
+  const child = () =>
+    lock.run(async () => {
+      most = Math.max(most, ++inside);
+      await new Promise<void>((resolve) => clock.after(10, resolve));
+      inside--;
+    });
+  const both = lock.run(() => Promise.all([child(), child(), child()]));
+  await clock.advance(100);
+  await both;
+  expect(most).toBe(1);
+});
+
+test('a frame whose function gave the hold back lets nobody in: the lock is taken anew', async () => {
+  const { lock } = scene();
+  await lock.run(async (lease) => {
+    await lease.release();
+    await using again = await lock.acquire();
+    expect(again.held).toBe(true);
+    expect(again.token).toBeGreaterThan(lease.token);
+  });
+});
+
+test('nothing more runs in the name of a hold that is lost', async () => {
+  const { clock, engine, lock } = scene();
+  const run = lock.run(async (lease) => {
+    await engine.evict!('key', lease.token);
+    await new Promise<void>((resolve) => clock.after(500, resolve));
+    await lock.run(() => expect.fail('ran without the lock'));
+  });
+  const lost = expect(run).rejects.toMatchObject({ code: 'LOCK_LOST' });
+  await clock.advance(1_000);
+  await lost;
+});
+
+test('a child keeps the hold when the frame around it ends first', async () => {
+  const { clock, lock } = scene();
+  let child: Promise<unknown> = Promise.resolve();
+  await lock.run(async () => {
+    child = lock.run(() => new Promise<void>((resolve) => clock.after(300, resolve)));
+  });
+  expect(await lock.tryAcquire(), 'still held by the child').toBeNull();
+  await clock.advance(400);
+  await child;
+  const after = await lock.tryAcquire();
+  expect(after).not.toBeNull();
+  await after?.release();
+});
