@@ -78,18 +78,18 @@ export class Locks implements AsyncDisposable {
   /**
    * Who holds and who waits, key by key in the order of their lines.
    * @param prefix only keys that begin with it
-   * @throws LockError `LOCK_UNSUPPORTED`
+   * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` when the engine cannot be asked
    */
   inspect(prefix = ''): AsyncIterable<Standing> {
-    const standings = this.#backend.inspect?.(prefix);
-    if (!standings) throw this.#unsupported('list its locks');
-    return standings;
+    if (!this.#backend.inspect) throw this.#unsupported('list its locks');
+    return this.#space.engine.inspect(prefix);
   }
 
   /**
    * Evicts every holder of the key, readers and permits too, not those who wait. The robbed are told at their next contact,
    * and fenced by the next token. For people who know that the holder is gone or stuck.
    * @returns how many were evicted
+   * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` when nobody knows whether they were
    */
   async forceRelease(key: string, { reason, ticket }: ForceOptions): Promise<number> {
     checkKey(key);
@@ -102,7 +102,7 @@ export class Locks implements AsyncDisposable {
         holders.push(standing.ticket);
     }
     let evicted = 0;
-    for (const holder of holders) if (await this.#backend.evict(key, holder)) evicted++;
+    for (const holder of holders) if (await this.#space.engine.evict(key, holder)) evicted++;
     emit('forced', () => ({ backend: this.#backend.name, key, reason, evicted }));
     return evicted;
   }

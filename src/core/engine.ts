@@ -1,4 +1,4 @@
-import type { Attempt, Backend, Claim, Handle, Release, Renewal } from './backend.ts';
+import type { Attempt, Backend, Claim, Handle, Release, Renewal, Standing } from './backend.ts';
 import { Bell } from './bell.ts';
 import type { Cancel, Clock } from './clock.ts';
 import { isLockError, LockError } from './errors.ts';
@@ -14,6 +14,7 @@ export class Engine {
   readonly #withdrawals = new Set<Promise<void>>();
   /** How much is under way, and the bell that rings when nothing is. */
   #underWay = 0;
+  #over = false;
   readonly #idle: Bell;
   readonly backend: Backend;
   readonly clock: Clock;
@@ -48,6 +49,33 @@ export class Engine {
     );
   }
 
+  /** @throws LockError `LOCK_UNAVAILABLE` */
+  evict(key: string, ticket: bigint): Promise<boolean> {
+    return this.#asked(key, () => this.backend.evict!(key, ticket));
+  }
+
+  /** @throws LockError `LOCK_UNAVAILABLE` */
+  async *inspect(prefix: string): AsyncIterable<Standing> {
+    const standings = this.backend.inspect!(prefix)[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const { done, value } = await this.#asked(prefix, () => standings.next());
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      standings.return?.().catch(() => {}); // not waited for: it may hang in the very call that took too long
+    }
+  }
+
+  async #asked<T>(key: string, call: () => Promise<T>): Promise<T> {
+    try {
+      return await this.bounded(call, PATIENCE, () => `look at ${quoted(key)}`);
+    } catch (error) {
+      throw isLockError(error) ? error : this.unavailable(key, error);
+    }
+  }
+
   /**
    * Takes back, in the background, whatever this id may have been given: releases it until the engine says so, or until
    * it must have lapsed by itself. Nothing waits for it but `close`.
@@ -64,7 +92,7 @@ export class Engine {
         await this.release(claim);
         return;
       } catch (error) {
-        if (isLockError(error) || this.clock.now() >= until) return;
+        if (isLockError(error) || this.#over || this.clock.now() >= until) return;
         await new Promise<void>((resume) => this.clock.after(pause, resume, true));
       }
     }
@@ -79,9 +107,8 @@ export class Engine {
     if (--this.#underWay === 0) this.#idle.ring();
   }
 
-  /** Settled when nothing is under way and nothing is left to clean up, or after `PATIENCE`. */
+  /** Settled when nothing is under way and nothing is left to clean up, or after `PATIENCE`; then nothing more is tried. */
   async quiet(): Promise<void> {
-    if (this.#underWay === 0 && this.#withdrawals.size === 0) return;
     const limit = new Bell(this.clock);
     let over = false;
     const tooLong = limit.sleep(PATIENCE).then(() => {
@@ -93,6 +120,7 @@ export class Engine {
     }
     limit.ring();
     this.#idle.ring();
+    this.#over = true;
   }
 
   /** The call, or a rejection when it takes too long. A late answer is dropped: whoever gave up settles the outcome. */
