@@ -4,7 +4,7 @@ import type { Engine } from './engine.ts';
 import { isLockError } from './errors.ts';
 import { Listener } from './listener.ts';
 import type { Terms } from './options.ts';
-import { backOff, watchedPause } from './pause.ts';
+import { polledPause, watchedPause } from './pause.ts';
 
 /** How long a waiter outlives an engine that does not answer. ms. */
 const TROUBLE = 10_000;
@@ -12,9 +12,15 @@ const TROUBLE = 10_000;
 const LESSONS = 3;
 
 /** What the engine answered to a request sent at `sent`. */
-export interface Answer {
+interface Answer {
   readonly sent: number;
   readonly attempt: Attempt;
+}
+
+/** A claim on its way with the release of another: when that was sent, and what will be answered, if anything. */
+export interface Riding {
+  readonly sent: number;
+  readonly attempt: Promise<Attempt | undefined>;
 }
 
 /**
@@ -63,13 +69,13 @@ export class Place {
   }
 
   /**
-   * @param riding what a release answered for this claim, when it took its place in that step
+   * @param riding when its first attempt is part of a release
    * @returns undefined when refused and not patient, or cancelled
    * @throws LockError what the engine refused with, or `LOCK_UNAVAILABLE`
    */
-  async stand(riding?: Answer): Promise<Granted | undefined> {
+  async stand(riding?: Riding): Promise<Granted | undefined> {
     let kept = false;
-    if (riding) this.#sent = riding.sent;
+    this.#sent = riding?.sent; // sent is sent, whether or not it is ever answered
     try {
       const granted = await this.#stand(riding);
       kept = granted !== undefined && !this.#cancelled;
@@ -83,10 +89,10 @@ export class Place {
     }
   }
 
-  async #stand(riding?: Answer): Promise<Granted | undefined> {
+  async #stand(riding?: Riding): Promise<Granted | undefined> {
     const { backend, clock } = this.#engine;
     const { wakes } = backend.traits;
-    let answer = riding;
+    let answer = riding && (await answerTo(riding));
     for (let tries = 0; !this.#cancelled; tries++) {
       if (wakes === 'mailbox' && this.claim.queue) this.#listener.arm(this.claim);
       if (!this.#listener.mail) answer ??= await this.#ask();
@@ -94,15 +100,17 @@ export class Place {
       if (granted) {
         if (deadlineOf(granted.sent, granted.validFor) > clock.now()) return granted;
         this.#startAnew();
+        if (!this.#patient) throw new Error(`the answer took longer than the lease of ${this.claim.ttl} ms lasts`);
+        await this.#listener.sleep(polledPause(this.claim, this.#spin, tries, clock.random()));
       } else if (!answer) {
-        await this.#listener.sleep(backOff(this.#spin, tries, clock.random()));
+        await this.#listener.sleep(polledPause(this.claim, this.#spin, tries, clock.random()));
       } else if (this.#patient) {
         this.#onWait();
         if (wakes === 'watch') this.#listener.arm(this.claim);
         const { attempt } = answer;
         await this.#listener.sleep(
           wakes === 'never' || attempt.granted
-            ? backOff(this.#spin, tries, clock.random())
+            ? polledPause(this.claim, this.#spin, tries, clock.random())
             : watchedPause(this.claim, attempt, clock.random()),
         );
       } else {
@@ -116,8 +124,10 @@ export class Place {
 
   /** An attempt; undefined when its outcome is unknown and it is worth asking again. */
   async #ask(): Promise<Answer | undefined> {
-    const sent = this.#engine.clock.now();
-    this.#sent ??= sent;
+    const { clock } = this.#engine;
+    const sent = clock.now();
+    const before = this.#sent ?? sent;
+    this.#sent = before;
     this.#sound ??= sent;
     try {
       const attempt = await this.#engine.attempt(this.claim);
@@ -125,9 +135,15 @@ export class Place {
         if (++this.#lessons <= LESSONS) return this.#ask();
         throw new Error(`every request came later than ${this.claim.within} ms`);
       }
-      this.#sent = sent;
       this.#sound = sent;
       this.trouble = undefined;
+      if (!attempt.granted && this.claim.queue && clock.now() - before >= this.claim.ttl) {
+        // The id may have been admitted and have lapsed unheard, so that this is another place in its name: mail for the
+        // first one, still on its way, would be taken for a grant of the second.
+        this.#startAnew();
+        return undefined;
+      }
+      this.#sent = sent;
       return { sent, attempt };
     } catch (error) {
       this.trouble = error;
@@ -137,19 +153,28 @@ export class Place {
     }
   }
 
-  /** The grant, by mail or by answer. A refusal that comes after the mail is older than it. */
+  /**
+   * The grant, by answer or by mail. A refusal that comes after the mail is older than it; a grant is not: the mail may be
+   * of an earlier life of the same id, which lapsed unheard.
+   */
   #granted(answer: Answer | undefined): Granted | undefined {
     const { mail } = this.#listener;
-    const grant: Grant | undefined = mail ?? (answer?.attempt.granted ? answer.attempt : undefined);
+    const grant: Grant | undefined = answer?.attempt.granted ? answer.attempt : mail;
     if (!grant || this.#sent === undefined) return undefined;
     return { ticket: grant.ticket, sent: this.#sent, validFor: grant.validFor, lost: grant.lost };
   }
 
-  /** Granted too late to be of use: the engine was slower than the lease. An id that is given back is never used again. */
+  /** As another claim: an id that is given back is never used again. */
   #startAnew(): void {
     this.#listener.disarm();
     this.#engine.withdraw(this.claim);
     this.claim = { ...this.claim, id: this.#engine.clock.id() };
     this.#sent = undefined;
   }
+}
+
+/** Undefined when it has to be asked again: not answered, not taken along, or too late. */
+async function answerTo({ sent, attempt }: Riding): Promise<Answer | undefined> {
+  const answer = await attempt;
+  return answer && (answer.granted || !answer.late) ? { sent, attempt: answer } : undefined;
 }

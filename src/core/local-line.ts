@@ -1,4 +1,4 @@
-import { type Answer, Place } from './acquire.ts';
+import { Place, type Riding } from './acquire.ts';
 import { isExclusive, type Seats } from './admission.ts';
 import type { Claim } from './backend.ts';
 import { PATIENCE } from './engine.ts';
@@ -51,9 +51,12 @@ export class LocalLine implements HoldKeeper {
     const wish = this.#holders.get(hold);
     if (!wish || hold.over) return false;
     const { engine, renewal } = this.#space;
-    const inTime = hold.held;
+    if (!hold.held) {
+      hold.end('its deadline passed without a renewal');
+      return false;
+    }
     emit('released', () => hold.event({ duration: engine.clock.now() - hold.since }));
-    if (inTime && this.#passOn(hold, wish)) return true;
+    if (this.#passOn(hold, wish)) return true;
     renewal.remove(hold);
     hold.close();
     this.#holders.delete(hold);
@@ -61,7 +64,7 @@ export class LocalLine implements HoldKeeper {
     engine.begin();
     try {
       if (rest > 0) return await this.#linger(hold, wish, rest);
-      return (await this.#giveBack(hold, wish)) && inTime;
+      return await this.#giveBack(hold, wish);
     } catch {
       engine.withdraw(hold.claim);
       return false;
@@ -82,6 +85,8 @@ export class LocalLine implements HoldKeeper {
     const { max, within } = hold.terms.handOff;
     const next = this.#line.head;
     if (!next || !hold.exclusive || !next.equals(wish) || hold.loss || hold.terms.minHold > 0) return false;
+    if (hold.claim.ttl !== leaseOf(next.terms)) return false; // it was extended
+    if (hold.tenure.passes + 1 >= hold.claim.span) return false; // of whoever asked the engine for the tickets
     if (hold.tenure.passes >= max || next.terms.handOff.max <= hold.tenure.passes) return false;
     if (clock.now() - hold.tenure.since >= within || hold.deadline - clock.now() < hold.claim.ttl / 2) return false;
     this.#line.replace(wish, next);
@@ -100,11 +105,11 @@ export class LocalLine implements HoldKeeper {
     this.#line.replace(wish, next);
     const sent = engine.clock.now();
     const released = engine.release(hold.claim, place.claim);
-    const answer = released.then(({ next: attempt }) => attempt && { sent, attempt });
-    void this.#serve(
-      place,
-      answer.catch(() => undefined),
+    const attempt = released.then(
+      (answer) => answer.next,
+      () => undefined,
     );
+    void this.#serve(place, { sent, attempt });
     return (await released).freed;
   }
 
@@ -112,8 +117,9 @@ export class LocalLine implements HoldKeeper {
   async #linger(hold: Hold, wish: Wish, rest: number): Promise<boolean> {
     const { engine } = this.#space;
     if (engine.backend.traits.lapses) {
-      const ttl = Math.max(rest, engine.backend.traits.ttl.min);
-      const [answer] = await engine.renew([{ ...hold.claim, ttl }], PATIENCE);
+      const ttl = Math.max(Math.ceil(rest), engine.backend.traits.ttl.min);
+      // Should this fail, it stays for as long as its lease: too long, never too short.
+      const [answer] = await engine.renew([{ ...hold.claim, ttl }], PATIENCE).catch(() => []);
       return typeof answer === 'object';
     }
     await new Promise<void>((resolve) => engine.clock.after(rest, resolve));
@@ -155,11 +161,11 @@ export class LocalLine implements HoldKeeper {
   }
 
   /** Stands in the engine's line; what comes of it goes to the wish that the place belongs to by then. */
-  async #serve(place: Place, riding?: Promise<Answer | undefined>): Promise<void> {
+  async #serve(place: Place, riding?: Riding): Promise<void> {
     const { engine } = this.#space;
     engine.begin();
     try {
-      const granted = await place.stand(await riding);
+      const granted = await place.stand(riding);
       const wish = this.#owners.get(place);
       if (granted && wish) this.#hold(new Hold(engine, place.claim, granted, wish.terms, this), wish);
       else if (granted) engine.withdraw(place.claim);

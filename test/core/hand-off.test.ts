@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import type { Claim } from '../../src/core/backend.ts';
+import { createLocks, type LockOptions } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+/** One process, and every claim it brings to the engine. */
+function scene() {
+  const clock = manualClock(1);
+  const asked: Claim[] = [];
+  const engine = memory({ clock });
+  const backend = around(engine, {
+    attempt(claim) {
+      asked.push(claim);
+      return engine.attempt(claim);
+    },
+  });
+  const locks = createLocks(backend, { clock, ttl: 1_000 });
+  const take = (options: LockOptions = {}) => locks.mutex('key').acquire(options);
+  return { clock, asked, engine, take };
+}
+
+test('a hold passes on with the next token and without the engine', async () => {
+  const { asked, take } = scene();
+  const first = await take();
+  const waiting = take();
+  await first.release();
+  const second = await waiting;
+  expect(second.token).toBe(first.token + 1n);
+  expect(asked).toHaveLength(1);
+  await second.release();
+});
+
+test('no token is given out that the engine has not reserved, whoever is willing to pass on more often', async () => {
+  const { clock, asked, take } = scene();
+  const first = await take({ handOff: { max: 1 } });
+  const waiting = Array.from({ length: 4 }, () => take({ handOff: { max: 64 } }));
+  const tokens = [first.token];
+  await first.release();
+  for (const next of waiting) {
+    await clock.advance(1);
+    const lease = await next;
+    tokens.push(lease.token);
+    await lease.release();
+  }
+  const [span] = asked.map((claim) => claim.span);
+  expect(tokens.filter((token) => token - first.token < BigInt(span!))).toHaveLength(span!);
+  expect(new Set(tokens).size, `${tokens}`).toBe(tokens.length);
+  expect(asked.length, 'the third caller asked the engine').toBeGreaterThan(1);
+});
+
+test('a hold that was extended goes back to the engine: its length was for one caller', async () => {
+  const { clock, asked, take } = scene();
+  const first = await take();
+  await first.extend(60_000);
+  const waiting = take();
+  await first.release();
+  await clock.advance(1);
+  const second = await waiting;
+  expect(second.remaining).toBeLessThanOrEqual(1_000);
+  expect(asked.length).toBeGreaterThan(1);
+  await second.release();
+});
+
+test('the tenure is over after its time', async () => {
+  const { clock, asked, take } = scene();
+  const first = await take({ handOff: { within: 50 } });
+  const waiting = take({ handOff: { within: 50 } });
+  await clock.advance(60);
+  await first.release();
+  await clock.advance(1);
+  await (await waiting).release();
+  expect(new Set(asked.map(({ id }) => id)).size).toBe(2);
+});
+
+test('a waiter that gives up leaves its place in line to the next', async () => {
+  const { clock, asked, take, engine } = scene();
+  const elsewhere = createLocks(engine, { clock });
+  const rival = await elsewhere.mutex('key').acquire();
+  const hasty = expect(take({ wait: 100 })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+  const patient = take();
+  await clock.advance(200);
+  await hasty;
+  await rival.release();
+  await clock.advance(1);
+  await (await patient).release();
+  expect(new Set(asked.map(({ id }) => id)).size, 'places in line').toBe(1);
+});

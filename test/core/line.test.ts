@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { EXCLUSIVE, type Seats, SHARED } from '../../src/core/admission.ts';
+import { Line } from '../../src/core/line.ts';
+
+const member = (seats: Seats) => ({ seats });
+
+test('one who left its place to another lets in those who fit beside that one', () => {
+  const line = new Line<{ readonly seats: Seats }>();
+  const [writer, one, two, last] = [member(EXCLUSIVE), member(SHARED), member(SHARED), member(EXCLUSIVE)];
+  for (const each of [writer, one, two, last]) line.join(each);
+  expect(line.successor(writer)).toBe(one);
+  line.replace(writer, one);
+  expect(line.leave(writer)).toEqual([two]);
+  expect(line.isInside(two)).toBe(true);
+  expect(line.head).toBe(last);
+});
+
+test('one who leaves from the middle lets in whom it kept out', () => {
+  const line = new Line<{ readonly seats: Seats }>();
+  const [reader, writer, behind] = [member(SHARED), member(EXCLUSIVE), member(SHARED)];
+  for (const each of [reader, writer, behind]) line.join(each);
+  expect(line.successor(reader)).toBe(writer);
+  expect(line.leave(writer)).toEqual([behind]);
+  expect(line.members).toEqual([reader, behind]);
+});

@@ -1,0 +1,221 @@
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import type { Backend, Claim, Grant, Standing, Traits } from '../../src/core/backend.ts';
+import { createLocks } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+/** An engine, and one process on it whose calls may be changed. */
+function scene(traits: Partial<Traits>, calls: (engine: Backend) => Partial<Backend> = () => ({})) {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  const backend = around(engine, { traits: { ...engine.traits, ...traits }, ...calls(engine) });
+  const locks = createLocks(backend, { clock, ttl: 1_000, handOff: false });
+  const places = async (): Promise<number> => (await standings(engine.inspect!(''))).length;
+  return { clock, engine, locks, places, rival: createLocks(engine, { clock, handOff: false }) };
+}
+
+async function standings(shown: AsyncIterable<Standing>): Promise<Standing[]> {
+  const found: Standing[] = [];
+  for await (const standing of shown) found.push(standing);
+  return found;
+}
+
+const lost = new Promise<never>(() => {});
+
+/** Mail as an engine sends it: from the moment the box is there. The reply to a release that takes a claim along is lost. */
+function mailbox(onRelease: () => void) {
+  return (engine: Backend): Partial<Backend> => {
+    const boxes = new Map<string, (grant?: Grant) => void>();
+    const attempt = async (claim: Claim) => {
+      const answer = await engine.attempt(claim);
+      if (!answer.granted) engine.watch!(claim, (grant) => boxes.get(claim.id)?.(grant));
+      return answer;
+    };
+    return {
+      attempt,
+      watch(claim, wake) {
+        boxes.set(claim.id, wake);
+        return { [Symbol.asyncDispose]: async () => void boxes.delete(claim.id) };
+      },
+      async release(handle, next) {
+        await engine.release(handle);
+        if (!next) return { freed: true };
+        await attempt(next);
+        onRelease();
+        return lost;
+      },
+    };
+  };
+}
+
+test('a claim that went along with a release whose reply is lost is served, by mail or by asking again', async () => {
+  for (const taken of [true, false]) {
+    const world = scene(
+      { wakes: 'mailbox' },
+      mailbox(() => {}),
+    );
+    const { clock, locks, rival } = world;
+    const first = await locks.mutex('key').acquire();
+    const ahead = taken ? rival.mutex('key').acquire() : undefined;
+    await clock.advance(1);
+    const waiting = locks.mutex('key').acquire();
+    void first.release();
+    await clock.advance(100);
+    await (await ahead)?.release();
+    let lease: { held: boolean } | undefined;
+    void waiting.then((got) => {
+      lease = got;
+    });
+    await clock.advance(3_000);
+    expect(lease?.held, taken ? 'by mail' : 'by asking').toBe(true);
+    await (await waiting).release();
+  }
+});
+
+test('a waiter that is gone before that reply is missed leaves nothing on the engine', async () => {
+  const { clock, locks, places } = scene(
+    { wakes: 'mailbox' },
+    mailbox(() => {}),
+  );
+  const first = await locks.mutex('key').acquire();
+  const controller = new AbortController();
+  const waiting = expect(locks.mutex('key').acquire({ ttl: 60_000, signal: controller.signal })).rejects.toMatchObject({
+    code: 'LOCK_ABORTED',
+  });
+  void first.release();
+  controller.abort();
+  await waiting;
+  await clock.advance(10_000);
+  expect(await places()).toBe(0);
+});
+
+test('where nobody is woken, a place in line gets its signs of life however long the pauses are meant to be', async () => {
+  const seen: string[] = [];
+  const { clock, locks, rival } = scene({ wakes: 'never' }, (engine) => ({
+    watch: undefined,
+    attempt(claim) {
+      seen.push(claim.id);
+      return engine.attempt(claim);
+    },
+  }));
+  const first = await rival.mutex('key').acquire();
+  const waiting = locks.mutex('key').acquire({ spin: { pause: 60_000, bound: 60_000 } });
+  await clock.advance(10);
+  const later = rival.mutex('key').acquire();
+  await clock.advance(5_000);
+  await first.release();
+  await clock.advance(1_000);
+  const lease = await waiting;
+  expect(lease.held, 'served in its turn').toBe(true);
+  await lease.release();
+  await clock.advance(10);
+  await (await later).release();
+  expect(seen.length).toBeGreaterThan(15);
+});
+
+test('readers who wait for a writer here come in together when it goes', async () => {
+  const { clock, locks } = scene({ wakes: 'mailbox' }, (engine) => ({
+    watch: (claim, wake) => engine.watch!(claim, wake),
+  }));
+  const lock = locks.rwLock('key');
+  const writer = await lock.write.acquire();
+  const readers = [lock.read.acquire(), lock.read.acquire(), lock.read.acquire()];
+  await writer.release();
+  let inside = 0;
+  for (const reader of readers) void reader.then(() => inside++);
+  await clock.advance(50);
+  expect(inside).toBe(3);
+  for (const reader of readers) await (await reader).release();
+});
+
+test('an engine that is always slower than the lease is asked with pauses in between, and once by tryAcquire', async () => {
+  let attempts = 0;
+  const { clock, locks, places } = scene({}, (engine) => ({
+    attempt(claim) {
+      attempts++;
+      return engine.attempt(claim);
+    },
+  }));
+  await expect(locks.mutex('key').tryAcquire({ ttl: 2 })).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  expect(attempts).toBe(1);
+  const limited = expect(locks.mutex('key').acquire({ ttl: 2, wait: 300 })).rejects.toThrow();
+  await clock.advance(400);
+  await limited;
+  await clock.advance(100);
+  expect(await places()).toBe(0);
+});
+
+test('a hold with minHold whose shortening fails is not given back early', async () => {
+  const { clock, locks, rival } = scene({}, () => ({ renew: () => Promise.reject(new Error('no connection')) }));
+  const lease = await locks.mutex('key').acquire({ minHold: 600 });
+  await lease.release();
+  await clock.advance(500);
+  expect(await rival.mutex('key').tryAcquire()).toBeNull();
+  await clock.advance(600);
+  expect(await rival.mutex('key').tryAcquire()).not.toBeNull();
+});
+
+test('to look at an engine or to evict has an end, and says that the engine was not there', async () => {
+  const { clock, locks } = scene({}, () => ({
+    evict: () => lost,
+    async *inspect() {
+      yield await lost;
+    },
+  }));
+  const looked = expect(standings(locks.inspect())).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  await clock.advance(6_000);
+  await looked;
+  const forced = expect(locks.forceRelease('key', { reason: 'test' })).rejects.toMatchObject({
+    code: 'LOCK_UNAVAILABLE',
+  });
+  await clock.advance(6_000);
+  await forced;
+});
+
+test('mail for a place that has lapsed is no grant of the place that the same waiter has now', async () => {
+  let box: ((grant?: Grant) => void) | undefined;
+  let answers: Backend['attempt'] = async () => ({ granted: false, ahead: 1 });
+  const { clock, locks } = scene({ wakes: 'mailbox' }, () => ({
+    attempt: (claim) => answers(claim),
+    watch(_claim, wake) {
+      box ??= wake;
+      return { [Symbol.asyncDispose]: async () => {} };
+    },
+  }));
+  let lease: { token: bigint } | undefined;
+  void locks
+    .mutex('key')
+    .acquire()
+    .then((got) => {
+      lease = got;
+    });
+  await clock.advance(10);
+  answers = () => lost;
+  await clock.advance(1_100); // admitted meanwhile as number 5, which it never hears, and lapsed
+  answers = async () => ({ granted: false, ahead: 1 });
+  await clock.advance(400);
+  box?.({ granted: true, ticket: 5n, validFor: 1_000 });
+  await clock.advance(10);
+  expect(lease?.token, 'believed a mail from before it lapsed').toBeUndefined();
+  answers = async () => ({ granted: true, ticket: 9n, validFor: 1_000 });
+  await clock.advance(1_000);
+  expect(lease?.token).toBe(9n);
+});
+
+test('of a mail and a grant that was asked for, the one that was asked for counts', async () => {
+  let box: ((grant?: Grant) => void) | undefined;
+  const { clock, locks } = scene({ wakes: 'mailbox' }, () => ({
+    async attempt() {
+      box?.({ granted: true, ticket: 5n, validFor: 1_000 });
+      return { granted: true, ticket: 9n, validFor: 1_000 };
+    },
+    watch(_claim, wake) {
+      box = wake;
+      return { [Symbol.asyncDispose]: async () => {} };
+    },
+  }));
+  const got = locks.mutex('key').acquire();
+  await clock.advance(10);
+  expect((await got).token).toBe(9n);
+});
