@@ -31,6 +31,8 @@ export class Hold {
   word: number;
   /** When the next renewal is due; Infinity when none is. */
   renewAt: number;
+  /** Settled when no renewal is under way. */
+  renewing: Promise<unknown> | undefined;
   /** Callers inside: the one it was granted to, and those who re-entered. */
   users = 1;
   readonly #engine: Engine;
@@ -118,10 +120,9 @@ export class Hold {
     emit('renewed', () => this.event());
   }
 
-  /** The lease is of another length from now on. */
+  /** The lease lasts for `ttl`, counted from `sent`. */
   extended(ttl: number, sent: number, validFor: number): void {
-    this.claim = { ...this.claim, ttl };
-    if (!this.terms.renew) this.#leaseEnd = deadlineOf(sent, ttl);
+    if (!this.terms.renew) this.#leaseEnd = Math.max(this.#leaseEnd, deadlineOf(sent, ttl));
     this.renewed(sent, validFor);
   }
 

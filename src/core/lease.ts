@@ -15,7 +15,7 @@ export interface AnyLease extends AsyncDisposable {
   /** @throws LockError `LOCK_LOST`, `LOCK_NOT_HELD` after a release */
   assertHeld(): void;
   /**
-   * Makes the lease last at least `ttl` from now, and each renewal from now on.
+   * Makes the lease last at least `ttl` from now, and each renewal from now on; never shorter than it was.
    * @throws LockError `LOCK_LOST`, `LOCK_NOT_HELD`; `LOCK_UNAVAILABLE` when nobody knows (the old deadline stands)
    */
   extend(ttl: Duration): Promise<void>;
@@ -85,17 +85,19 @@ export class HeldLease implements AnyLease {
 
   async extend(ttl: Duration): Promise<void> {
     const ms = milliseconds(ttl, 'ttl', this.#engine.backend.traits.ttl);
-    this.assertHeld();
     const hold = this.#hold;
+    await hold.renewing; // of two at once the engine may take the shorter one last
+    this.assertHeld();
+    if (hold.loss) throw hold.loss;
     const sent = this.#engine.clock.now();
-    const claim = { ...hold.claim, ttl: Math.max(ms, Math.ceil(hold.deadline - sent)) };
-    const [answer] = await this.#engine.renew([claim], PATIENCE).catch((error) => {
+    hold.claim = { ...hold.claim, ttl: Math.max(ms, hold.claim.ttl) }; // and no renewal from now on is shorter
+    const [answer] = await this.#engine.renew([hold.claim], PATIENCE).catch((error) => {
       throw this.#engine.unavailable(this.key, error);
     });
     if (answer === 'gone') hold.end('the engine no longer has it');
     this.assertHeld();
     if (typeof answer !== 'object') throw this.#engine.unavailable(this.key, 'the renewal was not confirmed');
-    hold.extended(claim.ttl, sent, answer.validFor);
+    hold.extended(ms, sent, answer.validFor);
   }
 
   async release(): Promise<boolean> {

@@ -74,7 +74,9 @@ export class Renewal {
     const claims = batch.map(({ claim }) => claim);
     for (const hold of batch) hold.renewAt = Number.POSITIVE_INFINITY; // until it is answered
     const within = Math.min(PATIENCE, Math.min(...batch.map(({ word }) => word)) / 3);
-    const answers = await this.#engine.renew(claims, within).catch((error: unknown) => ({ error }));
+    const renewing = this.#engine.renew(claims, within).catch((error: unknown) => ({ error }));
+    for (const hold of batch) hold.renewing = renewing;
+    const answers = await renewing;
     for (const [i, { id }] of claims.entries()) {
       const hold = this.#holds.get(id);
       if (!hold || hold.loss) continue;

@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import type { Backend, Claim } from '../../src/core/backend.ts';
+import { createLocks } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+import { heard } from './heard.ts';
+
+/** One process, and every renewal it sends; `renew` may answer otherwise than the engine would. */
+function scene(renew?: (engine: Backend, claims: readonly Claim[]) => ReturnType<Backend['renew']>) {
+  const clock = manualClock(1);
+  const renewals: (readonly Claim[])[] = [];
+  const engine = memory({ clock });
+  const backend = around(engine, {
+    renew(claims) {
+      renewals.push(claims);
+      return renew ? renew(engine, claims) : engine.renew(claims);
+    },
+  });
+  const locks = createLocks(backend, { clock, ttl: 900 });
+  const pass = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve));
+  return { clock, engine, locks, renewals, pass };
+}
+
+test('a lease given back after its deadline was lost, and is told so once', async () => {
+  using events = heard('lost', 'released');
+  const { clock, locks } = scene(() => new Promise(() => {}));
+  const lease = await locks.mutex('key').acquire({ notice: 0 });
+  await clock.advance(888);
+  expect(lease.held).toBe(true);
+  // A stall: its release runs before the watchdog's timer.
+  clock.suspend(5);
+  clock.resync();
+  expect(lease.held).toBe(false);
+  const freed = lease.release();
+  await clock.advance(2_000);
+  expect(await freed).toBe(false);
+  expect(lease.signal.aborted).toBe(true);
+  expect(events.names).toEqual(['lost']);
+});
+
+test('a renewal under way when a lease is extended does not make it short again', async () => {
+  let slow = 250;
+  const world = scene(async (engine, claims) => {
+    const wait = slow;
+    slow = 0;
+    if (wait > 0) await world.pass(wait);
+    return engine.renew(claims);
+  });
+  const { clock, engine, locks } = world;
+  const lease = await locks.mutex('key').acquire();
+  await clock.advance(305); // the first renewal is on its way
+  const extending = lease.extend(20_000);
+  await clock.advance(260);
+  await extending;
+  const remaining: number[] = [];
+  for await (const standing of engine.inspect!('key')) remaining.push(standing.remaining);
+  expect(lease.remaining).toBeGreaterThan(19_000);
+  expect(remaining[0], 'on the engine').toBeGreaterThanOrEqual(lease.remaining);
+  await lease.release();
+});
+
+test('renewals after an extension are no shorter than it, even while it is not answered', async () => {
+  const { clock, locks, renewals } = scene((engine, claims) =>
+    claims[0]!.ttl > 900 && renewals.length === 1 ? new Promise(() => {}) : engine.renew(claims),
+  );
+  const lease = await locks.mutex('key').acquire();
+  const unknown = expect(lease.extend(20_000)).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  await clock.advance(6_000);
+  await unknown;
+  expect(renewals.length).toBeGreaterThan(1);
+  expect(renewals.flat().map(({ ttl }) => ttl)).not.toContain(900);
+  expect(lease.held).toBe(true);
+  await lease.release();
+});
+
+test('what was told lost is not extended', async () => {
+  const { clock, locks, renewals } = scene();
+  const lease = await locks.mutex('key').acquire({ renew: false, notice: 400 });
+  await clock.advance(600);
+  expect(lease.signal.aborted).toBe(true);
+  expect(lease.held, 'time to stop').toBe(true);
+  await expect(lease.extend(5_000)).rejects.toMatchObject({ code: 'LOCK_LOST' });
+  expect(renewals).toEqual([]);
+  await lease.release();
+});
+
+test('one call renews many, an error in it stops none of them, and each is tried again', async () => {
+  let calls = 0;
+  const { clock, locks, renewals } = scene(async (engine, claims) => {
+    calls++;
+    if (calls === 1) throw new Error('no connection');
+    const answers = await engine.renew(claims);
+    return calls === 2 ? answers.map((answer, i) => (i === 0 ? 'unknown' : answer)) : answers;
+  });
+  const leases = await Promise.all(['a', 'b', 'c'].map((key) => locks.mutex(key).acquire()));
+  await clock.advance(5_000);
+  expect(renewals[0]).toHaveLength(3);
+  expect(leases.map(({ held }) => held)).toEqual([true, true, true]);
+  await locks.close();
+});
+
+test('more holds than fit in one call are renewed by several', async () => {
+  const { clock, locks, renewals } = scene();
+  const leases = await Promise.all(Array.from({ length: 1_100 }, (_, i) => locks.mutex(`k${i}`).acquire()));
+  await clock.advance(301);
+  expect(renewals.map((claims) => claims.length)).toEqual([500, 500, 100]);
+  expect(leases.every(({ held }) => held)).toBe(true);
+  await locks.close();
+});
+
+test('a renewal answered after the deadline revives nothing', async () => {
+  const world = scene(async (engine, claims) => {
+    const answers = await engine.renew(claims);
+    await world.pass(1_200);
+    return answers;
+  });
+  const lease = await world.locks.mutex('key').acquire();
+  await world.clock.advance(895);
+  expect(lease.held).toBe(false);
+  await world.clock.advance(2_000);
+  expect(lease.held).toBe(false);
+  expect(() => lease.assertHeld()).toThrow(expect.objectContaining({ code: 'LOCK_LOST' }));
+});
