@@ -1,27 +1,15 @@
-import type { Attempt, Claim, Grant } from './backend.ts';
+import { type Answer, answerTo, type Riding } from './answer.ts';
+import type { Claim, Grant } from './backend.ts';
 import { deadlineOf, type Granted } from './deadline.ts';
 import type { Engine } from './engine.ts';
 import { isLockError } from './errors.ts';
 import { Listener } from './listener.ts';
 import type { Terms } from './options.ts';
-import { polledPause, watchedPause } from './pause.ts';
+import { pauseAfter } from './pause.ts';
 
-/** How long a waiter outlives an engine that does not answer. ms. */
+/** How long a waiter outlives an engine that does not answer, ms; and refusals for lateness that are no trouble yet. */
 const TROUBLE = 10_000;
-/** Refusals for lateness that teach the engine's time; more of them are trouble. */
 const LESSONS = 3;
-
-/** What the engine answered to a request sent at `sent`. */
-interface Answer {
-  readonly sent: number;
-  readonly attempt: Attempt;
-}
-
-/** A claim on its way with the release of another: when that was sent, and what will be answered, if anything. */
-export interface Riding {
-  readonly sent: number;
-  readonly attempt: Promise<Attempt | undefined>;
-}
 
 /**
  * One claim standing in the engine's line: attempt, arm the watch, attempt, sleep until woken or until it is time to ask
@@ -36,17 +24,14 @@ export class Place {
   readonly #patient: boolean;
   readonly #onWait: () => void;
   readonly #listener: Listener;
-  /** When the last answered attempt was sent; the first attempt counts before it is answered. */
+  /** When the last answered attempt was sent, or the first one. */
   #sent: number | undefined;
   /** When the last request was sent that was answered, or the very first. */
   #sound: number | undefined;
   #lessons = 0;
   #cancelled = false;
 
-  /**
-   * @param patient keeps asking after a refusal
-   * @param onWait called at every refusal it does not take for an answer
-   */
+  /** `patient`: keeps asking after a refusal, and calls `onWait` at each. */
   constructor(engine: Engine, claim: Claim, spin: Terms['spin'], patient: boolean, onWait: () => void) {
     this.#engine = engine;
     this.claim = claim;
@@ -69,20 +54,18 @@ export class Place {
   }
 
   /**
-   * @param riding when its first attempt is part of a release
-   * @returns undefined when refused and not patient, or cancelled
+   * With `riding`, its first attempt is part of a release. Gives undefined when refused and not patient, or cancelled.
    * @throws LockError what the engine refused with, or `LOCK_UNAVAILABLE`
    */
   async stand(riding?: Riding): Promise<Granted | undefined> {
-    let kept = false;
+    let kept: Granted | undefined;
     this.#sent = riding?.sent; // sent is sent, whether or not it is ever answered
     try {
       const granted = await this.#stand(riding);
-      kept = granted !== undefined && !this.#cancelled;
-      return kept ? granted : undefined;
+      if (!this.#cancelled) kept = granted;
+      return kept;
     } catch (error) {
-      if (isLockError(error)) throw error;
-      throw this.#engine.unavailable(this.claim.key, error);
+      throw isLockError(error) ? error : this.#engine.unavailable(this.claim.key, error);
     } finally {
       this.#listener.disarm();
       if (!kept && this.#sent !== undefined) this.#engine.withdraw(this.claim);
@@ -97,26 +80,19 @@ export class Place {
       if (wakes === 'mailbox' && this.claim.queue) this.#listener.arm(this.claim);
       if (!this.#listener.mail) answer ??= await this.#ask();
       const granted = this.#granted(answer);
+      if (granted && deadlineOf(granted.sent, granted.validFor) > clock.now()) return granted;
       if (granted) {
-        if (deadlineOf(granted.sent, granted.validFor) > clock.now()) return granted;
         this.#startAnew();
         if (!this.#patient) throw new Error(`the answer took longer than the lease of ${this.claim.ttl} ms lasts`);
-        await this.#listener.sleep(polledPause(this.claim, this.#spin, tries, clock.random()));
-      } else if (!answer) {
-        await this.#listener.sleep(polledPause(this.claim, this.#spin, tries, clock.random()));
-      } else if (this.#patient) {
-        this.#onWait();
-        if (wakes === 'watch') this.#listener.arm(this.claim);
-        const { attempt } = answer;
-        await this.#listener.sleep(
-          wakes === 'never' || attempt.granted
-            ? polledPause(this.claim, this.#spin, tries, clock.random())
-            : watchedPause(this.claim, attempt, clock.random()),
-        );
-      } else {
+        answer = undefined;
+      }
+      if (answer && !this.#patient) {
         this.#sent = undefined; // a refusal without a place leaves nothing to withdraw
         return undefined;
       }
+      if (answer) this.#onWait();
+      if (answer && wakes === 'watch') this.#listener.arm(this.claim);
+      await this.#listener.sleep(pauseAfter(answer, wakes, this.claim, this.#spin, tries, clock.random()));
       answer = undefined;
     }
     return undefined;
@@ -126,8 +102,7 @@ export class Place {
   async #ask(): Promise<Answer | undefined> {
     const { clock } = this.#engine;
     const sent = clock.now();
-    const before = this.#sent ?? sent;
-    this.#sent = before;
+    const before = (this.#sent ??= sent);
     this.#sound ??= sent;
     try {
       const attempt = await this.#engine.attempt(this.claim);
@@ -171,10 +146,4 @@ export class Place {
     this.claim = { ...this.claim, id: this.#engine.clock.id() };
     this.#sent = undefined;
   }
-}
-
-/** Undefined when it has to be asked again: not answered, not taken along, or too late. */
-async function answerTo({ sent, attempt }: Riding): Promise<Answer | undefined> {
-  const answer = await attempt;
-  return answer && (answer.granted || !answer.late) ? { sent, attempt: answer } : undefined;
 }

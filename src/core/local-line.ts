@@ -1,5 +1,6 @@
-import { Place, type Riding } from './acquire.ts';
+import { Place } from './acquire.ts';
 import { isExclusive, type Seats } from './admission.ts';
+import type { Riding } from './answer.ts';
 import type { Claim } from './backend.ts';
 import { PATIENCE } from './engine.ts';
 import { emit } from './events.ts';

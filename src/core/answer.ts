@@ -1,0 +1,19 @@
+import type { Attempt } from './backend.ts';
+
+/** What the engine answered to a request sent at `sent`. */
+export interface Answer {
+  readonly sent: number;
+  readonly attempt: Attempt;
+}
+
+/** A claim on its way with the release of another: when that was sent, and what will be answered, if anything. */
+export interface Riding {
+  readonly sent: number;
+  readonly attempt: Promise<Attempt | undefined>;
+}
+
+/** Undefined when it has to be asked again: not answered, not taken along, or too late. */
+export async function answerTo({ sent, attempt }: Riding): Promise<Answer | undefined> {
+  const answer = await attempt;
+  return answer && (answer.granted || !answer.late) ? { sent, attempt: answer } : undefined;
+}
