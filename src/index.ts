@@ -1,4 +1,17 @@
-export type { Backend, Finding, Standing, Traits } from './core/backend.ts';
+export type {
+  Attempt,
+  Backend,
+  Claim,
+  Finding,
+  Grant,
+  Handle,
+  Notes,
+  Refusal,
+  Release,
+  Renewal,
+  Standing,
+  Traits,
+} from './core/backend.ts';
 export type { Clock } from './core/clock.ts';
 export type { Duration } from './core/duration.ts';
 export { isLockError, LockError, type LockErrorCode } from './core/errors.ts';

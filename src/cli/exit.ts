@@ -10,10 +10,27 @@ export const EXIT = {
   SOFTWARE: 70,
   /** The lock was not obtained: try again later. */
   TEMPFAIL: 75,
+  /** As the shells have it. */
+  NOT_EXECUTABLE: 126,
+  NOT_FOUND: 127,
 } as const;
 
+/** An error that is one exit code. */
+export class ExitError extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number, message: string) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
 /** The command line is wrong. */
-export class UsageError extends Error {}
+export class UsageError extends ExitError {
+  constructor(message: string) {
+    super(EXIT.USAGE, message);
+  }
+}
 
 const OF_LOCK: Partial<Record<LockErrorCode, number>> = {
   LOCK_TIMEOUT: EXIT.TEMPFAIL,
@@ -26,7 +43,8 @@ const OF_LOCK: Partial<Record<LockErrorCode, number>> = {
 /** What an error is to the shell. */
 export function exitCodeOf(error: unknown): number {
   if (isLockError(error)) return OF_LOCK[error.code] ?? EXIT.SOFTWARE;
-  return error instanceof UsageError || isParseError(error) ? EXIT.USAGE : EXIT.SOFTWARE;
+  if (error instanceof ExitError) return error.exitCode;
+  return isParseError(error) ? EXIT.USAGE : EXIT.SOFTWARE;
 }
 
 /** An error in one line. */

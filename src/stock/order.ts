@@ -63,6 +63,8 @@ export interface Wish {
   /** What its segment is chosen by; undefined: in turn. */
   readonly routed: string | undefined;
   readonly ttl: number;
+  /** When it was made, by the machine's clock. ms. */
+  readonly came: number;
 }
 
 /** @internal */
@@ -78,5 +80,6 @@ export function wishOf({ units = 1, buyer, request }: Order, ttl: number): Wish 
     id: `r:${id === undefined ? systemClock.id() : buyer === undefined ? id : `${name}:${id}`}`,
     routed: name || id,
     ttl,
+    came: systemClock.now(),
   };
 }

@@ -119,10 +119,10 @@ class Desk {
       case 'look':
         return { is: 'done', cell };
       case 'tally': {
+        const all = new Map((this.#view.all ?? []).map((entry) => [entry.id, entry]));
+        for (const [id, entry] of this.written) all.set(id, entry);
         const sum = (status: string) =>
-          (this.#view.all ?? [])
-            .map((entry) => this.written.get(entry.id) ?? entry)
-            .reduce((units, entry) => units + (entry.status === status ? entry.units : 0), 0);
+          [...all.values()].reduce((units, entry) => units + (entry.status === status ? entry.units : 0), 0);
         return { is: 'done', cell, reserved: sum('reserved'), sold: sum('sold') };
       }
     }

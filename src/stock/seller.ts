@@ -1,3 +1,4 @@
+import { systemClock } from '../core/clock.ts';
 import { RESERVE } from './cell.ts';
 import { StockError } from './errors.ts';
 import type { LayoutOf } from './layout.ts';
@@ -22,8 +23,8 @@ export class Seller {
   readonly #layout: LayoutOf;
   readonly #product: string;
   #turn = 0;
-  /** Sold out for good. */
-  #over = false;
+  /** The last time that everything was looked through in vain: when that began, and what was left. */
+  #vain = { at: Number.NEGATIVE_INFINITY, left: 0, final: false };
 
   constructor(cells: Cells, layout: LayoutOf, product: string) {
     this.#cells = cells;
@@ -55,7 +56,7 @@ export class Seller {
     const { epoch, limit } = layout;
     const take: Take = { op: 'take', epoch, id, buyer, units, ttl, limit, already: former, token };
     const [first] = await this.#cells.step(segment, take);
-    const reply = first!.is === 'empty' ? await this.#fetch(layout, segment, take) : first!;
+    const reply = first!.is === 'empty' ? await this.#fetch(layout, segment, take, wish.came) : first!;
     if (reply.is === 'stale') {
       await this.#layout.read();
       return undefined;
@@ -103,13 +104,18 @@ export class Seller {
     return { ref: `${segment}.${id}`, units: units!, segment, remaining, repeated: is !== 'done' };
   }
 
-  /** From the reserve, then from the other segments. */
-  async #fetch({ cells, closed, epoch }: Layout, home: number, take: Take): Promise<Reply> {
+  /**
+   * From the reserve, then from the other segments.
+   * @param came an answer that was true at a moment after the buyer came is an answer for this buyer, too
+   */
+  async #fetch({ cells, closed, epoch }: Layout, home: number, take: Take, came: number): Promise<Reply> {
     const { units } = take;
-    if (this.#over) throw soldOut(this.#product, 0, units, true);
+    const { at, left: had, final: over } = this.#vain;
+    if ((over || at >= came) && had < units) throw soldOut(this.#product, had, units, over);
     let reply = await this.#cells.move(RESERVE, home, Math.max(units, BATCH), take);
     for (let tries = 0; tries < TRIES; tries++) {
       if (reply && reply.is !== 'empty') return reply;
+      const began = systemClock.now();
       const look = await this.#cells.look(cells);
       // Segments that this layout does not know may have the units.
       if ([...look.values()].some((cell) => cell.epoch !== epoch)) return { is: 'stale' };
@@ -124,8 +130,8 @@ export class Seller {
         const again = await this.#cells.look(cells);
         if (unmoved(look, again) && again.get(home)!.epoch === epoch) {
           const final = closed && total(again, 'reserved') === 0;
-          this.#over = final && total(again, 'free') === 0;
-          throw soldOut(this.#product, total(again, 'free'), units, final);
+          this.#vain = { at: began, left: total(again, 'free'), final };
+          throw soldOut(this.#product, this.#vain.left, units, final);
         }
         reply = undefined;
         continue;

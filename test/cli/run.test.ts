@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { timing } from '../../src/cli/commands/run.ts';
+import { timing } from '../../src/cli/child/timing.ts';
 import { find } from '../kit/programs.ts';
 import { startRedis } from '../kit/redis.ts';
 import type { Server } from '../kit/server.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
-import { UsageError } from '../exit.ts';
+import { EXIT, ExitError } from '../exit.ts';
 import { mayLendTerminal } from './foreground.ts';
 import { ProcessGroup } from './group.ts';
 
@@ -48,7 +48,7 @@ async function spawned(child: ChildProcess, file: string): Promise<void> {
   try {
     await once(child, 'spawn');
   } catch (error) {
-    throw new NotStarted(file, error as NodeJS.ErrnoException);
+    throw notStarted(file, error as NodeJS.ErrnoException);
   }
 }
 
@@ -58,13 +58,7 @@ function exitOf(child: ChildProcess): Promise<number> {
   });
 }
 
-/** As the shells have it: 127 for a command that is not there, 126 for one that cannot be run. */
-export class NotStarted extends UsageError {
-  readonly exitCode: number;
-
-  constructor(file: string, { code }: NodeJS.ErrnoException) {
-    const missing = code === 'ENOENT';
-    super(`${JSON.stringify(file)} ${missing ? 'is not a command here' : `cannot be run (${code})`}`);
-    this.exitCode = missing ? 127 : 126;
-  }
+function notStarted(file: string, { code }: NodeJS.ErrnoException): ExitError {
+  if (code === 'ENOENT') return new ExitError(EXIT.NOT_FOUND, `${JSON.stringify(file)} is not a command here`);
+  return new ExitError(EXIT.NOT_EXECUTABLE, `${JSON.stringify(file)} cannot be run (${code})`);
 }

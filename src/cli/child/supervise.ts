@@ -1,17 +1,8 @@
 import type { AnyLease } from '../../core/lease.ts';
+import type { ProcessGroup } from './group.ts';
 import { guard } from './guard.ts';
 import type { Started } from './start.ts';
-
-/** What a user or a system tells a process, and what therefore is for the command. */
-const PASSED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT'] as const;
-
-/** How a command under a lock is ended in time. */
-export interface Ending {
-  /** ms between the request to end and the kill. */
-  readonly grace: number;
-  /** ms that the last kill stands before the deadline. */
-  readonly spare: number;
-}
+import type { Timing } from './timing.ts';
 
 /**
  * Lets a command run while the lease is held, and ends it, with all it started, before the lease could be somebody else's.
@@ -20,28 +11,54 @@ export interface Ending {
  */
 export async function supervise(
   lease: AnyLease,
-  { group, exited }: Started,
-  { grace, spare }: Ending,
+  start: () => Promise<Started>,
+  { grace, spare }: Timing,
   lost: (reason: Error) => void,
 ): Promise<number> {
+  using signals = new Signals(); // before the command is there: none may end us and leave it behind
+  const { group, exited } = await start();
   const dismiss = guard(group.pid);
-  const passOn = (name: NodeJS.Signals): void => void group.signal(name);
-  for (const name of PASSED_ON) process.on(name, passOn);
-  const { signal } = lease;
-  const loss = Promise.withResolvers<void>();
-  const lose = (): void => loss.resolve();
-  signal.addEventListener('abort', lose);
-  if (signal.aborted) lose();
+  signals.passTo(group);
   try {
-    await Promise.race([exited, loss.promise]);
-    if (signal.aborted) {
-      lost(signal.reason);
+    await Promise.race([exited, loss(lease.signal)]);
+    if (lease.signal.aborted) {
+      lost(lease.signal.reason);
       await group.end(Math.min(grace, lease.remaining - spare));
     }
     return await exited;
   } finally {
-    signal.removeEventListener('abort', lose);
-    for (const name of PASSED_ON) process.off(name, passOn);
     dismiss();
+  }
+}
+
+const loss = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+/** What a user or a system tells a process, and what therefore is for the command. */
+const PASSED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT'] as const;
+
+/** Keeps what comes until there is a command to hear it. */
+class Signals implements Disposable {
+  readonly #early: NodeJS.Signals[] = [];
+  #group: ProcessGroup | undefined;
+  readonly #hear = (name: NodeJS.Signals): void => {
+    if (this.#group) this.#group.signal(name);
+    else this.#early.push(name);
+  };
+
+  constructor() {
+    for (const name of PASSED_ON) process.on(name, this.#hear);
+  }
+
+  passTo(group: ProcessGroup): void {
+    this.#group = group;
+    for (const name of this.#early) group.signal(name);
+  }
+
+  [Symbol.dispose](): void {
+    for (const name of PASSED_ON) process.off(name, this.#hear);
   }
 }

@@ -1,13 +1,14 @@
-import { constants, hostname } from 'node:os';
+import { hostname } from 'node:os';
 import { basename } from 'node:path';
-import { type Duration, milliseconds } from '../../core/duration.ts';
 import type { AnyLease } from '../../core/lease.ts';
-import { isLockError, type Locks } from '../../index.ts';
-import { NotStarted, start } from '../child/start.ts';
+import type { Locks } from '../../index.ts';
+import { start } from '../child/start.ts';
 import { supervise } from '../child/supervise.ts';
+import { time, timing } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
 import { UsageError } from '../exit.ts';
+import { Interruption } from '../interruption.ts';
 import { complain } from '../terminal/say.ts';
 
 const HELP = `Run a command while holding a lock. Anyone else who asks for the same key waits.
@@ -53,22 +54,26 @@ export const run = command({
       throw new UsageError('--shared and --permits exclude each other');
     const plan = timing(values.ttl ?? '30s', values.grace);
     await using locks = await open(values.url, {
-      wait: time(values.wait),
+      wait: values.wait && time(values.wait),
       ttl: plan.ttl,
       notice: plan.notice,
-      minHold: time(values['min-hold']),
+      minHold: values['min-hold'] && time(values['min-hold']),
       handOff: false, // there is one command in this process
       label: `${hostname()}:${process.pid} ${basename(rest[0]!)}`.slice(0, 128).toWellFormed(),
     });
-    const lease = await interruptible((signal) => acquire(locks, key!, values, signal));
-    if (typeof lease === 'number') return lease;
+    using interruption = new Interruption();
+    const lease = await acquire(locks, key!, values, interruption.signal).catch((error) => {
+      if (interruption.exitCode === undefined) throw error;
+    });
+    if (!lease || interruption.exitCode !== undefined) return interruption.exitCode!;
+    const env = { ...process.env, HOLDFAST_KEY: key, HOLDFAST_TOKEN: lease.token?.toString() };
     try {
-      const env = { ...process.env, HOLDFAST_KEY: key, HOLDFAST_TOKEN: lease.token?.toString() };
-      return await supervise(lease, await start(rest, env), plan, ({ message }) => complain(message));
-    } catch (error) {
-      if (!(error instanceof NotStarted)) throw error;
-      complain(error.message);
-      return error.exitCode;
+      return await supervise(
+        lease,
+        () => start(rest, env),
+        plan,
+        ({ message }) => complain(message),
+      );
     } finally {
       // One that is lost is given up in the background: the engine may not even answer.
       if (!lease.signal.aborted) await lease.release();
@@ -76,46 +81,10 @@ export const run = command({
   },
 });
 
-/** A number alone is ms, as in the library; the flag is text. */
-const time = (text: string | undefined): Duration | undefined =>
-  text !== undefined && /^\d+$/.test(text) ? Number(text) : text;
-
-/** When to ask the command to end, and when to kill it, so that it is over before the lease. */
-export function timing(
-  ttlText: string,
-  graceText: string | undefined,
-): { ttl: number; notice: number; grace: number; spare: number } {
-  const ttl = milliseconds(time(ttlText)!, '--ttl');
-  const most = Math.floor((ttl * 2) / 3);
-  const grace = graceText === undefined ? Math.min(5_000, ttl / 3) : milliseconds(time(graceText)!, '--grace');
-  if (grace > most) {
-    throw new UsageError(`--grace is ${graceText}; of a lease of ${ttl} ms it may be two thirds, ${most} ms, at most`);
-  }
-  const spare = Math.min(250, ttl / 20);
-  return { ttl, grace, spare: spare / 2, notice: Math.min(grace + spare, most) };
-}
-
 type Kind = { readonly shared?: boolean; readonly permits?: string };
 type Taken = AnyLease & { readonly token?: bigint };
 
 function acquire(locks: Locks, key: string, { shared, permits }: Kind, signal: AbortSignal): Promise<Taken> {
   if (permits !== undefined) return locks.semaphore(key, { permits: Number(permits) }).acquire({ signal });
   return shared ? locks.rwLock(key).read.acquire({ signal }) : locks.mutex(key).acquire({ signal });
-}
-
-/** What a wait gives, or the exit code of the signal that ended it. */
-async function interruptible<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T | number> {
-  const ended = new AbortController();
-  const end = (name: NodeJS.Signals): void => ended.abort(name);
-  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const name of names) process.on(name, end);
-  try {
-    return await wait(ended.signal);
-  } catch (error) {
-    if (ended.signal.aborted && isLockError(error, 'LOCK_ABORTED'))
-      return 128 + constants.signals[ended.signal.reason as NodeJS.Signals];
-    throw error;
-  } finally {
-    for (const name of names) process.off(name, end);
-  }
 }

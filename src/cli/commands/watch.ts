@@ -3,6 +3,7 @@ import { milliseconds } from '../../core/duration.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
 import { EXIT, lineOf } from '../exit.ts';
+import { Interruption } from '../interruption.ts';
 import { linesOf, overview, records } from '../listing.ts';
 import { visible } from '../terminal/say.ts';
 import { Screen } from '../terminal/screen.ts';
@@ -26,7 +27,7 @@ It asks the engine as often as it looks, and with many keys that is work: mind a
   async run({ values, positionals: [prefix = ''] }) {
     const every = milliseconds(values.every ?? '1s', '--every', { min: 100, max: 3_600_000 });
     await using locks = await open(values.url);
-    using ended = interruption();
+    using ended = new Interruption();
     using screen = values.json ? undefined : new Screen();
     while (!ended.signal.aborted) {
       try {
@@ -42,17 +43,3 @@ It asks the engine as often as it looks, and with many keys that is work: mind a
     return EXIT.OK;
   },
 });
-
-/** ^C and its like, for as long as it is used. */
-function interruption(): Disposable & { readonly signal: AbortSignal } {
-  const ended = new AbortController();
-  const end = (): void => ended.abort();
-  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const name of names) process.on(name, end);
-  return {
-    signal: ended.signal,
-    [Symbol.dispose]: () => {
-      for (const name of names) process.off(name, end);
-    },
-  };
-}

@@ -1,0 +1,60 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Backend } from '../../src/index.ts';
+
+/** ms by the engine's own clock: no other is ever compared. */
+const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+
+const TABLE =
+  'CREATE TABLE IF NOT EXISTS holds (key TEXT PRIMARY KEY, id TEXT, ticket INTEGER NOT NULL, until INTEGER NOT NULL)';
+
+/** Free, lapsed, or mine already: one step, so that nobody comes in between. Mine keeps its ticket, a new hold gets a higher one. */
+const ATTEMPT = `
+  INSERT INTO holds VALUES (:key, :id, max(1, :atLeast), ${NOW} + :ttl)
+  ON CONFLICT (key) DO UPDATE SET
+    ticket = iif(id = :id AND until > ${NOW}, ticket, max(ticket + 1, :atLeast)),
+    id = :id,
+    until = ${NOW} + :ttl
+  WHERE id IS NULL OR id = :id OR until <= ${NOW}
+  RETURNING ticket`;
+
+/** Only what still holds: a renewal never revives. */
+const RENEW = `UPDATE holds SET until = ${NOW} + :ttl WHERE key = :key AND id = :id AND until > ${NOW}`;
+
+/** Only with the id, so nobody else's. The row stays, because the next ticket has to be higher. */
+const RELEASE = `UPDATE holds SET id = NULL WHERE key = :key AND id = :id AND until > ${NOW}`;
+
+/** Mutexes in a table, a row per key: the least that a backend can be. */
+export function rows(db: DatabaseSync): Backend {
+  db.exec(TABLE);
+  const [attempt, renew, release] = [ATTEMPT, RENEW, RELEASE].map((sql) => db.prepare(sql)) as [
+    Statement,
+    Statement,
+    Statement,
+  ];
+  attempt.setReadBigInts(true);
+  return {
+    name: 'rows',
+    traits: {
+      seats: 'exclusive', // no readers, no permits
+      fair: false, // keeps no line: core asks again and again
+      fencing: 'durable',
+      spans: false,
+      wakes: 'never',
+      lapses: true,
+      ttl: { min: 10, max: 365 * 86_400_000 },
+    },
+    async attempt({ key, id, ttl, atLeast = 0n }) {
+      const row = attempt.get({ key, id, ttl, atLeast });
+      return row ? { granted: true, ticket: row.ticket as bigint, validFor: ttl } : { granted: false };
+    },
+    async renew(claims) {
+      return claims.map(({ key, id, ttl }) => (renew.run({ key, id, ttl }).changes ? { validFor: ttl } : 'gone'));
+    },
+    async release({ key, id }) {
+      return { freed: Number(release.run({ key, id }).changes) > 0 };
+    },
+    async close() {}, // the database is the caller's
+  };
+}
+
+type Statement = ReturnType<DatabaseSync['prepare']>;

@@ -1,0 +1,107 @@
+import { admitted } from '../../src/core/admission.ts';
+import type { Event, History } from './history.ts';
+
+/** Finds what must not be in a history: a line for each. */
+export type Checker = (history: History) => string[];
+
+/** The events of some kinds; one member of the union may stand for two of them. */
+type Of<W extends Event['what']> = Event & { what: W };
+
+function all<W extends Event['what']>({ events }: History, ...what: W[]): Of<W>[] {
+  return events.filter((event): event is Of<W> => (what as string[]).includes(event.what));
+}
+
+const time = (at: number): string => `${at.toFixed(1)} ms`;
+
+/** Whoever believes to hold a key at one moment fits the rule, in some order: the sums do not depend on it. */
+const exclusion: Checker = (history) =>
+  all(history, 'believed')
+    .filter(({ holders }) => admitted(holders) < holders.length)
+    .map(
+      ({ at, key, holders }) => `${time(at)}: holds ${holders.map(({ hold }) => hold).join(', ')} of ${key} at once`,
+    );
+
+/** Strictly growing per key from hold to hold, and one and the same for all who share a hold. */
+const tokens: Checker = (history) => {
+  const found: string[] = [];
+  const last = new Map<string, { token: bigint; hold: number }>();
+  for (const { at, key, hold, token, robbed } of all(history, 'given')) {
+    if (token === undefined || robbed) continue;
+    const before = last.get(key);
+    if (before && (before.hold === hold ? token !== before.token : token <= before.token))
+      found.push(
+        `${time(at)}: hold ${hold} of ${key} has token ${token}, after ${before.token} of hold ${before.hold}`,
+      );
+    else last.set(key, { token, hold });
+  }
+  return found;
+};
+
+/** Each hold that ended by itself was told of once, on its signal and on the channel; one given back in time, never after. */
+const losses: Checker = (history) => {
+  const crashed = new Set(all(history, 'crashed').map(({ by }) => by));
+  const events = all(history, 'given', 'back', 'signalled', 'lost');
+  const holds = new Map(all(history, 'given').map(({ hold, by }) => [hold, by]));
+  return [...holds].flatMap(([hold, by]) => {
+    if (crashed.has(by)) return [];
+    const mine = events.filter((event) => event.hold === hold);
+    const signals = mine.filter(({ what }) => what === 'signalled').length;
+    const told = mine.filter(({ what }) => what === 'lost').length;
+    if (signals !== told || told > 1)
+      return [`hold ${hold} was told lost ${told} times, and signalled ${signals} times`];
+    const over = mine.some((event) => event.what === 'back' && !event.held);
+    return over && told === 0 ? [`hold ${hold} was over when it was given back, and nobody was told`] : [];
+  });
+};
+
+/** Everything that was asked for in a living process came to an end, and to one that is foreseen. */
+const endings: Checker = (history) => {
+  const foreseen = new Set(['LOCK_TIMEOUT', 'LOCK_ABORTED', 'LOCK_UNAVAILABLE', 'LOCK_LOST', 'LOCK_NOT_HELD']);
+  const crashed = new Set(all(history, 'crashed').map(({ by }) => by));
+  const settled = new Map(all(history, 'settled').map((event) => [event.op, event]));
+  return all(history, 'asked').flatMap(({ at, op, by, as }) => {
+    const end = settled.get(op);
+    if (!end) return crashed.has(by) ? [] : [`${as}, asked for at ${time(at)} by ${by}, waits for ever`];
+    return end.error === undefined || foreseen.has(end.error) ? [] : [`${as} by ${by} ended with ${end.error}`];
+  });
+};
+
+/** Where nothing is lost, whoever is admitted has the lease at once; where wakes are lost, within the fallback poll. */
+const wakeUps: Checker = (history) => {
+  const { calm, wakes, wakesLost } = history.scene;
+  if (!calm) return [];
+  // A wake, an attempt after it, arming and the attempt after that: messages of at most 10 ms each. Then polls, of 2 s or 400 ms.
+  const bound = wakes === 'never' ? 500 : wakesLost ? 2_100 : 80;
+  const ends = new Map<string, number>();
+  for (const { at, id } of all(history, 'given', 'freed')) if (!ends.has(id)) ends.set(id, at);
+  return all(history, 'admitted').flatMap(({ at, id }) => {
+    const after = (ends.get(id) ?? Number.POSITIVE_INFINITY) - at;
+    return after <= bound ? [] : [`admitted at ${time(at)}, known ${time(after)} later (claim ${id.slice(0, 4)})`];
+  });
+};
+
+/** Children of one frame one at a time. */
+const children: Checker = (history) => {
+  const inside = new Map<number, number>();
+  return all(history, 'in', 'out').flatMap(({ at, what, frame, child }) => {
+    const other = inside.get(frame);
+    if (what === 'out') inside.delete(frame);
+    else inside.set(frame, child);
+    return what === 'in' && other !== undefined ? [`${time(at)}: children ${other} and ${child} together`] : [];
+  });
+};
+
+/** In the end nothing is left, neither on the engine nor in a process. */
+const residue: Checker = (history) =>
+  all(history, 'left')
+    .filter(({ claims, timers, watches }) => claims + timers + watches > 0)
+    .map(({ claims, timers, watches }) => `left: ${claims} claims, ${timers} timers, ${watches} watches`);
+
+export const CHECKERS = { exclusion, tokens, losses, endings, wakeUps, children, residue };
+
+export type CheckerName = keyof typeof CHECKERS;
+
+/** What the checkers find, each line with the name of the one that found it. */
+export function check(history: History): string[] {
+  return Object.entries(CHECKERS).flatMap(([name, checker]) => checker(history).map((line) => `${name}: ${line}`));
+}

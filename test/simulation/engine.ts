@@ -1,0 +1,165 @@
+import { memory } from '../../src/backends/memory.ts';
+import type { Attempt, Backend, Claim, Grant, Handle, Release, Standing, Traits } from '../../src/core/backend.ts';
+import type { Clock } from '../../src/core/clock.ts';
+import type { Network } from './network.ts';
+import type { Process } from './process.ts';
+
+/**
+ * True ms in which a renewal arrives or is lost: less than a caller waits for it. Unlike an attempt it has no `within`, so one
+ * that was given up and comes after an extension would make the lease short again. On one connection that cannot be.
+ */
+const RENEWALS = 150;
+
+type Wake = (grant?: Grant) => void;
+
+/** What the engine answers, with its own time, from which a client learns when an attempt of its is too late. */
+interface Timed<T> {
+  readonly time: number;
+  readonly answer: T;
+}
+
+/** The memory backend on a clock of its own, as one server for all processes. */
+export class Engine {
+  readonly clock: Clock;
+  readonly backend: Backend;
+  onAdmitted: (id: string) => void = () => {};
+  onFreed: (id: string) => void = () => {};
+  /** Claims evicted by force, as `key:ticket`. */
+  readonly evicted = new Set<string>();
+  readonly #listeners = new Map<string, (grant: Grant) => void>();
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+    this.backend = memory({ clock });
+  }
+
+  async attempt(claim: Claim, notAfter: number, admitted: (grant: Grant) => void): Promise<Timed<Attempt>> {
+    const time = this.clock.now();
+    if (time > notAfter) return { time, answer: { granted: false, late: true } };
+    const answer = await this.backend.attempt(claim);
+    if (!answer.granted && claim.queue) {
+      this.backend.watch!(claim, (grant) => {
+        this.onAdmitted(claim.id);
+        admitted(grant!);
+        this.#listeners.get(claim.id)?.(grant!);
+      });
+    }
+    return { time, answer };
+  }
+
+  async release(handle: Handle): Promise<boolean> {
+    this.onFreed(handle.id);
+    this.#listeners.delete(handle.id);
+    return (await this.backend.release(handle)).freed;
+  }
+
+  /** For engines that are asked to watch, one claim at a time. */
+  async listen(id: string, listener: (grant: Grant) => void): Promise<void> {
+    this.#listeners.set(id, listener);
+  }
+
+  async evict(key: string, ticket: bigint): Promise<boolean> {
+    this.evicted.add(`${key}:${ticket}`);
+    return this.backend.evict!(key, ticket);
+  }
+
+  async standings(prefix: string): Promise<Standing[]> {
+    const found: Standing[] = [];
+    for await (const standing of this.backend.inspect!(prefix)) found.push(standing);
+    return found;
+  }
+}
+
+/** The engine as one process reaches it. */
+export class Client implements Backend {
+  readonly name = 'simulated';
+  readonly traits: Traits;
+  readonly watch: Backend['watch'];
+  readonly #engine: Engine;
+  readonly #network: Network;
+  readonly #process: Process;
+  readonly #wakes = new Map<string, Wake>();
+  /** The engine's time, when an answer came that told it. A lower bound: the way back took some time. */
+  #known: { readonly time: number; readonly at: number } | undefined;
+  #closed = false;
+
+  constructor(engine: Engine, network: Network, process: Process, traits: Pick<Traits, 'wakes' | 'spans'>) {
+    this.traits = { ...engine.backend.traits, ttl: { min: 10, max: 600_000 }, ...traits };
+    this.#engine = engine;
+    this.#network = network;
+    this.#process = process;
+    this.watch = { mailbox: this.#mailbox, watch: this.#watch, never: undefined }[traits.wakes];
+  }
+
+  get watches(): number {
+    return this.#wakes.size;
+  }
+
+  async attempt(claim: Claim): Promise<Attempt> {
+    const notAfter = this.#notAfter(claim);
+    return this.#learn(await this.#call(() => this.#engine.attempt(claim, notAfter, this.#mail(claim))));
+  }
+
+  renew(claims: readonly Claim[]): ReturnType<Backend['renew']> {
+    return this.#call(() => this.#engine.backend.renew(claims), RENEWALS);
+  }
+
+  async release(handle: Handle, next?: Claim): Promise<Release> {
+    const notAfter = next && this.#notAfter(next);
+    const { freed, tried } = await this.#call(async () => {
+      const freed = await this.#engine.release(handle);
+      return { freed, tried: next && (await this.#engine.attempt(next, notAfter!, this.#mail(next))) };
+    });
+    return tried ? { freed, next: this.#learn(tried) } : { freed };
+  }
+
+  async *inspect(prefix: string): AsyncIterable<Standing> {
+    yield* await this.#call(() => this.#engine.standings(prefix));
+  }
+
+  evict(key: string, ticket: bigint): Promise<boolean> {
+    return this.#call(() => this.#engine.evict(key, ticket));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+
+  #call<T>(work: () => Promise<T>, longest?: number): Promise<T> {
+    if (this.#closed) return Promise.reject(new Error('the client is closed'));
+    return this.#network.call(this.#process, work, longest);
+  }
+
+  #notAfter({ within }: Claim): number {
+    if (!this.#known) return Number.NEGATIVE_INFINITY;
+    return this.#known.time + (this.#process.clock.now() - this.#known.at) + within;
+  }
+
+  #learn({ time, answer }: Timed<Attempt>): Attempt {
+    this.#known = { time, at: this.#process.clock.now() };
+    return answer;
+  }
+
+  readonly #mail = (claim: Claim) => (grant: Grant) => {
+    if (this.traits.wakes === 'mailbox') this.#tell(claim, grant);
+  };
+
+  #tell({ id }: Claim, grant?: Grant): void {
+    this.#network.tell(this.#process, () => this.#wakes.get(id)?.(grant));
+  }
+
+  readonly #mailbox = ({ id }: Claim, wake: Wake): AsyncDisposable => {
+    this.#wakes.set(id, wake);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        this.#wakes.delete(id);
+      },
+    };
+  };
+
+  /** Arming takes a round trip; what it tells is only that it is time to ask. */
+  readonly #watch = async (claim: Claim, wake: Wake): Promise<AsyncDisposable> => {
+    await this.#call(() => this.#engine.listen(claim.id, () => this.#tell(claim)));
+    return this.#mailbox(claim, wake);
+  };
+}

@@ -1,0 +1,52 @@
+/** What happened in a run, in true time: all that the checkers see. */
+export interface History {
+  readonly seed: number;
+  readonly scene: Scene;
+  readonly events: readonly Event[];
+}
+
+/** What the run was like. */
+export interface Scene {
+  readonly wakes: 'mailbox' | 'watch' | 'never';
+  readonly spans: boolean;
+  /** Nothing is lost but perhaps wakes, nothing stands still, and messages take at most 10 ms. */
+  readonly calm: boolean;
+  readonly wakesLost: boolean;
+}
+
+export interface Held {
+  readonly hold: number;
+  readonly take: number;
+  readonly of: number;
+}
+
+export type Event = { readonly at: number } & (
+  | { readonly what: 'asked'; readonly op: number; readonly by: string; readonly as: string }
+  | { readonly what: 'settled'; readonly op: number; readonly error?: string }
+  | { readonly what: 'crashed'; readonly by: string }
+  /** Who believes that they hold the key, whenever that changes. Those who were robbed by force are left out. */
+  | { readonly what: 'believed'; readonly key: string; readonly holders: readonly Held[] }
+  /** A caller was given a lease; several of one hold where it was re-entered. */
+  | {
+      readonly what: 'given';
+      readonly hold: number;
+      readonly id: string;
+      readonly by: string;
+      readonly key: string;
+      readonly token?: bigint;
+      readonly robbed: boolean;
+      readonly passes: number;
+    }
+  /** A caller gave its lease back; `held`: what it said of itself just before. */
+  | { readonly what: 'back'; readonly hold: number; readonly held: boolean }
+  /** The signal of a hold fired; the event of a loss was told. */
+  | { readonly what: 'signalled'; readonly hold: number }
+  | { readonly what: 'lost'; readonly hold: number }
+  /** Children of one frame that exclude each other: in and out of what they guard. */
+  | { readonly what: 'in' | 'out'; readonly frame: number; readonly child: number }
+  /** The engine admitted a claim that had waited; it let go of a claim, asked by its process. */
+  | { readonly what: 'admitted' | 'freed'; readonly id: string }
+  | { readonly what: 'fault'; readonly kind: string }
+  /** Long after the end: what is still there. */
+  | { readonly what: 'left'; readonly claims: number; readonly timers: number; readonly watches: number }
+);

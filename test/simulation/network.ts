@@ -1,0 +1,83 @@
+import type { Choice } from './choice.ts';
+import type { Process } from './process.ts';
+import type { World } from './world.ts';
+
+/** What may happen to messages. Parts of 1, and ms. */
+export interface Weather {
+  /** Of a request on its way, so that nothing happened; of a reply, so that nobody knows that it did. */
+  readonly loseRequest: number;
+  readonly loseReply: number;
+  readonly loseWake: number;
+  /** Messages that take `late` at most, instead of `delay`. */
+  readonly slow: number;
+  readonly late: number;
+  readonly delay: number;
+}
+
+export const CALM: Weather = { loseRequest: 0, loseReply: 0, loseWake: 0, slow: 0, late: 0, delay: 10 };
+
+/** Between the processes and the engine: each message has a fate of its own, and none waits for another. */
+export class Network {
+  weather: Weather;
+  onFault: (kind: string) => void = () => {};
+  readonly #cutUntil = new Map<Process, number>();
+  readonly #world: World;
+  readonly #choice: Choice;
+
+  constructor(world: World, choice: Choice, weather: Weather) {
+    this.#world = world;
+    this.#choice = choice;
+    this.weather = weather;
+  }
+
+  /** Nothing gets through, either way, for a while. */
+  cut(process: Process, ms: number): void {
+    this.#cutUntil.set(process, this.#world.now + ms);
+  }
+
+  heal(): void {
+    this.#cutUntil.clear();
+    this.weather = CALM;
+  }
+
+  /**
+   * A request of `process`: `work` is what the engine does when it arrives.
+   * @param longest true ms after which it is not delivered any more
+   */
+  call<T>(process: Process, work: () => Promise<T>, longest: number = Number.POSITIVE_INFINITY): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      // Some losses are noticed, others only by whoever stops waiting.
+      const fail = (): void => {
+        if (this.#choice.chance(0.5)) return;
+        this.#world.in(this.#delay(), () => process.deliver(() => reject(new Error('connection reset'))));
+      };
+      if (this.#lost(process, this.weather.loseRequest, 'request lost')) {
+        fail();
+        return;
+      }
+      this.#world.in(Math.min(this.#delay(), longest), () => {
+        void work().then((answer) => {
+          if (this.#lost(process, this.weather.loseReply, 'reply lost')) fail();
+          else this.#world.in(this.#delay(), () => process.deliver(() => resolve(answer)));
+        }, reject);
+      });
+    });
+  }
+
+  /** Word from the engine that nobody asked for. */
+  tell(process: Process, work: () => void): void {
+    if (this.#lost(process, this.weather.loseWake, 'wake lost')) return;
+    this.#world.in(this.#delay(), () => process.deliver(work));
+  }
+
+  #lost(process: Process, part: number, kind: string): boolean {
+    const lost = this.#choice.chance(part) || this.#world.now < (this.#cutUntil.get(process) ?? 0);
+    if (lost) this.onFault(kind);
+    return lost;
+  }
+
+  #delay(): number {
+    const { slow, late, delay } = this.weather;
+    return this.#choice.chance(slow) ? this.#choice.between(delay, late) : this.#choice.between(0.1, delay);
+  }
+}

@@ -1,0 +1,130 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { LockEvent } from '../../src/core/events.ts';
+import type { Hold } from '../../src/core/hold.ts';
+import type { AnyLease, HeldLease } from '../../src/core/lease.ts';
+import type { MultiLease } from '../../src/primitives/multi-lease.ts';
+import type { Engine } from './engine.ts';
+import type { Event } from './history.ts';
+import type { Process } from './process.ts';
+import type { World } from './world.ts';
+
+type Unstamped<E> = E extends Event ? Omit<E, 'at'> : never;
+
+interface Tracked {
+  readonly lease: HeldLease;
+  readonly process: Process;
+  readonly hold: number;
+}
+
+/** Writes down what the callers of the library see, and what the engine does. */
+export class Recorder implements Disposable {
+  readonly events: Event[] = [];
+  /** Frames opened so far, for their numbers. */
+  frames = 0;
+  readonly #world: World;
+  readonly #engine: Engine;
+  readonly #holds = new Map<Hold, number>();
+  readonly #open = new Set<Tracked>();
+  readonly #believed = new Map<string, string>();
+  /** Of holds that were lost before their callers had them. */
+  readonly #early = new Set<unknown>();
+  #ops = 0;
+
+  constructor(world: World, engine: Engine) {
+    this.#world = world;
+    this.#engine = engine;
+    subscribe('holdfast:lost', this.#lost);
+  }
+
+  [Symbol.dispose](): void {
+    unsubscribe('holdfast:lost', this.#lost);
+  }
+
+  add(event: Unstamped<Event>): void {
+    this.events.push({ at: this.#world.now, ...event } as Event);
+  }
+
+  /** One operation of a caller, from the asking to the end. What it throws is written down, and goes no further. */
+  async op(by: string, as: string, work: () => Promise<unknown>): Promise<void> {
+    const op = this.#ops++;
+    this.add({ what: 'asked', op, by, as });
+    const error = await work().then(
+      () => undefined,
+      (thrown) => thrown as Error & { code?: string },
+    );
+    this.add({ what: 'settled', op, ...(error && { error: error.code ?? String(error.stack ?? error) }) });
+  }
+
+  given(process: Process, lease: AnyLease): void {
+    if ('parts' in lease) {
+      for (const part of (lease as MultiLease).parts) this.given(process, part);
+      return;
+    }
+    const { hold, key, token } = lease as HeldLease;
+    let number = this.#holds.get(hold);
+    if (number === undefined) {
+      number = this.#holds.size;
+      this.#holds.set(hold, number);
+      const told = { what: 'signalled', hold: number } as const;
+      if (this.#early.delete(hold.loss)) this.add({ what: 'lost', hold: number });
+      if (lease.signal.aborted) this.add(told);
+      else lease.signal.addEventListener('abort', () => this.add(told));
+    }
+    this.#open.add({ lease: lease as HeldLease, process, hold: number });
+    const { passes } = hold.tenure;
+    const { id } = hold.claim;
+    this.add({ what: 'given', hold: number, id, by: process.name, key, token, robbed: this.#robbed(hold), passes });
+  }
+
+  /** Just before it is given back. */
+  back(lease: AnyLease): void {
+    if ('parts' in lease) {
+      for (const part of (lease as MultiLease).parts) this.back(part);
+      return;
+    }
+    const tracked = [...this.#open].find((each) => each.lease === lease);
+    if (!tracked) return;
+    this.#open.delete(tracked);
+    this.add({ what: 'back', hold: tracked.hold, held: lease.held });
+  }
+
+  holds(process: Process): boolean {
+    return [...this.#open].some((each) => each.process === process && each.lease.held);
+  }
+
+  /** After each event: who believes what now. */
+  readonly see = (): void => {
+    const holders = new Map<string, Map<number, HeldLease>>();
+    for (const { lease, process, hold } of this.#open) {
+      if (process.crashed || !lease.held || this.#robbed(lease.hold)) continue;
+      const ofKey = holders.get(lease.key) ?? new Map<number, HeldLease>();
+      holders.set(lease.key, ofKey.set(hold, lease));
+    }
+    for (const key of new Set([...this.#believed.keys(), ...holders.keys()])) {
+      const now = [...(holders.get(key) ?? [])];
+      const text = now.map(([hold]) => hold).join();
+      if ((this.#believed.get(key) ?? '') === text) continue;
+      this.#believed.set(key, text);
+      const believers = now.map(
+        ([
+          hold,
+          {
+            hold: { claim },
+          },
+        ]) => ({ hold, take: claim.take, of: claim.of }),
+      );
+      this.add({ what: 'believed', key, holders: believers });
+    }
+  };
+
+  #robbed(hold: Hold): boolean {
+    return this.#engine.evicted.has(`${hold.claim.key}:${hold.token - BigInt(hold.tenure.passes)}`);
+  }
+
+  readonly #lost = (message: unknown): void => {
+    const { error } = message as LockEvent;
+    const found = [...this.#holds].find(([hold]) => hold.loss === error);
+    if (found) this.add({ what: 'lost', hold: found[1] });
+    else this.#early.add(error);
+  };
+}

@@ -1,0 +1,112 @@
+import type { createLocks } from '../../src/locks.ts';
+import { randomFrom } from '../../src/testing/random.ts';
+import { Choice } from './choice.ts';
+import { Client, Engine } from './engine.ts';
+import type { History, Scene } from './history.ts';
+import { CALM, Network, type Weather } from './network.ts';
+import { Process } from './process.ts';
+import { Recorder } from './recorder.ts';
+import { Caller, LONGEST_TTL, type Manners } from './workload.ts';
+import { World } from './world.ts';
+
+/** The bound of how wrong a clock's rate is, either way: two of them stay within the hundredth that a deadline allows for. */
+const DRIFT = 0.004_9;
+/** True ms of trouble, and for everything to end after it. */
+const TROUBLE = 6_000;
+const HEALED = 120_000;
+/** After the end: whatever was unknown is undone or has lapsed. */
+const SETTLED = LONGEST_TTL + 20_000;
+
+/** A whole run from one seed. `create` is the face of the library, sound or with a planted bug. */
+export async function simulate(seed: number, create: typeof createLocks): Promise<History> {
+  const choice = new Choice(randomFrom(seed));
+  const world = new World();
+  const drift = (): number => 1 + choice.between(-DRIFT, DRIFT);
+  const engine = new Engine(new Process('engine', world, drift(), choice.random).clock);
+  const scene = sceneOf(choice);
+  const network = new Network(world, choice, weatherOf(scene, choice));
+  using recorder = new Recorder(world, engine);
+  engine.onAdmitted = (id) => recorder.add({ what: 'admitted', id });
+  engine.onFreed = (id) => recorder.add({ what: 'freed', id });
+  network.onFault = (kind) => recorder.add({ what: 'fault', kind });
+
+  const manners: Manners = { gentle: scene.calm, keys: choice.whole(1, 2) };
+  const work: Promise<void>[] = [];
+  const sides = Array.from({ length: choice.whole(2, 4) }, (_, i) => {
+    const process = new Process(`p${i}`, world, drift(), randomFrom(seed * 31 + i));
+    const client = new Client(engine, network, process, scene);
+    const locks = create(client, { clock: process.clock, ttl: 1_500, spin: { bound: 400 } });
+    for (let callers = choice.whole(1, 4); callers > 0; callers--) {
+      const own = new Choice(randomFrom(seed * 997 + work.length));
+      work.push(new Caller(process, locks, own, recorder, manners).works(choice.whole(2, 6)));
+    }
+    return { process, client, locks, work: Promise.all(work.splice(0)) };
+  });
+  if (!scene.calm)
+    trouble(
+      world,
+      choice,
+      network,
+      recorder,
+      sides.map(({ process }) => process),
+    );
+
+  let working = sides.length;
+  for (const { work } of sides) void work.then(() => working--);
+  const done = (): boolean => working === sides.filter(({ process }) => process.crashed).length;
+  await world.run(TROUBLE, recorder.see);
+  network.heal();
+  await world.run(TROUBLE + HEALED, recorder.see, done);
+  await world.run(world.now + SETTLED, recorder.see);
+  const living = sides.filter(({ process }) => !process.crashed);
+  recorder.add({
+    what: 'left',
+    claims: (await engine.standings('')).length,
+    timers: living.reduce((sum, { process }) => sum + process.pending, 0),
+    watches: living.reduce((sum, { client }) => sum + client.watches, 0),
+  });
+  return { seed, scene, events: recorder.events };
+}
+
+function sceneOf(choice: Choice): Scene {
+  return {
+    wakes: choice.pick(['mailbox', 'mailbox', 'watch', 'never']),
+    spans: choice.chance(0.8),
+    calm: choice.chance(0.25),
+    wakesLost: choice.chance(0.4),
+  };
+}
+
+function weatherOf({ calm, wakesLost }: Scene, choice: Choice): Weather {
+  const loseWake = wakesLost ? 0.5 : 0;
+  if (calm) return { ...CALM, loseWake };
+  const loss = choice.pick([0, 0.01, 0.08]);
+  const [slow, late] = choice.pick([
+    [0, 0],
+    [0.05, 300],
+    [0.05, 2_500],
+    [0.02, 8_000],
+  ] as const);
+  return { loseRequest: loss, loseReply: loss, loseWake, slow, late, delay: choice.pick([2, 10, 40]) };
+}
+
+/** Pauses, cuts and crashes at any time. */
+function trouble(world: World, choice: Choice, network: Network, recorder: Recorder, processes: Process[]): void {
+  for (let faults = choice.whole(0, 6); faults > 0; faults--) {
+    const process = choice.pick(processes);
+    const ms = choice.pick([50, 400, 1_000, 2_500, 7_000]) * choice.between(0.5, 1.5);
+    const kind = choice.pick(['pause', 'pause', 'cut', 'crash'] as const);
+    world.at(choice.between(0, TROUBLE), () => {
+      if (process.crashed) return;
+      const holding = recorder.holds(process) ? ' of a holder' : '';
+      recorder.add({ what: 'fault', kind: `${kind}${holding}` });
+      if (kind === 'pause') process.pause(ms);
+      else if (kind === 'cut') network.cut(process, ms);
+      // Somebody has to be left to find out.
+      else if (process !== processes[0]) {
+        process.crash();
+        recorder.add({ what: 'crashed', by: process.name });
+      }
+    });
+  }
+}

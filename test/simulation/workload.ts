@@ -1,0 +1,168 @@
+import type { AnyLease } from '../../src/core/lease.ts';
+import type { LockOptions } from '../../src/core/options.ts';
+import type { Locks } from '../../src/locks.ts';
+import type { Lock } from '../../src/primitives/lock.ts';
+import type { Choice } from './choice.ts';
+import type { Process } from './process.ts';
+import type { Recorder } from './recorder.ts';
+
+/** Leases, ms; the longest decides how long a run is watched after its end. */
+const TTLS = [600, 1_500, 3_000];
+export const LONGEST_TTL = 6_000;
+const PERMITS = 3;
+const KEYS = ['a', 'b'] as const;
+
+/** What a schedule may do to others: nobody is robbed or kept waiting by intent where promptness is measured. */
+export interface Manners {
+  readonly gentle: boolean;
+  readonly keys: number;
+}
+
+type Op = (caller: Caller) => Promise<void>;
+
+/** One caller after the other's pattern: asks, works, gives back, again and again, each time in another way. */
+export class Caller {
+  readonly process: Process;
+  readonly locks: Locks;
+  readonly choice: Choice;
+  readonly recorder: Recorder;
+  readonly manners: Manners;
+
+  constructor(process: Process, locks: Locks, choice: Choice, recorder: Recorder, manners: Manners) {
+    this.process = process;
+    this.locks = locks;
+    this.choice = choice;
+    this.recorder = recorder;
+    this.manners = manners;
+  }
+
+  async works(times: number): Promise<void> {
+    for (let i = 0; i < times; i++) {
+      await this.process.sleep(this.choice.chance(0.5) ? 1 : this.choice.between(0, 300));
+      const [as, op] = this.choice.pick(this.manners.gentle ? GENTLE : OPS);
+      await this.recorder.op(this.process.name, as, () => op(this));
+    }
+  }
+
+  get key(): string {
+    return KEYS[this.choice.whole(0, this.manners.keys - 1)]!;
+  }
+
+  get options(): LockOptions {
+    const { choice } = this;
+    const { gentle } = this.manners;
+    return {
+      ttl: choice.pick(TTLS),
+      wait: choice.chance(gentle ? 1 : 0.6) ? Number.POSITIVE_INFINITY : choice.between(1, 1_500),
+      handOff: choice.pick([false, { max: 1 }, { max: 3, within: 400 }, {}]),
+      ...(choice.chance(0.1) && { renew: false }),
+      ...(choice.chance(0.1) && { maxHold: 700 }),
+      ...(choice.chance(0.08) && { minHold: choice.between(1, 400) }),
+      ...(choice.chance(gentle ? 0 : 0.15) && { signal: this.#signal() }),
+    };
+  }
+
+  #signal(): AbortSignal {
+    const controller = new AbortController();
+    this.process.clock.after(this.choice.between(1, 800), () => controller.abort());
+    return controller.signal;
+  }
+
+  /** Work with the lease in hand: mostly short, sometimes longer than the lease. */
+  async uses(lease: AnyLease): Promise<void> {
+    this.recorder.given(this.process, lease);
+    await this.process.sleep(this.choice.chance(0.8) ? this.choice.between(0, 30) : this.choice.between(30, 900));
+  }
+
+  async givesBack(lease: AnyLease): Promise<void> {
+    this.recorder.back(lease);
+    await lease.release();
+  }
+
+  async takes(lock: Lock, options: LockOptions = this.options): Promise<void> {
+    const lease = await lock.acquire(options);
+    await this.uses(lease);
+    await this.givesBack(lease);
+  }
+
+  /** Inside `run`, which gives the lease back itself. */
+  async runs(lock: Lock, inside: () => Promise<unknown> = async () => {}): Promise<void> {
+    await lock.run(async (lease) => {
+      await this.uses(lease);
+      await inside();
+      this.recorder.back(lease);
+    }, this.options);
+  }
+}
+
+const mutex: Op = (caller) => caller.takes(caller.locks.mutex(caller.key));
+const semaphore: Op = async (caller) => {
+  const lock = caller.locks.semaphore('permits', { permits: PERMITS });
+  const lease = await lock.acquire({ ...caller.options, units: caller.choice.whole(1, PERMITS) });
+  await caller.uses(lease);
+  await caller.givesBack(lease);
+};
+const run: Op = (caller) => caller.runs(caller.locks.mutex(caller.key));
+
+/** Two children started together in one frame still exclude each other, whatever becomes of a third that was aborted before it began. */
+const reentrant: Op = async (caller) => {
+  const key = caller.key;
+  const frame = caller.recorder.frames++;
+  const child = async (number: number): Promise<void> => {
+    const lease = await caller.locks.mutex(key).acquire();
+    caller.recorder.add({ what: 'in', frame, child: number });
+    await caller.uses(lease);
+    caller.recorder.add({ what: 'out', frame, child: number });
+    await caller.givesBack(lease);
+  };
+  const aborted = (): Promise<unknown> =>
+    caller.locks
+      .mutex(key)
+      .acquire({ signal: AbortSignal.abort() })
+      .catch(() => {});
+  await caller.runs(caller.locks.mutex(key), async () => {
+    if (caller.choice.chance(0.2)) await aborted();
+    const outcomes = await Promise.allSettled([child(1), child(2)]);
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  });
+};
+
+const all: Op = (caller) => {
+  const parts = caller.choice.chance(0.5) ? ['a', 'b', 'c'] : ['c', 'b', 'a'];
+  return caller.takes(caller.locks.all(parts));
+};
+
+const tries: Op = async (caller) => {
+  const lease = await caller.locks.mutex(caller.key).tryAcquire();
+  if (!lease) return;
+  await caller.uses(lease);
+  await caller.givesBack(lease);
+};
+
+const extend: Op = async (caller) => {
+  const lease = await caller.locks.mutex(caller.key).acquire({ ...caller.options, ttl: 600 });
+  await caller.uses(lease);
+  const extending = caller.choice.chance(0.5) ? lease.extend(LONGEST_TTL) : lease.extend(100);
+  // Not even a caller that does not wait for it may be misled.
+  if (caller.choice.chance(0.5)) await extending.catch(() => {});
+  else extending.catch(() => {});
+  await caller.process.sleep(caller.choice.between(0, 900));
+  await caller.givesBack(lease);
+};
+
+const force: Op = async (caller) => {
+  await caller.locks.forceRelease(caller.key, { reason: 'simulated' });
+};
+
+const GENTLE: readonly (readonly [string, Op])[] = [
+  ['mutex', mutex],
+  ['mutex', mutex],
+  ['read', (caller) => caller.takes(caller.locks.rwLock(caller.key).read)],
+  ['read', (caller) => caller.takes(caller.locks.rwLock(caller.key).read)],
+  ['write', (caller) => caller.takes(caller.locks.rwLock(caller.key).write)],
+  ['semaphore', semaphore],
+  ['run', run],
+  ['reentrant', reentrant],
+  ['tryAcquire', tries],
+];
+const OPS: typeof GENTLE = [...GENTLE, ['all', all], ['extend', extend], ['extend', extend], ['forceRelease', force]];
