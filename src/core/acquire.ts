@@ -102,7 +102,8 @@ export class Place {
   async #ask(): Promise<Answer | undefined> {
     const { clock } = this.#engine;
     const sent = clock.now();
-    const before = (this.#sent ??= sent);
+    const before = this.#sent ?? sent;
+    this.#sent = before;
     this.#sound ??= sent;
     try {
       const attempt = await this.#engine.attempt(this.claim);
@@ -128,10 +129,8 @@ export class Place {
     }
   }
 
-  /**
-   * The grant, by answer or by mail. A refusal that comes after the mail is older than it; a grant is not: the mail may be
-   * of an earlier life of the same id, which lapsed unheard.
-   */
+  // A refusal that comes after the mail is older than it; a grant is not: the mail may be of an earlier life of the same
+  // id, which lapsed unheard.
   #granted(answer: Answer | undefined): Granted | undefined {
     const { mail } = this.#listener;
     const grant: Grant | undefined = answer?.attempt.granted ? answer.attempt : mail;
