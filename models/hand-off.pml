@@ -1,0 +1,68 @@
+/*
+ * Hand-off inside a process: a grant reserves SPAN tickets, and the hold passes from hand to hand with the next of them,
+ * without the engine, until they are used up; then it goes back.
+ *
+ * Modelled: two processes with as many callers as there is work; an engine that lets each have its turn; a pause at any time,
+ * in which the lease lapses on the engine; the look at the clock before each hand-off.
+ * Not modelled: time (a lapse comes at some time, and whoever looks then sees it), the line, the renewal, lost messages.
+ *
+ * Holds: the tokens of all callers of both processes strictly grow; nobody has more than SPAN turns of one grant.
+ * Twins that must fail: -DSAME_TOKEN, the token does not grow with a hand-off; -DNO_BOUND, it passes on for ever;
+ * -DNO_CLOCK, it passes on after the lapse.
+ */
+#define SPAN 3
+#define WORK 6
+#define NONE 2
+
+#ifdef SAME_TOKEN
+#define STEP 0
+#else
+#define STEP 1
+#endif
+#ifdef NO_BOUND
+#define MORE true
+#else
+#define MORE (turns < SPAN)
+#endif
+#ifdef NO_CLOCK
+#define IN_TIME true
+#else
+#define IN_TIME (owner == me)
+#endif
+
+byte owner = NONE;
+byte tickets = 1;   /* the next that the engine gives out */
+byte newest;        /* the token used last, by whoever */
+
+proctype process(byte me) {
+  byte work = WORK, token, turns;
+  do
+  :: work == 0 -> break
+  :: atomic {
+       work > 0 && owner == NONE ->
+       owner = me; token = tickets; tickets = tickets + SPAN; turns = 0
+     }
+     do
+     :: atomic {
+          work > 0 && turns == 0 && owner == me -> assert(token > newest); newest = token; turns = 1; work--
+        }
+     :: atomic {   /* the hand-off; a lapse may have come since the last step */
+          work > 0 && turns > 0 && MORE && IN_TIME ->
+          token = token + STEP; assert(token > newest); newest = token; turns++; work--; assert(turns <= SPAN)
+        }
+     :: atomic { turns > 0 && owner == me -> owner = NONE; break }
+     :: owner != me -> break
+     od
+  od
+}
+
+/* The pause of a holder that is longer than its lease. */
+proctype lapse() {
+  byte times = 2;
+  do
+  :: times > 0 && owner != NONE -> owner = NONE; times--
+  :: times == 0 || timeout -> break
+  od
+}
+
+init { atomic { run process(0); run process(1); run lapse() } }
