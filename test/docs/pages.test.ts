@@ -1,0 +1,56 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const pages = ['*.md', 'docs/**/*.md', 'test/**/*.md'].flatMap((glob) => globSync(glob, { cwd: root })).sort();
+/** Without code, in which brackets mean something else. */
+const prose = (page: string): string => readFileSync(join(root, page), 'utf8').replace(/^```.*?^```/gms, '');
+const headings = (page: string): string[] => [...prose(page).matchAll(/^## (.+)$/gm)].map(([, heading]) => heading!);
+/** The name GitHub gives a heading. */
+const anchor = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\- ]/gu, '')
+    .replaceAll(' ', '-');
+
+const ENGINES = ['memory', 'file', 'redis', 'postgres', 'mysql', 'mongodb', 'etcd', 'zookeeper'];
+const SHARED = [
+  'In one minute',
+  'How it locks',
+  'What it promises',
+  'What it does not promise',
+  'Server settings',
+  'Rights',
+  'Options',
+  'Errors',
+];
+
+test.each(ENGINES)('the page of %s has the headings that all engines share, in their order', (engine) => {
+  const seen = headings(`docs/backends/${engine}.md`);
+  expect(seen.filter((heading) => SHARED.includes(heading))).toEqual(SHARED);
+});
+
+test.each(pages)('every link of %s leads somewhere', (page) => {
+  const dead = [...prose(page).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, link]) => link!)
+    .filter((link) => !/^https?:/.test(link))
+    .filter((link) => {
+      const [path = '', name] = link.split('#');
+      const target = path === '' ? page : join(dirname(page), path);
+      if (!existsSync(join(root, target))) return true;
+      return name !== undefined && ![...prose(target).matchAll(/^#+ (.+)$/gm)].some(([, h]) => anchor(h!) === name);
+    });
+  expect(dead).toEqual([]);
+});
+
+test.each(pages)('every file that %s names is there', (page) => {
+  const named = [...prose(page).matchAll(/`(?:node )?((?:bench|docs|examples|scripts|src|test)\/[\w./-]+)`/g)];
+  expect(named.map(([, path]) => path!).filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+test('the two READMEs name the same pages', () => {
+  const links = (page: string) => [...prose(page).matchAll(/\]\((docs\/[^)\s]+)\)/g)].map(([, link]) => link).sort();
+  expect(links('README.zh-CN.md')).toEqual(links('README.md'));
+});
