@@ -11,6 +11,7 @@ declare global {
   const lockFree: typeof transaction.lockFree;
 
   const locks: Locks;
+  const conformance: typeof import('../src/testing/index.ts').conformance;
   const clock: import('../src/testing/index.ts').ManualClock;
   const signal: AbortSignal;
   const driver: string;
@@ -34,6 +35,8 @@ declare global {
   const fetchReceipt: Yours;
   const grabOrder: Yours;
   const writeOrder: Yours;
+  const test: Yours;
+  const rows: Yours;
   const metrics: Yours;
   const redlock: Yours;
   const log: Yours;

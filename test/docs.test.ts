@@ -21,8 +21,12 @@ function paths(): Record<string, string[]> {
   );
 }
 
-/** A block as a module of its own: what it imports stays at the top, the rest may await, and may return. */
+/** A block that exports a function is the module of that name, for the other blocks to import. */
+const exported = (block: string): string | undefined => /^export function (\w+)/m.exec(block)?.[1];
+
+/** Any other block as a module: what it imports stays at the top, the rest may await, and may return. */
 function moduleOf(block: string): string {
+  if (exported(block)) return block;
   const imports = block.match(/^import [^;]*;\n?/gm) ?? [];
   const body = imports.reduce((rest, line) => rest.replace(line, ''), block);
   return `${imports.join('')}export async function example() {\n${body}\n}\n`;
@@ -35,7 +39,7 @@ test('every ts block of the documents compiles', { timeout: 120_000 }, async () 
   try {
     for (const page of pages) {
       for (const { 1: block, index } of text(page).matchAll(/^```ts\n([\s\S]*?)^```$/gm)) {
-        const file = `${page.replace(/\W/g, '-')}-${index}.ts`;
+        const file = `${exported(block!) ?? `${page.replace(/\W/g, '-')}-${index}`}.ts`;
         origins.set(file, `${page}:${text(page).slice(0, index).split('\n').length}`);
         writeFileSync(join(folder, file), moduleOf(block!));
       }
