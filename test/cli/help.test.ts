@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands/index.ts';
 import { find } from '../kit/programs.ts';
-import { Desk } from './shell.ts';
+import { Desk, hasTerminal } from './shell.ts';
 
 let desk: Desk;
 beforeAll(() => {
@@ -54,7 +54,7 @@ test.each([
   expect(stderr).toMatch(/^holdfast: [^\n]*See: holdfast [^\n]*--help\n$/);
 });
 
-test('colour is for terminals', async () => {
+test.runIf(hasTerminal)('colour is for terminals', async () => {
   const { NO_COLOR: _, ...env } = desk.env;
   using plain = new Desk({ ...env, NO_COLOR: undefined });
   expect((await plain.run('luck')).stderr).not.toContain('\u001b');

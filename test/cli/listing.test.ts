@@ -6,7 +6,7 @@ import { startRedis } from '../kit/redis.ts';
 import type { Server } from '../kit/server.ts';
 import { describeOn } from '../kit/suite.ts';
 import { until } from '../kit/wait.ts';
-import { Desk, MAIN, Shell } from './shell.ts';
+import { Desk, hasTerminal, MAIN, Shell } from './shell.ts';
 
 const HOLD = ['--', 'sh', '-c', 'echo ready; read line'] as const;
 
@@ -134,7 +134,7 @@ describe.each(['file', 'redis'] as const)('on %s', (engine) => {
   });
 });
 
-test('release asks in a terminal, and no is no', async () => {
+test.runIf(hasTerminal)('release asks in a terminal, and no is no', async () => {
   using desk = new Desk();
   await using holder = desk.start('run', 'asked', ...HOLD);
   await holder.prints('ready');
@@ -147,7 +147,7 @@ test('release asks in a terminal, and no is no', async () => {
   holder.child.stdin.end('\n');
 });
 
-test('watch fits the terminal and leaves it as it was', async () => {
+test.runIf(hasTerminal)('watch fits the terminal and leaves it as it was', async () => {
   using desk = new Desk();
   const command = `stty rows 4 cols 20; exec "$0" "$@"`;
   await using shell = new Shell(

@@ -2,12 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { timing } from '../../src/cli/child/timing.ts';
-import { find } from '../kit/programs.ts';
 import { startRedis } from '../kit/redis.ts';
 import type { Server } from '../kit/server.ts';
 import { describeOn } from '../kit/suite.ts';
 import { until } from '../kit/wait.ts';
-import { Desk, type Shell } from './shell.ts';
+import { Desk, hasTerminal, type Shell } from './shell.ts';
 
 let desk: Desk;
 beforeAll(() => {
@@ -197,7 +196,7 @@ describeOn('redis', 'holdfast run that loses its lock', () => {
   });
 });
 
-describe.runIf(find('script'))('holdfast run in a terminal', () => {
+describe.runIf(hasTerminal)('holdfast run in a terminal', () => {
   test('the command reads what is typed, also from /dev/tty, and the shell has the terminal back after it', async () => {
     const asks = 'printf name?; read name; printf password?; read word </dev/tty; echo "$name $word"; exit 5';
     await using shell = desk.terminal('run', 'ask', '--', 'sh', '-c', asks);

@@ -2,9 +2,13 @@ import { type ChildProcessWithoutNullStreams, type SpawnOptionsWithoutStdio, spa
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../kit/folder.ts';
+import { find } from '../kit/programs.ts';
 import { bounded, until } from '../kit/wait.ts';
 
 export const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+
+/** Whether there is util-linux's `script`, which gives a command a terminal; others have other options. */
+export const hasTerminal: boolean = process.platform === 'linux' && find('script') !== undefined;
 
 export interface Outcome {
   readonly code: number | null;
