@@ -54,3 +54,16 @@ test('the two READMEs name the same pages', () => {
   const links = (page: string) => [...prose(page).matchAll(/\]\((docs\/[^)\s]+)\)/g)].map(([, link]) => link).sort();
   expect(links('README.zh-CN.md')).toEqual(links('README.md'));
 });
+
+test('every test that the promises name is there', () => {
+  const sources = ['test/**/*.test.ts', 'src/testing/**/*.ts'].flatMap((glob) => globSync(glob, { cwd: root }));
+  const tests = sources.map((file) => readFileSync(join(root, file), 'utf8').replaceAll("\\'", "'")).join('\n');
+  const rows = prose('docs/promises.md')
+    .split('\n')
+    .filter((line) => line.startsWith('|'));
+  const named = rows.flatMap((row) => [...row.matchAll(/(?<!\*)\*([^*|]{15,})\*(?!\*)/g)].map(([, name]) => name!));
+  expect(named.length).toBeGreaterThan(30);
+  // An ellipsis stands for what differs, or is too long to be told.
+  const isThere = (name: string) => name.split('…').every((part) => tests.includes(part.trim()));
+  expect(named.filter((name) => !isThere(name))).toEqual([]);
+});
