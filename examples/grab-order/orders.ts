@@ -1,0 +1,78 @@
+import { setTimeout as pass } from 'node:timers/promises';
+import { type Query, rowsOf } from '../../src/transaction/query.ts';
+import type { Database } from './database.ts';
+
+/** The table of orders, and of what was promised to drivers: two winners of one order are two rows there. */
+const TABLES = [
+  'CREATE TABLE orders (id int PRIMARY KEY, driver varchar(60), version int NOT NULL)',
+  'CREATE TABLE wins (order_id int NOT NULL, driver varchar(60) NOT NULL)',
+];
+
+const mark = ({ dialect }: Database, n: number): string => (dialect === 'postgres' ? `$${n}` : '?');
+
+export async function createOrders({ query }: Database): Promise<void> {
+  for (const sql of TABLES) await query(sql, []);
+}
+
+/** Open orders, from 1. */
+export async function openOrders({ query }: Database, count: number): Promise<void> {
+  await query('DELETE FROM wins', []);
+  await query('DELETE FROM orders', []);
+  const rows = Array.from({ length: count }, (_, i) => `(${i + 1}, NULL, 0)`);
+  await query(`INSERT INTO orders (id, driver, version) VALUES ${rows.join(', ')}`, []);
+}
+
+export interface Order {
+  readonly driver: string | null;
+  readonly version: number;
+}
+
+export async function readOrder(database: Database, id: number): Promise<Order | undefined> {
+  const sql = `SELECT driver, version FROM orders WHERE id = ${mark(database, 1)}`;
+  return rowsOf(await database.query(sql, [id]))[0] as Order | undefined;
+}
+
+/** Is the driver near enough, is the car right, … */
+export const think = (): Promise<void> => pass(2 + Math.random() * 3);
+
+export async function giveTo(database: Database, id: number, driver: string, query: Query): Promise<void> {
+  const [one, two] = [mark(database, 1), mark(database, 2)];
+  await query(`UPDATE orders SET driver = ${one} WHERE id = ${two}`, [driver, id]);
+}
+
+/** The driver is told. */
+export async function promise(database: Database, id: number, driver: string, query = database.query): Promise<void> {
+  const values = `VALUES (${mark(database, 1)}, ${mark(database, 2)})`;
+  await query(`INSERT INTO wins (order_id, driver) ${values}`, [id, driver]);
+}
+
+/**
+ * Reads, thinks, writes: nothing in it keeps two drivers apart, that is left to whoever calls it.
+ * @returns whether the driver has the order
+ */
+export async function grab(database: Database, id: number, driver: string): Promise<boolean> {
+  const order = await readOrder(database, id);
+  if (!order || order.driver !== null) return false;
+  await think();
+  await giveTo(database, id, driver, database.query);
+  await promise(database, id, driver);
+  return true;
+}
+
+export interface Verdict {
+  readonly orders: number;
+  readonly winners: number;
+  readonly wonTwice: number;
+  readonly wonByNobody: number;
+}
+
+export async function judge({ query }: Database, orders: number): Promise<Verdict> {
+  const rows = rowsOf(await query('SELECT order_id, COUNT(*) AS winners FROM wins GROUP BY order_id', []));
+  const winners = rows.map((row) => Number(row.winners));
+  return {
+    orders,
+    winners: winners.reduce((sum, n) => sum + n, 0),
+    wonTwice: winners.filter((n) => n > 1).length,
+    wonByNobody: orders - rows.length,
+  };
+}

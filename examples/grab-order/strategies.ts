@@ -1,0 +1,130 @@
+/** Every way to see to it that one driver gets the order, and two that do not. */
+import { memory } from '../../src/backends/memory.ts';
+import { redis } from '../../src/backends/redis/index.ts';
+import { connect } from '../../src/connect/index.ts';
+import { type Backend, createLocks, type Locks } from '../../src/index.ts';
+import { changeRow, lockRow, STALE } from '../../src/transaction/index.ts';
+import type { Database } from './database.ts';
+import { giveTo, grab, promise, readOrder, think } from './orders.ts';
+
+/** Whether this driver has the order. */
+export type Grab = (order: number, driver: string) => Promise<boolean>;
+
+/** A server that a strategy locks on, beside the database; `folder` is only a file's place. */
+export type Need = 'redis' | 'sentinel' | 'etcd' | 'zookeeper' | 'file';
+
+export interface Strategy {
+  readonly name: string;
+  readonly words: string;
+  readonly needs?: Need;
+  /** It is shown to see it go wrong. */
+  readonly unsafe?: boolean;
+  /** @param url of what it needs */
+  open(database: Database, url: string): Promise<{ grab: Grab; close?(): Promise<void> }>;
+}
+
+/** Longer than anyone waits here: a driver who has to wait that long is told to try again. */
+const WAIT = '15s';
+
+const under = (database: Database, locks: Locks) => ({
+  grab: (order: number, driver: string) =>
+    locks.mutex(`order:${order}`).run(() => grab(database, order, driver), { wait: WAIT }),
+  close: () => locks.close(),
+});
+
+/** By URL, as a service would do it. */
+const connected = (name: string, words: string, needs: Need): Strategy => ({
+  name,
+  words,
+  needs,
+  open: async (database, url) => under(database, await connect(url)),
+});
+
+/** The same engine without its wake-up: waiters have to ask again and again. */
+function polled(backend: Backend): Backend {
+  return {
+    name: backend.name,
+    traits: { ...backend.traits, wakes: 'never' },
+    attempt: (claim) => backend.attempt(claim),
+    renew: (claims) => backend.renew(claims),
+    release: (handle, next) => backend.release(handle, next),
+    close: () => backend.close(),
+  };
+}
+
+export const STRATEGIES: readonly Strategy[] = [
+  {
+    name: 'none',
+    words: 'no lock at all',
+    unsafe: true,
+    open: async (database) => ({ grab: (order, driver) => grab(database, order, driver) }),
+  },
+  {
+    name: 'in-process',
+    words: 'a lock inside each process',
+    unsafe: true,
+    open: async (database) => under(database, createLocks(memory())),
+  },
+  {
+    name: 'sql',
+    words: "a lease in a row of the service's database",
+    open: async (database, url) => under(database, await connect(url)),
+  },
+  {
+    name: 'sql-named',
+    words: "the database's own named locks",
+    open: async (database) => under(database, createLocks(database.namedLocks())),
+  },
+  {
+    name: 'for-update',
+    words: "the order's row is locked (SELECT … FOR UPDATE)",
+    open: async (database) => ({
+      grab: (id, driver) =>
+        database.transaction(async (query) => {
+          const { dialect } = database;
+          const row = await lockRow(query, { dialect, table: 'orders', where: { id }, wait: WAIT });
+          if (!row || row.driver !== null) return false;
+          await think();
+          await giveTo(database, id, driver, query);
+          await promise(database, id, driver, query);
+          return true;
+        }),
+    }),
+  },
+  {
+    name: 'optimistic',
+    words: 'a version in the row: whoever comes second is told so',
+    open: async (database) => ({
+      async grab(id, driver) {
+        const order = await readOrder(database, id);
+        if (!order || order.driver !== null) return false;
+        await think();
+        return database.transaction(async (query) => {
+          const { dialect } = database;
+          const { version } = order;
+          const changed = await changeRow(query, { dialect, table: 'orders', where: { id }, version, set: { driver } });
+          if (changed === STALE) return false;
+          await promise(database, id, driver, query);
+          return true;
+        });
+      },
+    }),
+  },
+  connected('redis', 'Redis, waiters are woken', 'redis'),
+  {
+    name: 'redis-spin',
+    words: 'Redis, waiters ask again and again',
+    needs: 'redis',
+    async open(database, url) {
+      const { Redis } = await import('ioredis');
+      const client = new Redis(url);
+      client.on('error', () => {});
+      const { grab: grabbed, close } = under(database, createLocks(polled(redis(client))));
+      return { grab: grabbed, close: () => close().finally(() => client.disconnect()) };
+    },
+  },
+  connected('sentinel', 'Redis with Sentinel', 'sentinel'),
+  connected('etcd', 'etcd', 'etcd'),
+  connected('zookeeper', 'ZooKeeper', 'zookeeper'),
+  connected('file', 'a file on this machine', 'file'),
+];
