@@ -1,4 +1,5 @@
 import { type Case, caseOf, type Law } from './case.ts';
+import { adaptive } from './face/adaptive.ts';
 import { classics } from './face/classics.ts';
 import { force } from './face/force.ts';
 import { input } from './face/input.ts';
@@ -14,6 +15,7 @@ const FACE: readonly Law[] = [
   ...classics,
   ...waiting,
   ...leases,
+  ...adaptive,
   ...releasing,
   ...parts,
   ...force,
