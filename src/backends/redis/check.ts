@@ -1,5 +1,5 @@
 import type { Finding } from '../../core/backend.ts';
-import type { Port } from './port.ts';
+import type { Node } from './port.ts';
 
 /** What a server says of itself: the fields of INFO, and the settings CONFIG GET gave, where it is allowed. */
 export interface ServerFacts {
@@ -9,9 +9,9 @@ export interface ServerFacts {
 
 const SETTINGS = ['save', 'appendfsync', 'min-replicas-to-write'];
 
-export async function factsOf(port: Port): Promise<ServerFacts> {
+export async function factsOf(node: Node): Promise<ServerFacts> {
   const info = new Map(
-    String(await port.command('INFO'))
+    String(await node.command('INFO'))
       .split('\r\n')
       .filter((line) => line.includes(':'))
       .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]),
@@ -19,7 +19,7 @@ export async function factsOf(port: Port): Promise<ServerFacts> {
   const config = new Map<string, string>();
   for (const name of SETTINGS) {
     // Forbidden to most users, and on most hosted servers: then less is said.
-    const reply = await port.command('CONFIG', 'GET', name).catch(() => undefined);
+    const reply = await node.command('CONFIG', 'GET', name).catch(() => undefined);
     const value = Array.isArray(reply) ? reply[1] : reply && Object.values(reply)[0];
     if (typeof value === 'string') config.set(name, value);
   }
@@ -112,10 +112,10 @@ const JUDGEMENTS: readonly Judgement[] = [
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
- * Looks at the server's settings and tries what this user may do.
+ * Looks at the settings of each server and tries what this user may do.
  * @param trial takes and releases a lock, and listens
  */
-export async function findings(port: Port, trial: () => Promise<void>): Promise<Finding[]> {
+export async function findings(nodes: readonly Node[], trial: () => Promise<void>): Promise<Finding[]> {
   const found: Finding[] = [];
   try {
     await trial();
@@ -127,19 +127,26 @@ export async function findings(port: Port, trial: () => Promise<void>): Promise<
       advice: "grant the user the rights listed on the engine's page, docs/backends/redis.md",
     });
   }
-  try {
-    const facts = await factsOf(port);
-    for (const judge of JUDGEMENTS) {
-      const finding = judge(facts);
-      if (finding) found.push(finding);
+  for (const node of nodes) {
+    for (const finding of await judged(node)) {
+      if (!found.some(({ code }) => code === finding.code)) found.push(finding);
     }
-  } catch (error) {
-    found.push({
-      severity: 'info',
-      code: 'not-checked',
-      message: `the server did not answer INFO, so its settings are not known: ${messageOf(error)}`,
-      advice: 'grant +info, and +config|get where the server knows that, to a user that runs the check',
-    });
   }
   return found;
+}
+
+async function judged(node: Node): Promise<Finding[]> {
+  try {
+    const facts = await factsOf(node);
+    return JUDGEMENTS.map((judge) => judge(facts)).filter((finding) => finding !== false);
+  } catch (error) {
+    return [
+      {
+        severity: 'info',
+        code: 'not-checked',
+        message: `the server did not answer INFO, so its settings are not known: ${messageOf(error)}`,
+        advice: 'grant +info, and +config|get where the server knows that, to a user that runs the check',
+      },
+    ];
+  }
 }

@@ -21,10 +21,11 @@ export class Engine {
     }
   }
 
-  async command(act: string, name: string, ...args: string[]): Promise<unknown> {
+  /** A command whose first argument is its key. */
+  async command(act: string, name: string, ...keyAndArgs: string[]): Promise<unknown> {
     try {
       if (this.#port.ended) throw ended();
-      return await this.#port.command(name, ...args);
+      return await this.#port.command(name, ...keyAndArgs);
     } catch (error) {
       throw meaning(error, act);
     }

@@ -1,28 +1,29 @@
-import type {
-  Attempt,
-  Backend,
-  Claim,
-  Finding,
-  Grant,
-  Handle,
-  Notes,
-  Release,
-  Renewal,
-  Standing,
-  Traits,
+import {
+  type Attempt,
+  type Backend,
+  type Claim,
+  type Finding,
+  type Grant,
+  type Handle,
+  type Notes,
+  PLACE_TTL,
+  type Release,
+  type Renewal,
+  type Standing,
+  type Traits,
 } from '../../core/backend.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { LONGEST } from '../../core/duration.ts';
 import { checkPrefix } from '../../core/key.ts';
 import { findings } from './check.ts';
 import { Engine } from './engine.ts';
-import { EngineTime } from './engine-time.ts';
-import { meaning } from './errors.ts';
-import { keysOf, nameOf, noteOf, patternOf } from './keys.ts';
+import { ended, meaning } from './errors.ts';
+import { nameOf, noteOf, patternOf } from './keys.ts';
 import { Mailbox } from './mailbox.ts';
-import { type Port, portOf, type RedisClient } from './port.ts';
+import { type Node, type Port, portOf, type RedisClient } from './port.ts';
 import { ATTEMPT, EVICT, INSPECT, PASS, RELEASE, RENEW, type Script } from './scripts.generated.ts';
-import { Turn } from './turn.ts';
+import { type Request, Shards } from './shards.ts';
+import { parts, Turn } from './turn.ts';
 import { attemptArgs, digits, failed, readAttempt, readFreed, readRenewal, readStandings } from './wire.ts';
 
 export type { RedisClient } from './port.ts';
@@ -40,12 +41,6 @@ const TRAITS: Traits = {
 /** Claims in one command: attempted, released, renewed. It blocks the server for less than a millisecond. */
 const BATCH = 100;
 
-/** What one key is asked in a script that answers many. */
-interface Request {
-  readonly key: string;
-  readonly args: readonly string[];
-}
-
 export interface RedisOptions {
   /** What all keys and channels begin with; default `holdfast`. */
   readonly prefix?: string;
@@ -54,8 +49,9 @@ export interface RedisOptions {
 }
 
 /**
- * Locks on one Redis (6.2 or newer) or Valkey, over the caller's connected ioredis or node-redis client. One more connection
- * is opened, like the client's, for the messages that say whose turn it is. The client stays the caller's to close.
+ * Locks on one Redis (6.2 or newer) or Valkey, on one behind sentinels, or on a Cluster, over the caller's connected ioredis
+ * or node-redis client. One more connection is opened, like the client's, for the messages that say whose turn it is. The
+ * client stays the caller's to close.
  * @throws LockError `LOCK_INVALID` when it is not such a client, or the prefix is malformed.
  */
 export function redis(client: RedisClient, options: RedisOptions = {}): Backend {
@@ -67,25 +63,29 @@ class Redis implements Backend {
   readonly traits = TRAITS;
   readonly #port: Port;
   readonly #engine: Engine;
+  readonly #shards: Shards;
   readonly #prefix: string;
   readonly #clock: Clock;
   readonly #mailbox: Mailbox;
-  readonly #time = new EngineTime();
-  readonly #attempts = new Turn<Request, unknown>(BATCH, (requests) => this.#ask(ATTEMPT, requests));
-  readonly #releases = new Turn<Request, unknown>(BATCH, (requests) => this.#ask(RELEASE, requests));
+  readonly #attempts: Turn<Request, unknown>;
+  readonly #releases: Turn<Request, unknown>;
 
   constructor(port: Port, prefix: string, clock: Clock) {
     this.#port = port;
     this.#engine = new Engine(port);
+    const shards = new Shards(port, this.#engine, prefix, clock);
+    this.#shards = shards;
     this.#prefix = prefix;
     this.#clock = clock;
+    this.#attempts = new Turn<Request, unknown>(BATCH, (requests) => shards.ask(ATTEMPT, requests), shards.groupOf);
+    this.#releases = new Turn<Request, unknown>(BATCH, (requests) => shards.ask(RELEASE, requests), shards.groupOf);
     this.#mailbox = new Mailbox(prefix, port, clock);
   }
 
   async attempt(claim: Claim): Promise<Attempt> {
     const { key } = claim;
     try {
-      if (!this.#time.known) await this.#askTime();
+      await this.#learnTime(claim);
       const sent = this.#clock.now();
       const reply = await this.#attempts.ask({ key, args: this.#asking(claim, sent) });
       return this.#answer(reply, claim, sent);
@@ -97,9 +97,9 @@ class Redis implements Backend {
   async release({ key, id }: Handle, next?: Claim): Promise<Release> {
     try {
       if (!next) return { freed: readFreed(await this.#releases.ask({ key, args: [id] })) };
-      if (!this.#time.known) await this.#askTime();
+      await this.#learnTime(next);
       const sent = this.#clock.now();
-      const [freed, reply] = await this.#ask(PASS, [{ key, args: [id, ...this.#asking(next, sent)] }]);
+      const [freed, reply] = await this.#shards.ask(PASS, [{ key, args: [id, ...this.#asking(next, sent)] }]);
       // Released, but the next claim failed: it finds out why by asking for itself.
       return { freed: readFreed(freed), next: failed(reply) ? undefined : this.#answer(reply, next, sent) };
     } catch (error) {
@@ -108,16 +108,15 @@ class Redis implements Backend {
   }
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
-    const batches: Promise<Renewal[]>[] = [];
-    for (let i = 0; i < claims.length; i += BATCH) batches.push(this.#renew(claims.slice(i, i + BATCH)));
-    return (await Promise.all(batches)).flat();
-  }
-
-  /** A batch that fails leaves its own holds unknown, not the others. */
-  async #renew(claims: readonly Claim[]): Promise<Renewal[]> {
-    const requests = claims.map(({ key, id, ttl }) => ({ key, args: [id, `${Math.ceil(ttl)}`] }));
-    const replies = await this.#ask(RENEW, requests).catch(() => []);
-    return claims.map(({ ttl }, i) => readRenewal(replies[i], ttl));
+    const renewals = new Map<Claim, Renewal>();
+    const renew = async (batch: readonly Claim[]): Promise<void> => {
+      const requests = batch.map(({ key, id, ttl }) => ({ key, args: [id, `${Math.ceil(ttl)}`] }));
+      // A batch that fails leaves its own holds unknown, not the others.
+      const replies = await this.#shards.askWithin(patienceOf(claims), RENEW, requests).catch(() => []);
+      for (const [i, claim] of batch.entries()) renewals.set(claim, readRenewal(replies[i], claim.ttl));
+    };
+    await Promise.all(parts([...claims], BATCH, this.#shards.groupOf).map(renew));
+    return claims.map((claim) => renewals.get(claim)!);
   }
 
   watch(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable | Promise<AsyncDisposable> {
@@ -128,18 +127,28 @@ class Redis implements Backend {
     const prefix = this.#port.keyPrefix + this.#prefix;
     const pattern = patternOf(prefix, start);
     const seen = new Set<string>(); // SCAN may give a key twice
-    let cursor = '0';
-    do {
-      const reply = await this.#engine.command('inspect', 'SCAN', cursor, 'MATCH', pattern, 'COUNT', '500');
-      const [next, keys] = reply as [string, string[]];
-      for (const key of keys) {
-        const name = nameOf(prefix, key);
-        if (name === undefined || seen.has(name)) continue;
-        seen.add(name);
-        yield* readStandings(name, await this.#one('inspect', INSPECT, { key: name, args: [] }));
-      }
-      cursor = `${next}`;
-    } while (cursor !== '0');
+    for (const node of this.#port.nodes()) {
+      let cursor = '0';
+      do {
+        const [next, keys] = await this.#scan(node, cursor, pattern);
+        for (const key of keys) {
+          const name = nameOf(prefix, key);
+          if (name === undefined || seen.has(name)) continue;
+          seen.add(name);
+          yield* readStandings(name, (await this.#one('inspect', INSPECT, { key: name, args: [] })) as string[]);
+        }
+        cursor = `${next}`;
+      } while (cursor !== '0');
+    }
+  }
+
+  async #scan(node: Node, cursor: string, pattern: string): Promise<[string, string[]]> {
+    try {
+      if (this.#port.ended) throw ended();
+      return (await node.command('SCAN', cursor, 'MATCH', pattern, 'COUNT', '500')) as [string, string[]];
+    } catch (error) {
+      throw meaning(error, 'inspect');
+    }
   }
 
   async evict(key: string, ticket: bigint): Promise<boolean> {
@@ -171,7 +180,7 @@ class Redis implements Backend {
       within: 1_000,
       label: '',
     };
-    return findings(this.#port, async () => {
+    return findings(this.#port.nodes(), async () => {
       await this.attempt(claim);
       await this.release(claim);
       await this.#mailbox.listen();
@@ -182,37 +191,32 @@ class Redis implements Backend {
     this.#mailbox.close();
   }
 
-  async #askTime(): Promise<void> {
+  /** An attempt that is too late at once changes nothing, and its refusal tells the time. */
+  async #learnTime(claim: Claim): Promise<void> {
+    if (this.#shards.timeOf(claim.key).known) return;
     const sent = this.#clock.now();
-    const [seconds, micros] = (await this.#engine.command('ask the time', 'TIME')) as [string, string];
-    this.#time.learn(Number(seconds) * 1_000_000 + Number(micros), sent, this.#clock.now());
+    const [reply] = await this.#shards.ask(ATTEMPT, [{ key: claim.key, args: attemptArgs(claim, '-', 0) }]);
+    this.#answer(reply, claim, sent);
   }
 
   #asking(claim: Claim, sent: number): string[] {
-    return attemptArgs(claim, this.#mailbox.channel, this.#time.after(claim.within, sent));
+    return attemptArgs(claim, this.#mailbox.channel, this.#shards.timeOf(claim.key).after(claim.within, sent));
   }
 
   #answer(reply: unknown, claim: Claim, sent: number): Attempt {
     const { attempt, time } = readAttempt(reply, claim.ttl);
-    this.#time.learn(time, sent, this.#clock.now());
+    this.#shards.timeOf(claim.key).learn(time, sent, this.#clock.now());
     return attempt;
   }
 
-  #ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
-    const keys: string[] = [];
-    const args: string[] = [];
-    for (const request of requests) {
-      keys.push(...keysOf(this.#prefix, request.key));
-      args.push(...request.args);
-    }
-    return this.#engine.run(script, keys, args) as Promise<unknown[]>;
-  }
-
-  async #one<T>(act: string, script: Script, request: Request): Promise<T> {
+  async #one(act: string, script: Script, request: Request): Promise<unknown> {
     try {
-      return (await this.#ask(script, [request])) as T;
+      return await this.#shards.ask(script, [request]);
     } catch (error) {
       throw meaning(error, act, request.key);
     }
   }
 }
+
+/** How long a node may take over a batch of renewals, ms: less than core gives all of them, a third of what they were good for. */
+const patienceOf = (claims: readonly Claim[]): number => Math.min(PLACE_TTL, ...claims.map(({ ttl }) => ttl)) / 4;

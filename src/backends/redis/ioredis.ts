@@ -1,9 +1,10 @@
+import { LockError } from '../../core/errors.ts';
 import type { Listening, Port } from './port.ts';
 
-/** What is used of an ioredis client. */
+/** What is used of an ioredis client, also of one that finds its server by sentinels. */
 export interface IoredisLike {
   readonly status: string;
-  readonly options?: { readonly keyPrefix?: string };
+  readonly options?: { readonly keyPrefix?: string; readonly role?: string };
   evalsha(sha1: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
   eval(script: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
   call(command: string, ...args: string[]): Promise<unknown>;
@@ -27,27 +28,42 @@ const LISTENER = {
   reconnectOnError: null,
   // A listener sends nothing by itself: without probes a middle box drops it unseen.
   keepAlive: 5_000,
+  // With sentinels: a server that stopped answering keeps its connections open, and would never be heard of again.
+  failoverDetector: true,
 };
 
 export function overIoredis(client: IoredisLike): Port {
+  if (client.options?.role === 'slave') {
+    throw new LockError(
+      'LOCK_INVALID',
+      "this client asks the sentinels for a replica (role: 'slave'), which takes no locks",
+      {
+        backend: 'redis',
+      },
+    );
+  }
   return {
     get ended() {
       return client.status === 'end';
     },
     keyPrefix: client.options?.keyPrefix ?? '',
+    cluster: false,
+    nodeOf: () => '',
     evalSha: (sha1, keys, args) => client.evalsha(sha1, keys.length, ...keys, ...args),
     eval: (text, keys, args) => client.eval(text, keys.length, ...keys, ...args),
     command: (name, ...args) => client.call(name, ...args),
-    listen: (channel, heard, lost) => listen(client.duplicate(LISTENER), channel, heard, lost),
+    nodes: () => [{ command: (name, ...args) => client.call(name, ...args) }],
+    listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
   };
 }
 
-function listen(
-  listener: IoredisListener,
+export function listenOver(
+  client: IoredisLike,
   channel: string,
   heard: (message: string) => void,
   lost: () => void,
 ): Listening {
+  const listener = client.duplicate(LISTENER);
   listener.on('error', () => {}); // its end follows
   listener.on('end', lost);
   listener.on('message', (_channel, message) => heard(String(message)));

@@ -37,9 +37,12 @@ export class Mailbox {
     this.#clock = clock;
   }
 
-  /** What a claim says of where to tell its grant: while the channel is not open, to be unheard there proves nothing. */
+  /**
+   * What a claim says of where to tell its grant: to be unheard there proves nothing while the channel is not open, or where
+   * it may be open on another node.
+   */
   get channel(): string {
-    return this.#open ? this.#channel : this.#doubtful;
+    return this.#open && !this.#port.cluster ? this.#channel : this.#doubtful;
   }
 
   /** At once where the channel is open. Rejects where it cannot be opened now; the claim is polled then. */
@@ -120,7 +123,7 @@ export class Mailbox {
   #deliver(message: string): void {
     const mail = readMail(message);
     const slot = mail && this.#slots.get(mail.id);
-    if (slot) slot.wake({ granted: true, ticket: mail.ticket, validFor: slot.claim.ttl });
+    if (slot) slot.wake({ granted: true, ticket: mail.ticket, validFor: mail.validFor });
   }
 }
 

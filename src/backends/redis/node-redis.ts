@@ -23,22 +23,24 @@ export function overNodeRedis(client: NodeRedisLike): Port {
       return !client.isOpen;
     },
     keyPrefix: '',
+    cluster: false,
+    nodeOf: () => '',
     evalSha: (sha1, keys, args) => client.sendCommand(['EVALSHA', sha1, `${keys.length}`, ...keys, ...args]),
     eval: (text, keys, args) => client.sendCommand(['EVAL', text, `${keys.length}`, ...keys, ...args]),
     command: (name, ...args) => client.sendCommand([name, ...args]),
-    listen: (channel, heard, lost) => {
-      const socket = { ...client.options?.socket, reconnectStrategy: false };
-      return listen(client.duplicate({ socket }), channel, heard, lost);
-    },
+    nodes: () => [{ command: (name, ...args) => client.sendCommand([name, ...args]) }],
+    listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
   };
 }
 
-function listen(
-  listener: NodeRedisListener,
+export function listenOver(
+  client: NodeRedisLike,
   channel: string,
   heard: (message: string) => void,
   lost: () => void,
 ): Listening {
+  const socket = { ...client.options?.socket, reconnectStrategy: false };
+  const listener = client.duplicate({ socket });
   listener.on('error', () => {}); // its end follows
   listener.on('terminated', lost);
   return {

@@ -1,6 +1,9 @@
 import { LockError } from '../../core/errors.ts';
 import { type IoredisLike, overIoredis } from './ioredis.ts';
+import { type IoredisClusterLike, overIoredisCluster } from './ioredis-cluster.ts';
 import { type NodeRedisLike, overNodeRedis } from './node-redis.ts';
+import { type NodeRedisClusterLike, overNodeRedisCluster } from './node-redis-cluster.ts';
+import { type NodeRedisSentinelLike, overNodeRedisSentinel } from './node-redis-sentinel.ts';
 
 /** A client library as this backend needs it. */
 export interface Port {
@@ -8,11 +11,18 @@ export interface Port {
   readonly ended: boolean;
   /** What the client itself puts before every key it sends, but not before what it gets. */
   readonly keyPrefix: string;
+  /** A Redis Cluster: the keys of one command must share a slot, and a server cannot tell that a message reached nobody. */
+  readonly cluster: boolean;
+  /** Names the server that has a slot now, as far as the client knows; constant where there is one. */
+  nodeOf(slot: number): string;
   /** Runs a script the server knows; rejects with NOSCRIPT where it does not (restart, fail-over, SCRIPT FLUSH). */
   evalSha(sha1: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   /** Runs a script and makes it known to the server that ran it. */
   eval(text: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
-  command(name: string, ...args: string[]): Promise<unknown>;
+  /** A command whose first argument is its key; several keys share a slot. */
+  command(name: string, ...keyAndArgs: string[]): Promise<unknown>;
+  /** Each primary. */
+  nodes(): readonly Node[];
   /**
    * One more connection like the client's, subscribed to one channel. It is never mended: `lost` is called once when it
    * ends, and a new one is a new call.
@@ -20,25 +30,48 @@ export interface Port {
   listen(channel: string, heard: (message: string) => void, lost: () => void): Listening;
 }
 
+/** One server, for what is asked of a server and not of a key. */
+export interface Node {
+  command(name: string, ...args: string[]): Promise<unknown>;
+}
+
 export interface Listening {
   readonly ready: Promise<void>;
   hangUp(): void;
 }
 
-export type RedisClient = IoredisLike | NodeRedisLike;
+export type RedisClient =
+  | IoredisLike
+  | IoredisClusterLike
+  | NodeRedisLike
+  | NodeRedisClusterLike
+  | NodeRedisSentinelLike;
 
-/** @throws LockError `LOCK_INVALID` when it is neither client. */
+/** What each kind of client can do and no other can, the particular ones first. */
+const KINDS: readonly { readonly can: readonly string[]; over(client: never): Port }[] = [
+  { can: ['evalsha', 'eval', 'call', 'nodes'], over: overIoredisCluster },
+  { can: ['evalsha', 'eval', 'call', 'duplicate'], over: overIoredis },
+  { can: ['sendCommand', 'nodeClient', 'duplicate'], over: overNodeRedisCluster },
+  { can: ['sendCommand', 'getMasterNode', 'duplicate'], over: overNodeRedisSentinel },
+  { can: ['evalSha', 'eval', 'sendCommand', 'duplicate', 'subscribe'], over: overNodeRedis },
+];
+
+/** @throws LockError `LOCK_INVALID` when it is none of them. */
 export function portOf(client: RedisClient): Port {
-  if (has(client, 'evalsha', 'eval', 'call', 'duplicate')) return overIoredis(client as IoredisLike);
-  if (has(client, 'evalSha', 'eval', 'sendCommand', 'duplicate')) return overNodeRedis(client as NodeRedisLike);
+  const kind = KINDS.find(({ can }) => has(client, can));
+  if (kind) return kind.over(client as never);
+  const why = has(client, ['execute', 'sendCommand', 'duplicate'])
+    ? '; a pool cannot listen for the turn of a waiter'
+    : '';
   throw new LockError(
     'LOCK_INVALID',
-    'redis() needs a connected client: new Redis() of ioredis, or createClient() of redis (node-redis)',
+    'redis() needs a connected client: new Redis() or new Cluster() of ioredis, or createClient(), createSentinel() or ' +
+      `createCluster() of redis (node-redis)${why}`,
     { backend: 'redis' },
   );
 }
 
-function has(client: unknown, ...methods: string[]): boolean {
+function has(client: unknown, methods: readonly string[]): boolean {
   if (typeof client !== 'object' || client === null) return false;
   return methods.every((method) => typeof (client as Record<string, unknown>)[method] === 'function');
 }

@@ -78,6 +78,7 @@ const attempt = `local function attempt(k, a, value)
 end`;
 
 const line = `local ALL = 2147483647
+local SILENCE = 6000000
 local MANY = 10000
 local lock, line, claims
 local last, taken, room, tight, keep
@@ -86,6 +87,9 @@ local far, soonest, empty
 local function seats_of(record)
   local take, of, ttl, channel = record:match('^%S+ (%d+) (%d+) (%d+) (%S+)', 35)
   return tonumber(take), tonumber(of), record:sub(18, 33) + ttl * 1000, channel
+end
+local function lapse_of(record, lapse, channel)
+  return channel:sub(1, 1) == '?' and math.min(lapse, record:sub(18, 33) + SILENCE) or lapse
 end
 local function take_seats(take, of)
   taken = taken + take
@@ -162,10 +166,11 @@ local function sweep()
   end
   if tight < 1 then recount() end
 end
-local function tell(id, record, channel)
+local function tell(id, record, lapse, channel)
   if channel == '-' then return true end
   local doubt, address = channel:match('^(%??)(.*)$')
-  local heard = redis.pcall('PUBLISH', address, record:sub(1, 16) .. ' ' .. id)
+  local good = math.floor((lapse - record:sub(18, 33)) / 1000)
+  local heard = redis.pcall('PUBLISH', address, ('%s %s %d'):format(record:sub(1, 16), id, good))
   return heard ~= 0 or doubt == '?'
 end
 local function admit(me)
@@ -175,10 +180,13 @@ local function admit(me)
     if not id then return true end
     local record = redis.call('HGET', claims, id)
     local take, of, lapse, channel
-    if record then take, of, lapse, channel = seats_of(record) end
+    if record then
+      take, of, lapse, channel = seats_of(record)
+      if id ~= me then lapse = lapse_of(record, lapse, channel) end
+    end
     local alive = record and (id == me or lapse > time)
     if alive and taken + take > math.min(room, of) then return false end
-    if alive and (id == me or tell(id, record, channel)) then
+    if alive and (id == me or tell(id, record, lapse, channel)) then
       take_seats(take, of)
       far = math.max(far, lapse)
       soonest = math.min(soonest or lapse, lapse)
@@ -247,7 +255,7 @@ end`;
 
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: 'fe13613733ae0b469ebc45e0ede58d9fb0a80a34',
+  sha1: 'e568614fbf978059f6f273e7324c457c649f07c6',
   text: `local time = redis.call('TIME')
 local now = time[1] .. time[2]
 local replies, done, SECOND = {}, 0, 1000000
@@ -283,7 +291,7 @@ return replies`,
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: 'b50e975f2cfe3233f1545072420c4de651943921',
+  sha1: 'a5a4380dd7f6ea8c82894711ac6aec4083a9fc68',
   text: `${alone}
 local now = clock(redis.call('TIME'))
 local value = redis.call('GET', KEYS[1])
@@ -337,7 +345,7 @@ return replies`,
 
 export const PASS: Script = {
   name: 'pass',
-  sha1: '85fa5962a1af2f7ace41a8167e01afdd85b194d1',
+  sha1: 'ddcd4854254e78fff5903d74187176cac6c4462f',
   text: `${alone}
 local now = clock(redis.call('TIME'))
 ${line}
@@ -349,7 +357,7 @@ return { freed, safely(attempt, 1, 2, redis.pcall('GET', KEYS[1])) }`,
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: 'c114031aac7a4d4f65b134102384237b4e558c9c',
+  sha1: 'ed8db2edd252dc4c9e3b15d45116d5389aefa00a',
   text: `local replies, done = {}, 0
 for i = 1, #ARGV do
   local id = ARGV[i]
@@ -371,7 +379,7 @@ return replies`,
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: '657353c16102634ce11937240fec8724c9bc152a',
+  sha1: '1c2846815f11176c33f82a9c784efb270d966083',
   text: `${alone}
 local now = clock(redis.call('TIME'))
 ${line}

@@ -11,12 +11,16 @@ interface Asked<Question, Answer> {
 export class Turn<Question, Answer> {
   #asked: Asked<Question, Answer>[] = [];
   readonly #send: (questions: Question[]) => Promise<Answer[]>;
-  readonly #most: number;
+  readonly #parts: <T extends { readonly question: Question }>(asked: T[]) => T[][];
 
-  /** @param most questions in one command */
-  constructor(most: number, send: (questions: Question[]) => Promise<Answer[]>) {
-    this.#most = most;
+  /** @param groupOf what only questions of one command have in common; without it, all do */
+  constructor(
+    most: number,
+    send: (questions: Question[]) => Promise<Answer[]>,
+    groupOf?: (question: Question) => number,
+  ) {
     this.#send = send;
+    this.#parts = (asked) => parts(asked, most, groupOf && (({ question }) => groupOf(question)));
   }
 
   ask(question: Question): Promise<Answer> {
@@ -30,8 +34,7 @@ export class Turn<Question, Answer> {
   readonly #flush = (): void => {
     const asked = this.#asked;
     this.#asked = [];
-    for (let i = 0; i < asked.length; i += this.#most) {
-      const part = asked.length > this.#most ? asked.slice(i, i + this.#most) : asked;
+    for (const part of this.#parts(asked)) {
       this.#send(part.map(({ question }) => question)).then(
         (answers) => {
           for (const [j, { resolve }] of part.entries()) resolve(answers[j]!);
@@ -42,4 +45,13 @@ export class Turn<Question, Answer> {
       );
     }
   };
+}
+
+/** `all`, in order, in parts of at most `most` of one group. */
+export function parts<T>(all: T[], most: number, groupOf?: (one: T) => number): T[][] {
+  const groups = groupOf ? Map.groupBy(all, groupOf).values() : [all];
+  return [...groups].flatMap((group) => {
+    if (group.length <= most) return [group];
+    return Array.from({ length: Math.ceil(group.length / most) }, (_, i) => group.slice(i * most, (i + 1) * most));
+  });
 }

@@ -53,11 +53,13 @@ export function readRenewal(reply: unknown, ttl: number): Renewal {
 export interface Mail {
   readonly id: string;
   readonly ticket: bigint;
+  /** ms from the last answered attempt. */
+  readonly validFor: number;
 }
 
 export function readMail(message: string): Mail | undefined {
-  const match = /^(\d+) (.+)$/.exec(message);
-  return match ? { ticket: BigInt(match[1]!), id: match[2]! } : undefined;
+  const match = /^(\d+) (\S+) (\d+)$/.exec(message);
+  return match ? { ticket: BigInt(match[1]!), id: match[2]!, validFor: Number(match[3]) } : undefined;
 }
 
 const STANDING = /^([01]) (\d+) (\d+) (\d+) (\d+) (.*)$/s;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll } from 'vitest';
-import type { Subject } from '../../../src/testing/index.ts';
 import { startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeConformance, describeOn } from '../../kit/suite.ts';
-import { Fleet, LIBRARIES, type Library } from './fleet.ts';
+import { Fleet, LIBRARIES } from './fleet.ts';
+import { subjectOf } from './subject.ts';
 
 describeOn('redis', 'redis', () => {
   let server: Server;
@@ -18,18 +18,6 @@ describeOn('redis', 'redis', () => {
     await server[Symbol.asyncDispose]();
   });
 
-  /** Clients of these libraries in turn. */
-  const subject = (name: string, libraries: readonly Library[]): Subject => {
-    let opened = 0;
-    const next = (): Library => libraries[opened++ % libraries.length]!;
-    const prefix = name.replaceAll(' ', '-');
-    return {
-      name,
-      open: () => fleet.backend(next(), { prefix }),
-      apart: () => fleet.backend(next(), { prefix: `${prefix}:apart` }),
-    };
-  };
-
-  for (const library of LIBRARIES) describeConformance(subject(`redis over ${library}`, [library]));
-  describeConformance(subject('redis in a mixed fleet', LIBRARIES));
+  for (const library of LIBRARIES) describeConformance(subjectOf(`redis over ${library}`, () => fleet, [library]));
+  describeConformance(subjectOf('redis in a mixed fleet', () => fleet, LIBRARIES));
 });

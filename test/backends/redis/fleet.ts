@@ -12,32 +12,55 @@ export interface Login {
   readonly password?: string;
 }
 
-/** Clients of both libraries to one server, as a fleet of processes would have them. All end with the fleet. */
+interface Opened {
+  readonly client: RedisClient & { on(event: 'error', listener: () => void): unknown };
+  readonly ready: Promise<unknown>;
+  end(): unknown;
+}
+
+/** How a client of each library is opened. */
+export type Openers = Readonly<Record<Library, () => Opened>>;
+
+const single = (port: number, login: Login): Openers => ({
+  ioredis: () => {
+    const client = singleIoredis(port, login);
+    return { client, ready: Promise.resolve(), end: () => client.disconnect() };
+  },
+  'node-redis': () => {
+    const client = createClient({ socket: { host: '127.0.0.1', port }, ...login });
+    return { client, ready: client.connect(), end: () => (client.isOpen ? client.destroy() : undefined) };
+  },
+});
+
+const singleIoredis = (port: number, login: Login, options: RedisOptions = {}): Redis =>
+  new Redis({ host: '127.0.0.1', port, ...login, enableReadyCheck: false, ...options });
+
+/** Clients of both libraries, as a fleet of processes would have them; of one server unless told otherwise. All end with the fleet. */
 export class Fleet implements AsyncDisposable {
   readonly #port: number;
   readonly #login: Login;
+  readonly #openers: Openers;
   readonly #ends: (() => unknown)[] = [];
 
-  constructor(port: number, login: Login = {}) {
-    this.#port = port;
+  constructor(server: number | Openers, login: Login = {}) {
+    this.#port = typeof server === 'number' ? server : 0;
     this.#login = login;
+    this.#openers = typeof server === 'number' ? single(server, login) : server;
   }
 
   /** For the test's own questions. */
   ioredis(options: RedisOptions = {}): Redis {
-    const server = { host: '127.0.0.1', port: this.#port, ...this.#login };
-    const client = new Redis({ ...server, enableReadyCheck: false, ...options });
+    const client = singleIoredis(this.#port, this.#login, options);
     client.on('error', () => {}); // faults are what these tests are for
     this.#ends.push(() => client.disconnect());
     return client;
   }
 
   async client(library: Library): Promise<RedisClient> {
-    if (library === 'ioredis') return this.ioredis();
-    const client = createClient({ socket: { host: '127.0.0.1', port: this.#port }, ...this.#login });
+    const { client, ready, end } = this.#openers[library]();
     client.on('error', () => {});
-    await client.connect();
-    this.#ends.push(() => (client.isOpen ? client.destroy() : undefined));
+    this.#ends.push(end);
+    await ready;
     return client;
   }
 

@@ -7,9 +7,13 @@
 --             keep    ms at which the three keys vanish
 --   line    sorted set of ids: holders below zero, at minus their lapse; waiters above, at their ticket
 --   claims  hash: id -> <ticket> <seen> <claim>
--- A mail of a grant is <ticket> <id>, on the channel the claim named. `now` is the including script's.
+-- A mail of a grant is <ticket> <id> <ms it is good for since the last sign of life>, on the channel the claim named. `now` is
+-- the including script's.
 
 local ALL = 2147483647
+-- Where to be unheard is no proof of death, silence is: µs without an attempt (PLACE_TTL of the contract). A grant told there
+-- is good for no longer, until its process renews it: it may be dead.
+local SILENCE = 6000000
 -- Places that one script may pass; the next attempt goes on from there.
 local MANY = 10000
 
@@ -22,6 +26,11 @@ local far, soonest, empty
 local function seats_of(record)
   local take, of, ttl, channel = record:match('^%S+ (%d+) (%d+) (%d+) (%S+)', 35)
   return tonumber(take), tonumber(of), record:sub(18, 33) + ttl * 1000, channel
+end
+
+-- When a claim that waits is over, and when its hold will be if nothing but a mail tells it.
+local function lapse_of(record, lapse, channel)
+  return channel:sub(1, 1) == '?' and math.min(lapse, record:sub(18, 33) + SILENCE) or lapse
 end
 
 local function take_seats(take, of)
@@ -112,11 +121,12 @@ local function sweep()
 end
 
 -- Tells a claim of its grant; false if its process is gone.
-local function tell(id, record, channel)
+local function tell(id, record, lapse, channel)
   if channel == '-' then return true end
   local doubt, address = channel:match('^(%??)(.*)$')
+  local good = math.floor((lapse - record:sub(18, 33)) / 1000)
   -- An error is a right that is missing: the claim will ask.
-  local heard = redis.pcall('PUBLISH', address, record:sub(1, 16) .. ' ' .. id)
+  local heard = redis.pcall('PUBLISH', address, ('%s %s %d'):format(record:sub(1, 16), id, good))
   return heard ~= 0 or doubt == '?'
 end
 
@@ -128,10 +138,13 @@ local function admit(me)
     if not id then return true end
     local record = redis.call('HGET', claims, id)
     local take, of, lapse, channel
-    if record then take, of, lapse, channel = seats_of(record) end
+    if record then
+      take, of, lapse, channel = seats_of(record)
+      if id ~= me then lapse = lapse_of(record, lapse, channel) end
+    end
     local alive = record and (id == me or lapse > time)
     if alive and taken + take > math.min(room, of) then return false end
-    if alive and (id == me or tell(id, record, channel)) then
+    if alive and (id == me or tell(id, record, lapse, channel)) then
       take_seats(take, of)
       far = math.max(far, lapse)
       soonest = math.min(soonest or lapse, lapse)

@@ -1,0 +1,39 @@
+import { type IoredisLike, listenOver } from './ioredis.ts';
+import type { Port } from './port.ts';
+import { slotOf } from './slot.ts';
+
+/** What is used of a Cluster of ioredis. */
+export interface IoredisClusterLike {
+  readonly status: string;
+  readonly options?: { readonly keyPrefix?: string };
+  /** Of each slot the servers that have it, the primary first, as `host:port`. */
+  readonly slots: readonly (readonly string[] | undefined)[];
+  nodes(role: 'master'): IoredisLike[];
+  evalsha(sha1: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
+  eval(script: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
+  call(command: string, ...args: string[]): Promise<unknown>;
+}
+
+export function overIoredisCluster(client: IoredisClusterLike): Port {
+  let turn: number | undefined;
+  return {
+    get ended() {
+      return client.status === 'end';
+    },
+    keyPrefix: client.options?.keyPrefix ?? '',
+    cluster: true,
+    nodeOf: (slot) => client.slots[slot]?.[0] ?? '',
+    evalSha: (sha1, keys, args) => client.evalsha(sha1, keys.length, ...keys, ...args),
+    eval: (text, keys, args) => client.eval(text, keys.length, ...keys, ...args),
+    command: (name, ...args) => client.call(name, ...args),
+    nodes: () => client.nodes('master').map((node) => ({ command: (name, ...args) => node.call(name, ...args) })),
+    listen: (channel, heard, lost) => {
+      // Every node hears what is published on any. The next try goes to another one: this one may be dead.
+      const nodes = client.nodes('master');
+      turn = (turn ?? slotOf(channel)) + 1;
+      const node = nodes[turn % nodes.length];
+      if (!node) return { ready: Promise.reject(new Error('the client knows no node')), hangUp() {} };
+      return listenOver(node, channel, heard, lost);
+    },
+  };
+}

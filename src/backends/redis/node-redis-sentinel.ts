@@ -1,0 +1,63 @@
+import type { Listening, Port } from './port.ts';
+
+/** What is used of a sentinel client of node-redis. */
+export interface NodeRedisSentinelLike {
+  readonly isOpen: boolean;
+  getMasterNode(): unknown;
+  sendCommand(isReadonly: boolean, args: string[]): Promise<unknown>;
+  duplicate(): NodeRedisSentinelListener;
+}
+
+interface NodeRedisSentinelListener {
+  connect(): Promise<unknown>;
+  subscribe(channel: string, heard: (message: string) => void): Promise<unknown>;
+  destroy(): Promise<void>;
+  on(event: string, listener: (...args: unknown[]) => void): unknown;
+}
+
+export function overNodeRedisSentinel(client: NodeRedisSentinelLike): Port {
+  const run = (...args: string[]): Promise<unknown> => client.sendCommand(false, args);
+  return {
+    get ended() {
+      return !client.isOpen;
+    },
+    keyPrefix: '',
+    cluster: false,
+    nodeOf: () => '',
+    evalSha: (sha1, keys, args) => run('EVALSHA', sha1, `${keys.length}`, ...keys, ...args),
+    eval: (text, keys, args) => run('EVAL', text, `${keys.length}`, ...keys, ...args),
+    command: run,
+    nodes: () => [{ command: run }],
+    listen: (channel, heard, lost) => listen(client.duplicate(), channel, heard, lost),
+  };
+}
+
+/** It mends itself and says so by the way only; what is told meanwhile goes unheard. So any mending counts as its end. */
+function listen(
+  listener: NodeRedisSentinelListener,
+  channel: string,
+  heard: (message: string) => void,
+  lost: () => void,
+): Listening {
+  let over = false;
+  const hangUp = (): void => {
+    if (over) return;
+    over = true;
+    listener.destroy().catch(() => {});
+  };
+  const end = (): void => {
+    hangUp();
+    lost();
+  };
+  listener.on('error', end);
+  listener.on('end', lost);
+  return {
+    ready: listener.connect().then(async () => {
+      await listener.subscribe(channel, heard);
+      listener.on('topology-change', (change) => {
+        if ((change as { type?: unknown }).type === 'MASTER_CHANGE') end();
+      });
+    }),
+    hangUp,
+  };
+}

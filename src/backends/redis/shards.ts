@@ -1,0 +1,74 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Engine } from './engine.ts';
+import { EngineTime } from './engine-time.ts';
+import { keysOf } from './keys.ts';
+import type { Port } from './port.ts';
+import type { Script } from './scripts.generated.ts';
+import { slotOf } from './slot.ts';
+
+/** What one key is asked in a script that answers many. */
+export interface Request {
+  readonly key: string;
+  readonly args: readonly string[];
+}
+
+/** The server, or the servers of a Cluster: what may be asked together, and whose clock answers. */
+export class Shards {
+  readonly #port: Port;
+  readonly #engine: Engine;
+  readonly #prefix: string;
+  readonly #clock: Clock;
+  readonly #times = new Map<string, EngineTime>();
+
+  constructor(port: Port, engine: Engine, prefix: string, clock: Clock) {
+    this.#port = port;
+    this.#engine = engine;
+    this.#prefix = prefix;
+    this.#clock = clock;
+  }
+
+  /** Requests that one script may answer have this in common; undefined where any may. */
+  get groupOf(): ((request: { readonly key: string }) => number) | undefined {
+    return this.#port.cluster ? ({ key }) => this.#slotOf(key) : undefined;
+  }
+
+  /** The clock of the server that has this key now: each server has its own. */
+  timeOf(key: string): EngineTime {
+    const node = this.#port.cluster ? this.#port.nodeOf(this.#slotOf(key)) : '';
+    let time = this.#times.get(node);
+    if (!time) {
+      time = new EngineTime();
+      this.#times.set(node, time);
+    }
+    return time;
+  }
+
+  #slotOf(key: string): number {
+    return slotOf(this.#port.keyPrefix + keysOf(this.#prefix, key)[0]);
+  }
+
+  /** An answer per request. */
+  async ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
+    const keys: string[] = [];
+    const args: string[] = [];
+    for (const request of requests) {
+      keys.push(...keysOf(this.#prefix, request.key));
+      args.push(...request.args);
+    }
+    return (await this.#engine.run(script, keys, args)) as unknown[];
+  }
+
+  /** As `ask`, but in a Cluster silence is an answer too, after `patience` ms: a node that hangs holds nobody else up. */
+  async askWithin(patience: number, script: Script, requests: readonly Request[]): Promise<unknown[]> {
+    if (!this.#port.cluster) return this.ask(script, requests);
+    let cancel = (): void => {};
+    const silence = new Promise<unknown[]>((resolve) => {
+      cancel = this.#clock.after(patience, () => resolve([]));
+    });
+    try {
+      return await Promise.race([this.ask(script, requests), silence]);
+    } finally {
+      cancel();
+    }
+  }
+}

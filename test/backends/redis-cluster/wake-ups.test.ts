@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startRedisCluster } from '../../kit/redis.ts';
+import type { Servers } from '../../kit/server.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { clusterFleet } from '../redis/clients.ts';
+import { type Fleet, LIBRARIES } from '../redis/fleet.ts';
+import { granted, Mail, wish } from '../redis/scene.ts';
+import { keysAt } from './keys.ts';
+
+describeOn('redis', 'redis-cluster, whose turn it is', () => {
+  let cluster: Servers;
+  let fleet: Fleet;
+
+  beforeAll(async () => {
+    cluster = await startRedisCluster();
+    fleet = clusterFleet(cluster.servers);
+  });
+  afterAll(async () => {
+    await fleet[Symbol.asyncDispose]();
+    await cluster[Symbol.asyncDispose]();
+  });
+
+  for (const library of LIBRARIES) {
+    test(`${library}: a waiter hears of its grant on whichever node it listens and the key lies`, async () => {
+      const holders = await fleet.backend();
+      for (let listener = 0; listener < 4; listener++) {
+        const waiters = await fleet.backend(library);
+        for (const primary of cluster.servers.slice(0, 3)) {
+          const key = (await keysAt(primary))(`heard:${library}:${listener}`);
+          const holder = wish(key);
+          const waiter = wish(key);
+          granted(await holders.attempt(holder));
+          await using mail = await Mail.of(waiters, waiter);
+          expect((await waiters.attempt(waiter)).granted).toBe(false);
+          await holders.release(holder);
+          const grant = granted(await mail.next(1_500));
+          expect(granted(await waiters.attempt(waiter)).ticket).toBe(grant.ticket);
+          await waiters.release(waiter);
+        }
+      }
+    });
+
+    test(`${library}: a place whose process went silent is passed over, though its lease is long`, async () => {
+      const [holders, dying, living] = [
+        await fleet.backend(),
+        await fleet.backend(library),
+        await fleet.backend(library),
+      ];
+      const key = `silent:${library}`;
+      const [holder, dead, next] = [wish(key), wish(key, { ttl: 600_000 }), wish(key)];
+      granted(await holders.attempt(holder));
+      await dying.attempt(dead);
+      await dying.close();
+      await using mail = await Mail.of(living, next);
+      await living.attempt(next);
+      const began = performance.now();
+      await holders.release(holder); // admits the dead one, which is not known to be dead
+      while (!(await living.attempt(next)).granted && mail.wakes.length === 0) {
+        expect(performance.now() - began, 'ms').toBeLessThan(9_000);
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+    });
+  }
+
+  test('a grant that is told is good for no longer than silence is borne; the first renewal makes it whole', async () => {
+    const backend = await fleet.backend();
+    const [holder, waiter] = [wish('short'), wish('short', { ttl: 60_000 })];
+    granted(await backend.attempt(holder));
+    await using mail = await Mail.of(backend, waiter);
+    await backend.attempt(waiter);
+    await backend.release(holder);
+    expect(granted(await mail.next()).validFor).toBe(6_000);
+    expect(await backend.renew([waiter])).toEqual([{ validFor: 60_000 }]);
+    for await (const { remaining } of backend.inspect!('short')) expect(remaining).toBeGreaterThan(50_000);
+  });
+
+  test('a node that hangs makes only its own holds unknown, and soon', async () => {
+    const backend = await fleet.backend('node-redis');
+    const claims = [];
+    for (const primary of cluster.servers.slice(0, 3)) {
+      const claim = wish((await keysAt(primary))('hangs'));
+      granted(await backend.attempt(claim));
+      claims.push(claim);
+    }
+    const began = performance.now();
+    cluster.servers[1]!.pause();
+    try {
+      const [first, second, third] = await backend.renew(claims);
+      expect(performance.now() - began, 'ms').toBeLessThan(2_000);
+      expect([first, second, third]).toEqual([{ validFor: 30_000 }, 'unknown', { validFor: 30_000 }]);
+    } finally {
+      cluster.servers[1]!.resume();
+    }
+  });
+});

@@ -1,0 +1,51 @@
+import { Cluster, type ClusterOptions, Redis } from 'ioredis';
+import { createCluster, createSentinel } from 'redis';
+import type { RedisClient } from '../../../src/backends/redis/port.ts';
+import type { RedisSentinel } from '../../kit/redis.ts';
+import { Fleet } from './fleet.ts';
+
+const HOST = '127.0.0.1';
+
+/** Clients that find their server by the sentinels. */
+export const sentinelFleet = ({ sentinels, name }: Pick<RedisSentinel, 'sentinels' | 'name'>): Fleet => {
+  const addresses = sentinels.map(({ port }) => ({ host: HOST, port }));
+  return new Fleet({
+    ioredis: () => {
+      const client = new Redis({ sentinels: addresses, name, failoverDetector: true });
+      return { client, ready: Promise.resolve(), end: () => client.disconnect() };
+    },
+    'node-redis': () => {
+      const client = createSentinel({ name, sentinelRootNodes: addresses });
+      return {
+        client: client as unknown as RedisClient & typeof client,
+        ready: client.connect(),
+        end: () => client.destroy(),
+      };
+    },
+  });
+};
+
+/** Clients of a cluster. */
+export const clusterFleet = (nodes: readonly { readonly port: number }[], options: ClusterOptions = {}): Fleet => {
+  const addresses = nodes.map(({ port }) => ({ host: HOST, port }));
+  return new Fleet({
+    ioredis: () => {
+      const client = new Cluster(addresses, { redisOptions: { socketTimeout: 1_500 }, ...options });
+      return {
+        client,
+        ready: new Promise<void>((resolve) => client.once('ready', resolve)),
+        end: () => client.disconnect(),
+      };
+    },
+    'node-redis': () => {
+      const client = createCluster({
+        rootNodes: addresses.map((address) => ({ socket: { ...address, socketTimeout: 1_500 } })),
+        // 5 s by default, during which everything sent to a dead node waits. One that hangs is noticed by its silence, after
+        // which the client would not connect again unless told to.
+        topologyRefreshOnReconnectionAttemptStrategy: 200,
+        defaults: { pingInterval: 500, socket: { socketTimeout: 1_500, reconnectStrategy: 200 } },
+      });
+      return { client, ready: client.connect(), end: () => (client.isOpen ? client.destroy() : undefined) };
+    },
+  });
+};
