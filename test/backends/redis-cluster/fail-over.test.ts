@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { createLocks, isLockError } from '../../../src/index.ts';
 import { askRedis, startRedisCluster } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { until } from '../../kit/wait.ts';
+import { bounded, until } from '../../kit/wait.ts';
 import { clusterFleet } from '../redis/clients.ts';
 import { forget, loseThePrimary } from '../redis/fail-over.ts';
 import { LIBRARIES } from '../redis/fleet.ts';
@@ -16,7 +17,8 @@ async function replicaOf({ port }: Server, servers: readonly Server[]): Promise<
 
 describeOn('redis', 'redis-cluster, a primary lost', () => {
   for (const library of LIBRARIES) {
-    for (const fault of ['kill', 'pause'] as const) {
+    // node-redis does not find its way round a node that hangs: see below.
+    for (const fault of library === 'ioredis' ? (['kill', 'pause'] as const) : (['kill'] as const)) {
       test(`${library}: after a ${fault} waiters proceed, and holders keep or are told in time`, {
         timeout: 60_000,
       }, async ({ annotate }) => {
@@ -65,4 +67,28 @@ describeOn('redis', 'redis-cluster, a primary lost', () => {
       expect(written, 'the stale one is refused').toEqual(['next']);
     });
   }
+
+  test('node-redis: of a node that hangs the waiter hears in bounded time, and the holder before its deadline', {
+    timeout: 60_000,
+  }, async () => {
+    await using cluster = await startRedisCluster();
+    await using fleet = clusterFleet(cluster.servers);
+    const [hanging, sound] = cluster.servers as [Server, Server];
+    const key = (await keysAt(hanging))('hanging');
+    await using locks = createLocks(await fleet.backend('node-redis'));
+    await using others = createLocks(await fleet.backend('node-redis'));
+    const lease = await locks.mutex(key).acquire({ ttl: 6_000 });
+    const told = new Promise<number>((resolve) => {
+      lease.signal.addEventListener('abort', () => resolve(lease.remaining));
+    });
+    hanging.pause();
+    const refused = others
+      .mutex(key)
+      .acquire()
+      .catch((error) => error);
+    await others.mutex((await keysAt(sound))('sound')).run(() => {});
+    expect(await bounded('the loss', told, 7_000)).toBeGreaterThan(0);
+    expect(isLockError(await bounded('the refusal', refused, 20_000), 'LOCK_UNAVAILABLE')).toBe(true);
+    hanging.resume();
+  });
 });

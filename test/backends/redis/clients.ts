@@ -39,11 +39,9 @@ export const clusterFleet = (nodes: readonly { readonly port: number }[], option
     },
     'node-redis': () => {
       const client = createCluster({
-        rootNodes: addresses.map((address) => ({ socket: { ...address, socketTimeout: 1_500 } })),
-        // 5 s by default, during which everything sent to a dead node waits. One that hangs is noticed by its silence, after
-        // which the client would not connect again unless told to.
+        rootNodes: addresses.map((socket) => ({ socket })),
+        // 5 s by default, during which everything sent to a dead node waits.
         topologyRefreshOnReconnectionAttemptStrategy: 200,
-        defaults: { pingInterval: 500, socket: { socketTimeout: 1_500, reconnectStrategy: 200 } },
       });
       return { client, ready: client.connect(), end: () => (client.isOpen ? client.destroy() : undefined) };
     },
