@@ -3,7 +3,7 @@ import { startMariadb } from '../kit/mariadb.ts';
 import { startMongo } from '../kit/mongodb.ts';
 import { HOST } from '../kit/net.ts';
 import { startPostgres } from '../kit/postgres.ts';
-import { askRedis, startRedis, startRedisSentinel } from '../kit/redis.ts';
+import { askRedis, startRedis, startRedisCluster, startRedisSentinel } from '../kit/redis.ts';
 import type { Engine } from '../kit/selection.ts';
 import { startZookeeper } from '../kit/zookeeper.ts';
 
@@ -43,6 +43,14 @@ export const ADDRESSES: readonly Address[] = [
     start: startRedisSentinel,
     refused: withUser,
     dead: `redis+sentinel://nobody:canary@${HOST}:1,${HOST}:2/main`,
+  },
+  {
+    name: 'redis+cluster:',
+    engine: 'redis',
+    driver: 'ioredis',
+    start: startRedisCluster,
+    refused: withUser,
+    dead: `redis+cluster://nobody:canary@${HOST}:1,${HOST}:2`,
   },
   {
     name: 'postgres:',

@@ -1,4 +1,4 @@
-import type { Redis, RedisOptions } from 'ioredis';
+import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { invalid } from '../../core/errors.ts';
 import { bounded, CONNECT_WITHIN } from '../bounded.ts';
 import { driver } from '../driver.ts';
@@ -6,7 +6,7 @@ import { type EngineUrl, opened, owning } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
 import { type Address, picked, single } from '../url.ts';
 
-type Driver = Pick<typeof import('ioredis'), 'Redis'>;
+type Driver = Pick<typeof import('ioredis'), 'Cluster' | 'Redis'>;
 
 /**
  * No offline queue and no resending: what was not sent now is not sent behind the caller's back later, when nobody waits
@@ -23,7 +23,7 @@ const SAFE = {
 } as const satisfies RedisOptions;
 
 /** What differs between the ways to find a Redis: only the client. */
-const CLIENTS: Readonly<Record<string, (driver: Driver, address: Address) => Redis>> = {
+const CLIENTS: Readonly<Record<string, (driver: Driver, address: Address) => Redis | Cluster>> = {
   redis: ({ Redis }, address) => new Redis({ ...options(address, address.path), ...single(address, 6379) }),
   rediss: ({ Redis }, address) => new Redis({ ...options(address, address.path, true), ...single(address, 6379) }),
   'redis+sentinel': ({ Redis }, address) => {
@@ -34,7 +34,32 @@ const CLIENTS: Readonly<Record<string, (driver: Driver, address: Address) => Red
     }
     const all = options(address, params.get('db') ?? '');
     // The same for both: whoever encrypts the servers does not leave those open that say where they are.
-    return new Redis({ ...all, sentinels, name: path, sentinelTLS: all.tls, enableTLSForSentinelMode: !!all.tls });
+    return new Redis({
+      ...all,
+      sentinels,
+      name: path,
+      sentinelTLS: all.tls,
+      enableTLSForSentinelMode: !!all.tls,
+      // A primary that stopped answering keeps its connections open: only the sentinels tell that it is none any more.
+      failoverDetector: true,
+    });
+  },
+  'redis+cluster': ({ Cluster }, address) => {
+    const { hosts, path } = address;
+    if (hosts.length === 0 || path !== '') {
+      throw invalid('redis+cluster: needs some of the nodes and nothing else, as in redis+cluster://h1,h2');
+    }
+    // Of a node that hangs its silence tells; any answer of the connection counts.
+    const redisOptions = { ...options(address, ''), socketTimeout: CONNECT_WITHIN / 2 };
+    const nodes = hosts.map(({ host, port = 6379 }) => ({ host, port }));
+    return new Cluster(nodes, {
+      redisOptions,
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      // The names in a certificate are those that were given, not the addresses behind them.
+      ...(redisOptions.tls && { dnsLookup: (name, found) => found(null, name) }),
+      clusterRetryStrategy: (tries) => Math.min(100 * tries, 2_000),
+    });
   },
 };
 
@@ -47,8 +72,8 @@ export const redisUrl: EngineUrl = {
     const { redis } = await import('../../backends/redis/index.ts');
     const client = CLIENTS[address.scheme]!(ioredis, address);
     let why: unknown;
-    client.on('error', (error) => {
-      why = error; // later, the calls that fail tell
+    client.on('error', (error: Error & { lastNodeError?: unknown }) => {
+      why = error.lastNodeError ?? error; // of a cluster, what a node said; later, the calls that fail tell
     });
     const connected = bounded(client.connect()).catch((error) => {
       throw why ?? error;
