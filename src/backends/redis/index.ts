@@ -13,8 +13,10 @@ import {
   type Traits,
 } from '../../core/backend.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
-import { LONGEST } from '../../core/duration.ts';
+import { type Duration, LONGEST, milliseconds } from '../../core/duration.ts';
+import { invalid } from '../../core/errors.ts';
 import { checkPrefix } from '../../core/key.ts';
+import { Acknowledged, type Acknowledgement, isTooFew } from './acknowledged.ts';
 import { findings } from './check.ts';
 import { Engine } from './engine.ts';
 import { ended, meaning } from './errors.ts';
@@ -44,6 +46,13 @@ const BATCH = 100;
 export interface RedisOptions {
   /** What all keys and channels begin with; default `holdfast`. */
   readonly prefix?: string;
+  /** Wait for replicas: a grant is shown, and a renewal counts, only when they have it. By default nobody waits for them. */
+  readonly replicas?: {
+    /** How many must have it: 1 to 100. */
+    readonly acknowledge: number;
+    /** How long they have for it: 1 ms to 1 s; default 50 ms. */
+    readonly within?: Duration;
+  };
   /** Time and randomness; the machine's by default. */
   readonly clock?: Clock;
 }
@@ -52,10 +61,29 @@ export interface RedisOptions {
  * Locks on one Redis (6.2 or newer) or Valkey, on one behind sentinels, or on a Cluster, over the caller's connected ioredis
  * or node-redis client. One more connection is opened, like the client's, for the messages that say whose turn it is. The
  * client stays the caller's to close.
- * @throws LockError `LOCK_INVALID` when it is not such a client, or the prefix is malformed.
+ * @throws LockError `LOCK_INVALID` when it is not such a client, or an option is malformed.
  */
 export function redis(client: RedisClient, options: RedisOptions = {}): Backend {
-  return new Redis(portOf(client), checkPrefix(options.prefix ?? 'holdfast'), options.clock ?? systemClock);
+  const port = portOf(client);
+  return new Redis(
+    port,
+    checkPrefix(options.prefix ?? 'holdfast'),
+    options.clock ?? systemClock,
+    wanted(options.replicas),
+  );
+}
+
+function wanted(replicas: RedisOptions['replicas']): Acknowledgement | undefined {
+  if (!replicas) return undefined;
+  const { acknowledge, within } = replicas;
+  if (!Number.isInteger(acknowledge) || acknowledge < 1 || acknowledge > 100) {
+    throw invalid(`replicas.acknowledge is ${acknowledge}; it must be a whole number from 1 to 100`);
+  }
+  // To the server 0 would be for ever.
+  return {
+    count: acknowledge,
+    within: Math.ceil(milliseconds(within ?? 50, 'replicas.within', { min: 1, max: 1_000 })),
+  };
 }
 
 class Redis implements Backend {
@@ -64,20 +92,24 @@ class Redis implements Backend {
   readonly #port: Port;
   readonly #engine: Engine;
   readonly #shards: Shards;
+  readonly #acknowledged: Acknowledged | undefined;
   readonly #prefix: string;
   readonly #clock: Clock;
   readonly #mailbox: Mailbox;
   readonly #attempts: Turn<Request, unknown>;
   readonly #releases: Turn<Request, unknown>;
 
-  constructor(port: Port, prefix: string, clock: Clock) {
+  constructor(port: Port, prefix: string, clock: Clock, replicas?: Acknowledgement) {
     this.#port = port;
     this.#engine = new Engine(port);
     const shards = new Shards(port, this.#engine, prefix, clock);
     this.#shards = shards;
     this.#prefix = prefix;
     this.#clock = clock;
-    this.#attempts = new Turn<Request, unknown>(BATCH, (requests) => shards.ask(ATTEMPT, requests), shards.groupOf);
+    const acknowledged = replicas && new Acknowledged(port, shards, replicas, clock);
+    this.#acknowledged = acknowledged;
+    const holders = acknowledged ?? shards;
+    this.#attempts = new Turn<Request, unknown>(BATCH, (requests) => holders.ask(ATTEMPT, requests), shards.groupOf);
     this.#releases = new Turn<Request, unknown>(BATCH, (requests) => shards.ask(RELEASE, requests), shards.groupOf);
     this.#mailbox = new Mailbox(prefix, port, clock);
   }
@@ -90,13 +122,15 @@ class Redis implements Backend {
       const reply = await this.#attempts.ask({ key, args: this.#asking(claim, sent) });
       return this.#answer(reply, claim, sent);
     } catch (error) {
+      if (isTooFew(error)) await this.release(claim);
       throw meaning(error, 'attempt', key);
     }
   }
 
   async release({ key, id }: Handle, next?: Claim): Promise<Release> {
     try {
-      if (!next) return { freed: readFreed(await this.#releases.ask({ key, args: [id] })) };
+      // Where replicas have to have a grant, the next claim asks for itself.
+      if (!next || this.#acknowledged) return { freed: readFreed(await this.#releases.ask({ key, args: [id] })) };
       await this.#learnTime(next);
       const sent = this.#clock.now();
       const [freed, reply] = await this.#shards.ask(PASS, [{ key, args: [id, ...this.#asking(next, sent)] }]);
@@ -112,7 +146,9 @@ class Redis implements Backend {
     const renew = async (batch: readonly Claim[]): Promise<void> => {
       const requests = batch.map(({ key, id, ttl }) => ({ key, args: [id, `${Math.ceil(ttl)}`] }));
       // A batch that fails leaves its own holds unknown, not the others.
-      const replies = await this.#shards.askWithin(patienceOf(claims), RENEW, requests).catch(() => []);
+      const asked =
+        this.#acknowledged?.ask(RENEW, requests) ?? this.#shards.askWithin(patienceOf(claims), RENEW, requests);
+      const replies = await asked.catch(() => []);
       for (const [i, claim] of batch.entries()) renewals.set(claim, readRenewal(replies[i], claim.ttl));
     };
     await Promise.all(parts([...claims], BATCH, this.#shards.groupOf).map(renew));
@@ -120,7 +156,8 @@ class Redis implements Backend {
   }
 
   watch(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable | Promise<AsyncDisposable> {
-    return this.#mailbox.watch(claim, wake);
+    // What a mail tells, only the primary may know: the claim asks, and that is acknowledged.
+    return this.#mailbox.watch(claim, this.#acknowledged ? () => wake() : wake);
   }
 
   async *inspect(start: string): AsyncIterable<Standing> {
@@ -189,6 +226,7 @@ class Redis implements Backend {
 
   async close(): Promise<void> {
     this.#mailbox.close();
+    this.#acknowledged?.close();
   }
 
   /** An attempt that is too late at once changes nothing, and its refusal tells the time. */

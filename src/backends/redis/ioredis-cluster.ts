@@ -1,4 +1,4 @@
-import { type IoredisLike, listenOver } from './ioredis.ts';
+import { type IoredisLike, lineOver, listenOver } from './ioredis.ts';
 import type { Port } from './port.ts';
 import { slotOf } from './slot.ts';
 
@@ -27,6 +27,12 @@ export function overIoredisCluster(client: IoredisClusterLike): Port {
     eval: (text, keys, args) => client.eval(text, keys.length, ...keys, ...args),
     command: (name, ...args) => client.call(name, ...args),
     nodes: () => client.nodes('master').map((node) => ({ command: (name, ...args) => node.call(name, ...args) })),
+    line: async (slot) => {
+      const named = client.slots[slot]?.[0];
+      const node = client.nodes('master').find(({ options }) => `${options?.host}:${options?.port}` === named);
+      if (!node) throw new Error('the client knows no node for this key');
+      return lineOver(node);
+    },
     listen: (channel, heard, lost) => {
       // Every node hears what is published on any. The next try goes to another one: this one may be dead.
       const nodes = client.nodes('master');

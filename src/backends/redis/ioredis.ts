@@ -1,25 +1,33 @@
 import { LockError } from '../../core/errors.ts';
-import type { Listening, Port } from './port.ts';
+import type { Line, Listening, Port } from './port.ts';
 
 /** What is used of an ioredis client, also of one that finds its server by sentinels. */
 export interface IoredisLike {
   readonly status: string;
-  readonly options?: { readonly keyPrefix?: string; readonly role?: string };
+  readonly options?: {
+    readonly keyPrefix?: string;
+    readonly role?: string;
+    readonly host?: string;
+    readonly port?: number;
+  };
   evalsha(sha1: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
   eval(script: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
   call(command: string, ...args: string[]): Promise<unknown>;
-  duplicate(override?: object): IoredisListener;
+  duplicate(override?: object): IoredisOwn;
 }
 
-interface IoredisListener {
+interface IoredisOwn {
+  evalsha(sha1: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
+  eval(script: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
+  call(command: string, ...args: string[]): Promise<unknown>;
   connect(): Promise<void>;
   subscribe(channel: string): Promise<unknown>;
   disconnect(): void;
   on(event: string, listener: (...args: unknown[]) => void): unknown;
 }
 
-/** A listening connection of ours: no ready check (it needs the right to INFO), no resending, no mending. */
-const LISTENER = {
+/** A connection of ours: no ready check (it needs the right to INFO), no resending, no mending. */
+const OURS = {
   lazyConnect: true,
   enableReadyCheck: false,
   autoResubscribe: false,
@@ -53,6 +61,7 @@ export function overIoredis(client: IoredisLike): Port {
     eval: (text, keys, args) => client.eval(text, keys.length, ...keys, ...args),
     command: (name, ...args) => client.call(name, ...args),
     nodes: () => [{ command: (name, ...args) => client.call(name, ...args) }],
+    line: () => lineOver(client),
     listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
   };
 }
@@ -63,7 +72,7 @@ export function listenOver(
   heard: (message: string) => void,
   lost: () => void,
 ): Listening {
-  const listener = client.duplicate(LISTENER);
+  const listener = client.duplicate(OURS);
   listener.on('error', () => {}); // its end follows
   listener.on('end', lost);
   listener.on('message', (_channel, message) => heard(String(message)));
@@ -72,5 +81,17 @@ export function listenOver(
       await listener.subscribe(channel);
     }),
     hangUp: () => listener.disconnect(),
+  };
+}
+
+export async function lineOver(client: IoredisLike): Promise<Line> {
+  const own = client.duplicate(OURS);
+  own.on('error', () => {}); // what is sent on it fails
+  await own.connect();
+  return {
+    evalSha: (sha1, keys, args) => own.evalsha(sha1, keys.length, ...keys, ...args),
+    eval: (text, keys, args) => own.eval(text, keys.length, ...keys, ...args),
+    command: (name, ...args) => own.call(name, ...args),
+    hangUp: () => own.disconnect(),
   };
 }

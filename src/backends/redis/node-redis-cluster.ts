@@ -1,4 +1,4 @@
-import { listenOver, type NodeRedisLike } from './node-redis.ts';
+import { lineOver, listenOver, type NodeRedisLike } from './node-redis.ts';
 import type { Listening, Port } from './port.ts';
 import { slotOf } from './slot.ts';
 
@@ -35,6 +35,11 @@ export function overNodeRedisCluster(client: NodeRedisClusterLike): Port {
       client.masters.map((node) => ({
         command: async (name, ...args) => (await open(node)).sendCommand([name, ...args]),
       })),
+    line: async (slot) => {
+      const node = client.slots[slot]?.master;
+      if (!node) throw new Error('the client knows no node for this key');
+      return lineOver(await open(node));
+    },
     listen: (channel, heard, lost) => {
       // Every node hears what is published on any. The next try goes to another one: this one may be dead.
       turn = (turn ?? slotOf(channel)) + 1;

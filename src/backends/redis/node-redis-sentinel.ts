@@ -1,3 +1,4 @@
+import { LockError } from '../../core/errors.ts';
 import type { Listening, Port } from './port.ts';
 
 /** What is used of a sentinel client of node-redis. */
@@ -28,6 +29,13 @@ export function overNodeRedisSentinel(client: NodeRedisSentinelLike): Port {
     eval: (text, keys, args) => run('EVAL', text, `${keys.length}`, ...keys, ...args),
     command: run,
     nodes: () => [{ command: run }],
+    line: async () => {
+      throw new LockError(
+        'LOCK_UNSUPPORTED',
+        'replicas cannot be waited for over createSentinel() of node-redis, which gives out no connection that stays the same; use ioredis',
+        { backend: 'redis' },
+      );
+    },
     listen: (channel, heard, lost) => listen(client.duplicate(), channel, heard, lost),
   };
 }

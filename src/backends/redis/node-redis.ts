@@ -1,4 +1,4 @@
-import type { Listening, Port } from './port.ts';
+import type { Line, Listening, Port } from './port.ts';
 
 /** What is used of a node-redis client. */
 export interface NodeRedisLike {
@@ -7,10 +7,12 @@ export interface NodeRedisLike {
   evalSha: unknown;
   eval: unknown;
   sendCommand(args: readonly string[]): Promise<unknown>;
-  duplicate(override?: object): NodeRedisListener;
+  duplicate(override?: object): NodeRedisOwn;
 }
 
-interface NodeRedisListener {
+interface NodeRedisOwn {
+  readonly isOpen: boolean;
+  sendCommand(args: readonly string[]): Promise<unknown>;
   connect(): Promise<unknown>;
   subscribe(channel: string, heard: (message: string) => void): Promise<void>;
   destroy(): void;
@@ -29,6 +31,7 @@ export function overNodeRedis(client: NodeRedisLike): Port {
     eval: (text, keys, args) => client.sendCommand(['EVAL', text, `${keys.length}`, ...keys, ...args]),
     command: (name, ...args) => client.sendCommand([name, ...args]),
     nodes: () => [{ command: (name, ...args) => client.sendCommand([name, ...args]) }],
+    line: () => lineOver(client),
     listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
   };
 }
@@ -39,8 +42,7 @@ export function listenOver(
   heard: (message: string) => void,
   lost: () => void,
 ): Listening {
-  const socket = { ...client.options?.socket, reconnectStrategy: false };
-  const listener = client.duplicate({ socket });
+  const listener = duplicate(client);
   listener.on('error', () => {}); // its end follows
   listener.on('terminated', lost);
   return {
@@ -51,5 +53,20 @@ export function listenOver(
         listener.destroy();
       } catch {}
     },
+  };
+}
+
+const duplicate = (client: NodeRedisLike): NodeRedisOwn =>
+  client.duplicate({ socket: { ...client.options?.socket, reconnectStrategy: false } });
+
+export async function lineOver(client: NodeRedisLike): Promise<Line> {
+  const own = duplicate(client);
+  own.on('error', () => {}); // what is sent on it fails
+  await own.connect();
+  return {
+    evalSha: (sha1, keys, args) => own.sendCommand(['EVALSHA', sha1, `${keys.length}`, ...keys, ...args]),
+    eval: (text, keys, args) => own.sendCommand(['EVAL', text, `${keys.length}`, ...keys, ...args]),
+    command: (name, ...args) => own.sendCommand([name, ...args]),
+    hangUp: () => (own.isOpen ? own.destroy() : undefined),
   };
 }

@@ -7,6 +7,8 @@ import { type NodeRedisSentinelLike, overNodeRedisSentinel } from './node-redis-
 
 /** A client library as this backend needs it. */
 export interface Port {
+  /** One more connection like the client's, to the server that has a slot. It is never mended. */
+  line(slot: number): Promise<Line>;
   /** The client was ended by its owner: whatever is sent now is not sent at all. */
   readonly ended: boolean;
   /** What the client itself puts before every key it sends, but not before what it gets. */
@@ -28,6 +30,14 @@ export interface Port {
    * ends, and a new one is a new call.
    */
   listen(channel: string, heard: (message: string) => void, lost: () => void): Listening;
+}
+
+/** A connection of its own to one server: commands keep their order on it, and after its end all fail. */
+export interface Line {
+  evalSha(sha1: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
+  eval(text: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
+  command(name: string, ...args: string[]): Promise<unknown>;
+  hangUp(): void;
 }
 
 /** One server, for what is asked of a server and not of a key. */

@@ -29,12 +29,12 @@ export class Shards {
 
   /** Requests that one script may answer have this in common; undefined where any may. */
   get groupOf(): ((request: { readonly key: string }) => number) | undefined {
-    return this.#port.cluster ? ({ key }) => this.#slotOf(key) : undefined;
+    return this.#port.cluster ? ({ key }) => this.slotOf(key) : undefined;
   }
 
   /** The clock of the server that has this key now: each server has its own. */
   timeOf(key: string): EngineTime {
-    const node = this.#port.cluster ? this.#port.nodeOf(this.#slotOf(key)) : '';
+    const node = this.#port.cluster ? this.#port.nodeOf(this.slotOf(key)) : '';
     let time = this.#times.get(node);
     if (!time) {
       time = new EngineTime();
@@ -43,18 +43,24 @@ export class Shards {
     return time;
   }
 
-  #slotOf(key: string): number {
+  slotOf(key: string): number {
     return slotOf(this.#port.keyPrefix + keysOf(this.#prefix, key)[0]);
   }
 
-  /** An answer per request. */
-  async ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
+  /** What a script takes for all of them. */
+  wire(requests: readonly Request[]): { keys: string[]; args: string[] } {
     const keys: string[] = [];
     const args: string[] = [];
     for (const request of requests) {
       keys.push(...keysOf(this.#prefix, request.key));
       args.push(...request.args);
     }
+    return { keys, args };
+  }
+
+  /** An answer per request. */
+  async ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
+    const { keys, args } = this.wire(requests);
     return (await this.#engine.run(script, keys, args)) as unknown[];
   }
 

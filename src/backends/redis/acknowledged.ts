@@ -1,0 +1,97 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Line, Port } from './port.ts';
+import type { Script } from './scripts.generated.ts';
+import type { Request, Shards } from './shards.ts';
+
+export interface Acknowledgement {
+  /** Replicas that must have a grant before it is shown. */
+  readonly count: number;
+  /** ms they have for it. */
+  readonly within: number;
+}
+
+/** A line that says nothing for so long after its replicas should have answered is given up. ms. */
+const SILENCE = 1_500;
+
+/**
+ * Asks on connections set aside for it, one per server, and waits there for replicas: WAIT counts only what its own
+ * connection wrote, and holds up whatever comes behind it there. A line is never mended: on a new connection WAIT would
+ * know nothing of the writes before, and be content.
+ */
+export class Acknowledged {
+  readonly #port: Port;
+  readonly #shards: Shards;
+  readonly #wanted: Acknowledgement;
+  readonly #clock: Clock;
+  readonly #lines = new Map<string, Promise<Line>>();
+
+  constructor(port: Port, shards: Shards, wanted: Acknowledgement, clock: Clock) {
+    this.#port = port;
+    this.#shards = shards;
+    this.#wanted = wanted;
+    this.#clock = clock;
+  }
+
+  /**
+   * The answers; instead of each that something is held, an error, when too few replicas have it. Rejects when a server or
+   * its connection did not do its part.
+   */
+  async ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
+    const slot = this.#shards.slotOf(requests[0]!.key);
+    const node = this.#port.nodeOf(slot);
+    let line = this.#lines.get(node);
+    if (!line) {
+      line = this.#port.line(slot);
+      this.#lines.set(node, line);
+    }
+    let cancel = (): void => {};
+    const tooLong = new Promise<never>((_, reject) => {
+      const patience = this.#wanted.within + SILENCE;
+      cancel = this.#clock.after(patience, () => reject(new Error(`no answer within ${patience} ms`)));
+    });
+    try {
+      return await Promise.race([this.#askOn(line, script, requests), tooLong]);
+    } catch (error) {
+      if (this.#lines.get(node) === line) this.#lines.delete(node);
+      hangUp(line);
+      throw error;
+    } finally {
+      cancel();
+    }
+  }
+
+  async #askOn(opening: Promise<Line>, script: Script, requests: readonly Request[]): Promise<unknown[]> {
+    const line = await opening;
+    const { keys, args } = this.#shards.wire(requests);
+    const wait = (): Promise<unknown> => line.command('WAIT', `${this.#wanted.count}`, `${this.#wanted.within}`);
+    // Both are sent before either is answered.
+    const both = (asked: Promise<unknown>): Promise<[unknown, unknown]> => Promise.all([asked, wait()]);
+    const [replies, count] = await both(line.evalSha(script.sha1, keys, args)).catch((error) => {
+      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+      return both(line.eval(script.text, keys, args));
+    });
+    const tooFew = `! ${TOO_FEW} ${count} of the ${this.#wanted.count} replicas have it after ${this.#wanted.within} ms`;
+    if (Number(count) >= this.#wanted.count) return replies as unknown[];
+    return (replies as unknown[]).map((reply) => (isHeld(reply) ? tooFew : reply));
+  }
+
+  close(): void {
+    for (const line of this.#lines.values()) hangUp(line);
+    this.#lines.clear();
+  }
+}
+
+const hangUp = (line: Promise<Line>): void => {
+  line.then(
+    (open) => open.hangUp(),
+    () => {},
+  );
+};
+
+const TOO_FEW = 'REPLICAS';
+
+/** Of lua/attempt.lua a ticket, of lua/renew.lua a 1; not a refusal, nor an error. */
+const isHeld = (reply: unknown): boolean => /^[1-9]/.test(String(reply));
+
+/** The hold was taken, and is to be given back. */
+export const isTooFew = (error: unknown): boolean => error instanceof Error && error.message.startsWith(TOO_FEW);

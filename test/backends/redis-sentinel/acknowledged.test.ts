@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { RedisOptions } from '../../../src/backends/redis/index.ts';
+import { redis } from '../../../src/backends/redis/index.ts';
+import type { RedisClient } from '../../../src/backends/redis/port.ts';
+import { createLocks, isLockError } from '../../../src/index.ts';
+import { type RedisSentinel, startRedisSentinel } from '../../kit/redis.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { bounded } from '../../kit/wait.ts';
+import { sentinelFleet } from '../redis/clients.ts';
+import { Fleet, LIBRARIES } from '../redis/fleet.ts';
+import { granted, Mail, wish } from '../redis/scene.ts';
+
+const TWO: RedisOptions = { replicas: { acknowledge: 2, within: '200ms' } };
+
+describeOn('redis', 'redis with replicas that acknowledge', () => {
+  let group: RedisSentinel;
+  let fleet: Fleet;
+
+  beforeAll(async () => {
+    group = await startRedisSentinel();
+    fleet = new Fleet(group.servers[0]!.port);
+  });
+  afterAll(async () => {
+    await fleet[Symbol.asyncDispose]();
+    await group[Symbol.asyncDispose]();
+  });
+
+  for (const library of LIBRARIES) {
+    test(`${library}: a grant that the replicas have is shown, renewed, and given back`, async () => {
+      const backend = await fleet.backend(library, TWO);
+      const claim = wish(`shown:${library}`);
+      granted(await backend.attempt(claim));
+      expect(await backend.renew([claim])).toEqual([{ validFor: claim.ttl }]);
+      expect((await backend.release(claim)).freed).toBe(true);
+    });
+
+    test(`${library}: where a replica stands still a grant is refused and undone, and a renewal is unknown`, async () => {
+      const backend = await fleet.backend(library, TWO);
+      const held = wish(`held:${library}`);
+      granted(await backend.attempt(held));
+      const key = `refused:${library}`;
+      group.servers[1]!.pause();
+      try {
+        const error = await backend.attempt(wish(key)).catch((error) => error);
+        expect(isLockError(error, 'LOCK_UNAVAILABLE'), String(error)).toBe(true);
+        expect(String(error)).toMatch(/1 of the 2 replicas have it/);
+        expect(await backend.renew([held])).toEqual(['unknown']);
+        const plain = await fleet.backend();
+        expect((await plain.attempt(wish(key, { queue: false }))).granted, 'it was given back').toBe(true);
+      } finally {
+        group.servers[1]!.resume();
+      }
+    });
+
+    test(`${library}: what a mail tells is asked for before it is shown`, async () => {
+      const backend = await fleet.backend(library, TWO);
+      const [holder, waiter] = [wish(`mail:${library}`), wish(`mail:${library}`)];
+      granted(await backend.attempt(holder));
+      await using mail = await Mail.of(backend, waiter);
+      await backend.attempt(waiter);
+      await backend.release(holder);
+      expect(await mail.next(), 'a wake, and no grant').toBeUndefined();
+      granted(await backend.attempt(waiter));
+    });
+  }
+
+  test('over sentinels the line is found, and waiters are served one after the other', async () => {
+    await using near = sentinelFleet(group);
+    await using locks = createLocks(await near.backend('ioredis', TWO));
+    let inside = 0;
+    const work = async (): Promise<void> => {
+      expect(++inside).toBe(1);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      inside--;
+    };
+    await bounded('all are served', Promise.all(Array.from({ length: 20 }, () => locks.mutex('served').run(work))));
+  });
+
+  test('createSentinel() of node-redis, which cannot, is refused and says so', async () => {
+    await using near = sentinelFleet(group);
+    const backend = await near.backend('node-redis', TWO);
+    const error = await backend.attempt(wish('cannot')).catch((error) => error);
+    expect(isLockError(error, 'LOCK_UNSUPPORTED'), String(error)).toBe(true);
+  });
+
+  test('bad input is LOCK_INVALID and names the bound', () => {
+    const client = fleet.ioredis();
+    for (const replicas of [
+      { acknowledge: 0 },
+      { acknowledge: 1.5 },
+      { acknowledge: 1, within: 0 },
+      { acknowledge: 1, within: '1h' },
+    ]) {
+      expect(() => redis(client, { replicas })).toThrow(/replicas\.(acknowledge|within) is .* must be/);
+    }
+    for (const client of [{}, null, 'redis://', { sendCommand() {}, execute() {}, duplicate() {} }]) {
+      expect(() => redis(client as unknown as RedisClient)).toThrow(/redis\(\) needs a connected client/);
+    }
+  });
+});
