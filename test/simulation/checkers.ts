@@ -21,6 +21,18 @@ const exclusion: Checker = (history) =>
       ({ at, key, holders }) => `${time(at)}: holds ${holders.map(({ hold }) => hold).join(', ')} of ${key} at once`,
     );
 
+/** Who once saw that a hold is over never sees it again. */
+const finality: Checker = (history) => {
+  const before = new Map<string, Set<number>>();
+  const over = new Set<number>();
+  return all(history, 'believed').flatMap(({ at, key, holders }) => {
+    const now = new Set(holders.map(({ hold }) => hold));
+    for (const hold of before.get(key) ?? []) if (!now.has(hold)) over.add(hold);
+    before.set(key, now);
+    return [...now].filter((hold) => over.has(hold)).map((hold) => `${time(at)}: hold ${hold} of ${key} is back`);
+  });
+};
+
 /** Strictly growing per key from hold to hold, and one and the same for all who share a hold. */
 const tokens: Checker = (history) => {
   const found: string[] = [];
@@ -97,7 +109,7 @@ const residue: Checker = (history) =>
     .filter(({ claims, timers, watches }) => claims + timers + watches > 0)
     .map(({ claims, timers, watches }) => `left: ${claims} claims, ${timers} timers, ${watches} watches`);
 
-export const CHECKERS = { exclusion, tokens, losses, endings, wakeUps, children, residue };
+export const CHECKERS = { exclusion, finality, tokens, losses, endings, wakeUps, children, residue };
 
 export type CheckerName = keyof typeof CHECKERS;
 

@@ -20,6 +20,7 @@ export const CALM: Weather = { loseRequest: 0, loseReply: 0, loseWake: 0, slow: 
 export class Network {
   weather: Weather;
   onFault: (kind: string) => void = () => {};
+  readonly #onCall = new Map<Process, () => void>();
   readonly #cutUntil = new Map<Process, number>();
   readonly #world: World;
   readonly #choice: Choice;
@@ -35,7 +36,13 @@ export class Network {
     this.#cutUntil.set(process, this.#world.now + ms);
   }
 
+  /** When the process sends its next request. */
+  onCall(process: Process, fn: () => void): void {
+    this.#onCall.set(process, fn);
+  }
+
   heal(): void {
+    this.#onCall.clear();
     this.#cutUntil.clear();
     this.weather = CALM;
   }
@@ -45,6 +52,8 @@ export class Network {
    * @param longest true ms after which it is not delivered any more
    */
   call<T>(process: Process, work: () => Promise<T>, longest: number = Number.POSITIVE_INFINITY): Promise<T> {
+    this.#onCall.get(process)?.();
+    this.#onCall.delete(process);
     return new Promise<T>((resolve, reject) => {
       // Some losses are noticed, others only by whoever stops waiting.
       const fail = (): void => {

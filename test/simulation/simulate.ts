@@ -100,7 +100,9 @@ function trouble(world: World, choice: Choice, network: Network, recorder: Recor
       if (process.crashed) return;
       const holding = recorder.holds(process) ? ' of a holder' : '';
       recorder.add({ what: 'fault', kind: `${kind}${holding}` });
-      if (kind === 'pause') process.pause(ms);
+      if (kind === 'pause' && choice.chance(0.5)) process.pause(ms);
+      // In the worst moment: a request is on its way.
+      else if (kind === 'pause') network.onCall(process, () => process.pause(ms));
       else if (kind === 'cut') network.cut(process, ms);
       // Somebody has to be left to find out.
       else if (process !== processes[0]) {

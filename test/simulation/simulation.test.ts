@@ -9,7 +9,7 @@ import { simulate } from './simulate.ts';
  * `SIM_SCHEDULES=100000` looks for longer than the ordinary tests do.
  */
 const ONE = process.env.SIM_SEED;
-const SCHEDULES = Number(process.env.SIM_SCHEDULES ?? 3_000);
+const SCHEDULES = Number(process.env.SIM_SCHEDULES ?? 2_000);
 const FIRST = Number(ONE ?? 1);
 
 test(`no schedule breaks a promise: ${Object.keys(CHECKERS).join(', ')}`, {

@@ -53,8 +53,8 @@ export class Caller {
     const { gentle } = this.manners;
     return {
       ttl: choice.pick(TTLS),
-      wait: choice.chance(gentle ? 1 : 0.6) ? Number.POSITIVE_INFINITY : choice.between(1, 1_500),
-      handOff: choice.pick([false, { max: 1 }, { max: 3, within: 400 }, {}]),
+      wait: choice.chance(gentle ? 0.8 : 0.6) ? Number.POSITIVE_INFINITY : choice.between(1, 1_500),
+      handOff: choice.pick([false, { max: 1, within: 400 }, { max: 3, within: 400 }, {}]),
       ...(choice.chance(0.1) && { renew: false }),
       ...(choice.chance(0.1) && { maxHold: 700 }),
       ...(choice.chance(0.08) && { minHold: choice.between(1, 400) }),

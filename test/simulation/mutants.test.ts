@@ -1,0 +1,18 @@
+import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../kit/folder.ts';
+import { CHECKERS } from './checkers.ts';
+import { MUTANTS, plant } from './mutants.ts';
+import { simulate } from './simulate.ts';
+
+/** Schedules in which a planted bug must be found. */
+const ENOUGH = 4_000;
+
+describe('the simulation finds a core that', () => {
+  test.each(MUTANTS)('$bug', { timeout: 300_000 }, async (mutant) => {
+    using folder = temporaryFolder();
+    const create = await plant(mutant, folder.path);
+    const checker = CHECKERS[mutant.foundBy];
+    for (let seed = 1; seed <= ENOUGH; seed++) if (checker(await simulate(seed, create)).length > 0) return;
+    expect.fail(`${mutant.foundBy} found nothing in ${ENOUGH} schedules`);
+  });
+});

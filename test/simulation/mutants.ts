@@ -1,0 +1,149 @@
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { createLocks } from '../../src/locks.ts';
+import type { CheckerName } from './checkers.ts';
+
+/** The core with one planted bug, and the checker that must find it. */
+export interface Mutant {
+  readonly bug: string;
+  /** In `src`. */
+  readonly file: string;
+  readonly sound: string;
+  readonly broken: string;
+  readonly foundBy: CheckerName;
+}
+
+const SOURCE = join(import.meta.dirname, '..', '..', 'src');
+
+/** The library with the bug, from a copy of its source in `folder`. */
+export async function plant({ file, sound, broken }: Mutant, folder: string): Promise<typeof createLocks> {
+  for (const part of ['core', 'primitives', 'locks.ts']) {
+    cpSync(join(SOURCE, part), join(folder, part), { recursive: true });
+  }
+  const text = readFileSync(join(folder, file), 'utf8');
+  if (text.split(sound).length !== 2)
+    throw new Error(`${file} has to have this once, for the bug to replace: ${sound}`);
+  writeFileSync(
+    join(folder, file),
+    text.replace(sound, () => broken),
+  );
+  const path = pathToFileURL(join(folder, 'locks.ts')).href;
+  const mutant = (await import(/* @vite-ignore */ path)) as { createLocks: typeof createLocks };
+  return mutant.createLocks;
+}
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    bug: 'counts the deadline from the reply',
+    file: 'core/acquire.ts',
+    sound: 'return { sent, attempt };\n    } catch',
+    broken: 'this.#sent = clock.now();\n      return { sent, attempt };\n    } catch',
+    foundBy: 'exclusion',
+  },
+  {
+    bug: 'knows a loss only from its timer',
+    file: 'core/hold.ts',
+    sound: 'return !this.#over && this.#engine.clock.now() < this.deadline;',
+    broken: 'return !this.#over;',
+    foundBy: 'exclusion',
+  },
+  {
+    bug: 'leaves no margin for clocks that go wrong',
+    file: 'core/deadline.ts',
+    sound: 'validFor * 0.99 - 2',
+    broken: 'validFor',
+    foundBy: 'exclusion',
+  },
+  {
+    bug: 'extends beside a renewal under way',
+    file: 'core/lease.ts',
+    sound: 'await hold.renewing;',
+    broken: '',
+    foundBy: 'exclusion',
+  },
+  {
+    bug: 'revives what a renewal finds past its deadline',
+    file: 'core/renewal.ts',
+    sound: 'const late = this.#engine.clock.now() >= hold.deadline;',
+    broken: 'const late = false;',
+    foundBy: 'finality',
+  },
+  {
+    bug: 'hands over with the same token',
+    file: 'core/hold.ts',
+    sound: 'this.token + 1n',
+    broken: 'this.token',
+    foundBy: 'tokens',
+  },
+  {
+    bug: 'hands over beyond the reserved tickets',
+    file: 'core/local-line.ts',
+    sound: 'if (hold.tenure.passes + 1 >= hold.claim.span) return false;',
+    broken: '',
+    foundBy: 'tokens',
+  },
+  {
+    bug: 'says of a late release that it was in time',
+    file: 'core/local-line.ts',
+    sound: "hold.end('its deadline passed without a renewal');\n      return false;",
+    broken: '',
+    foundBy: 'losses',
+  },
+  {
+    bug: 'does not withdraw the place of who gives up',
+    file: 'core/acquire.ts',
+    sound: 'if (!kept && this.#sent !== undefined)',
+    broken: 'if (!kept && this.#sent !== undefined && !this.#cancelled)',
+    foundBy: 'wakeUps',
+  },
+  {
+    bug: 'does not attempt again once the watch is there',
+    file: 'core/listener.ts',
+    sound: 'this.#watch = armed;\n        this.ring();',
+    broken: 'this.#watch = armed;',
+    foundBy: 'wakeUps',
+  },
+  {
+    bug: 'trusts its watch, without a poll beside it',
+    file: 'core/pause.ts',
+    sound: 'Math.max(1, Math.min(net, refusal.retryAfter ?? net))',
+    broken: '1e9',
+    foundBy: 'endings',
+  },
+  {
+    bug: 'takes several locks in the order given',
+    file: 'primitives/multi-lock.ts',
+    sound: '.sort((a, b) => (a.name < b.name ? -1 : 1))',
+    broken: '',
+    foundBy: 'endings',
+  },
+  {
+    bug: 'forgets a claim that rode on a release whose reply is lost',
+    file: 'core/acquire.ts',
+    sound: 'this.#sent = riding?.sent;',
+    broken: '',
+    foundBy: 'endings',
+  },
+  {
+    bug: 'lets a child in that was aborted before it began',
+    file: 'core/reentrancy.ts',
+    sound: 'if (!wish.settled && this.#children.join(wish))',
+    broken: 'if (this.#children.join(wish))',
+    foundBy: 'endings',
+  },
+  {
+    bug: 'lets two children in together',
+    file: 'core/reentrancy.ts',
+    sound: 'if (!wish.settled && this.#children.join(wish)) this.#admit(wish);',
+    broken: 'this.#children.join(wish);\n    this.#admit(wish);',
+    foundBy: 'children',
+  },
+  {
+    bug: 'leaves the watches of what it waited for',
+    file: 'core/acquire.ts',
+    sound: '} finally {\n      this.#listener.disarm();',
+    broken: '} finally {',
+    foundBy: 'residue',
+  },
+];
