@@ -37,6 +37,8 @@ declare global {
   const writeOrder: Yours;
   const test: Yours;
   const rows: Yours;
+  const pay: Yours;
+  const show: Yours;
   const metrics: Yours;
   const redlock: Yours;
   const log: Yours;
