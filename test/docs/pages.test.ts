@@ -15,7 +15,18 @@ const anchor = (heading: string): string =>
     .replace(/[^\p{L}\p{N}\- ]/gu, '')
     .replaceAll(' ', '-');
 
-const ENGINES = ['memory', 'file', 'redis', 'postgres', 'mysql', 'mongodb', 'etcd', 'zookeeper'];
+const ENGINES = [
+  'memory',
+  'file',
+  'redis',
+  'redis-sentinel',
+  'redis-cluster',
+  'postgres',
+  'mysql',
+  'mongodb',
+  'etcd',
+  'zookeeper',
+];
 const SHARED = [
   'In one minute',
   'How it locks',

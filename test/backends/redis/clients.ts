@@ -1,6 +1,5 @@
 import { Cluster, type ClusterOptions, Redis } from 'ioredis';
 import { createCluster, createSentinel } from 'redis';
-import type { RedisClient } from '../../../src/backends/redis/port.ts';
 import type { RedisSentinel } from '../../kit/redis.ts';
 import { Fleet } from './fleet.ts';
 
@@ -17,7 +16,7 @@ export const sentinelFleet = ({ sentinels, name }: Pick<RedisSentinel, 'sentinel
     'node-redis': () => {
       const client = createSentinel({ name, sentinelRootNodes: addresses });
       return {
-        client: client as unknown as RedisClient & typeof client,
+        client,
         ready: client.connect(),
         end: () => client.destroy(),
       };
