@@ -61,7 +61,10 @@ function listen(
   listener.on('end', lost);
   return {
     ready: listener.connect().then(async () => {
+      // Subscribing opens a connection, also after the end of what it belongs to, and nobody would close that.
+      if (over) throw new Error('hung up');
       await listener.subscribe(channel, heard);
+      if (over) await listener.destroy();
       listener.on('topology-change', (change) => {
         if ((change as { type?: unknown }).type === 'MASTER_CHANGE') end();
       });

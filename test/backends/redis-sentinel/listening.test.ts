@@ -1,0 +1,25 @@
+import { test } from 'vitest';
+import { askRedis, startRedisSentinel } from '../../kit/redis.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { until } from '../../kit/wait.ts';
+import { sentinelFleet } from '../redis/clients.ts';
+import { LIBRARIES } from '../redis/fleet.ts';
+import { Mail, wish } from '../redis/scene.ts';
+
+describeOn('redis', 'redis-sentinel, listening', () => {
+  test('whenever it is closed, also while it opens, nobody is left listening', { timeout: 60_000 }, async () => {
+    await using group = await startRedisSentinel();
+    await using fleet = sentinelFleet(group);
+    const listening = (): Promise<string> => askRedis(group.servers[0]!.port, 'PUBSUB CHANNELS *:mail:*');
+    for (const library of LIBRARIES) {
+      for (const after of [0, 1, 3, 10, 30, 100]) {
+        const backend = await fleet.backend(library);
+        const opening = Mail.of(backend, wish('closing')).catch(() => {});
+        await new Promise((resolve) => setTimeout(resolve, after));
+        await backend.close();
+        await opening;
+      }
+    }
+    await until('nobody listens any more', async () => (await listening()) === '*0\r\n');
+  });
+});
