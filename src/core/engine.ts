@@ -126,22 +126,26 @@ export class Engine {
   /** The call, or a rejection when it takes too long. A late answer is dropped: whoever gave up settles the outcome. */
   bounded<T>(call: () => Promise<T>, within: number, what: () => string): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      let settled = false;
+      let answered = false;
       let cancel: Cancel | undefined;
-      const settle = <V>(outcome: (value: V) => void) => {
-        return (value: V): void => {
-          if (settled) return;
-          settled = true;
-          cancel?.();
-          outcome(value);
-        };
+      const end = (): void => {
+        answered = true;
+        cancel?.();
       };
-      const fail = settle(reject);
-      call().then(settle(resolve), fail);
+      call().then(
+        (answer) => {
+          end();
+          resolve(answer);
+        },
+        (error) => {
+          end();
+          reject(error);
+        },
+      );
       // An engine in this process has answered by now: a timer for it would cost more than its answer.
       queueMicrotask(() => {
-        if (settled) return;
-        cancel = this.clock.after(within, () => fail(new Error(`${what()}: no answer within ${within} ms`)));
+        if (answered) return;
+        cancel = this.clock.after(within, () => reject(new Error(`${what()}: no answer within ${within} ms`)));
       });
     });
   }

@@ -37,7 +37,6 @@ export class Hold {
   users = 1;
   readonly #engine: Engine;
   readonly #keeper: HoldKeeper;
-  readonly #unlisten: () => void;
   readonly #lost: AbortSignal | undefined;
   /** Without `renew`, the end of the lease. A session's word is good for less; it is asked for again until then. */
   #leaseEnd: number;
@@ -66,9 +65,12 @@ export class Hold {
     this.renewAt = this.#nextRenewal();
     this.#keeper = keeper;
     this.#lost = granted.lost;
-    const gone = () => this.end('the engine ended it');
-    this.#lost?.addEventListener('abort', gone, { once: true });
-    this.#unlisten = () => this.#lost?.removeEventListener('abort', gone);
+    this.#lost?.addEventListener('abort', this, { once: true });
+  }
+
+  /** Of the engine's `lost`. */
+  handleEvent(): void {
+    this.end('the engine ended it');
   }
 
   /** By the clock, this very moment. */
@@ -156,15 +158,15 @@ export class Hold {
   }
 
   /** One caller less inside; the last one gives the hold up. Whether that freed it. */
-  async leave(): Promise<boolean> {
+  leave(): Promise<boolean> {
     this.users--;
-    return this.users === 0 && this.#keeper.release(this);
+    return this.users === 0 ? this.#keeper.release(this) : Promise.resolve(false);
   }
 
   /** No more of it: released, passed on, or ended. */
   close(): void {
     this.#over = true;
-    this.#unlisten();
+    this.#lost?.removeEventListener('abort', this);
   }
 
   /** The same hold on the engine in the next hands, with the next token. */

@@ -100,8 +100,8 @@ export class HeldLease implements AnyLease {
     hold.extended(ms, sent, answer.validFor);
   }
 
-  async release(): Promise<boolean> {
-    if (this.#released) return false;
+  release(): Promise<boolean> {
+    if (this.#released) return Promise.resolve(false);
     this.#released = true;
     return this.#giveBack();
   }

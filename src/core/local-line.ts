@@ -1,7 +1,7 @@
 import { Place } from './acquire.ts';
 import { isExclusive, type Seats } from './admission.ts';
 import type { Riding } from './answer.ts';
-import type { Claim } from './backend.ts';
+import type { Claim, Release } from './backend.ts';
 import { PATIENCE } from './engine.ts';
 import { emit } from './events.ts';
 import { Hold, type HoldKeeper } from './hold.ts';
@@ -97,11 +97,11 @@ export class LocalLine implements HoldKeeper {
   }
 
   /** Back to the engine, in one step with the place of whoever comes next here. */
-  async #giveBack(hold: Hold, wish: Wish): Promise<boolean> {
+  #giveBack(hold: Hold, wish: Wish): Promise<boolean> {
     const { engine } = this.#space;
     const next = this.#line.successor(wish);
     const place = next && this.#newPlace(next);
-    if (!next || !place?.open()) return (await engine.release(hold.claim)).freed;
+    if (!next || !place?.open()) return engine.release(hold.claim).then(freed);
     this.#assign(place, next);
     this.#line.replace(wish, next);
     const sent = engine.clock.now();
@@ -111,7 +111,7 @@ export class LocalLine implements HoldKeeper {
       () => undefined,
     );
     void this.#serve(place, { sent, attempt });
-    return (await released).freed;
+    return released.then(freed);
   }
 
   /** Keeps the key taken for the rest of `minHold`, if possible without this process. */
@@ -237,3 +237,5 @@ export class LocalLine implements HoldKeeper {
     return { backend: this.#space.engine.backend.name, key: this.#key, label, take, of };
   }
 }
+
+const freed = (release: Release): boolean => release.freed;

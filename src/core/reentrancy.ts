@@ -136,16 +136,15 @@ export async function obtain(space: Space, key: string, seats: Seats, terms: Ter
   }
   const lessons = Lessons.of(space, key, terms);
   const hold = await space.line(key).obtain(seats, lessons ? await lessons.lengthen(terms) : terms);
-  return (
-    hold &&
-    new HeldLease(space.engine, hold, async () => {
-      // Side by side, and both before the caller goes on: whoever it tells of the release may read the lesson.
-      const left = lessons?.leave(space.engine.clock.now() - hold.since, terms.ttl);
-      const freed = await hold.leave();
-      await left;
-      return freed;
-    })
-  );
+  if (!hold) return undefined;
+  if (!lessons) return new HeldLease(space.engine, hold, () => hold.leave());
+  return new HeldLease(space.engine, hold, async () => {
+    // Side by side, and both before the caller goes on: whoever it tells of the release may read the lesson.
+    const left = lessons.leave(space.engine.clock.now() - hold.since, terms.ttl);
+    const freed = await hold.leave();
+    await left;
+    return freed;
+  });
 }
 
 function deadlock(key: string, backend: string): LockError {
