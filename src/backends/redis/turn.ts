@@ -37,7 +37,7 @@ export class Turn<Question, Answer> {
     for (const part of this.#parts(asked)) {
       this.#send(part.map(({ question }) => question)).then(
         (answers) => {
-          for (const [j, { resolve }] of part.entries()) resolve(answers[j]!);
+          for (let j = 0; j < part.length; j++) part[j]!.resolve(answers[j]!);
         },
         (error) => {
           for (const { reject } of part) reject(error);
