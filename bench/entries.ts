@@ -76,7 +76,7 @@ export const relaying = (who: Who, legs = 200, rest = 3): Entry =>
     };
   });
 
-/** Many holds at once, kept by renewal: `commands` a second, `cpu`, `late`, `lost`. */
+/** Many holds at once, kept by renewal, for twice `ms`: `commands` a second, `cpu`, `late`, `lost`. */
 export const holding = (who: Who, count: number, ms: number): Entry =>
   entry(who, async ([worker], arena) => {
     await worker!.call('takeMany', count);
