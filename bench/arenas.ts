@@ -1,14 +1,21 @@
+import { startEtcd } from '../test/kit/etcd.ts';
 import { temporaryFolder } from '../test/kit/folder.ts';
+import { startMariadb } from '../test/kit/mariadb.ts';
+import { startPostgres } from '../test/kit/postgres.ts';
 import { startProxy } from '../test/kit/proxy.ts';
 import { askRedis, startRedis } from '../test/kit/redis.ts';
+import type { Server } from '../test/kit/server.ts';
+import { startZookeeper } from '../test/kit/zookeeper.ts';
 import type { Arena, Group } from './row.ts';
+
+const NOWHERE = { port: 0, path: '', url: '' };
 
 /** Of the link that stands for a server in another room: one way, ms. */
 const ONE_WAY = 1.25;
 
 async function folder(): Promise<Arena> {
   const { path, [Symbol.dispose]: remove } = temporaryFolder();
-  return { place: { port: 0, path }, [Symbol.asyncDispose]: async () => remove() };
+  return { place: { ...NOWHERE, path }, [Symbol.asyncDispose]: async () => remove() };
 }
 
 /** Those whose SET is a command of its own; that of the others is inside a script. */
@@ -21,8 +28,8 @@ async function redis(): Promise<Arena> {
   proxy.delay(ONE_WAY);
   const all = stack.move();
   return {
-    place: { port, path: '' },
-    far: { port: proxy.port, path: '' },
+    place: { ...NOWHERE, port },
+    far: { ...NOWHERE, port: proxy.port },
     async commands(contestant) {
       const stats = await askRedis(port, 'INFO commandstats');
       await askRedis(port, 'CONFIG RESETSTAT');
@@ -35,8 +42,23 @@ async function redis(): Promise<Arena> {
   };
 }
 
-export const arenas: Readonly<Record<string, () => Promise<Arena>>> = {
+async function server(start: () => Promise<Server>, urlOf = ({ url }: Server): string => url): Promise<Arena> {
+  const started = await start();
+  const { port } = started;
+  return {
+    place: { path: '', port, url: urlOf(started) },
+    [Symbol.asyncDispose]: () => started[Symbol.asyncDispose](),
+  };
+}
+
+const address = ({ host, port }: Server): string => `${host}:${port}`;
+
+export const arenas: Readonly<Record<Group, () => Promise<Arena>>> = {
   memory: folder,
   file: folder,
   redis,
-} satisfies Partial<Record<Group, () => Promise<Arena>>>;
+  postgres: () => server(startPostgres),
+  mysql: () => server(startMariadb),
+  etcd: () => server(startEtcd, address),
+  zookeeper: () => server(startZookeeper, address),
+};

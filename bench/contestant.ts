@@ -2,6 +2,7 @@
 export interface Place {
   readonly port: number;
   readonly path: string;
+  readonly url: string;
   readonly seat: number;
   /** What its keys begin with: the processes of the last run were killed, and may have left theirs taken. */
   readonly run: string;

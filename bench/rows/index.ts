@@ -1,6 +1,8 @@
 import type { Row } from '../row.ts';
 import { fileRows } from './file.ts';
 import { memoryRows } from './memory.ts';
+import { quorumStoreRows } from './quorum-stores.ts';
 import { redisRows } from './redis.ts';
+import { sqlRows } from './sql.ts';
 
-export const rows: readonly Row[] = [...memoryRows, ...fileRows, ...redisRows];
+export const rows: readonly Row[] = [...memoryRows, ...fileRows, ...redisRows, ...sqlRows, ...quorumStoreRows];
