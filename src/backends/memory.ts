@@ -33,7 +33,7 @@ export interface MemoryOptions {
 interface Entry {
   readonly claim: Claim;
   readonly seats: Seats;
-  readonly ticket: bigint;
+  ticket: bigint;
   readonly joined: number;
   held: boolean;
   lapses: number;
@@ -90,7 +90,10 @@ class Memory implements Backend {
     const mine = line.byId.get(claim.id) ?? this.#join(line, claim, now);
     mine.lapses = now + (mine.held ? claim.ttl : Math.min(claim.ttl, PLACE_TTL));
     line.firstLapse = Math.min(line.firstLapse, mine.lapses);
-    if (mine.held) return grant(mine);
+    if (mine.held) {
+      this.#raise(mine, claim);
+      return grant(mine);
+    }
     const members = line.members;
     const ahead = members.indexOf(mine);
     const retryAfter = Math.min(...members.slice(0, ahead).map(({ lapses }) => lapses)) - now;
@@ -106,6 +109,13 @@ class Memory implements Backend {
     line.byId.set(claim.id, entry);
     this.#lines.set(claim.key, line);
     return entry;
+  }
+
+  #raise(mine: Entry, { atLeast = 0n, span }: Claim): void {
+    if (atLeast <= mine.ticket) return;
+    mine.ticket = atLeast;
+    const last = atLeast + BigInt(span) - 1n;
+    if (last > this.#tickets) this.#tickets = last;
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {

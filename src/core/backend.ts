@@ -36,7 +36,10 @@ export interface Claim extends Handle, Seats {
   readonly span: number;
   /** ms from sending after which the engine must refuse this attempt, so that a late message makes no ghost. */
   readonly within: number;
-  /** The ticket may not be lower than this (a quorum's proposal). */
+  /**
+   * The ticket may not be lower than this (a quorum's proposal). An attempt again raises the ticket of a claim that is still
+   * admitted to it, never its place in line; an engine that cannot throws `LOCK_UNSUPPORTED`.
+   */
   readonly atLeast?: bigint;
   /** The hold must last its ttl even where the engine would free it when it notices that its process is dead (`minHold`). */
   readonly lingers?: boolean;
@@ -88,6 +91,8 @@ export interface Backend {
   evict?(key: string, ticket: bigint): Promise<boolean>;
   /** Where the engine can keep a few words for all processes. */
   readonly notes?: Notes;
+  /** Names this run of the server: another one may have forgotten what the last one granted. At once where it is known. */
+  incarnation?(): string | Promise<string>;
   /** What endangers locks on this server. */
   check?(): Promise<Finding[]>;
   /** Ends what is ours (connections, timers). The client given to us stays open. */

@@ -178,7 +178,7 @@ export class FileBackend implements Backend, Ear {
     const { store, bells } = shop;
     let turn!: Turn;
     const result = store.transact((sql, now) => {
-      turn = new Turn({ prefix: this.#prefix, bell: bells.name, draw: store.draw }, sql, now);
+      turn = new Turn({ prefix: this.#prefix, bell: bells.name, draw: store.draw, lift: store.lift }, sql, now);
       return work(turn, shop);
     });
     for (const { bell, id, ticket } of turn.called) {

@@ -1,5 +1,6 @@
 import { ALL_SEATS, admitted, type Seats } from '../../core/admission.ts';
 import { type Claim, PLACE_TTL } from '../../core/backend.ts';
+import { LockError } from '../../core/errors.ts';
 import type { Row, Statements } from './statements.ts';
 
 interface Tally {
@@ -84,6 +85,17 @@ export class Line {
     if (lapses >= this.#tally.soonest) return;
     this.#tally.soonest = lapses;
     this.#write();
+  }
+
+  /** Gives it a higher ticket. Here a ticket is a place too, so that needs a line of one, as a quorum's always is. */
+  raise(row: Row, ticket: number): Row {
+    if (ticket <= row.ticket) return row;
+    if (this.#head?.ticket !== row.ticket || this.#after(row.ticket) !== null) {
+      throw new LockError('LOCK_UNSUPPORTED', 'the file backend cannot raise the ticket of a claim that is not alone');
+    }
+    this.#sql.raise.run(ticket, this.#key, row.ticket);
+    this.#head = { ...this.#head, ticket };
+    return this.#head;
   }
 
   remove(row: Row): void {

@@ -30,6 +30,8 @@ const SQL = {
   rollback: 'ROLLBACK',
   /** (span, at least, format, boot) → the last ticket of the span; no row when the file is not as this process knows it. */
   draw: `UPDATE ledger SET last = max(last + 1, ?2) + ?1 - 1 WHERE format = ?3 AND boot = ?4 RETURNING last`,
+  /** (ticket, format, boot) → a row, as of `draw`. */
+  lift: `UPDATE ledger SET last = max(last, ?1) WHERE format = ?2 AND boot = ?3 RETURNING last`,
   head: 'SELECT * FROM claim WHERE key = ? ORDER BY ticket LIMIT 1',
   byId: 'SELECT * FROM claim WHERE id = ? AND first = 0',
   byTicket: `SELECT * FROM claim ${ONE}`,
@@ -40,6 +42,7 @@ const SQL = {
   insert: `INSERT INTO claim (${COLUMNS.replaceAll(' ', ', ')}) VALUES (${COLUMNS.replace(/\w+/g, '?').replaceAll(' ', ', ')})`,
   remove: `DELETE FROM claim ${ONE}`,
   live: `UPDATE claim SET lapses = ? ${ONE}`,
+  raise: `UPDATE claim SET ticket = ? ${ONE}`,
   admit: `UPDATE claim SET held = 1, lapses = ? ${ONE}`,
   tally: `UPDATE claim SET taken = ?, room = ?, waiting = ?, soonest = ? ${ONE}`,
   bellsAhead: `SELECT DISTINCT bell FROM claim WHERE key = ? AND ticket < ? AND bell <> ''`,

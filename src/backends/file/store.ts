@@ -74,14 +74,21 @@ export class Store {
    * @throws LockError when the file is no longer as it was opened.
    */
   readonly draw = (span: number, atLeast: bigint): number => {
-    const drawn = this.#sql.draw.get(span, atLeast, FORMAT, this.#boot) as { last: number } | undefined;
-    if (!drawn)
-      throw unavailable(
-        this.path,
-        'its format, or whose clock it goes by, was changed by another process; use the newest release everywhere',
-      );
-    return drawn.last - span + 1;
+    return this.#known(this.#sql.draw.get(span, atLeast, FORMAT, this.#boot)).last - span + 1;
   };
+
+  /** Sees to it that no later ticket is this one or lower; throws as `draw`. */
+  readonly lift = (ticket: number): void => {
+    this.#known(this.#sql.lift.get(ticket, FORMAT, this.#boot));
+  };
+
+  #known(ledger: unknown): { last: number } {
+    if (ledger) return ledger as { last: number };
+    throw unavailable(
+      this.path,
+      'its format, or whose clock it goes by, was changed by another process; use the newest release everywhere',
+    );
+  }
 
   /** Whether the file was deleted or replaced: whoever opens it now gets another one. */
   get replaced(): boolean {

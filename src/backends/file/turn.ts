@@ -9,6 +9,8 @@ export interface House {
   readonly bell: string;
   /** The first of `span` new tickets. */
   draw(span: number, atLeast: bigint): number;
+  /** No later ticket is this one or lower. */
+  lift(ticket: number): void;
 }
 
 /** What the contract asks for, within one transaction. Whom to tell of it is collected until that is committed. */
@@ -34,8 +36,10 @@ export class Turn {
     const mine = line.find(claim.id);
     const retryAfter = line.patience;
     if (mine?.held) {
-      line.touch(mine, claim);
-      return grantOf(mine, claim);
+      const held = line.raise(mine, Number(claim.atLeast ?? 0n));
+      if (held !== mine) this.#house.lift(held.ticket + claim.span - 1);
+      line.touch(held, claim);
+      return grantOf(held, claim);
     }
     if (mine && claim.queue) line.touch(mine, claim);
     else if (mine) line.remove(mine);

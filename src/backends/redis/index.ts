@@ -20,6 +20,7 @@ import { Acknowledged, type Acknowledgement, isTooFew } from './acknowledged.ts'
 import { findings } from './check.ts';
 import { Engine } from './engine.ts';
 import { ended, meaning } from './errors.ts';
+import { Incarnation } from './incarnation.ts';
 import { nameOf, noteOf, patternOf } from './keys.ts';
 import { Mailbox } from './mailbox.ts';
 import { type Node, type Port, portOf, type RedisClient } from './port.ts';
@@ -90,6 +91,8 @@ function wanted(replicas: RedisOptions['replicas']): Acknowledgement | undefined
 class Redis implements Backend {
   readonly name = 'redis';
   readonly traits = TRAITS;
+  /** Where there is one server to name. */
+  readonly incarnation?: Backend['incarnation'];
   readonly #port: Port;
   readonly #engine: Engine;
   readonly #shards: Shards;
@@ -99,6 +102,7 @@ class Redis implements Backend {
   readonly #mailbox: Mailbox;
   readonly #attempts: Turn<Request, unknown>;
   readonly #releases: Turn<Request, unknown>;
+  readonly #incarnation: Incarnation;
 
   constructor(port: Port, prefix: string, clock: Clock, replicas?: Acknowledgement) {
     this.#port = port;
@@ -113,6 +117,8 @@ class Redis implements Backend {
     this.#attempts = new Turn<Request, unknown>(BATCH, (requests) => holders.ask(ATTEMPT, requests), shards.groupOf);
     this.#releases = new Turn<Request, unknown>(BATCH, (requests) => shards.ask(RELEASE, requests), shards.groupOf);
     this.#mailbox = new Mailbox(prefix, port, clock);
+    this.#incarnation = new Incarnation(port, this.#engine);
+    if (port.connected) this.incarnation = () => this.#incarnation.ask();
   }
 
   async attempt(claim: Claim): Promise<Attempt> {
@@ -228,6 +234,7 @@ class Redis implements Backend {
   async close(): Promise<void> {
     this.#mailbox.close();
     this.#acknowledged?.close();
+    this.#incarnation.close();
   }
 
   /** An attempt that is too late at once changes nothing, and its refusal tells the time. */

@@ -1,4 +1,5 @@
 import { LockError } from '../../core/errors.ts';
+import { connections } from './incarnation.ts';
 import type { Line, Listening, Port } from './port.ts';
 
 /** What is used of an ioredis client, also of one that finds its server by sentinels. */
@@ -13,6 +14,8 @@ export interface IoredisLike {
   evalsha(sha1: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
   eval(script: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
   call(command: string, ...args: string[]): Promise<unknown>;
+  on(event: 'connect', listener: () => void): unknown;
+  off(event: 'connect', listener: () => void): unknown;
   duplicate(override?: object): IoredisOwn;
 }
 
@@ -60,6 +63,7 @@ export function overIoredis(client: IoredisLike): Port {
     evalSha: (sha1, keys, args) => client.evalsha(sha1, keys.length, ...keys, ...args),
     eval: (text, keys, args) => client.eval(text, keys.length, ...keys, ...args),
     command: (name, ...args) => client.call(name, ...args),
+    connected: (again) => connections(client, again),
     nodes: () => [{ command: (name, ...args) => client.call(name, ...args) }],
     line: () => lineOver(client),
     listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),

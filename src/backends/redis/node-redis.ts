@@ -1,3 +1,4 @@
+import { connections } from './incarnation.ts';
 import type { Line, Listening, Port } from './port.ts';
 
 /** What is used of a node-redis client. */
@@ -7,6 +8,8 @@ export interface NodeRedisLike {
   evalSha: unknown;
   eval: unknown;
   sendCommand(args: readonly string[]): Promise<unknown>;
+  on(event: 'connect', listener: () => void): unknown;
+  off(event: 'connect', listener: () => void): unknown;
   duplicate(override?: object): NodeRedisOwn;
 }
 
@@ -30,6 +33,7 @@ export function overNodeRedis(client: NodeRedisLike): Port {
     evalSha: (sha1, keys, args) => client.sendCommand(['EVALSHA', sha1, `${keys.length}`, ...keys, ...args]),
     eval: (text, keys, args) => client.sendCommand(['EVAL', text, `${keys.length}`, ...keys, ...args]),
     command: (name, ...args) => client.sendCommand([name, ...args]),
+    connected: (again) => connections(client, again),
     nodes: () => [{ command: (name, ...args) => client.sendCommand([name, ...args]) }],
     line: () => lineOver(client),
     listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),

@@ -26,6 +26,11 @@ export interface Port {
   /** Each primary. */
   nodes(): readonly Node[];
   /**
+   * Of one server: calls back at each new connection, before anything is answered on it, until the function that is returned
+   * is called.
+   */
+  connected?(again: () => void): () => void;
+  /**
    * One more connection like the client's, subscribed to one channel. It is never mended: `lost` is called once when it
    * ends, and a new one is a new call.
    */

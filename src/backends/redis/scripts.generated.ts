@@ -28,6 +28,10 @@ local function safely(act, ...)
   if done then return reply end
   return '! ' .. (type(reply) == 'table' and reply.err or tostring(reply))
 end
+local function first_ticket(value, now, proposed)
+  if proposed and (value or now - proposed < 1000000) then return proposed end
+  return now
+end
 local function set_free(lock, last)
   if redis.pcall('SET', lock, '1 free ' .. last, 'KEEPTTL').err then redis.call('DEL', lock) end
 end
@@ -47,7 +51,7 @@ local function refusal(now, claim, sole, lapse)
   return refused(now, 1, lapse)
 end
 local function alone(lock, value, now, claim, span, keep, queue, at_least)
-  local ticket = now
+  local ticket = first_ticket(value, now, at_least)
   local kind = kind_of(value)
   if kind == '1 line ' then return nil end
   if kind == '1 sole ' then
@@ -64,7 +68,6 @@ local function alone(lock, value, now, claim, span, keep, queue, at_least)
   end
   local last = value and value:sub(8, 23)
   if last and last >= ticket then ticket = digits(last + 1) end
-  if at_least and at_least > ticket then ticket = at_least end
   return set_sole(lock, ticket, now, claim, span, keep)
 end`;
 
@@ -210,14 +213,17 @@ local function enter(claim, span, keep_for, queue, at_least)
   if empty then return alone(lock, '1 free ' .. last, now, claim, span, keep_for, queue, at_least) end
   local record = redis.call('HGET', claims, id)
   local score = record and redis.call('ZSCORE', line, id)
-  local ticket, held = now, nil
+  local ticket, held = first_ticket(true, now, at_least), nil
   if score then
     ticket, held = record:sub(1, 16), tonumber(score) < 0
+    if held and at_least and at_least > ticket then
+      ticket = at_least
+      if digits(ticket + span - 1) > last then last = digits(ticket + span - 1) end
+    end
   else
     held = served and taken + take <= math.min(room, of)
     if held then take_seats(take, of) end
     if last >= ticket then ticket = digits(last + 1) end
-    if at_least and at_least > ticket then ticket = at_least end
   end
   if held or queue == '1' then
     local lapse = time + ttl * 1000
@@ -255,7 +261,7 @@ end`;
 
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: 'e568614fbf978059f6f273e7324c457c649f07c6',
+  sha1: 'e9825e4a7fa7d5a15eda36cf5b1f19c2f9d479bf',
   text: `local time = redis.call('TIME')
 local now = time[1] .. time[2]
 local replies, done, SECOND = {}, 0, 1000000
@@ -263,18 +269,17 @@ for i = 1, #ARGV / 6 do
   local a = 6 * i
   local key = KEYS[3 * i - 2]
   local value = redis.pcall('GET', key)
-  if #now ~= 16 or now > ARGV[a - 4] or ARGV[a] ~= '' then break end
-  local ticket, reply = now, tonumber(now)
+  if #now ~= 16 or now > ARGV[a - 4] then break end
+  local ticket = now
+  if ARGV[a] ~= '' and (value or now - ARGV[a] < SECOND) then ticket = ARGV[a] end
   if value then
     if value.err or value:sub(1, 7) ~= '1 free ' or #value ~= 23 then break end
     local last = value:sub(8)
-    if last >= now then
-      if last - now > SECOND then break end
-      ticket = ('%.0f'):format(last + 1)
-      reply = ticket .. ' ' .. now
-    end
+    if last >= ticket then ticket = ('%016.0f'):format(last + 1) end
   end
-  local last = ARGV[a - 3] == '1' and ticket or ('%.0f'):format(ticket + ARGV[a - 3] - 1)
+  if ticket - now > SECOND then break end
+  local reply = ticket == now and tonumber(now) or ticket .. ' ' .. now
+  local last = ARGV[a - 3] == '1' and ticket or ('%016.0f'):format(ticket + ARGV[a - 3] - 1)
   redis.call('SET', key, '1 sole ' .. last .. ' ' .. ticket .. ' ' .. now .. ' ' .. ARGV[a - 5], 'PX', ARGV[a - 2])
   replies[i], done = reply, i
 end
@@ -291,7 +296,7 @@ return replies`,
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: 'a5a4380dd7f6ea8c82894711ac6aec4083a9fc68',
+  sha1: '192ea8e37e1dddc81084141e6c12ee01df6964ae',
   text: `${alone}
 local now = clock(redis.call('TIME'))
 local value = redis.call('GET', KEYS[1])
@@ -318,7 +323,7 @@ return 0`,
 
 export const INSPECT: Script = {
   name: 'inspect',
-  sha1: '3f36ca4fbbbf7d89cff8528260610483ac57210f',
+  sha1: 'd8f482b0580ec0afb26c8f13fdcbab410fbc053d',
   text: `${alone}
 local now = clock(redis.call('TIME'))
 local value = redis.call('GET', KEYS[1])
@@ -345,7 +350,7 @@ return replies`,
 
 export const PASS: Script = {
   name: 'pass',
-  sha1: 'ddcd4854254e78fff5903d74187176cac6c4462f',
+  sha1: '6d43714c8c3c8f4a8c7c49a0b3399a4c8f066b48',
   text: `${alone}
 local now = clock(redis.call('TIME'))
 ${line}
@@ -357,7 +362,7 @@ return { freed, safely(attempt, 1, 2, redis.pcall('GET', KEYS[1])) }`,
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: 'ed8db2edd252dc4c9e3b15d45116d5389aefa00a',
+  sha1: 'e8220ffb40db0200faae07f844de9de89e2633fb',
   text: `local replies, done = {}, 0
 for i = 1, #ARGV do
   local id = ARGV[i]
@@ -379,7 +384,7 @@ return replies`,
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: '1c2846815f11176c33f82a9c784efb270d966083',
+  sha1: 'c0d50d40771675fe62e33e897700dbdb2e747c4c',
   text: `${alone}
 local now = clock(redis.call('TIME'))
 ${line}

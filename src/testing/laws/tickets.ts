@@ -72,6 +72,40 @@ export const tickets: readonly Law[] = [
       above((await scene.contender().gets()).ticket, proposed + 1n);
     },
   },
+  {
+    name: 'an attempt again with a higher proposal raises the ticket of a hold to it, and all later ones above it',
+    needs: ['fencing'],
+    async check(scene) {
+      const holder = scene.contender({ queue: false, span: SPAN });
+      const { ticket } = await holder.gets();
+      const atLeast = ticket + LEAP;
+      try {
+        assert.equal((await holder.gets({ ...holder.claim, atLeast })).ticket, atLeast, 'the ticket after the raise');
+      } catch (error) {
+        if (isLockError(error, 'LOCK_UNSUPPORTED')) return;
+        throw error;
+      }
+      assert.equal((await holder.gets()).ticket, atLeast, 'a ticket is never lowered again');
+      await holder.renews();
+      await holder.leaves();
+      above((await scene.contender({ queue: false }).gets()).ticket, atLeast + BigInt(SPAN));
+    },
+  },
+  {
+    name: 'a proposal raises nothing for a claim that is not admitted',
+    needs: ['fencing'],
+    async check(scene) {
+      const [holder, other] = scene.pair({ queue: false });
+      const { ticket } = await holder.gets();
+      try {
+        await other.waits({ ...other.claim, atLeast: ticket + LEAP });
+      } catch (error) {
+        if (isLockError(error, 'LOCK_UNSUPPORTED')) return;
+        throw error;
+      }
+      assert.equal((await holder.gets()).ticket, ticket);
+    },
+  },
 ];
 
 async function growsOver(

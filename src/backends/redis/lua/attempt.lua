@@ -16,19 +16,19 @@ for i = 1, #ARGV / 6 do
   local a = 6 * i
   local key = KEYS[3 * i - 2]
   local value = redis.pcall('GET', key)
-  if #now ~= 16 or now > ARGV[a - 4] or ARGV[a] ~= '' then break end
-  local ticket, reply = now, tonumber(now)
+  if #now ~= 16 or now > ARGV[a - 4] then break end
+  local ticket = now
+  -- See first_ticket in include/alone.lua.
+  if ARGV[a] ~= '' and (value or now - ARGV[a] < SECOND) then ticket = ARGV[a] end
   if value then
     if value.err or value:sub(1, 7) ~= '1 free ' or #value ~= 23 then break end
     local last = value:sub(8)
-    if last >= now then
-      -- The tickets that were reserved are ahead of the clock, by ms; by more, the key has to live longer.
-      if last - now > SECOND then break end
-      ticket = ('%.0f'):format(last + 1)
-      reply = ticket .. ' ' .. now
-    end
+    if last >= ticket then ticket = ('%016.0f'):format(last + 1) end
   end
-  local last = ARGV[a - 3] == '1' and ticket or ('%.0f'):format(ticket + ARGV[a - 3] - 1)
+  -- Tickets that were reserved or proposed are ahead of the clock, by ms; by more, the key has to live longer.
+  if ticket - now > SECOND then break end
+  local reply = ticket == now and tonumber(now) or ticket .. ' ' .. now
+  local last = ARGV[a - 3] == '1' and ticket or ('%016.0f'):format(ticket + ARGV[a - 3] - 1)
   redis.call('SET', key, '1 sole ' .. last .. ' ' .. ticket .. ' ' .. now .. ' ' .. ARGV[a - 5], 'PX', ARGV[a - 2])
   replies[i], done = reply, i
 end

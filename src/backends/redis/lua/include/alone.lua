@@ -38,6 +38,14 @@ local function safely(act, ...)
   return '! ' .. (type(reply) == 'table' and reply.err or tostring(reply))
 end
 
+-- The least ticket of a new claim: the engine's time, or what a quorum proposes for it. A lock that remembers its last ticket
+-- needs no time to stay above it. One that does not (a day without use, or lost data) takes a proposal that is hardly behind
+-- the clock, so that servers whose clocks differ can agree on one number; an older one may be below what was forgotten.
+local function first_ticket(value, now, proposed)
+  if proposed and (value or now - proposed < 1000000) then return proposed end
+  return now
+end
+
 local function set_free(lock, last)
   -- Short of memory, SET is refused and DEL is not. The next ticket is still the engine's time.
   if redis.pcall('SET', lock, '1 free ' .. last, 'KEEPTTL').err then redis.call('DEL', lock) end
@@ -64,7 +72,7 @@ end
 
 -- The claim's attempt if the lock's string is enough to answer it. nil: a line is needed.
 local function alone(lock, value, now, claim, span, keep, queue, at_least)
-  local ticket = now
+  local ticket = first_ticket(value, now, at_least)
   local kind = kind_of(value)
   if kind == '1 line ' then return nil end
   if kind == '1 sole ' then
@@ -81,6 +89,5 @@ local function alone(lock, value, now, claim, span, keep, queue, at_least)
   end
   local last = value and value:sub(8, 23)
   if last and last >= ticket then ticket = digits(last + 1) end
-  if at_least and at_least > ticket then ticket = at_least end
   return set_sole(lock, ticket, now, claim, span, keep)
 end

@@ -172,14 +172,17 @@ local function enter(claim, span, keep_for, queue, at_least)
   if empty then return alone(lock, '1 free ' .. last, now, claim, span, keep_for, queue, at_least) end
   local record = redis.call('HGET', claims, id)
   local score = record and redis.call('ZSCORE', line, id)
-  local ticket, held = now, nil
+  local ticket, held = first_ticket(true, now, at_least), nil
   if score then
     ticket, held = record:sub(1, 16), tonumber(score) < 0
+    if held and at_least and at_least > ticket then
+      ticket = at_least
+      if digits(ticket + span - 1) > last then last = digits(ticket + span - 1) end
+    end
   else
     held = served and taken + take <= math.min(room, of)
     if held then take_seats(take, of) end
     if last >= ticket then ticket = digits(last + 1) end
-    if at_least and at_least > ticket then ticket = at_least end
   end
   if held or queue == '1' then
     local lapse = time + ttl * 1000
