@@ -38,7 +38,7 @@ export interface Claim extends Handle, Seats {
   readonly within: number;
   /**
    * The ticket may not be lower than this (a quorum's proposal). An attempt again raises the ticket of a claim that is still
-   * admitted to it, never its place in line; an engine that cannot throws `LOCK_UNSUPPORTED`.
+   * admitted to it, never its place in line; an engine that cannot do that keeps the ticket it gave.
    */
   readonly atLeast?: bigint;
   /** The hold must last its ttl even where the engine would free it when it notices that its process is dead (`minHold`). */

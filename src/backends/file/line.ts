@@ -1,6 +1,5 @@
 import { ALL_SEATS, admitted, type Seats } from '../../core/admission.ts';
 import { type Claim, PLACE_TTL } from '../../core/backend.ts';
-import { LockError } from '../../core/errors.ts';
 import type { Row, Statements } from './statements.ts';
 
 interface Tally {
@@ -87,12 +86,9 @@ export class Line {
     this.#write();
   }
 
-  /** Gives it a higher ticket. Here a ticket is a place too, so that needs a line of one, as a quorum's always is. */
+  /** Gives it a higher ticket. Here a ticket is a place too, so only a line of one, as a quorum's always is, can do that. */
   raise(row: Row, ticket: number): Row {
-    if (ticket <= row.ticket) return row;
-    if (this.#head?.ticket !== row.ticket || this.#after(row.ticket) !== null) {
-      throw new LockError('LOCK_UNSUPPORTED', 'the file backend cannot raise the ticket of a claim that is not alone');
-    }
+    if (ticket <= row.ticket || this.#head?.ticket !== row.ticket || this.#after(row.ticket) !== null) return row;
     this.#sql.raise.run(ticket, this.#key, row.ticket);
     this.#head = { ...this.#head, ticket };
     return this.#head;
