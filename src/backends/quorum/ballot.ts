@@ -1,0 +1,249 @@
+import { isExclusive } from '../../core/admission.ts';
+import type { Attempt, Claim, Grant } from '../../core/backend.ts';
+import type { Clock } from '../../core/clock.ts';
+import { deadlineOf } from '../../core/deadline.ts';
+import { answerOf } from './answer.ts';
+import type { Node } from './node.ts';
+import { tally, tallyRelease } from './tally.ts';
+
+/** What a ballot knows of its quorum. */
+export interface Council {
+  readonly nodes: readonly Node[];
+  readonly majority: number;
+  readonly clock: Clock;
+  /** Tickets are tokens: no engine among the nodes is without. */
+  readonly fenced: boolean;
+  /** The part of a lease that is good for so much of it after drift (see `quorum`). */
+  readonly worth: number;
+  /** The highest number any node has given. */
+  highest: bigint;
+}
+
+/** What one node has said. `asked`: it may have something of this claim to give back. */
+export type Said =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'yes'; readonly ticket: bigint; readonly until: number; readonly lost?: AbortSignal }
+  | { readonly kind: 'no'; readonly why: 'refused' | 'late' | Error; readonly asked: boolean };
+
+const OPEN: Said = { kind: 'open' };
+const REFUSED: Said = { kind: 'no', why: 'refused', asked: false };
+const LATE: Said = { kind: 'no', why: 'late', asked: false };
+
+/** The patience with one node. Short, since it is only spent where the others leave the outcome open. ms. */
+export const patienceOf = ({ ttl, within }: Pick<Claim, 'ttl' | 'within'>): number =>
+  Math.min(1_000, Math.max(100, ttl / 4), within * 0.8);
+
+/** One claim put to all nodes at once; afterwards, what each of them keeps of it, until it is given back. */
+export class Ballot {
+  readonly outcome: Promise<Attempt>;
+  /** What tells it from all others where everyone may see it. */
+  readonly tag: string;
+  readonly claim: Claim;
+  grant: Grant | undefined;
+  readonly #council: Council;
+  readonly #fenced: boolean;
+  readonly #within: number;
+  readonly #began: number;
+  /** The claim as each node has it, under an id of its own. */
+  readonly #claims: Claim[];
+  readonly #said: Said[];
+  readonly #lost = new AbortController();
+  #settle!: { resolve(answer: Attempt): void; reject(error: unknown): void };
+  #settled = false;
+  #over = false;
+
+  constructor(council: Council, claim: Claim) {
+    const { nodes, clock } = council;
+    this.#council = council;
+    this.claim = claim;
+    this.tag = clock.id().slice(0, 15);
+    this.#fenced = council.fenced && isExclusive(claim);
+    this.#within = patienceOf(claim);
+    this.#began = clock.now();
+    const label = `${this.tag} ${claim.label}`;
+    this.#claims = nodes.map(() => ({ ...claim, id: clock.id(), queue: false, within: this.#within, label }));
+    this.#said = nodes.map(() => OPEN);
+    this.outcome = new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
+    this.outcome.catch(() => {}); // whoever asked is told; a ballot that was given back has nobody
+  }
+
+  /** Asks all nodes, unless the claim was given back meanwhile. */
+  open(): Promise<Attempt> {
+    const { nodes, highest } = this.#council;
+    const { atLeast = 0n } = this.claim;
+    const proposal = atLeast > highest ? atLeast : highest + 1n;
+    for (const i of nodes.keys()) {
+      const absence = nodes[i]!.absence;
+      if (absence) this.#said[i] = { kind: 'no', why: new Error(absence), asked: false };
+    }
+    for (const i of nodes.keys()) if (this.#said[i] === OPEN) this.#ask(i, proposal > 1n ? proposal : undefined);
+    this.#count();
+    return this.outcome;
+  }
+
+  /** Whether a node may keep this claim: it says so, or nobody knows. */
+  keeps(i: number): boolean {
+    const said = this.#said[i]!;
+    return said.kind !== 'no' || said.asked;
+  }
+
+  /** The claim as the node has it. */
+  at(i: number): Claim {
+    return this.#claims[i]!;
+  }
+
+  /** Nodes that admitted it, when it was counted. */
+  get unanimous(): boolean {
+    return this.#said.every((said) => said !== REFUSED);
+  }
+
+  /**
+   * Asks a node for the vote it lost or never gave. Only right after a majority has confirmed the hold: then nobody else can
+   * have one, and this vote takes nothing from anybody. So a hold outlives the restart of each node, one after the other.
+   */
+  mend(i: number): void {
+    if (this.#over || this.#said[i] === OPEN || !this.grant) return;
+    this.#freshId(i);
+    this.#ask(i, this.#fenced ? this.grant.ticket : undefined);
+  }
+
+  /**
+   * Gives it back on every node that may have some of it. Resolves when it is certain whether that freed a majority; what is
+   * left goes on in the background.
+   */
+  giveBack(): Promise<boolean> {
+    this.#over = true;
+    this.#lost.abort();
+    const { nodes, majority } = this.#council;
+    const answers = nodes.map((_, i): 'open' | 'nothing' | 'freed' | 'unknown' => (this.keeps(i) ? 'open' : 'nothing'));
+    return new Promise((resolve, reject) => {
+      const count = (): void => {
+        const freed = tallyRelease(answers, majority);
+        if (freed === 'unknown') reject(new Error('no node has said whether it was released'));
+        else if (freed !== undefined) resolve(freed);
+      };
+      for (const [i, answer] of answers.entries()) {
+        if (answer === 'nothing') continue;
+        this.#undo(i, (freed) => {
+          answers[i] = freed === undefined ? 'unknown' : freed ? 'freed' : 'nothing';
+          count();
+        });
+      }
+      count();
+      if (!this.#settled) this.#end(() => this.#settle.reject(new Error('it was given back before it was answered')));
+    });
+  }
+
+  #ask(i: number, atLeast: bigint | undefined): void {
+    const { nodes, clock } = this.#council;
+    const sent = clock.now();
+    const claim = { ...this.#claims[i]!, atLeast };
+    this.#said[i] = OPEN;
+    const late = (): void => {
+      // Its vote was counted as unknown, and is asked for or given back as such: back it goes only if it is over by now.
+      if (this.#over || this.#claims[i]!.id !== claim.id) this.#undo(i, undefined, claim);
+    };
+    nodes[i]!.attempt(claim, late).then(
+      (answer) => this.#heard(i, claim, answer, sent),
+      (why) => this.#hear(i, { kind: 'no', why: errorOf(why), asked: true }),
+    );
+  }
+
+  #heard(i: number, claim: Claim, answer: Attempt, sent: number): void {
+    const keptLower = answer.granted && claim.atLeast !== undefined && answer.ticket < claim.atLeast;
+    if (keptLower && this.#fenced && !this.#over) this.#anew(i, claim);
+    else if (answer.granted) {
+      const { ticket, validFor, lost } = answer;
+      this.#hear(i, { kind: 'yes', ticket, until: sent + Math.min(validFor, this.claim.ttl), lost });
+    } else this.#hear(i, answer.late ? LATE : REFUSED);
+  }
+
+  /** An engine that cannot raise a ticket: the vote is given back and asked for once more, as a new one. */
+  #anew(i: number, { atLeast }: Claim): void {
+    const old = this.#claims[i]!;
+    this.#freshId(i);
+    this.#undo(
+      i,
+      () => {
+        if (this.#over) this.#hear(i, REFUSED);
+        else this.#ask(i, atLeast);
+      },
+      old,
+    );
+  }
+
+  /** An id that was given back, or that its node has forgotten, is never used again. */
+  #freshId(i: number): void {
+    this.#claims[i] = { ...this.#claims[i]!, id: this.#council.clock.id() };
+  }
+
+  #hear(i: number, said: Said): void {
+    this.#said[i] = said;
+    if (said.kind === 'yes') {
+      const last = said.ticket + BigInt(this.claim.span) - 1n;
+      if (last > this.#council.highest) this.#council.highest = last;
+      if (this.#over) this.#undo(i);
+      said.lost?.addEventListener('abort', () => this.#hear(i, REFUSED), { signal: this.#lost.signal });
+    }
+    this.#count();
+    const kept = this.#said.filter((_, j) => this.keeps(j)).length;
+    if (this.grant && kept < this.#council.majority) this.#lost.abort();
+  }
+
+  #count(): void {
+    if (this.#settled) return;
+    const verdict = tally(this.#said, this.#council.majority, this.#fenced);
+    if (verdict.kind === 'won') this.#win(verdict.ticket);
+    else if (verdict.kind === 'lost') this.#lose();
+    else if (verdict.kind === 'raise') {
+      for (const [i, said] of this.#said.entries())
+        if (said.kind === 'yes' && said.ticket < verdict.to) this.#ask(i, verdict.to);
+    }
+  }
+
+  #win(ticket: bigint): void {
+    const { majority, clock, worth } = this.#council;
+    const good = this.#said.flatMap((said) =>
+      said.kind === 'yes' && (!this.#fenced || said.ticket === ticket) ? [said] : [],
+    );
+    const until = good.map((said) => said.until).sort((a, b) => b - a)[majority - 1]!;
+    const validFor = (until - this.#began) * worth;
+    if (deadlineOf(this.#began, validFor) <= clock.now()) {
+      this.#lose(); // slower than the lease
+      return;
+    }
+    const lost = good.some((said) => said.lost) ? this.#lost.signal : undefined;
+    const grant = { granted: true as const, ticket: this.#fenced ? ticket : BigInt(`0x${this.tag}`), validFor, lost };
+    this.grant = grant;
+    this.#end(() => this.#settle.resolve(grant));
+  }
+
+  /** A minority is given back at once, and what is still to come, when it comes. */
+  #lose(): void {
+    const said = [...this.#said];
+    this.#over = true;
+    for (const i of said.keys()) if (this.keeps(i)) this.#undo(i);
+    this.#end(() => {
+      try {
+        this.#settle.resolve(answerOf(this.claim.key, this.#council, said));
+      } catch (error) {
+        this.#settle.reject(error);
+      }
+    });
+  }
+
+  #end(settle: () => void): void {
+    this.#settled = true;
+    settle();
+  }
+
+  #undo(i: number, told?: (freed: boolean | undefined) => void, handle: Claim = this.#claims[i]!): void {
+    const { nodes, clock } = this.#council;
+    const until = clock.now() + handle.ttl + this.#within;
+    void nodes[i]!.undo(handle, this.#within, until, told);
+  }
+}
+
+const errorOf = (why: unknown): Error => (why instanceof Error ? why : new Error(String(why)));

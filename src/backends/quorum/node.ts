@@ -1,0 +1,190 @@
+import type { Attempt, Backend, Claim, Finding, Grant, Handle, Renewal, Standing } from '../../core/backend.ts';
+import type { Clock } from '../../core/clock.ts';
+import { invalid, isLockError } from '../../core/errors.ts';
+import type { Patience } from './patience.ts';
+
+/** A node that does not answer is asked again this often, and left out between. ms. */
+const PROBE = 500;
+/** Pauses between tries to give something back: the first, doubled up to the last. ms. */
+const FIRST_PAUSE = 50;
+const LAST_PAUSE = 2_000;
+
+const UNGUARDED: Finding = {
+  severity: 'info',
+  code: 'restart-unseen',
+  message: 'nobody can see whether it started anew, so it counts at once when it did',
+  advice: 'let it keep its data over a restart, or keep it away for the longest lease after one',
+};
+
+/** What all nodes of one quorum share. */
+export interface House {
+  readonly clock: Clock;
+  readonly patience: Patience;
+  /** ms for which a node that started anew does not count; undefined: it counts at once. */
+  readonly guard: number | undefined;
+  /** Which node is which run of which server. */
+  readonly runs: Map<string, Node>;
+}
+
+/** One of the engines a quorum is made of: asked with patience of its own, left out while it is silent or not to be trusted. */
+export class Node {
+  readonly title: string;
+  readonly backend: Backend;
+  readonly #house: House;
+  readonly #pauses = new Set<() => void>();
+  #silent = false;
+  #probeAt = 0;
+  #run: string | undefined;
+  #nameless = false;
+  #guardedUntil = Number.NEGATIVE_INFINITY;
+  #closed = false;
+
+  constructor(backend: Backend, number: number, house: House) {
+    this.backend = backend;
+    this.title = `node ${number} (${backend.name})`;
+    this.#house = house;
+  }
+
+  /** Why it is of no use to ask it now. A silent node is asked now and then, so that it is found when it is back. */
+  get absence(): string | undefined {
+    const now = this.#house.clock.now();
+    const rest = this.#guardedUntil - now;
+    if (rest > 0) return `started anew, and does not count for another ${Math.ceil(rest)} ms`;
+    if (!this.#silent) return undefined;
+    if (now < this.#probeAt) return 'is silent';
+    this.#probeAt = now + PROBE;
+    return undefined;
+  }
+
+  /**
+   * @param late gets a grant that came when nobody waited for it any more
+   * @throws when its answer is unknown, or may not count
+   */
+  async attempt(claim: Claim, late: (grant: Grant) => void): Promise<Attempt> {
+    const answer = await this.#ask(this.backend.attempt(claim), claim.within, (attempt) => {
+      if (attempt.granted) late(attempt);
+    });
+    if (answer.granted) {
+      const known = this.#identify();
+      if (known) await known;
+    }
+    return answer;
+  }
+
+  renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
+    return this.#ask(this.backend.renew(claims), within);
+  }
+
+  /**
+   * Gives back whatever the node may have given this id: again and again, until the node says so or it must have lapsed.
+   * @param told hears of the first try: whether it freed something, undefined where nobody knows
+   */
+  async undo(
+    handle: Handle,
+    within: number,
+    until: number,
+    told?: (freed: boolean | undefined) => void,
+  ): Promise<void> {
+    for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 2, LAST_PAUSE)) {
+      try {
+        const { freed } = await this.#ask(this.backend.release(handle), within);
+        told?.(freed);
+        return;
+      } catch {
+        told?.(undefined);
+        told = undefined;
+        if (this.#closed || this.#house.clock.now() >= until) return;
+        await this.#pause(pause);
+        if (this.#closed) return;
+      }
+    }
+  }
+
+  list(prefix: string, within: number): Promise<Standing[]> {
+    return this.#ask(collected(this.backend.inspect!(prefix)), within);
+  }
+
+  evict(key: string, ticket: bigint, within: number): Promise<boolean> {
+    return this.#ask(this.backend.evict!(key, ticket), within);
+  }
+
+  /** With a warning where it cannot be seen that it started anew. */
+  async check(within: number): Promise<Finding[]> {
+    const found = await this.#ask(this.backend.check?.() ?? Promise.resolve([]), within);
+    return this.#house.guard !== undefined && (!this.backend.incarnation || this.#nameless)
+      ? [...found, UNGUARDED]
+      : found;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const wake of [...this.#pauses]) wake();
+    await this.backend.close();
+  }
+
+  #ask<T>(answer: Promise<T>, within: number, late?: (value: T) => void): Promise<T> {
+    const { patience, clock } = this.#house;
+    const heard = (): void => {
+      this.#silent = false;
+    };
+    answer.then(heard, heard);
+    const expired = (): void => {
+      this.#silent = true;
+      this.#probeAt = clock.now() + PROBE;
+    };
+    return patience.bound(answer, within, expired, late);
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        cancel();
+        this.#pauses.delete(wake);
+        resolve();
+      };
+      const cancel = this.#house.clock.after(ms, wake, true);
+      this.#pauses.add(wake);
+    });
+  }
+
+  /** Asked after the grant: where the run is still the one that was known, the grant is of that run too. */
+  #identify(): void | Promise<void> {
+    const run = this.#nameless ? undefined : this.backend.incarnation?.();
+    if (run === undefined || run === this.#run) return;
+    return this.#recognise(run);
+  }
+
+  /** Where the right to ask is missing there is no name, and so no guard. */
+  async #named(asked: string | Promise<string>): Promise<string | undefined> {
+    try {
+      return await asked;
+    } catch (error) {
+      if (!isLockError(error)) throw error;
+      this.#nameless = true;
+      return undefined;
+    }
+  }
+
+  async #recognise(asked: string | Promise<string>): Promise<void> {
+    const { runs, guard, clock } = this.#house;
+    const run = await this.#named(asked);
+    if (run === undefined || run === this.#run) return;
+    const other = runs.get(run);
+    if (other && other !== this) {
+      throw invalid(`${other.title} and ${this.title} of a quorum are the same server; give it independent ones`);
+    }
+    const before = this.#run;
+    if (before !== undefined) runs.delete(before);
+    runs.set(run, this);
+    this.#run = run;
+    if (before === undefined || guard === undefined) return;
+    this.#guardedUntil = clock.now() + guard;
+    throw new Error(`started anew: what it granted before may be forgotten, so it does not count for ${guard} ms`);
+  }
+}
+
+async function collected<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}

@@ -1,0 +1,200 @@
+import type {
+  Attempt,
+  Backend,
+  Claim,
+  Finding,
+  Handle,
+  Release,
+  Renewal,
+  Standing,
+  Traits,
+} from '../../core/backend.ts';
+import type { Clock } from '../../core/clock.ts';
+import { Ballot, type Council, patienceOf } from './ballot.ts';
+import { findings } from './check.ts';
+import { Node } from './node.ts';
+import { Patience } from './patience.ts';
+import { Rivals } from './rivals.ts';
+import { type Poll, standings } from './standings.ts';
+import { majorityOf, tallyRenewal } from './tally.ts';
+
+export interface QuorumTerms {
+  readonly drift: number;
+  /** ms for which a node that started anew does not count. */
+  readonly guard: number | undefined;
+  readonly maxTtl: number;
+  readonly clock: Clock;
+}
+
+/** What core takes off every lease already; see `deadlineOf`. */
+const CORE_DRIFT = 0.01;
+/** Longest time a node may take to list its locks. ms. */
+const LISTING = 5_000;
+
+/** N engines as one. What it knows of a hold, which node has it under which id, is here: a hold ends with its process. */
+export class Quorum implements Backend {
+  readonly name = 'quorum';
+  readonly traits: Traits;
+  readonly inspect: Backend['inspect'];
+  readonly evict: Backend['evict'];
+  readonly #council: Council;
+  readonly #patience: Patience;
+  readonly #rivals: Rivals;
+  readonly #ballots = new Map<string, Ballot>();
+
+  constructor(backends: readonly Backend[], { drift, guard, maxTtl, clock }: QuorumTerms) {
+    this.traits = traitsOf(backends, maxTtl);
+    this.#patience = new Patience(clock);
+    this.#rivals = new Rivals(clock);
+    const house = { clock, patience: this.#patience, guard, runs: new Map() };
+    this.#council = {
+      nodes: backends.map((backend, i) => new Node(backend, i + 1, house)),
+      majority: majorityOf(backends.length),
+      clock,
+      fenced: this.traits.fencing !== 'never',
+      worth: Math.min(1, (1 - drift) / (1 - CORE_DRIFT)),
+      highest: 0n,
+    };
+    const listing = backends.every(({ inspect }) => inspect);
+    this.inspect = listing ? (prefix) => this.#inspect(prefix) : undefined;
+    this.evict =
+      listing && backends.every(({ evict }) => evict) ? (key, ticket) => this.#evict(key, ticket) : undefined;
+  }
+
+  async attempt(claim: Claim): Promise<Attempt> {
+    const known = this.#ballots.get(claim.id);
+    if (known) return this.#again(known, claim);
+    const ballot = new Ballot(this.#council, claim);
+    this.#ballots.set(claim.id, ballot);
+    const courtesy = this.#rivals.courtesy(claim.key);
+    if (courtesy > 0) await new Promise<void>((resolve) => this.#council.clock.after(courtesy, resolve));
+    try {
+      const answer = await ballot.open();
+      if (answer.granted) {
+        this.#rivals.granted(claim.key, !ballot.unanimous);
+        return answer;
+      }
+      return { ...answer, retryAfter: this.#rivals.refused(claim.key) };
+    } finally {
+      if (!ballot.grant) this.#ballots.delete(claim.id);
+    }
+  }
+
+  async #again(ballot: Ballot, claim: Claim): Promise<Attempt> {
+    const { grant } = ballot;
+    if (!grant) return ballot.outcome;
+    const [renewal] = await this.renew([claim]);
+    if (typeof renewal === 'object') return { ...grant, validFor: renewal.validFor };
+    if (renewal !== 'gone') throw new Error('too few nodes answered to say whether the hold is still there');
+    if (this.#ballots.get(claim.id) === ballot) this.#ballots.delete(claim.id);
+    ballot.giveBack().catch(() => {});
+    return this.attempt(claim);
+  }
+
+  /** Every node that may have some of a hold is asked; where a majority confirms it, the others are asked for their vote anew. */
+  async renew(claims: readonly Claim[]): Promise<Renewal[]> {
+    if (claims.length === 0) return [];
+    const { nodes, majority } = this.#council;
+    const within = patienceOf({ ttl: Math.min(...claims.map(({ ttl }) => ttl)), within: Number.POSITIVE_INFINITY });
+    const ballots = claims.map(({ id }) => this.#ballots.get(id));
+    const answers = claims.map((_, j) =>
+      nodes.map((_, i): Renewal | 'open' => (ballots[j]?.grant && ballots[j].keeps(i) ? 'open' : 'gone')),
+    );
+    return new Promise((resolve) => {
+      const renewals: (Renewal | undefined)[] = claims.map(() => undefined);
+      let left = claims.length;
+      const count = (j: number): void => {
+        if (renewals[j] !== undefined) return;
+        renewals[j] = this.#worth(tallyRenewal(answers[j]!, majority));
+        if (renewals[j] !== undefined && --left === 0) resolve(renewals as Renewal[]);
+      };
+      const asking = nodes.map(async (node, i) => {
+        const asked = [...claims.keys()].filter((j) => answers[j]![i] === 'open');
+        if (asked.length === 0) return;
+        const heard = await node
+          .renew(
+            asked.map((j) => ({ ...ballots[j]!.at(i), ttl: claims[j]!.ttl })),
+            within,
+          )
+          .catch(() => []);
+        for (const [at, j] of asked.entries()) {
+          answers[j]![i] = heard[at] ?? 'unknown';
+          count(j);
+        }
+      });
+      for (const j of claims.keys()) count(j);
+      void Promise.all(asking).then(() => {
+        for (const [j, ballot] of ballots.entries()) {
+          if (typeof renewals[j] !== 'object') continue;
+          for (const [i, answer] of answers[j]!.entries()) if (answer === 'gone') ballot!.mend(i);
+        }
+      });
+    });
+  }
+
+  #worth(renewal: Renewal | undefined): Renewal | undefined {
+    return typeof renewal === 'object' ? { validFor: renewal.validFor * this.#council.worth } : renewal;
+  }
+
+  /** `next` asks for itself: there is no step that all nodes take together. */
+  async release({ id }: Handle): Promise<Release> {
+    const ballot = this.#ballots.get(id);
+    if (!ballot) return { freed: false };
+    this.#ballots.delete(id);
+    try {
+      return { freed: await ballot.giveBack() };
+    } finally {
+      this.#rivals.released(ballot.claim.key);
+    }
+  }
+
+  async *#inspect(prefix: string): AsyncIterable<Standing> {
+    for (const { standing } of await this.#poll(prefix)) yield standing;
+  }
+
+  async #evict(key: string, ticket: bigint): Promise<boolean> {
+    const poll = (await this.#poll(key)).find(({ standing }) => standing.key === key && standing.ticket === ticket);
+    if (!poll) return false;
+    const { nodes, majority } = this.#council;
+    const evicted = await Promise.all(
+      poll.tickets.map((at, i) => (at === undefined ? false : nodes[i]!.evict(key, at, LISTING).catch(() => false))),
+    );
+    return evicted.filter(Boolean).length >= majority || evicted.filter(Boolean).length === poll.votes;
+  }
+
+  async #poll(prefix: string): Promise<Poll[]> {
+    const { nodes, majority, fenced } = this.#council;
+    const lists = await Promise.all(nodes.map((node) => node.list(prefix, LISTING).catch(() => undefined)));
+    const heard = lists.filter((list) => list !== undefined).length;
+    if (heard < majority)
+      throw new Error(`${heard} of ${nodes.length} nodes listed their locks, ${majority} are needed`);
+    return standings(lists, majority, fenced);
+  }
+
+  check(): Promise<Finding[]> {
+    return findings(this.#council.nodes, LISTING);
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#council.nodes.map((node) => node.close()));
+    this.#patience.close();
+  }
+}
+
+function traitsOf(backends: readonly Backend[], maxTtl: number): Traits {
+  const traits = backends.map((backend) => backend.traits);
+  return {
+    // Majorities of a reader and of a writer meet in a node where they are in each other's way. Permits do not: of two permits
+    // over three nodes, three callers can each have two nodes.
+    seats: traits.some(({ seats }) => seats === 'exclusive') ? 'exclusive' : 'shared',
+    fair: false,
+    fencing: traits.some(({ fencing }) => fencing === 'never') ? 'never' : 'durable',
+    spans: traits.every(({ spans }) => spans),
+    wakes: 'never',
+    lapses: traits.every(({ lapses }) => lapses),
+    ttl: {
+      min: Math.max(...traits.map(({ ttl }) => ttl.min)),
+      max: Math.min(maxTtl, ...traits.map(({ ttl }) => ttl.max)),
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import type { Renewal } from '../../core/backend.ts';
+
+/** What one node has said to a claim: `open` while it is asked. */
+export type Vote =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'yes'; readonly ticket: bigint }
+  | { readonly kind: 'no' };
+
+/** `raise`: so many nodes admit the claim, but under different numbers; those below `to` are asked to take it. */
+export type Verdict =
+  | { readonly kind: 'open' | 'lost' }
+  | { readonly kind: 'won'; readonly ticket: bigint }
+  | { readonly kind: 'raise'; readonly to: bigint };
+
+const OPEN: Verdict = { kind: 'open' };
+const LOST: Verdict = { kind: 'lost' };
+
+/** More than half of those there are, answering or not: any two majorities share a node. */
+export const majorityOf = (nodes: number): number => Math.floor(nodes / 2) + 1;
+
+/**
+ * Settles as soon as no answer that is still to come can change the outcome.
+ *
+ * A fenced claim wins when one and the same majority admits it and keeps one and the same number as its highest. That number
+ * is the token. Whoever wins next shares a node with this majority, which gives it a higher number, and its token is at least
+ * what each node of its own majority gave. To count admissions over one majority and stored numbers over another is not
+ * enough: tokens then come out of order (`test/backends/quorum/tokens.test.ts` shows it).
+ */
+export function tally(votes: readonly Vote[], majority: number, fenced: boolean): Verdict {
+  const tickets: bigint[] = [];
+  let open = 0;
+  for (const vote of votes) {
+    if (vote.kind === 'yes') tickets.push(vote.ticket);
+    else if (vote.kind === 'open') open++;
+  }
+  if (tickets.length + open < majority) return LOST;
+  if (tickets.length < majority) return OPEN;
+  tickets.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  if (!fenced) return { kind: 'won', ticket: tickets.at(-1)! };
+  for (let i = majority - 1; i < tickets.length; i++) {
+    if (tickets[i] === tickets[i - majority + 1]) return { kind: 'won', ticket: tickets[i]! };
+  }
+  return { kind: 'raise', to: tickets[majority - 1]! };
+}
+
+/**
+ * What the answers to a renewal come to; `undefined` while it is open. A hold is good for as long as a majority of its
+ * nodes keeps it, and gone when no majority can any more.
+ */
+export function tallyRenewal(answers: readonly (Renewal | 'open')[], majority: number): Renewal | undefined {
+  const good = answers.flatMap((answer) => (typeof answer === 'object' ? [answer.validFor] : []));
+  const open = answers.filter((answer) => answer === 'open').length;
+  const unknown = answers.filter((answer) => answer === 'unknown').length;
+  if (good.length >= majority) return { validFor: good.sort((a, b) => b - a)[majority - 1]! };
+  if (good.length + open + unknown < majority) return 'gone';
+  return open === 0 ? 'unknown' : undefined;
+}
+
+/** Whether a release freed a hold; `undefined` while it is open. What was not heard lapses, or is freed in the background. */
+export function tallyRelease(
+  answers: readonly ('freed' | 'nothing' | 'unknown' | 'open')[],
+  majority: number,
+): boolean | 'unknown' | undefined {
+  const count = (kind: string): number => answers.filter((answer) => answer === kind).length;
+  if (count('freed') >= majority) return true;
+  if (answers.length - count('nothing') < majority) return false;
+  if (count('open') > 0) return undefined;
+  return count('freed') > 0 || 'unknown';
+}
