@@ -56,7 +56,10 @@ export interface Grant {
   /** Aborted as soon as the backend knows that the hold is gone. */
   readonly lost?: AbortSignal;
 }
-/** `retryAfter`: ms until the earliest lapse ahead. `late`: came after `within`; the engine's time is known now, ask again. */
+/**
+ * `retryAfter`: ms until the earliest lapse ahead, or until it is worth asking again where nobody is woken. `late`: came after
+ * `within`; the engine's time is known now, ask again.
+ */
 export type Refusal = {
   readonly granted: false;
   readonly ahead?: number;

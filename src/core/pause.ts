@@ -1,5 +1,5 @@
 import type { Answer } from './answer.ts';
-import { type Claim, PLACE_TTL, type Refusal, type Traits } from './backend.ts';
+import { type Attempt, type Claim, PLACE_TTL, type Refusal, type Traits } from './backend.ts';
 import type { Terms } from './options.ts';
 
 /** Safety net beside every watch: a waiter asks at least this often. ms. */
@@ -15,7 +15,9 @@ export function pauseAfter(
   random: number,
 ): number {
   const beside = answer && !answer.attempt.granted && wakes !== 'never';
-  return beside ? watchedPause(claim, answer.attempt as Refusal, random) : polledPause(claim, spin, tries, random);
+  return beside
+    ? watchedPause(claim, answer.attempt as Refusal, random)
+    : polledPause(claim, spin, tries, random, answer?.attempt);
 }
 
 /** ms in which a place in line needs a sign of life: three times before it may lapse. */
@@ -27,10 +29,16 @@ function watchedPause(claim: Claim, refusal: Refusal, random: number): number {
   return Math.max(1, Math.min(net, refusal.retryAfter ?? net)) + random * 5;
 }
 
-/** Never so long that its place in line would lapse. */
-function polledPause(claim: Claim, spin: Terms['spin'], tries: number, random: number): number {
-  const pause = backOff(spin, tries, random);
-  return claim.queue ? Math.min(pause, signOfLife(claim)) : pause;
+/** Never so long that its place in line would lapse, nor past the moment from which the engine says it is worth asking. */
+function polledPause(
+  claim: Claim,
+  spin: Terms['spin'],
+  tries: number,
+  random: number,
+  attempt: Attempt | undefined,
+): number {
+  const worthIt = (attempt?.granted === false && attempt.retryAfter) || Number.POSITIVE_INFINITY;
+  return Math.min(backOff(spin, tries, random), worthIt, claim.queue ? signOfLife(claim) : Number.POSITIVE_INFINITY);
 }
 
 /** Doubled with each try, part of it random, so that rivals part. */
