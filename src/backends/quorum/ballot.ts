@@ -31,7 +31,7 @@ const LATE: Said = { kind: 'no', why: 'late', asked: false };
 
 /** The patience with one node. Short, since it is only spent where the others leave the outcome open. ms. */
 export const patienceOf = ({ ttl, within }: Pick<Claim, 'ttl' | 'within'>): number =>
-  Math.min(1_000, Math.max(100, ttl / 4), within * 0.8);
+  Math.min(1_000, Math.max(250, ttl / 4), within * 0.8);
 
 /** One claim put to all nodes at once; afterwards, what each of them keeps of it, until it is given back. */
 export class Ballot {
@@ -47,7 +47,8 @@ export class Ballot {
   /** The claim as each node has it, under an id of its own. */
   readonly #claims: Claim[];
   readonly #said: Said[];
-  readonly #lost = new AbortController();
+  /** Where a node can tell that its vote is gone. Made when needed: to abort one costs as much as a message. */
+  #lost: AbortController | undefined;
   #settle!: { resolve(answer: Attempt): void; reject(error: unknown): void };
   #settled = false;
   #over = false;
@@ -115,7 +116,6 @@ export class Ballot {
    */
   giveBack(): Promise<boolean> {
     this.#over = true;
-    this.#lost.abort();
     const { nodes, majority } = this.#council;
     const answers = nodes.map((_, i): 'open' | 'nothing' | 'freed' | 'unknown' => (this.keeps(i) ? 'open' : 'nothing'));
     return new Promise((resolve, reject) => {
@@ -185,11 +185,12 @@ export class Ballot {
       const last = said.ticket + BigInt(this.claim.span) - 1n;
       if (last > this.#council.highest) this.#council.highest = last;
       if (this.#over) this.#undo(i);
-      said.lost?.addEventListener('abort', () => this.#hear(i, REFUSED), { signal: this.#lost.signal });
+      said.lost?.addEventListener('abort', () => this.#hear(i, REFUSED), { once: true });
     }
     this.#count();
+    if (!this.#lost || this.#over) return;
     const kept = this.#said.filter((_, j) => this.keeps(j)).length;
-    if (this.grant && kept < this.#council.majority) this.#lost.abort();
+    if (kept < this.#council.majority) this.#lost.abort();
   }
 
   #count(): void {
@@ -214,8 +215,9 @@ export class Ballot {
       this.#lose(); // slower than the lease
       return;
     }
-    const lost = good.some((said) => said.lost) ? this.#lost.signal : undefined;
-    const grant = { granted: true as const, ticket: this.#fenced ? ticket : BigInt(`0x${this.tag}`), validFor, lost };
+    if (good.some((said) => said.lost)) this.#lost = new AbortController();
+    const shown = this.#fenced ? ticket : BigInt(`0x${this.tag}`);
+    const grant: Grant = { granted: true, ticket: shown, validFor, lost: this.#lost?.signal };
     this.grant = grant;
     this.#end(() => this.#settle.resolve(grant));
   }

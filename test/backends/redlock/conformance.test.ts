@@ -1,0 +1,31 @@
+import { afterAll, beforeAll } from 'vitest';
+import { redlock } from '../../../src/backends/redlock/index.ts';
+import type { Subject } from '../../../src/testing/index.ts';
+import { startRedisNodes } from '../../kit/redis.ts';
+import type { Servers } from '../../kit/server.ts';
+import { describeConformance, describeOn } from '../../kit/suite.ts';
+import { Fleet, LIBRARIES, type Library } from '../redis/fleet.ts';
+
+describeOn('redis', 'redlock', () => {
+  let nodes: Servers;
+  let fleets: Fleet[];
+
+  beforeAll(async () => {
+    nodes = await startRedisNodes(5);
+    fleets = nodes.servers.map(({ port }) => new Fleet(port));
+  });
+  afterAll(async () => {
+    for (const fleet of fleets) await fleet[Symbol.asyncDispose]();
+    await nodes[Symbol.asyncDispose]();
+  });
+
+  const open = async (library: Library, prefix: string) =>
+    redlock(await Promise.all(fleets.map((fleet) => fleet.client(library))), { prefix });
+  const subject = (library: Library): Subject => ({
+    name: `redlock over ${library}`,
+    open: () => open(library, library),
+    apart: () => open(library, `${library}:apart`),
+  });
+
+  for (const library of LIBRARIES) describeConformance(subject(library));
+});
