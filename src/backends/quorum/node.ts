@@ -1,6 +1,6 @@
 import type { Attempt, Backend, Claim, Finding, Grant, Handle, Renewal, Standing } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
-import { invalid, isLockError } from '../../core/errors.ts';
+import { invalid, isLockError, type LockError } from '../../core/errors.ts';
 import type { Patience } from './patience.ts';
 
 /** A node that does not answer is asked again this often, and left out between. ms. */
@@ -24,6 +24,8 @@ export interface House {
   readonly guard: number | undefined;
   /** Which node is which run of which server. */
   readonly runs: Map<string, Node>;
+  /** Two nodes have turned out to be one server. */
+  misuse?: LockError;
 }
 
 /** One of the engines a quorum is made of: asked with patience of its own, left out while it is silent or not to be trusted. */
@@ -56,11 +58,18 @@ export class Node {
     return undefined;
   }
 
+  /** Finds out which run of which server it is. */
+  async introduce(within: number): Promise<void> {
+    const known = this.#identify();
+    if (known) await this.#ask(known, within);
+  }
+
   /**
    * @param late gets a grant that came when nobody waited for it any more
    * @throws when its answer is unknown, or may not count
    */
   async attempt(claim: Claim, late: (grant: Grant) => void): Promise<Attempt> {
+    if (this.#house.misuse) throw this.#house.misuse;
     const answer = await this.#ask(this.backend.attempt(claim), claim.within, (attempt) => {
       if (attempt.granted) late(attempt);
     });
@@ -171,7 +180,10 @@ export class Node {
     if (run === undefined || run === this.#run) return;
     const other = runs.get(run);
     if (other && other !== this) {
-      throw invalid(`${other.title} and ${this.title} of a quorum are the same server; give it independent ones`);
+      this.#house.misuse = invalid(
+        `${other.title} and ${this.title} of a quorum are the same server; give it independent ones`,
+      );
+      throw this.#house.misuse;
     }
     const before = this.#run;
     if (before !== undefined) runs.delete(before);

@@ -28,6 +28,8 @@ export interface QuorumTerms {
 
 /** What core takes off every lease already; see `deadlineOf`. */
 const CORE_DRIFT = 0.01;
+/** Longest time the first use waits for a node to name itself; one that is late does so with its first grant. ms. */
+const INTRODUCTION = 250;
 /** Longest time a node may take to list its locks. ms. */
 const LISTING = 5_000;
 
@@ -41,6 +43,7 @@ export class Quorum implements Backend {
   readonly #patience: Patience;
   readonly #rivals: Rivals;
   readonly #ballots = new Map<string, Ballot>();
+  #introduced = false;
 
   constructor(backends: readonly Backend[], { drift, guard, maxTtl, clock }: QuorumTerms) {
     this.traits = traitsOf(backends, maxTtl);
@@ -66,6 +69,7 @@ export class Quorum implements Backend {
     if (known) return this.#again(known, claim);
     const ballot = new Ballot(this.#council, claim);
     this.#ballots.set(claim.id, ballot);
+    if (!this.#introduced) await this.#introduce();
     const courtesy = this.#rivals.courtesy(claim.key);
     if (courtesy > 0) await new Promise<void>((resolve) => this.#council.clock.after(courtesy, resolve));
     try {
@@ -78,6 +82,12 @@ export class Quorum implements Backend {
     } finally {
       if (!ballot.grant) this.#ballots.delete(claim.id);
     }
+  }
+
+  /** The first use finds out whether two nodes are one server. */
+  async #introduce(): Promise<void> {
+    await Promise.allSettled(this.#council.nodes.map((node) => node.introduce(INTRODUCTION)));
+    this.#introduced = true;
   }
 
   async #again(ballot: Ballot, claim: Claim): Promise<Attempt> {

@@ -1,0 +1,242 @@
+import { describe, expect, test } from 'vitest';
+import { memory } from '../../../src/backends/memory.ts';
+import { quorum } from '../../../src/backends/quorum/index.ts';
+import { majorityOf, tally, tallyRelease, tallyRenewal, type Vote } from '../../../src/backends/quorum/tally.ts';
+import { EXCLUSIVE, SHARED } from '../../../src/core/admission.ts';
+import type { Backend, Claim } from '../../../src/core/backend.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { createLocks } from '../../../src/index.ts';
+
+const claim = (more: Partial<Claim> = {}): Claim => ({
+  ...{ key: 'k', id: systemClock.id(), ...EXCLUSIVE, ttl: 30_000, queue: false, span: 1, within: 5_000, label: 'test' },
+  ...more,
+});
+
+/** A node that does as it is told, and keeps what it was asked. */
+function told(backend: Backend, attempt: (asked: Promise<unknown>) => Promise<unknown>): Backend {
+  return new Proxy(backend, {
+    get: (target, name) => {
+      const value = Reflect.get(target, name, target);
+      if (name === 'attempt') return (asked: Claim) => attempt(target.attempt(asked));
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+const holders = async (backend: Backend, prefix = ''): Promise<number> => {
+  let count = 0;
+  for await (const { held } of backend.inspect!(prefix)) if (held) count++;
+  return count;
+};
+
+describe.each([2, 3, 4, 5])('of %i nodes', (count) => {
+  test('every set of nodes that somebody else holds settles, and a minority is given back', async () => {
+    for (let mask = 0; mask < 2 ** count; mask++) {
+      const nodes = Array.from({ length: count }, () => memory());
+      for (const [i, node] of nodes.entries()) if (mask & (1 << i)) await node.attempt(claim());
+      const taken = [...nodes.keys()].filter((i) => mask & (1 << i)).length;
+      const lock = quorum(nodes);
+      const { granted } = await lock.attempt(claim());
+      expect(granted, `with ${taken} of ${count} taken (mask ${mask})`).toBe(count - taken >= majorityOf(count));
+      if (granted) continue;
+      const left = await Promise.all(nodes.map((node) => holders(node)));
+      expect(left, `after a refusal with mask ${mask}`).toEqual(nodes.map((_, i) => (mask & (1 << i) ? 1 : 0)));
+    }
+  });
+
+  test('rivals who split the votes all get their turn', async () => {
+    const nodes = Array.from({ length: count }, () => memory());
+    const rivals = [1, 2, 3].map(() => createLocks(quorum(nodes)));
+    let inside = 0;
+    let last = 0n;
+    const turns = rivals.flatMap((locks) =>
+      Array.from({ length: 5 }, () =>
+        locks.mutex('one').run(
+          async ({ token }) => {
+            expect(++inside).toBe(1);
+            expect(token).toBeGreaterThan(last);
+            last = token;
+            await new Promise((resolve) => setTimeout(resolve, 1));
+            inside--;
+          },
+          { wait: 20_000 },
+        ),
+      ),
+    );
+    await Promise.all(turns);
+    for (const locks of rivals) await locks.close();
+  });
+});
+
+test('readers share a quorum, and a writer is alone in it', async () => {
+  const nodes = [memory(), memory(), memory()];
+  const [one, two] = [quorum(nodes), quorum(nodes)];
+  const reader = claim(SHARED);
+  expect((await one.attempt(reader)).granted).toBe(true);
+  expect((await two.attempt(claim(SHARED))).granted).toBe(true);
+  expect((await two.attempt(claim())).granted).toBe(false);
+});
+
+test('permits are refused, with the reason', () => {
+  const locks = createLocks(quorum([memory(), memory(), memory()]));
+  expect(() => locks.semaphore('s', { permits: 3 })).toThrow(/cannot count permits/);
+});
+
+test('a vote that comes after the outcome is undone', async () => {
+  const slow = memory();
+  const taken = [memory(), memory()];
+  for (const node of taken) await node.attempt(claim());
+  let answer = (): void => {};
+  const gate = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const late = told(slow, async (asked) => {
+    const granted = await asked;
+    await gate;
+    return granted;
+  });
+  const lock = quorum([...taken, late]);
+  expect((await lock.attempt(claim())).granted).toBe(false);
+  answer();
+  await expect.poll(() => holders(slow)).toBe(0);
+});
+
+test('a vote that comes after the node was given up is undone', async () => {
+  const slow = memory();
+  let answer = (): void => {};
+  const gate = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const late = told(slow, async (asked) => {
+    await gate; // as a message that is under way
+    return asked;
+  });
+  const lock = quorum([late, told(memory(), () => new Promise(() => {})), memory()]);
+  const asked = claim({ ttl: 400, within: 400 });
+  await expect(lock.attempt(asked)).rejects.toThrow(/1 of 3 nodes answered, 2 are needed/);
+  answer();
+  await expect.poll(() => holders(slow)).toBe(0);
+  await lock.close();
+});
+
+test('a majority that is slower than the lease is no grant, and leaves nothing', async () => {
+  const nodes = [1, 2, 3].map(() => memory());
+  const slow = nodes.map((node) =>
+    told(node, async (asked) => {
+      const granted = await asked;
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      return granted;
+    }),
+  );
+  const lock = quorum(slow);
+  expect((await lock.attempt(claim({ ttl: 40 }))).granted).toBe(false);
+  expect(await Promise.all(nodes.map((node) => holders(node)))).toEqual([0, 0, 0]);
+});
+
+test('drift shortens a lease', async () => {
+  const grant = await quorum([memory(), memory()], { drift: 0.2 }).attempt(claim({ ttl: 10_000 }));
+  if (!grant.granted) throw new Error('refused');
+  expect(grant.validFor * 0.99).toBeCloseTo(8_000, -2);
+});
+
+test('a minority of nodes that never answers costs no time, and a hold outlives the loss of its votes one by one', async () => {
+  const nodes = [1, 2, 3, 4, 5].map(() => memory());
+  const hung = [memory(), memory()].map((node) => told(node, () => new Promise(() => {})));
+  const lock = quorum([...hung, ...nodes.slice(2)]);
+  const began = performance.now();
+  expect((await lock.attempt(claim({ key: 'other' }))).granted).toBe(true);
+  expect(performance.now() - began).toBeLessThan(200);
+  await lock.close();
+
+  const whole = quorum(nodes);
+  const held = claim();
+  const { granted } = await whole.attempt(held);
+  expect(granted).toBe(true);
+  for (const node of nodes) {
+    for await (const { key, ticket } of node.inspect!('k')) await node.evict!(key, ticket);
+    expect(await whole.renew([held])).toEqual([{ validFor: 30_000 }]);
+    await expect.poll(() => holders(node, 'k')).toBe(1);
+  }
+});
+
+test('a hold is gone when a majority has lost it', async () => {
+  const nodes = [memory(), memory(), memory()];
+  const lock = quorum(nodes);
+  const held = claim();
+  await lock.attempt(held);
+  for (const node of nodes.slice(1))
+    for await (const { key, ticket } of node.inspect!('')) await node.evict!(key, ticket);
+  expect(await lock.renew([held])).toEqual(['gone']);
+});
+
+test('a node that started anew does not count until the longest lease is over', async () => {
+  let run = 'first';
+  const empty = { at: memory() };
+  const restarting = new Proxy(memory(), {
+    get: (_, name) => {
+      if (name === 'incarnation') return () => run;
+      const value = Reflect.get(empty.at, name, empty.at);
+      return typeof value === 'function' ? value.bind(empty.at) : value;
+    },
+  });
+  const down = told(memory(), () => Promise.reject(new Error('connection refused')));
+  for (const restartGuard of [true, false]) {
+    empty.at = memory();
+    const lock = quorum([restarting, memory(), down], { restartGuard, maxTtl: 300 });
+    const first = claim({ ttl: 100 });
+    expect((await lock.attempt(first)).granted).toBe(true);
+    await lock.release(first);
+    run = `after ${run}`;
+    empty.at = memory();
+    const next = claim({ ttl: 100 });
+    if (restartGuard) {
+      await expect(lock.attempt(next)).rejects.toThrow(/node 1 \(memory\) started anew/);
+      expect(await holders(empty.at)).toBe(0);
+      await expect
+        .poll(() => lock.attempt(claim({ ttl: 100 })).catch(() => ({ granted: false })))
+        .toMatchObject({
+          granted: true,
+        });
+    } else expect((await lock.attempt(next)).granted).toBe(true);
+    await lock.close();
+  }
+});
+
+test('two nodes that are the same server are refused at the first use', async () => {
+  const twin = (): Backend => Object.assign(memory(), { incarnation: () => 'the same' });
+  const lock = quorum([twin(), twin(), memory()]);
+  await expect(lock.attempt(claim())).rejects.toMatchObject({ code: 'LOCK_INVALID' });
+});
+
+const yes = (ticket: bigint): Vote => ({ kind: 'yes', ticket });
+const no: Vote = { kind: 'no' };
+const open: Vote = { kind: 'open' };
+
+test.each([
+  [[open, open, open], { kind: 'open' }],
+  [[yes(1n), yes(1n), open], { kind: 'won', ticket: 1n }],
+  [[yes(1n), no, no], { kind: 'lost' }],
+  [[yes(1n), no, open], { kind: 'open' }],
+  [[yes(1n), yes(2n), open], { kind: 'raise', to: 2n }],
+  [[yes(1n), yes(9n), yes(2n)], { kind: 'raise', to: 2n }],
+  [[yes(9n), yes(2n), yes(2n)], { kind: 'won', ticket: 2n }],
+  [[yes(1n), yes(1n), no, no], { kind: 'lost' }],
+  [[no, no, open, open], { kind: 'lost' }],
+] as [Vote[], unknown][])('tally %#', (votes, verdict) => {
+  expect(tally(votes, majorityOf(votes.length), true)).toEqual(verdict);
+});
+
+test('a renewal is certain as soon as a majority is', () => {
+  const good = { validFor: 10 };
+  expect(tallyRenewal([good, { validFor: 5 }, 'open'], 2)).toEqual({ validFor: 5 });
+  expect(tallyRenewal(['gone', 'gone', 'open'], 2)).toBe('gone');
+  expect(tallyRenewal([good, 'gone', 'open'], 2)).toBeUndefined();
+  expect(tallyRenewal([good, 'gone', 'unknown'], 2)).toBe('unknown');
+});
+
+test('a release is certain as soon as a majority is', () => {
+  expect(tallyRelease(['freed', 'freed', 'open'], 2)).toBe(true);
+  expect(tallyRelease(['nothing', 'nothing', 'open'], 2)).toBe(false);
+  expect(tallyRelease(['freed', 'nothing', 'unknown'], 2)).toBe(true);
+  expect(tallyRelease(['unknown', 'nothing', 'unknown'], 2)).toBe('unknown');
+});
