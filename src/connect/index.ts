@@ -9,13 +9,16 @@ import { mongodbUrl } from './engines/mongodb.ts';
 import { mysqlUrl } from './engines/mysql.ts';
 import { postgresUrl } from './engines/postgres.ts';
 import { redisUrl } from './engines/redis.ts';
+import { redlockUrl } from './engines/redlock.ts';
 import { zookeeperUrl } from './engines/zookeeper.ts';
+import { several } from './several.ts';
 import { type Address, parseAddress } from './url.ts';
 
 const ENGINES: readonly EngineUrl[] = [
   memoryUrl,
   fileUrl,
   redisUrl,
+  redlockUrl,
   postgresUrl,
   mysqlUrl,
   mongodbUrl,
@@ -26,11 +29,12 @@ const ENGINES: readonly EngineUrl[] = [
 /**
  * Locks on the engine that a URL names. The connection is opened here, owned, and ended by `close()`.
  * @param url `memory:`, `file:./locks.db`, `redis://host`… Every server takes `?prefix=`, and its page says what else.
+ * Several URLs are a quorum of what they name.
  * @throws LockError `LOCK_INVALID` for a bad URL, `LOCK_UNSUPPORTED` when the driver is not installed, `LOCK_UNAVAILABLE`
  * when the server cannot be reached within 5 s. No error shows credentials.
  */
-export async function connect(url: string, defaults?: LocksDefaults): Promise<Locks> {
-  const { backend, reached } = await open(parseAddress(url));
+export async function connect(url: string | readonly string[], defaults?: LocksDefaults): Promise<Locks> {
+  const { backend, reached } = await (Array.isArray(url) ? several(url.map(open)) : open(url as string));
   try {
     await reached;
     return createLocks(backend, defaults);
@@ -40,7 +44,8 @@ export async function connect(url: string, defaults?: LocksDefaults): Promise<Lo
   }
 }
 
-async function open(address: Address): Promise<Opened> {
+async function open(url: string): Promise<Opened> {
+  const address = parseAddress(url);
   const engine = ENGINES.find(({ schemes }) => schemes.includes(address.scheme));
   if (!engine) {
     const examples = ENGINES.map(({ example }) => example).join(', ');

@@ -31,7 +31,7 @@ const LATE: Said = { kind: 'no', why: 'late', asked: false };
 
 /** The patience with one node. Short, since it is only spent where the others leave the outcome open. ms. */
 export const patienceOf = ({ ttl, within }: Pick<Claim, 'ttl' | 'within'>): number =>
-  Math.min(1_000, Math.max(250, ttl / 4), within * 0.8);
+  Math.min(500, Math.max(250, ttl / 4), within * 0.8);
 
 /** One claim put to all nodes at once; afterwards, what each of them keeps of it, until it is given back. */
 export class Ballot {

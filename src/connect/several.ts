@@ -1,0 +1,44 @@
+import { LockError } from '../core/errors.ts';
+import { bounded } from './bounded.ts';
+import type { Opened } from './engine.ts';
+
+/** Several engines as one: a quorum, which is there when a majority of them is. */
+export async function several(opening: readonly Promise<Opened>[]): Promise<Opened> {
+  const results = await Promise.allSettled(opening);
+  const nodes = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  try {
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
+    const { quorum } = await import('../backends/quorum/index.ts');
+    const reached = majorityReached(nodes);
+    reached.catch(() => {}); // whoever opens them waits for it
+    return { backend: quorum(nodes.map(({ backend }) => backend)), reached };
+  } catch (error) {
+    await Promise.allSettled(nodes.map(({ backend }) => bounded(backend.close())));
+    throw error;
+  }
+}
+
+/** As soon as a majority is there, or cannot be. */
+function majorityReached(nodes: readonly Opened[]): Promise<void> {
+  const needed = Math.floor(nodes.length / 2) + 1;
+  return new Promise((resolve, reject) => {
+    let reached = 0;
+    const failures: Error[] = [];
+    for (const node of nodes) {
+      node.reached.then(
+        () => ++reached === needed && resolve(),
+        (error: Error) => {
+          failures.push(error);
+          if (nodes.length - failures.length === needed - 1) reject(tooFew(nodes.length, needed, failures));
+        },
+      );
+    }
+  });
+}
+
+const tooFew = (count: number, needed: number, failures: readonly Error[]): LockError =>
+  new LockError(
+    'LOCK_UNAVAILABLE',
+    `${needed} of ${count} servers are needed, and these could not be reached: ${failures.map(({ message }) => message).join('; ')}`,
+    { cause: new AggregateError(failures) },
+  );
