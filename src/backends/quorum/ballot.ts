@@ -77,7 +77,7 @@ export class Ballot {
     const proposal = atLeast > highest ? atLeast : highest + 1n;
     for (const i of nodes.keys()) {
       const absence = nodes[i]!.absence;
-      if (absence) this.#said[i] = { kind: 'no', why: new Error(absence), asked: false };
+      if (absence) this.#said[i] = { kind: 'no', why: absence, asked: false };
     }
     for (const i of nodes.keys()) if (this.#said[i] === OPEN) this.#ask(i, proposal > 1n ? proposal : undefined);
     this.#count();

@@ -9,6 +9,9 @@ const PROBE = 500;
 const FIRST_PAUSE = 50;
 const LAST_PAUSE = 2_000;
 
+/** Made once: with its stack an error costs more than a message. */
+const SILENT = new Error('is silent');
+
 const UNGUARDED: Finding = {
   severity: 'info',
   code: 'restart-unseen',
@@ -48,12 +51,12 @@ export class Node {
   }
 
   /** Why it is of no use to ask it now. A silent node is asked now and then, so that it is found when it is back. */
-  get absence(): string | undefined {
+  get absence(): Error | undefined {
     const now = this.#house.clock.now();
     const rest = this.#guardedUntil - now;
-    if (rest > 0) return `started anew, and does not count for another ${Math.ceil(rest)} ms`;
+    if (rest > 0) return new Error(`started anew, and does not count for another ${Math.ceil(rest)} ms`);
     if (!this.#silent) return undefined;
-    if (now < this.#probeAt) return 'is silent';
+    if (now < this.#probeAt) return SILENT;
     this.#probeAt = now + PROBE;
     return undefined;
   }
