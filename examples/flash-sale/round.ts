@@ -28,8 +28,8 @@ export interface Result {
   readonly right: boolean;
 }
 
-/** What a page shows while it runs. */
-export type Progress = (sold: number, levels: Levels | undefined) => void;
+/** What a page shows while it runs: orders written, where the units are, and how many buyers have no answer yet. */
+export type Progress = (sold: number, levels: Levels | undefined, waiting: number) => void;
 
 const WORKER = new URL('./shop.worker.ts', import.meta.url);
 
@@ -55,7 +55,9 @@ export async function round(
   await Promise.all(shops.map((shop) => shop.call('open', way, product, work)));
   const watch = setInterval(async () => {
     try {
-      progress(await client.llen(`orders:${product}`), await goods?.levels());
+      const waiting = await Promise.all(shops.map((shop) => shop.call('waiting')));
+      const sum = waiting.reduce((total, each) => total + each, 0);
+      progress(await client.llen(`orders:${product}`), await goods?.levels(), sum);
     } catch {} // the sale itself will say what is wrong
   }, 200);
   try {
@@ -72,7 +74,7 @@ export async function round(
     const seconds = (performance.now() - began) / 1_000;
     const sent = (await commands(client)) - before;
     const sold = await client.llen(`orders:${product}`);
-    progress(sold, await goods?.levels());
+    progress(sold, await goods?.levels(), 0);
     const wanted = Math.min(units, buyers);
     return {
       way: name,

@@ -14,6 +14,7 @@ const stock = createStock(redisStock(client), { locks });
 let sell: Sell;
 let orders: string;
 let work: number;
+let waiting = 0;
 
 export type Calls = typeof calls;
 
@@ -25,14 +26,18 @@ const calls = {
   },
   /** All of them at once; the ms that each waited for its answer. */
   buy: (buyers: readonly string[]): Promise<number[]> => Promise.all(buyers.map(buy)),
+  /** Buyers without an answer. */
+  waiting: (): number => waiting,
 };
 
 async function buy(buyer: string): Promise<number> {
   const began = performance.now();
+  waiting++;
   await sell(buyer, async () => {
     await pass(work); // the payment, the order's row…
     await client.rpush(orders, buyer);
   });
+  waiting--;
   return performance.now() - began;
 }
 

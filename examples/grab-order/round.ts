@@ -22,6 +22,9 @@ export interface Result extends Verdict {
   readonly right: boolean;
 }
 
+/** What a page shows while it runs. */
+export type Progress = (verdict: Verdict, answered: number) => void;
+
 const WORKER = new URL('./service.worker.ts', import.meta.url);
 
 /** One strategy: the service in several processes, and all drivers tapping on the same order, order by order. */
@@ -30,6 +33,7 @@ export async function round(
   database: string,
   locks: string,
   { orders, drivers, processes }: Size,
+  progress?: Progress,
 ): Promise<Result> {
   await using stack = new AsyncDisposableStack();
   const own: Database = openDatabase(database);
@@ -47,6 +51,9 @@ export async function round(
     waits.push(ms);
     ended = performance.now();
   };
+  const look = async (): Promise<void> => progress?.(await judge(own, orders), waits.length);
+  const watch = setInterval(() => void look().catch(() => {}), 200); // the round itself will say what is wrong
+  stack.defer(() => clearInterval(watch));
   const loads = await Promise.all(urls.map((url, i) => load(url, i, orders, Math.ceil(drivers / processes), answered)));
   const seconds = (ended - began) / 1_000;
   const verdict = await judge(own, orders);
