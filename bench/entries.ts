@@ -8,7 +8,8 @@ import { median } from './verdict.ts';
 import type { BenchWorker } from './worker.ts';
 
 const WORKER = new URL('worker.ts', import.meta.url);
-const WARM_UP = 0.4;
+/** Under load before it is measured: a service lives long, and a compiler needs its time. ms. */
+const WARM_UP = 3_000;
 
 type Workers = readonly WorkerProcess<BenchWorker>[];
 
@@ -50,7 +51,7 @@ export const cycling = (who: Who, plan: Partial<CyclesPlan> = {}): Entry =>
   entry(who, async (workers, arena, patience) => {
     const full = { callers: 1, own: true, work: 0, ms: 800, every: 1, ...plan };
     const ms = full.ms * patience;
-    await Promise.all(workers.map((worker) => worker.call('cycles', { ...full, ms: ms * WARM_UP })));
+    await Promise.all(workers.map((worker) => worker.call('cycles', { ...full, ms: WARM_UP * patience })));
     await Promise.all(workers.map((worker) => worker.call('drained')));
     await arena.commands?.(who.contestant);
     const runs = await Promise.all(workers.map((worker) => worker.call('cycles', { ...full, ms })));
