@@ -3,13 +3,14 @@ import { startEtcd } from '../../test/kit/etcd.ts';
 import { temporaryFolder } from '../../test/kit/folder.ts';
 import { startMariadb } from '../../test/kit/mariadb.ts';
 import { startPostgres } from '../../test/kit/postgres.ts';
-import { startRedis, startRedisSentinel } from '../../test/kit/redis.ts';
+import { startRedis, startRedisNodes, startRedisSentinel } from '../../test/kit/redis.ts';
 import { startZookeeper } from '../../test/kit/zookeeper.ts';
 import type { Need } from './strategies.ts';
 
 const START: Readonly<Record<Need, () => Promise<{ readonly url: string } & (AsyncDisposable | Disposable)>>> = {
   redis: startRedis,
   sentinel: startRedisSentinel,
+  redlock: () => startRedisNodes(3),
   etcd: startEtcd,
   zookeeper: startZookeeper,
   async file() {

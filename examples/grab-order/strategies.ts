@@ -11,7 +11,7 @@ import { giveTo, grab, promise, readOrder, think } from './orders.ts';
 export type Grab = (order: number, driver: string) => Promise<boolean>;
 
 /** A server that a strategy locks on, beside the database; `folder` is only a file's place. */
-export type Need = 'redis' | 'sentinel' | 'etcd' | 'zookeeper' | 'file';
+export type Need = 'redis' | 'sentinel' | 'redlock' | 'etcd' | 'zookeeper' | 'file';
 
 export interface Strategy {
   readonly name: string;
@@ -124,6 +124,7 @@ export const STRATEGIES: readonly Strategy[] = [
     },
   },
   connected('sentinel', 'Redis with Sentinel', 'sentinel'),
+  connected('redlock', 'Redlock over three Redis', 'redlock'),
   connected('etcd', 'etcd', 'etcd'),
   connected('zookeeper', 'ZooKeeper', 'zookeeper'),
   connected('file', 'a file on this machine', 'file'),

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createStock, type Product, redisStock, type Stock } from '../../src/stock/index.ts';
 import { startWorker } from '../kit/processes.ts';
 import { startRedis } from '../kit/redis.ts';
@@ -12,6 +12,9 @@ import { ioredisAt } from './stores.ts';
 const WORKER = new URL('./processes.worker.ts', import.meta.url);
 /** Long enough for a sale, short enough to wait for. ms. */
 const TTL = 700;
+
+// Many processes that start one after the other, and real time that has to run out.
+vi.setConfig({ testTimeout: 60_000 });
 
 describeOn('redis', 'stock among processes', () => {
   const stack = new AsyncDisposableStack();

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Cluster, Redis } from 'ioredis';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
-import { createClient } from 'redis';
+import { createClient, createCluster } from 'redis';
 import {
   memoryStock,
   redisStock,
@@ -107,13 +107,25 @@ export const SUBJECTS: readonly Subject[] = [
     },
   },
   {
-    name: 'Redis Cluster',
+    name: 'Redis Cluster, ioredis',
     part: 'redis',
     async open(stack) {
       const { servers } = stack.use(await startRedisCluster());
       const cluster = new Cluster(servers.map(({ port }) => ({ host: '127.0.0.1', port })));
       cluster.on('error', () => {});
       stack.defer(() => cluster.disconnect());
+      return redisStock(cluster);
+    },
+  },
+  {
+    name: 'Redis Cluster, node-redis',
+    part: 'redis',
+    async open(stack) {
+      const { servers } = stack.use(await startRedisCluster());
+      const cluster = createCluster({ rootNodes: servers.map(({ url }) => ({ url })) });
+      cluster.on('error', () => {});
+      await cluster.connect();
+      stack.defer(() => cluster.destroy());
       return redisStock(cluster);
     },
   },
