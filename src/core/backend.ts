@@ -15,9 +15,9 @@
  *   brings the same grant an attempt would have brought.
  */
 import type { Seats } from './admission.ts';
-import type { Finding, Standing, Traits } from './traits.ts';
+import type { Finding, Notes, Standing, Traits } from './traits.ts';
 
-export type { Finding, Standing, Traits } from './traits.ts';
+export type { Finding, Notes, Standing, Traits } from './traits.ts';
 export { PLACE_TTL } from './traits.ts';
 
 export interface Handle {
@@ -70,13 +70,6 @@ export type Attempt = Grant | Refusal;
 export type Renewal = { readonly validFor: number } | 'gone' | 'unknown';
 /** `freed`: there was a hold or a place. `next`: what became of the next claim, where the engine took both in one step. */
 export type Release = { readonly freed: boolean; readonly next?: Attempt };
-
-/** Words kept beside the locks, under names of their own. Advice: they may be gone any time, and the last write stays. */
-export interface Notes {
-  read(name: string): Promise<string | undefined>;
-  /** Kept for `ttl` ms. Undefined forgets. */
-  write(name: string, text: string | undefined, ttl: number): Promise<void>;
-}
 
 export interface Backend {
   readonly name: string;

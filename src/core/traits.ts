@@ -45,3 +45,10 @@ export interface Finding {
   readonly message: string;
   readonly advice: string;
 }
+
+/** Words kept beside the locks, under names of their own. Advice: they may be gone any time, and the last write stays. */
+export interface Notes {
+  read(name: string): Promise<string | undefined>;
+  /** Kept for `ttl` ms. Undefined forgets. */
+  write(name: string, text: string | undefined, ttl: number): Promise<void>;
+}
