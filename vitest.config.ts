@@ -20,6 +20,9 @@ const config: ViteUserConfig = defineConfig({
     pool: 'forks',
     // Most files start servers of their own, which need the cores too.
     maxWorkers: 2,
+    // Real servers on a shared machine stall now and then. A law that is broken is broken twice in a row; a stall is not.
+    // Only on CI: at the desk a flaky test should hurt.
+    retry: process.env.CI ? 1 : 0,
     testTimeout: 20_000,
     hookTimeout: 60_000,
     slowTestThreshold: 3_000,
