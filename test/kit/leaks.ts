@@ -38,7 +38,7 @@ function counts(resource: Resource): boolean {
 }
 
 /** Not ours to end: a subscriber of node-redis's sentinel client goes on trying a dead node after it was destroyed. */
-const DRIVERS = /client\/socket\.[jt]s[^]*node-redis-sentinel\.ts/;
+const DRIVERS = /client\/socket\.[jt]s[\s\S]*node-redis-sentinel\.ts/;
 
 /** Watches what is made from now on. */
 export class LeakWatch {
