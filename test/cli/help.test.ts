@@ -58,7 +58,7 @@ test.runIf(hasTerminal)('colour is for terminals', async () => {
   // Node takes a machine of CI's for one without colours.
   using plain = new Desk({ ...desk.env, NO_COLOR: undefined, CI: undefined, TERM: 'xterm-256color' });
   expect((await plain.run('luck')).stderr).not.toContain('\u001b');
-  await using shell = plain.terminal('luck');
+  await using shell = plain.terminal(['luck']);
   expect((await shell.end()).stdout).toContain('\u001b[31mholdfast:');
 });
 

@@ -6,7 +6,7 @@ import { startRedis } from '../kit/redis.ts';
 import type { Server } from '../kit/server.ts';
 import { describeOn } from '../kit/suite.ts';
 import { until } from '../kit/wait.ts';
-import { Desk, hasTerminal, MAIN, Shell } from './shell.ts';
+import { Desk, hasTerminal, type Shell } from './shell.ts';
 
 const HOLD = ['--', 'sh', '-c', 'echo ready; read line'] as const;
 
@@ -138,7 +138,7 @@ test.runIf(hasTerminal)('release asks in a terminal, and no is no', async () => 
   using desk = new Desk();
   await using holder = desk.start('run', 'asked', ...HOLD);
   await holder.prints('ready');
-  await using shell = desk.terminal('release', '--force', 'asked', '--reason', 'a test');
+  await using shell = desk.terminal(['release', '--force', 'asked', '--reason', 'a test']);
   await shell.prints('[y/N]');
   expect(shell.stdout).toContain('holds');
   shell.child.stdin.write('n\n');
@@ -149,14 +149,7 @@ test.runIf(hasTerminal)('release asks in a terminal, and no is no', async () => 
 
 test.runIf(hasTerminal)('watch fits the terminal and leaves it as it was', async () => {
   using desk = new Desk();
-  const command = `stty rows 4 cols 20; exec "$0" "$@"`;
-  await using shell = new Shell(
-    'script',
-    ['-qefc', `sh -c '${command}' ${process.execPath} ${MAIN} watch`, '/dev/null'],
-    {
-      env: desk.env,
-    },
-  );
+  await using shell = desk.terminal(['watch'], { rows: 4, cols: 20 });
   await using holder = desk.start('run', 'a key of some length that does not fit', ...HOLD);
   await shell.prints('…');
   shell.child.stdin.write('\x03');

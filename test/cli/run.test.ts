@@ -199,7 +199,7 @@ describeOn('redis', 'holdfast run that loses its lock', () => {
 describe.runIf(hasTerminal)('holdfast run in a terminal', () => {
   test('the command reads what is typed, also from /dev/tty, and the shell has the terminal back after it', async () => {
     const asks = 'printf name?; read name; printf password?; read word </dev/tty; echo "$name $word"; exit 5';
-    await using shell = desk.terminal('run', 'ask', '--', 'sh', '-c', asks);
+    await using shell = desk.terminal(['run', 'ask', '--', 'sh', '-c', asks]);
     await shell.prints('name?');
     shell.child.stdin.write('ann\n');
     await shell.prints('password?');
@@ -212,14 +212,14 @@ describe.runIf(hasTerminal)('holdfast run in a terminal', () => {
     ['one that heeds it', `trap 'echo heard; exit 9' INT; echo ready; while :; do sleep 0.05; done`, 9],
     ['one that does not care', 'echo ready; sleep 30', 130],
   ])('^C goes to the command: %s', async (_title, script, code) => {
-    await using shell = desk.terminal('run', 'interrupt', '--', 'sh', '-c', script);
+    await using shell = desk.terminal(['run', 'interrupt', '--', 'sh', '-c', script]);
     await shell.prints('ready');
     shell.child.stdin.write('\x03');
     expect((await shell.end()).code).toBe(code);
   });
 
   test('^Z does not stop who holds a lock', async () => {
-    await using shell = desk.terminal('run', 'stop', '--', 'sh', '-c', 'echo ready; read x; echo "read $x"');
+    await using shell = desk.terminal(['run', 'stop', '--', 'sh', '-c', 'echo ready; read x; echo "read $x"']);
     await shell.prints('ready');
     shell.child.stdin.write('\x1a');
     shell.child.stdin.write('on\n');
@@ -231,7 +231,7 @@ describe.runIf(hasTerminal)('holdfast run in a terminal', () => {
     const file = join(desk.folder, 'script');
     writeFileSync(file, 'printf again?; read x; echo "again $x"\n');
     const both = `"$0" "$@"; . ${file}`;
-    await using shell = desk.terminal('run', 'outer', '--', 'sh', '-c', both, 'sh', '-c', 'true');
+    await using shell = desk.terminal(['run', 'outer', '--', 'sh', '-c', both, 'sh', '-c', 'true']);
     await shell.prints('again?');
     shell.child.stdin.write('yes\n');
     await shell.prints('again yes');

@@ -76,10 +76,13 @@ export class Desk implements Disposable {
     return await shell.end();
   }
 
-  /** As in a terminal. */
-  terminal(...args: readonly string[]): Shell {
+  /** As in a terminal, of a size if one is told. */
+  terminal(args: readonly string[], size?: { readonly rows: number; readonly cols: number }): Shell {
     const line = [process.execPath, MAIN, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
-    return new Shell('script', ['-qefc', line, '/dev/null'], { env: this.env, cwd: this.folder });
+    const sized = size ? `stty rows ${size.rows} cols ${size.cols}; ` : '';
+    // ^C goes to the whole foreground group: a shell left in between could die of it and hide our own exit code.
+    const env = { ...this.env, SHELL: '/bin/sh' };
+    return new Shell('script', ['-qefc', `${sized}exec ${line}`, '/dev/null'], { env, cwd: this.folder });
   }
 
   [Symbol.dispose](): void {
