@@ -68,7 +68,7 @@ export function sentence({ sold, oversold, leftOver, units }: Result): string {
   return leftOver > 0 ? `sold ${sold} of ${units} units: ${leftOver} were left` : `sold ${sold}, right to the unit`;
 }
 
-const row = ({ units, sold, oversold, leftOver, ordersPerSecond, p99, commandsPerSale }: Result) => ({
+const row = ({ units, sold, oversold, leftOver, ordersPerSecond, p99, commandsPerSale, handOvers }: Result) => ({
   units,
   sold,
   oversold,
@@ -76,6 +76,7 @@ const row = ({ units, sold, oversold, leftOver, ordersPerSecond, p99, commandsPe
   'orders/s': ordersPerSecond,
   'p99, ms': p99,
   'commands a sale': commandsPerSale,
+  'hand-overs': handOvers,
 });
 
 function count(text: string, name: string, max: number): number {

@@ -24,12 +24,20 @@ export interface Result {
   /** ms until a buyer had an answer. */
   readonly p99: number;
   readonly commandsPerSale: number;
+  readonly handOvers: number;
   readonly unsafe: boolean;
   readonly right: boolean;
 }
 
-/** What a page shows while it runs: orders written, where the units are, and how many buyers have no answer yet. */
-export type Progress = (sold: number, levels: Levels | undefined, waiting: number) => void;
+/** What a page shows while it runs. */
+export interface Moment {
+  /** Orders that were written. */
+  readonly sold: number;
+  readonly levels: Levels | undefined;
+  /** Buyers without an answer. */
+  readonly waiting: number;
+  readonly handOvers: number;
+}
 
 const WORKER = new URL('./shop.worker.ts', import.meta.url);
 
@@ -40,7 +48,7 @@ export async function round(
   client: Redis,
   stock: Stock,
   { units, buyers, processes, work }: Size,
-  progress: Progress = () => {},
+  progress: (moment: Moment) => void = () => {},
 ): Promise<Result> {
   const { name, segments, unsafe = false } = WAYS[way]!;
   const product = `phone ${way} ${Date.now()}`;
@@ -53,13 +61,14 @@ export async function round(
     ),
   );
   await Promise.all(shops.map((shop) => shop.call('open', way, product, work)));
-  const watch = setInterval(async () => {
-    try {
-      const waiting = await Promise.all(shops.map((shop) => shop.call('waiting')));
-      const sum = waiting.reduce((total, each) => total + each, 0);
-      progress(await client.llen(`orders:${product}`), await goods?.levels(), sum);
-    } catch {} // the sale itself will say what is wrong
-  }, 200);
+  const look = async (): Promise<Moment> => {
+    const looks = await Promise.all(shops.map((shop) => shop.call('look')));
+    const sum = (what: 'waiting' | 'handOvers') => looks.reduce((total, each) => total + each[what], 0);
+    const sold = await client.llen(`orders:${product}`);
+    return { sold, levels: await goods?.levels(), waiting: sum('waiting'), handOvers: sum('handOvers') };
+  };
+  // The sale itself will say what is wrong.
+  const watch = setInterval(() => void look().then(progress, () => {}), 200);
   try {
     const before = await commands(client);
     const began = performance.now();
@@ -73,8 +82,9 @@ export async function round(
     );
     const seconds = (performance.now() - began) / 1_000;
     const sent = (await commands(client)) - before;
-    const sold = await client.llen(`orders:${product}`);
-    progress(sold, await goods?.levels(), 0);
+    const end = await look();
+    progress(end);
+    const { sold, handOvers } = end;
     const wanted = Math.min(units, buyers);
     return {
       way: name,
@@ -85,6 +95,7 @@ export async function round(
       ordersPerSecond: Math.round(sold / seconds),
       p99: Math.round(percentile(waits.flat(), 0.99)),
       commandsPerSale: Number((sent / Math.max(1, sold)).toFixed(2)),
+      handOvers,
       unsafe,
       right: sold === wanted,
     };

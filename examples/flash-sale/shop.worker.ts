@@ -5,11 +5,13 @@ import { redis } from '../../src/backends/redis/index.ts';
 import { createLocks } from '../../src/index.ts';
 import { createStock, redisStock } from '../../src/stock/index.ts';
 import { serve } from '../../test/kit/worker.ts';
+import { countHandOvers } from '../hand-overs.ts';
 import { type Sell, WAYS } from './ways.ts';
 
 const client = new Redis(process.env.REDIS_URL!, { enableAutoPipelining: true });
 client.on('error', () => {});
 const locks = createLocks(redis(client));
+const handOvers = countHandOvers();
 const stock = createStock(redisStock(client), { locks });
 let sell: Sell;
 let orders: string;
@@ -26,8 +28,8 @@ const calls = {
   },
   /** All of them at once; the ms that each waited for its answer. */
   buy: (buyers: readonly string[]): Promise<number[]> => Promise.all(buyers.map(buy)),
-  /** Buyers without an answer. */
-  waiting: (): number => waiting,
+  /** Buyers without an answer, and how often one who waited for a lock got it. */
+  look: (): { waiting: number; handOvers: number } => ({ waiting, handOvers: handOvers() }),
 };
 
 async function buy(buyer: string): Promise<number> {

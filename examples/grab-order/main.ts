@@ -70,13 +70,14 @@ function sentence({ orders, wonTwice, wonByNobody, errors }: Result): string {
   return wonByNobody > 0 ? `${wonByNobody} of ${orders} orders were won by nobody` : 'each order has one winner';
 }
 
-const row = ({ orders, winners, wonTwice, requestsPerSecond, p50, p99 }: Result) => ({
+const row = ({ orders, winners, wonTwice, requestsPerSecond, p50, p99, handOvers }: Result) => ({
   orders,
   winners,
   'won more than once': wonTwice,
   'requests/s': requestsPerSecond,
   'p50, ms': Number(p50.toFixed(1)),
   'p99, ms': Number(p99.toFixed(1)),
+  'hand-overs': handOvers,
 });
 
 function count(text: string, name: string, max: number): number {

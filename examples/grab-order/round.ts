@@ -19,11 +19,15 @@ export interface Result extends Verdict {
   readonly p50: number;
   readonly p99: number;
   readonly errors: number;
+  readonly handOvers: number;
   readonly right: boolean;
 }
 
 /** What a page shows while it runs. */
-export type Progress = (verdict: Verdict, answered: number) => void;
+export interface Moment extends Verdict {
+  readonly answered: number;
+  readonly handOvers: number;
+}
 
 const WORKER = new URL('./service.worker.ts', import.meta.url);
 
@@ -33,7 +37,7 @@ export async function round(
   database: string,
   locks: string,
   { orders, drivers, processes }: Size,
-  progress?: Progress,
+  progress: (moment: Moment) => void = () => {},
 ): Promise<Result> {
   await using stack = new AsyncDisposableStack();
   const own: Database = openDatabase(database);
@@ -51,22 +55,28 @@ export async function round(
     waits.push(ms);
     ended = performance.now();
   };
-  const look = async (): Promise<void> => progress?.(await judge(own, orders), waits.length);
-  const watch = setInterval(() => void look().catch(() => {}), 200); // the round itself will say what is wrong
+  const look = async (): Promise<Moment> => {
+    const counts = await Promise.all(services.map((service) => service.call('handOvers')));
+    const handOvers = counts.reduce((sum, n) => sum + n, 0);
+    return { ...(await judge(own, orders)), answered: waits.length, handOvers };
+  };
+  // The round itself will say what is wrong.
+  const watch = setInterval(() => void look().then(progress, () => {}), 200);
   stack.defer(() => clearInterval(watch));
   const loads = await Promise.all(urls.map((url, i) => load(url, i, orders, Math.ceil(drivers / processes), answered)));
   const seconds = (ended - began) / 1_000;
-  const verdict = await judge(own, orders);
+  const end = await look();
+  progress(end);
   await Promise.all(services.map((service) => service.call('end')));
   const errors = loads.reduce((sum, n) => sum + n, 0);
   return {
-    ...verdict,
+    ...end,
     strategy,
     requestsPerSecond: Math.round(waits.length / seconds),
     p50: percentile(waits, 0.5),
     p99: percentile(waits, 0.99),
     errors,
-    right: verdict.wonTwice === 0 && verdict.wonByNobody === 0 && errors === 0,
+    right: end.wonTwice === 0 && end.wonByNobody === 0 && errors === 0,
   };
 }
 

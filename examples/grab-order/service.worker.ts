@@ -1,6 +1,7 @@
 /** One process of the service: `POST /grab/:orderId?driverId=`. */
 import fastify from 'fastify';
 import { serve } from '../../test/kit/worker.ts';
+import { countHandOvers } from '../hand-overs.ts';
 import { openDatabase } from './database.ts';
 import { STRATEGIES } from './strategies.ts';
 
@@ -9,6 +10,7 @@ export type Calls = typeof calls;
 const app = fastify();
 const database = openDatabase(process.env.DATABASE_URL!);
 const strategy = STRATEGIES.find(({ name }) => name === process.env.STRATEGY)!;
+const handOvers = countHandOvers();
 const { grab, close } = await strategy.open(database, process.env.LOCKS_URL!);
 
 app.post<{ Params: { orderId: string }; Querystring: { driverId?: string } }>(
@@ -25,6 +27,8 @@ app.post<{ Params: { orderId: string }; Querystring: { driverId?: string } }>(
 const calls = {
   /** @returns the URL it listens on */
   listen: (): Promise<string> => app.listen({ port: 0, host: '127.0.0.1' }),
+  /** How often a driver who waited for a lock of holdfast got it. */
+  handOvers: (): number => handOvers(),
   async end(): Promise<void> {
     await app.close();
     await close?.();

@@ -32,6 +32,8 @@ export interface Moment {
   /** Buyers, or taps, without an answer. */
   readonly waiting: number;
   readonly answered: number;
+  /** How often somebody who waited for a lock of holdfast got it. */
+  readonly handOvers: number;
   /** Units in the reserve, then in each segment. */
   readonly bars: readonly number[];
 }
@@ -62,9 +64,10 @@ export class Runs implements AsyncDisposable {
     try {
       const size = { units, buyers, processes: PROCESSES, work: WORK };
       const stock = createStock(redisStock(client));
-      const { sold, oversold, leftOver, right } = await sale(way, url, client, stock, size, (done, levels, waiting) => {
+      const { sold, oversold, leftOver, right } = await sale(way, url, client, stock, size, (moment) => {
+        const { sold: done, levels, waiting, handOvers } = moment;
         const bars = levels ? [levels.reserve, ...levels.segments] : [];
-        tell({ done, wrong: Math.max(0, done - units), waiting, answered: buyers - waiting, bars });
+        tell({ done, wrong: Math.max(0, done - units), waiting, answered: buyers - waiting, handOvers, bars });
       });
       if (oversold > 0) return { right, words: `${sold} orders for ${units} units: ${oversold} too many` };
       if (leftOver > 0) return { right, words: `${leftOver} units were left over while buyers asked` };
@@ -81,11 +84,11 @@ export class Runs implements AsyncDisposable {
     const locks = strategy.needs ? await this.#servers.url(strategy.needs) : database;
     const taps = orders * drivers;
     const size = { orders, drivers, processes: PROCESSES };
-    const result = await grab(strategy, database, locks, size, ({ winners, wonTwice }, answered) => {
-      tell({ done: winners, wrong: wonTwice, waiting: Math.min(drivers, taps - answered), answered, bars: [] });
+    const result = await grab(strategy, database, locks, size, (moment) => {
+      const { winners: done, wonTwice: wrong, answered, handOvers } = moment;
+      tell({ done, wrong, waiting: Math.min(drivers, taps - answered), answered, handOvers, bars: [] });
     });
-    const { right, wonTwice, wonByNobody, winners, errors } = result;
-    tell({ done: winners, wrong: wonTwice, waiting: 0, answered: taps, bars: [] });
+    const { right, wonTwice, wonByNobody, errors } = result;
     if (wonTwice > 0) return { right, words: `${wonTwice} of ${orders} orders were promised to more than one driver` };
     if (!right) return { right, words: `${wonByNobody} orders were won by nobody, ${errors} requests failed` };
     return { right, words: `each of ${orders} orders has exactly one driver` };

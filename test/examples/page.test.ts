@@ -30,7 +30,7 @@ whereItIs(['redis', 'mysql'], 'the page of the scenarios', () => {
   }
 
   /** By keyboard alone. */
-  async function run(page: Page, strategy: string, things = 40, people = 80): Promise<void> {
+  async function start(page: Page, strategy: string, things: number, people: number): Promise<void> {
     await page.selectOption('[name=choice]', { label: strategy });
     await page.fill('[name=things]', `${things}`);
     await page.fill('[name=people]', `${people}`);
@@ -38,7 +38,13 @@ whereItIs(['redis', 'mysql'], 'the page of the scenarios', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.waitForSelector('button:disabled');
-    await page.waitForSelector('button:enabled', { timeout: 30_000 });
+  }
+
+  const ended = (page: Page) => page.waitForSelector('button:enabled', { timeout: 30_000 });
+
+  async function run(page: Page, strategy: string, things = 40, people = 80): Promise<void> {
+    await start(page, strategy, things, people);
+    await ended(page);
   }
 
   test.each([
@@ -58,6 +64,7 @@ whereItIs(['redis', 'mysql'], 'the page of the scenarios', () => {
       await run(page, 'no lock');
       expect(await page.textContent('#verdict')).toMatch(/^Wrong: \d+ orders for 40 units: \d+ too many\.$/);
       expect(await page.getAttribute('#verdict', 'class')).toBe('wrong');
+      expect(await page.textContent('#hand-overs'), 'there is no lock to hand over').toBe('none');
       await shot(page, `${colorScheme}-wrong`);
       await run(page, '5 segments, under the lock');
       expect(await page.textContent('#verdict')).toBe(
@@ -65,6 +72,10 @@ whereItIs(['redis', 'mysql'], 'the page of the scenarios', () => {
       );
       expect(await page.textContent('#done')).toBe('40');
       expect(await page.locator('#bars i').count()).toBe(6);
+      expect(
+        Number(await page.textContent('#hand-overs')),
+        'most of 80 buyers waited for one of 5 locks',
+      ).toBeGreaterThan(40);
 
       const box = await page.locator('#verdict').boundingBox();
       expect(box!.y + box!.height, 'the verdict is above the fold').toBeLessThan(height);
@@ -77,6 +88,23 @@ whereItIs(['redis', 'mysql'], 'the page of the scenarios', () => {
     },
   );
 
+  test('counts live how often the lock is handed over, and who still waits', { timeout: 60_000 }, async () => {
+    const page = await browser.newPage();
+    await page.goto(app.url);
+    await page.waitForSelector('option', { state: 'attached' });
+    await start(page, 'one lock', 200, 300);
+    await page.waitForFunction("Number(document.querySelector('#hand-overs').textContent) > 0");
+    expect(Number(await page.textContent('#waiting'))).toBeGreaterThan(0);
+    const early = Number(await page.textContent('#hand-overs'));
+    expect(await page.isDisabled('button'), 'it still runs').toBe(true);
+    await shot(page, 'running');
+    await ended(page);
+    // All but those who found it free.
+    expect(Number(await page.textContent('#hand-overs'))).toBeGreaterThan(Math.max(early, 290));
+    expect(await page.textContent('#waiting')).toBe('0');
+    await page.close();
+  });
+
   test('runs the orders, too', { timeout: 60_000 }, async () => {
     const page = await browser.newPage();
     await page.goto(app.url);
@@ -88,6 +116,7 @@ whereItIs(['redis', 'mysql'], 'the page of the scenarios', () => {
     await run(page, 'redis: Redis, waiters are woken', 8, 12);
     expect(await page.textContent('#verdict')).toBe('Right: each of 8 orders has exactly one driver.');
     expect(await page.textContent('#done')).toBe('8');
+    expect(Number(await page.textContent('#hand-overs'))).toBeGreaterThan(8);
     await shot(page, 'orders');
     await page.close();
   });

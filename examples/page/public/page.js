@@ -54,7 +54,7 @@ function begin() {
   button.disabled = true;
 }
 
-function show({ done, wrong, waiting, answered, bars }) {
+function show({ done, wrong, waiting, answered, handOvers, bars }) {
   const at = (performance.now() - began) / 1000;
   const rate = Math.max(0, Math.round((answered - last.answered) / Math.max(0.05, at - last.at)));
   last = { at, answered };
@@ -67,6 +67,7 @@ function show({ done, wrong, waiting, answered, bars }) {
   $('wrong').textContent = wrong;
   $('wrong-box').className = wrong > 0 ? 'some' : '';
   $('waiting').textContent = waiting;
+  $('hand-overs').textContent = handOvers || 'none';
   $('rate').textContent = rate;
   $('verdict').className = wrong > 0 ? 'wrong' : '';
   $('verdict').textContent = wrong > 0 ? `Going wrong: ${wrong} so far.` : `${done} winners so far, none wrong.`;
