@@ -1,66 +1,29 @@
-import { createPool, type Pool } from 'mysql2/promise';
-import pg from 'pg';
-import { mysqlNamed } from '../../src/backends/mysql/index.ts';
-import { postgresAdvisory } from '../../src/backends/postgres/index.ts';
 import type { Backend } from '../../src/index.ts';
 import type { DialectName, Query } from '../../src/transaction/index.ts';
+import { openMariadb, openPostgres } from './database-servers.ts';
+import { openSqlite } from './sqlite.ts';
 
 /** The service's own database, whatever it is. */
 export interface Database {
-  readonly dialect: DialectName;
+  /** The nth placeholder, from 1. */
+  readonly mark: (n: number) => string;
   readonly query: Query;
-  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
-  /** The database's own locks by name: each hold and each waiter has a connection, so they get a pool of their own. */
-  namedLocks(): Backend;
   end(): Promise<void>;
 }
 
-interface Connection {
-  query(sql: string, params?: unknown[]): Promise<unknown>;
-  release(): void;
+/** One that can lock: a server. */
+export interface DatabaseServer extends Database {
+  readonly dialect: DialectName;
+  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
+  /** The database's own locks by name: each hold and each waiter has a connection, so they get a pool of their own. */
+  namedLocks(): Backend;
 }
 
-async function within<T>(connection: Connection, work: (query: Query) => Promise<T>): Promise<T> {
-  try {
-    await connection.query('BEGIN');
-    const result = await work((sql, params) => connection.query(sql, [...params]));
-    await connection.query('COMMIT');
-    return result;
-  } catch (error) {
-    await connection.query('ROLLBACK').catch(() => {});
-    throw error;
-  } finally {
-    connection.release();
-  }
-}
+export const DATABASES = ['sqlite', 'mariadb', 'postgres'] as const;
+export type DatabaseName = (typeof DATABASES)[number];
 
-const CONNECTIONS = 40;
-
-type Pg = InstanceType<typeof pg.Pool>;
-
-async function ended(...pools: { end(): Promise<void> }[]): Promise<void> {
-  await Promise.all(pools.map((pool) => pool.end()));
-}
-
-/** @param url `mysql://…` (MySQL, MariaDB) or `postgres://…` */
-export function openDatabase(url: string): Database {
-  if (url.startsWith('postgres:')) {
-    const [pool, lockPool] = [1, 2].map(() => new pg.Pool({ connectionString: url, max: CONNECTIONS })) as [Pg, Pg];
-    for (const each of [pool, lockPool]) each.on('error', () => {}); // the next query tells
-    return {
-      dialect: 'postgres',
-      query: (sql, params) => pool.query(sql, [...params]),
-      transaction: async (work) => within(await pool.connect(), work),
-      namedLocks: () => postgresAdvisory(lockPool),
-      end: () => ended(pool, lockPool),
-    };
-  }
-  const [pool, lockPool] = [1, 2].map(() => createPool({ uri: url, connectionLimit: CONNECTIONS })) as [Pool, Pool];
-  return {
-    dialect: 'mariadb',
-    query: (sql, params) => pool.query(sql, [...params]),
-    transaction: async (work) => within(await pool.getConnection(), work),
-    namedLocks: () => mysqlNamed(lockPool),
-    end: () => ended(pool, lockPool),
-  };
+/** @param url `mysql://…` (MySQL, MariaDB), `postgres://…`, or `sqlite:…` and a path */
+export function openDatabase(url: string): Database | DatabaseServer {
+  if (url.startsWith('sqlite:')) return openSqlite(url.slice('sqlite:'.length));
+  return url.startsWith('postgres:') ? openPostgres(url) : openMariadb(url);
 }

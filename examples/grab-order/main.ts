@@ -1,6 +1,6 @@
 /** Many drivers tap *grab* on the same order. Each strategy, on real servers, with the same load. */
 import { parseArgs } from 'node:util';
-import { openDatabase } from './database.ts';
+import { DATABASES, type DatabaseName, openDatabase } from './database.ts';
 import { createOrders } from './orders.ts';
 import { type Result, round } from './round.ts';
 import { Servers } from './servers.ts';
@@ -9,7 +9,8 @@ import { STRATEGIES } from './strategies.ts';
 const USAGE = `An HTTP service in several processes, a table of orders, and drivers who all want the same order.
 
   --strategies <names>  all (default), or some of: ${STRATEGIES.map(({ name }) => name).join(', ')}
-  --database <name>     mariadb (default) or postgres, where the orders are
+  --database <name>     ${DATABASES.join(', ')}: where the orders are. Default: mariadb when one of the
+                        strategies locks in the database, else sqlite, which needs no server
   --orders <n>          default 20
   --drivers <n>         over all processes; default 20
   --processes <n>       default 2
@@ -20,7 +21,7 @@ export async function grabOrder(args: readonly string[]): Promise<number> {
     args: [...args],
     options: {
       strategies: { type: 'string', default: 'all' },
-      database: { type: 'string', default: 'mariadb' },
+      database: { type: 'string' },
       orders: { type: 'string', default: '20' },
       drivers: { type: 'string', default: '20' },
       processes: { type: 'string', default: '2' },
@@ -36,15 +37,18 @@ export async function grabOrder(args: readonly string[]): Promise<number> {
     drivers: count(values.drivers, '--drivers', 1_000),
     processes: count(values.processes, '--processes', 16),
   };
-  const { database } = values;
-  if (database !== 'mariadb' && database !== 'postgres') throw new Error('--database is mariadb or postgres');
   const names = values.strategies.split(',').map((name) => name.trim());
   const chosen = STRATEGIES.filter(({ name }) => names.includes('all') || names.includes(name));
   const unknown = names.filter((name) => name !== 'all' && !STRATEGIES.some((strategy) => strategy.name === name));
   if (unknown.length > 0) throw new Error(`no strategy ${unknown.join(', ')}; see --help`);
 
+  const inDatabase = chosen.find((strategy) => strategy.inDatabase);
+  const database = databaseOf(values.database ?? (inDatabase ? 'mariadb' : 'sqlite'));
+  if (inDatabase && database === 'sqlite')
+    throw new Error(`${inDatabase.name} locks in the database: --database mariadb, or postgres`);
+
   await using servers = new Servers();
-  const url = await servers.database(database);
+  const url = await servers.url(database);
   const orders = openDatabase(url);
   await createOrders(orders).finally(() => orders.end());
   console.log(
@@ -62,6 +66,12 @@ export async function grabOrder(args: readonly string[]): Promise<number> {
   const wrong = results.filter(({ right, strategy: { unsafe } }) => !right && !unsafe);
   console.log(wrong.length === 0 ? '\nEvery lock gave each order to one driver.' : '\nWRONG: see above.');
   return wrong.length === 0 ? 0 : 1;
+}
+
+function databaseOf(name: string): DatabaseName {
+  const found = DATABASES.find((each) => each === name);
+  if (found) return found;
+  throw new Error(`--database is ${JSON.stringify(name)}; it must be one of ${DATABASES.join(', ')}`);
 }
 
 function sentence({ orders, wonTwice, wonByNobody, errors }: Result): string {

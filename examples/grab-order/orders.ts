@@ -8,8 +8,6 @@ const TABLES = [
   'CREATE TABLE wins (order_id int NOT NULL, driver varchar(60) NOT NULL)',
 ];
 
-const mark = ({ dialect }: Database, n: number): string => (dialect === 'postgres' ? `$${n}` : '?');
-
 export async function createOrders({ query }: Database): Promise<void> {
   for (const sql of TABLES) await query(sql, []);
 }
@@ -22,28 +20,30 @@ export async function openOrders({ query }: Database, count: number): Promise<vo
   await query(`INSERT INTO orders (id, driver, version) VALUES ${rows.join(', ')}`, []);
 }
 
+/** Longer than anyone waits here: a driver who has to wait that long is told to try again. */
+export const WAIT = '15s';
+
 export interface Order {
   readonly driver: string | null;
   readonly version: number;
 }
 
-export async function readOrder(database: Database, id: number): Promise<Order | undefined> {
-  const sql = `SELECT driver, version FROM orders WHERE id = ${mark(database, 1)}`;
-  return rowsOf(await database.query(sql, [id]))[0] as Order | undefined;
+export async function readOrder({ query, mark }: Database, id: number): Promise<Order | undefined> {
+  const sql = `SELECT driver, version FROM orders WHERE id = ${mark(1)}`;
+  return rowsOf(await query(sql, [id]))[0] as Order | undefined;
 }
 
 /** Is the driver near enough, is the car right, … */
 export const think = (): Promise<void> => pass(2 + Math.random() * 3);
 
-export async function giveTo(database: Database, id: number, driver: string, query: Query): Promise<void> {
-  const [one, two] = [mark(database, 1), mark(database, 2)];
-  await query(`UPDATE orders SET driver = ${one} WHERE id = ${two}`, [driver, id]);
+export async function giveTo({ mark }: Database, id: number, driver: string, query: Query): Promise<void> {
+  await query(`UPDATE orders SET driver = ${mark(1)} WHERE id = ${mark(2)}`, [driver, id]);
 }
 
 /** The driver is told. */
 export async function promise(database: Database, id: number, driver: string, query = database.query): Promise<void> {
-  const values = `VALUES (${mark(database, 1)}, ${mark(database, 2)})`;
-  await query(`INSERT INTO wins (order_id, driver) ${values}`, [id, driver]);
+  const { mark } = database;
+  await query(`INSERT INTO wins (order_id, driver) VALUES (${mark(1)}, ${mark(2)})`, [id, driver]);
 }
 
 /**

@@ -5,30 +5,36 @@ import { startMariadb } from '../../test/kit/mariadb.ts';
 import { startPostgres } from '../../test/kit/postgres.ts';
 import { startRedis, startRedisNodes, startRedisSentinel } from '../../test/kit/redis.ts';
 import { startZookeeper } from '../../test/kit/zookeeper.ts';
+import type { DatabaseName } from './database.ts';
 import type { Need } from './strategies.ts';
 
-const START: Readonly<Record<Need, () => Promise<{ readonly url: string } & (AsyncDisposable | Disposable)>>> = {
+type Start = () => Promise<{ readonly url: string } & (AsyncDisposable | Disposable)>;
+
+const inFolder =
+  (scheme: string, name: string): Start =>
+  async () => {
+    const folder = temporaryFolder();
+    return { url: `${scheme}:${join(folder.path, name)}`, [Symbol.dispose]: () => folder[Symbol.dispose]() };
+  };
+
+const START: Readonly<Record<Need | DatabaseName, Start>> = {
+  sqlite: inFolder('sqlite', 'orders.db'),
+  mariadb: startMariadb,
+  postgres: startPostgres,
   redis: startRedis,
   sentinel: startRedisSentinel,
   redlock: () => startRedisNodes(3),
   etcd: startEtcd,
   zookeeper: startZookeeper,
-  async file() {
-    const folder = temporaryFolder();
-    return { url: `file:${join(folder.path, 'locks.db')}`, [Symbol.dispose]: () => folder[Symbol.dispose]() };
-  },
+  file: inFolder('file', 'locks.db'),
 };
 
 /** Starts what is needed when it is needed, each once. */
 export class Servers implements AsyncDisposable {
   readonly #stack = new AsyncDisposableStack();
-  readonly #urls = new Map<Need, string>();
+  readonly #urls = new Map<Need | DatabaseName, string>();
 
-  async database(kind: 'mariadb' | 'postgres'): Promise<string> {
-    return this.#stack.use(await (kind === 'postgres' ? startPostgres() : startMariadb())).url;
-  }
-
-  async url(need: Need): Promise<string> {
+  async url(need: Need | DatabaseName): Promise<string> {
     const known = this.#urls.get(need);
     if (known) return known;
     const { url } = this.#stack.use(await START[need]());

@@ -4,8 +4,9 @@ import { redis } from '../../src/backends/redis/index.ts';
 import { connect } from '../../src/connect/index.ts';
 import { type Backend, createLocks, type Locks } from '../../src/index.ts';
 import { changeRow, lockRow, STALE } from '../../src/transaction/index.ts';
-import type { Database } from './database.ts';
-import { giveTo, grab, promise, readOrder, think } from './orders.ts';
+import type { Database, DatabaseServer } from './database.ts';
+import { giveTo, grab, promise, readOrder, think, WAIT } from './orders.ts';
+import { withDecorators } from './with-decorators.ts';
 
 /** Whether this driver has the order. */
 export type Grab = (order: number, driver: string) => Promise<boolean>;
@@ -17,14 +18,13 @@ export interface Strategy {
   readonly name: string;
   readonly words: string;
   readonly needs?: Need;
+  /** It is the database that locks, and so that has to be a server. */
+  readonly inDatabase?: boolean;
   /** It is shown to see it go wrong. */
   readonly unsafe?: boolean;
   /** @param url of what it needs */
   open(database: Database, url: string): Promise<{ grab: Grab; close?(): Promise<void> }>;
 }
-
-/** Longer than anyone waits here: a driver who has to wait that long is told to try again. */
-const WAIT = '15s';
 
 const under = (database: Database, locks: Locks) => ({
   grab: (order: number, driver: string) =>
@@ -38,6 +38,17 @@ const connected = (name: string, words: string, needs: Need): Strategy => ({
   words,
   needs,
   open: async (database, url) => under(database, await connect(url)),
+});
+
+const inDatabase = (
+  name: string,
+  words: string,
+  open: (database: DatabaseServer, url: string) => ReturnType<Strategy['open']>,
+): Strategy => ({
+  name,
+  words,
+  inDatabase: true,
+  open: (database, url) => open(database as DatabaseServer, url),
 });
 
 /** The same engine without its wake-up: waiters have to ask again and again. */
@@ -65,51 +76,39 @@ export const STRATEGIES: readonly Strategy[] = [
     unsafe: true,
     open: async (database) => under(database, createLocks(memory())),
   },
-  {
-    name: 'sql',
-    words: "a lease in a row of the service's database",
-    open: async (database, url) => under(database, await connect(url)),
-  },
-  {
-    name: 'sql-named',
-    words: "the database's own named locks",
-    open: async (database) => under(database, createLocks(database.namedLocks())),
-  },
-  {
-    name: 'for-update',
-    words: "the order's row is locked (SELECT … FOR UPDATE)",
-    open: async (database) => ({
-      grab: (id, driver) =>
-        database.transaction(async (query) => {
-          const { dialect } = database;
-          const row = await lockRow(query, { dialect, table: 'orders', where: { id }, wait: WAIT });
-          if (!row || row.driver !== null) return false;
-          await think();
-          await giveTo(database, id, driver, query);
-          await promise(database, id, driver, query);
-          return true;
-        }),
-    }),
-  },
-  {
-    name: 'optimistic',
-    words: 'a version in the row: whoever comes second is told so',
-    open: async (database) => ({
-      async grab(id, driver) {
-        const order = await readOrder(database, id);
-        if (!order || order.driver !== null) return false;
+  inDatabase('sql', "a lease in a row of the service's database", async (database, url) =>
+    under(database, await connect(url)),
+  ),
+  inDatabase('sql-named', "the database's own named locks", async (database) =>
+    under(database, createLocks(database.namedLocks())),
+  ),
+  inDatabase('for-update', "the order's row is locked (SELECT … FOR UPDATE)", async (database) => ({
+    grab: (id, driver) =>
+      database.transaction(async (query) => {
+        const { dialect } = database;
+        const row = await lockRow(query, { dialect, table: 'orders', where: { id }, wait: WAIT });
+        if (!row || row.driver !== null) return false;
         await think();
-        return database.transaction(async (query) => {
-          const { dialect } = database;
-          const { version } = order;
-          const changed = await changeRow(query, { dialect, table: 'orders', where: { id }, version, set: { driver } });
-          if (changed === STALE) return false;
-          await promise(database, id, driver, query);
-          return true;
-        });
-      },
-    }),
-  },
+        await giveTo(database, id, driver, query);
+        await promise(database, id, driver, query);
+        return true;
+      }),
+  })),
+  inDatabase('optimistic', 'a version in the row: whoever comes second is told so', async (database) => ({
+    async grab(id, driver) {
+      const order = await readOrder(database, id);
+      if (!order || order.driver !== null) return false;
+      await think();
+      return database.transaction(async (query) => {
+        const { dialect } = database;
+        const { version } = order;
+        const changed = await changeRow(query, { dialect, table: 'orders', where: { id }, version, set: { driver } });
+        if (changed === STALE) return false;
+        await promise(database, id, driver, query);
+        return true;
+      });
+    },
+  })),
   connected('redis', 'Redis, waiters are woken', 'redis'),
   {
     name: 'redis-spin',
@@ -128,4 +127,17 @@ export const STRATEGIES: readonly Strategy[] = [
   connected('etcd', 'etcd', 'etcd'),
   connected('zookeeper', 'ZooKeeper', 'zookeeper'),
   connected('file', 'a file on this machine', 'file'),
+  {
+    name: 'decorator',
+    words: '@Locked on the method of a class, Redis behind it',
+    needs: 'redis',
+    async open(database, url) {
+      const { Orders } = await withDecorators<typeof import('./decorated.ts')>(
+        new URL('./decorated.ts', import.meta.url),
+      );
+      const locks = await connect(url);
+      const orders = new Orders(database, locks);
+      return { grab: (order, driver) => orders.grab(order, driver), close: () => locks.close() };
+    },
+  },
 ];

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { createStock, redisStock } from '../../src/stock/index.ts';
 import { round as sale } from '../flash-sale/round.ts';
 import { WAYS } from '../flash-sale/ways.ts';
-import { openDatabase } from '../grab-order/database.ts';
+import { type DatabaseName, openDatabase } from '../grab-order/database.ts';
 import { createOrders } from '../grab-order/orders.ts';
 import { round as grab } from '../grab-order/round.ts';
 import { Servers } from '../grab-order/servers.ts';
@@ -49,7 +49,7 @@ const WORK = 5;
 /** The runs of the page: one at a time, on servers that start when they are needed. */
 export class Runs implements AsyncDisposable {
   readonly #servers = new Servers();
-  #database: Promise<string> | undefined;
+  readonly #withOrders = new Set<string>();
 
   /** @param size units and buyers of the sale, or orders and drivers */
   run(id: string, size: readonly [number, number], tell: (moment: Moment) => void): Promise<Ending> {
@@ -79,8 +79,7 @@ export class Runs implements AsyncDisposable {
 
   async #grab(name: string, [orders, drivers]: readonly [number, number], tell: (moment: Moment) => void) {
     const strategy = STRATEGIES.find((each) => each.name === name)!;
-    this.#database ??= this.#withOrders();
-    const database = await this.#database;
+    const database = await this.#database(strategy.inDatabase ? 'mariadb' : 'sqlite');
     const locks = strategy.needs ? await this.#servers.url(strategy.needs) : database;
     const taps = orders * drivers;
     const size = { orders, drivers, processes: PROCESSES };
@@ -94,10 +93,12 @@ export class Runs implements AsyncDisposable {
     return { right, words: `each of ${orders} orders has exactly one driver` };
   }
 
-  async #withOrders(): Promise<string> {
-    const url = await this.#servers.database('mariadb');
+  async #database(name: DatabaseName): Promise<string> {
+    const url = await this.#servers.url(name);
+    if (this.#withOrders.has(url)) return url;
     const orders = openDatabase(url);
     await createOrders(orders).finally(() => orders.end());
+    this.#withOrders.add(url);
     return url;
   }
 

@@ -29,6 +29,20 @@ describeOn(['mysql', 'redis'], 'grab an order, with the orders in MariaDB', () =
   });
 });
 
+describeOn('redis', 'grab an order, with the orders in SQLite, where none is named', () => {
+  test('several drivers win without a lock, one wins with a lock on the method', { timeout: 90_000 }, async () => {
+    const output = await run('--strategies', 'none,decorator');
+    expect(output).toContain('orders in sqlite');
+    expect(output).toMatch(/^none .*: \d of 6 orders were won more than once$/m);
+    expect(output).toMatch(/^decorator .*: each order has one winner$/m);
+  });
+});
+
+test('what locks in the database is refused where that cannot lock', async () => {
+  const refused = run('--database', 'sqlite', '--strategies', 'redis,for-update');
+  await expect(refused).rejects.toThrow('for-update locks in the database: --database mariadb, or postgres');
+});
+
 describeOn('postgres', 'grab an order, with the orders in PostgreSQL', () => {
   test('one driver wins in each way of the database itself', { timeout: 90_000 }, async () => {
     const strategies = ['sql', 'for-update', 'optimistic'];

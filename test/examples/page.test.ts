@@ -11,7 +11,7 @@ const whereItIs = existsSync(CHROMIUM)
   ? describeOn
   : (_parts: unknown, title: string, body: () => void) => describe.skip(`${title} [no ${CHROMIUM}]`, body);
 
-whereItIs(['redis', 'mysql'], 'the page of the scenarios', () => {
+whereItIs('redis', 'the page of the scenarios', () => {
   let app: App;
   let browser: Browser;
   beforeAll(async () => {
