@@ -11,14 +11,12 @@ export class Engine {
   }
 
   /** Runs a script by its hash; where the server does not know it (restart, fail-over, SCRIPT FLUSH), by its text. */
-  async run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    if (this.#port.ended) throw ended();
-    try {
-      return await this.#port.evalSha(script.sha1, keys, args);
-    } catch (error) {
+  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+    if (this.#port.ended) return Promise.reject(ended());
+    return this.#port.evalSha(script.sha1, keys, args).catch((error) => {
       if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-      return await this.#port.eval(script.text, keys, args);
-    }
+      return this.#port.eval(script.text, keys, args);
+    });
   }
 
   /** A command whose first argument is its key. */

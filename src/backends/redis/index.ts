@@ -124,7 +124,7 @@ class Redis implements Backend {
   async attempt(claim: Claim): Promise<Attempt> {
     const { key } = claim;
     try {
-      await this.#learnTime(claim);
+      if (!this.#shards.timeOf(key).known) await this.#learnTime(claim);
       const sent = this.#clock.now();
       const reply = await this.#attempts.ask({ key, args: this.#asking(claim, sent) });
       return this.#answer(reply, claim, sent);
@@ -138,7 +138,7 @@ class Redis implements Backend {
     try {
       // Where replicas have to have a grant, the next claim asks for itself.
       if (!next || this.#acknowledged) return { freed: readFreed(await this.#releases.ask({ key, args: [id] })) };
-      await this.#learnTime(next);
+      if (!this.#shards.timeOf(key).known) await this.#learnTime(next);
       const sent = this.#clock.now();
       const [freed, reply] = await this.#shards.ask(PASS, [{ key, args: [id, ...this.#asking(next, sent)] }]);
       // Released, but the next claim failed: it finds out why by asking for itself.
@@ -239,7 +239,6 @@ class Redis implements Backend {
 
   /** An attempt that is too late at once changes nothing, and its refusal tells the time. */
   async #learnTime(claim: Claim): Promise<void> {
-    if (this.#shards.timeOf(claim.key).known) return;
     const sent = this.#clock.now();
     const [reply] = await this.#shards.ask(ATTEMPT, [{ key: claim.key, args: attemptArgs(claim, '-', 0) }]);
     this.#answer(reply, claim, sent);

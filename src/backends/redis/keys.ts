@@ -1,18 +1,13 @@
-/** The keys of one lock: lock, line, claims. They share one hash tag, so they share a slot in a Cluster. */
-export type LockKeys = readonly [lock: string, line: string, claims: string];
-
 const ESCAPES: Readonly<Record<string, string>> = { '%': '%25', '{': '%7B', '}': '%7D' };
 
 /** Braces inside a name must not move the hash tag, and no two names may meet. */
 const encode = (name: string): string => name.replace(/[%{}]/g, (char) => ESCAPES[char]!);
 
-export function keysOf(prefix: string, name: string): LockKeys {
-  const lock = `${prefix}:{${encode(name)}}`;
-  return [lock, `${lock}:line`, `${lock}:claims`];
-}
+/** The key of a lock. The scripts name two more after it, `…:line` and `…:claims`: of its hash tag, so of its slot in a Cluster. */
+export const lockOf = (prefix: string, name: string): string => `${prefix}:{${encode(name)}}`;
 
 /** Where a note is kept, beside what a lock of that name keeps. */
-export const noteOf = (prefix: string, name: string): string => `${keysOf(prefix, name)[0]}:note`;
+export const noteOf = (prefix: string, name: string): string => `${lockOf(prefix, name)}:note`;
 
 /** The name behind a lock's key, or undefined for any other key. */
 export function nameOf(prefix: string, key: string): string | undefined {

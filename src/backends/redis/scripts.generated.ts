@@ -11,16 +11,19 @@ const alone = `local DAY = 86400000
 local function digits(micros)
   return ('%016.0f'):format(micros)
 end
-local function clock(time)
-  local text = time[1] .. time[2]
-  return #text == 16 and text or digits(time[1] * 1000000 + time[2])
+local now = digits(TIME[1] * 1000000 + TIME[2])
+local function line_of(lock)
+  return lock .. ':line'
+end
+local function claims_of(lock)
+  return lock .. ':claims'
 end
 local UNREADABLE = 'HOLDFAST the key holds something else, or a format this version does not know'
 local function kind_of(value)
   if not value then return '1 free ' end
   if value.err then error(value.err, 0) end
-  local kind, last = value:match('^(1 %l%l%l%l )(%d+)')
-  if kind ~= '1 free ' and kind ~= '1 sole ' and kind ~= '1 line ' or #last ~= 16 then error(UNREADABLE, 0) end
+  local kind, last, span = value:match('^(1 %l%l%l%l )(%d+) (%d+)')
+  if kind ~= '1 free ' and kind ~= '1 sole ' and kind ~= '1 line ' or #last ~= 16 or #span ~= 4 then error(UNREADABLE, 0) end
   return kind
 end
 local function safely(act, ...)
@@ -28,56 +31,60 @@ local function safely(act, ...)
   if done then return reply end
   return '! ' .. (type(reply) == 'table' and reply.err or tostring(reply))
 end
-local function first_ticket(value, now, proposed)
+local function first_ticket(value, proposed)
   if proposed and (value or now - proposed < 1000000) then return proposed end
   return now
 end
-local function set_free(lock, last)
-  if redis.pcall('SET', lock, '1 free ' .. last, 'KEEPTTL').err then redis.call('DEL', lock) end
+local function last_of(value)
+  local ticket, span = value:sub(8, 23), value:sub(25, 28)
+  return span == '0001' and ticket or digits(ticket + span - 1)
 end
-local function set_sole(lock, ticket, now, claim, span, keep)
-  local last = span == '1' and ticket or digits(ticket + span - 1)
-  if ticket > now then keep = keep + math.ceil((last - now) / 1000) end
-  redis.call('SET', lock, '1 sole ' .. last .. ' ' .. ticket .. ' ' .. now .. ' ' .. claim, 'PX', keep)
+local function set_free(lock, tickets)
+  if redis.pcall('SET', lock, '1 free ' .. tickets, 'KEEPTTL').err then redis.call('DEL', lock) end
+end
+local function set_sole(lock, ticket, claim, span, keep)
+  if ticket > now then keep = keep + math.ceil((ticket + span - now) / 1000) end
+  redis.call('SET', lock, '1 sole ' .. ticket .. ' ' .. span .. ' ' .. now .. ' ' .. claim, 'PX', keep)
   return ticket .. ' ' .. now
 end
-local function refused(now, ahead, lapse)
+local function refused(ahead, lapse)
   return ('0 %s %d %d'):format(now, ahead, math.ceil((lapse - now) / 1000))
 end
-local function refusal(now, claim, sole, lapse)
+local function refusal(claim, sole, lapse)
   local take, of = claim:match('^%S+ (%d+) (%d+)')
   local taken, room = sole:match('^%S+ (%d+) (%d+)')
   if take + taken <= math.min(of, room) then return nil end
-  return refused(now, 1, lapse)
+  return refused(1, lapse)
 end
-local function alone(lock, value, now, claim, span, keep, queue, at_least)
-  local ticket = first_ticket(value, now, at_least)
+local function alone(lock, value, claim, span, keep, queue, at_least)
+  local ticket = first_ticket(value, at_least)
   local kind = kind_of(value)
   if kind == '1 line ' then return nil end
   if kind == '1 sole ' then
-    local sole = value:sub(59)
+    local sole = value:sub(47)
     local id, ttl = sole:match('^(%S+) %d+ %d+ (%d+)')
     if not id then error(UNREADABLE, 0) end
-    local lapse = value:sub(42, 57) + ttl * 1000
+    local lapse = value:sub(30, 45) + ttl * 1000
     if lapse > tonumber(now) then
-      if claim:sub(1, #id + 1) ~= id .. ' ' then return queue ~= '1' and refusal(now, claim, sole, lapse) or nil end
-      ticket = value:sub(25, 40)
+      if claim:sub(1, #id + 1) ~= id .. ' ' then return not queue and refusal(claim, sole, lapse) or nil end
+      ticket = value:sub(8, 23)
       if at_least and at_least > ticket then ticket = at_least end
-      return set_sole(lock, ticket, now, claim, span, keep)
+      return set_sole(lock, ticket, claim, span, keep)
     end
   end
-  local last = value and value:sub(8, 23)
+  local last = value and last_of(value)
   if last and last >= ticket then ticket = digits(last + 1) end
-  return set_sole(lock, ticket, now, claim, span, keep)
+  return set_sole(lock, ticket, claim, span, keep)
 end`;
 
-const attempt = `local function attempt(k, a, value)
-  if now > ARGV[a + 1] then return '-1 ' .. now end
-  local at_least = ARGV[a + 5] ~= '' and ARGV[a + 5] or nil
-  local reply = alone(KEYS[k], value, now, ARGV[a], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4], at_least)
+const attempt = `local function attempt(key, asked, keep_for, value)
+  if now > asked:sub(1, 16) then return '-1 ' .. now end
+  local at_least = asked:byte(17) ~= 45 and asked:sub(17, 32) or nil
+  local queue, span, claim = asked:sub(33, 33) == '1', asked:sub(35, 38), asked:sub(40)
+  local reply = alone(key, value, claim, span, keep_for, queue, at_least)
   if reply then return reply end
-  open(KEYS[k], KEYS[k + 1], KEYS[k + 2], value)
-  return enter(ARGV[a], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4], at_least)
+  open(key, value)
+  return enter(claim, span, keep_for, queue, at_least)
 end`;
 
 const line = `local ALL = 2147483647
@@ -88,11 +95,11 @@ local last, taken, room, tight, keep
 local time = tonumber(now)
 local far, soonest, empty
 local function seats_of(record)
-  local take, of, ttl, channel = record:match('^%S+ (%d+) (%d+) (%d+) (%S+)', 35)
-  return tonumber(take), tonumber(of), record:sub(18, 33) + ttl * 1000, channel
+  local take, of, ttl, channel = record:match('^%S+ (%d+) (%d+) (%d+) (%S+)', 40)
+  return tonumber(take), tonumber(of), record:sub(23, 38) + ttl * 1000, channel
 end
 local function lapse_of(record, lapse, channel)
-  return channel:sub(1, 1) == '?' and math.min(lapse, record:sub(18, 33) + SILENCE) or lapse
+  return channel:sub(1, 1) == '?' and math.min(lapse, record:sub(23, 38) + SILENCE) or lapse
 end
 local function take_seats(take, of)
   taken = taken + take
@@ -102,14 +109,14 @@ end
 local function no_seats()
   taken, room, tight = 0, ALL, 0
 end
-local function open(lock_key, line_key, claims_key, value)
-  lock, line, claims = lock_key, line_key, claims_key
+local function open(lock_key, value)
+  lock, line, claims = lock_key, line_of(lock_key), claims_of(lock_key)
   far, soonest, empty = 0, nil, false
-  last = value:sub(8, 23)
+  last = last_of(value)
   if value:sub(1, 7) == '1 sole ' then
-    local record = value:sub(25)
+    local record = value:sub(8)
     local take, of, lapse = seats_of(record)
-    local id = record:match('^%S+', 35)
+    local id = record:match('^%S+', 40)
     keep, far = 0, lapse
     no_seats()
     take_seats(take, of)
@@ -118,19 +125,19 @@ local function open(lock_key, line_key, claims_key, value)
     redis.call('ZADD', line, -lapse, id)
     return
   end
-  local t, r, n, k = value:match('^(%d+) (%d+) (%d+) (%d+)$', 25)
+  local t, r, n, k = value:match('^(%d+) (%d+) (%d+) (%d+)$', 30)
   taken, room, tight, keep = tonumber(t), tonumber(r), tonumber(n), tonumber(k)
   if not keep then error(UNREADABLE, 0) end
 end
 local function save()
-  if empty then return set_free(lock, last) end
+  if empty then return set_free(lock, last .. ' 0001') end
   local needed = math.max(far, tonumber(last)) / 1000 + DAY / 2
   if needed > keep then
     keep = math.ceil(needed + DAY / 2)
     redis.call('PEXPIREAT', line, keep)
     redis.call('PEXPIREAT', claims, keep)
   end
-  local state = ('1 line %s %d %d %d %.0f'):format(last, taken, room, tight, keep)
+  local state = ('1 line %s 0001 %d %d %d %.0f'):format(last, taken, room, tight, keep)
   redis.call('SET', lock, state, 'PXAT', keep)
 end
 local function leave(id)
@@ -172,7 +179,7 @@ end
 local function tell(id, record, lapse, channel)
   if channel == '-' then return true end
   local doubt, address = channel:match('^(%??)(.*)$')
-  local good = math.floor((lapse - record:sub(18, 33)) / 1000)
+  local good = math.floor((lapse - record:sub(23, 38)) / 1000)
   local heard = redis.pcall('PUBLISH', address, ('%s %s %d'):format(record:sub(1, 16), id, good))
   return heard ~= 0 or doubt == '?'
 end
@@ -210,10 +217,10 @@ local function enter(claim, span, keep_for, queue, at_least)
   local id, take, of, ttl = claim:match('^(%S+) (%d+) (%d+) (%d+)')
   take, of = tonumber(take), tonumber(of)
   local served = settle(id)
-  if empty then return alone(lock, '1 free ' .. last, now, claim, span, keep_for, queue, at_least) end
+  if empty then return alone(lock, '1 free ' .. last .. ' 0001', claim, span, keep_for, queue, at_least) end
   local record = redis.call('HGET', claims, id)
   local score = record and redis.call('ZSCORE', line, id)
-  local ticket, held = first_ticket(true, now, at_least), nil
+  local ticket, held = first_ticket(true, at_least), nil
   if score then
     ticket, held = record:sub(1, 16), tonumber(score) < 0
     if held and at_least and at_least > ticket then
@@ -225,10 +232,10 @@ local function enter(claim, span, keep_for, queue, at_least)
     if held then take_seats(take, of) end
     if last >= ticket then ticket = digits(last + 1) end
   end
-  if held or queue == '1' then
+  if held or queue then
     local lapse = time + ttl * 1000
     far = math.max(far, lapse)
-    redis.call('HSET', claims, id, ticket .. ' ' .. now .. ' ' .. claim)
+    redis.call('HSET', claims, id, ticket .. ' ' .. span .. ' ' .. now .. ' ' .. claim)
     if held then
       redis.call('ZADD', line, -lapse, id)
     elseif not score then
@@ -242,17 +249,17 @@ local function enter(claim, span, keep_for, queue, at_least)
   save()
   if held then return ticket .. ' ' .. now end
   local ahead = redis.call('ZRANK', line, id) or redis.call('ZCARD', line)
-  return refused(now, ahead, soonest or time)
+  return refused(ahead, soonest or time)
 end`;
 
-const release = `local function release(k, id, value)
+const release = `local function release(key, id, value)
   local kind = kind_of(value)
-  if kind == '1 sole ' and value:sub(59, 59 + #id) == id .. ' ' then
-    set_free(KEYS[k], value:sub(8, 23))
+  if kind == '1 sole ' and value:sub(47, 47 + #id) == id .. ' ' then
+    set_free(key, value:sub(8, 28))
     return 1
   end
   if kind ~= '1 line ' then return 0 end
-  open(KEYS[k], KEYS[k + 1], KEYS[k + 2], value)
+  open(key, value)
   local freed = leave(id)
   settle()
   save()
@@ -261,54 +268,58 @@ end`;
 
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: 'e9825e4a7fa7d5a15eda36cf5b1f19c2f9d479bf',
-  text: `local time = redis.call('TIME')
-local now = time[1] .. time[2]
+  sha1: 'aa64a3060aca12a475a58b8f7b8751b42500f5c5',
+  text: `local TIME = redis.call('TIME')
+local now = TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]
 local replies, done, SECOND = {}, 0, 1000000
-for i = 1, #ARGV / 6 do
-  local a = 6 * i
-  local key = KEYS[3 * i - 2]
-  local value = redis.pcall('GET', key)
-  if #now ~= 16 or now > ARGV[a - 4] then break end
-  local ticket = now
-  if ARGV[a] ~= '' and (value or now - ARGV[a] < SECOND) then ticket = ARGV[a] end
-  if value then
-    if value.err or value:sub(1, 7) ~= '1 free ' or #value ~= 23 then break end
-    local last = value:sub(8)
-    if last >= ticket then ticket = ('%016.0f'):format(last + 1) end
+for i = 1, #KEYS do
+  local asked = ARGV[2 * i - 1]
+  if #now ~= 16 or now > asked then break end
+  local value = redis.pcall('GET', KEYS[i])
+  local ticket, reply = now, nil
+  if asked:byte(17) ~= 45 then
+    local proposed = asked:sub(17, 32)
+    if value or now - proposed < SECOND then ticket = proposed end
   end
-  if ticket - now > SECOND then break end
-  local reply = ticket == now and tonumber(now) or ticket .. ' ' .. now
-  local last = ARGV[a - 3] == '1' and ticket or ('%016.0f'):format(ticket + ARGV[a - 3] - 1)
-  redis.call('SET', key, '1 sole ' .. last .. ' ' .. ticket .. ' ' .. now .. ' ' .. ARGV[a - 5], 'PX', ARGV[a - 2])
+  if value then
+    if #value ~= 28 or value:sub(1, 7) ~= '1 free ' then break end
+    local last, span = value:sub(8, 23), value:sub(25)
+    if ticket - last < span + 0 then ticket = ('%016.0f'):format(last + span) end
+  end
+  if ticket == now then
+    reply = tonumber(now)
+  else
+    if ticket - now > SECOND then break end
+    reply = ticket .. ' ' .. now
+  end
+  redis.call('SET', KEYS[i], '1 sole ' .. ticket .. asked:sub(34, 38) .. ' ' .. now .. asked:sub(39), 'PX', ARGV[2 * i])
   replies[i], done = reply, i
 end
-if done == #ARGV / 6 then return replies end
+if done == #KEYS then return replies end
 ${alone}
-now = clock(time)
 ${line}
 ${attempt}
-for i = done + 1, #ARGV / 6 do
-  replies[i] = safely(attempt, 3 * i - 2, 6 * i - 5, redis.pcall('GET', KEYS[3 * i - 2]))
+for i = done + 1, #KEYS do
+  replies[i] = safely(attempt, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i], redis.pcall('GET', KEYS[i]))
 end
 return replies`,
 };
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: '192ea8e37e1dddc81084141e6c12ee01df6964ae',
-  text: `${alone}
-local now = clock(redis.call('TIME'))
+  sha1: '1c7d7702b337b9ae8cd594901fb65adae04e3b62',
+  text: `local TIME = redis.call('TIME')
+${alone}
 local value = redis.call('GET', KEYS[1])
 local kind = kind_of(value)
 if kind == '1 free ' then return 0 end
 if kind == '1 sole ' then
-  if value:sub(25, 40) ~= ARGV[1] then return 0 end
-  set_free(KEYS[1], value:sub(8, 23))
+  if value:sub(8, 23) ~= ARGV[1] then return 0 end
+  set_free(KEYS[1], value:sub(8, 28))
   return 1
 end
 ${line}
-open(KEYS[1], KEYS[2], KEYS[3], value)
+open(KEYS[1], value)
 local all = redis.call('HGETALL', claims)
 for i = 1, #all, 2 do
   if all[i + 1]:sub(1, 16) == ARGV[1] then
@@ -323,25 +334,25 @@ return 0`,
 
 export const INSPECT: Script = {
   name: 'inspect',
-  sha1: 'd8f482b0580ec0afb26c8f13fdcbab410fbc053d',
-  text: `${alone}
-local now = clock(redis.call('TIME'))
+  sha1: 'd41c6f58f266d72a8bf16899ac725285c4a113c4',
+  text: `local TIME = redis.call('TIME')
+${alone}
 local value = redis.call('GET', KEYS[1])
 local replies = { now }
 local function show(held, record, holds_until)
-  local take, of, ttl, label = record:match('^%S+ (%d+) (%d+) (%d+) %S+ (.*)$', 35)
-  local lapse = holds_until or record:sub(18, 33) + ttl * 1000
+  local take, of, ttl, label = record:match('^%S+ (%d+) (%d+) (%d+) %S+ (.*)$', 40)
+  local lapse = holds_until or record:sub(23, 38) + ttl * 1000
   if lapse <= tonumber(now) then return end
   replies[#replies + 1] = ('%d %s %.0f %s %s %s'):format(held, record:sub(1, 16), lapse, take, of, label)
 end
 local kind = kind_of(value)
 if kind == '1 sole ' then
-  show(1, value:sub(25))
+  show(1, value:sub(8))
 elseif kind == '1 line ' then
-  local line = redis.call('ZRANGE', KEYS[2], 0, -1, 'WITHSCORES')
+  local line = redis.call('ZRANGE', line_of(KEYS[1]), 0, -1, 'WITHSCORES')
   for i = 1, #line, 2 do
     local score = tonumber(line[i + 1])
-    local record = redis.call('HGET', KEYS[3], line[i])
+    local record = redis.call('HGET', claims_of(KEYS[1]), line[i])
     if record then show(score < 0 and 1 or 0, record, score < 0 and -score or nil) end
   end
 end
@@ -350,71 +361,71 @@ return replies`,
 
 export const PASS: Script = {
   name: 'pass',
-  sha1: '6d43714c8c3c8f4a8c7c49a0b3399a4c8f066b48',
-  text: `${alone}
-local now = clock(redis.call('TIME'))
+  sha1: 'a1897d3429df353c1f369df9c318b519b3b4c288',
+  text: `local TIME = redis.call('TIME')
+${alone}
 ${line}
 ${release}
 ${attempt}
-local freed = safely(release, 1, ARGV[1], redis.pcall('GET', KEYS[1]))
-return { freed, safely(attempt, 1, 2, redis.pcall('GET', KEYS[1])) }`,
+local freed = safely(release, KEYS[1], ARGV[1], redis.pcall('GET', KEYS[1]))
+return { freed, safely(attempt, KEYS[1], ARGV[2], ARGV[3], redis.pcall('GET', KEYS[1])) }`,
 };
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: 'e8220ffb40db0200faae07f844de9de89e2633fb',
+  sha1: 'f35e9a37cd8767968b1b8b831885df2c7207a09f',
   text: `local replies, done = {}, 0
-for i = 1, #ARGV do
+for i = 1, #KEYS do
   local id = ARGV[i]
-  local value = redis.pcall('GET', KEYS[3 * i - 2])
-  if not value or value.err or value:sub(1, 7) ~= '1 sole ' or value:sub(59, 59 + #id) ~= id .. ' ' then break end
-  if redis.pcall('SET', KEYS[3 * i - 2], '1 free ' .. value:sub(8, 23), 'KEEPTTL').err then break end
+  local value = redis.pcall('GET', KEYS[i])
+  if not value or value.err or value:sub(1, 7) ~= '1 sole ' or value:sub(47, 47 + #id) ~= id .. ' ' then break end
+  if redis.pcall('SET', KEYS[i], '1 free ' .. value:sub(8, 28), 'KEEPTTL').err then break end
   replies[i], done = 1, i
 end
-if done == #ARGV then return replies end
+if done == #KEYS then return replies end
+local TIME = redis.call('TIME')
 ${alone}
-local now = clock(redis.call('TIME'))
 ${line}
 ${release}
-for i = done + 1, #ARGV do
-  replies[i] = safely(release, 3 * i - 2, ARGV[i], redis.pcall('GET', KEYS[3 * i - 2]))
+for i = done + 1, #KEYS do
+  replies[i] = safely(release, KEYS[i], ARGV[i], redis.pcall('GET', KEYS[i]))
 end
 return replies`,
 };
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: 'c0d50d40771675fe62e33e897700dbdb2e747c4c',
-  text: `${alone}
-local now = clock(redis.call('TIME'))
+  sha1: '4f409d21eafb20da1fea492d5819e86ff0bcd1e1',
+  text: `local TIME = redis.call('TIME')
+${alone}
 ${line}
 local function first_write(key, lapse)
   redis.call('PEXPIREAT', key, math.ceil(lapse / 1000) + DAY)
 end
-local function renew(k, id, ttl, value)
+local function renew(key, id, ttl, value)
   local kind = kind_of(value)
   local lapse = time + ttl * 1000
   if kind == '1 free ' then return 0 end
   if kind == '1 sole ' then
-    local mine, seats, old, rest = value:match('^(%S+) (%d+ %d+) (%d+)(.*)$', 59)
-    if mine ~= id or value:sub(42, 57) + old * 1000 <= time then return 0 end
-    first_write(KEYS[k], lapse)
-    local state = ('%s%s %s %s %s%s'):format(value:sub(1, 41), now, id, seats, ttl, rest)
-    redis.call('SET', KEYS[k], state, 'PX', ttl + DAY)
+    local mine, seats, old, rest = value:match('^(%S+) (%d+ %d+) (%d+)(.*)$', 47)
+    if mine ~= id or value:sub(30, 45) + old * 1000 <= time then return 0 end
+    first_write(key, lapse)
+    local state = ('%s%s %s %s %s%s'):format(value:sub(1, 29), now, id, seats, ttl, rest)
+    redis.call('SET', key, state, 'PX', ttl + DAY)
     return 1
   end
-  open(KEYS[k], KEYS[k + 1], KEYS[k + 2], value)
+  open(key, value)
   local score = redis.call('ZSCORE', line, id)
   if not score or -tonumber(score) <= time then return 0 end
-  first_write(KEYS[k], lapse)
+  first_write(key, lapse)
   redis.call('ZADD', line, 'XX', -lapse, id)
   far = lapse
   save()
   return 1
 end
 local replies = {}
-for i = 1, #ARGV / 2 do
-  replies[i] = safely(renew, 3 * i - 2, ARGV[2 * i - 1], ARGV[2 * i], redis.pcall('GET', KEYS[3 * i - 2]))
+for i = 1, #KEYS do
+  replies[i] = safely(renew, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i], redis.pcall('GET', KEYS[i]))
 end
 return replies`,
 };

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Engine } from './engine.ts';
 import { EngineTime } from './engine-time.ts';
-import { keysOf } from './keys.ts';
+import { lockOf } from './keys.ts';
 import type { Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';
 import { slotOf } from './slot.ts';
@@ -44,7 +44,7 @@ export class Shards {
   }
 
   slotOf(key: string): number {
-    return slotOf(this.#port.keyPrefix + keysOf(this.#prefix, key)[0]);
+    return slotOf(this.#port.keyPrefix + lockOf(this.#prefix, key));
   }
 
   /** What a script takes for all of them. */
@@ -52,16 +52,16 @@ export class Shards {
     const keys: string[] = [];
     const args: string[] = [];
     for (const request of requests) {
-      keys.push(...keysOf(this.#prefix, request.key));
+      keys.push(lockOf(this.#prefix, request.key));
       args.push(...request.args);
     }
     return { keys, args };
   }
 
   /** An answer per request. */
-  async ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
+  ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
     const { keys, args } = this.wire(requests);
-    return (await this.#engine.run(script, keys, args)) as unknown[];
+    return this.#engine.run(script, keys, args) as Promise<unknown[]>;
   }
 
   /** As `ask`, but in a Cluster silence is an answer too, after `patience` ms: a node that hangs holds nobody else up. */

@@ -49,6 +49,7 @@ export class Turn<Question, Answer> {
 
 /** `all`, in order, in parts of at most `most` of one group. */
 export function parts<T>(all: T[], most: number, groupOf?: (one: T) => number): T[][] {
+  if (all.length === 1) return [all];
   const groups = groupOf ? Map.groupBy(all, groupOf).values() : [all];
   return [...groups].flatMap((group) => {
     if (group.length <= most) return [group];

@@ -1,19 +1,17 @@
 import type { Attempt, Claim, Renewal, Standing } from '../../core/backend.ts';
 import { invalid } from '../../core/errors.ts';
 
-/** What the scripts take for a claim: see lua/attempt.lua. */
+/** What the scripts take for a claim: see lua/attempt.lua and lua/include/alone.lua. */
 export function attemptArgs(claim: Claim, channel: string, notAfter: number): string[] {
-  const { id, take, of, ttl, span, queue, atLeast, label } = claim;
+  const { id, take, of, span, queue, atLeast, label } = claim;
   if (/\s/.test(id)) throw invalid('the id of a claim must hold no white space', claim.key);
-  return [
-    `${id} ${take} ${of} ${Math.ceil(ttl)} ${queue ? channel : '-'} ${label}`,
-    digits(notAfter),
-    `${span}`,
-    `${Math.ceil(ttl) + DAY}`,
-    queue ? '1' : '0',
-    atLeast === undefined ? '' : digits(atLeast),
-  ];
+  const ttl = Math.ceil(claim.ttl);
+  const least = atLeast === undefined ? NOTHING : digits(atLeast);
+  const seats = `${take} ${of} ${ttl} ${queue ? channel : '-'} ${label}`;
+  return [`${digits(notAfter)}${least}${queue ? 1 : 0} ${`${span}`.padStart(4, '0')} ${id} ${seats}`, `${ttl + DAY}`];
 }
+
+const NOTHING = '-'.repeat(16);
 
 const DAY = 86_400_000;
 

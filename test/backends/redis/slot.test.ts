@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keysOf } from '../../../src/backends/redis/keys.ts';
+import { lockOf } from '../../../src/backends/redis/keys.ts';
 import { slotOf } from '../../../src/backends/redis/slot.ts';
 
 test('the slot is that of the specification', () => {
@@ -8,8 +8,9 @@ test('the slot is that of the specification', () => {
   expect(slotOf('a{}b'), 'an empty tag is none').not.toBe(slotOf(''));
 });
 
-test('the keys of one lock share a slot, whatever its name', () => {
+test('the three keys of one lock share a slot, whatever its name', () => {
   for (const name of ['order:42', '{', '}', '{a}b', 'ключ', '%7B']) {
-    expect(new Set(keysOf('holdfast', name).map(slotOf)).size).toBe(1);
+    const lock = lockOf('holdfast', name);
+    expect(new Set([lock, `${lock}:line`, `${lock}:claims`].map(slotOf)).size).toBe(1);
   }
 });

@@ -1,43 +1,47 @@
 -- Takes holds or, if asked to, takes or keeps places: any number of claims, each on its own. Repeating one is harmless and
 -- a sign of life.
---   KEYS  per claim: lock, line, claims
---   ARGV  per claim: the claim, not after (engine's µs, 16 digits), span, ms to keep the key, 1 to queue or 0,
---         the least the ticket may be (16 digits) or nothing
+--   KEYS  per claim: lock
+--   ARGV  per claim: what is asked (see include/alone.lua), ms to keep the key
 --   ->    per claim
 --         granted  "<ticket> <now>", or <now>, an integer, where that is the ticket
 --         refused  "0 <now> <how many are ahead> <ms to the earliest lapse among the holders>"
 --         late     "-1 <now>"
 --         failed   "! <error>"
-local time = redis.call('TIME')
-local now = time[1] .. time[2]
+local TIME = redis.call('TIME')
+local now = TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]
 local replies, done, SECOND = {}, 0, 1000000
 -- The quick way, before anything is defined: nobody is there, and nothing is unusual.
-for i = 1, #ARGV / 6 do
-  local a = 6 * i
-  local key = KEYS[3 * i - 2]
-  local value = redis.pcall('GET', key)
-  if #now ~= 16 or now > ARGV[a - 4] then break end
-  local ticket = now
+for i = 1, #KEYS do
+  local asked = ARGV[2 * i - 1]
+  -- The first to differ are digits: what is asked begins with its not-after.
+  if #now ~= 16 or now > asked then break end
+  local value = redis.pcall('GET', KEYS[i])
+  local ticket, reply = now, nil
   -- See first_ticket in include/alone.lua.
-  if ARGV[a] ~= '' and (value or now - ARGV[a] < SECOND) then ticket = ARGV[a] end
-  if value then
-    if value.err or value:sub(1, 7) ~= '1 free ' or #value ~= 23 then break end
-    local last = value:sub(8)
-    if last >= ticket then ticket = ('%016.0f'):format(last + 1) end
+  if asked:byte(17) ~= 45 then
+    local proposed = asked:sub(17, 32)
+    if value or now - proposed < SECOND then ticket = proposed end
   end
-  -- Tickets that were reserved or proposed are ahead of the clock, by ms; by more, the key has to live longer.
-  if ticket - now > SECOND then break end
-  local reply = ticket == now and tonumber(now) or ticket .. ' ' .. now
-  local last = ARGV[a - 3] == '1' and ticket or ('%016.0f'):format(ticket + ARGV[a - 3] - 1)
-  redis.call('SET', key, '1 sole ' .. last .. ' ' .. ticket .. ' ' .. now .. ' ' .. ARGV[a - 5], 'PX', ARGV[a - 2])
+  if value then
+    if #value ~= 28 or value:sub(1, 7) ~= '1 free ' then break end
+    local last, span = value:sub(8, 23), value:sub(25)
+    if ticket - last < span + 0 then ticket = ('%016.0f'):format(last + span) end
+  end
+  if ticket == now then
+    reply = tonumber(now)
+  else
+    -- Tickets that were reserved or proposed are ahead of the clock, by ms; by more, the key has to live longer.
+    if ticket - now > SECOND then break end
+    reply = ticket .. ' ' .. now
+  end
+  redis.call('SET', KEYS[i], '1 sole ' .. ticket .. asked:sub(34, 38) .. ' ' .. now .. asked:sub(39), 'PX', ARGV[2 * i])
   replies[i], done = reply, i
 end
-if done == #ARGV / 6 then return replies end
+if done == #KEYS then return replies end
 -- @include alone
-now = clock(time)
 -- @include line
 -- @include attempt
-for i = done + 1, #ARGV / 6 do
-  replies[i] = safely(attempt, 3 * i - 2, 6 * i - 5, redis.pcall('GET', KEYS[3 * i - 2]))
+for i = done + 1, #KEYS do
+  replies[i] = safely(attempt, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i], redis.pcall('GET', KEYS[i]))
 end
 return replies

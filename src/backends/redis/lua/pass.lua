@@ -1,12 +1,12 @@
 -- Gives up a hold or a place and, in the same step, lets the process's next claim stand in line. The release is never too
 -- late; the next claim may be.
---   KEYS  lock, line, claims
+--   KEYS  lock
 --   ARGV  id, then what attempt.lua takes for the next claim
 --   ->    the reply of release.lua and that of attempt.lua
+local TIME = redis.call('TIME')
 -- @include alone
-local now = clock(redis.call('TIME'))
 -- @include line
 -- @include release
 -- @include attempt
-local freed = safely(release, 1, ARGV[1], redis.pcall('GET', KEYS[1]))
-return { freed, safely(attempt, 1, 2, redis.pcall('GET', KEYS[1])) }
+local freed = safely(release, KEYS[1], ARGV[1], redis.pcall('GET', KEYS[1]))
+return { freed, safely(attempt, KEYS[1], ARGV[2], ARGV[3], redis.pcall('GET', KEYS[1])) }

@@ -1,9 +1,9 @@
 -- Sets holds to lapse their ttl from now. Never creates one, never revives one.
---   KEYS  per hold: lock, line, claims
+--   KEYS  per hold: lock
 --   ARGV  per hold: id, ttl ms
 --   ->    per hold: 1 renewed, 0 gone, "! <error>"
+local TIME = redis.call('TIME')
 -- @include alone
-local now = clock(redis.call('TIME'))
 -- @include line
 
 -- A renewal goes through when memory is short: PEXPIREAT is allowed then, and after a script's first write so are the others.
@@ -11,22 +11,22 @@ local function first_write(key, lapse)
   redis.call('PEXPIREAT', key, math.ceil(lapse / 1000) + DAY)
 end
 
-local function renew(k, id, ttl, value)
+local function renew(key, id, ttl, value)
   local kind = kind_of(value)
   local lapse = time + ttl * 1000
   if kind == '1 free ' then return 0 end
   if kind == '1 sole ' then
-    local mine, seats, old, rest = value:match('^(%S+) (%d+ %d+) (%d+)(.*)$', 59)
-    if mine ~= id or value:sub(42, 57) + old * 1000 <= time then return 0 end
-    first_write(KEYS[k], lapse)
-    local state = ('%s%s %s %s %s%s'):format(value:sub(1, 41), now, id, seats, ttl, rest)
-    redis.call('SET', KEYS[k], state, 'PX', ttl + DAY)
+    local mine, seats, old, rest = value:match('^(%S+) (%d+ %d+) (%d+)(.*)$', 47)
+    if mine ~= id or value:sub(30, 45) + old * 1000 <= time then return 0 end
+    first_write(key, lapse)
+    local state = ('%s%s %s %s %s%s'):format(value:sub(1, 29), now, id, seats, ttl, rest)
+    redis.call('SET', key, state, 'PX', ttl + DAY)
     return 1
   end
-  open(KEYS[k], KEYS[k + 1], KEYS[k + 2], value)
+  open(key, value)
   local score = redis.call('ZSCORE', line, id)
   if not score or -tonumber(score) <= time then return 0 end
-  first_write(KEYS[k], lapse)
+  first_write(key, lapse)
   redis.call('ZADD', line, 'XX', -lapse, id)
   far = lapse
   save()
@@ -34,7 +34,7 @@ local function renew(k, id, ttl, value)
 end
 
 local replies = {}
-for i = 1, #ARGV / 2 do
-  replies[i] = safely(renew, 3 * i - 2, ARGV[2 * i - 1], ARGV[2 * i], redis.pcall('GET', KEYS[3 * i - 2]))
+for i = 1, #KEYS do
+  replies[i] = safely(renew, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i], redis.pcall('GET', KEYS[i]))
 end
 return replies

@@ -1,13 +1,18 @@
 -- A lock without a line is one string, so that the common case is one read and one write:
---   1 free <last>                          nobody; the highest ticket ever given
---   1 sole <last> <ticket> <seen> <claim>  one claim alone, whatever seats it takes, and its last sign of life
---   1 line <last> …                        several: see line.lua
+--   1 free <ticket> <span>  nobody; the last tickets ever given: that one, and how many from it on
+--   1 sole <record>         one claim alone, whatever seats it takes
+--   1 line <last> <one> …   several: see line.lua
 -- The first field is the version of the format. Tickets are times, so that they grow even over a loss of the data: the
 -- engine's µs, always 16 digits, so that as text they have a fixed place and the order of numbers. (Formatting and parsing
 -- numbers is what a script spends most of its time on.)
 -- A key lives for a day after the last lease in it would have lapsed and its last ticket is behind the clock.
--- A claim is one line of text: <id> <take> <of> <ttl ms> <channel> <label>
--- The channel its grant is told on: -, none; with a ? before it, one where to be unheard does not mean to be dead.
+--   record  <ticket> <span, 4 digits> <seen> <claim>: its tickets, and its last sign of life
+--   claim   <id> <take> <of> <ttl ms> <channel> <label>: the channel its grant is told on: -, none; with a ? before it, one
+--           where to be unheard does not mean to be dead
+--   asked   <not after, 16 digits><at least, 16 digits or dashes><1 to queue or 0> <span, 4 digits> <claim>: the ticket may
+--           not be below `at least`
+-- `TIME` is the including script's.
+-- The two other keys of a lock are named after it and share its hash tag, so that a command names one key, not three.
 
 local DAY = 86400000
 
@@ -15,9 +20,14 @@ local function digits(micros)
   return ('%016.0f'):format(micros)
 end
 
-local function clock(time)
-  local text = time[1] .. time[2]
-  return #text == 16 and text or digits(time[1] * 1000000 + time[2])
+local now = digits(TIME[1] * 1000000 + TIME[2])
+
+local function line_of(lock)
+  return lock .. ':line'
+end
+
+local function claims_of(lock)
+  return lock .. ':claims'
 end
 
 local UNREADABLE = 'HOLDFAST the key holds something else, or a format this version does not know'
@@ -26,8 +36,8 @@ local UNREADABLE = 'HOLDFAST the key holds something else, or a format this vers
 local function kind_of(value)
   if not value then return '1 free ' end
   if value.err then error(value.err, 0) end
-  local kind, last = value:match('^(1 %l%l%l%l )(%d+)')
-  if kind ~= '1 free ' and kind ~= '1 sole ' and kind ~= '1 line ' or #last ~= 16 then error(UNREADABLE, 0) end
+  local kind, last, span = value:match('^(1 %l%l%l%l )(%d+) (%d+)')
+  if kind ~= '1 free ' and kind ~= '1 sole ' and kind ~= '1 line ' or #last ~= 16 or #span ~= 4 then error(UNREADABLE, 0) end
   return kind
 end
 
@@ -41,53 +51,59 @@ end
 -- The least ticket of a new claim: the engine's time, or what a quorum proposes for it. A lock that remembers its last ticket
 -- needs no time to stay above it. One that does not (a day without use, or lost data) takes a proposal that is hardly behind
 -- the clock, so that servers whose clocks differ can agree on one number; an older one may be below what was forgotten.
-local function first_ticket(value, now, proposed)
+local function first_ticket(value, proposed)
   if proposed and (value or now - proposed < 1000000) then return proposed end
   return now
 end
 
-local function set_free(lock, last)
-  -- Short of memory, SET is refused and DEL is not. The next ticket is still the engine's time.
-  if redis.pcall('SET', lock, '1 free ' .. last, 'KEEPTTL').err then redis.call('DEL', lock) end
+-- The last ticket of the two fields that a lock's string has after its kind.
+local function last_of(value)
+  local ticket, span = value:sub(8, 23), value:sub(25, 28)
+  return span == '0001' and ticket or digits(ticket + span - 1)
 end
 
-local function set_sole(lock, ticket, now, claim, span, keep)
-  local last = span == '1' and ticket or digits(ticket + span - 1)
-  if ticket > now then keep = keep + math.ceil((last - now) / 1000) end
-  redis.call('SET', lock, '1 sole ' .. last .. ' ' .. ticket .. ' ' .. now .. ' ' .. claim, 'PX', keep)
+-- `tickets`: the last ones given.
+local function set_free(lock, tickets)
+  -- Short of memory, SET is refused and DEL is not. The next ticket is still the engine's time.
+  if redis.pcall('SET', lock, '1 free ' .. tickets, 'KEEPTTL').err then redis.call('DEL', lock) end
+end
+
+local function set_sole(lock, ticket, claim, span, keep)
+  if ticket > now then keep = keep + math.ceil((ticket + span - now) / 1000) end
+  redis.call('SET', lock, '1 sole ' .. ticket .. ' ' .. span .. ' ' .. now .. ' ' .. claim, 'PX', keep)
   return ticket .. ' ' .. now
 end
 
-local function refused(now, ahead, lapse)
+local function refused(ahead, lapse)
   return ('0 %s %d %d'):format(now, ahead, math.ceil((lapse - now) / 1000))
 end
 
 -- Whether the claim can be answered by a refusal that leaves nothing; `sole` is alone and alive until `lapse`.
-local function refusal(now, claim, sole, lapse)
+local function refusal(claim, sole, lapse)
   local take, of = claim:match('^%S+ (%d+) (%d+)')
   local taken, room = sole:match('^%S+ (%d+) (%d+)')
   if take + taken <= math.min(of, room) then return nil end
-  return refused(now, 1, lapse)
+  return refused(1, lapse)
 end
 
 -- The claim's attempt if the lock's string is enough to answer it. nil: a line is needed.
-local function alone(lock, value, now, claim, span, keep, queue, at_least)
-  local ticket = first_ticket(value, now, at_least)
+local function alone(lock, value, claim, span, keep, queue, at_least)
+  local ticket = first_ticket(value, at_least)
   local kind = kind_of(value)
   if kind == '1 line ' then return nil end
   if kind == '1 sole ' then
-    local sole = value:sub(59)
+    local sole = value:sub(47)
     local id, ttl = sole:match('^(%S+) %d+ %d+ (%d+)')
     if not id then error(UNREADABLE, 0) end
-    local lapse = value:sub(42, 57) + ttl * 1000
+    local lapse = value:sub(30, 45) + ttl * 1000
     if lapse > tonumber(now) then
-      if claim:sub(1, #id + 1) ~= id .. ' ' then return queue ~= '1' and refusal(now, claim, sole, lapse) or nil end
-      ticket = value:sub(25, 40)
+      if claim:sub(1, #id + 1) ~= id .. ' ' then return not queue and refusal(claim, sole, lapse) or nil end
+      ticket = value:sub(8, 23)
       if at_least and at_least > ticket then ticket = at_least end
-      return set_sole(lock, ticket, now, claim, span, keep)
+      return set_sole(lock, ticket, claim, span, keep)
     end
   end
-  local last = value and value:sub(8, 23)
+  local last = value and last_of(value)
   if last and last >= ticket then ticket = digits(last + 1) end
-  return set_sole(lock, ticket, now, claim, span, keep)
+  return set_sole(lock, ticket, claim, span, keep)
 end

@@ -1,9 +1,10 @@
--- One attempt: the claim's keys are KEYS[k]…, its arguments ARGV[a]….
-local function attempt(k, a, value)
-  if now > ARGV[a + 1] then return '-1 ' .. now end
-  local at_least = ARGV[a + 5] ~= '' and ARGV[a + 5] or nil
-  local reply = alone(KEYS[k], value, now, ARGV[a], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4], at_least)
+-- One attempt.
+local function attempt(key, asked, keep_for, value)
+  if now > asked:sub(1, 16) then return '-1 ' .. now end
+  local at_least = asked:byte(17) ~= 45 and asked:sub(17, 32) or nil
+  local queue, span, claim = asked:sub(33, 33) == '1', asked:sub(35, 38), asked:sub(40)
+  local reply = alone(key, value, claim, span, keep_for, queue, at_least)
   if reply then return reply end
-  open(KEYS[k], KEYS[k + 1], KEYS[k + 2], value)
-  return enter(ARGV[a], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4], at_least)
+  open(key, value)
+  return enter(claim, span, keep_for, queue, at_least)
 end

@@ -1,14 +1,13 @@
 -- The rule over a line of several (src/core/admission.ts): a claim is admitted when all seats taken up to and including it
 -- fit the smallest room named among them. The admitted are a prefix, so what is known of them is a sum:
---   lock    1 line <last> <taken> <room> <tight> <keep>
+--   lock    1 line <last> 0001 <taken> <room> <tight> <keep>
 --             taken   seats of all holders
 --             room    the smallest room a holder named
 --             tight   how many holders named it
 --             keep    ms at which the three keys vanish
 --   line    sorted set of ids: holders below zero, at minus their lapse; waiters above, at their ticket
---   claims  hash: id -> <ticket> <seen> <claim>
--- A mail of a grant is <ticket> <id> <ms it is good for since the last sign of life>, on the channel the claim named. `now` is
--- the including script's.
+--   claims  hash: id -> record
+-- A mail of a grant is <ticket> <id> <ms it is good for since the last sign of life>, on the channel the claim named.
 
 local ALL = 2147483647
 -- Where to be unheard is no proof of death, silence is: µs without an attempt (PLACE_TTL of the contract). A grant told there
@@ -24,13 +23,13 @@ local time = tonumber(now)
 local far, soonest, empty
 
 local function seats_of(record)
-  local take, of, ttl, channel = record:match('^%S+ (%d+) (%d+) (%d+) (%S+)', 35)
-  return tonumber(take), tonumber(of), record:sub(18, 33) + ttl * 1000, channel
+  local take, of, ttl, channel = record:match('^%S+ (%d+) (%d+) (%d+) (%S+)', 40)
+  return tonumber(take), tonumber(of), record:sub(23, 38) + ttl * 1000, channel
 end
 
 -- When a claim that waits is over, and when its hold will be if nothing but a mail tells it.
 local function lapse_of(record, lapse, channel)
-  return channel:sub(1, 1) == '?' and math.min(lapse, record:sub(18, 33) + SILENCE) or lapse
+  return channel:sub(1, 1) == '?' and math.min(lapse, record:sub(23, 38) + SILENCE) or lapse
 end
 
 local function take_seats(take, of)
@@ -44,14 +43,14 @@ local function no_seats()
 end
 
 -- The state, from what the lock's key says: `1 sole` or `1 line`.
-local function open(lock_key, line_key, claims_key, value)
-  lock, line, claims = lock_key, line_key, claims_key
+local function open(lock_key, value)
+  lock, line, claims = lock_key, line_of(lock_key), claims_of(lock_key)
   far, soonest, empty = 0, nil, false
-  last = value:sub(8, 23)
+  last = last_of(value)
   if value:sub(1, 7) == '1 sole ' then
-    local record = value:sub(25)
+    local record = value:sub(8)
     local take, of, lapse = seats_of(record)
-    local id = record:match('^%S+', 35)
+    local id = record:match('^%S+', 40)
     keep, far = 0, lapse
     no_seats()
     take_seats(take, of)
@@ -61,20 +60,20 @@ local function open(lock_key, line_key, claims_key, value)
     redis.call('ZADD', line, -lapse, id)
     return
   end
-  local t, r, n, k = value:match('^(%d+) (%d+) (%d+) (%d+)$', 25)
+  local t, r, n, k = value:match('^(%d+) (%d+) (%d+) (%d+)$', 30)
   taken, room, tight, keep = tonumber(t), tonumber(r), tonumber(n), tonumber(k)
   if not keep then error(UNREADABLE, 0) end
 end
 
 local function save()
-  if empty then return set_free(lock, last) end
+  if empty then return set_free(lock, last .. ' 0001') end
   local needed = math.max(far, tonumber(last)) / 1000 + DAY / 2
   if needed > keep then
     keep = math.ceil(needed + DAY / 2)
     redis.call('PEXPIREAT', line, keep)
     redis.call('PEXPIREAT', claims, keep)
   end
-  local state = ('1 line %s %d %d %d %.0f'):format(last, taken, room, tight, keep)
+  local state = ('1 line %s 0001 %d %d %d %.0f'):format(last, taken, room, tight, keep)
   redis.call('SET', lock, state, 'PXAT', keep)
 end
 
@@ -124,7 +123,7 @@ end
 local function tell(id, record, lapse, channel)
   if channel == '-' then return true end
   local doubt, address = channel:match('^(%??)(.*)$')
-  local good = math.floor((lapse - record:sub(18, 33)) / 1000)
+  local good = math.floor((lapse - record:sub(23, 38)) / 1000)
   -- An error is a right that is missing: the claim will ask.
   local heard = redis.pcall('PUBLISH', address, ('%s %s %d'):format(record:sub(1, 16), id, good))
   return heard ~= 0 or doubt == '?'
@@ -169,10 +168,10 @@ local function enter(claim, span, keep_for, queue, at_least)
   local id, take, of, ttl = claim:match('^(%S+) (%d+) (%d+) (%d+)')
   take, of = tonumber(take), tonumber(of)
   local served = settle(id)
-  if empty then return alone(lock, '1 free ' .. last, now, claim, span, keep_for, queue, at_least) end
+  if empty then return alone(lock, '1 free ' .. last .. ' 0001', claim, span, keep_for, queue, at_least) end
   local record = redis.call('HGET', claims, id)
   local score = record and redis.call('ZSCORE', line, id)
-  local ticket, held = first_ticket(true, now, at_least), nil
+  local ticket, held = first_ticket(true, at_least), nil
   if score then
     ticket, held = record:sub(1, 16), tonumber(score) < 0
     if held and at_least and at_least > ticket then
@@ -184,10 +183,10 @@ local function enter(claim, span, keep_for, queue, at_least)
     if held then take_seats(take, of) end
     if last >= ticket then ticket = digits(last + 1) end
   end
-  if held or queue == '1' then
+  if held or queue then
     local lapse = time + ttl * 1000
     far = math.max(far, lapse)
-    redis.call('HSET', claims, id, ticket .. ' ' .. now .. ' ' .. claim)
+    redis.call('HSET', claims, id, ticket .. ' ' .. span .. ' ' .. now .. ' ' .. claim)
     if held then
       redis.call('ZADD', line, -lapse, id)
     elseif not score then
@@ -201,5 +200,5 @@ local function enter(claim, span, keep_for, queue, at_least)
   save()
   if held then return ticket .. ' ' .. now end
   local ahead = redis.call('ZRANK', line, id) or redis.call('ZCARD', line)
-  return refused(now, ahead, soonest or time)
+  return refused(ahead, soonest or time)
 end

@@ -1,12 +1,12 @@
--- Gives up one hold or place: its keys are KEYS[k]…
-local function release(k, id, value)
+-- Gives up one hold or place.
+local function release(key, id, value)
   local kind = kind_of(value)
-  if kind == '1 sole ' and value:sub(59, 59 + #id) == id .. ' ' then
-    set_free(KEYS[k], value:sub(8, 23))
+  if kind == '1 sole ' and value:sub(47, 47 + #id) == id .. ' ' then
+    set_free(key, value:sub(8, 28))
     return 1
   end
   if kind ~= '1 line ' then return 0 end
-  open(KEYS[k], KEYS[k + 1], KEYS[k + 2], value)
+  open(key, value)
   local freed = leave(id)
   settle()
   save()
