@@ -68,13 +68,16 @@ export const cycling = (who: Who, plan: Partial<CyclesPlan> = {}): Entry =>
     };
   });
 
+/** Legs without a rest before it is measured, as `WARM_UP`. */
+const WARM_LEGS = 1_500;
+
 /** Two processes that pass a key to and fro: `handOver`, p50 from the release to the next holder, ms. */
 export const relaying = (who: Who, legs = 200, rest = 3): Entry =>
   entry({ ...who, processes: 2 }, async (workers, _, patience) => {
-    const turns = Math.max(10, legs * patience);
-    return {
-      handOver: median(handOvers(await Promise.all(workers.map((worker) => worker.call('relay', turns, rest))))),
-    };
+    const relay = (turns: number, pause: number) =>
+      Promise.all(workers.map((worker) => worker.call('relay', Math.max(10, turns * patience), pause)));
+    await relay(WARM_LEGS, 0);
+    return { handOver: median(handOvers(await relay(legs, rest))) };
   });
 
 /** Many holds at once, kept by renewal, for twice `ms`: `commands` a second, `cpu`, `late`, `lost`. */

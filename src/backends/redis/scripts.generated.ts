@@ -23,6 +23,7 @@ local function kind_of(value)
   if not value then return '1 free ' end
   if value.err then error(value.err, 0) end
   local kind, last, span = value:match('^(1 %l%l%l%l )(%d+) (%d+)')
+  if kind == '1 held ' then kind = '1 line ' end
   if kind ~= '1 free ' and kind ~= '1 sole ' and kind ~= '1 line ' or #last ~= 16 or #span ~= 4 then error(UNREADABLE, 0) end
   return kind
 end
@@ -87,6 +88,27 @@ const attempt = `local function attempt(key, asked, keep_for, value)
   return enter(claim, span, keep_for, queue, at_least)
 end`;
 
+const handover = `local function hand_over(key, value, now)
+  if value:sub(30, 45) <= now then return false end
+  local line, claims = key .. ':line', key .. ':claims'
+  local id = redis.call('ZRANGEBYSCORE', line, '(0', '+inf', 'LIMIT', 0, 1)[1]
+  local record = id and redis.call('HGET', claims, id)
+  if not record then return false end
+  local take, of, ttl, channel = record:match('^%S+ (%d+) (%d+) (%d+) ([^%s?-]%S*)', 40)
+  if not take or take ~= of then return false end
+  local seen = record:sub(23, 38)
+  local lapse = ('%016.0f'):format(seen + ttl * 1000)
+  local gone, keep = value:match('^(%S+) (%d+)$', 47)
+  if lapse <= now or lapse / 1000 + 43200000 > keep + 0 then return false end
+  local heard = redis.pcall('PUBLISH', channel, record:sub(1, 16) .. ' ' .. id .. ' ' .. ttl)
+  if type(heard) ~= 'number' or heard == 0 then return false end
+  redis.call('ZREM', line, gone)
+  redis.call('HDEL', claims, gone)
+  redis.call('ZADD', line, '-' .. lapse, id)
+  redis.call('SET', key, value:sub(1, 29) .. lapse .. ' ' .. id .. ' ' .. keep, 'PXAT', keep)
+  return true
+end`;
+
 const line = `local ALL = 2147483647
 local SILENCE = 6000000
 local MANY = 10000
@@ -94,6 +116,7 @@ local lock, line, claims
 local last, taken, room, tight, keep
 local time = tonumber(now)
 local far, soonest, empty
+local whole, until_when
 local function seats_of(record)
   local take, of, ttl, channel = record:match('^%S+ (%d+) (%d+) (%d+) (%S+)', 40)
   return tonumber(take), tonumber(of), record:sub(23, 38) + ttl * 1000, channel
@@ -101,13 +124,14 @@ end
 local function lapse_of(record, lapse, channel)
   return channel:sub(1, 1) == '?' and math.min(lapse, record:sub(23, 38) + SILENCE) or lapse
 end
-local function take_seats(take, of)
+local function take_seats(take, of, id, lapse)
+  if taken == 0 and take >= of then whole, until_when = id, lapse end
   taken = taken + take
   if of < room then room, tight = of, 0 end
   if of == room then tight = tight + 1 end
 end
 local function no_seats()
-  taken, room, tight = 0, ALL, 0
+  taken, room, tight, whole = 0, ALL, 0, nil
 end
 local function open(lock_key, value)
   lock, line, claims = lock_key, line_of(lock_key), claims_of(lock_key)
@@ -119,10 +143,18 @@ local function open(lock_key, value)
     local id = record:match('^%S+', 40)
     keep, far = 0, lapse
     no_seats()
-    take_seats(take, of)
+    take_seats(take, of, id, lapse)
     redis.call('DEL', line, claims)
     redis.call('HSET', claims, id, record)
     redis.call('ZADD', line, -lapse, id)
+    return
+  end
+  if value:sub(1, 7) == '1 held ' then
+    local lapse, id, k = value:match('^(%d+) (%S+) (%d+)$', 30)
+    keep = tonumber(k)
+    if not keep then error(UNREADABLE, 0) end
+    no_seats()
+    take_seats(1, 1, id, tonumber(lapse))
     return
   end
   local t, r, n, k = value:match('^(%d+) (%d+) (%d+) (%d+)$', 30)
@@ -137,7 +169,8 @@ local function save()
     redis.call('PEXPIREAT', line, keep)
     redis.call('PEXPIREAT', claims, keep)
   end
-  local state = ('1 line %s 0001 %d %d %d %.0f'):format(last, taken, room, tight, keep)
+  local state = whole and ('1 held %s 0001 %016.0f %s %.0f'):format(last, until_when, whole, keep)
+    or ('1 line %s 0001 %d %d %d %.0f'):format(last, taken, room, tight, keep)
   redis.call('SET', lock, state, 'PXAT', keep)
 end
 local function leave(id)
@@ -156,6 +189,7 @@ local function leave(id)
     lapse = -score
     taken = taken - take
     if of == room then tight = tight - 1 end
+    if id == whole then no_seats() end
   end
   return lapse > time and 1 or 0
 end
@@ -163,7 +197,12 @@ local function recount()
   no_seats()
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', line, '-inf', 0)) do
     local record = redis.call('HGET', claims, id)
-    if record then take_seats(seats_of(record)) else redis.call('ZREM', line, id) end
+    if record then
+      local take, of, lapse = seats_of(record)
+      take_seats(take, of, id, lapse)
+    else
+      redis.call('ZREM', line, id)
+    end
   end
 end
 local function sweep()
@@ -197,7 +236,7 @@ local function admit(me)
     local alive = record and (id == me or lapse > time)
     if alive and taken + take > math.min(room, of) then return false end
     if alive and (id == me or tell(id, record, lapse, channel)) then
-      take_seats(take, of)
+      take_seats(take, of, id, lapse)
       far = math.max(far, lapse)
       soonest = math.min(soonest or lapse, lapse)
       redis.call('ZADD', line, -lapse, id)
@@ -229,12 +268,13 @@ local function enter(claim, span, keep_for, queue, at_least)
     end
   else
     held = served and taken + take <= math.min(room, of)
-    if held then take_seats(take, of) end
     if last >= ticket then ticket = digits(last + 1) end
   end
   if held or queue then
     local lapse = time + ttl * 1000
     far = math.max(far, lapse)
+    if held and not score then take_seats(take, of, id, lapse) end
+    if id == whole then until_when = lapse end
     redis.call('HSET', claims, id, ticket .. ' ' .. span .. ' ' .. now .. ' ' .. claim)
     if held then
       redis.call('ZADD', line, -lapse, id)
@@ -268,7 +308,7 @@ end`;
 
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: 'aa64a3060aca12a475a58b8f7b8751b42500f5c5',
+  sha1: 'e47be4920d72973cb7ece3d5b2ee9f86fb57b802',
   text: `local TIME = redis.call('TIME')
 local now = TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]
 local replies, done, SECOND = {}, 0, 1000000
@@ -307,7 +347,7 @@ return replies`,
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: '1c7d7702b337b9ae8cd594901fb65adae04e3b62',
+  sha1: 'c1b98fc24da36610779e2d499697bc0d8586ae78',
   text: `local TIME = redis.call('TIME')
 ${alone}
 local value = redis.call('GET', KEYS[1])
@@ -334,7 +374,7 @@ return 0`,
 
 export const INSPECT: Script = {
   name: 'inspect',
-  sha1: 'd41c6f58f266d72a8bf16899ac725285c4a113c4',
+  sha1: '2d0f1c27a561919fe78fee02506f9aeb471b55ec',
   text: `local TIME = redis.call('TIME')
 ${alone}
 local value = redis.call('GET', KEYS[1])
@@ -361,7 +401,7 @@ return replies`,
 
 export const PASS: Script = {
   name: 'pass',
-  sha1: 'a1897d3429df353c1f369df9c318b519b3b4c288',
+  sha1: '6391ba0bfd68c50a92829f032b14028aa632d22f',
   text: `local TIME = redis.call('TIME')
 ${alone}
 ${line}
@@ -373,17 +413,25 @@ return { freed, safely(attempt, KEYS[1], ARGV[2], ARGV[3], redis.pcall('GET', KE
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: 'f35e9a37cd8767968b1b8b831885df2c7207a09f',
-  text: `local replies, done = {}, 0
+  sha1: '36300e9f44340ada93ba03bbdf3e63a25ad25b4c',
+  text: `local TIME
+${handover}
+local replies, done = {}, 0
 for i = 1, #KEYS do
   local id = ARGV[i]
   local value = redis.pcall('GET', KEYS[i])
-  if not value or value.err or value:sub(1, 7) ~= '1 sole ' or value:sub(47, 47 + #id) ~= id .. ' ' then break end
-  if redis.pcall('SET', KEYS[i], '1 free ' .. value:sub(8, 28), 'KEEPTTL').err then break end
+  if not value or value.err or value:sub(47, 47 + #id) ~= id .. ' ' then break end
+  local kind = value:sub(1, 7)
+  if kind == '1 sole ' then
+    if redis.pcall('SET', KEYS[i], '1 free ' .. value:sub(8, 28), 'KEEPTTL').err then break end
+  else
+    TIME = TIME or redis.call('TIME')
+    if kind ~= '1 held ' or not hand_over(KEYS[i], value, TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]) then break end
+  end
   replies[i], done = 1, i
 end
 if done == #KEYS then return replies end
-local TIME = redis.call('TIME')
+TIME = TIME or redis.call('TIME')
 ${alone}
 ${line}
 ${release}
@@ -395,7 +443,7 @@ return replies`,
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: '4f409d21eafb20da1fea492d5819e86ff0bcd1e1',
+  sha1: '69809b8b20cd8dad45734f581dd927940109f46b',
   text: `local TIME = redis.call('TIME')
 ${alone}
 ${line}
@@ -420,6 +468,7 @@ local function renew(key, id, ttl, value)
   first_write(key, lapse)
   redis.call('ZADD', line, 'XX', -lapse, id)
   far = lapse
+  if id == whole then until_when = lapse end
   save()
   return 1
 end

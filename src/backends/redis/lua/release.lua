@@ -2,17 +2,25 @@
 --   KEYS  per handle: lock
 --   ARGV  per handle: id
 --   ->    per handle: 1 if there was something to give up, 0 if not, "! <error>"
+local TIME
+-- @include handover
 local replies, done = {}, 0
--- The quick way, before anything is defined: it is alone.
+-- The quick ways, before the rest is defined: it is alone, or holds all and is followed by one who will.
 for i = 1, #KEYS do
   local id = ARGV[i]
   local value = redis.pcall('GET', KEYS[i])
-  if not value or value.err or value:sub(1, 7) ~= '1 sole ' or value:sub(47, 47 + #id) ~= id .. ' ' then break end
-  if redis.pcall('SET', KEYS[i], '1 free ' .. value:sub(8, 28), 'KEEPTTL').err then break end
+  if not value or value.err or value:sub(47, 47 + #id) ~= id .. ' ' then break end
+  local kind = value:sub(1, 7)
+  if kind == '1 sole ' then
+    if redis.pcall('SET', KEYS[i], '1 free ' .. value:sub(8, 28), 'KEEPTTL').err then break end
+  else
+    TIME = TIME or redis.call('TIME')
+    if kind ~= '1 held ' or not hand_over(KEYS[i], value, TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]) then break end
+  end
   replies[i], done = 1, i
 end
 if done == #KEYS then return replies end
-local TIME = redis.call('TIME')
+TIME = TIME or redis.call('TIME')
 -- @include alone
 -- @include line
 -- @include release

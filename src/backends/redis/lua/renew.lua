@@ -29,6 +29,7 @@ local function renew(key, id, ttl, value)
   first_write(key, lapse)
   redis.call('ZADD', line, 'XX', -lapse, id)
   far = lapse
+  if id == whole then until_when = lapse end
   save()
   return 1
 end

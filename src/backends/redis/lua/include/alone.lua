@@ -1,7 +1,7 @@
 -- A lock without a line is one string, so that the common case is one read and one write:
 --   1 free <ticket> <span>  nobody; the last tickets ever given: that one, and how many from it on
 --   1 sole <record>         one claim alone, whatever seats it takes
---   1 line <last> <one> …   several: see line.lua
+--   1 line, 1 held …        several: see line.lua
 -- The first field is the version of the format. Tickets are times, so that they grow even over a loss of the data: the
 -- engine's µs, always 16 digits, so that as text they have a fixed place and the order of numbers. (Formatting and parsing
 -- numbers is what a script spends most of its time on.)
@@ -32,11 +32,12 @@ end
 
 local UNREADABLE = 'HOLDFAST the key holds something else, or a format this version does not know'
 
--- What the lock's key says, before it is believed. Raises what the server said instead of it, and what is not ours.
+-- Which of the three it is: free, sole, or a line. Raises what the server said instead of it, and what is not ours.
 local function kind_of(value)
   if not value then return '1 free ' end
   if value.err then error(value.err, 0) end
   local kind, last, span = value:match('^(1 %l%l%l%l )(%d+) (%d+)')
+  if kind == '1 held ' then kind = '1 line ' end
   if kind ~= '1 free ' and kind ~= '1 sole ' and kind ~= '1 line ' or #last ~= 16 or #span ~= 4 then error(UNREADABLE, 0) end
   return kind
 end

@@ -5,6 +5,8 @@
 --             room    the smallest room a holder named
 --             tight   how many holders named it
 --             keep    ms at which the three keys vanish
+--           1 held <last> 0001 <lapse> <id> <keep>
+--             the same where one holder leaves no room: it and its lapse are at hand, so that release.lua hands over at once
 --   line    sorted set of ids: holders below zero, at minus their lapse; waiters above, at their ticket
 --   claims  hash: id -> record
 -- A mail of a grant is <ticket> <id> <ms it is good for since the last sign of life>, on the channel the claim named.
@@ -21,6 +23,8 @@ local last, taken, room, tight, keep
 local time = tonumber(now)
 -- The latest lapse set here, the earliest among the holders, and whether nobody is left.
 local far, soonest, empty
+-- The holder that leaves no room, and its lapse, if there is one.
+local whole, until_when
 
 local function seats_of(record)
   local take, of, ttl, channel = record:match('^%S+ (%d+) (%d+) (%d+) (%S+)', 40)
@@ -32,14 +36,15 @@ local function lapse_of(record, lapse, channel)
   return channel:sub(1, 1) == '?' and math.min(lapse, record:sub(23, 38) + SILENCE) or lapse
 end
 
-local function take_seats(take, of)
+local function take_seats(take, of, id, lapse)
+  if taken == 0 and take >= of then whole, until_when = id, lapse end
   taken = taken + take
   if of < room then room, tight = of, 0 end
   if of == room then tight = tight + 1 end
 end
 
 local function no_seats()
-  taken, room, tight = 0, ALL, 0
+  taken, room, tight, whole = 0, ALL, 0, nil
 end
 
 -- The state, from what the lock's key says: `1 sole` or `1 line`.
@@ -53,11 +58,19 @@ local function open(lock_key, value)
     local id = record:match('^%S+', 40)
     keep, far = 0, lapse
     no_seats()
-    take_seats(take, of)
+    take_seats(take, of, id, lapse)
     -- What a lock that was deleted by hand, or evicted, may have left.
     redis.call('DEL', line, claims)
     redis.call('HSET', claims, id, record)
     redis.call('ZADD', line, -lapse, id)
+    return
+  end
+  if value:sub(1, 7) == '1 held ' then
+    local lapse, id, k = value:match('^(%d+) (%S+) (%d+)$', 30)
+    keep = tonumber(k)
+    if not keep then error(UNREADABLE, 0) end
+    no_seats()
+    take_seats(1, 1, id, tonumber(lapse))
     return
   end
   local t, r, n, k = value:match('^(%d+) (%d+) (%d+) (%d+)$', 30)
@@ -73,7 +86,8 @@ local function save()
     redis.call('PEXPIREAT', line, keep)
     redis.call('PEXPIREAT', claims, keep)
   end
-  local state = ('1 line %s 0001 %d %d %d %.0f'):format(last, taken, room, tight, keep)
+  local state = whole and ('1 held %s 0001 %016.0f %s %.0f'):format(last, until_when, whole, keep)
+    or ('1 line %s 0001 %d %d %d %.0f'):format(last, taken, room, tight, keep)
   redis.call('SET', lock, state, 'PXAT', keep)
 end
 
@@ -94,6 +108,7 @@ local function leave(id)
     lapse = -score
     taken = taken - take
     if of == room then tight = tight - 1 end
+    if id == whole then no_seats() end
   end
   return lapse > time and 1 or 0
 end
@@ -103,7 +118,12 @@ local function recount()
   no_seats()
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', line, '-inf', 0)) do
     local record = redis.call('HGET', claims, id)
-    if record then take_seats(seats_of(record)) else redis.call('ZREM', line, id) end
+    if record then
+      local take, of, lapse = seats_of(record)
+      take_seats(take, of, id, lapse)
+    else
+      redis.call('ZREM', line, id)
+    end
   end
 end
 
@@ -144,7 +164,7 @@ local function admit(me)
     local alive = record and (id == me or lapse > time)
     if alive and taken + take > math.min(room, of) then return false end
     if alive and (id == me or tell(id, record, lapse, channel)) then
-      take_seats(take, of)
+      take_seats(take, of, id, lapse)
       far = math.max(far, lapse)
       soonest = math.min(soonest or lapse, lapse)
       redis.call('ZADD', line, -lapse, id)
@@ -180,12 +200,13 @@ local function enter(claim, span, keep_for, queue, at_least)
     end
   else
     held = served and taken + take <= math.min(room, of)
-    if held then take_seats(take, of) end
     if last >= ticket then ticket = digits(last + 1) end
   end
   if held or queue then
     local lapse = time + ttl * 1000
     far = math.max(far, lapse)
+    if held and not score then take_seats(take, of, id, lapse) end
+    if id == whole then until_when = lapse end
     redis.call('HSET', claims, id, ticket .. ' ' .. span .. ' ' .. now .. ' ' .. claim)
     if held then
       redis.call('ZADD', line, -lapse, id)

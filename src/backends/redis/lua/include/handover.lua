@@ -1,0 +1,22 @@
+-- The way of a hot key: the holder of all seats leaves, and the first in line takes them all. Nothing is written unless that is
+-- the whole story: true if it was.
+local function hand_over(key, value, now)
+  if value:sub(30, 45) <= now then return false end
+  local line, claims = key .. ':line', key .. ':claims'
+  local id = redis.call('ZRANGEBYSCORE', line, '(0', '+inf', 'LIMIT', 0, 1)[1]
+  local record = id and redis.call('HGET', claims, id)
+  if not record then return false end
+  local take, of, ttl, channel = record:match('^%S+ (%d+) (%d+) (%d+) ([^%s?-]%S*)', 40)
+  if not take or take ~= of then return false end
+  local seen = record:sub(23, 38)
+  local lapse = ('%016.0f'):format(seen + ttl * 1000)
+  local gone, keep = value:match('^(%S+) (%d+)$', 47)
+  if lapse <= now or lapse / 1000 + 43200000 > keep + 0 then return false end
+  local heard = redis.pcall('PUBLISH', channel, record:sub(1, 16) .. ' ' .. id .. ' ' .. ttl)
+  if type(heard) ~= 'number' or heard == 0 then return false end
+  redis.call('ZREM', line, gone)
+  redis.call('HDEL', claims, gone)
+  redis.call('ZADD', line, '-' .. lapse, id)
+  redis.call('SET', key, value:sub(1, 29) .. lapse .. ' ' .. id .. ' ' .. keep, 'PXAT', keep)
+  return true
+end
