@@ -59,7 +59,11 @@ const MOST = 1_000;
 const NAME = 384;
 const ID = 2 * NAME + 4;
 
-/** What is said to a SQL database: the tables, and the conversation of each act, whoever carries it on. */
+/**
+ * What is said to a SQL database: the tables, and the conversation of each act, whoever carries it on. The text stands here,
+ * not in .sql files: each statement is a line, put together from what differs between the databases, and makes sense only in
+ * its place in the conversation.
+ */
 export class Statements {
   readonly #dialect: StockDialect;
   readonly #layouts: string;
