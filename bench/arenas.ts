@@ -57,6 +57,7 @@ export const arenas: Readonly<Record<Group, () => Promise<Arena>>> = {
   memory: folder,
   file: folder,
   redis,
+  stock: redis,
   postgres: () => server(startPostgres),
   mysql: () => server(startMariadb),
   etcd: () => server(startEtcd, address),

@@ -4,5 +4,13 @@ import { memoryRows } from './memory.ts';
 import { quorumStoreRows } from './quorum-stores.ts';
 import { redisRows } from './redis.ts';
 import { sqlRows } from './sql.ts';
+import { stockRows } from './stock.ts';
 
-export const rows: readonly Row[] = [...memoryRows, ...fileRows, ...redisRows, ...sqlRows, ...quorumStoreRows];
+export const rows: readonly Row[] = [
+  ...memoryRows,
+  ...fileRows,
+  ...redisRows,
+  ...stockRows,
+  ...sqlRows,
+  ...quorumStoreRows,
+];
