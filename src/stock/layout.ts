@@ -37,6 +37,11 @@ export class LayoutOf {
     this.#cells = cells;
   }
 
+  /** As it was last read, if it was. */
+  get known(): Layout | undefined {
+    return this.#known;
+  }
+
   /** As it was last read. @throws StockError `STOCK_UNKNOWN`, `STOCK_INVALID` */
   async get(): Promise<Layout> {
     return this.#known ?? this.read();

@@ -1,19 +1,32 @@
-import { hash } from 'node:crypto';
+/** Spreads 32 bits: the finalizer of MurmurHash3, Austin Appleby, 2011. */
+function mixed(bits: number): number {
+  let mix = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
+  mix = Math.imul(mix ^ (mix >>> 13), 0xc2b2ae35);
+  return (mix ^ (mix >>> 16)) >>> 0;
+}
 
-/** 64 bits that are the same in every process and on every machine. */
-const digest = (text: string): bigint => BigInt(`0x${hash('sha1', text).slice(0, 16)}`);
+/** 32 bits that are the same in every process and on every machine: FNV-1a, Fowler, Noll and Vo. The text is ASCII. */
+function digest(text: string): number {
+  let bits = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) bits = Math.imul(bits ^ text.charCodeAt(i), 0x01000193);
+  return bits;
+}
+
+/** By which a seed moves on from number to number: 2³² through the golden ratio, as in SplitMix. */
+const STEP = 0x9e3779b9;
 
 /**
  * A number below `size` for a name, evenly spread; when `size` grows by one, only one name in `size` moves.
- * Jump consistent hash: Lamping and Veach, "A Fast, Minimal Memory, Consistent Hash Algorithm", 2014.
+ * Jump consistent hash: Lamping and Veach, "A Fast, Minimal Memory, Consistent Hash Algorithm", 2014; with arithmetic of
+ * 32 bits, since it is asked at every sale.
  */
 export function homeOf(name: string, size: number): number {
-  let key = digest(name);
+  let seed = digest(name);
   let home = 0;
   for (let next = 0; next < size; ) {
     home = next;
-    key = BigInt.asUintN(64, key * 2862933555777941757n + 1n);
-    next = Math.floor((home + 1) * (2 ** 31 / (Number(key >> 33n) + 1)));
+    seed = (seed + STEP) | 0;
+    next = Math.floor(((home + 1) * 2 ** 32) / (mixed(seed) + 1));
   }
   return home;
 }

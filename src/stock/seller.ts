@@ -32,14 +32,14 @@ export class Seller {
     this.#product = product;
   }
 
-  async segmentOf({ routed }: Wish): Promise<number> {
-    const size = (await this.#layout.get()).sizes.at(-1)!;
-    return routed === undefined ? this.#turn++ % size : homeOf(routed, size);
+  async segmentOf(wish: Wish): Promise<number> {
+    return this.#home(wish, await this.#layout.get());
   }
 
   async obtain(wish: Wish): Promise<Reserved> {
     for (let tries = 0; tries < TRIES; tries++) {
-      const kept = await this.obtainAt(await this.segmentOf(wish), wish, '');
+      const layout = this.#layout.known ?? (await this.#layout.read());
+      const kept = await this.#take(layout, this.#home(wish, layout), wish, '');
       if (kept) return kept;
     }
     throw refusal({ is: 'stale' }, this.#product);
@@ -47,13 +47,22 @@ export class Seller {
 
   /** Undefined when the layout has changed, so that this is no longer the segment. */
   async obtainAt(segment: number, wish: Wish, token: string): Promise<Reserved | undefined> {
-    const { id, buyer, units, ttl, routed } = wish;
     const layout = await this.#layout.get();
     const size = layout.sizes.at(-1)!;
-    if (routed === undefined ? segment >= size : homeOf(routed, size) !== segment) return undefined;
-    const former = await this.#former(layout, wish);
+    const here = wish.routed === undefined ? segment < size : homeOf(wish.routed, size) === segment;
+    return here ? this.#take(layout, segment, wish, token) : undefined;
+  }
+
+  #home({ routed }: Wish, { sizes }: Layout): number {
+    const size = sizes.at(-1)!;
+    return routed === undefined ? this.#turn++ % size : homeOf(routed, size);
+  }
+
+  async #take(layout: Layout, segment: number, wish: Wish, token: string): Promise<Reserved | undefined> {
+    const { id, buyer, units, ttl } = wish;
+    const { epoch, limit, sizes } = layout;
+    const former = sizes.length === 1 ? 0 : await this.#former(layout, wish);
     if (typeof former !== 'number') return former;
-    const { epoch, limit } = layout;
     const take: Take = { op: 'take', epoch, id, buyer, units, ttl, limit, already: former, token };
     const [first] = await this.#cells.step(segment, take);
     const reply = first!.is === 'empty' ? await this.#fetch(layout, segment, take, wish.came) : first!;
@@ -79,7 +88,7 @@ export class Seller {
 
   /** What the buyer did where it lived before a resize: this very request, or the number of units it has there. */
   async #former({ sizes, limit }: Layout, wish: Wish): Promise<Reserved | number> {
-    if (wish.routed === undefined || sizes.length === 1) return 0;
+    if (wish.routed === undefined) return 0;
     let bought = 0;
     for (const home of formerHomes(wish.routed, sizes)) {
       const [found] = await this.#cells.step(home, { op: 'find', id: wish.id, buyer: wish.buyer });

@@ -2,15 +2,19 @@ import { Engine } from '../../backends/redis/engine.ts';
 import { meaning } from '../../backends/redis/errors.ts';
 import { portOf, type RedisClient } from '../../backends/redis/port.ts';
 import { checkPrefix } from '../../core/key.ts';
+import { RESERVE } from '../cell.ts';
 import { StockError } from '../errors.ts';
 import { QUICK, RELAYOUT, STEP } from '../redis/scripts.generated.ts';
-import type { Reply, Take } from '../step.ts';
+import type { Reply, Step, Take } from '../step.ts';
 import type { Layout, StockStore } from '../store.ts';
 
 export interface RedisStockOptions {
   /** What all keys begin with; default `holdfast`. */
   readonly prefix?: string;
 }
+
+/** Products whose keys are not put together anew for every step. */
+const REMEMBERED = 1_000;
 
 /**
  * On one Redis (6.2 or newer) or Valkey, on a Cluster (each segment has a slot of its own), or on several independent
@@ -27,24 +31,25 @@ export function redisStock(
   const engines = list.map((client) => new Engine(portOf(client)));
   const base = `${checkPrefix(prefix)}:stock:`;
   const layoutKey = (product: string): string => `${base}{${product}}:layout`;
-  const keysOf = (product: string, cell: number): string[] =>
-    ['cell', 'requests', 'bought', 'due'].map((part) => `${base}{${product}/${cell}}:${part}`);
+  const made = new Map<string, string[][]>();
+  function cellsOf(product: string): string[][] {
+    const known = made.get(product);
+    if (known) return known;
+    if (made.size === REMEMBERED) made.clear();
+    const cells: string[][] = [];
+    made.set(product, cells);
+    return cells;
+  }
+  const keyOf = (product: string, cell: number, part: string): string => `${base}{${product}/${cell}}:${part}`;
+  function keysOf(product: string, cell: number): readonly string[] {
+    const cells = cellsOf(product);
+    cells[cell - RESERVE] ??= ['cell', 'requests', 'bought', 'due'].map((part) => keyOf(product, cell, part));
+    return cells[cell - RESERVE]!;
+  }
   const engineOf = (cell: number): Engine => engines[Math.max(0, cell) % engines.length]!;
 
-  async function asked<T>(product: string, act: () => Promise<unknown>): Promise<T> {
-    try {
-      return (await act()) as T;
-    } catch (error) {
-      throw meaning(error, 'change the stock of', decodeURIComponent(product));
-    }
-  }
-
-  async function quickly(product: string, cell: number, take: Take): Promise<Reply | undefined> {
-    const { epoch, id, buyer, units, ttl, limit, already } = take;
-    const args = [epoch, id, buyer, units, ttl, limit, already].map(String);
-    const now = Number(await asked(product, () => engineOf(cell).run(QUICK, keysOf(product, cell), args)));
-    return now === 0 ? undefined : { is: 'done', units, buyer, until: ttl > 0 ? now + ttl : 0, now };
-  }
+  const refused = (error: unknown, product: string): unknown =>
+    meaning(error, 'change the stock of', decodeURIComponent(product));
 
   return {
     name: 'redis',
@@ -54,18 +59,25 @@ export function redisStock(
       return text === null ? undefined : (JSON.parse(`${text}`) as Layout);
     },
     async relayout(product, was, layout) {
-      const args = [`${was}`, JSON.stringify(layout)];
-      return (await asked(product, () => engines[0]!.run(RELAYOUT, [layoutKey(product)], args))) === 1;
+      try {
+        return (await engines[0]!.run(RELAYOUT, [layoutKey(product)], [`${was}`, JSON.stringify(layout)])) === 1;
+      } catch (error) {
+        throw refused(error, product);
+      }
     },
     async step(product, cell, steps) {
-      const [take] = steps;
-      if (steps.length === 1 && take?.op === 'take' && take.token === '') {
-        const taken = await quickly(product, cell, take);
-        if (taken) return [taken];
+      const engine = engineOf(cell);
+      const keys = keysOf(product, cell);
+      const take = quick(steps);
+      try {
+        if (take) {
+          const now = Number(await engine.run(QUICK, keys, argsOf(take)));
+          if (now > 0) return [taken(take, now)];
+        }
+        return JSON.parse(`${await engine.run(STEP, keys, [JSON.stringify(steps)])}`) as Reply[];
+      } catch (error) {
+        throw refused(error, product);
       }
-      const args = [JSON.stringify(steps)];
-      const text = await asked(product, () => engineOf(cell).run(STEP, keysOf(product, cell), args));
-      return JSON.parse(`${text}`) as Reply[];
     },
     async remove(product, cells) {
       // A key at a time: a Cluster takes no command over several slots.
@@ -74,3 +86,22 @@ export function redisStock(
     },
   };
 }
+
+/** What quick.lua may be asked. */
+function quick([step, ...more]: readonly Step[]): Take | undefined {
+  return step?.op === 'take' && step.token === '' && more.length === 0 ? step : undefined;
+}
+
+function argsOf({ epoch, id, buyer, units, ttl, limit, already }: Take): string[] {
+  const args = [`${epoch}`, id, buyer, `${units}`];
+  if (ttl > 0 || limit > 0) args.push(`${ttl}`, `${limit}`, `${already}`);
+  return args;
+}
+
+const taken = ({ units, buyer, ttl }: Take, now: number): Reply => ({
+  is: 'done',
+  units,
+  buyer,
+  until: ttl > 0 ? now + ttl : 0,
+  now,
+});
