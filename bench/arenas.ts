@@ -3,7 +3,7 @@ import { temporaryFolder } from '../test/kit/folder.ts';
 import { startMariadb } from '../test/kit/mariadb.ts';
 import { startPostgres } from '../test/kit/postgres.ts';
 import { startProxy } from '../test/kit/proxy.ts';
-import { askRedis, startRedis } from '../test/kit/redis.ts';
+import { askRedis, startRedis, startRedisNodes } from '../test/kit/redis.ts';
 import type { Server } from '../test/kit/server.ts';
 import { startZookeeper } from '../test/kit/zookeeper.ts';
 import type { Arena, Group } from './row.ts';
@@ -42,6 +42,16 @@ async function redis(): Promise<Arena> {
   };
 }
 
+/** Five, of which the first `stopped` stand still. */
+async function redlock(stopped: number): Promise<Arena> {
+  const nodes = await startRedisNodes(5);
+  for (const node of nodes.servers.slice(0, stopped)) node.pause();
+  return {
+    place: { ...NOWHERE, url: nodes.servers.map(({ port }) => port).join() },
+    [Symbol.asyncDispose]: () => nodes[Symbol.asyncDispose](),
+  };
+}
+
 async function server(start: () => Promise<Server>, urlOf = ({ url }: Server): string => url): Promise<Arena> {
   const started = await start();
   const { port } = started;
@@ -57,6 +67,8 @@ export const arenas: Readonly<Record<Group, () => Promise<Arena>>> = {
   memory: folder,
   file: folder,
   redis,
+  redlock: () => redlock(0),
+  'redlock-hung': () => redlock(2),
   stock: redis,
   postgres: () => server(startPostgres),
   mysql: () => server(startMariadb),

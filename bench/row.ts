@@ -1,6 +1,16 @@
 import type { Place } from './contestant.ts';
 
-export type Group = 'memory' | 'file' | 'redis' | 'stock' | 'postgres' | 'mysql' | 'etcd' | 'zookeeper';
+export type Group =
+  | 'memory'
+  | 'file'
+  | 'redis'
+  | 'redlock'
+  | 'redlock-hung'
+  | 'stock'
+  | 'postgres'
+  | 'mysql'
+  | 'etcd'
+  | 'zookeeper';
 
 type Engine = Omit<Place, 'seat' | 'run'>;
 

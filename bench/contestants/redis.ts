@@ -13,7 +13,7 @@ import { apart, holdfast } from './holdfast.ts';
 const TTL = 30_000;
 /** Of the poll that stands for "just SET NX in a loop". ms. */
 const POLL = 5;
-const COMPARE_AND_DELETE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
+export const COMPARE_AND_DELETE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
 
 const connect = ({ port }: Place): Redis => new Redis({ host: HOST, port });
 

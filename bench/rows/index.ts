@@ -3,6 +3,7 @@ import { fileRows } from './file.ts';
 import { memoryRows } from './memory.ts';
 import { quorumStoreRows } from './quorum-stores.ts';
 import { redisRows } from './redis.ts';
+import { redlockRows } from './redlock.ts';
 import { sqlRows } from './sql.ts';
 import { stockRows } from './stock.ts';
 
@@ -10,6 +11,7 @@ export const rows: readonly Row[] = [
   ...memoryRows,
   ...fileRows,
   ...redisRows,
+  ...redlockRows,
   ...stockRows,
   ...sqlRows,
   ...quorumStoreRows,

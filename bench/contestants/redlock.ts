@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import Redlock from 'redlock';
+import { redlock } from '../../src/backends/redlock/index.ts';
+import { HOST } from '../../test/kit/net.ts';
+import type { Contestant, Contestants, Place } from '../contestant.ts';
+import { holdfast } from './holdfast.ts';
+import { COMPARE_AND_DELETE } from './redis.ts';
+
+const TTL = 30_000;
+/** Of the poll that stands for what anyone would write, less or more by half, so that votes are not split for ever. ms. */
+const POLL = 5;
+
+/** `place.url` is the ports. */
+function connect({ url }: Place): Redis[] {
+  return url.split(',').map((port) => {
+    const client = new Redis({ host: HOST, port: Number(port) });
+    client.on('error', () => {});
+    return client;
+  });
+}
+
+/** Settled when three of five say yes, or three no longer can. */
+function majority(votes: readonly Promise<boolean>[]): Promise<boolean> {
+  return new Promise((resolve) => {
+    let yes = 0;
+    let no = 0;
+    const count = (vote: boolean): void => {
+      if (vote ? ++yes === 3 : ++no === 3) resolve(vote);
+    };
+    for (const vote of votes) vote.then(count, () => count(false));
+  });
+}
+
+/** The floor: the pair of commands at all five at once, without waiting for more than three. */
+async function bare(place: Place): Promise<Contestant> {
+  const clients = connect(place);
+  for (const client of clients) client.defineCommand('giveBack', { numberOfKeys: 1, lua: COMPARE_AND_DELETE });
+  const free = (key: string, value: string): Promise<boolean> =>
+    majority(
+      clients.map((client) =>
+        (client as Redis & { giveBack(key: string, value: string): Promise<unknown> })
+          .giveBack(key, value)
+          .then(() => true),
+      ),
+    );
+  return {
+    lock: (key) => async () => {
+      for (;;) {
+        const value = randomUUID();
+        if (
+          await majority(clients.map((client) => client.set(key, value, 'PX', TTL, 'NX').then((ok) => ok === 'OK')))
+        ) {
+          return () => free(key, value);
+        }
+        void free(key, value);
+        await sleep(POLL * (0.5 + Math.random()));
+      }
+    },
+  };
+}
+
+function peer(place: Place): Contestant {
+  const locks = new Redlock(connect(place), { retryCount: -1 });
+  locks.on('error', () => {}); // it tells of every refusal
+  return {
+    lock: (key) => async () => {
+      const lock = await locks.acquire([key], TTL);
+      return () => lock.release();
+    },
+  };
+}
+
+export default {
+  holdfast: (place) => holdfast(redlock(connect(place))),
+  bare,
+  redlock: peer,
+} satisfies Contestants;
