@@ -32,6 +32,11 @@ export class Acknowledged {
     this.#clock = clock;
   }
 
+  /** Replicas that each grant waits for. */
+  get count(): number {
+    return this.#wanted.count;
+  }
+
   /**
    * The answers; instead of each that something is held, an error, when too few replicas have it. Rejects when a server or
    * its connection did not do its part.

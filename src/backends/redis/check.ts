@@ -5,11 +5,13 @@ import type { Node } from './port.ts';
 export interface ServerFacts {
   readonly info: ReadonlyMap<string, string>;
   readonly config: ReadonlyMap<string, string>;
+  /** How many replicas each grant waits for. */
+  readonly acknowledge: number;
 }
 
-const SETTINGS = ['save', 'appendfsync', 'min-replicas-to-write'];
+const SETTINGS = ['save', 'appendfsync', 'min-replicas-to-write', 'min-replicas-max-lag'];
 
-export async function factsOf(node: Node): Promise<ServerFacts> {
+async function factsOf(node: Node, acknowledge: number): Promise<ServerFacts> {
   const info = new Map(
     String(await node.command('INFO'))
       .split('\r\n')
@@ -23,8 +25,13 @@ export async function factsOf(node: Node): Promise<ServerFacts> {
     const value = Array.isArray(reply) ? reply[1] : reply && Object.values(reply)[0];
     if (typeof value === 'string') config.set(name, value);
   }
-  return { info, config };
+  return { info, config, acknowledge };
 }
+
+/** The server's own default, in seconds. */
+const LONG_LAG = 10;
+
+const TOO_FEW_REPLICAS = 'too-few-replicas';
 
 type Judgement = (facts: ServerFacts) => Finding | false;
 
@@ -107,6 +114,30 @@ const JUDGEMENTS: readonly Judgement[] = [
       }
     );
   },
+  ({ info, acknowledge }) => {
+    const connected = Number(info.get('connected_slaves') ?? 0);
+    return (
+      info.get('role') === 'master' &&
+      connected < acknowledge && {
+        severity: 'danger',
+        code: TOO_FEW_REPLICAS,
+        message: `each grant waits for ${acknowledge} replicas, and ${connected} are connected: no lock can be had`,
+        advice: 'bring the replicas back, or ask for fewer: replicas.acknowledge',
+      }
+    );
+  },
+  ({ config }) => {
+    const lag = Number(config.get('min-replicas-max-lag') ?? 0);
+    return (
+      Number(config.get('min-replicas-to-write') ?? 0) > 0 &&
+      (lag === 0 || lag > LONG_LAG) && {
+        severity: 'warning',
+        code: 'replica-lag',
+        message: `min-replicas-max-lag is ${lag}: a primary that is cut off from its replicas goes on granting ${lag === 0 ? 'for good' : `for ${lag} s`}`,
+        advice: `set min-replicas-max-lag to a few seconds, at most ${LONG_LAG}`,
+      }
+    );
+  },
 ];
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -114,30 +145,35 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 /**
  * Looks at the settings of each server and tries what this user may do.
  * @param trial takes and releases a lock, and listens
+ * @param acknowledge how many replicas each grant waits for
  */
-export async function findings(nodes: readonly Node[], trial: () => Promise<void>): Promise<Finding[]> {
+export async function findings(
+  nodes: readonly Node[],
+  trial: () => Promise<void>,
+  acknowledge: number,
+): Promise<Finding[]> {
   const found: Finding[] = [];
-  try {
-    await trial();
-  } catch (error) {
-    found.push({
-      severity: 'danger',
-      code: 'rights',
-      message: `a lock could not be taken, released and listened for: ${messageOf(error)}`,
-      advice: "grant the user the rights listed on the engine's page, docs/backends/redis.md",
-    });
-  }
+  const refusal = await trial().catch((error: unknown) => error ?? 'refused');
   for (const node of nodes) {
-    for (const finding of await judged(node)) {
+    for (const finding of await judged(node, acknowledge)) {
       if (!found.some(({ code }) => code === finding.code)) found.push(finding);
     }
   }
-  return found;
+  if (refusal === undefined || found.some(({ code }) => code === TOO_FEW_REPLICAS)) return found;
+  return [
+    {
+      severity: 'danger',
+      code: 'rights',
+      message: `a lock could not be taken, released and listened for: ${messageOf(refusal)}`,
+      advice: "grant the user the rights listed on the engine's page, docs/backends/redis.md",
+    },
+    ...found,
+  ];
 }
 
-async function judged(node: Node): Promise<Finding[]> {
+async function judged(node: Node, acknowledge: number): Promise<Finding[]> {
   try {
-    const facts = await factsOf(node);
+    const facts = await factsOf(node, acknowledge);
     return JUDGEMENTS.map((judge) => judge(facts)).filter((finding) => finding !== false);
   } catch (error) {
     return [

@@ -224,11 +224,12 @@ class Redis implements Backend {
       within: 1_000,
       label: '',
     };
-    return findings(this.#port.nodes(), async () => {
+    const trial = async (): Promise<void> => {
       await this.attempt(claim);
       await this.release(claim);
       await this.#mailbox.listen();
-    });
+    };
+    return findings(this.#port.nodes(), trial, this.#acknowledged?.count ?? 0);
   }
 
   async close(): Promise<void> {

@@ -76,6 +76,16 @@ describeOn('redis', 'redis with replicas that acknowledge', () => {
     await bounded('all are served', Promise.all(Array.from({ length: 20 }, () => locks.mutex('served').run(work))));
   });
 
+  test('check says that more replicas are waited for than there are', async () => {
+    const codes = async (acknowledge: number): Promise<string[]> => {
+      const backend = await fleet.backend('ioredis', { replicas: { acknowledge, within: '200ms' } });
+      return (await backend.check!()).map(({ code }) => code);
+    };
+    expect(await codes(2)).not.toContain('too-few-replicas');
+    expect(await codes(3)).toContain('too-few-replicas');
+    expect(await codes(3), 'it is no right that is missing').not.toContain('rights');
+  });
+
   test('createSentinel() of node-redis, which cannot, is refused and says so', async () => {
     await using near = sentinelFleet(group);
     const backend = await near.backend('node-redis', TWO);

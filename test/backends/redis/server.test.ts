@@ -208,6 +208,9 @@ describeOn('redis', 'redis and its settings', () => {
     expect(await codes({ appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'allkeys-lru' })).toEqual([
       'eviction-policy',
     ]);
+    const alone = { appendonly: 'yes', appendfsync: 'always', 'min-replicas-to-write': '1' };
+    expect(await codes({ ...alone, 'min-replicas-max-lag': '60' })).toContain('replica-lag');
+    expect(await codes({ ...alone, 'min-replicas-max-lag': '3' })).not.toContain('replica-lag');
     expect(await codes({ replicaof: ['127.0.0.1', `${server.port}`] })).toContain('replica');
   });
 });
