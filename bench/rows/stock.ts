@@ -4,7 +4,10 @@ import { type Row, ratio } from '../row.ts';
 const group = 'stock';
 const of = (contestant: string) => ({ group, contestant }) as const;
 
-/** The atomic way against a script that does nothing else, on the same client. */
+/**
+ * The atomic way against a script that does nothing else, on the same client: one command a sale. Ours sends sales of one
+ * moment to a segment together, so where many buy it needs fewer.
+ */
 const steps = (title: string, callers: number, pipelined = ''): Row => ({
   group,
   title,

@@ -1,5 +1,6 @@
 import { systemClock } from '../core/clock.ts';
 import { RESERVE } from './cell.ts';
+import { Crowds } from './crowd.ts';
 import { StockError } from './errors.ts';
 import type { LayoutOf } from './layout.ts';
 import { type Cells, sourceFor, total, transits, unmoved } from './look.ts';
@@ -20,6 +21,7 @@ const TRIES = 100;
  */
 export class Seller {
   readonly #cells: Cells;
+  readonly #crowds: Crowds;
   readonly #layout: LayoutOf;
   readonly #product: string;
   #turn = 0;
@@ -28,6 +30,7 @@ export class Seller {
 
   constructor(cells: Cells, layout: LayoutOf, product: string) {
     this.#cells = cells;
+    this.#crowds = new Crowds(cells);
     this.#layout = layout;
     this.#product = product;
   }
@@ -64,8 +67,9 @@ export class Seller {
     const former = sizes.length === 1 ? 0 : await this.#former(layout, wish);
     if (typeof former !== 'number') return former;
     const take: Take = { op: 'take', epoch, id, buyer, units, ttl, limit, already: former, token };
-    const [first] = await this.#cells.step(segment, take);
-    const reply = first!.is === 'empty' ? await this.#fetch(layout, segment, take, wish.came) : first!;
+    // The holder of the segment's lock is alone; without it there may be a crowd.
+    const first = token === '' ? await this.#crowds.take(segment, take) : (await this.#cells.step(segment, take))[0]!;
+    const reply = first.is === 'empty' ? await this.#fetch(layout, segment, take, wish.came) : first;
     if (reply.is === 'stale') {
       await this.#layout.read();
       return undefined;

@@ -29,7 +29,10 @@ export interface StockStore {
   layout(product: string): Promise<Layout | undefined>;
   /** Writes it where the version is still `was` (0: where there is none). False, and nothing changed, where it is not. */
   relayout(product: string, was: number, layout: Layout): Promise<boolean>;
-  /** One atomic step on one cell: all of `steps` in order, after giving back what has run out (`decide` in rule.ts). */
+  /**
+   * One atomic step on one cell: all of `steps` in order, after giving back what has run out (`decide` in rule.ts). Takes
+   * alone, which are orders of several buyers, may be several steps one after the other.
+   */
   step(product: string, cell: number, steps: readonly Step[]): Promise<readonly Reply[]>;
   /** Forgets the product with its cells and requests. */
   remove(product: string, cells: readonly number[]): Promise<void>;

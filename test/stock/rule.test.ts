@@ -32,6 +32,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ op: op('tally') }),
 );
 
+/** Orders of one kind that come together. */
+const crowd: fc.Arbitrary<Step[]> = fc
+  .record({
+    kind: fc.record({ epoch, ttl: fc.constantFrom(0, 1_000_000), limit: fc.constantFrom(0, 6) }),
+    orders: fc.array(fc.record({ id, buyer, units }), { minLength: 2, maxLength: 5 }),
+  })
+  .map(({ kind, orders }) =>
+    orders.map((order) => ({ op: 'take' as const, already: 0, token: '', ...kind, ...order })),
+  );
+
 /** Without what differs from clock to clock, and without what only one of them keeps beside. */
 function comparable(reply: Reply): unknown {
   const { now: _, until, bought, cell, ...rest } = reply;
@@ -52,7 +62,7 @@ for (const { name, part, open } of SUBJECTS.filter((subject) =>
 
     test('is the rule: the same steps get the same answers and leave the same cell', async () => {
       let cells = 0;
-      const batches = fc.array(fc.array(step, { minLength: 1, maxLength: 3 }), { maxLength: 20 });
+      const batches = fc.array(fc.oneof(fc.array(step, { minLength: 1, maxLength: 3 }), crowd), { maxLength: 20 });
       await fc.assert(
         fc.asyncProperty(batches, async (random) => {
           const model = memoryStock();

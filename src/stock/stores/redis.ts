@@ -68,13 +68,17 @@ export function redisStock(
     async step(product, cell, steps) {
       const engine = engineOf(cell);
       const keys = keysOf(product, cell);
-      const take = quick(steps);
+      const replies: Reply[] = [];
       try {
-        if (take) {
-          const now = Number(await engine.run(QUICK, keys, argsOf(take)));
-          if (now > 0) return [taken(take, now)];
+        if (areOrdinary(steps)) {
+          const reply = await engine.run(QUICK, keys, argsOf(steps));
+          const [done, now] = Array.isArray(reply) ? reply.map(Number) : [Number(reply), 0];
+          for (let i = 0; i < done!; i++) replies.push(taken(steps[i]!, now!));
+          if (done === steps.length) return replies;
         }
-        return JSON.parse(`${await engine.run(STEP, keys, [JSON.stringify(steps)])}`) as Reply[];
+        const rest = JSON.stringify(steps.slice(replies.length));
+        replies.push(...JSON.parse(`${await engine.run(STEP, keys, [rest])}`));
+        return replies;
       } catch (error) {
         throw refused(error, product);
       }
@@ -87,14 +91,27 @@ export function redisStock(
   };
 }
 
-/** What quick.lua may be asked. */
-function quick([step, ...more]: readonly Step[]): Take | undefined {
-  return step?.op === 'take' && step.token === '' && more.length === 0 ? step : undefined;
+/** Whether quick.lua may be asked: takes without a token, all of a kind. */
+function areOrdinary(steps: readonly Step[]): steps is readonly Take[] {
+  const [first] = steps;
+  return (
+    first?.op === 'take' &&
+    steps.every(
+      (step) =>
+        step.op === 'take' &&
+        step.token === '' &&
+        step.already === 0 &&
+        step.ttl === first.ttl &&
+        step.limit === first.limit &&
+        step.epoch === first.epoch,
+    )
+  );
 }
 
-function argsOf({ epoch, id, buyer, units, ttl, limit, already }: Take): string[] {
-  const args = [`${epoch}`, id, buyer, `${units}`];
-  if (ttl > 0 || limit > 0) args.push(`${ttl}`, `${limit}`, `${already}`);
+function argsOf(takes: readonly Take[]): string[] {
+  const { epoch, ttl, limit } = takes[0]!;
+  const args = [`${epoch}`, `${ttl}`, `${limit}`];
+  for (const { id, buyer, units } of takes) args.push(id, buyer, `${units}`);
   return args;
 }
 

@@ -1,14 +1,14 @@
--- The common case of a take without a token, for speed: everything is as it should be, and there is nothing to give back.
--- Else it changes nothing, and step.lua decides. Numbers go to HSET as they are: Redis writes whole ones without loss.
+-- The common case of takes without a token, for speed: everything is as it should be, and there is nothing to give back. It
+-- ends at the first take that is not so, and step.lua decides that one and the rest. Numbers go to HSET as they are: Redis
+-- writes whole ones without loss.
 --   KEYS  as step.lua
---   ARGV  epoch, id, buyer, units; then, unless all are 0: ttl in ms (0: sold at once), limit, units the buyer has in other
---         cells
---   ->    the engine's ms, or 1 where nothing depends on it; 0 where step.lua has to be asked
+--   ARGV  epoch, ttl in ms (0: sold at once), limit; for each take its id, buyer and units
+--   ->    how many were done; with a ttl, that and the engine's ms
 local call = redis.call
-local id, buyer, units, ttl, limit = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5] or 0), tonumber(ARGV[6] or 0)
+local ttl, limit = tonumber(ARGV[2]), tonumber(ARGV[3])
 local cell = call('HMGET', KEYS[1], 'free', 'sold', 'reserved', 'epoch', 'v')
-if cell[5] ~= '1' or cell[4] ~= ARGV[1] or cell[1] - units < 0 then return 0 end
-local status, had, now, til = 'sold', cell[2], 1, '0'
+if cell[5] ~= '1' or cell[4] ~= ARGV[1] then return 0 end
+local free, status, had, now, til = cell[1], 'sold', cell[2], 0, '0'
 if ttl > 0 or cell[3] ~= '0' then
   local time = call('TIME')
   now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -16,9 +16,15 @@ if ttl > 0 or cell[3] ~= '0' then
   if first[2] and tonumber(first[2]) <= now then return 0 end
   if ttl > 0 then status, had, til = 'reserved', cell[3], ('%.0f'):format(now + ttl) end
 end
-if limit > 0 and ARGV[7] + (call('HGET', KEYS[3], buyer) or 0) + units > limit then return 0 end
-if call('HSETNX', KEYS[2], id, status .. ' ' .. units .. ' ' .. til .. ' ' .. buyer) == 0 then return 0 end
-if ttl > 0 then call('ZADD', KEYS[4], til, id) end
-if buyer ~= '' then call('HINCRBY', KEYS[3], buyer, units) end
-call('HSET', KEYS[1], 'free', cell[1] - units, status, had + units)
-return now
+local done = 0
+for i = 4, #ARGV, 3 do
+  local id, buyer, units = ARGV[i], ARGV[i + 1], ARGV[i + 2]
+  if free - units < 0 then break end
+  if limit > 0 and (call('HGET', KEYS[3], buyer) or 0) + units > limit then break end
+  if call('HSETNX', KEYS[2], id, status .. ' ' .. units .. ' ' .. til .. ' ' .. buyer) == 0 then break end
+  if ttl > 0 then call('ZADD', KEYS[4], til, id) end
+  if buyer ~= '' then call('HINCRBY', KEYS[3], buyer, units) end
+  free, had, done = free - units, had + units, done + 1
+end
+if done > 0 then call('HSET', KEYS[1], 'free', free, status, had) end
+return ttl > 0 and { done, now } or done

@@ -1,0 +1,44 @@
+import { setImmediate } from 'node:timers';
+import type { Cells } from './look.ts';
+import type { Reply, Take } from './step.ts';
+
+/** The most orders that go in one step, so that no step is long. */
+const MOST = 100;
+
+/** Orders that go together. */
+interface Crowd {
+  readonly takes: Take[];
+  readonly replies: Promise<readonly Reply[]>;
+}
+
+/**
+ * Orders that come for one cell in one turn of the event loop go to it in one step, in the order in which they came: one more
+ * order costs a step much less than one more step costs the engine. Nobody waits for others to come.
+ */
+export class Crowds {
+  readonly #cells: Cells;
+  /** Those that have not left yet, by cell. */
+  readonly #gathering = new Map<number, Crowd>();
+
+  constructor(cells: Cells) {
+    this.#cells = cells;
+  }
+
+  async take(cell: number, take: Take): Promise<Reply> {
+    const { takes, replies } = this.#gathering.get(cell) ?? this.#gather(cell);
+    const place = takes.push(take) - 1;
+    if (takes.length === MOST) this.#gathering.delete(cell);
+    return (await replies)[place]!;
+  }
+
+  #gather(cell: number): Crowd {
+    const takes: Take[] = [];
+    const replies = new Promise<void>((leave) => setImmediate(leave)).then(() => {
+      if (this.#gathering.get(cell) === crowd) this.#gathering.delete(cell);
+      return this.#cells.step(cell, ...takes);
+    });
+    const crowd = { takes, replies };
+    this.#gathering.set(cell, crowd);
+    return crowd;
+  }
+}
