@@ -40,6 +40,8 @@ export class Hold {
   readonly #lost: AbortSignal | undefined;
   /** Without `renew`, the end of the lease. A session's word is good for less; it is asked for again until then. */
   #leaseEnd: number;
+  /** The shortest lease that a renewal without an answer may still set, whenever it arrives. ms. */
+  #doubt = Number.POSITIVE_INFINITY;
   #controller: AbortController | undefined;
   #loss: LockError | undefined;
   #over = false;
@@ -115,21 +117,32 @@ export class Hold {
   }
 
   renewed(sent: number, validFor: number): void {
-    this.deadline = Math.min(Math.max(this.deadline, deadlineOf(sent, validFor)), this.#leaseEnd);
+    const good = Math.min(validFor, this.#doubt);
+    this.deadline = Math.min(Math.max(this.deadline, deadlineOf(sent, good)), this.#leaseEnd);
     this.sent = sent;
-    this.word = Math.min(this.claim.ttl, validFor);
+    this.word = Math.min(this.claim.ttl, good);
     this.renewAt = this.#nextRenewal();
     emit('renewed', () => this.event());
   }
 
-  /** The lease lasts for `ttl`, counted from `sent`. */
-  extended(ttl: number, sent: number, validFor: number): void {
-    if (!this.terms.renew) this.#leaseEnd = Math.max(this.#leaseEnd, deadlineOf(sent, ttl));
-    this.renewed(sent, validFor);
+  /**
+   * A renewal to `ttl` is not known to have arrived, nor not to: over another connection it may overtake what is sent after it,
+   * and set the shorter lease last. Until then no answer is good for longer.
+   */
+  doubt(ttl: number): void {
+    this.#doubt = Math.min(this.#doubt, ttl);
   }
 
-  /** Nobody knows whether the renewal took effect: the old deadline stands, and it is tried again soon. */
-  renewalFailed(error: unknown): void {
+  /** The lease lasts for `ttl`, counted from `sent`; false when that is in doubt and nothing will renew it. */
+  extended(ttl: number, sent: number, validFor: number): boolean {
+    if (!this.terms.renew) this.#leaseEnd = Math.max(this.#leaseEnd, deadlineOf(sent, ttl));
+    this.renewed(sent, validFor);
+    return this.terms.renew || ttl <= this.#doubt;
+  }
+
+  /** Nobody knows whether the renewal to `ttl` took effect: the old deadline stands, and it is tried again soon. */
+  renewalFailed(ttl: number, error: unknown): void {
+    this.doubt(ttl);
     this.renewAt = this.#engine.clock.now() + this.word / 12;
     emit('renewalFailed', () => this.event({ error }));
   }
@@ -174,7 +187,9 @@ export class Hold {
     this.close();
     const granted = { ticket: this.token + 1n, sent: this.sent, validFor: this.word, lost: this.#lost };
     const tenure = { since: this.tenure.since, passes: this.tenure.passes + 1 };
-    return new Hold(this.#engine, this.claim, granted, terms, this.#keeper, tenure);
+    const next = new Hold(this.#engine, this.claim, granted, terms, this.#keeper, tenure);
+    next.#doubt = this.#doubt;
+    return next;
   }
 
   event(more: Partial<LockEvent> = {}): LockEvent {

@@ -91,13 +91,17 @@ export class HeldLease implements AnyLease {
     if (hold.loss) throw hold.loss;
     const sent = this.#engine.clock.now();
     hold.claim = { ...hold.claim, ttl: Math.max(ms, hold.claim.ttl) }; // and no renewal from now on is shorter
+    const unknown = (why: unknown): LockError => {
+      hold.doubt(hold.claim.ttl);
+      return this.#engine.unavailable(this.key, why);
+    };
     const [answer] = await this.#engine.renew([hold.claim], PATIENCE).catch((error) => {
-      throw this.#engine.unavailable(this.key, error);
+      throw unknown(error);
     });
     if (answer === 'gone') hold.end('the engine no longer has it');
     this.assertHeld();
-    if (typeof answer !== 'object') throw this.#engine.unavailable(this.key, 'the renewal was not confirmed');
-    hold.extended(ms, sent, answer.validFor);
+    if (typeof answer !== 'object') throw unknown('the renewal was not confirmed');
+    if (!hold.extended(ms, sent, answer.validFor)) throw unknown('an earlier renewal may still arrive, and shorten it');
   }
 
   release(): Promise<boolean> {

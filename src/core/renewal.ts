@@ -77,7 +77,7 @@ export class Renewal {
     const renewing = this.#engine.renew(claims, within).catch((error: unknown) => ({ error }));
     for (const hold of batch) hold.renewing = renewing;
     const answers = await renewing;
-    for (const [i, { id }] of claims.entries()) {
+    for (const [i, { id, ttl }] of claims.entries()) {
       const hold = this.#holds.get(id);
       if (!hold || hold.loss) continue;
       const answer = 'error' in answers ? 'unknown' : answers[i];
@@ -85,7 +85,7 @@ export class Renewal {
       if (late) hold.end('its renewal was answered after the deadline');
       else if (answer === 'gone') hold.end('the engine no longer has it');
       else if (answer === undefined || answer === 'unknown')
-        hold.renewalFailed('error' in answers ? answers.error : undefined);
+        hold.renewalFailed(ttl, 'error' in answers ? answers.error : undefined);
       else hold.renewed(sent, answer.validFor);
       if (!hold.over) this.#schedule(due(hold));
     }

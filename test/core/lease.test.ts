@@ -39,6 +39,41 @@ test('a lease given back after its deadline was lost, and is told so once', asyn
   expect(events.names).toEqual(['lost']);
 });
 
+test('a renewal that was given up and overtakes an extension never ends the lease before its deadline', async () => {
+  let late: (() => Promise<unknown>) | undefined;
+  const { clock, engine, locks } = scene((engine, claims) => {
+    if (late) return engine.renew(claims);
+    late = () => engine.renew(claims); // on its way on another connection
+    return Promise.reject(new Error('no answer'));
+  });
+  const lease = await locks.mutex('key').acquire();
+  await clock.advance(305);
+  await lease.extend(20_000);
+  await late?.();
+  for await (const { remaining } of engine.inspect!('key')) {
+    expect(remaining, 'on the engine').toBeGreaterThanOrEqual(lease.remaining);
+  }
+  await clock.advance(30_000);
+  expect(lease.held, 'renewals keep it').toBe(true);
+  await lease.release();
+});
+
+test('an extension that an earlier one may still shorten is not promised where nothing renews it', async () => {
+  let unheard = true;
+  const { locks } = scene((engine, claims) => {
+    if (!unheard) return engine.renew(claims);
+    unheard = false;
+    return Promise.reject(new Error('no answer'));
+  });
+  const lease = await locks.mutex('key').acquire({ renew: false });
+  await expect(lease.extend(2_000)).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  await expect(lease.extend(20_000)).rejects.toThrow(/may still arrive, and shorten it/);
+  expect(lease.remaining).toBeGreaterThan(1_900);
+  expect(lease.remaining).toBeLessThanOrEqual(2_000);
+  await lease.extend(2_000);
+  await lease.release();
+});
+
 test('a renewal under way when a lease is extended does not make it short again', async () => {
   let slow = 250;
   const world = scene(async (engine, claims) => {
