@@ -6,11 +6,15 @@ import { Redis } from 'ioredis';
 import { Mutex } from 'redis-semaphore';
 import Redlock from 'redlock';
 import { redis } from '../../src/backends/redis/index.ts';
+import { ATTEMPT, RELEASE } from '../../src/backends/redis/scripts.generated.ts';
+import { attemptArgs, readMail } from '../../src/backends/redis/wire.ts';
 import { HOST } from '../../test/kit/net.ts';
 import type { Contestant, Contestants, Place, Release } from '../contestant.ts';
 import { apart, holdfast } from './holdfast.ts';
 
 const TTL = 30_000;
+/** Of the server's clock, µs: never too late. */
+const LAST_MOMENT = 9_999_999_999_999_000;
 /** Of the poll that stands for "just SET NX in a loop". ms. */
 const POLL = 5;
 export const COMPARE_AND_DELETE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
@@ -45,6 +49,28 @@ async function baton(place: Place): Promise<Contestant> {
     lock: () => async (): Promise<Release> => {
       while (!batons.pop()) await new Promise<void>((resolve) => (caught = resolve));
       return release;
+    },
+  };
+}
+
+/** Our two scripts with nothing of ours around them: what is left of the distance to the floor is not the client's. */
+async function scripts(place: Place): Promise<Contestant> {
+  const [client, ear] = [connect(place), connect(place)];
+  for (const { text } of [ATTEMPT, RELEASE]) await client.script('LOAD', text);
+  const channel = `scripts:${place.run}:${place.seat}`;
+  const waiting = new Map<string, () => void>();
+  ear.on('message', (_channel, mail) => waiting.get(readMail(mail)!.id)?.());
+  await ear.subscribe(channel);
+  return {
+    lock: (key) => async () => {
+      const id = randomUUID();
+      const claim = { key, id, take: 1, of: 1, ttl: TTL, queue: true, span: 1, within: TTL, label: '' };
+      const told = new Promise<void>((resolve) => waiting.set(id, resolve));
+      const asked = attemptArgs(claim, channel, LAST_MOMENT);
+      const [reply] = (await client.evalsha(ATTEMPT.sha1, 1, key, ...asked)) as [number | string];
+      if (String(reply).startsWith('0 ')) await told;
+      waiting.delete(id);
+      return () => client.evalsha(RELEASE.sha1, 1, key, id);
     },
   };
 }
@@ -87,6 +113,7 @@ export default {
   'holdfast, no hand-off': (place) => holdfast(redis(connect(place)), { handOff: false }),
   'holdfast, apart': (place) => apart(redis(connect(place))),
   bare,
+  scripts,
   baton,
   redlock,
   'redis-semaphore': redisSemaphore,
