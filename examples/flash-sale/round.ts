@@ -53,6 +53,7 @@ export async function round(
   const { name, segments, unsafe = false } = WAYS[way]!;
   const product = `phone ${way} ${Date.now()}`;
   const goods = segments > 0 ? await stock.create(product, { units, segments }) : undefined;
+  await goods?.closeRestocking(); // there is no more: once it is sold out, a process knows that without asking
   if (!goods) await client.set(countOf(product), units);
   await using stack = new AsyncDisposableStack();
   const shops = await Promise.all(

@@ -3,7 +3,7 @@ import type { Cells } from './look.ts';
 import type { Reply, Take } from './step.ts';
 
 /** The most orders that go in one step, so that no step is long. */
-const MOST = 100;
+export const MOST = 100;
 
 /** Orders that go together. */
 interface Crowd {

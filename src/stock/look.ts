@@ -83,17 +83,17 @@ export class Cells {
   }
 
   /** The second and third step of a move; safe to repeat by anyone, at any time. Gives what `also` replied at the target. */
-  async finish({ from, to, seq, units }: Transit, ...also: Step[]): Promise<Reply | undefined> {
-    const [, reply] = await this.step(to, { op: 'receive', from, seq, units }, ...also);
+  async finish({ from, to, seq, units }: Transit, ...also: Step[]): Promise<readonly Reply[]> {
+    const [, ...replies] = await this.step(to, { op: 'receive', from, seq, units }, ...also);
     // It has arrived; an entry that stays in the journal is cleared by the next move between the two.
     await this.step(from, { op: 'clear', to, seq }).catch(() => {});
-    return reply;
+    return replies;
   }
 
   /** One move, after finishing the one that may be under way between the two. Gives what `also` replied, if anything moved. */
-  async move(from: number, to: number, units: number, ...also: Step[]): Promise<Reply | undefined> {
+  async move(from: number, to: number, units: number, ...also: Step[]): Promise<readonly Reply[]> {
     const [sent] = await this.step(from, { op: 'send', to, units });
-    if (sent?.seq === undefined) return undefined;
+    if (sent?.seq === undefined) return [];
     return this.finish({ from, to, seq: sent.seq, units: sent.units! }, ...also);
   }
 }

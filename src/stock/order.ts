@@ -60,6 +60,8 @@ export interface Wish {
   readonly units: number;
   readonly buyer: string;
   readonly id: string;
+  /** The request may have been made before. */
+  readonly repeats: boolean;
   /** What its segment is chosen by; undefined: in turn. */
   readonly routed: string | undefined;
   readonly ttl: number;
@@ -78,6 +80,7 @@ export function wishOf({ units = 1, buyer, request }: Order, ttl: number): Wish 
     units: checkCount(units, 'units', 1, MAX_UNITS),
     buyer: name,
     id: `r:${id === undefined ? systemClock.id() : buyer === undefined ? id : `${name}:${id}`}`,
+    repeats: request !== undefined,
     routed: name || id,
     ttl,
     came: systemClock.now(),

@@ -1,18 +1,15 @@
-import { systemClock } from '../core/clock.ts';
-import { RESERVE } from './cell.ts';
 import { Crowds } from './crowd.ts';
 import { StockError } from './errors.ts';
 import type { LayoutOf } from './layout.ts';
-import { type Cells, sourceFor, total, transits, unmoved } from './look.ts';
+import type { Cells } from './look.ts';
 import type { Reserved, Wish } from './order.ts';
-import { refusal, soldOut } from './refusals.ts';
+import { refusal } from './refusals.ts';
 import { formerHomes, homeOf } from './routing.ts';
 import type { Reply, Take } from './step.ts';
 import type { Layout } from './store.ts';
+import { Supply } from './supply.ts';
 
-/** Units fetched for one buyer bring some for the next ones along. */
-const BATCH = 8;
-/** Attempts to get hold of units that others move about. */
+/** Layouts that are read anew before others change them too often. */
 const TRIES = 100;
 
 /**
@@ -22,15 +19,15 @@ const TRIES = 100;
 export class Seller {
   readonly #cells: Cells;
   readonly #crowds: Crowds;
+  readonly #supply: Supply;
   readonly #layout: LayoutOf;
   readonly #product: string;
   #turn = 0;
-  /** The last time that everything was looked through in vain: when that began, and what was left. */
-  #vain = { at: Number.NEGATIVE_INFINITY, left: 0, final: false };
 
   constructor(cells: Cells, layout: LayoutOf, product: string) {
     this.#cells = cells;
     this.#crowds = new Crowds(cells);
+    this.#supply = new Supply(cells, layout, product);
     this.#layout = layout;
     this.#product = product;
   }
@@ -62,14 +59,16 @@ export class Seller {
   }
 
   async #take(layout: Layout, segment: number, wish: Wish, token: string): Promise<Reserved | undefined> {
-    const { id, buyer, units, ttl } = wish;
+    const { id, buyer, units, ttl, came } = wish;
+    const known = wish.repeats ? undefined : this.#supply.refusal(units, came);
+    if (known) throw known;
     const { epoch, limit, sizes } = layout;
     const former = sizes.length === 1 ? 0 : await this.#former(layout, wish);
     if (typeof former !== 'number') return former;
     const take: Take = { op: 'take', epoch, id, buyer, units, ttl, limit, already: former, token };
     // The holder of the segment's lock is alone; without it there may be a crowd.
     const first = token === '' ? await this.#crowds.take(segment, take) : (await this.#cells.step(segment, take))[0]!;
-    const reply = first.is === 'empty' ? await this.#fetch(layout, segment, take, wish.came) : first;
+    const reply = first.is === 'empty' ? await this.#supply.fetch(segment, take, came) : first;
     if (reply.is === 'stale') {
       await this.#layout.read();
       return undefined;
@@ -115,48 +114,5 @@ export class Seller {
   #reserved(segment: number, id: string, { is, units, until, now }: Reply): Reserved {
     const remaining = Math.max(0, until! - now!);
     return { ref: `${segment}.${id}`, units: units!, segment, remaining, repeated: is !== 'done' };
-  }
-
-  /**
-   * From the reserve, then from the other segments.
-   * @param came an answer that was true at a moment after the buyer came is an answer for this buyer, too
-   */
-  async #fetch({ cells, closed, epoch }: Layout, home: number, take: Take, came: number): Promise<Reply> {
-    const { units } = take;
-    const { at, left: had, final: over } = this.#vain;
-    if ((over || at >= came) && had < units) throw soldOut(this.#product, had, units, over);
-    let reply = await this.#cells.move(RESERVE, home, Math.max(units, BATCH), take);
-    for (let tries = 0; tries < TRIES; tries++) {
-      if (reply && reply.is !== 'empty') return reply;
-      const began = systemClock.now();
-      const look = await this.#cells.look(cells);
-      // Segments that this layout does not know may have the units.
-      if ([...look.values()].some((cell) => cell.epoch !== epoch)) return { is: 'stale' };
-      const moving = transits(look);
-      const left = total(look, 'free');
-      if (left < units) {
-        if (moving.length > 0) {
-          await Promise.all(moving.map((transit) => this.#cells.finish(transit)));
-          reply = undefined;
-          continue;
-        }
-        const again = await this.#cells.look(cells);
-        if (unmoved(look, again) && again.get(home)!.epoch === epoch) {
-          const final = closed && total(again, 'reserved') === 0;
-          this.#vain = { at: began, left: total(again, 'free'), final };
-          throw soldOut(this.#product, this.#vain.left, units, final);
-        }
-        reply = undefined;
-        continue;
-      }
-      const source = sourceFor(look, home, units)!;
-      const missing = units - look.get(home)!.free;
-      const spare = source === RESERVE ? BATCH : Math.min(BATCH, Math.floor(look.get(source)!.free / 2));
-      reply =
-        source === home
-          ? (await this.#cells.step(home, take))[0]
-          : await this.#cells.move(source, home, Math.max(missing, spare), take);
-    }
-    throw refusal({ is: 'busy' }, this.#product);
   }
 }

@@ -1,0 +1,138 @@
+import { systemClock } from '../core/clock.ts';
+import { RESERVE } from './cell.ts';
+import { MOST } from './crowd.ts';
+import type { LayoutOf } from './layout.ts';
+import { type Cells, sourceFor, total, transits, unmoved } from './look.ts';
+import { soldOut } from './refusals.ts';
+import type { Reply, Take } from './step.ts';
+
+/** Units fetched for one buyer bring some for the next ones along. */
+const BATCH = 8;
+/** Attempts to get hold of units that others move about. */
+const TRIES = 100;
+
+/** An order that found its segment empty. */
+interface Want {
+  readonly take: Take;
+  /** When it was made, by the machine's clock. ms. */
+  readonly came: number;
+  resolve(reply: Reply): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Fetches units into segments that are empty: from the reserve, then from the other segments. They arrive and are taken in one
+ * step. In a process one fetch for a segment is under way at a time, for all who wait by then; who comes meanwhile goes with
+ * the next.
+ */
+export class Supply {
+  readonly #cells: Cells;
+  readonly #layout: LayoutOf;
+  readonly #product: string;
+  /** Who waits for the next fetch, by segment; there is a queue as long as one is under way. */
+  readonly #queues = new Map<number, Want[]>();
+  /** The last time that everything was looked through in vain: when that began, and what was left. */
+  #vain = { at: Number.NEGATIVE_INFINITY, left: 0, final: false };
+
+  constructor(cells: Cells, layout: LayoutOf, product: string) {
+    this.#cells = cells;
+    this.#layout = layout;
+    this.#product = product;
+  }
+
+  /** Why an order cannot be served, if that is known here: what was true at a moment after it came is an answer to it. */
+  refusal(units: number, came: number): Error | undefined {
+    const { at, left, final } = this.#vain;
+    return units > left && (final || at >= came) ? soldOut(this.#product, left, units, final) : undefined;
+  }
+
+  /** @throws StockError `STOCK_SOLD_OUT` */
+  fetch(home: number, take: Take, came: number): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      const want = { take, came, resolve, reject };
+      const queue = this.#queues.get(home);
+      if (queue) queue.push(want);
+      else void this.#serve(home, [want]);
+    });
+  }
+
+  async #serve(home: number, queue: Want[]): Promise<void> {
+    this.#queues.set(home, queue);
+    await undefined; // who asked in the same step as the first hears the same now
+    while (queue.length > 0) await this.#fetch(home, queue.splice(0, MOST));
+    this.#queues.delete(home);
+  }
+
+  async #fetch(home: number, wants: Want[]): Promise<void> {
+    let left = wants;
+    try {
+      left = this.#refused(left);
+      if (left.length > 0) left = answered(left, await this.#bring(RESERVE, home, left, Math.max(sum(left), BATCH)));
+      for (let tries = 0; left.length > 0 && tries < TRIES; tries++) left = await this.#search(home, left);
+      for (const { resolve } of left) resolve({ is: 'busy' });
+    } catch (error) {
+      for (const { reject } of left) reject(error);
+    }
+  }
+
+  /** Once through all cells. @returns who still wants some */
+  async #search(home: number, wants: Want[]): Promise<Want[]> {
+    const { cells, closed, epoch } = await this.#layout.get();
+    const began = systemClock.now();
+    const look = await this.#cells.look(cells);
+    // Segments that this layout does not know may have the units.
+    if ([...look.values()].some((cell) => cell.epoch !== epoch)) {
+      for (const { resolve } of wants) resolve({ is: 'stale' });
+      return [];
+    }
+    let left = wants;
+    const free = total(look, 'free');
+    if (left.some(({ take }) => take.units > free)) {
+      const moving = transits(look);
+      if (moving.length > 0) {
+        await Promise.all(moving.map((transit) => this.#cells.finish(transit)));
+        return left;
+      }
+      const again = await this.#cells.look(cells);
+      if (!unmoved(look, again) || again.get(home)!.epoch !== epoch) return left;
+      const final = closed && total(again, 'reserved') === 0;
+      this.#vain = { at: began, left: total(again, 'free'), final };
+      left = this.#refused(left);
+      if (left.length === 0) return [];
+    }
+    const [first] = left;
+    const here = look.get(home)!.free;
+    const source = sourceFor(look, home, first!.take.units);
+    if (source === undefined) return left;
+    const wanted = Math.max(sum(left) - here, BATCH);
+    // The reserve is there to be used up; a segment keeps half of what it has, unless one order needs more.
+    const spare = source === RESERVE ? wanted : Math.min(wanted, Math.floor(look.get(source)!.free / 2));
+    return answered(left, await this.#bring(source, home, left, Math.max(first!.take.units - here, spare)));
+  }
+
+  async #bring(source: number, home: number, wants: readonly Want[], units: number): Promise<readonly Reply[]> {
+    const takes = wants.map(({ take }) => take);
+    return source === home ? this.#cells.step(home, ...takes) : this.#cells.move(source, home, units, ...takes);
+  }
+
+  /** Tells those for whom too little is left. @returns the others */
+  #refused(wants: readonly Want[]): Want[] {
+    return wants.filter(({ take, came, reject }) => {
+      const refusal = this.refusal(take.units, came);
+      if (refusal) reject(refusal);
+      return !refusal;
+    });
+  }
+}
+
+const sum = (wants: readonly Want[]): number => wants.reduce((units, { take }) => units + take.units, 0);
+
+/** @returns those who got no answer, or found nothing. */
+function answered(wants: readonly Want[], replies: readonly Reply[]): Want[] {
+  return wants.filter(({ resolve }, i) => {
+    const reply = replies[i];
+    if (!reply || reply.is === 'empty') return true;
+    resolve(reply);
+    return false;
+  });
+}

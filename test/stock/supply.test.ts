@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { createStock, memoryStock, type StockErrorCode, type StockStore } from '../../src/stock/index.ts';
+
+const refused = (code: StockErrorCode, more: object = {}) => expect.objectContaining({ code, ...more });
+
+/** Counts what is asked of the store. */
+async function opened(options: { units: number; segments: number; reserve?: number }) {
+  const memory = memoryStock();
+  const asked = { steps: 0, fetches: 0 };
+  const store: StockStore = {
+    ...memory,
+    step(product, cell, steps) {
+      asked.steps++;
+      asked.fetches += steps.filter(({ op }) => op === 'send').length;
+      return memory.step(product, cell, steps);
+    },
+  };
+  return { product: await createStock(store).create('phone', options), asked };
+}
+
+test('a crowd before an empty segment fetches together, and everyone gets what was brought', async () => {
+  const { product, asked } = await opened({ units: 400, segments: 1, reserve: 1 });
+  const crowd = Array.from({ length: 300 }, (_, i) => product.take({ buyer: `buyer ${i}` }));
+  expect((await Promise.all(crowd)).every(({ repeated }) => !repeated)).toBe(true);
+  expect(asked.fetches).toBeLessThanOrEqual(6);
+  expect(await product.audit()).toMatchObject({ right: true, sold: 300 });
+});
+
+test('orders of several sizes at one empty segment: who fits is served, who does not is refused, and nobody hangs', async () => {
+  const { product } = await opened({ units: 12, segments: 3, reserve: 0.5 });
+  const sizes = [1, 20, 2, 13, 3];
+  const outcomes = await Promise.allSettled(sizes.map((units) => product.take({ buyer: 'same', units })));
+  expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual([true, false, true, false, true]);
+  expect(await product.audit()).toMatchObject({ right: true, sold: 6 });
+});
+
+test('a crowd that comes too late costs no more than a few looks', async () => {
+  const { product, asked } = await opened({ units: 10, segments: 5 });
+  const before = asked.steps;
+  const crowd = await Promise.allSettled(
+    Array.from({ length: 2_000 }, (_, i) => product.take({ buyer: `buyer ${i}` })),
+  );
+  expect(crowd.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
+  expect(asked.steps - before).toBeLessThan(200);
+});
+
+test('when it is sold out for good, a new order is refused here, and an old one is still found', async () => {
+  const { product, asked } = await opened({ units: 2, segments: 2 });
+  const order = { buyer: 'a', request: 'mine', units: 2 };
+  await product.take(order);
+  await product.closeRestocking();
+  await expect(product.take()).rejects.toThrow(refused('STOCK_SOLD_OUT', { final: true }));
+  const before = asked.steps;
+  await expect(product.take()).rejects.toThrow(refused('STOCK_SOLD_OUT', { final: true }));
+  await expect(product.reserve({ buyer: 'b' })).rejects.toThrow(refused('STOCK_SOLD_OUT', { final: true }));
+  expect(asked.steps, 'nothing was asked').toBe(before);
+  expect(await product.take(order)).toMatchObject({ repeated: true, units: 2 });
+});
+
+test('sold out that is not for good is asked for again by whoever comes later', async () => {
+  const { product } = await opened({ units: 1, segments: 2 });
+  const kept = await product.reserve();
+  await expect(product.take()).rejects.toThrow(refused('STOCK_SOLD_OUT', { final: false }));
+  await product.cancel(kept.ref);
+  expect(await product.take()).toMatchObject({ units: 1 });
+});
