@@ -27,7 +27,8 @@ export async function openAdvisory(dial: Dial, clock: Clock, time: ServerTime, n
   });
   try {
     const probe = BigInt.asIntN(64, BigInt(`0x${clock.id().slice(0, 16)}`)).toString();
-    const [before] = time.heard(await session.query(advisoryLook, [probe]));
+    const [before] = await session.query(advisoryLook, [probe]);
+    time.heard(Number(before!.server_time));
     const [after] = await session.query(advisoryKept, [probe]);
     // A pooler makes up the process id that it tells its clients, and a transaction pooler may give every statement another.
     const foreign = session.processId !== undefined && session.processId !== before!.pid;

@@ -124,7 +124,8 @@ class Advisory implements AdvisoryBackend {
       const desk = await this.#sessions.toAsk();
       hold.desk = desk;
       const values = [lock, least(atLeast), this.#time.in(within)];
-      const [row] = this.#time.heard(await desk.session.query(this.#texts(hold.shared).attempt, values));
+      const [row] = await desk.session.query(this.#texts(hold.shared).attempt, values);
+      this.#time.heard(Number(row!.server_time));
       if (row!.ticket) return granted(row!, desk);
       this.#forget(lock, id);
       return row!.late ? { granted: false, late: true } : { granted: false };

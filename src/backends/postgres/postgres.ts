@@ -20,7 +20,7 @@ import { type Naming, naming } from './names.ts';
 import { notesOf } from './notes.ts';
 import { open, scriptOf } from './schema.ts';
 import { Server } from './server.ts';
-import { evict, inspect, renew, rights } from './sql.generated.ts';
+import { evict, inspect, rights } from './sql.generated.ts';
 
 const TRAITS: Traits = {
   seats: 'counted',
@@ -68,7 +68,6 @@ export function postgres(pool: PgPool, options: PostgresOptions = {}): PostgresB
 }
 
 const CLAIM = (first: number): string => Array.from({ length: 12 }, (_, n) => `$${first + n}`).join();
-const OUTCOME = 'state, ticket::text, ahead::int, retry_after, server_time';
 
 class Postgres implements PostgresBackend {
   readonly name = 'postgres';
@@ -94,10 +93,10 @@ class Postgres implements PostgresBackend {
     this.#create = setup === 'auto';
     this.notes = notesOf(this.#server, this.#named, this.#create);
     this.#statement = {
-      attempt: this.#named(`SELECT ${OUTCOME} FROM {attempt}(${CLAIM(1)})`),
+      attempt: this.#named(`SELECT {attempt}(${CLAIM(1)}) AS answer`),
       release: this.#named('SELECT {release}($1, $2) AS freed'),
-      exchange: this.#named(`SELECT freed, ${OUTCOME} FROM {exchange}($1, $2, ${CLAIM(3)})`),
-      renew: this.#named(renew),
+      exchange: this.#named(`SELECT {exchange}($1, $2, ${CLAIM(3)}) AS answer`),
+      renew: this.#named('SELECT {renew}($1) AS n'),
       inspect: this.#named(inspect),
       evict: this.#named(evict),
       sweep: this.#named('SELECT {sweep}($1, $2)::int AS removed'),
@@ -112,7 +111,7 @@ class Postgres implements PostgresBackend {
   async attempt(claim: Claim): Promise<Attempt> {
     await this.#open();
     const [row] = await this.#server.send(this.#statement.attempt, this.#values(claim), 'an attempt', claim.key);
-    return this.#outcome(row!, claim);
+    return this.#outcome(fieldsOf(row!), claim);
   }
 
   async release(handle: Handle, next?: Claim): Promise<Release> {
@@ -124,7 +123,8 @@ class Postgres implements PostgresBackend {
     }
     const values = [...gone, ...this.#values(next)];
     const [row] = await this.#server.send(this.#statement.exchange, values, 'a release', handle.key);
-    return { freed: row!.freed === true, next: this.#outcome(row!, next) };
+    const [freed, ...outcome] = fieldsOf(row!);
+    return { freed: freed === 't', next: this.#outcome(outcome, next) };
   }
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
@@ -212,18 +212,23 @@ class Postgres implements PostgresBackend {
   /** In the order of the script's arguments. */
   #values({ key, id, take, of, ttl, span, label, queue, within, atLeast }: Claim): unknown[] {
     const least = atLeast === undefined ? null : String(atLeast);
-    const until = this.#server.in(within);
+    const until = this.#server.time.in(within);
     const channel = this.#mailbox?.channel ?? null;
     return [Buffer.from(key), id, take, of, ttl, span, Buffer.from(label), queue, until, least, channel, PLACE_TTL];
   }
 
-  #outcome(row: Row, claim: Claim): Attempt {
-    if (row.state === 'held') return { granted: true, ticket: BigInt(String(row.ticket)), validFor: claim.ttl };
-    if (row.state === 'late') return { granted: false, late: true };
+  /** @param outcome what the script of an attempt gives, in its order */
+  #outcome([state, ticket, ahead, retryAfter, time]: string[], claim: Claim): Attempt {
+    this.#server.time.heard(Number(time));
+    if (state === 'held') return { granted: true, ticket: BigInt(ticket!), validFor: claim.ttl };
+    if (state === 'late') return { granted: false, late: true };
     if (claim.queue) void this.#mailbox?.open();
-    return { granted: false, ahead: Number(row.ahead), retryAfter: Number(row.retry_after) };
+    return { granted: false, ahead: Number(ahead), retryAfter: Number(retryAfter) };
   }
 }
+
+/** A row asked for as one value costs half of what its columns would; none of these needs quotes. */
+const fieldsOf = ({ answer }: Row): string[] => String(answer).slice(1, -1).split(',');
 
 const standing = (row: Row): Standing => ({
   key: String(row.key),

@@ -1,7 +1,7 @@
 import { isMissing, unavailable } from './errors.ts';
 import { type Naming, naming } from './names.ts';
 import type { Server } from './server.ts';
-import { admit, attempt, notes, release, settle, state, sweep, tables } from './sql.generated.ts';
+import { admit, attempt, notes, release, renew, settle, state, sweep, tables } from './sql.generated.ts';
 
 /** What is stored, and understood. */
 const FORMAT = 1;
@@ -12,7 +12,7 @@ const OLDEST = 120_000;
 export const setupScript = (names: Naming = {}): string => scriptOf(naming(names));
 
 export const scriptOf = (named: (script: string) => string): string =>
-  [tables, admit, settle, attempt, release, sweep, notes].map(named).join('\n\n');
+  [tables, admit, settle, attempt, release, renew, sweep, notes].map(named).join('\n\n');
 
 /**
  * Looks once at what is stored before anything is asked of it, and sets it up if that is wanted and it is not there.
@@ -25,7 +25,7 @@ export async function open(server: Server, named: (script: string) => string, cr
     await server.script(scriptOf(named), 'setting up the tables');
     return look();
   });
-  const { format, version, replica } = rows[0] ?? {};
+  const { format, version, replica, server_time } = rows[0] ?? {};
   if (format !== FORMAT) {
     throw unavailable(
       'postgres',
@@ -34,4 +34,5 @@ export async function open(server: Server, named: (script: string) => string, cr
   }
   if (Number(version) < OLDEST) throw unavailable('postgres', `the server is too old (${version}); use 12 or newer`);
   if (replica) throw unavailable('postgres', 'the server is a replica; connect to the primary');
+  server.time.heard(Number(server_time));
 }

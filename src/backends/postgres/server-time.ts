@@ -1,5 +1,4 @@
 import type { Clock } from '../../core/clock.ts';
-import type { Row } from './client.ts';
 
 /** The server's time as far as its replies tell, so that it can refuse what comes late. */
 export class ServerTime {
@@ -11,11 +10,9 @@ export class ServerTime {
     this.#clock = clock;
   }
 
-  /** Takes `server_time` from a reply that has it. */
-  heard(rows: Row[]): Row[] {
-    const time = rows[0]?.server_time;
-    if (time !== undefined && time !== null) this.#offset = Number(time) - this.#clock.now();
-    return rows;
+  /** From a reply that just came, ms since 1970. */
+  heard(time: number): void {
+    this.#offset = time - this.#clock.now();
   }
 
   /** ms since 1970 there, `ms` from now; null while nothing was heard. */

@@ -9,18 +9,18 @@ const RESENDS = 10;
 
 /** Statements on the pool: prepared, sent again after a conflict, refusals told from trouble. */
 export class Server {
+  readonly time: ServerTime;
   readonly #pool: PgPool;
   readonly #clock: Clock;
   readonly #backend: string;
   readonly #names = new Map<string, string>();
   #prepare = true;
-  readonly #time: ServerTime;
 
   constructor(pool: PgPool, clock: Clock, backend: string) {
     this.#pool = pool;
     this.#clock = clock;
     this.#backend = backend;
-    this.#time = new ServerTime(clock);
+    this.time = new ServerTime(clock);
     pool.on('error', ignore);
   }
 
@@ -28,7 +28,7 @@ export class Server {
   async send(text: string, values: unknown[], asked: string, key?: string): Promise<Row[]> {
     for (let resends = 0; ; ) {
       try {
-        return this.#time.heard((await this.#pool.query(this.#query(text, values))).rows);
+        return (await this.#pool.query(this.#query(text, values))).rows;
       } catch (error) {
         if (isUnprepared(error) && this.#prepare) this.#prepare = false;
         else if (isConflict(error) && resends++ < RESENDS) await this.#pause(resends);
@@ -44,11 +44,6 @@ export class Server {
     } catch (error) {
       throw refusal(error, this.#backend, asked);
     }
-  }
-
-  /** The server's time, ms since 1970, `ms` from now; null while nothing was heard of it. */
-  in(ms: number): number | null {
-    return this.#time.in(ms);
   }
 
   close(): void {

@@ -30,7 +30,7 @@ BEGIN
       PERFORM pg_notify(head.channel, head.ticket || ' ' || head.id);
     END IF;
   END LOOP;
-  UPDATE {keys} SET taken = spot.taken, waits = spot.waits, room = spot.room, lapses = spot.lapses
+  UPDATE {keys} SET taken = spot.taken, waits = spot.waits, room = spot.room, lapses = spot.lapses, id = spot.id
     WHERE key = spot.key;
   RETURN spot;
 END
@@ -95,7 +95,7 @@ export const attempt: string = `-- One attempt to hold a key: takes the hold, or
 --   least    the ticket may not be lower; null: any
 --   channel  where to NOTIFY once it is admitted; null: nowhere
 --   grace    ms after which a place lapses unless it is asked for again
--- Gives state 'held' | 'waits' | 'late', and beside it
+-- Gives, in this order, state 'held' | 'waits' | 'late', and beside it
 --   ticket       of the hold
 --   ahead        how many stand before it, if it waits
 --   retry_after  ms until somebody may lapse, if it waits
@@ -103,27 +103,27 @@ export const attempt: string = `-- One attempt to hold a key: takes the hold, or
 CREATE OR REPLACE FUNCTION {attempt}(
   a_key bytea, a_id text, a_take int, a_room int, a_ttl float8, a_span int, a_label bytea,
   a_queue boolean, a_until float8, a_least bigint, a_channel text, a_grace float8,
-  OUT state text, OUT ticket bigint, OUT ahead bigint, OUT retry_after float8, OUT server_time float8
+  OUT state text, OUT ticket bigint, OUT ahead int, OUT retry_after float8, OUT server_time float8
 ) LANGUAGE plpgsql AS $holdfast$
 DECLARE
   spot {keys};
   moment timestamptz;
   mine {line};
 BEGIN
-  -- Most attempts find a key that was used before and an empty line: two statements do for them. All that is read here is
-  -- read under the row's lock, even after a wait for it.
+  -- Most attempts find a key that was used before and is free: one update does for them. All that is read here is read under
+  -- the row's lock, even after a wait for it. date_part is float8, and much quicker than the numeric of extract.
   UPDATE {keys} k
-    SET last = greatest(k.last + 1, nextval('{tickets}'), a_least) + a_span - 1,
-        taken = a_take, room = a_room, lapses = clock_timestamp() + a_ttl * interval '1 ms'
-    WHERE k.key = a_key AND k.taken = 0 AND extract(epoch FROM clock_timestamp()) * 1000 <= coalesce(a_until, 'infinity')
-    RETURNING * INTO spot;
+    SET (ticket, last) = (
+          SELECT drawn, drawn + a_span - 1
+          FROM (SELECT greatest(k.last + 1, nextval('{tickets}'), a_least) AS drawn OFFSET 0) AS once
+        ),
+        taken = a_take, room = a_room, lapses = clock_timestamp() + a_ttl * interval '1 ms',
+        id = a_id, ttl = a_ttl, joined = clock_timestamp(), label = a_label
+    WHERE k.key = a_key AND (k.taken = 0 OR k.id IS NOT NULL AND k.lapses <= clock_timestamp())
+      AND date_part('epoch', clock_timestamp()) * 1000 <= coalesce(a_until, 'infinity')
+    RETURNING k.ticket, date_part('epoch', clock_timestamp()) * 1000 INTO ticket, server_time;
   IF FOUND THEN
-    moment := clock_timestamp();
-    server_time := extract(epoch FROM moment) * 1000;
     state := 'held';
-    ticket := spot.last - a_span + 1;
-    INSERT INTO {line} VALUES (
-      a_key, a_id, ticket, a_take, a_room, a_ttl, true, moment + a_ttl * interval '1 ms', moment, a_channel, a_label);
     RETURN;
   END IF;
 
@@ -132,12 +132,12 @@ BEGIN
     moment := clock_timestamp();
     SELECT k.* INTO spot FROM {keys} k
       WHERE k.key = a_key AND k.lapses > moment AND (k.waits > 0 OR k.taken + a_take > a_room)
-        AND NOT EXISTS (SELECT FROM {line} l WHERE l.key = a_key AND l.id = a_id);
+        AND k.id IS DISTINCT FROM a_id AND NOT EXISTS (SELECT FROM {line} l WHERE l.key = a_key AND l.id = a_id);
     IF FOUND THEN
-      server_time := extract(epoch FROM moment) * 1000;
+      server_time := date_part('epoch', moment) * 1000;
       state := 'waits';
-      SELECT count(*) INTO ahead FROM {line} l WHERE l.key = a_key;
-      retry_after := extract(epoch FROM spot.lapses - moment) * 1000;
+      SELECT count(*) + (spot.id IS NOT NULL)::int INTO ahead FROM {line} l WHERE l.key = a_key;
+      retry_after := date_part('epoch', spot.lapses - moment) * 1000;
       RETURN;
     END IF;
   END IF;
@@ -149,10 +149,16 @@ BEGIN
     RETURNING * INTO spot;
   -- Not now(): that is when the transaction began, before the wait for the lock.
   moment := clock_timestamp();
-  server_time := extract(epoch FROM moment) * 1000;
+  server_time := date_part('epoch', moment) * 1000;
   IF server_time > a_until THEN
     state := 'late';
     RETURN;
+  END IF;
+  IF spot.id IS NOT NULL THEN
+    INSERT INTO {line} VALUES (
+      a_key, spot.id, spot.ticket, spot.taken, spot.room, spot.ttl, true, spot.lapses, spot.joined, NULL, spot.label);
+    UPDATE {keys} k SET id = NULL WHERE k.key = a_key;
+    spot.id := NULL;
   END IF;
   IF spot.taken > 0 AND spot.lapses <= moment THEN
     spot := {settle}(spot, moment, a_id);
@@ -189,7 +195,7 @@ BEGIN
   END IF;
   state := 'waits';
   SELECT count(*) INTO ahead FROM {line} l WHERE l.key = a_key AND l.ticket < mine.ticket;
-  retry_after := greatest(0, extract(epoch FROM spot.lapses - moment) * 1000);
+  retry_after := greatest(0, date_part('epoch', spot.lapses - moment) * 1000);
   IF NOT a_queue THEN
     PERFORM {release}(a_key, a_id);
   END IF;
@@ -199,7 +205,12 @@ $holdfast$;`;
 export const evict: string = `-- Forced release of the claim with a ticket.
 --   $1  key    $2  ticket
 -- Gives one row with \`freed\` if it was there.
-SELECT {release}(key, id) AS freed FROM {line} WHERE key = $1 AND ticket = $2`;
+SELECT {release}(key, id) AS freed FROM (
+  SELECT key, id, ticket FROM {line}
+  UNION ALL
+  SELECT key, id, ticket FROM {keys} WHERE id IS NOT NULL
+) AS everyone
+WHERE key = $1 AND ticket = $2`;
 
 export const facts: string = `-- What endangers locks on this server, as facts; findings.ts judges them.
 SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery() AS replica,
@@ -216,13 +227,17 @@ export const inspect: string = `-- Everyone in line for the keys that begin with
 --   $1  the prefix, bytes
 -- Gives key, held, position (from 0), ticket, take, room, label, since (ms), remaining (ms), in the order of keys and line.
 SELECT key, bool_and(total <= smallest) OVER (PARTITION BY key ORDER BY ticket) AS held, position::int, ticket::text,
-       take, room, label, since, remaining
+       take::int, room, label, since, remaining
 FROM (
   SELECT key, ticket, take, room, label,
          sum(take) OVER line AS total, min(room) OVER line AS smallest, row_number() OVER line - 1 AS position,
-         (extract(epoch FROM clock_timestamp() - joined) * 1000)::float8 AS since,
-         (extract(epoch FROM lapses - clock_timestamp()) * 1000)::float8 AS remaining
-  FROM {line}
+         (date_part('epoch', clock_timestamp() - joined) * 1000) AS since,
+         (date_part('epoch', lapses - clock_timestamp()) * 1000) AS remaining
+  FROM (
+    SELECT key, ticket, take, room, label, joined, lapses FROM {line}
+    UNION ALL
+    SELECT key, ticket, taken, room, label, joined, lapses FROM {keys} WHERE id IS NOT NULL
+  ) AS everyone
   WHERE key >= $1::bytea AND substring(key FROM 1 FOR length($1::bytea)) = $1::bytea AND lapses > clock_timestamp()
   WINDOW line AS (PARTITION BY key ORDER BY ticket)
 ) AS standing
@@ -262,6 +277,12 @@ DECLARE
   moment timestamptz;
   gone {line};
 BEGIN
+  -- Most are alone.
+  UPDATE {keys} k SET taken = 0, room = {seats}, id = NULL WHERE k.key = a_key AND k.id = a_id RETURNING k.lapses INTO moment;
+  IF FOUND THEN
+    RETURN moment > clock_timestamp();
+  END IF;
+
   -- The key's row first, here as everywhere: two orders would be a deadlock.
   SELECT * INTO spot FROM {keys} WHERE key = a_key FOR NO KEY UPDATE;
   DELETE FROM {line} WHERE key = a_key AND id = a_id RETURNING * INTO gone;
@@ -294,7 +315,7 @@ CREATE OR REPLACE FUNCTION {exchange}(
   a_key bytea, a_id text,
   next_key bytea, next_id text, next_take int, next_room int, next_ttl float8, next_span int, next_label bytea,
   next_queue boolean, next_until float8, next_least bigint, next_channel text, next_grace float8,
-  OUT freed boolean, OUT state text, OUT ticket bigint, OUT ahead bigint, OUT retry_after float8, OUT server_time float8
+  OUT freed boolean, OUT state text, OUT ticket bigint, OUT ahead int, OUT retry_after float8, OUT server_time float8
 ) LANGUAGE plpgsql AS $holdfast$
 BEGIN
   freed := {release}(a_key, a_id);
@@ -304,22 +325,32 @@ BEGIN
 END
 $holdfast$;`;
 
-export const renew: string = `-- Renews many holds at once. Takes no key's lock: it changes nobody's place, and a lapse is looked at again once locked.
---   $1  JSON: [{ "key": hex, "id", "ttl": ms }, …]
+export const renew: string = `-- Renews many holds at once. In this order: one who is alone may be moved to the line meanwhile, but never back.
+--   asked   [{ "key": hex, "id", "ttl": ms }, …]
 -- Gives the position (from 1) of each that was still good.
-WITH asked AS (
-  SELECT decode(r.key, 'hex') AS key, r.id, r.ttl, r.n
-    FROM ROWS FROM (json_to_recordset($1::json) AS (key text, id text, ttl float8)) WITH ORDINALITY AS r(key, id, ttl, n)
-), renewed AS (
-  UPDATE {line} l SET ttl = asked.ttl, lapses = clock_timestamp() + asked.ttl * interval '1 ms'
-    FROM asked
-    WHERE l.key = asked.key AND l.id = asked.id AND l.held AND l.lapses > clock_timestamp()
-    RETURNING asked.n, l.key, l.lapses
-), sooner AS (
-  -- Only a lease that was made shorter can lapse before what the key's row says.
-  UPDATE {keys} k SET lapses = renewed.lapses FROM renewed WHERE k.key = renewed.key AND k.lapses > renewed.lapses
-)
-SELECT n::int FROM renewed`;
+CREATE OR REPLACE FUNCTION {renew}(asked json) RETURNS SETOF int
+LANGUAGE plpgsql AS $holdfast$
+BEGIN
+  RETURN QUERY
+    UPDATE {keys} k SET ttl = r.ttl, lapses = clock_timestamp() + r.ttl * interval '1 ms'
+      FROM ROWS FROM (json_to_recordset(asked) AS (key text, id text, ttl float8)) WITH ORDINALITY AS r(key, id, ttl, n)
+      WHERE k.key = decode(r.key, 'hex') AND k.id = r.id AND k.lapses > clock_timestamp()
+      RETURNING r.n::int;
+
+  -- Takes no key's lock: it changes nobody's place, and a lapse is looked at again once locked.
+  RETURN QUERY
+    WITH renewed AS (
+      UPDATE {line} l SET ttl = r.ttl, lapses = clock_timestamp() + r.ttl * interval '1 ms'
+        FROM ROWS FROM (json_to_recordset(asked) AS (key text, id text, ttl float8)) WITH ORDINALITY AS r(key, id, ttl, n)
+        WHERE l.key = decode(r.key, 'hex') AND l.id = r.id AND l.held AND l.lapses > clock_timestamp()
+        RETURNING r.n, l.key, l.lapses
+    ), sooner AS (
+      -- Only a lease that was made shorter can lapse before what the key's row says.
+      UPDATE {keys} k SET lapses = renewed.lapses FROM renewed WHERE k.key = renewed.key AND k.lapses > renewed.lapses
+    )
+    SELECT renewed.n::int FROM renewed;
+END
+$holdfast$;`;
 
 export const rights: string = `-- What is missing for this role to lock: names of objects, or of objects and the right to them.
 WITH needed (object, rights) AS (
@@ -343,6 +374,7 @@ CREATE OR REPLACE FUNCTION {settle}(spot {keys}, moment timestamptz, asking text
 LANGUAGE plpgsql AS $holdfast$
 BEGIN
   DELETE FROM {line} WHERE key = spot.key AND lapses <= moment;
+  spot.id := NULL; -- whoever was alone, it was they who lapsed
   SELECT coalesce(sum(take) FILTER (WHERE held), 0), count(*) FILTER (WHERE NOT held),
          coalesce(min(room) FILTER (WHERE held), {seats}), coalesce(min(lapses), spot.lapses)
     INTO spot.taken, spot.waits, spot.room, spot.lapses
@@ -373,7 +405,7 @@ BEGIN
   END IF;
   UPDATE {meta} SET swept = moment;
   FOR spot IN
-    SELECT * FROM {keys} k WHERE k.lapses <= moment AND EXISTS (SELECT FROM {line} l WHERE l.key = k.key)
+    SELECT * FROM {keys} k WHERE k.lapses <= moment AND (k.id IS NOT NULL OR EXISTS (SELECT FROM {line} l WHERE l.key = k.key))
       LIMIT 1000 FOR UPDATE SKIP LOCKED
   LOOP
     PERFORM {settle}(spot, clock_timestamp(), NULL);
@@ -382,7 +414,7 @@ BEGIN
   WITH unused AS (
     SELECT key FROM {keys} k
       WHERE k.lapses <= moment - idle * interval '1 ms' AND k.last < (SELECT last_value FROM {tickets})
-        AND NOT EXISTS (SELECT FROM {line} l WHERE l.key = k.key)
+        AND k.id IS NULL AND NOT EXISTS (SELECT FROM {line} l WHERE l.key = k.key)
       LIMIT 1000 FOR UPDATE SKIP LOCKED
   )
   DELETE FROM {keys} k USING unused WHERE k.key = unused.key;
@@ -406,17 +438,23 @@ INSERT INTO {meta} (format) SELECT 1 WHERE NOT EXISTS (SELECT FROM {meta});
 -- Where the tickets of a key nobody remembers begin: above every ticket that a swept row can have had. Never cycles.
 CREATE SEQUENCE IF NOT EXISTS {tickets};
 
--- One row per key in use. Its row lock puts everything that happens to the key in order.
+-- One row per key in use. Its row lock puts everything that happens to the key in order. A holder who met nobody is in here
+-- alone, so that to take and to free a key is one update each; whoever joins first moves it to the line.
 CREATE TABLE IF NOT EXISTS {keys} (
   key    bytea PRIMARY KEY,
   last   bigint NOT NULL,             -- highest ticket given out or reserved
   taken  bigint NOT NULL DEFAULT 0,   -- seats of all who hold; 0: the line is empty
   waits  int NOT NULL DEFAULT 0,      -- how many stand in line and do not hold
   room   int NOT NULL,                -- at most the smallest room named by a holder; exact when somebody waits for it
-  lapses timestamptz NOT NULL         -- nobody in line lapses before
+  lapses timestamptz NOT NULL,        -- nobody in line lapses before; the one who is alone, then
+  id     text,                        -- of the one who is alone, whose take and room are those above; null: nobody is
+  ticket bigint,                      -- of the same, as are the rest
+  ttl    float8,
+  joined timestamptz,
+  label  bytea
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 
--- The line. Who holds is marked in the transaction that admits them, so that exactly the newly admitted are told.
+-- The line of all others. Who holds is marked in the transaction that admits them, so that exactly the newly admitted are told.
 CREATE TABLE IF NOT EXISTS {line} (
   key     bytea NOT NULL,
   id      text NOT NULL,

@@ -115,6 +115,35 @@ describeOn('postgres', 'the line in a table', () => {
     await backend.close();
   });
 
+  test('a hold that was alone is renewed, though another joins in that moment', async () => {
+    const backend = await open();
+    const holder = claimOf(fresh());
+    const first = claimOf(holder.key); // makes the key's row
+    await backend.attempt(first);
+    await backend.release(first);
+    await backend.attempt(holder);
+    const rows = await database.sql('SELECT id FROM holdfast_keys WHERE key = $1', [Buffer.from(holder.key)]);
+    expect(rows, 'it is alone in the row of its key').toEqual([{ id: holder.id }]);
+    const rival = await database.admin.connect();
+    await rival.query('BEGIN');
+    await rival.query('SELECT FROM holdfast_keys WHERE key = $1 FOR UPDATE', [Buffer.from(holder.key)]);
+    const blocked = (name: string) =>
+      until(`${name} waits`, async () => {
+        const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1";
+        return (await database.sql(waiting, [`%holdfast_${name}%`])).length > 0;
+      });
+    const joined = backend.attempt(claimOf(holder.key));
+    await blocked('attempt');
+    const renewed = backend.renew([holder]);
+    await blocked('renew');
+    await rival.query('COMMIT');
+    rival.release();
+    expect(await joined).toMatchObject({ granted: false, ahead: 1 });
+    expect(await renewed).toEqual([{ validFor: holder.ttl }]);
+    expect(await backend.release(holder)).toEqual({ freed: true });
+    await backend.close();
+  });
+
   test.each([
     'read committed',
     'repeatable read',

@@ -28,7 +28,7 @@ BEGIN
       PERFORM pg_notify(head.channel, head.ticket || ' ' || head.id);
     END IF;
   END LOOP;
-  UPDATE {keys} SET taken = spot.taken, waits = spot.waits, room = spot.room, lapses = spot.lapses
+  UPDATE {keys} SET taken = spot.taken, waits = spot.waits, room = spot.room, lapses = spot.lapses, id = spot.id
     WHERE key = spot.key;
   RETURN spot;
 END

@@ -5,7 +5,7 @@
 --   least    the ticket may not be lower; null: any
 --   channel  where to NOTIFY once it is admitted; null: nowhere
 --   grace    ms after which a place lapses unless it is asked for again
--- Gives state 'held' | 'waits' | 'late', and beside it
+-- Gives, in this order, state 'held' | 'waits' | 'late', and beside it
 --   ticket       of the hold
 --   ahead        how many stand before it, if it waits
 --   retry_after  ms until somebody may lapse, if it waits
@@ -13,27 +13,27 @@
 CREATE OR REPLACE FUNCTION {attempt}(
   a_key bytea, a_id text, a_take int, a_room int, a_ttl float8, a_span int, a_label bytea,
   a_queue boolean, a_until float8, a_least bigint, a_channel text, a_grace float8,
-  OUT state text, OUT ticket bigint, OUT ahead bigint, OUT retry_after float8, OUT server_time float8
+  OUT state text, OUT ticket bigint, OUT ahead int, OUT retry_after float8, OUT server_time float8
 ) LANGUAGE plpgsql AS $holdfast$
 DECLARE
   spot {keys};
   moment timestamptz;
   mine {line};
 BEGIN
-  -- Most attempts find a key that was used before and an empty line: two statements do for them. All that is read here is
-  -- read under the row's lock, even after a wait for it.
+  -- Most attempts find a key that was used before and is free: one update does for them. All that is read here is read under
+  -- the row's lock, even after a wait for it. date_part is float8, and much quicker than the numeric of extract.
   UPDATE {keys} k
-    SET last = greatest(k.last + 1, nextval('{tickets}'), a_least) + a_span - 1,
-        taken = a_take, room = a_room, lapses = clock_timestamp() + a_ttl * interval '1 ms'
-    WHERE k.key = a_key AND k.taken = 0 AND extract(epoch FROM clock_timestamp()) * 1000 <= coalesce(a_until, 'infinity')
-    RETURNING * INTO spot;
+    SET (ticket, last) = (
+          SELECT drawn, drawn + a_span - 1
+          FROM (SELECT greatest(k.last + 1, nextval('{tickets}'), a_least) AS drawn OFFSET 0) AS once
+        ),
+        taken = a_take, room = a_room, lapses = clock_timestamp() + a_ttl * interval '1 ms',
+        id = a_id, ttl = a_ttl, joined = clock_timestamp(), label = a_label
+    WHERE k.key = a_key AND (k.taken = 0 OR k.id IS NOT NULL AND k.lapses <= clock_timestamp())
+      AND date_part('epoch', clock_timestamp()) * 1000 <= coalesce(a_until, 'infinity')
+    RETURNING k.ticket, date_part('epoch', clock_timestamp()) * 1000 INTO ticket, server_time;
   IF FOUND THEN
-    moment := clock_timestamp();
-    server_time := extract(epoch FROM moment) * 1000;
     state := 'held';
-    ticket := spot.last - a_span + 1;
-    INSERT INTO {line} VALUES (
-      a_key, a_id, ticket, a_take, a_room, a_ttl, true, moment + a_ttl * interval '1 ms', moment, a_channel, a_label);
     RETURN;
   END IF;
 
@@ -42,12 +42,12 @@ BEGIN
     moment := clock_timestamp();
     SELECT k.* INTO spot FROM {keys} k
       WHERE k.key = a_key AND k.lapses > moment AND (k.waits > 0 OR k.taken + a_take > a_room)
-        AND NOT EXISTS (SELECT FROM {line} l WHERE l.key = a_key AND l.id = a_id);
+        AND k.id IS DISTINCT FROM a_id AND NOT EXISTS (SELECT FROM {line} l WHERE l.key = a_key AND l.id = a_id);
     IF FOUND THEN
-      server_time := extract(epoch FROM moment) * 1000;
+      server_time := date_part('epoch', moment) * 1000;
       state := 'waits';
-      SELECT count(*) INTO ahead FROM {line} l WHERE l.key = a_key;
-      retry_after := extract(epoch FROM spot.lapses - moment) * 1000;
+      SELECT count(*) + (spot.id IS NOT NULL)::int INTO ahead FROM {line} l WHERE l.key = a_key;
+      retry_after := date_part('epoch', spot.lapses - moment) * 1000;
       RETURN;
     END IF;
   END IF;
@@ -59,10 +59,16 @@ BEGIN
     RETURNING * INTO spot;
   -- Not now(): that is when the transaction began, before the wait for the lock.
   moment := clock_timestamp();
-  server_time := extract(epoch FROM moment) * 1000;
+  server_time := date_part('epoch', moment) * 1000;
   IF server_time > a_until THEN
     state := 'late';
     RETURN;
+  END IF;
+  IF spot.id IS NOT NULL THEN
+    INSERT INTO {line} VALUES (
+      a_key, spot.id, spot.ticket, spot.taken, spot.room, spot.ttl, true, spot.lapses, spot.joined, NULL, spot.label);
+    UPDATE {keys} k SET id = NULL WHERE k.key = a_key;
+    spot.id := NULL;
   END IF;
   IF spot.taken > 0 AND spot.lapses <= moment THEN
     spot := {settle}(spot, moment, a_id);
@@ -99,7 +105,7 @@ BEGIN
   END IF;
   state := 'waits';
   SELECT count(*) INTO ahead FROM {line} l WHERE l.key = a_key AND l.ticket < mine.ticket;
-  retry_after := greatest(0, extract(epoch FROM spot.lapses - moment) * 1000);
+  retry_after := greatest(0, date_part('epoch', spot.lapses - moment) * 1000);
   IF NOT a_queue THEN
     PERFORM {release}(a_key, a_id);
   END IF;

@@ -2,13 +2,17 @@
 --   $1  the prefix, bytes
 -- Gives key, held, position (from 0), ticket, take, room, label, since (ms), remaining (ms), in the order of keys and line.
 SELECT key, bool_and(total <= smallest) OVER (PARTITION BY key ORDER BY ticket) AS held, position::int, ticket::text,
-       take, room, label, since, remaining
+       take::int, room, label, since, remaining
 FROM (
   SELECT key, ticket, take, room, label,
          sum(take) OVER line AS total, min(room) OVER line AS smallest, row_number() OVER line - 1 AS position,
-         (extract(epoch FROM clock_timestamp() - joined) * 1000)::float8 AS since,
-         (extract(epoch FROM lapses - clock_timestamp()) * 1000)::float8 AS remaining
-  FROM {line}
+         (date_part('epoch', clock_timestamp() - joined) * 1000) AS since,
+         (date_part('epoch', lapses - clock_timestamp()) * 1000) AS remaining
+  FROM (
+    SELECT key, ticket, take, room, label, joined, lapses FROM {line}
+    UNION ALL
+    SELECT key, ticket, taken, room, label, joined, lapses FROM {keys} WHERE id IS NOT NULL
+  ) AS everyone
   WHERE key >= $1::bytea AND substring(key FROM 1 FOR length($1::bytea)) = $1::bytea AND lapses > clock_timestamp()
   WINDOW line AS (PARTITION BY key ORDER BY ticket)
 ) AS standing

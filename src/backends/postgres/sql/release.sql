@@ -8,6 +8,12 @@ DECLARE
   moment timestamptz;
   gone {line};
 BEGIN
+  -- Most are alone.
+  UPDATE {keys} k SET taken = 0, room = {seats}, id = NULL WHERE k.key = a_key AND k.id = a_id RETURNING k.lapses INTO moment;
+  IF FOUND THEN
+    RETURN moment > clock_timestamp();
+  END IF;
+
   -- The key's row first, here as everywhere: two orders would be a deadlock.
   SELECT * INTO spot FROM {keys} WHERE key = a_key FOR NO KEY UPDATE;
   DELETE FROM {line} WHERE key = a_key AND id = a_id RETURNING * INTO gone;
@@ -40,7 +46,7 @@ CREATE OR REPLACE FUNCTION {exchange}(
   a_key bytea, a_id text,
   next_key bytea, next_id text, next_take int, next_room int, next_ttl float8, next_span int, next_label bytea,
   next_queue boolean, next_until float8, next_least bigint, next_channel text, next_grace float8,
-  OUT freed boolean, OUT state text, OUT ticket bigint, OUT ahead bigint, OUT retry_after float8, OUT server_time float8
+  OUT freed boolean, OUT state text, OUT ticket bigint, OUT ahead int, OUT retry_after float8, OUT server_time float8
 ) LANGUAGE plpgsql AS $holdfast$
 BEGIN
   freed := {release}(a_key, a_id);

@@ -6,6 +6,7 @@ CREATE OR REPLACE FUNCTION {settle}(spot {keys}, moment timestamptz, asking text
 LANGUAGE plpgsql AS $holdfast$
 BEGIN
   DELETE FROM {line} WHERE key = spot.key AND lapses <= moment;
+  spot.id := NULL; -- whoever was alone, it was they who lapsed
   SELECT coalesce(sum(take) FILTER (WHERE held), 0), count(*) FILTER (WHERE NOT held),
          coalesce(min(room) FILTER (WHERE held), {seats}), coalesce(min(lapses), spot.lapses)
     INTO spot.taken, spot.waits, spot.room, spot.lapses

@@ -15,7 +15,7 @@ BEGIN
   END IF;
   UPDATE {meta} SET swept = moment;
   FOR spot IN
-    SELECT * FROM {keys} k WHERE k.lapses <= moment AND EXISTS (SELECT FROM {line} l WHERE l.key = k.key)
+    SELECT * FROM {keys} k WHERE k.lapses <= moment AND (k.id IS NOT NULL OR EXISTS (SELECT FROM {line} l WHERE l.key = k.key))
       LIMIT 1000 FOR UPDATE SKIP LOCKED
   LOOP
     PERFORM {settle}(spot, clock_timestamp(), NULL);
@@ -24,7 +24,7 @@ BEGIN
   WITH unused AS (
     SELECT key FROM {keys} k
       WHERE k.lapses <= moment - idle * interval '1 ms' AND k.last < (SELECT last_value FROM {tickets})
-        AND NOT EXISTS (SELECT FROM {line} l WHERE l.key = k.key)
+        AND k.id IS NULL AND NOT EXISTS (SELECT FROM {line} l WHERE l.key = k.key)
       LIMIT 1000 FOR UPDATE SKIP LOCKED
   )
   DELETE FROM {keys} k USING unused WHERE k.key = unused.key;

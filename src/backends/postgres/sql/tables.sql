@@ -13,17 +13,23 @@ INSERT INTO {meta} (format) SELECT 1 WHERE NOT EXISTS (SELECT FROM {meta});
 -- Where the tickets of a key nobody remembers begin: above every ticket that a swept row can have had. Never cycles.
 CREATE SEQUENCE IF NOT EXISTS {tickets};
 
--- One row per key in use. Its row lock puts everything that happens to the key in order.
+-- One row per key in use. Its row lock puts everything that happens to the key in order. A holder who met nobody is in here
+-- alone, so that to take and to free a key is one update each; whoever joins first moves it to the line.
 CREATE TABLE IF NOT EXISTS {keys} (
   key    bytea PRIMARY KEY,
   last   bigint NOT NULL,             -- highest ticket given out or reserved
   taken  bigint NOT NULL DEFAULT 0,   -- seats of all who hold; 0: the line is empty
   waits  int NOT NULL DEFAULT 0,      -- how many stand in line and do not hold
   room   int NOT NULL,                -- at most the smallest room named by a holder; exact when somebody waits for it
-  lapses timestamptz NOT NULL         -- nobody in line lapses before
+  lapses timestamptz NOT NULL,        -- nobody in line lapses before; the one who is alone, then
+  id     text,                        -- of the one who is alone, whose take and room are those above; null: nobody is
+  ticket bigint,                      -- of the same, as are the rest
+  ttl    float8,
+  joined timestamptz,
+  label  bytea
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 
--- The line. Who holds is marked in the transaction that admits them, so that exactly the newly admitted are told.
+-- The line of all others. Who holds is marked in the transaction that admits them, so that exactly the newly admitted are told.
 CREATE TABLE IF NOT EXISTS {line} (
   key     bytea NOT NULL,
   id      text NOT NULL,
