@@ -1,3 +1,5 @@
+import { createConnection } from 'mysql2/promise';
+import pg from 'pg';
 import { startEtcd } from '../test/kit/etcd.ts';
 import { temporaryFolder } from '../test/kit/folder.ts';
 import { startMariadb } from '../test/kit/mariadb.ts';
@@ -5,6 +7,7 @@ import { startPostgres } from '../test/kit/postgres.ts';
 import { startProxy } from '../test/kit/proxy.ts';
 import { askRedis, startRedis, startRedisNodes } from '../test/kit/redis.ts';
 import type { Server } from '../test/kit/server.ts';
+import { until } from '../test/kit/wait.ts';
 import { startZookeeper } from '../test/kit/zookeeper.ts';
 import type { Arena, Group } from './row.ts';
 
@@ -52,13 +55,38 @@ async function redlock(stopped: number): Promise<Arena> {
   };
 }
 
-async function server(start: () => Promise<Server>, urlOf = ({ url }: Server): string => url): Promise<Arena> {
+async function server(
+  start: () => Promise<Server>,
+  urlOf = ({ url }: Server): string => url,
+  deadlocks?: (url: string) => Promise<number>,
+): Promise<Arena> {
   const started = await start();
-  const { port } = started;
+  const { port, url } = started;
   return {
     place: { path: '', port, url: urlOf(started) },
+    ...(deadlocks && { deadlocks: () => deadlocks(url) }),
     [Symbol.asyncDispose]: () => started[Symbol.asyncDispose](),
   };
+}
+
+/** A session adds what it saw to the sums when it ends, at the latest. */
+async function postgresDeadlocks(url: string): Promise<number> {
+  const client = new pg.Client(url);
+  await client.connect();
+  const ask = async (text: string): Promise<number> => Number((await client.query(text)).rows[0].n);
+  const OTHERS =
+    "SELECT count(*) AS n FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
+  await until('nobody is connected', async () => (await ask(OTHERS)) === 0);
+  const deadlocks = await ask('SELECT sum(deadlocks) AS n FROM pg_stat_database');
+  await client.end();
+  return deadlocks;
+}
+
+async function mariadbDeadlocks(url: string): Promise<number> {
+  const client = await createConnection(url);
+  const [rows] = await client.query("SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'");
+  await client.end();
+  return Number((rows as { Value: string }[])[0]!.Value);
 }
 
 const address = ({ host, port }: Server): string => `${host}:${port}`;
@@ -70,8 +98,8 @@ export const arenas: Readonly<Record<Group, () => Promise<Arena>>> = {
   redlock: () => redlock(0),
   'redlock-hung': () => redlock(2),
   stock: redis,
-  postgres: () => server(startPostgres),
-  mysql: () => server(startMariadb),
+  postgres: () => server(startPostgres, undefined, postgresDeadlocks),
+  mysql: () => server(startMariadb, undefined, mariadbDeadlocks),
   etcd: () => server(startEtcd, address),
   zookeeper: () => server(startZookeeper, address),
 };

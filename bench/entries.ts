@@ -11,6 +11,10 @@ const WORKER = new URL('worker.ts', import.meta.url);
 /** Under load before it is measured: a service lives long, and a compiler needs its time. ms. */
 const WARM_UP = 3_000;
 
+/** Two that take turns: how often, and for how long each time, ms. */
+const TURNS = 24;
+const TURN = 100;
+
 type Workers = readonly WorkerProcess<BenchWorker>[];
 
 interface Who {
@@ -21,27 +25,33 @@ interface Who {
   readonly far?: boolean;
 }
 
+const ONE_CALLER: CyclesPlan = { callers: 1, own: true, keys: 1, work: 0, ms: 800, every: 1 };
+const OPTIONS = { execArgv: ['--expose-gc', '--disable-warning=ExperimentalWarning'] };
+
+/** Its processes, opened, each with a seat. */
+function opened(stack: AsyncDisposableStack, who: Who, arena: Arena): Promise<Workers> {
+  const { group, contestant, processes = 1, far = false } = who;
+  const run = randomUUID();
+  const place = far && arena.far ? arena.far : arena.place;
+  const seats = Array.from({ length: processes }, (_, seat) => seat);
+  return Promise.all(
+    seats.map(async (seat) => {
+      const worker = stack.use(await startWorker<BenchWorker>(WORKER, OPTIONS));
+      await worker.call('open', group, contestant, { ...place, seat, run });
+      return worker;
+    }),
+  );
+}
+
 function entry(
   who: Who,
   measure: (workers: Workers, arena: Arena, patience: number) => Promise<Record<string, number>>,
 ): Entry {
-  const { group, contestant, name = contestant, processes = 1, far = false } = who;
   return {
-    name,
+    name: who.name ?? who.contestant,
     async measure(arena, patience) {
       await using stack = new AsyncDisposableStack();
-      const run = randomUUID();
-      const place = far && arena.far ? arena.far : arena.place;
-      const seats = Array.from({ length: processes }, (_, seat) => seat);
-      const options = { execArgv: ['--expose-gc', '--disable-warning=ExperimentalWarning'] };
-      const workers = await Promise.all(
-        seats.map(async (seat) => {
-          const worker = stack.use(await startWorker<BenchWorker>(WORKER, options));
-          await worker.call('open', group, contestant, { ...place, seat, run });
-          return worker;
-        }),
-      );
-      return await measure(workers, arena, patience);
+      return await measure(await opened(stack, who, arena), arena, patience);
     },
   };
 }
@@ -49,34 +59,74 @@ function entry(
 /** Callers in a loop: `perSecond`, `handOvers` a second, `cpu` of the clients a section, µs, `commands` a section, `longest` wait, and `least`: the part of an equal share that the caller served least got. */
 export const cycling = (who: Who, plan: Partial<CyclesPlan> = {}): Entry =>
   entry(who, async (workers, arena, patience) => {
-    const full = { callers: 1, own: true, work: 0, ms: 800, every: 1, ...plan };
+    const full = { ...ONE_CALLER, ...plan };
     const ms = full.ms * patience;
     await Promise.all(workers.map((worker) => worker.call('cycles', { ...full, ms: WARM_UP * patience })));
     await Promise.all(workers.map((worker) => worker.call('drained')));
     await arena.commands?.(who.contestant);
     const runs = await Promise.all(workers.map((worker) => worker.call('cycles', { ...full, ms })));
-    const commands = await arena.commands?.(who.contestant);
     const total = (of: (run: Cycles) => number): number => runs.reduce((sum, run) => sum + of(run), 0);
+    const commands = (await arena.commands?.(who.contestant)) ?? total(({ statements = Number.NaN }) => statements);
     const sections = total((run) => run.sections);
     return {
       perSecond: total(({ sections, ms }) => (sections / ms) * 1_000),
       ...(full.own ? {} : { handOvers: total(({ handOvers, ms }) => (handOvers / ms) * 1_000) }),
       cpu: total(({ cpu }) => cpu) / sections,
       least: Math.min(...runs.map(({ least }) => least)) / (sections / runs.length / full.callers),
-      ...(commands === undefined ? {} : { commands: commands / sections }),
+      ...(Number.isNaN(commands) ? {} : { commands: commands / sections }),
       ...(full.work > 0 ? { longest: Math.max(...runs.map(({ longest }) => longest)) } : {}),
     };
   });
+
+/** One caller, a moment with the lock and a moment with the floor by turns, for a disk is not as quick in one second as in the next: `perSecond`, `floor`, and the `ratio` of the two, the median of all turns. */
+export const beside = (who: Who, floor: string): Entry => ({
+  name: who.contestant,
+  async measure(arena, patience) {
+    await using stack = new AsyncDisposableStack();
+    const both = [who, { ...who, contestant: floor }];
+    const workers = (await Promise.all(both.map((one) => opened(stack, one, arena)))).flat();
+    for (const worker of workers) await worker.call('cycles', { ...ONE_CALLER, ms: WARM_UP * patience });
+    const pace = async (worker: Workers[number]): Promise<number> => {
+      const { sections, ms } = await worker.call('cycles', { ...ONE_CALLER, ms: TURN });
+      return (sections / ms) * 1_000;
+    };
+    const paces: [number, number][] = [];
+    for (let turn = 0; turn < TURNS * patience; turn++) paces.push([await pace(workers[0]!), await pace(workers[1]!)]);
+    return {
+      perSecond: median(paces.map(([ours]) => ours)),
+      floor: median(paces.map(([, theirs]) => theirs)),
+      ratio: median(paces.map(([ours, theirs]) => ours / theirs)),
+    };
+  },
+});
+
+/** Many connections that fight for a few keys: `perSecond`, and the `deadlocks` that the server counted. */
+export const fighting = (who: Who, plan: Pick<CyclesPlan, 'callers' | 'keys' | 'ms'>): Entry => ({
+  name: who.contestant,
+  async measure(arena, patience) {
+    const before = await arena.deadlocks!();
+    const fought = await entry(who, async ([worker]) => {
+      const { sections, ms } = await worker!.call('cycles', {
+        ...ONE_CALLER,
+        ...plan,
+        own: false,
+        ms: plan.ms * patience,
+      });
+      return { perSecond: (sections / ms) * 1_000 };
+    }).measure(arena, patience);
+    return { ...fought, deadlocks: (await arena.deadlocks!()) - before };
+  },
+});
 
 /** Legs without a rest before it is measured, as `WARM_UP`. */
 const WARM_LEGS = 1_500;
 
 /** Two processes that pass a key to and fro: `handOver`, p50 from the release to the next holder, ms. */
-export const relaying = (who: Who, legs = 200, rest = 3): Entry =>
+export const relaying = (who: Who, legs = 200, rest = 3, warm = WARM_LEGS): Entry =>
   entry({ ...who, processes: 2 }, async (workers, _, patience) => {
     const relay = (turns: number, pause: number) =>
       Promise.all(workers.map((worker) => worker.call('relay', Math.max(10, turns * patience), pause)));
-    await relay(WARM_LEGS, 0);
+    await relay(warm, 0);
     return { handOver: median(handOvers(await relay(legs, rest))) };
   });
 

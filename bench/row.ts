@@ -21,6 +21,8 @@ export interface Arena extends AsyncDisposable {
   readonly far?: Engine;
   /** Commands that clients sent since the last look, as the server counted them. */
   commands?(contestant: string): Promise<number>;
+  /** Those the server has seen since it was started; asked while no contestant is connected. */
+  deadlocks?(): Promise<number>;
 }
 
 export type Sample = Readonly<Record<string, number>>;

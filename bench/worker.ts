@@ -12,7 +12,7 @@ const calls = {
   async open(group: string, name: string, place: Place): Promise<void> {
     const { default: contestants }: { default: Contestants } = await import(`./contestants/${group}.ts`);
     const opened = await contestants[name]!(place);
-    contestant = { lock: (key) => opened.lock(`${place.run}:${key}`) };
+    contestant = { ...opened, lock: (key) => opened.lock(`${place.run}:${key}`) };
   },
   cycles: (plan: CyclesPlan): Promise<Cycles> => cycles(contestant, plan),
   async drained(): Promise<void> {

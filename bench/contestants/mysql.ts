@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createPool, type Pool, type ResultSetHeader } from 'mysql2/promise';
 import { mysql } from '../../src/backends/mysql/index.ts';
 import type { Contestant, Contestants, Place } from '../contestant.ts';
-import { holdfast } from './holdfast.ts';
+import { counted } from './counted.ts';
+import { apart, holdfast } from './holdfast.ts';
 
 const POLL = 5;
 const TABLE =
@@ -13,7 +14,7 @@ const TAKE =
   'UPDATE bare SET owner = ?, fence = fence + 1, expires = NOW(6) + INTERVAL 30 SECOND WHERE name = ? AND expires <= NOW(6)';
 const FREE = "UPDATE bare SET expires = '2000-01-01' WHERE name = ? AND owner = ?";
 
-const connect = ({ url }: Place): Pool => createPool(url);
+const connect = ({ url }: Place, connectionLimit = 10): Pool => createPool({ uri: url, connectionLimit });
 
 /** The floor: a lease row taken and freed by a statement each, and a poll where it is taken. */
 async function bare(place: Place): Promise<Contestant> {
@@ -34,4 +35,9 @@ async function bare(place: Place): Promise<Contestant> {
   };
 }
 
-export default { holdfast: (place) => holdfast(mysql(connect(place))), bare } satisfies Contestants;
+export default {
+  holdfast: (place) => counted(connect(place), (pool) => holdfast(mysql(pool))),
+  'holdfast, gate': (place) => holdfast(mysql(connect(place), { gate: true })),
+  'holdfast, apart': (place) => counted(connect(place, 32), (pool) => apart(mysql(pool))),
+  bare,
+} satisfies Contestants;

@@ -3,8 +3,9 @@ import type { Contestant } from '../contestant.ts';
 
 export interface CyclesPlan {
   readonly callers: number;
-  /** Each caller its own key, or one for all. */
+  /** Each caller its own key, or `keys` for all. */
   readonly own: boolean;
+  readonly keys: number;
   /** ms inside the section. */
   readonly work: number;
   readonly ms: number;
@@ -19,6 +20,8 @@ export interface Cycles {
   readonly ms: number;
   /** Of this process, µs. */
   readonly cpu: number;
+  /** Sent to the engine, where the contestant counts them. */
+  readonly statements?: number;
   /** Of the caller that was served least. */
   readonly least: number;
   /** Longest wait seen, those included who still wait at the end. ms. */
@@ -35,17 +38,18 @@ export const drained = (): Promise<unknown> => Promise.race([rest, sleep(PATIENC
 
 /** Callers that take, work, release, and begin again, for a while. */
 export async function cycles(contestant: Contestant, plan: CyclesPlan): Promise<Cycles> {
-  const { callers, own, work, every } = plan;
+  const { callers, own, keys, work, every } = plan;
   const served = new Array<number>(callers).fill(0);
   const asking = new Array<number>(callers).fill(Number.POSITIVE_INFINITY);
   let longest = 0;
   let handOvers = 0;
   let last = -1;
+  const sent = contestant.statements?.();
   const idle = process.cpuUsage();
   const began = performance.now();
   const until = began + plan.ms;
   const caller = async (_: unknown, me: number): Promise<void> => {
-    const take = contestant.lock(own ? `own:${process.pid}:${me}` : 'one');
+    const take = contestant.lock(own ? `own:${process.pid}:${me}` : `shared:${me % keys}`);
     while (performance.now() < until) {
       for (let i = 0; i < every; i++) {
         if (work > 0) asking[me] = performance.now();
@@ -72,6 +76,7 @@ export async function cycles(contestant: Contestant, plan: CyclesPlan): Promise<
     handOvers,
     ms,
     cpu: user + system,
+    ...(sent === undefined ? {} : { statements: contestant.statements!() - sent }),
     least: Math.min(...served),
     longest,
   };
