@@ -14,6 +14,7 @@ const USAGE = `An HTTP service in several processes, a table of orders, and driv
   --orders <n>          default 20
   --drivers <n>         over all processes; default 20
   --processes <n>       default 2
+  --work <ms>           between reading an order and giving it away, give or take half; default 4
 `;
 
 export async function grabOrder(args: readonly string[]): Promise<number> {
@@ -25,6 +26,7 @@ export async function grabOrder(args: readonly string[]): Promise<number> {
       orders: { type: 'string', default: '20' },
       drivers: { type: 'string', default: '20' },
       processes: { type: 'string', default: '2' },
+      work: { type: 'string', default: '4' },
       help: { type: 'boolean' },
     },
   });
@@ -36,6 +38,7 @@ export async function grabOrder(args: readonly string[]): Promise<number> {
     orders: count(values.orders, '--orders', 10_000),
     drivers: count(values.drivers, '--drivers', 1_000),
     processes: count(values.processes, '--processes', 16),
+    work: count(values.work, '--work', 10_000),
   };
   const names = values.strategies.split(',').map((name) => name.trim());
   const chosen = STRATEGIES.filter(({ name }) => names.includes('all') || names.includes(name));

@@ -33,8 +33,11 @@ export async function readOrder({ query, mark }: Database, id: number): Promise<
   return rowsOf(await query(sql, [id]))[0] as Order | undefined;
 }
 
+/** Between reading an order and giving it away, ms: as long as who starts the service says. */
+const WORK = Number(process.env.WORK ?? 4);
+
 /** Is the driver near enough, is the car right, … */
-export const think = (): Promise<void> => pass(2 + Math.random() * 3);
+export const think = (): Promise<void> => pass(WORK * (0.5 + Math.random()));
 
 export async function giveTo({ mark }: Database, id: number, driver: string, query: Query): Promise<void> {
   await query(`UPDATE orders SET driver = ${mark(1)} WHERE id = ${mark(2)}`, [driver, id]);

@@ -10,6 +10,8 @@ export interface Size {
   readonly orders: number;
   readonly drivers: number;
   readonly processes: number;
+  /** Between reading an order and giving it away, ms. */
+  readonly work: number;
 }
 
 export interface Result extends Verdict {
@@ -36,14 +38,14 @@ export async function round(
   strategy: Strategy,
   database: string,
   locks: string,
-  { orders, drivers, processes }: Size,
+  { orders, drivers, processes, work }: Size,
   progress: (moment: Moment) => void = () => {},
 ): Promise<Result> {
   await using stack = new AsyncDisposableStack();
   const own: Database = openDatabase(database);
   stack.defer(() => own.end());
   await openOrders(own, orders);
-  const env = { DATABASE_URL: database, LOCKS_URL: locks, STRATEGY: strategy.name };
+  const env = { DATABASE_URL: database, LOCKS_URL: locks, STRATEGY: strategy.name, WORK: `${work}` };
   const services = await Promise.all(
     Array.from({ length: processes }, async () => stack.use(await startWorker<Calls>(WORKER, { env }))),
   );

@@ -82,7 +82,7 @@ export class Runs implements AsyncDisposable {
     const database = await this.#database(strategy.inDatabase ? 'mariadb' : 'sqlite');
     const locks = strategy.needs ? await this.#servers.url(strategy.needs) : database;
     const taps = orders * drivers;
-    const size = { orders, drivers, processes: PROCESSES };
+    const size = { orders, drivers, processes: PROCESSES, work: WORK };
     const result = await grab(strategy, database, locks, size, (moment) => {
       const { winners: done, wonTwice: wrong, answered, handOvers } = moment;
       tell({ done, wrong, waiting: Math.min(drivers, taps - answered), answered, handOvers, bars: [] });

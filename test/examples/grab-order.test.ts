@@ -23,7 +23,8 @@ const run = async (...args: string[]): Promise<string> => {
 describeOn(['mysql', 'redis'], 'grab an order, with the orders in MariaDB', () => {
   test('several drivers win without a lock, one wins with each', { timeout: 90_000 }, async () => {
     const strategies = ['sql-named', 'redis', 'redis-spin', 'file'];
-    const output = await run('--strategies', ['none', ...strategies].join(','));
+    // Long enough that on a machine that is busy a second driver still reads before the first has written.
+    const output = await run('--work', '50', '--strategies', ['none', ...strategies].join(','));
     expect(output).toMatch(/^none .*: \d of 6 orders were won more than once$/m);
     for (const name of strategies) expect(output).toMatch(new RegExp(`^${name} .*: each order has one winner$`, 'm'));
   });
@@ -31,7 +32,7 @@ describeOn(['mysql', 'redis'], 'grab an order, with the orders in MariaDB', () =
 
 describeOn('redis', 'grab an order, with the orders in SQLite, where none is named', () => {
   test('several drivers win without a lock, one wins with a lock on the method', { timeout: 90_000 }, async () => {
-    const output = await run('--strategies', 'none,decorator');
+    const output = await run('--work', '50', '--strategies', 'none,decorator');
     expect(output).toContain('orders in sqlite');
     expect(output).toMatch(/^none .*: \d of 6 orders were won more than once$/m);
     expect(output).toMatch(/^decorator .*: each order has one winner$/m);
