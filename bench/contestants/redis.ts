@@ -14,7 +14,7 @@ import { apart, holdfast } from './holdfast.ts';
 
 const TTL = 30_000;
 /** Of the server's clock, µs: never too late. */
-const LAST_MOMENT = 9_999_999_999_999_000;
+export const LAST_MOMENT = 9_999_999_999_999_000;
 /** Of the poll that stands for "just SET NX in a loop". ms. */
 const POLL = 5;
 export const COMPARE_AND_DELETE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;

@@ -1,6 +1,8 @@
 import { cycling } from '../entries.ts';
 import { figure, type Row, ratio } from '../row.ts';
 
+/** Ours with nothing around them: how near to the floor a lock with a token can come. */
+const SCRIPTS = 'scripts';
 const healthy = 'redlock';
 const hung = 'redlock-hung';
 const timesBare = ratio('perSecond', 'holdfast', 'bare');
@@ -11,7 +13,7 @@ export const redlockRows: readonly Row[] = [
   {
     group: healthy,
     title: 'one caller',
-    entries: ['holdfast', 'bare', 'redlock'].map((contestant) => cycling({ group: healthy, contestant })),
+    entries: ['holdfast', 'bare', 'redlock', SCRIPTS].map((contestant) => cycling({ group: healthy, contestant })),
     targets: [{ what: '× the bare pair at all five at once', value: timesBare, atLeast: 0.95 }],
   },
   {
@@ -28,7 +30,7 @@ export const redlockRows: readonly Row[] = [
   {
     group: hung,
     title: 'one caller, two of five stopped',
-    entries: ['holdfast', 'bare'].map((contestant) => cycling({ group: hung, contestant })),
+    entries: ['holdfast', 'bare', SCRIPTS].map((contestant) => cycling({ group: hung, contestant })),
     targets: [{ what: '× the bare pair at all five at once', value: timesBare, atLeast: 0.9 }],
   },
 ];
