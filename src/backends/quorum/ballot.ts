@@ -47,6 +47,8 @@ export class Ballot {
   /** The claim as each node has it, under an id of its own. */
   readonly #claims: Claim[];
   readonly #said: Said[];
+  /** Ids given back: on their way; so, and a vote came meanwhile, which may be younger than what takes it back; or gone. */
+  readonly #back = new Map<string, 'leaving' | 'doubtful' | 'gone'>();
   /** Where a node can tell that its vote is gone. Made when needed: to abort one costs as much as a message. */
   #lost: AbortController | undefined;
   #settle!: { resolve(answer: Attempt): void; reject(error: unknown): void };
@@ -184,7 +186,7 @@ export class Ballot {
     if (said.kind === 'yes') {
       const last = said.ticket + BigInt(this.claim.span) - 1n;
       if (last > this.#council.highest) this.#council.highest = last;
-      if (this.#over) this.#undo(i);
+      if (this.#over) this.#undoAfter(i);
       said.lost?.addEventListener('abort', () => this.#hear(i, REFUSED), { once: true });
     }
     this.#count();
@@ -244,7 +246,22 @@ export class Ballot {
   #undo(i: number, told?: (freed: boolean | undefined) => void, handle: Claim = this.#claims[i]!): void {
     const { nodes, clock } = this.#council;
     const until = clock.now() + handle.ttl + this.#within;
-    void nodes[i]!.undo(handle, this.#within, until, told);
+    this.#back.set(handle.id, 'leaving');
+    void nodes[i]!.undo(handle, this.#within, until, (freed) => {
+      const doubtful = this.#back.get(handle.id) === 'doubtful';
+      if (freed) this.#back.set(handle.id, 'gone');
+      else this.#back.delete(handle.id);
+      told?.(freed);
+      if (doubtful && freed === false) this.#undo(i, undefined, handle);
+    });
+  }
+
+  /** A vote that came too late goes back, unless what is on its way takes it along. */
+  #undoAfter(i: number): void {
+    const { id } = this.#claims[i]!;
+    const back = this.#back.get(id);
+    if (back === undefined) this.#undo(i);
+    else if (back === 'leaving') this.#back.set(id, 'doubtful');
   }
 }
 
