@@ -92,10 +92,11 @@ export class Bell {
     const others = new Set((await find()).filter((bell) => bell !== SILENT && bell !== this.#name));
     if (others.size === 0) return;
     await this.#client.with(async (connection) => {
-      const asked = [...others].map((bell) => `SELECT IS_USED_LOCK('${lockOf(bell)}') AS id`);
-      const [rows] = await connection.query(asked.join(' UNION '));
-      for (const { id } of rows as { id: number | null }[])
-        if (id !== null) await connection.query(`KILL QUERY ${Number(id)}`);
+      // Found and woken in one step: the number of a session that was looked up before may be another's by now.
+      for (const bell of others)
+        await connection.query(`KILL QUERY IS_USED_LOCK('${lockOf(bell)}')`).catch((error) => {
+          if (!isNobody(error)) throw error;
+        });
     });
   }
 }
@@ -105,3 +106,5 @@ const lockOf = (bell: string): string => `holdfast:${bell.replace(/[^0-9a-f]/g, 
 
 /** ER_QUERY_INTERRUPTED. */
 const isInterrupted = (error: unknown): boolean => (error as { errno?: number }).errno === 1317;
+/** ER_NO_SUCH_THREAD: nobody has that lock. */
+const isNobody = (error: unknown): boolean => (error as { errno?: number }).errno === 1094;

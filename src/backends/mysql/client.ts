@@ -66,16 +66,17 @@ export class Client {
   }
 
   #bounded<T>(answer: Promise<T>, over?: AbortSignal): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const end = (why: string): void => {
-        cancel();
-        over?.removeEventListener('abort', abort);
-        reject(new Error(why));
-      };
-      const abort = (): void => end('the connection was ended');
-      const cancel = this.#clock.after(PATIENCE, () => end(`no answer within ${PATIENCE} ms`), true);
-      over?.addEventListener('abort', abort);
-      answer.then(resolve, reject).finally(() => end('answered'));
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const abort = (): void => reject(new Error('the connection was ended'));
+    const late = (): void => reject(new Error(`no answer within ${PATIENCE} ms`));
+    const cancel = this.#clock.after(PATIENCE, late, true);
+    const end = (): void => {
+      cancel();
+      over?.removeEventListener('abort', abort);
+    };
+    over?.addEventListener('abort', abort);
+    answer.then(resolve, reject);
+    promise.then(end, end);
+    return promise;
   }
 }

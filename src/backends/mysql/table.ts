@@ -15,7 +15,8 @@ export class Table {
   readonly client: Client;
   readonly #backend: string;
   readonly #name: string;
-  readonly #statements = new Map<string, Statement>();
+  /** By the file and its list: put together they would be a long text to hash for each act. */
+  readonly #statements = new Map<string, Map<string, Statement>>();
   #ready: Promise<void> | undefined;
 
   /** @throws LockError `LOCK_INVALID` for a bad name */
@@ -38,15 +39,11 @@ export class Table {
 
   /** The values of a statement in its order. */
   bind(text: string, values: Values = {}, list?: List): Bound {
-    const key = `${text}${list?.text}`;
-    let found = this.#statements.get(key);
+    const members = list?.text ?? '';
+    let found = this.#statements.get(text)?.get(members);
     if (!found) {
-      found = statement(text, {
-        table: this.#name,
-        notes: `${this.#name.slice(0, -1)}_notes\``,
-        list: list?.text ?? '',
-      });
-      this.#statements.set(key, found);
+      found = statement(text, { table: this.#name, notes: `${this.#name.slice(0, -1)}_notes\``, list: members });
+      this.#statements.set(text, (this.#statements.get(text) ?? new Map()).set(members, found));
     }
     return found.bind(values, list?.values ?? []);
   }
