@@ -9,7 +9,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { arenas } from './arenas.ts';
-import { figures, json, type Result, targetsTable } from './report.ts';
+import { bars, figures, json, type Result, targetsTable } from './report.ts';
 import type { Arena, Row, Sample } from './row.ts';
 import { rows } from './rows/index.ts';
 
@@ -40,6 +40,7 @@ async function measure(row: Row, arena: Arena): Promise<Result> {
   process.stderr.write(`\r${' '.repeat(60)}\r`);
   const result = { row, rounds };
   console.log(figures(result));
+  if (row.drawn) console.log(`\n  ${row.drawn}\n${bars(result, row.drawn)}`);
   return result;
 }
 

@@ -37,6 +37,19 @@ export function figures({ row, rounds }: Result): string {
     .join('\n');
 }
 
+const WIDEST = 40;
+
+/** One figure of all entries as bars, for rows that are about how it grows. */
+export function bars({ row, rounds }: Result, figure: string): string {
+  const values = row.entries.map(({ name }) => medians(rounds, name)[figure] ?? 0);
+  const most = Math.max(...values);
+  const lines = row.entries.map(({ name }, i) => {
+    const bar = '█'.repeat(Math.max(1, Math.round((WIDEST * values[i]!) / most)));
+    return `  ${name.padEnd(22)} ${shown(values[i]!).padStart(8)}  ${bar}`;
+  });
+  return lines.join('\n');
+}
+
 export const json = (results: readonly Result[]): object[] =>
   results.map(({ row, rounds }) => ({
     group: row.group,

@@ -47,6 +47,8 @@ export interface Row {
   readonly title: string;
   readonly entries: readonly Entry[];
   readonly targets: readonly Target[];
+  /** A figure to be drawn as bars, an entry each. */
+  readonly drawn?: string;
   /** At most so many rounds, where one takes long. */
   readonly rounds?: number;
 }

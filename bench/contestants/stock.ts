@@ -1,16 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { redis } from '../../src/backends/redis/index.ts';
 import { createLocks } from '../../src/index.ts';
-import { createStock, redisStock } from '../../src/stock/index.ts';
+import { createStock, type Product, redisStock, type Stock } from '../../src/stock/index.ts';
 import { HOST } from '../../test/kit/net.ts';
 import type { Contestant, Contestants, Place, Release } from '../contestant.ts';
 
 const UNITS = 1_000_000_000;
 const SEGMENTS = 20;
 
-async function connect({ port }: Place, pipelined = false): Promise<Redis> {
-  const client = new Redis({ host: HOST, port, enableAutoPipelining: pipelined });
-  await client.flushall(); // what the last one sold
+async function connect(place: Place, pipelined = false): Promise<Redis> {
+  const client = new Redis({ host: HOST, port: place.port, enableAutoPipelining: pipelined });
+  if (place.seat === 0) await client.flushall(); // what the last one sold
   return client;
 }
 
@@ -32,16 +33,29 @@ async function oneLock(place: Place): Promise<Contestant> {
 }
 
 /** The work is what lies between the caller's taking and its release. */
-async function segments(place: Place): Promise<Contestant> {
+/** Everyone of this run sells the same product; the first one makes it. */
+async function productOf(place: Place, stock: Stock, segments: number): Promise<Product> {
+  if (place.seat === 0) return stock.create(place.run, { units: UNITS, segments });
+  for (let tries = 0; tries < 200; tries++) {
+    try {
+      return await stock.open(place.run);
+    } catch {
+      await sleep(20);
+    }
+  }
+  throw new Error('nobody made the product');
+}
+
+async function segmented(place: Place, segments: number): Promise<Contestant> {
   const client = await connect(place);
   const stock = createStock(redisStock(client), { locks: createLocks(redis(client)) });
-  const product = await stock.create('phone', { units: UNITS, segments: 100 });
+  const product = await productOf(place, stock, segments);
   let buyers = 0;
   return {
     lock: () => async () => {
       const begun = Promise.withResolvers<void>();
       const over = Promise.withResolvers<void>();
-      const sold = product.sell({ buyer: `buyer ${++buyers}` }, () => {
+      const sold = product.sell({ buyer: `buyer ${place.seat} ${++buyers}` }, () => {
         begun.resolve();
         return over.promise;
       });
@@ -58,7 +72,7 @@ const nothing: Release = () => {};
 
 async function atomic(place: Place, pipelined: boolean): Promise<Contestant> {
   const stock = createStock(redisStock(await connect(place, pipelined)));
-  const product = await stock.create('phone', { units: UNITS, segments: SEGMENTS });
+  const product = await productOf(place, stock, SEGMENTS);
   let sales = 0;
   return {
     lock: () => async () => {
@@ -97,9 +111,13 @@ async function bareScript(place: Place, pipelined: boolean): Promise<Contestant>
   };
 }
 
+export const CURVE: readonly number[] = [1, 2, 5, 10, 20, 50, 100];
+
+export const segmentsOf = (n: number): string => `${n} segment${n === 1 ? '' : 's'}`;
+
 export default {
   'one lock': oneLock,
-  '100 segments': segments,
+  ...Object.fromEntries(CURVE.map((n) => [segmentsOf(n), (place: Place) => segmented(place, n)])),
   'one step': (place) => atomic(place, false),
   'one step, pipelined': (place) => atomic(place, true),
   'bare script': (place) => bareScript(place, false),
