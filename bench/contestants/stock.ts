@@ -72,7 +72,7 @@ const nothing: Release = () => {};
 
 async function atomic(place: Place, pipelined: boolean): Promise<Contestant> {
   const stock = createStock(redisStock(await connect(place, pipelined)));
-  const product = await productOf(place, stock, SEGMENTS);
+  const product = await stock.create('phone', { units: UNITS, segments: SEGMENTS });
   let sales = 0;
   return {
     lock: () => async () => {
