@@ -69,7 +69,7 @@ for (const { name, part, open } of SUBJECTS.filter((subject) =>
           const cell = cells++;
           const seed: Step[] = [
             { op: 'open', epoch: 1 },
-            { op: 'put', epoch: 1, id: 'p:seed', units: 20 },
+            { op: 'put', epoch: 1, id: 'p:seed', units: 8 },
           ];
           for (const steps of [seed, ...random, [{ op: 'tally' } as const]]) {
             const [theirs, ours] = [await store.step('p', cell, steps), await model.step('p', cell, steps)];
