@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Backend } from '../../../src/core/backend.ts';
 import { memoryFence } from '../../../src/fence/index.ts';
-import { createLocks, isLockError } from '../../../src/index.ts';
+import { createLocks, isLockError, type Lease } from '../../../src/index.ts';
 import { bounded, until } from '../../kit/wait.ts';
 import type { Fleet, Library } from './fleet.ts';
 import { wish } from './scene.ts';
@@ -90,26 +90,22 @@ export async function forget(
   await isolate();
   const old = await before.mutex(key).acquire({ ttl: 60_000 });
   await strike();
-  let next = await after
-    .mutex(key)
-    .tryAcquire()
-    .catch(() => null);
+  const granted: Lease[] = [];
   await until(
     'the new primary grants it again',
     async () => {
-      next ??= await after
-        .mutex(key)
-        .tryAcquire()
-        .catch(() => null);
-      return next !== null;
+      const lease = await after.mutex(key).tryAcquire();
+      if (lease) granted.push(lease);
+      return granted.length > 0;
     },
     20_000,
   );
-  const holders = [old, next!].filter(({ held }) => held).length;
+  const [next] = granted as [Lease];
+  const holders = [old, next].filter(({ held }) => held).length;
   const fence = memoryFence(key);
   const written: string[] = [];
   for (const [name, { token }] of [
-    ['next', next!],
+    ['next', next],
     ['old', old],
   ] as const) {
     try {
