@@ -78,16 +78,16 @@ export const cycling = (who: Who, plan: Partial<CyclesPlan> = {}): Entry =>
     };
   });
 
-/** One caller, a moment with the lock and a moment with the floor by turns, for a disk is not as quick in one second as in the next: `perSecond`, `floor`, and the `ratio` of the two, the median of all turns. */
-export const beside = (who: Who, floor: string): Entry => ({
+/** A moment with the lock and a moment with the floor by turns, for a machine is not as quick in one second as in the next: `perSecond`, `floor`, and the `ratio` of the two, the median of all turns. */
+export const beside = (who: Who, floor: string, plan: Partial<CyclesPlan> = {}): Entry => ({
   name: who.contestant,
   async measure(arena, patience) {
     await using stack = new AsyncDisposableStack();
     const both = [who, { ...who, contestant: floor }];
     const workers = (await Promise.all(both.map((one) => opened(stack, one, arena)))).flat();
-    for (const worker of workers) await worker.call('cycles', { ...ONE_CALLER, ms: WARM_UP * patience });
+    for (const worker of workers) await worker.call('cycles', { ...ONE_CALLER, ...plan, ms: WARM_UP * patience });
     const pace = async (worker: Workers[number]): Promise<number> => {
-      const { sections, ms } = await worker.call('cycles', { ...ONE_CALLER, ms: TURN });
+      const { sections, ms } = await worker.call('cycles', { ...ONE_CALLER, ...plan, ms: TURN });
       return (sections / ms) * 1_000;
     };
     const paces: [number, number][] = [];
