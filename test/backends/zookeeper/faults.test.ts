@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
 import { createLocks, type Locks, type LocksDefaults } from '../../../src/index.ts';
+import { meanwhile } from '../../../src/testing/meanwhile.ts';
 import { exchange, HOST } from '../../kit/net.ts';
 import { startWorker } from '../../kit/processes.ts';
 import { startProxy } from '../../kit/proxy.ts';
@@ -173,16 +174,16 @@ describeOn('zookeeper', 'three members of which the leader fails', () => {
       const clients = [1, 2, 3].map(() => client(servers, 10_000));
       const key = `leader/${how}`;
       const lease = await clients[0]!.mutex(key).acquire();
-      const second = clients[1]!.mutex(key).acquire({ wait: 40_000 });
+      const second = meanwhile(clients[1]!.mutex(key).acquire({ wait: 40_000 }));
       await until('the second waits', async () => (await standings(clients[2]!, key)).length === 2);
-      const third = clients[2]!.mutex(key).acquire({ wait: 40_000 });
+      const third = meanwhile(clients[2]!.mutex(key).acquire({ wait: 40_000 }));
       await until('the third waits', async () => (await standings(clients[1]!, key)).length === 3);
       const hurting = await leader();
       await hurt(hurting);
       try {
         await until('a new leader', async () => (await leader().catch(() => hurting)) !== hurting, 30_000);
         expect(lease.held, 'the holder kept its session').toBe(true);
-        await until('it can release', () => lease.release(), 20_000);
+        await lease.release(); // where nobody answers in time it goes on in the background
         const next = await second;
         expect(next.token).toBeGreaterThan(lease.token);
         await next.release();
