@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import { isPassing } from './errors.ts';
-import { type Connection, type Header, type MysqlPool, type PromisePool, promised } from './pool.ts';
+import { borrowed, type Connection, type Header, type MysqlPool } from './pool.ts';
 import type { Bound } from './statement.ts';
 
 /** Tries of a statement that lost a deadlock or a wait for a row, and the longest pause after the first, ms. */
@@ -16,16 +16,16 @@ export class Uncommitted extends Error {}
 
 /** The pool: statements, each committed by itself, each for a limited time. */
 export class Client {
-  readonly #pool: PromisePool;
+  readonly #pool: MysqlPool;
   readonly #clock: Clock;
 
   constructor(pool: MysqlPool, clock: Clock) {
-    this.#pool = promised(pool);
+    this.#pool = pool;
     this.#clock = clock;
   }
 
   connection(): Promise<Connection> {
-    return this.#pool.getConnection();
+    return borrowed(this.#pool);
   }
 
   /** What the server calls off without effect is tried again: its transaction was this statement, and is rolled back. */
@@ -42,7 +42,7 @@ export class Client {
 
   /** A connection for as long as `fn` takes. After an error that is not the server's own word it is not used again. */
   async with<T>(fn: (connection: Connection) => Promise<T>): Promise<T> {
-    const connection = await this.#pool.getConnection();
+    const connection = await borrowed(this.#pool);
     let sound = false;
     try {
       const result = await fn(connection);
@@ -60,7 +60,7 @@ export class Client {
 
   /** @param over ends the wait for an answer: the driver gives none on a connection that was destroyed */
   async on(connection: Connection, { sql, values }: Bound, over?: AbortSignal): Promise<unknown> {
-    const [result] = await this.#bounded(connection.execute(sql, values), over);
+    const result = await this.#bounded(connection.execute(sql, values), over);
     if (((result as Header).serverStatus ?? 0) & IN_TRANSACTION) throw new Uncommitted();
     return result;
   }

@@ -1,15 +1,19 @@
-/** The part of mysql2 that is used: its promise pool, or its callback pool, which can give one. */
-export type MysqlPool = PromisePool | { promise(): PromisePool };
+/** mysql2's pool: the one with callbacks, or the one with promises, which is made of one. */
+export type MysqlPool = CallbackPool | { readonly pool: CallbackPool };
 
-export interface PromisePool {
-  getConnection(): Promise<Connection>;
+// biome-ignore lint/suspicious/noExplicitAny: mysql2's own types of rows and values; those used are below
+type Done = (error: any, result: any) => void;
+
+/** What of it is used. */
+export interface CallbackPool {
+  getConnection(done: (error: Error | null, connection: CallbackConnection) => void): void;
 }
 
-export interface Connection {
+interface CallbackConnection {
   readonly threadId: number | null;
-  // biome-ignore lint/suspicious/noExplicitAny: mysql2's own type of the values; ours are strings and buffers
-  execute(sql: string, values?: any): Promise<[unknown, unknown]>;
-  query(sql: string): Promise<[unknown, unknown]>;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  execute(sql: string, values: any, done: Done): unknown;
+  query(sql: string, done: Done): unknown;
   release(): void;
   destroy(): void;
   on(event: 'error' | 'end', listener: (error?: unknown) => void): unknown;
@@ -27,4 +31,52 @@ export interface Header {
 export type Row = Readonly<Record<string, unknown>>;
 export type Value = string | Buffer;
 
-export const promised = (pool: MysqlPool): PromisePool => ('promise' in pool ? pool.promise() : pool);
+/** One of the pool's connections. By callbacks: mysql2's promises make an error, with its stack, for each answer to come. */
+export class Connection {
+  readonly #core: CallbackConnection;
+
+  constructor(core: CallbackConnection) {
+    this.#core = core;
+  }
+
+  get threadId(): number | null {
+    return this.#core.threadId;
+  }
+
+  /** Rows, or a header. */
+  execute(sql: string, values: readonly Value[]): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#core.execute(sql, values, (error, result) => (error ? reject(error) : resolve(result)));
+    });
+  }
+
+  query(sql: string): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#core.query(sql, (error, result) => (error ? reject(error) : resolve(result)));
+    });
+  }
+
+  release(): void {
+    this.#core.release();
+  }
+
+  destroy(): void {
+    this.#core.destroy();
+  }
+
+  on(event: 'error' | 'end', listener: (error?: unknown) => void): void {
+    this.#core.on(event, listener);
+  }
+
+  removeListener(event: 'error' | 'end', listener: (error?: unknown) => void): void {
+    this.#core.removeListener(event, listener);
+  }
+}
+
+/** A connection of the pool, when there is one. */
+export function borrowed(pool: MysqlPool): Promise<Connection> {
+  const core = 'pool' in pool ? pool.pool : pool;
+  return new Promise((resolve, reject) => {
+    core.getConnection((error, connection) => (error ? reject(error) : resolve(new Connection(connection))));
+  });
+}
