@@ -10,8 +10,10 @@ local function hand_over(key, value, now)
   if not take or take ~= of then return false end
   local seen = record:sub(23, 38)
   local lapse = ('%016.0f'):format(seen + ttl * 1000)
+  -- Half a day: as save() of line.lua has it, which would make the keys live longer.
   local gone, keep = value:match('^(%S+) (%d+)$', 47)
   if lapse <= now or lapse / 1000 + 43200000 > keep + 0 then return false end
+  -- Last, since it cannot be taken back. Unheard: the general way passes over it.
   local heard = redis.pcall('PUBLISH', channel, record:sub(1, 16) .. ' ' .. id .. ' ' .. ttl)
   if type(heard) ~= 'number' or heard == 0 then return false end
   redis.call('ZREM', line, gone)
