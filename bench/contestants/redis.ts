@@ -67,7 +67,7 @@ async function scripts(place: Place): Promise<Contestant> {
       const claim = { key, id, take: 1, of: 1, ttl: TTL, queue: true, span: 1, within: TTL, label: '' };
       const told = new Promise<void>((resolve) => waiting.set(id, resolve));
       const asked = attemptArgs(claim, channel, LAST_MOMENT);
-      const [reply] = (await client.evalsha(ATTEMPT.sha1, 1, key, ...asked)) as [number | string];
+      const reply = (await client.evalsha(ATTEMPT.sha1, 1, key, ...asked)) as number | string;
       if (String(reply).startsWith('0 ')) await told;
       waiting.delete(id);
       return () => client.evalsha(RELEASE.sha1, 1, key, id);

@@ -6,6 +6,7 @@ import { isLockError } from './errors.ts';
 import { Listener } from './listener.ts';
 import type { Terms } from './options.ts';
 import { pauseAfter } from './pause.ts';
+import type { Wish } from './wish.ts';
 
 /** How long a waiter outlives an engine that does not answer, ms; and refusals for lateness that are no trouble yet. */
 const TROUBLE = 10_000;
@@ -17,6 +18,8 @@ const LESSONS = 3;
  */
 export class Place {
   claim: Claim;
+  /** Whose it is now. */
+  wish: Wish | undefined;
   /** What went wrong last, while nothing has gone right since. */
   trouble: unknown;
   readonly #engine: Engine;

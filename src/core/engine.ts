@@ -1,7 +1,8 @@
 import type { Attempt, Backend, Claim, Handle, Release, Renewal, Standing } from './backend.ts';
 import { Bell } from './bell.ts';
-import type { Cancel, Clock } from './clock.ts';
+import type { Clock } from './clock.ts';
 import { isLockError, LockError } from './errors.ts';
+import { Patience } from './patience.ts';
 
 /** Longest time an engine may take over one call; after it the outcome is unknown. ms. */
 export const PATIENCE = 5_000;
@@ -16,6 +17,7 @@ export class Engine {
   #underWay = 0;
   #over = false;
   readonly #idle: Bell;
+  readonly #patience: Patience;
   readonly backend: Backend;
   readonly clock: Clock;
 
@@ -23,30 +25,20 @@ export class Engine {
     this.backend = backend;
     this.clock = clock;
     this.#idle = new Bell(clock);
+    this.#patience = new Patience(clock);
   }
 
   attempt(claim: Claim): Promise<Attempt> {
-    return this.bounded(
-      () => this.backend.attempt(claim),
-      claim.within,
-      () => `take ${quoted(claim.key)}`,
-    );
+    return this.bounded(this.backend.attempt(claim), claim.within, () => `take ${quoted(claim.key)}`);
   }
 
   renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
-    return this.bounded(
-      () => this.backend.renew(claims),
-      within,
-      () => `renew ${claims.length} holds`,
-    );
+    return this.bounded(this.backend.renew(claims), within, () => `renew ${claims.length} holds`);
   }
 
   release(handle: Handle, next?: Claim): Promise<Release> {
-    return this.bounded(
-      () => this.backend.release(handle, next),
-      next?.within ?? PATIENCE,
-      () => `release ${quoted(handle.key)}`,
-    );
+    const within = next?.within ?? PATIENCE;
+    return this.bounded(this.backend.release(handle, next), within, () => `release ${quoted(handle.key)}`);
   }
 
   /** @throws LockError `LOCK_UNAVAILABLE` */
@@ -70,7 +62,7 @@ export class Engine {
 
   async #asked<T>(key: string, call: () => Promise<T>): Promise<T> {
     try {
-      return await this.bounded(call, PATIENCE, () => `look at ${quoted(key)}`);
+      return await this.bounded(call(), PATIENCE, () => `look at ${quoted(key)}`);
     } catch (error) {
       throw isLockError(error) ? error : this.unavailable(key, error);
     }
@@ -120,34 +112,13 @@ export class Engine {
     }
     limit.ring();
     this.#idle.ring();
+    this.#patience.rest();
     this.#over = true;
   }
 
   /** The call, or a rejection when it takes too long. A late answer is dropped: whoever gave up settles the outcome. */
-  bounded<T>(call: () => Promise<T>, within: number, what: () => string): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      let answered = false;
-      let cancel: Cancel | undefined;
-      const end = (): void => {
-        answered = true;
-        cancel?.();
-      };
-      call().then(
-        (answer) => {
-          end();
-          resolve(answer);
-        },
-        (error) => {
-          end();
-          reject(error);
-        },
-      );
-      // An engine in this process has answered by now: a timer for it would cost more than its answer.
-      queueMicrotask(() => {
-        if (answered) return;
-        cancel = this.clock.after(within, () => reject(new Error(`${what()}: no answer within ${within} ms`)));
-      });
-    });
+  bounded<T>(call: Promise<T>, within: number, what: () => string): Promise<T> {
+    return this.#patience.with(call, within, () => new Error(`${what()}: no answer within ${within} ms`));
   }
 
   unavailable(key: string, cause: unknown): LockError {

@@ -6,6 +6,7 @@ import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
 import { emit, type LockEvent } from './events.ts';
 import type { Terms } from './options.ts';
+import type { Wish } from './wish.ts';
 
 /** Whoever keeps the holds of a key in this process. */
 export interface HoldKeeper {
@@ -18,6 +19,8 @@ export interface HoldKeeper {
 /** What a hold is to its process: how it is renewed, told of its loss, and how long it is good for. */
 export class Hold {
   claim: Claim;
+  /** What it was granted to. */
+  wish: Wish | undefined;
   readonly terms: Terms;
   readonly token: bigint;
   /** When this holder got it. */

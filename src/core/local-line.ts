@@ -20,9 +20,6 @@ export class LocalLine implements HoldKeeper {
   readonly #onIdle: () => void;
   /** Inside: standing in the engine's line, or holding. */
   readonly #line = new Line<Wish>();
-  /** Whose place in the engine's line it is now. */
-  readonly #owners = new Map<Place, Wish>();
-  readonly #holders = new Map<Hold, Wish>();
 
   constructor(key: string, space: Space, onIdle: () => void) {
     this.#key = key;
@@ -49,7 +46,7 @@ export class LocalLine implements HoldKeeper {
 
   /** Whether this call freed the hold. Never throws: a release whose outcome is unknown goes on in the background. */
   async release(hold: Hold): Promise<boolean> {
-    const wish = this.#holders.get(hold);
+    const { wish } = hold;
     if (!wish || hold.over) return false;
     const { engine, renewal } = this.#space;
     if (!hold.held) {
@@ -60,7 +57,6 @@ export class LocalLine implements HoldKeeper {
     if (this.#passOn(hold, wish)) return true;
     renewal.remove(hold);
     hold.close();
-    this.#holders.delete(hold);
     const rest = hold.since + hold.terms.minHold - engine.clock.now();
     engine.begin();
     try {
@@ -91,7 +87,6 @@ export class LocalLine implements HoldKeeper {
     if (hold.tenure.passes >= max || next.terms.handOff.max <= hold.tenure.passes) return false;
     if (clock.now() - hold.tenure.since >= within || hold.deadline - clock.now() < hold.claim.ttl / 2) return false;
     this.#line.replace(wish, next);
-    this.#holders.delete(hold);
     this.#hold(hold.passTo(next.terms), next);
     return true;
   }
@@ -135,13 +130,13 @@ export class LocalLine implements HoldKeeper {
 
   #newPlace(wish: Wish): Place {
     const place: Place = new Place(this.#space.engine, this.#claim(wish), wish.terms.spin, wish.terms.wait > 0, () =>
-      this.#waits(this.#owners.get(place)),
+      this.#waits(place.wish),
     );
     return place;
   }
 
   #assign(place: Place, wish: Wish): void {
-    this.#owners.set(place, wish);
+    place.wish = wish;
     wish.place = place;
   }
 
@@ -151,7 +146,9 @@ export class LocalLine implements HoldKeeper {
     return {
       key: this.#key,
       id: clock.id(),
-      ...seats,
+      take: seats.take,
+      of: seats.of,
+      readWrite: seats.readWrite,
       ttl,
       queue: terms.wait > 0 && backend.traits.fair,
       span: isExclusive(seats) ? terms.handOff.max + 1 : 1,
@@ -167,7 +164,7 @@ export class LocalLine implements HoldKeeper {
     engine.begin();
     try {
       const granted = await place.stand(riding);
-      const wish = this.#owners.get(place);
+      const { wish } = place;
       if (granted && wish) this.#hold(new Hold(engine, place.claim, granted, wish.terms, this), wish);
       else if (granted) engine.withdraw(place.claim);
       else if (wish) {
@@ -175,18 +172,18 @@ export class LocalLine implements HoldKeeper {
         this.#leave(wish);
       }
     } catch (error) {
-      const wish = this.#owners.get(place);
+      const { wish } = place;
       wish?.refuse(error);
       if (wish) this.#leave(wish);
     } finally {
-      this.#owners.delete(place);
+      place.wish = undefined;
       engine.end();
     }
   }
 
   /** Renewal comes before the grant is shown. */
   #hold(hold: Hold, wish: Wish): void {
-    this.#holders.set(hold, wish);
+    hold.wish = wish;
     this.#space.renewal.add(hold);
     const duration = hold.since - wish.began;
     emit(hold.tenure.passes > 0 ? 'handedOver' : 'acquired', () => hold.event({ duration }));
@@ -194,8 +191,8 @@ export class LocalLine implements HoldKeeper {
   }
 
   ended(hold: Hold): void {
-    const wish = this.#holders.get(hold);
-    this.#holders.delete(hold);
+    const { wish } = hold;
+    hold.wish = undefined;
     this.#space.renewal.remove(hold);
     this.#space.engine.withdraw(hold.claim);
     if (wish) this.#leave(wish);
@@ -212,7 +209,7 @@ export class LocalLine implements HoldKeeper {
       this.#assign(place, heir);
       return;
     }
-    if (place) this.#owners.delete(place);
+    if (place) place.wish = undefined;
     place?.cancel();
     this.#leave(wish);
   }

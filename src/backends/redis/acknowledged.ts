@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Line, Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';
-import type { Request, Shards } from './shards.ts';
+import { perRequest, type Request, type Shards } from './shards.ts';
 
 export interface Acknowledgement {
   /** Replicas that must have a grant before it is shown. */
@@ -76,8 +76,9 @@ export class Acknowledged {
       return both(line.eval(script.text, keys, args));
     });
     const tooFew = `! ${TOO_FEW} ${count} of the ${this.#wanted.count} replicas have it after ${this.#wanted.within} ms`;
-    if (Number(count) >= this.#wanted.count) return replies as unknown[];
-    return (replies as unknown[]).map((reply) => (isHeld(reply) ? tooFew : reply));
+    const answers = perRequest(requests, replies);
+    if (Number(count) >= this.#wanted.count) return answers;
+    return answers.map((reply) => (isHeld(reply) ? tooFew : reply));
   }
 
   close(): void {

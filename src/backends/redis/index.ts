@@ -114,8 +114,10 @@ class Redis implements Backend {
     const acknowledged = replicas && new Acknowledged(port, shards, replicas, clock);
     this.#acknowledged = acknowledged;
     const holders = acknowledged ?? shards;
-    this.#attempts = new Turn<Request, unknown>(BATCH, (requests) => holders.ask(ATTEMPT, requests), shards.groupOf);
-    this.#releases = new Turn<Request, unknown>(BATCH, (requests) => shards.ask(RELEASE, requests), shards.groupOf);
+    const { groupOf } = shards;
+    const traffic = { commands: 0 };
+    this.#attempts = new Turn<Request, unknown>(BATCH, traffic, (asked) => holders.ask(ATTEMPT, asked), groupOf);
+    this.#releases = new Turn<Request, unknown>(BATCH, traffic, (asked) => shards.ask(RELEASE, asked), groupOf);
     this.#mailbox = new Mailbox(prefix, port, clock);
     this.#incarnation = new Incarnation(port, this.#engine);
     if (port.connected) this.incarnation = () => this.#incarnation.ask();
@@ -140,7 +142,8 @@ class Redis implements Backend {
       if (!next || this.#acknowledged) return { freed: readFreed(await this.#releases.ask({ key, args: [id] })) };
       if (!this.#shards.timeOf(key).known) await this.#learnTime(next);
       const sent = this.#clock.now();
-      const [freed, reply] = await this.#shards.ask(PASS, [{ key, args: [id, ...this.#asking(next, sent)] }]);
+      const asked = { key, args: [id, ...this.#asking(next, sent)] };
+      const [freed, reply] = (await this.#shards.askOne(PASS, asked)) as unknown[];
       // Released, but the next claim failed: it finds out why by asking for itself.
       return { freed: readFreed(freed), next: failed(reply) ? undefined : this.#answer(reply, next, sent) };
     } catch (error) {
@@ -257,7 +260,7 @@ class Redis implements Backend {
 
   async #one(act: string, script: Script, request: Request): Promise<unknown> {
     try {
-      return await this.#shards.ask(script, [request]);
+      return await this.#shards.askOne(script, request);
     } catch (error) {
       throw meaning(error, act, request.key);
     }

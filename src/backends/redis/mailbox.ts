@@ -127,6 +127,8 @@ export class Mailbox {
   }
 }
 
+const DROPPED = Promise.resolve();
+
 /** One claim's place in the mailbox, emptied when nobody waits for it any more. */
 class Slot implements AsyncDisposable {
   readonly claim: Claim;
@@ -140,11 +142,8 @@ class Slot implements AsyncDisposable {
     slots.set(claim.id, this);
   }
 
-  drop(): void {
+  [Symbol.asyncDispose](): Promise<void> {
     if (this.#slots.get(this.claim.id) === this) this.#slots.delete(this.claim.id);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.drop();
+    return DROPPED;
   }
 }

@@ -308,7 +308,7 @@ end`;
 
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: 'e47be4920d72973cb7ece3d5b2ee9f86fb57b802',
+  sha1: 'b20820919141e6c5026f9721bc1fde839d9d4e95',
   text: `local TIME = redis.call('TIME')
 local now = TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]
 local replies, done, SECOND = {}, 0, 1000000
@@ -335,14 +335,14 @@ for i = 1, #KEYS do
   redis.call('SET', KEYS[i], '1 sole ' .. ticket .. asked:sub(34, 38) .. ' ' .. now .. asked:sub(39), 'PX', ARGV[2 * i])
   replies[i], done = reply, i
 end
-if done == #KEYS then return replies end
+if done == #KEYS then return done == 1 and replies[1] or replies end
 ${alone}
 ${line}
 ${attempt}
 for i = done + 1, #KEYS do
   replies[i] = safely(attempt, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i], redis.pcall('GET', KEYS[i]))
 end
-return replies`,
+return #KEYS == 1 and replies[1] or replies`,
 };
 
 export const EVICT: Script = {
@@ -413,7 +413,7 @@ return { freed, safely(attempt, KEYS[1], ARGV[2], ARGV[3], redis.pcall('GET', KE
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: '36300e9f44340ada93ba03bbdf3e63a25ad25b4c',
+  sha1: '0b0557449742a85b077f07937128b50e4a2c4622',
   text: `local TIME
 ${handover}
 local replies, done = {}, 0
@@ -430,7 +430,7 @@ for i = 1, #KEYS do
   end
   replies[i], done = 1, i
 end
-if done == #KEYS then return replies end
+if done == #KEYS then return done == 1 and 1 or replies end
 TIME = TIME or redis.call('TIME')
 ${alone}
 ${line}
@@ -438,12 +438,12 @@ ${release}
 for i = done + 1, #KEYS do
   replies[i] = safely(release, KEYS[i], ARGV[i], redis.pcall('GET', KEYS[i]))
 end
-return replies`,
+return #KEYS == 1 and replies[1] or replies`,
 };
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: '69809b8b20cd8dad45734f581dd927940109f46b',
+  sha1: 'df19d283a7a0b0521f45243ef479758066cc0d4b',
   text: `local TIME = redis.call('TIME')
 ${alone}
 ${line}
@@ -476,5 +476,5 @@ local replies = {}
 for i = 1, #KEYS do
   replies[i] = safely(renew, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i], redis.pcall('GET', KEYS[i]))
 end
-return replies`,
+return #KEYS == 1 and replies[1] or replies`,
 };

@@ -12,6 +12,10 @@ export interface Request {
   readonly args: readonly string[];
 }
 
+/** A script for many answers a lone request by itself. */
+export const perRequest = (requests: readonly Request[], reply: unknown): unknown[] =>
+  requests.length === 1 ? [reply] : (reply as unknown[]);
+
 /** The server, or the servers of a Cluster: what may be asked together, and whose clock answers. */
 export class Shards {
   readonly #port: Port;
@@ -47,7 +51,7 @@ export class Shards {
     return slotOf(this.#port.keyPrefix + lockOf(this.#prefix, key));
   }
 
-  /** What a script takes for all of them. */
+  /** What a script for many takes for these. */
   wire(requests: readonly Request[]): { keys: string[]; args: string[] } {
     const keys: string[] = [];
     const args: string[] = [];
@@ -58,10 +62,15 @@ export class Shards {
     return { keys, args };
   }
 
-  /** An answer per request. */
-  ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
+  /** An answer per request, of a script for many. */
+  async ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
     const { keys, args } = this.wire(requests);
-    return this.#engine.run(script, keys, args) as Promise<unknown[]>;
+    return perRequest(requests, await this.#engine.run(script, keys, args));
+  }
+
+  /** The answer of a script for one. */
+  askOne(script: Script, { key, args }: Request): Promise<unknown> {
+    return this.#engine.run(script, [lockOf(this.#prefix, key)], args);
   }
 
   /** As `ask`, but in a Cluster silence is an answer too, after `patience` ms: a node that hangs holds nobody else up. */

@@ -1,3 +1,11 @@
+/** Commands to keep under way at once: the server works on one while the client reads and writes the others. */
+const LANES = 3;
+
+/** What is under way on one connection, whoever sends it. */
+export interface Traffic {
+  commands: number;
+}
+
 interface Asked<Question, Answer> {
   readonly question: Question;
   resolve(answer: Answer): void;
@@ -5,22 +13,30 @@ interface Asked<Question, Answer> {
 }
 
 /**
- * Collects what is asked in one turn of the event loop and sends it as one command: what a command costs client and server,
- * many times what a lock costs, is paid once. Nothing waits for anything but the turn it was asked in.
+ * Collects what is asked in one turn of the event loop and sends it in few commands: what a command costs client and server,
+ * many times what a lock costs, is paid once for many. Nothing waits for anything but the turn it was asked in.
  */
 export class Turn<Question, Answer> {
   #asked: Asked<Question, Answer>[] = [];
+  readonly #most: number;
+  readonly #traffic: Traffic;
   readonly #send: (questions: Question[]) => Promise<Answer[]>;
-  readonly #parts: <T extends { readonly question: Question }>(asked: T[]) => T[][];
+  readonly #groupOf: ((asked: Asked<Question, Answer>) => number) | undefined;
 
-  /** @param groupOf what only questions of one command have in common; without it, all do */
+  /**
+   * @param most requests in one command
+   * @param groupOf what only questions of one command have in common; without it, all do
+   */
   constructor(
     most: number,
+    traffic: Traffic,
     send: (questions: Question[]) => Promise<Answer[]>,
     groupOf?: (question: Question) => number,
   ) {
+    this.#most = most;
+    this.#traffic = traffic;
     this.#send = send;
-    this.#parts = (asked) => parts(asked, most, groupOf && (({ question }) => groupOf(question)));
+    this.#groupOf = groupOf && (({ question }) => groupOf(question));
   }
 
   ask(question: Question): Promise<Answer> {
@@ -34,17 +50,32 @@ export class Turn<Question, Answer> {
   readonly #flush = (): void => {
     const asked = this.#asked;
     this.#asked = [];
-    for (const part of this.#parts(asked)) {
-      this.#send(part.map(({ question }) => question)).then(
-        (answers) => {
-          for (let j = 0; j < part.length; j++) part[j]!.resolve(answers[j]!);
-        },
-        (error) => {
-          for (const { reject } of part) reject(error);
-        },
-      );
-    }
+    const share = shareOf(asked.length, this.#traffic.commands, this.#most);
+    for (const part of parts(asked, share, this.#groupOf)) this.#command(part);
   };
+
+  #command(part: Asked<Question, Answer>[]): void {
+    this.#traffic.commands++;
+    this.#send(part.map(({ question }) => question)).then(
+      (answers) => {
+        this.#traffic.commands--;
+        for (let i = 0; i < part.length; i++) part[i]!.resolve(answers[i]!);
+      },
+      (error) => {
+        this.#traffic.commands--;
+        for (const { reject } of part) reject(error);
+      },
+    );
+  }
+}
+
+/**
+ * How many of `count` requests go into one command. In one command for all, the client rests while the server works, and then
+ * the server while the client does; so there are a few, each written by itself, and what the answer to one sets off is the next.
+ */
+export function shareOf(count: number, underWay: number, most: number): number {
+  const free = Math.max(1, LANES - underWay);
+  return Math.min(most, Math.ceil(count / free));
 }
 
 /** `all`, in order, in parts of at most `most` of one group. */

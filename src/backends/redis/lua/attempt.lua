@@ -2,7 +2,7 @@
 -- a sign of life.
 --   KEYS  per claim: lock
 --   ARGV  per claim: what is asked (see include/alone.lua), ms to keep the key
---   ->    per claim
+--   ->    per claim, and of one claim by itself: an array costs the server one write more than the answer
 --         granted  "<ticket> <now>", or <now>, an integer, where that is the ticket
 --         refused  "0 <now> <how many are ahead> <ms to the earliest lapse among the holders>"
 --         late     "-1 <now>"
@@ -37,11 +37,11 @@ for i = 1, #KEYS do
   redis.call('SET', KEYS[i], '1 sole ' .. ticket .. asked:sub(34, 38) .. ' ' .. now .. asked:sub(39), 'PX', ARGV[2 * i])
   replies[i], done = reply, i
 end
-if done == #KEYS then return replies end
+if done == #KEYS then return done == 1 and replies[1] or replies end
 -- @include alone
 -- @include line
 -- @include attempt
 for i = done + 1, #KEYS do
   replies[i] = safely(attempt, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i], redis.pcall('GET', KEYS[i]))
 end
-return replies
+return #KEYS == 1 and replies[1] or replies

@@ -1,7 +1,7 @@
 -- Gives up holds or places, each on its own, and admits whoever is next and tells them. Never too late.
 --   KEYS  per handle: lock
 --   ARGV  per handle: id
---   ->    per handle: 1 if there was something to give up, 0 if not, "! <error>"
+--   ->    per handle, and of one handle by itself: 1 if there was something to give up, 0 if not, "! <error>"
 local TIME
 -- @include handover
 local replies, done = {}, 0
@@ -19,7 +19,7 @@ for i = 1, #KEYS do
   end
   replies[i], done = 1, i
 end
-if done == #KEYS then return replies end
+if done == #KEYS then return done == 1 and 1 or replies end
 TIME = TIME or redis.call('TIME')
 -- @include alone
 -- @include line
@@ -27,4 +27,4 @@ TIME = TIME or redis.call('TIME')
 for i = done + 1, #KEYS do
   replies[i] = safely(release, KEYS[i], ARGV[i], redis.pcall('GET', KEYS[i]))
 end
-return replies
+return #KEYS == 1 and replies[1] or replies

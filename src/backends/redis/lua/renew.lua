@@ -1,7 +1,7 @@
 -- Sets holds to lapse their ttl from now. Never creates one, never revives one.
 --   KEYS  per hold: lock
 --   ARGV  per hold: id, ttl ms
---   ->    per hold: 1 renewed, 0 gone, "! <error>"
+--   ->    per hold, and of one hold by itself: 1 renewed, 0 gone, "! <error>"
 local TIME = redis.call('TIME')
 -- @include alone
 -- @include line
@@ -38,4 +38,4 @@ local replies = {}
 for i = 1, #KEYS do
   replies[i] = safely(renew, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i], redis.pcall('GET', KEYS[i]))
 end
-return replies
+return #KEYS == 1 and replies[1] or replies
