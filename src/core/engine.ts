@@ -112,13 +112,13 @@ export class Engine {
     }
     limit.ring();
     this.#idle.ring();
-    this.#patience.rest();
+    this.#patience.close();
     this.#over = true;
   }
 
   /** The call, or a rejection when it takes too long. A late answer is dropped: whoever gave up settles the outcome. */
   bounded<T>(call: Promise<T>, within: number, what: () => string): Promise<T> {
-    return this.#patience.with(call, within, () => new Error(`${what()}: no answer within ${within} ms`));
+    return this.#patience.bound(call, within, () => new Error(`${what()}: no answer within ${within} ms`));
   }
 
   unavailable(key: string, cause: unknown): LockError {

@@ -1,77 +1,92 @@
 import type { Cancel, Clock } from './clock.ts';
 
-/** A call under way. */
+/** A timer that fires this late says that this process stood still: answers may lie unread. ms. */
+const STALL = 20;
+
 interface Call {
   readonly due: number;
-  /** Nobody waits for its answer any more. */
   expire(): void;
 }
 
 /**
- * Limits for the calls under way, and one timer for all of them: nearly every call is answered long before, and a timer each
- * would cost more than many an answer. It keeps no process alive; what the call waits for does.
+ * Limits for calls under way, and one timer for all of them: nearly every call is answered long before, and a timer each would
+ * cost more than many an answer. It keeps no process alive; what the call waits for does.
  */
 export class Patience {
   readonly #clock: Clock;
   readonly #calls = new Set<Call>();
-  #timer: Cancel | undefined;
-  #dueAt = Number.POSITIVE_INFINITY;
+  #cancel: Cancel | undefined;
+  #firesAt = Number.POSITIVE_INFINITY;
+  #graced = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** The call's answer, or `late`'s error after `ms`. A later answer is dropped. */
-  with<T>(call: Promise<T>, ms: number, late: () => Error): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const limited = { due: this.#clock.now() + ms, expire: () => reject(late()) };
-      this.#add(limited);
-      call.then(
-        (answer) => {
-          this.#calls.delete(limited);
-          resolve(answer);
+  /**
+   * The answer, or after `ms` the error that `expired` makes.
+   * @param late gets an answer that came after all; else it is dropped
+   */
+  bound<T>(answer: Promise<T>, ms: number, expired: () => Error, late?: (value: T) => void): Promise<T> {
+    return new Promise((resolve, reject) => {
+      let over = false;
+      const call: Call = {
+        due: this.#clock.now() + ms,
+        expire: () => {
+          over = true;
+          reject(expired());
+        },
+      };
+      this.#calls.add(call);
+      this.#watch(call.due);
+      answer.then(
+        (value) => {
+          this.#calls.delete(call);
+          if (over) late?.(value);
+          else resolve(value);
         },
         (error) => {
-          this.#calls.delete(limited);
+          this.#calls.delete(call);
           reject(error);
         },
       );
     });
   }
 
-  /** No timer stays for the sake of calls that were answered. */
-  rest(): void {
-    if (this.#calls.size === 0) this.#disarm();
+  /** Whoever still waits is told that nothing came. */
+  close(): void {
+    this.#cancel?.();
+    this.#firesAt = Number.POSITIVE_INFINITY;
+    for (const call of [...this.#calls]) this.#expire(call);
   }
 
-  #add(call: Call): void {
-    this.#calls.add(call);
-    if (call.due < this.#dueAt) this.#arm(call.due);
+  #watch(due: number): void {
+    if (due >= this.#firesAt) return;
+    this.#cancel?.();
+    this.#firesAt = due;
+    this.#cancel = this.#clock.after(Math.max(0, due - this.#clock.now()), () => this.#fire(), true);
   }
 
-  #arm(at: number): void {
-    this.#disarm();
-    this.#dueAt = at;
-    this.#timer = this.#clock.after(Math.max(0, at - this.#clock.now()), () => this.#pass(), true);
-  }
-
-  #disarm(): void {
-    this.#timer?.();
-    this.#timer = undefined;
-    this.#dueAt = Number.POSITIVE_INFINITY;
-  }
-
-  #pass(): void {
-    this.#disarm();
+  #fire(): void {
     const now = this.#clock.now();
-    let next = Number.POSITIVE_INFINITY;
-    for (const call of this.#calls) {
-      if (call.due > now) next = Math.min(next, call.due);
-      else {
-        this.#calls.delete(call);
-        call.expire();
-      }
+    const stalled = now - this.#firesAt > STALL;
+    this.#firesAt = Number.POSITIVE_INFINITY;
+    // What lies in the sockets is read before the next timer. Once: a loop that is always late must not wait for ever.
+    this.#graced = stalled && !this.#graced;
+    if (this.#graced) {
+      this.#watch(now + 1);
+      return;
     }
-    if (next < Number.POSITIVE_INFINITY) this.#arm(next);
+    let next = Number.POSITIVE_INFINITY;
+    for (const call of [...this.#calls]) {
+      if (call.due <= now) this.#expire(call);
+      else next = Math.min(next, call.due);
+    }
+    if (next < Number.POSITIVE_INFINITY) this.#watch(next);
+  }
+
+  #expire(call: Call): void {
+    this.#calls.delete(call);
+    call.expire();
   }
 }

@@ -1,7 +1,7 @@
 import type { Attempt, Backend, Claim, Finding, Grant, Handle, Renewal, Standing } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
 import { invalid, isLockError, type LockError } from '../../core/errors.ts';
-import type { Patience } from './patience.ts';
+import type { Patience } from '../../core/patience.ts';
 
 /** A node that does not answer is asked again this often, and left out between. ms. */
 const PROBE = 500;
@@ -140,9 +140,10 @@ export class Node {
       this.#silent = false;
     };
     answer.then(heard, heard);
-    const expired = (): void => {
+    const expired = (): Error => {
       this.#silent = true;
       this.#probeAt = clock.now() + PROBE;
+      return new Error(`no answer within ${Math.round(within)} ms`);
     };
     return patience.bound(answer, within, expired, late);
   }

@@ -10,10 +10,10 @@ import type {
   Traits,
 } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
+import { Patience } from '../../core/patience.ts';
 import { Ballot, type Council, patienceOf } from './ballot.ts';
 import { findings } from './check.ts';
 import { Node } from './node.ts';
-import { Patience } from './patience.ts';
 import { Rivals } from './rivals.ts';
 import { type Poll, standings } from './standings.ts';
 import { majorityOf, tallyRenewal } from './tally.ts';

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import type { Clock } from '../../src/core/clock.ts';
+import { Patience } from '../../src/core/patience.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+const never = new Promise<never>(() => {});
+const late = (): Error => new Error('late');
+/** What became of a call, once something has. */
+const fate = (call: Promise<unknown>): { is?: unknown } => {
+  const seen: { is?: unknown } = {};
+  call.then(
+    (answer) => (seen.is = answer),
+    (error: Error) => (seen.is = error.message),
+  );
+  return seen;
+};
+
+test('each call ends at its own limit, though one timer serves all', async () => {
+  const clock = manualClock();
+  const patience = new Patience(clock);
+  const [slow, quick] = [fate(patience.bound(never, 300, late)), fate(patience.bound(never, 100, late))];
+  expect(clock.pending).toBe(1);
+  await clock.advance(99);
+  expect([slow.is, quick.is]).toEqual([undefined, undefined]);
+  await clock.advance(1);
+  expect([slow.is, quick.is]).toEqual([undefined, 'late']);
+  await clock.advance(199);
+  expect(slow.is).toBe(undefined);
+  await clock.advance(1);
+  expect(slow.is).toBe('late');
+  expect(clock.pending, 'timers left behind').toBe(0);
+});
+
+test('calls one after the other share a timer, and none is left when nothing is under way', async () => {
+  const clock = manualClock();
+  const patience = new Patience(clock);
+  for (let i = 0; i < 10; i++) {
+    await patience.bound(Promise.resolve(i), 100, late);
+    expect(clock.pending).toBe(1);
+  }
+  await clock.advance(100);
+  expect(clock.pending, 'timers left behind').toBe(0);
+});
+
+test('an answer that comes after all goes to whoever settles it', async () => {
+  const clock = manualClock();
+  const answer = Promise.withResolvers<string>();
+  const heard: string[] = [];
+  const call = fate(new Patience(clock).bound(answer.promise, 100, late, (value) => heard.push(value)));
+  await clock.advance(100);
+  answer.resolve('after all');
+  await clock.advance(1);
+  expect([call.is, heard]).toEqual(['late', ['after all']]);
+});
+
+/** A clock whose timers fire `lag` ms late, as in a process that stands still now and then, or is never on time. */
+const lagging = (clock: ReturnType<typeof manualClock>, lag: () => number): Clock => ({
+  ...clock,
+  after: (ms, fn, background) => clock.after(ms + lag(), fn, background),
+});
+
+test('after a stall the answers that lie unread are read before anything is given up', async () => {
+  const clock = manualClock();
+  let lag = 1_000;
+  const answer = Promise.withResolvers<string>();
+  const call = fate(new Patience(lagging(clock, () => lag)).bound(answer.promise, 100, late));
+  lag = 0;
+  await clock.advance(1_100);
+  expect(call.is, 'given up right after the stall').toBe(undefined);
+  answer.resolve('unread');
+  await clock.advance(1);
+  expect(call.is).toBe('unread');
+});
+
+test('a loop that is always late gives up all the same', async () => {
+  const clock = manualClock();
+  const call = fate(new Patience(lagging(clock, () => 50)).bound(never, 100, late));
+  await clock.advance(1_000);
+  expect(call.is).toBe('late');
+});
+
+test('closing ends what is under way and leaves no timer', async () => {
+  const clock = manualClock();
+  const patience = new Patience(clock);
+  const call = fate(patience.bound(never, 100, late));
+  patience.close();
+  await clock.advance(0);
+  expect([call.is, clock.pending]).toEqual(['late', 0]);
+});
