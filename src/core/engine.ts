@@ -112,7 +112,7 @@ export class Engine {
     }
     limit.ring();
     this.#idle.ring();
-    this.#patience.close();
+    this.#patience.rest();
     this.#over = true;
   }
 

@@ -18,6 +18,7 @@ export class Patience {
   #cancel: Cancel | undefined;
   #firesAt = Number.POSITIVE_INFINITY;
   #graced = false;
+  #resting = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -41,23 +42,39 @@ export class Patience {
       this.#watch(call.due);
       answer.then(
         (value) => {
-          this.#calls.delete(call);
+          this.#end(call);
           if (over) late?.(value);
           else resolve(value);
         },
         (error) => {
-          this.#calls.delete(call);
+          this.#end(call);
           reject(error);
         },
       );
     });
   }
 
+  /** From now on no timer stays when nothing is under way. What is keeps its limit. */
+  rest(): void {
+    this.#resting = true;
+    this.#settle();
+  }
+
   /** Whoever still waits is told that nothing came. */
   close(): void {
+    for (const call of [...this.#calls]) this.#expire(call);
+    this.rest();
+  }
+
+  #end(call: Call): void {
+    this.#calls.delete(call);
+    if (this.#resting) this.#settle();
+  }
+
+  #settle(): void {
+    if (this.#calls.size > 0) return;
     this.#cancel?.();
     this.#firesAt = Number.POSITIVE_INFINITY;
-    for (const call of [...this.#calls]) this.#expire(call);
   }
 
   #watch(due: number): void {

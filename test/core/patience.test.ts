@@ -79,6 +79,18 @@ test('a loop that is always late gives up all the same', async () => {
   expect(call.is).toBe('late');
 });
 
+test('at rest there is no timer, but what is under way keeps its limit', async () => {
+  const clock = manualClock();
+  const patience = new Patience(clock);
+  await patience.bound(Promise.resolve(), 1_000, late);
+  patience.rest();
+  expect(clock.pending, 'timers left behind').toBe(0);
+  const call = fate(patience.bound(never, 100, late));
+  patience.rest();
+  await clock.advance(100);
+  expect(call.is).toBe('late');
+});
+
 test('closing ends what is under way and leaves no timer', async () => {
   const clock = manualClock();
   const patience = new Patience(clock);

@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
+import { Patience } from '../../core/patience.ts';
 import { isPassing } from './errors.ts';
 import { borrowed, type Connection, type Header, type MysqlPool } from './pool.ts';
 import type { Bound } from './statement.ts';
@@ -18,10 +19,12 @@ export class Uncommitted extends Error {}
 export class Client {
   readonly #pool: MysqlPool;
   readonly #clock: Clock;
+  readonly #patience: Patience;
 
   constructor(pool: MysqlPool, clock: Clock) {
     this.#pool = pool;
     this.#clock = clock;
+    this.#patience = new Patience(clock);
   }
 
   connection(): Promise<Connection> {
@@ -60,23 +63,27 @@ export class Client {
 
   /** @param over ends the wait for an answer: the driver gives none on a connection that was destroyed */
   async on(connection: Connection, { sql, values }: Bound, over?: AbortSignal): Promise<unknown> {
-    const result = await this.#bounded(connection.execute(sql, values), over);
+    const answer = connection.execute(sql, values);
+    const result = await this.#patience.bound(over ? unless(over, answer) : answer, PATIENCE, late);
     if (((result as Header).serverStatus ?? 0) & IN_TRANSACTION) throw new Uncommitted();
     return result;
   }
 
-  #bounded<T>(answer: Promise<T>, over?: AbortSignal): Promise<T> {
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const abort = (): void => reject(new Error('the connection was ended'));
-    const late = (): void => reject(new Error(`no answer within ${PATIENCE} ms`));
-    const cancel = this.#clock.after(PATIENCE, late, true);
-    const end = (): void => {
-      cancel();
-      over?.removeEventListener('abort', abort);
-    };
-    over?.addEventListener('abort', abort);
-    answer.then(resolve, reject);
-    promise.then(end, end);
-    return promise;
+  /** What is under way goes on: a connection that is torn from its statement is of no use to the pool it goes back to. */
+  close(): void {
+    this.#patience.rest();
   }
+}
+
+const late = (): Error => new Error(`no answer within ${PATIENCE} ms`);
+
+function unless<T>(over: AbortSignal, answer: Promise<T>): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const abort = (): void => reject(new Error('the connection was ended'));
+    const end = (): void => over.removeEventListener('abort', abort);
+    over.addEventListener('abort', abort);
+    if (over.aborted) abort();
+    answer.then(resolve, reject);
+    answer.then(end, end);
+  });
 }

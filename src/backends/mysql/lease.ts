@@ -174,6 +174,7 @@ class Mysql implements MysqlBackend {
     this.#poller.close();
     this.#sweeper.close();
     await this.#bell?.close();
+    this.#table.client.close();
   }
 
   async #visit<A extends Attempt | undefined>(claim: Claim, ask: (visit: Readonly<Visit>) => Promise<A>): Promise<A> {

@@ -125,6 +125,7 @@ class Named implements Backend {
     const sessions = [...this.#sessions.values()];
     this.#sessions.clear();
     await Promise.all(sessions.map((session) => session.release().catch(() => false)));
+    this.#table.client.close();
   }
 
   async #wait(claim: Claim, session: Session, wake: (grant?: Grant) => void): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
+import { Patience } from '../../core/patience.ts';
 import type { Line, Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';
 import { perRequest, type Request, type Shards } from './shards.ts';
@@ -22,14 +23,14 @@ export class Acknowledged {
   readonly #port: Port;
   readonly #shards: Shards;
   readonly #wanted: Acknowledgement;
-  readonly #clock: Clock;
+  readonly #patience: Patience;
   readonly #lines = new Map<string, Promise<Line>>();
 
   constructor(port: Port, shards: Shards, wanted: Acknowledgement, clock: Clock) {
     this.#port = port;
     this.#shards = shards;
     this.#wanted = wanted;
-    this.#clock = clock;
+    this.#patience = new Patience(clock);
   }
 
   /** Replicas that each grant waits for. */
@@ -49,19 +50,14 @@ export class Acknowledged {
       line = this.#port.line(slot);
       this.#lines.set(node, line);
     }
-    let cancel = (): void => {};
-    const tooLong = new Promise<never>((_, reject) => {
-      const patience = this.#wanted.within + SILENCE;
-      cancel = this.#clock.after(patience, () => reject(new Error(`no answer within ${patience} ms`)));
-    });
+    const patience = this.#wanted.within + SILENCE;
+    const late = (): Error => new Error(`no answer within ${patience} ms`);
     try {
-      return await Promise.race([this.#askOn(line, script, requests), tooLong]);
+      return await this.#patience.bound(this.#askOn(line, script, requests), patience, late);
     } catch (error) {
       if (this.#lines.get(node) === line) this.#lines.delete(node);
       hangUp(line);
       throw error;
-    } finally {
-      cancel();
     }
   }
 
@@ -84,6 +80,7 @@ export class Acknowledged {
   close(): void {
     for (const line of this.#lines.values()) hangUp(line);
     this.#lines.clear();
+    this.#patience.rest();
   }
 }
 
