@@ -2,6 +2,8 @@ import type { Cancel, Clock } from './clock.ts';
 
 /** A timer that fires this late says that this process stood still: answers may lie unread. ms. */
 const STALL = 20;
+/** Longest time that the timer outlives the calls it was armed for: a call after another does not arm it anew. ms. */
+const LINGER = 1_000;
 
 interface Call {
   readonly due: number;
@@ -80,8 +82,9 @@ export class Patience {
   #watch(due: number): void {
     if (due >= this.#firesAt) return;
     this.#cancel?.();
-    this.#firesAt = due;
-    this.#cancel = this.#clock.after(Math.max(0, due - this.#clock.now()), () => this.#fire(), true);
+    const now = this.#clock.now();
+    this.#firesAt = Math.min(due, now + LINGER);
+    this.#cancel = this.#clock.after(Math.max(0, this.#firesAt - now), () => this.#fire(), true);
   }
 
   #fire(): void {

@@ -27,11 +27,8 @@ export class Renewal {
   }
 
   remove(hold: Hold): void {
-    if (this.#holds.get(hold.claim.id) === hold) this.#holds.delete(hold.claim.id);
-  }
-
-  /** No timer stays for holds that are gone. Until then one may, so that a lone hold after another does not arm it anew. */
-  rest(): void {
+    if (this.#holds.get(hold.claim.id) !== hold) return;
+    this.#holds.delete(hold.claim.id);
     if (this.#holds.size === 0) this.#cancel();
   }
 

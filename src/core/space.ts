@@ -50,7 +50,6 @@ export class Space {
       this.engine.withdraw(hold.claim);
     }
     await this.engine.quiet();
-    this.renewal.rest();
     await this.engine.backend.close();
   }
 }
