@@ -67,7 +67,9 @@ export function postgres(pool: PgPool, options: PostgresOptions = {}): PostgresB
   return new Postgres(pool, options);
 }
 
-const CLAIM = (first: number): string => Array.from({ length: 12 }, (_, n) => `$${first + n}`).join();
+/** What the scripts take for a claim, from this parameter on. What never changes is part of the text: a parameter costs both sides. */
+const claimFrom = (first: number): string =>
+  [...Array.from({ length: 11 }, (_, n) => `$${first + n}`), PLACE_TTL].join();
 
 class Postgres implements PostgresBackend {
   readonly name = 'postgres';
@@ -93,9 +95,9 @@ class Postgres implements PostgresBackend {
     this.#create = setup === 'auto';
     this.notes = notesOf(this.#server, this.#named, this.#create);
     this.#statement = {
-      attempt: this.#named(`SELECT {attempt}(${CLAIM(1)}) AS answer`),
+      attempt: this.#named(`SELECT {attempt}(${claimFrom(1)}) AS answer`),
       release: this.#named('SELECT {release}($1, $2) AS freed'),
-      exchange: this.#named(`SELECT {exchange}($1, $2, ${CLAIM(3)}) AS answer`),
+      exchange: this.#named(`SELECT {exchange}($1, $2, ${claimFrom(3)}) AS answer`),
       renew: this.#named('SELECT {renew}($1) AS n'),
       inspect: this.#named(inspect),
       evict: this.#named(evict),
@@ -214,7 +216,7 @@ class Postgres implements PostgresBackend {
     const least = atLeast === undefined ? null : String(atLeast);
     const until = this.#server.time.in(within);
     const channel = this.#mailbox?.channel ?? null;
-    return [Buffer.from(key), id, take, of, ttl, span, Buffer.from(label), queue, until, least, channel, PLACE_TTL];
+    return [Buffer.from(key), id, take, of, ttl, span, Buffer.from(label), queue, until, least, channel];
   }
 
   /** @param outcome what the script of an attempt gives, in its order */
