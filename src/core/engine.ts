@@ -29,16 +29,28 @@ export class Engine {
   }
 
   attempt(claim: Claim): Promise<Attempt> {
-    return this.bounded(this.backend.attempt(claim), claim.within, () => `take ${quoted(claim.key)}`);
+    return this.bounded(
+      () => this.backend.attempt(claim),
+      claim.within,
+      () => `take ${quoted(claim.key)}`,
+    );
   }
 
   renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
-    return this.bounded(this.backend.renew(claims), within, () => `renew ${claims.length} holds`);
+    return this.bounded(
+      () => this.backend.renew(claims),
+      within,
+      () => `renew ${claims.length} holds`,
+    );
   }
 
   release(handle: Handle, next?: Claim): Promise<Release> {
     const within = next?.within ?? PATIENCE;
-    return this.bounded(this.backend.release(handle, next), within, () => `release ${quoted(handle.key)}`);
+    return this.bounded(
+      () => this.backend.release(handle, next),
+      within,
+      () => `release ${quoted(handle.key)}`,
+    );
   }
 
   /** @throws LockError `LOCK_UNAVAILABLE` */
@@ -62,7 +74,7 @@ export class Engine {
 
   async #asked<T>(key: string, call: () => Promise<T>): Promise<T> {
     try {
-      return await this.bounded(call(), PATIENCE, () => `look at ${quoted(key)}`);
+      return await this.bounded(call, PATIENCE, () => `look at ${quoted(key)}`);
     } catch (error) {
       throw isLockError(error) ? error : this.unavailable(key, error);
     }
@@ -116,9 +128,12 @@ export class Engine {
     this.#over = true;
   }
 
-  /** The call, or a rejection when it takes too long. A late answer is dropped: whoever gave up settles the outcome. */
-  bounded<T>(call: Promise<T>, within: number, what: () => string): Promise<T> {
-    return this.#patience.bound(call, within, () => new Error(`${what()}: no answer within ${within} ms`));
+  /**
+   * The call, or a rejection when it takes too long. A late answer is dropped: whoever gave up settles the outcome. Async, so
+   * that a backend that throws instead of rejecting is heard in the same way.
+   */
+  async bounded<T>(call: () => Promise<T>, within: number, what: () => string): Promise<T> {
+    return this.#patience.bound(call(), within, () => new Error(`${what()}: no answer within ${within} ms`));
   }
 
   unavailable(key: string, cause: unknown): LockError {

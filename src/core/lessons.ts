@@ -52,6 +52,6 @@ export class Lessons {
   }
 
   #tried<T>(ask: () => Promise<T>): Promise<T | undefined> {
-    return this.#engine.bounded(ask(), PATIENCE, () => 'a note').catch(() => undefined);
+    return this.#engine.bounded(ask, PATIENCE, () => 'a note').catch(() => undefined);
   }
 }

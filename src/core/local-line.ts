@@ -191,11 +191,9 @@ export class LocalLine implements HoldKeeper {
   }
 
   ended(hold: Hold): void {
-    const { wish } = hold;
-    hold.wish = undefined;
     this.#space.renewal.remove(hold);
     this.#space.engine.withdraw(hold.claim);
-    if (wish) this.#leave(wish);
+    if (hold.wish) this.#leave(hold.wish);
   }
 
   /** A wish that gives up leaves its place to the next equal one, so that short waits do not send the process to the back. */
@@ -209,8 +207,10 @@ export class LocalLine implements HoldKeeper {
       this.#assign(place, heir);
       return;
     }
-    if (place) place.wish = undefined;
-    place?.cancel();
+    if (place) {
+      place.wish = undefined;
+      place.cancel();
+    }
     this.#leave(wish);
   }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
+import type { Backend } from '../../src/core/backend.ts';
 import { createLocks } from '../../src/index.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
@@ -10,4 +11,28 @@ test('a healthy hold is kept with the longest notice there may be', async () => 
   await clock.advance(20_000);
   expect(lease.signal.aborted, 'the notice came before the renewal').toBe(false);
   expect(lease.held).toBe(true);
+});
+
+test('a renewal that the backend throws at instead of rejecting is a renewal that failed', async () => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  let thrown = 0;
+  const throwing: Backend = {
+    name: engine.name,
+    traits: engine.traits,
+    attempt: (claim) => engine.attempt(claim),
+    renew() {
+      thrown++;
+      throw new Error('thrown at once');
+    },
+    release: (handle, next) => engine.release(handle, next),
+    close: () => engine.close(),
+  };
+  await using locks = createLocks(throwing, { clock, ttl: 3_000 });
+  const lease = await locks.mutex('key').acquire();
+  await clock.advance(1_500);
+  expect(thrown, 'tries before half of the lease was over').toBeGreaterThan(1);
+  expect(lease.held, 'the old deadline stands').toBe(true);
+  await clock.advance(1_500);
+  expect(lease.signal.reason, 'told of the loss').toMatchObject({ code: 'LOCK_LOST' });
 });
