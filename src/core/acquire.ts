@@ -61,44 +61,41 @@ export class Place {
    * @throws LockError what the engine refused with, or `LOCK_UNAVAILABLE`
    */
   async stand(riding?: Riding): Promise<Granted | undefined> {
+    const { backend, clock } = this.#engine;
+    const { wakes } = backend.traits;
     let kept: Granted | undefined;
     this.#sent = riding?.sent; // sent is sent, whether or not it is ever answered
     try {
-      const granted = await this.#stand(riding);
-      if (!this.#cancelled) kept = granted;
-      return kept;
+      let answer = riding && (await answerTo(riding));
+      for (let tries = 0; !this.#cancelled; tries++) {
+        if (wakes === 'mailbox' && this.claim.queue) this.#listener.arm(this.claim);
+        if (!this.#listener.mail) answer ??= await this.#ask();
+        const granted = this.#granted(answer);
+        if (granted && deadlineOf(granted.sent, granted.validFor) > clock.now()) {
+          if (!this.#cancelled) kept = granted;
+          return kept;
+        }
+        if (granted) {
+          this.#startAnew();
+          if (!this.#patient) throw new Error(`the answer took longer than the lease of ${this.claim.ttl} ms lasts`);
+          answer = undefined;
+        }
+        if (answer && !this.#patient) {
+          this.#sent = undefined; // a refusal without a place leaves nothing to withdraw
+          return undefined;
+        }
+        if (answer) this.#onWait();
+        if (answer && wakes === 'watch') this.#listener.arm(this.claim);
+        await this.#listener.sleep(pauseAfter(answer, wakes, this.claim, this.#spin, tries, clock.random()));
+        answer = undefined;
+      }
+      return undefined;
     } catch (error) {
       throw isLockError(error) ? error : this.#engine.unavailable(this.claim.key, error);
     } finally {
       this.#listener.disarm();
       if (!kept && this.#sent !== undefined) this.#engine.withdraw(this.claim);
     }
-  }
-
-  async #stand(riding?: Riding): Promise<Granted | undefined> {
-    const { backend, clock } = this.#engine;
-    const { wakes } = backend.traits;
-    let answer = riding && (await answerTo(riding));
-    for (let tries = 0; !this.#cancelled; tries++) {
-      if (wakes === 'mailbox' && this.claim.queue) this.#listener.arm(this.claim);
-      if (!this.#listener.mail) answer ??= await this.#ask();
-      const granted = this.#granted(answer);
-      if (granted && deadlineOf(granted.sent, granted.validFor) > clock.now()) return granted;
-      if (granted) {
-        this.#startAnew();
-        if (!this.#patient) throw new Error(`the answer took longer than the lease of ${this.claim.ttl} ms lasts`);
-        answer = undefined;
-      }
-      if (answer && !this.#patient) {
-        this.#sent = undefined; // a refusal without a place leaves nothing to withdraw
-        return undefined;
-      }
-      if (answer) this.#onWait();
-      if (answer && wakes === 'watch') this.#listener.arm(this.claim);
-      await this.#listener.sleep(pauseAfter(answer, wakes, this.claim, this.#spin, tries, clock.random()));
-      answer = undefined;
-    }
-    return undefined;
   }
 
   /** An attempt; undefined when its outcome is unknown and it is worth asking again. */

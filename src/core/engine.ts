@@ -2,6 +2,7 @@ import type { Attempt, Backend, Claim, Handle, Release, Renewal, Standing } from
 import { Bell } from './bell.ts';
 import type { Clock } from './clock.ts';
 import { isLockError, LockError } from './errors.ts';
+import { heard } from './heard.ts';
 import { Patience } from './patience.ts';
 
 /** Longest time an engine may take over one call; after it the outcome is unknown. ms. */
@@ -128,12 +129,9 @@ export class Engine {
     this.#over = true;
   }
 
-  /**
-   * The call, or a rejection when it takes too long. A late answer is dropped: whoever gave up settles the outcome. Async, so
-   * that a backend that throws instead of rejecting is heard in the same way.
-   */
-  async bounded<T>(call: () => Promise<T>, within: number, what: () => string): Promise<T> {
-    return this.#patience.bound(call(), within, () => new Error(`${what()}: no answer within ${within} ms`));
+  /** The call, or a rejection when it takes too long. A late answer is dropped: whoever gave up settles the outcome. */
+  bounded<T>(call: () => Promise<T>, within: number, what: () => string): Promise<T> {
+    return this.#patience.bound(heard(call), within, () => new Error(`${what()}: no answer within ${within} ms`));
   }
 
   unavailable(key: string, cause: unknown): LockError {

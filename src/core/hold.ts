@@ -67,7 +67,7 @@ export class Hold {
     this.sent = granted.sent;
     this.word = Math.min(claim.ttl, granted.validFor);
     this.deadline = Math.min(deadlineOf(granted.sent, granted.validFor), this.#leaseEnd);
-    this.renewAt = this.#nextRenewal();
+    this.renewAt = this.#nextRenewal(this.since);
     this.#keeper = keeper;
     this.#lost = granted.lost;
     this.#lost?.addEventListener('abort', this, { once: true });
@@ -108,14 +108,18 @@ export class Hold {
   }
 
   get renews(): boolean {
+    return this.#renewsAt(this.#engine.clock.now());
+  }
+
+  #renewsAt(now: number): boolean {
     if (this.#loss) return false;
     if (!this.terms.renew) return !this.#engine.backend.traits.lapses && this.deadline < this.#leaseEnd;
-    return this.#engine.clock.now() - this.since < this.terms.maxHold;
+    return now - this.since < this.terms.maxHold;
   }
 
   /** After a third; with a long notice earlier, so that there is time for a second try before it. */
-  #nextRenewal(): number {
-    if (!this.renews) return Number.POSITIVE_INFINITY;
+  #nextRenewal(now: number): number {
+    if (!this.#renewsAt(now)) return Number.POSITIVE_INFINITY;
     return this.sent + Math.min(this.word / 3, (this.noticeAt - this.sent) / 2);
   }
 
@@ -124,7 +128,7 @@ export class Hold {
     this.deadline = Math.min(Math.max(this.deadline, deadlineOf(sent, good)), this.#leaseEnd);
     this.sent = sent;
     this.word = Math.min(this.claim.ttl, good);
-    this.renewAt = this.#nextRenewal();
+    this.renewAt = this.#nextRenewal(this.#engine.clock.now());
     emit('renewed', () => this.event());
   }
 

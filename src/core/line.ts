@@ -1,5 +1,7 @@
 import { type Seats, Tally } from './admission.ts';
 
+const NOBODY: readonly never[] = [];
+
 /** A line in this process, in order of arrival, under the one rule. Who is inside is a prefix, so a tally of it decides. */
 export class Line<M extends { readonly seats: Seats }> {
   readonly #inside = new Set<M>();
@@ -12,8 +14,7 @@ export class Line<M extends { readonly seats: Seats }> {
 
   /** First of those who wait outside. */
   get head(): M | undefined {
-    for (const member of this.#outside) return member;
-    return undefined;
+    return this.#outside.size === 0 ? undefined : this.#outside.values().next().value;
   }
 
   get members(): M[] {
@@ -41,9 +42,10 @@ export class Line<M extends { readonly seats: Seats }> {
   }
 
   /** Leaves from wherever it stands, if it still does, and gives those who may come in now. */
-  leave(member: M): M[] {
+  leave(member: M): readonly M[] {
     if (this.#inside.delete(member)) this.#tally.remove(member.seats);
     else this.#outside.delete(member);
+    if (this.#outside.size === 0) return NOBODY;
     const entering: M[] = [];
     for (const next of this.#outside) {
       if (!this.#tally.fits(next.seats)) break;

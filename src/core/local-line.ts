@@ -57,7 +57,8 @@ export class LocalLine implements HoldKeeper {
     if (this.#passOn(hold, wish)) return true;
     renewal.remove(hold);
     hold.close();
-    const rest = hold.since + hold.terms.minHold - engine.clock.now();
+    const { minHold } = hold.terms;
+    const rest = minHold > 0 ? hold.since + minHold - engine.clock.now() : 0;
     engine.begin();
     try {
       if (rest > 0) return await this.#linger(hold, wish, rest);

@@ -1,13 +1,14 @@
-import type { Cancel, Clock } from './clock.ts';
+import { Alarm } from './alarm.ts';
+import type { Clock } from './clock.ts';
 
 /** A timer that fires this late says that this process stood still: answers may lie unread. ms. */
 const STALL = 20;
-/** Longest time that the timer outlives the calls it was armed for: a call after another does not arm it anew. ms. */
-const LINGER = 1_000;
-
 interface Call {
   readonly due: number;
-  expire(): void;
+  /** Where it stands among those under way; below 0 when it is not. */
+  slot: number;
+  readonly expired: () => Error;
+  readonly reject: (error: Error) => void;
 }
 
 /**
@@ -16,14 +17,15 @@ interface Call {
  */
 export class Patience {
   readonly #clock: Clock;
-  readonly #calls = new Set<Call>();
-  #cancel: Cancel | undefined;
-  #firesAt = Number.POSITIVE_INFINITY;
+  /** In no order. A Set that is filled and emptied again and again costs more. */
+  readonly #calls: Call[] = [];
+  readonly #alarm: Alarm;
   #graced = false;
   #resting = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#alarm = new Alarm(clock, (late) => this.#look(late));
   }
 
   /**
@@ -32,21 +34,13 @@ export class Patience {
    */
   bound<T>(answer: Promise<T>, ms: number, expired: () => Error, late?: (value: T) => void): Promise<T> {
     return new Promise((resolve, reject) => {
-      let over = false;
-      const call: Call = {
-        due: this.#clock.now() + ms,
-        expire: () => {
-          over = true;
-          reject(expired());
-        },
-      };
-      this.#calls.add(call);
-      this.#watch(call.due);
+      const call: Call = { due: this.#clock.now() + ms, slot: this.#calls.length, expired, reject };
+      this.#calls.push(call);
+      this.#alarm.by(call.due);
       answer.then(
         (value) => {
-          this.#end(call);
-          if (over) late?.(value);
-          else resolve(value);
+          if (this.#end(call)) resolve(value);
+          else late?.(value);
         },
         (error) => {
           this.#end(call);
@@ -68,45 +62,40 @@ export class Patience {
     this.rest();
   }
 
-  #end(call: Call): void {
-    this.#calls.delete(call);
+  /** Whether it was under way. */
+  #end(call: Call): boolean {
+    const { slot } = call;
+    if (slot < 0) return false;
+    const last = this.#calls.pop()!;
+    if (last !== call) {
+      this.#calls[slot] = last;
+      last.slot = slot;
+    }
+    call.slot = -1;
     if (this.#resting) this.#settle();
+    return true;
   }
 
   #settle(): void {
-    if (this.#calls.size > 0) return;
-    this.#cancel?.();
-    this.#firesAt = Number.POSITIVE_INFINITY;
+    if (this.#calls.length === 0) this.#alarm.stop();
   }
 
-  #watch(due: number): void {
-    if (due >= this.#firesAt) return;
-    this.#cancel?.();
+  #look(late: number): void {
     const now = this.#clock.now();
-    this.#firesAt = Math.min(due, now + LINGER);
-    this.#cancel = this.#clock.after(Math.max(0, this.#firesAt - now), () => this.#fire(), true);
-  }
-
-  #fire(): void {
-    const now = this.#clock.now();
-    const stalled = now - this.#firesAt > STALL;
-    this.#firesAt = Number.POSITIVE_INFINITY;
     // What lies in the sockets is read before the next timer. Once: a loop that is always late must not wait for ever.
-    this.#graced = stalled && !this.#graced;
+    this.#graced = late > STALL && !this.#graced;
     if (this.#graced) {
-      this.#watch(now + 1);
+      this.#alarm.by(now + 1);
       return;
     }
-    let next = Number.POSITIVE_INFINITY;
     for (const call of [...this.#calls]) {
       if (call.due <= now) this.#expire(call);
-      else next = Math.min(next, call.due);
+      else this.#alarm.by(call.due);
     }
-    if (next < Number.POSITIVE_INFINITY) this.#watch(next);
   }
 
   #expire(call: Call): void {
-    this.#calls.delete(call);
-    call.expire();
+    this.#end(call);
+    call.reject(call.expired());
   }
 }

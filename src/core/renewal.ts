@@ -1,4 +1,4 @@
-import type { Cancel } from './clock.ts';
+import { Alarm } from './alarm.ts';
 import { type Engine, PATIENCE } from './engine.ts';
 import type { Hold } from './hold.ts';
 
@@ -13,44 +13,33 @@ export class Renewal {
   readonly #engine: Engine;
   /** By id, so that the answer to a renewal finds the hands the hold is in now. */
   readonly #holds = new Map<string, Hold>();
-  #timer: Cancel | undefined;
-  #dueAt = Number.POSITIVE_INFINITY;
+  readonly #alarm: Alarm;
 
   constructor(engine: Engine) {
     this.#engine = engine;
+    this.#alarm = new Alarm(engine.clock, () => this.#pass());
   }
 
   /** Adds a hold, or puts it in the place of the hands it comes from. */
   add(hold: Hold): void {
     this.#holds.set(hold.claim.id, hold);
-    this.#schedule(due(hold));
+    this.#alarm.by(due(hold));
   }
 
   remove(hold: Hold): void {
-    if (this.#holds.get(hold.claim.id) !== hold) return;
-    this.#holds.delete(hold.claim.id);
-    if (this.#holds.size === 0) this.#cancel();
+    if (this.#holds.get(hold.claim.id) === hold) this.#holds.delete(hold.claim.id);
   }
 
   get holds(): Iterable<Hold> {
     return this.#holds.values();
   }
 
-  #schedule(at: number): void {
-    if (at >= this.#dueAt) return;
-    this.#cancel();
-    this.#dueAt = at;
-    this.#timer = this.#engine.clock.after(Math.max(0, at - this.#engine.clock.now()), () => this.#pass(), true);
-  }
-
-  #cancel(): void {
-    this.#timer?.();
-    this.#timer = undefined;
-    this.#dueAt = Number.POSITIVE_INFINITY;
+  /** No more holds will come. */
+  close(): void {
+    this.#alarm.stop();
   }
 
   #pass(): void {
-    this.#cancel();
     const now = this.#engine.clock.resync();
     const batch: Hold[] = [];
     for (const hold of [...this.#holds.values()]) {
@@ -66,7 +55,7 @@ export class Renewal {
       }
     }
     for (let i = 0; i < batch.length; i += BATCH) void this.#renew(batch.slice(i, i + BATCH));
-    for (const hold of this.#holds.values()) this.#schedule(due(hold));
+    for (const hold of this.#holds.values()) this.#alarm.by(due(hold));
   }
 
   async #renew(batch: readonly Hold[]): Promise<void> {
@@ -87,7 +76,7 @@ export class Renewal {
       else if (answer === undefined || answer === 'unknown')
         hold.renewalFailed(ttl, 'error' in answers ? answers.error : undefined);
       else hold.renewed(sent, answer.validFor);
-      if (!hold.over) this.#schedule(due(hold));
+      if (!hold.over) this.#alarm.by(due(hold));
     }
   }
 }

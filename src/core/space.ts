@@ -49,6 +49,7 @@ export class Space {
       this.renewal.remove(hold);
       this.engine.withdraw(hold.claim);
     }
+    this.renewal.close();
     await this.engine.quiet();
     await this.engine.backend.close();
   }

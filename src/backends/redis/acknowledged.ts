@@ -61,6 +61,11 @@ export class Acknowledged {
     }
   }
 
+  async askOne(script: Script, request: Request): Promise<unknown> {
+    const [answer] = await this.ask(script, [request]);
+    return answer;
+  }
+
   async #askOn(opening: Promise<Line>, script: Script, requests: readonly Request[]): Promise<unknown[]> {
     const line = await opening;
     const { keys, args } = this.#shards.wire(requests);

@@ -1,3 +1,4 @@
+import { heard } from '../../core/heard.ts';
 import { ended, meaning } from './errors.ts';
 import type { Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';
@@ -13,7 +14,7 @@ export class Engine {
   /** Runs a script by its hash; where the server does not know it (restart, fail-over, SCRIPT FLUSH), by its text. */
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
     if (this.#port.ended) return Promise.reject(ended());
-    return this.#port.evalSha(script.sha1, keys, args).catch((error) => {
+    return heard(() => this.#port.evalSha(script.sha1, keys, args)).catch((error) => {
       if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
       return this.#port.eval(script.text, keys, args);
     });

@@ -26,7 +26,7 @@ import { Mailbox } from './mailbox.ts';
 import { type Node, type Port, portOf, type RedisClient } from './port.ts';
 import { ATTEMPT, EVICT, INSPECT, PASS, RELEASE, RENEW, type Script } from './scripts.generated.ts';
 import { type Request, Shards } from './shards.ts';
-import { parts, Turn } from './turn.ts';
+import { type Asker, parts, Turn } from './turn.ts';
 import { attemptArgs, digits, failed, readAttempt, readFreed, readRenewal, readStandings } from './wire.ts';
 
 export type { RedisClient } from './port.ts';
@@ -88,6 +88,11 @@ function wanted(replicas: RedisOptions['replicas']): Acknowledgement | undefined
   };
 }
 
+const asker = (servers: Shards | Acknowledged, script: Script): Asker<Request, unknown> => ({
+  one: (asked) => servers.askOne(script, asked),
+  many: (asked) => servers.ask(script, asked),
+});
+
 class Redis implements Backend {
   readonly name = 'redis';
   readonly traits = TRAITS;
@@ -116,8 +121,8 @@ class Redis implements Backend {
     const holders = acknowledged ?? shards;
     const { groupOf } = shards;
     const traffic = { commands: 0 };
-    this.#attempts = new Turn<Request, unknown>(BATCH, traffic, (asked) => holders.ask(ATTEMPT, asked), groupOf);
-    this.#releases = new Turn<Request, unknown>(BATCH, traffic, (asked) => shards.ask(RELEASE, asked), groupOf);
+    this.#attempts = new Turn(BATCH, traffic, asker(holders, ATTEMPT), groupOf);
+    this.#releases = new Turn(BATCH, traffic, asker(shards, RELEASE), groupOf);
     this.#mailbox = new Mailbox(prefix, port, clock);
     this.#incarnation = new Incarnation(port, this.#engine);
     if (port.connected) this.incarnation = () => this.#incarnation.ask();
@@ -244,7 +249,7 @@ class Redis implements Backend {
   /** An attempt that is too late at once changes nothing, and its refusal tells the time. */
   async #learnTime(claim: Claim): Promise<void> {
     const sent = this.#clock.now();
-    const [reply] = await this.#shards.ask(ATTEMPT, [{ key: claim.key, args: attemptArgs(claim, '-', 0) }]);
+    const reply = await this.#shards.askOne(ATTEMPT, { key: claim.key, args: attemptArgs(claim, '-', 0) });
     this.#answer(reply, claim, sent);
   }
 
@@ -252,6 +257,7 @@ class Redis implements Backend {
     return attemptArgs(claim, this.#mailbox.channel, this.#shards.timeOf(claim.key).after(claim.within, sent));
   }
 
+  /** Learnt for the server that has the key by now: it may have moved while it was asked for. */
   #answer(reply: unknown, claim: Claim, sent: number): Attempt {
     const { attempt, time } = readAttempt(reply, claim.ttl);
     this.#shards.timeOf(claim.key).learn(time, sent, this.#clock.now());

@@ -6,6 +6,12 @@ export interface Traffic {
   commands: number;
 }
 
+/** How a question is answered by itself, and how many are in one command. Rejects, and never throws. */
+export interface Asker<Question, Answer> {
+  one(question: Question): Promise<Answer>;
+  many(questions: Question[]): Promise<Answer[]>;
+}
+
 interface Asked<Question, Answer> {
   readonly question: Question;
   resolve(answer: Answer): void;
@@ -14,13 +20,14 @@ interface Asked<Question, Answer> {
 
 /**
  * Collects what is asked in one turn of the event loop and sends it in few commands: what a command costs client and server,
- * many times what a lock costs, is paid once for many. Nothing waits for anything but the turn it was asked in.
+ * many times what a lock costs, is paid once for many. Nothing waits for anything but the turn it was asked in; and where nothing
+ * is under way, not even for that: a lone caller pays for nobody to share with.
  */
 export class Turn<Question, Answer> {
   #asked: Asked<Question, Answer>[] = [];
   readonly #most: number;
   readonly #traffic: Traffic;
-  readonly #send: (questions: Question[]) => Promise<Answer[]>;
+  readonly #asker: Asker<Question, Answer>;
   readonly #groupOf: ((asked: Asked<Question, Answer>) => number) | undefined;
 
   /**
@@ -30,16 +37,17 @@ export class Turn<Question, Answer> {
   constructor(
     most: number,
     traffic: Traffic,
-    send: (questions: Question[]) => Promise<Answer[]>,
+    asker: Asker<Question, Answer>,
     groupOf?: (question: Question) => number,
   ) {
     this.#most = most;
     this.#traffic = traffic;
-    this.#send = send;
+    this.#asker = asker;
     this.#groupOf = groupOf && (({ question }) => groupOf(question));
   }
 
   ask(question: Question): Promise<Answer> {
+    if (this.#traffic.commands === 0 && this.#asked.length === 0) return this.#alone(question);
     return new Promise((resolve, reject) => {
       this.#asked.push({ question, resolve, reject });
       // Runs when everything that the last reply set off has run.
@@ -54,9 +62,28 @@ export class Turn<Question, Answer> {
     for (const part of parts(asked, share, this.#groupOf)) this.#command(part);
   };
 
-  #command(part: Asked<Question, Answer>[]): void {
+  #alone(question: Question): Promise<Answer> {
     this.#traffic.commands++;
-    this.#send(part.map(({ question }) => question)).then(
+    return this.#asker.one(question).then(
+      (answer) => {
+        this.#traffic.commands--;
+        return answer;
+      },
+      (error) => {
+        this.#traffic.commands--;
+        throw error;
+      },
+    );
+  }
+
+  #command(part: Asked<Question, Answer>[]): void {
+    if (part.length === 1) {
+      const { question, resolve, reject } = part[0]!;
+      this.#alone(question).then(resolve, reject);
+      return;
+    }
+    this.#traffic.commands++;
+    this.#asker.many(part.map(({ question }) => question)).then(
       (answers) => {
         this.#traffic.commands--;
         for (let i = 0; i < part.length; i++) part[i]!.resolve(answers[i]!);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { shareOf } from '../../../src/backends/redis/turn.ts';
+import { shareOf, Turn } from '../../../src/backends/redis/turn.ts';
 
 const MOST = 100;
 
@@ -19,5 +19,47 @@ describe('how many requests share a command', () => {
 
   test('no command has more than it may', () => {
     expect(shareOf(5_000, 0, MOST)).toBe(MOST);
+  });
+});
+
+describe('when a request is sent', () => {
+  /** What was sent so far, each command by its questions, and the answers that are awaited. */
+  function traffic() {
+    const sent: string[][] = [];
+    const answers: (() => void)[] = [];
+    const send = <Answer>(questions: string[], answer: Answer): Promise<Answer> => {
+      sent.push(questions);
+      const { promise, resolve } = Promise.withResolvers<Answer>();
+      answers.push(() => resolve(answer));
+      return promise;
+    };
+    const asker = {
+      one: (question: string) => send([question], question),
+      many: (questions: string[]) => send(questions, questions),
+    };
+    return { sent, answers, turn: new Turn(MOST, { commands: 0 }, asker) };
+  }
+  const nextTurn = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
+
+  test('at once where nothing is under way', async () => {
+    const { sent, answers, turn } = traffic();
+    const first = turn.ask('a');
+    expect(sent, 'sent before the turn is over').toEqual([['a']]);
+    answers[0]!();
+    expect(await first).toBe('a');
+    const second = turn.ask('b');
+    expect(sent.at(-1), 'sent at once again after the answer').toEqual(['b']);
+    answers[1]!();
+    expect(await second).toBe('b');
+  });
+
+  test('with whatever else is asked in this turn where something is', async () => {
+    const { sent, answers, turn } = traffic();
+    const all = ['a', 'b', 'c', 'd', 'e'].map((question) => turn.ask(question));
+    expect(sent).toEqual([['a']]);
+    await nextTurn();
+    expect(sent).toEqual([['a'], ['b', 'c'], ['d', 'e']]);
+    for (const answer of answers) answer();
+    expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 });
