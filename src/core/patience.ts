@@ -30,20 +30,22 @@ export class Patience {
 
   /**
    * The answer, or after `ms` the error that `expired` makes.
-   * @param late gets an answer that came after all; else it is dropped
+   * @param heard hears that the other side has spoken; with the answer, where it came after all and is dropped here
    */
-  bound<T>(answer: Promise<T>, ms: number, expired: () => Error, late?: (value: T) => void): Promise<T> {
+  bound<T>(answer: Promise<T>, ms: number, expired: () => Error, heard?: (late?: T) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       const call: Call = { due: this.#clock.now() + ms, slot: this.#calls.length, expired, reject };
       this.#calls.push(call);
       this.#alarm.by(call.due);
       answer.then(
         (value) => {
-          if (this.#end(call)) resolve(value);
-          else late?.(value);
+          const inTime = this.#end(call);
+          heard?.(inTime ? undefined : value);
+          resolve(value);
         },
         (error) => {
           this.#end(call);
+          heard?.();
           reject(error);
         },
       );

@@ -46,7 +46,7 @@ test('an answer that comes after all goes to whoever settles it', async () => {
   const clock = manualClock();
   const answer = Promise.withResolvers<string>();
   const heard: string[] = [];
-  const call = fate(new Patience(clock).bound(answer.promise, 100, late, (value) => heard.push(value)));
+  const call = fate(new Patience(clock).bound(answer.promise, 100, late, (value) => heard.push(value!)));
   await clock.advance(100);
   answer.resolve('after all');
   await clock.advance(1);

@@ -26,6 +26,7 @@ export type Said =
   | { readonly kind: 'no'; readonly why: 'refused' | 'late' | Error; readonly asked: boolean };
 
 const OPEN: Said = { kind: 'open' };
+const UNASKED: Said = { kind: 'no', why: new Error('was not asked'), asked: false };
 const REFUSED: Said = { kind: 'no', why: 'refused', asked: false };
 const LATE: Said = { kind: 'no', why: 'late', asked: false };
 
@@ -45,7 +46,7 @@ export class Ballot {
   readonly #within: number;
   readonly #began: number;
   /** The claim as each node has it, under an id of its own. */
-  readonly #claims: Claim[];
+  readonly #claims: Claim[] = [];
   readonly #said: Said[];
   /** Ids given back: on their way; so, and a vote came meanwhile, which may be younger than what takes it back; or gone. */
   readonly #back = new Map<string, 'leaving' | 'doubtful' | 'gone'>();
@@ -63,9 +64,7 @@ export class Ballot {
     this.#fenced = council.fenced && isExclusive(claim);
     this.#within = patienceOf(claim);
     this.#began = clock.now();
-    const label = `${this.tag} ${claim.label}`;
-    this.#claims = nodes.map(() => ({ ...claim, id: clock.id(), queue: false, within: this.#within, label }));
-    this.#said = nodes.map(() => OPEN);
+    this.#said = nodes.map(() => UNASKED);
     this.outcome = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
@@ -74,12 +73,13 @@ export class Ballot {
 
   /** Asks all nodes, unless the claim was given back meanwhile. */
   open(): Promise<Attempt> {
+    if (this.#over) return this.outcome;
     const { nodes, highest } = this.#council;
     const { atLeast = 0n } = this.claim;
     const proposal = atLeast > highest ? atLeast : highest + 1n;
     for (const i of nodes.keys()) {
-      const absence = nodes[i]!.absence;
-      if (absence) this.#said[i] = { kind: 'no', why: absence, asked: false };
+      const { absence } = nodes[i]!;
+      this.#said[i] = absence ? { kind: 'no', why: absence, asked: false } : OPEN;
     }
     for (const i of nodes.keys()) if (this.#said[i] === OPEN) this.#ask(i, proposal > 1n ? proposal : undefined);
     this.#count();
@@ -141,7 +141,7 @@ export class Ballot {
   #ask(i: number, atLeast: bigint | undefined): void {
     const { nodes, clock } = this.#council;
     const sent = clock.now();
-    const claim = { ...this.#claims[i]!, atLeast };
+    const claim = this.#claimAt(i, atLeast);
     this.#said[i] = OPEN;
     const late = (): void => {
       // Its vote was counted as unknown, and is asked for or given back as such: back it goes only if it is over by now.
@@ -151,6 +151,18 @@ export class Ballot {
       (answer) => this.#heard(i, claim, answer, sent),
       (why) => this.#hear(i, { kind: 'no', why: errorOf(why), asked: true }),
     );
+  }
+
+  #claimAt(i: number, atLeast: bigint | undefined): Claim {
+    const known = this.#claims[i];
+    if (known && known.atLeast === atLeast) return known;
+    const { key, take, of, readWrite, ttl, span, lingers } = this.claim;
+    const id = known?.id ?? this.#council.clock.id();
+    const label = `${this.tag} ${this.claim.label}`;
+    const within = this.#within;
+    const claim = { key, id, take, of, readWrite, ttl, queue: false, span, within, atLeast, lingers, label };
+    this.#claims[i] = claim;
+    return claim;
   }
 
   #heard(i: number, claim: Claim, answer: Attempt, sent: number): void {
@@ -178,7 +190,8 @@ export class Ballot {
 
   /** An id that was given back, or that its node has forgotten, is never used again. */
   #freshId(i: number): void {
-    this.#claims[i] = { ...this.#claims[i]!, id: this.#council.clock.id() };
+    const known = this.#claims[i];
+    if (known) this.#claims[i] = { ...known, id: this.#council.clock.id() };
   }
 
   #hear(i: number, said: Said): void {

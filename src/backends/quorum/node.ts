@@ -136,16 +136,16 @@ export class Node {
 
   #ask<T>(answer: Promise<T>, within: number, late?: (value: T) => void): Promise<T> {
     const { patience, clock } = this.#house;
-    const heard = (): void => {
+    const heard = (value?: T): void => {
       this.#silent = false;
+      if (value !== undefined) late?.(value);
     };
-    answer.then(heard, heard);
     const expired = (): Error => {
       this.#silent = true;
       this.#probeAt = clock.now() + PROBE;
       return new Error(`no answer within ${Math.round(within)} ms`);
     };
-    return patience.bound(answer, within, expired, late);
+    return patience.bound(answer, within, expired, heard);
   }
 
   #pause(ms: number): Promise<void> {
