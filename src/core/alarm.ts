@@ -1,41 +1,55 @@
 import type { Cancel, Clock } from './clock.ts';
 
 /**
- * Longest time that the timer outlives what it was armed for, and what is due later is looked at once before. What comes and
- * goes, over and over, would else set and clear a timer each time, which costs more than many an answer. ms.
+ * Longest time that the timer outlives what it is for; what is due later is come back to. Where things come and go, over and
+ * over, setting and clearing a timer for each would cost more than the things. ms.
  */
 const LINGER = 1_000;
 
 /** One timer, in the background, for whatever is due first of many things. */
 export class Alarm {
   readonly #clock: Clock;
+  readonly #needed: () => boolean;
   readonly #ring: (late: number) => void;
+  #due = Number.POSITIVE_INFINITY;
   #cancel: Cancel | undefined;
-  #ringsAt = Number.POSITIVE_INFINITY;
 
-  /** @param ring looks for what is due, which may be nothing yet, and sets the alarm for the rest; told how late it is, ms */
-  constructor(clock: Clock, ring: (late: number) => void) {
+  /**
+   * @param needed whether there is still something that it may have been set for
+   * @param ring looks for what is due, which may be gone by then, and sets the alarm for the rest; told how late it is, ms
+   */
+  constructor(clock: Clock, needed: () => boolean, ring: (late: number) => void) {
     this.#clock = clock;
+    this.#needed = needed;
     this.#ring = ring;
   }
 
-  /** It rings at `due`, or before. */
+  /** It is to ring at `due`, or before. */
   by(due: number): void {
-    if (due >= this.#ringsAt) return;
-    this.#cancel?.();
-    const now = this.#clock.now();
-    this.#ringsAt = Math.min(due, now + LINGER);
-    this.#cancel = this.#clock.after(Math.max(0, this.#ringsAt - now), () => this.#rings(), true);
+    if (due >= this.#due) return;
+    this.#due = due;
+    this.#arm(this.#clock.now());
   }
 
   stop(): void {
+    this.#due = Number.POSITIVE_INFINITY;
     this.#cancel?.();
-    this.#ringsAt = Number.POSITIVE_INFINITY;
   }
 
-  #rings(): void {
-    const late = this.#clock.now() - this.#ringsAt;
-    this.#ringsAt = Number.POSITIVE_INFINITY;
-    this.#ring(late);
+  #arm(now: number): void {
+    this.#cancel?.();
+    const pause = Math.min(Math.max(0, this.#due - now), LINGER);
+    this.#cancel = this.#clock.after(pause, () => this.#wake(), true);
+  }
+
+  #wake(): void {
+    const now = this.#clock.now();
+    const late = now - this.#due;
+    if (late < 0 && this.#needed()) {
+      this.#arm(now);
+      return;
+    }
+    this.#due = Number.POSITIVE_INFINITY;
+    if (late >= 0) this.#ring(late);
   }
 }

@@ -25,7 +25,11 @@ export class Patience {
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#alarm = new Alarm(clock, (late) => this.#look(late));
+    this.#alarm = new Alarm(
+      clock,
+      () => this.#calls.length > 0,
+      (late) => this.#look(late),
+    );
   }
 
   /**

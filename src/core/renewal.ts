@@ -17,7 +17,11 @@ export class Renewal {
 
   constructor(engine: Engine) {
     this.#engine = engine;
-    this.#alarm = new Alarm(engine.clock, () => this.#pass());
+    this.#alarm = new Alarm(
+      engine.clock,
+      () => this.#holds.size > 0,
+      () => this.#pass(),
+    );
   }
 
   /** Adds a hold, or puts it in the place of the hands it comes from. */

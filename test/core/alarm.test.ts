@@ -3,39 +3,58 @@ import { Alarm } from '../../src/core/alarm.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
 /** An alarm, and when it rang. */
-function alarm() {
+function alarm(needed = true) {
   const clock = manualClock();
   const rang: number[] = [];
   const start = clock.now();
-  return { clock, rang, start, alarm: new Alarm(clock, () => rang.push(clock.now() - start)) };
+  const set = new Alarm(
+    clock,
+    () => needed,
+    () => rang.push(clock.now() - start),
+  );
+  return {
+    clock,
+    rang,
+    by: (due: number) => set.by(start + due),
+    stop: () => set.stop(),
+  };
 }
 
 test('it rings for what is due first, with one timer', async () => {
-  const { clock, rang, start, alarm: first } = alarm();
-  for (const due of [300, 100, 200]) first.by(start + due);
+  const { clock, rang, by } = alarm();
+  for (const due of [300, 100, 200]) by(due);
   expect(clock.pending).toBe(1);
   await clock.advance(1_000);
   expect(rang, 'whoever is rung sets it for the rest').toEqual([100]);
   expect(clock.pending, 'timers left behind').toBe(0);
 });
 
-test('what is due later costs no new timer, and no timer outlives it by more than a second', async () => {
-  const { clock, rang, start, alarm: far } = alarm();
-  far.by(start + 60_000);
-  far.by(start + 90_000);
-  expect(clock.pending).toBe(1);
+test('it rings for what is far away at its time, and not before', async () => {
+  const { clock, rang, by } = alarm();
+  by(60_500);
+  by(90_000);
+  await clock.advance(60_499);
+  expect([rang, clock.pending]).toEqual([[], 1]);
+  await clock.advance(1);
+  expect(rang).toEqual([60_500]);
+});
+
+test('no timer outlives by more than a second what it was set for', async () => {
+  const { clock, rang, by } = alarm(false);
+  by(60_000);
   await clock.advance(1_000);
-  expect(rang, 'it rings to have a look').toEqual([1_000]);
-  expect(clock.pending, 'timers left behind').toBe(0);
+  expect([rang, clock.pending], 'rung for nothing, and timers left behind').toEqual([[], 0]);
+  by(1_500);
+  expect(clock.pending, 'set anew').toBe(1);
 });
 
 test('stopped, it does not ring, until it is set again', async () => {
-  const { clock, rang, start, alarm: stopped } = alarm();
-  stopped.by(start + 100);
-  stopped.stop();
+  const { clock, rang, by, stop } = alarm();
+  by(100);
+  stop();
   expect(clock.pending, 'timers left behind').toBe(0);
   await clock.advance(200);
-  stopped.by(start + 300);
+  by(300);
   await clock.advance(200);
   expect(rang).toEqual([300]);
 });
