@@ -6,6 +6,14 @@ const encode = (name: string): string => name.replace(/[%{}]/g, (char) => ESCAPE
 /** The key of a lock. The scripts name two more after it, `…:line` and `…:claims`: of its hash tag, so of its slot in a Cluster. */
 export const lockOf = (prefix: string, name: string): string => `${prefix}:{${encode(name)}}`;
 
+/**
+ * What a command names for these locks. The scripts know the other two keys of a lock by its own, which saves naming them; a Cluster
+ * has to be told. While it moves a slot, key by key, it refuses a command whose keys are not all there (TRYAGAIN), and only
+ * that keeps a script from a lock without its line, which is one that nobody holds.
+ */
+export const named = (locks: readonly string[], cluster: boolean): readonly string[] =>
+  cluster ? [...locks, ...locks.flatMap((lock) => [`${lock}:line`, `${lock}:claims`])] : locks;
+
 /** Where a note is kept, beside what a lock of that name keeps. */
 export const noteOf = (prefix: string, name: string): string => `${lockOf(prefix, name)}:note`;
 

@@ -308,11 +308,11 @@ end`;
 
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: 'b20820919141e6c5026f9721bc1fde839d9d4e95',
+  sha1: 'cee6bd9d2538e6a7a72592bbb9065ee568b95812',
   text: `local TIME = redis.call('TIME')
 local now = TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]
-local replies, done, SECOND = {}, 0, 1000000
-for i = 1, #KEYS do
+local replies, count, done, SECOND = {}, #ARGV / 2, 0, 1000000
+for i = 1, count do
   local asked = ARGV[2 * i - 1]
   if #now ~= 16 or now > asked then break end
   local value = redis.pcall('GET', KEYS[i])
@@ -335,14 +335,14 @@ for i = 1, #KEYS do
   redis.call('SET', KEYS[i], '1 sole ' .. ticket .. asked:sub(34, 38) .. ' ' .. now .. asked:sub(39), 'PX', ARGV[2 * i])
   replies[i], done = reply, i
 end
-if done == #KEYS then return done == 1 and replies[1] or replies end
+if done == count then return done == 1 and replies[1] or replies end
 ${alone}
 ${line}
 ${attempt}
-for i = done + 1, #KEYS do
+for i = done + 1, count do
   replies[i] = safely(attempt, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i], redis.pcall('GET', KEYS[i]))
 end
-return #KEYS == 1 and replies[1] or replies`,
+return count == 1 and replies[1] or replies`,
 };
 
 export const EVICT: Script = {
@@ -413,11 +413,11 @@ return { freed, safely(attempt, KEYS[1], ARGV[2], ARGV[3], redis.pcall('GET', KE
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: '0b0557449742a85b077f07937128b50e4a2c4622',
+  sha1: 'ed09b6333c90619f4d92859dd7998daf475a4910',
   text: `local TIME
 ${handover}
 local replies, done = {}, 0
-for i = 1, #KEYS do
+for i = 1, #ARGV do
   local id = ARGV[i]
   local value = redis.pcall('GET', KEYS[i])
   if not value or value.err or value:sub(47, 47 + #id) ~= id .. ' ' then break end
@@ -430,20 +430,20 @@ for i = 1, #KEYS do
   end
   replies[i], done = 1, i
 end
-if done == #KEYS then return done == 1 and 1 or replies end
+if done == #ARGV then return done == 1 and 1 or replies end
 TIME = TIME or redis.call('TIME')
 ${alone}
 ${line}
 ${release}
-for i = done + 1, #KEYS do
+for i = done + 1, #ARGV do
   replies[i] = safely(release, KEYS[i], ARGV[i], redis.pcall('GET', KEYS[i]))
 end
-return #KEYS == 1 and replies[1] or replies`,
+return #ARGV == 1 and replies[1] or replies`,
 };
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: 'df19d283a7a0b0521f45243ef479758066cc0d4b',
+  sha1: '445ef6bbda38b82adcfd72021df4292d26012652',
   text: `local TIME = redis.call('TIME')
 ${alone}
 ${line}
@@ -472,9 +472,9 @@ local function renew(key, id, ttl, value)
   save()
   return 1
 end
-local replies = {}
-for i = 1, #KEYS do
+local replies, count = {}, #ARGV / 2
+for i = 1, count do
   replies[i] = safely(renew, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i], redis.pcall('GET', KEYS[i]))
 end
-return #KEYS == 1 and replies[1] or replies`,
+return count == 1 and replies[1] or replies`,
 };

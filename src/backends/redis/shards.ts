@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Engine } from './engine.ts';
 import { EngineTime } from './engine-time.ts';
-import { lockOf } from './keys.ts';
+import { lockOf, named } from './keys.ts';
 import type { Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';
 import { slotOf } from './slot.ts';
@@ -52,14 +52,14 @@ export class Shards {
   }
 
   /** What a script for many takes for these. */
-  wire(requests: readonly Request[]): { keys: string[]; args: string[] } {
-    const keys: string[] = [];
+  wire(requests: readonly Request[]): { keys: readonly string[]; args: string[] } {
+    const locks: string[] = [];
     const args: string[] = [];
     for (const request of requests) {
-      keys.push(lockOf(this.#prefix, request.key));
+      locks.push(lockOf(this.#prefix, request.key));
       args.push(...request.args);
     }
-    return { keys, args };
+    return { keys: named(locks, this.#port.cluster), args };
   }
 
   /** An answer per request, of a script for many. */
@@ -70,7 +70,7 @@ export class Shards {
 
   /** The answer of a script for one. */
   askOne(script: Script, { key, args }: Request): Promise<unknown> {
-    return this.#engine.run(script, [lockOf(this.#prefix, key)], args);
+    return this.#engine.run(script, named([lockOf(this.#prefix, key)], this.#port.cluster), args);
   }
 
   /** As `ask`, but in a Cluster silence is an answer too, after `patience` ms: a node that hangs holds nobody else up. */

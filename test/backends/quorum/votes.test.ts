@@ -77,6 +77,22 @@ test('readers share a quorum, and a writer is alone in it', async () => {
   expect((await two.attempt(claim())).granted).toBe(false);
 });
 
+test('a claim that is given back before the nodes are asked is never put to them', async () => {
+  let asked = 0;
+  const nodes = [1, 2, 3].map(() =>
+    told(memory(), (attempt) => {
+      asked++;
+      return attempt;
+    }),
+  );
+  const lock = quorum(nodes);
+  const early = claim();
+  const attempt = lock.attempt(early); // the nodes name themselves first
+  expect(await lock.release(early)).toEqual({ freed: false });
+  await expect(attempt).rejects.toThrow('given back before it was answered');
+  expect(asked, 'nodes asked').toBe(0);
+});
+
 test('permits are refused, with the reason', () => {
   const locks = createLocks(quorum([memory(), memory(), memory()]));
   expect(() => locks.semaphore('s', { permits: 3 })).toThrow(/cannot count permits/);

@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { slotOf } from '../../../src/backends/redis/slot.ts';
-import { createLocks } from '../../../src/index.ts';
+import { createLocks, isLockError, type Lease, type Locks } from '../../../src/index.ts';
 import { askRedis, startRedisCluster } from '../../kit/redis.ts';
 import type { Server, Servers } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
@@ -10,19 +11,27 @@ import { keysAt } from './keys.ts';
 
 const idOf = async ({ port }: Server): Promise<string> => (await askRedis(port, 'CLUSTER MYID')).split('\r\n')[1]!;
 
-/** Moves a slot, key by key, as redis-cli does, and waits a moment in each state. */
-async function move(slot: number, from: Server, to: Server, all: readonly Server[]): Promise<void> {
-  const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 100));
+/** Which of a lock's keys goes first: the string that says who holds, or those that say who stands in line. */
+type Order = 'lock first' | 'lock last';
+
+/** Moves a slot, key by key, as redis-cli does but in a known order, and stays a while in each state. */
+async function move(slot: number, order: Order, from: Server, to: Server, all: readonly Server[]): Promise<void> {
+  const pause = (): Promise<void> => sleep(100);
   await askRedis(to.port, `CLUSTER SETSLOT ${slot} IMPORTING ${await idOf(from)}`);
   await askRedis(from.port, `CLUSTER SETSLOT ${slot} MIGRATING ${await idOf(to)}`);
   await pause();
   for (;;) {
-    const keys = (await askRedis(from.port, `CLUSTER GETKEYSINSLOT ${slot} 1`)).split('\r\n').slice(2, -1);
-    if (keys.length === 0) break;
-    await askRedis(from.port, `MIGRATE 127.0.0.1 ${to.port} ${keys[0]} 0 1000`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const keys = (await askRedis(from.port, `CLUSTER GETKEYSINSLOT ${slot} 10`))
+      .split('\r\n')
+      .filter((_, i) => i % 2 === 0);
+    const [shortest, ...others] = keys.slice(1).sort((a, b) => a.length - b.length);
+    if (!shortest) break;
+    const next = order === 'lock first' ? shortest : (others.at(-1) ?? shortest);
+    expect(await askRedis(from.port, `MIGRATE 127.0.0.1 ${to.port} ${next} 0 1000`), `${next} is moved`).toMatch(
+      /OK|NOKEY/,
+    );
+    await pause();
   }
-  await pause();
   for (const { port } of [to, from, ...all]) await askRedis(port, `CLUSTER SETSLOT ${slot} NODE ${await idOf(to)}`);
 }
 
@@ -48,25 +57,41 @@ describeOn('redis', 'redis-cluster, a slot moved', () => {
       const slot = slotOf(`{${key}}`);
       await using one = createLocks(await fleet.backend(library));
       await using two = createLocks(await fleet.backend(library));
+      await using passing = createLocks(await fleet.backend(library));
       const tokens: bigint[] = [];
       let inside = 0;
       let moving = true;
-      const worker = async (locks: typeof one): Promise<void> => {
+      const work = async ({ token }: Lease): Promise<void> => {
+        expect(++inside, 'inside at once').toBe(1);
+        tokens.push(token);
+        await sleep(5);
+        inside--;
+      };
+      const worker = async (locks: Locks): Promise<void> => {
+        while (moving) await locks.mutex(key).run(work);
+      };
+      // Asks all the time, so also right after a part of the lock was moved. It waits for nothing, and may be told to ask again.
+      const passerBy = async (): Promise<void> => {
         while (moving) {
-          await locks.mutex(key).run(async ({ token }) => {
-            expect(++inside, 'inside at once').toBe(1);
-            tokens.push(token);
-            await new Promise((resolve) => setTimeout(resolve, 5));
-            inside--;
-          });
+          const lease = await passing
+            .mutex(key)
+            .tryAcquire()
+            .catch((error: unknown) => {
+              expect(isLockError(error, 'LOCK_UNAVAILABLE'), `${error}`).toBe(true);
+              return null;
+            });
+          if (lease) await work(lease).finally(() => lease.release());
+          await sleep(1);
         }
       };
-      const workers = [worker(one), worker(two)];
-      await move(slot, from, to, [other]);
+      const workers = [worker(one), worker(two), passerBy()];
+      const done = Promise.all(workers);
+      done.catch(() => {}); // heard below
+      await move(slot, 'lock first', from, to, [other]);
       const before = tokens.length;
-      await move(slot, to, from, [other]);
+      await move(slot, 'lock last', to, from, [other]);
       moving = false;
-      await Promise.all(workers);
+      await done;
       expect(before).toBeGreaterThan(0);
       expect(tokens.length).toBeGreaterThan(before);
       expect(

@@ -1,6 +1,6 @@
 -- Takes holds or, if asked to, takes or keeps places: any number of claims, each on its own. Repeating one is harmless and
 -- a sign of life.
---   KEYS  per claim: lock
+--   KEYS  per claim: lock; of a Cluster, then the others (see src/backends/redis/keys.ts)
 --   ARGV  per claim: what is asked (see include/alone.lua), ms to keep the key
 --   ->    per claim, and of one claim by itself: an array costs the server one write more than the answer
 --         granted  "<ticket> <now>", or <now>, an integer, where that is the ticket
@@ -9,9 +9,9 @@
 --         failed   "! <error>"
 local TIME = redis.call('TIME')
 local now = TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]
-local replies, done, SECOND = {}, 0, 1000000
+local replies, count, done, SECOND = {}, #ARGV / 2, 0, 1000000
 -- The quick way, before anything is defined: nobody is there, and nothing is unusual.
-for i = 1, #KEYS do
+for i = 1, count do
   local asked = ARGV[2 * i - 1]
   -- The first to differ are digits: what is asked begins with its not-after.
   if #now ~= 16 or now > asked then break end
@@ -37,11 +37,11 @@ for i = 1, #KEYS do
   redis.call('SET', KEYS[i], '1 sole ' .. ticket .. asked:sub(34, 38) .. ' ' .. now .. asked:sub(39), 'PX', ARGV[2 * i])
   replies[i], done = reply, i
 end
-if done == #KEYS then return done == 1 and replies[1] or replies end
+if done == count then return done == 1 and replies[1] or replies end
 -- @include alone
 -- @include line
 -- @include attempt
-for i = done + 1, #KEYS do
+for i = done + 1, count do
   replies[i] = safely(attempt, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i], redis.pcall('GET', KEYS[i]))
 end
-return #KEYS == 1 and replies[1] or replies
+return count == 1 and replies[1] or replies

@@ -1,5 +1,5 @@
 -- Forced release of the claim with this ticket, whoever holds it; admits whoever is next and tells them.
---   KEYS  lock
+--   KEYS  lock; of a Cluster, then the others
 --   ARGV  ticket (16 digits)
 --   ->    1 if there was one, else 0
 local TIME = redis.call('TIME')

@@ -1,5 +1,5 @@
 -- Who holds and who waits. Reads only; ids and channels stay here.
---   KEYS  lock
+--   KEYS  lock; of a Cluster, then the others
 --   ->    now, then per living claim: <1 held or 0> <ticket> <lapse> <take> <of> <label>
 local TIME = redis.call('TIME')
 -- @include alone

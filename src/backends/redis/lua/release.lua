@@ -1,12 +1,12 @@
 -- Gives up holds or places, each on its own, and admits whoever is next and tells them. Never too late.
---   KEYS  per handle: lock
+--   KEYS  per handle: lock; of a Cluster, then the others
 --   ARGV  per handle: id
 --   ->    per handle, and of one handle by itself: 1 if there was something to give up, 0 if not, "! <error>"
 local TIME
 -- @include handover
 local replies, done = {}, 0
 -- The quick ways, before the rest is defined: it is alone, or holds all and is followed by one who will.
-for i = 1, #KEYS do
+for i = 1, #ARGV do
   local id = ARGV[i]
   local value = redis.pcall('GET', KEYS[i])
   if not value or value.err or value:sub(47, 47 + #id) ~= id .. ' ' then break end
@@ -19,12 +19,12 @@ for i = 1, #KEYS do
   end
   replies[i], done = 1, i
 end
-if done == #KEYS then return done == 1 and 1 or replies end
+if done == #ARGV then return done == 1 and 1 or replies end
 TIME = TIME or redis.call('TIME')
 -- @include alone
 -- @include line
 -- @include release
-for i = done + 1, #KEYS do
+for i = done + 1, #ARGV do
   replies[i] = safely(release, KEYS[i], ARGV[i], redis.pcall('GET', KEYS[i]))
 end
-return #KEYS == 1 and replies[1] or replies
+return #ARGV == 1 and replies[1] or replies

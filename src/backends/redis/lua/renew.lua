@@ -1,5 +1,5 @@
 -- Sets holds to lapse their ttl from now. Never creates one, never revives one.
---   KEYS  per hold: lock
+--   KEYS  per hold: lock; of a Cluster, then the others
 --   ARGV  per hold: id, ttl ms
 --   ->    per hold, and of one hold by itself: 1 renewed, 0 gone, "! <error>"
 local TIME = redis.call('TIME')
@@ -34,8 +34,8 @@ local function renew(key, id, ttl, value)
   return 1
 end
 
-local replies = {}
-for i = 1, #KEYS do
+local replies, count = {}, #ARGV / 2
+for i = 1, count do
   replies[i] = safely(renew, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i], redis.pcall('GET', KEYS[i]))
 end
-return #KEYS == 1 and replies[1] or replies
+return count == 1 and replies[1] or replies
