@@ -75,13 +75,25 @@ export const redisUrl: EngineUrl = {
     client.on('error', (error: Error & { lastNodeError?: unknown }) => {
       why = error.lastNodeError ?? error; // of a cluster, what a node said; later, the calls that fail tell
     });
-    const connected = bounded(client.connect()).catch((error) => {
-      throw why ?? error;
-    });
+    // With sentinels it gives up for good when one of them names the new primary just while another is asked for it.
+    const again = (): void => {
+      client.connect().catch(() => {}); // its 'error' tells
+    };
+    const connected = bounded(client.connect()).then(
+      () => {
+        client.on('end', again);
+      },
+      (error) => {
+        throw why ?? error;
+      },
+    );
     const backend = redis(client, picked(address, 'prefix'));
     return opened(
       address,
-      owning(backend, () => client.disconnect()),
+      owning(backend, () => {
+        client.off('end', again);
+        client.disconnect();
+      }),
       connected,
     );
   },

@@ -11,7 +11,12 @@ export const sentinelFleet = ({ sentinels, name }: Pick<RedisSentinel, 'sentinel
   return new Fleet({
     ioredis: () => {
       const client = new Redis({ sentinels: addresses, name, failoverDetector: true });
-      return { client, ready: Promise.resolve(), end: () => client.disconnect() };
+      // See the page: it may give up for good during a fail-over.
+      client.on('end', () => client.connect().catch(() => {}));
+      const end = (): void => {
+        client.removeAllListeners('end').disconnect();
+      };
+      return { client, ready: Promise.resolve(), end };
     },
     'node-redis': () => {
       const client = createSentinel({ name, sentinelRootNodes: addresses });
