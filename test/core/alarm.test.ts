@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Alarm } from '../../src/core/alarm.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -57,4 +58,42 @@ test('stopped, it does not ring, until it is set again', async () => {
   by(300);
   await clock.advance(200);
   expect(rang).toEqual([300]);
+});
+
+test('whatever comes and goes, nothing is rung for late, and no timer stays', async () => {
+  const step = fc.oneof(
+    fc.record({ due: fc.integer({ min: 1, max: 5_000 }) }),
+    fc.record({ pass: fc.integer({ min: 1, max: 1_500 }) }),
+    fc.constant({ leave: true as const }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const clock = manualClock();
+      const waiting: number[] = [];
+      const late: number[] = [];
+      const alarm = new Alarm(
+        clock,
+        () => waiting.length > 0,
+        () => {
+          for (const due of waiting.splice(0)) {
+            if (due > clock.now()) alarm.by(waiting[waiting.push(due) - 1]!);
+            else late.push(clock.now() - due);
+          }
+        },
+      );
+      for (const each of steps) {
+        if ('due' in each) alarm.by(waiting[waiting.push(clock.now() + each.due) - 1]!);
+        else if ('pass' in each) await clock.advance(each.pass);
+        else waiting.shift();
+        expect(clock.pending, 'timers at once').toBeLessThanOrEqual(1);
+        expect(
+          waiting.filter((due) => due < clock.now()),
+          'overdue',
+        ).toEqual([]);
+      }
+      waiting.length = 0;
+      await clock.advance(1_000);
+      expect([late.filter((ms) => ms > 0), clock.pending]).toEqual([[], 0]);
+    }),
+  );
 });
