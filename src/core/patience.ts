@@ -3,6 +3,7 @@ import type { Clock } from './clock.ts';
 
 /** A timer that fires this late says that this process stood still: answers may lie unread. ms. */
 const STALL = 20;
+
 interface Call {
   readonly due: number;
   /** Where it stands among those under way; below 0 when it is not. */

@@ -47,7 +47,7 @@ export class Turn<Question, Answer> {
   }
 
   ask(question: Question): Promise<Answer> {
-    if (this.#traffic.commands === 0 && this.#asked.length === 0) return this.#alone(question);
+    if (this.#traffic.commands === 0 && this.#asked.length === 0) return this.#counted(this.#asker.one(question));
     return new Promise((resolve, reject) => {
       this.#asked.push({ question, resolve, reject });
       // Runs when everything that the last reply set off has run.
@@ -62,9 +62,9 @@ export class Turn<Question, Answer> {
     for (const part of parts(asked, share, this.#groupOf)) this.#command(part);
   };
 
-  #alone(question: Question): Promise<Answer> {
+  #counted<T>(answering: Promise<T>): Promise<T> {
     this.#traffic.commands++;
-    return this.#asker.one(question).then(
+    return answering.then(
       (answer) => {
         this.#traffic.commands--;
         return answer;
@@ -79,17 +79,14 @@ export class Turn<Question, Answer> {
   #command(part: Asked<Question, Answer>[]): void {
     if (part.length === 1) {
       const { question, resolve, reject } = part[0]!;
-      this.#alone(question).then(resolve, reject);
+      this.#counted(this.#asker.one(question)).then(resolve, reject);
       return;
     }
-    this.#traffic.commands++;
-    this.#asker.many(part.map(({ question }) => question)).then(
+    this.#counted(this.#asker.many(part.map(({ question }) => question))).then(
       (answers) => {
-        this.#traffic.commands--;
         for (let i = 0; i < part.length; i++) part[i]!.resolve(answers[i]!);
       },
       (error) => {
-        this.#traffic.commands--;
         for (const { reject } of part) reject(error);
       },
     );
