@@ -1,18 +1,16 @@
 import { admitted } from '../../core/admission.ts';
 import type { Standing } from '../../core/backend.ts';
 import { lineOf, type Member } from './names.ts';
-import { children, read, removed } from './nodes.ts';
+import { children, childrenNow, read, removed } from './nodes.ts';
 import { decodeKey } from './paths.ts';
 import type { Connection } from './wire/connection.ts';
-import { sync } from './wire/operations.ts';
 
 /** Nodes read at once: enough to fill the line, too few to hold up the process's own requests. */
 const BATCH = 256;
 
 /** Who stands in the lines of all keys that begin with `prefix`; those of Curator's clients are among them. */
 export async function* census(connection: Connection, root: string, prefix: string): AsyncIterable<Standing> {
-  await connection.request(sync);
-  for (const segment of (await children(connection, root)).sort()) {
+  for (const segment of (await childrenNow(connection, root)).sort()) {
     const key = decodeKey(segment);
     if (key?.startsWith(prefix)) yield* standings(connection, key, `${root}/${segment}`);
   }
@@ -37,8 +35,7 @@ async function* standings(connection: Connection, key: string, parent: string): 
 
 /** Removes the claim with this ticket. Tickets grow along the line, so the search ends early. */
 export async function evicted(connection: Connection, parent: string, ticket: bigint): Promise<boolean> {
-  await connection.request(sync);
-  for (const { name } of lineOf(await children(connection, parent))) {
+  for (const { name } of lineOf(await childrenNow(connection, parent))) {
     const path = `${parent}/${name}`;
     const node = await read(connection, path);
     if (node && node.stat.czxid >= ticket) return node.stat.czxid === ticket && removed(connection, path);

@@ -1,6 +1,6 @@
 import type { Connection } from './wire/connection.ts';
 import { Code, isKeeperError } from './wire/errors.ts';
-import { createContainer, getChildren, getData, type Operation, type Read, remove } from './wire/operations.ts';
+import { createContainer, getChildren, getData, type Operation, type Read, remove, sync } from './wire/operations.ts';
 import type { Acl } from './wire/records.ts';
 
 /** Containers that vanish between being made and being used, in a row, before it is trouble. */
@@ -24,6 +24,16 @@ async function orElse<T, E>(
 /** Names under a node; one that is not there has none. */
 export const children = (connection: Connection, path: string, watcher?: () => void): Promise<string[]> =>
   orElse(connection, getChildren(path), [], watcher);
+
+/**
+ * The same, as of now: a follower answers from what it has applied, which may lack a release that is over, or our own node.
+ * Both at once, since the server answers in order.
+ * @see https://zookeeper.apache.org/doc/current/zookeeperInternals.html (consistency guarantees)
+ */
+export async function childrenNow(connection: Connection, path: string): Promise<string[]> {
+  const [, names] = await Promise.all([connection.request(sync), children(connection, path)]);
+  return names;
+}
 
 /** @returns undefined when it is not there, and then nothing is watched */
 export const read = (connection: Connection, path: string, watcher?: () => void): Promise<Read | undefined> =>

@@ -1,6 +1,6 @@
 import type { Claim, Handle } from '../../core/backend.ts';
 import { isOf, nameOf } from './names.ts';
-import { children, ensureContainer, read, removed, TRIES } from './nodes.ts';
+import { children, childrenNow, ensureContainer, read, removed, TRIES } from './nodes.ts';
 import { encodeKey } from './paths.ts';
 import type { Connection } from './wire/connection.ts';
 import { Code, isKeeperError } from './wire/errors.ts';
@@ -64,7 +64,7 @@ export class Places implements Witness {
   async stand(connection: Connection, claim: Claim): Promise<Stand> {
     const place = this.get(claim.id, connection.session) ?? (await this.#adopt(connection, claim));
     if (place) {
-      const names = await children(connection, this.parent(claim.key));
+      const names = await childrenNow(connection, this.parent(claim.key));
       if (names.includes(place.name)) return { place, names };
       this.lose(claim.id, place);
     }
@@ -112,7 +112,7 @@ export class Places implements Witness {
 
   async #find(connection: Connection, { key, id }: Handle): Promise<string[]> {
     const parent = this.parent(key);
-    const names = await children(connection, parent);
+    const names = await childrenNow(connection, parent);
     return names.filter((name) => isOf(id, name)).map((name) => `${parent}/${name}`);
   }
 
