@@ -39,7 +39,7 @@ export class Lessons {
 
   /** The terms with the lease that the last holders would have needed. */
   async lengthen(terms: Terms): Promise<Terms> {
-    this.#before = read(await this.#tried(() => this.#notes.read(this.#group)));
+    this.#before = read(await this.#tried(() => this.#notes.read(this.#group), terms.wait || PATIENCE));
     const lease = Math.min(this.#before?.lease ?? 0, this.#cap);
     return lease > terms.ttl ? { ...terms, ttl: lease } : terms;
   }
@@ -48,10 +48,10 @@ export class Lessons {
   async leave(took: number, ttl: number): Promise<void> {
     const lesson = learn(this.#before, took, ttl, this.#cap);
     if (!lesson && !this.#before) return;
-    await this.#tried(() => this.#notes.write(this.#group, lesson && written(lesson), DAY));
+    await this.#tried(() => this.#notes.write(this.#group, lesson && written(lesson), DAY), PATIENCE);
   }
 
-  #tried<T>(ask: () => Promise<T>): Promise<T | undefined> {
-    return this.#engine.bounded(ask, PATIENCE, () => 'a note').catch(() => undefined);
+  #tried<T>(ask: () => Promise<T>, within: number): Promise<T | undefined> {
+    return this.#engine.bounded(ask, Math.min(within, PATIENCE), () => 'a note').catch(() => undefined);
   }
 }

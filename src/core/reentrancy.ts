@@ -135,7 +135,8 @@ export async function obtain(space: Space, key: string, seats: Seats, terms: Ter
     if (lease !== 'ended') return lease;
   }
   const lessons = Lessons.of(space, key, terms);
-  const hold = await space.line(key).obtain(seats, lessons ? await lessons.lengthen(terms) : terms);
+  const learnt = lessons ? await lessons.lengthen(terms) : terms;
+  const hold = await space.line(key).obtain(seats, learnt);
   if (!hold) return undefined;
   if (!lessons) return new HeldLease(space.engine, hold, () => hold.leave());
   return new HeldLease(space.engine, hold, async () => {

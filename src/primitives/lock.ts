@@ -24,6 +24,8 @@ export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = Loc
 export interface Taking<L, O> {
   /** The key, or the keys, for people. */
   readonly name: string;
+  /** What it is made of, where that is more than one lock. */
+  readonly parts?: readonly Taking<AnyLease, LockOptions>[];
   /** What of a call's options is about locking in general. */
   lockOptions(options: O | undefined): LockOptions | undefined;
   /** Undefined when `wait` is 0 and it cannot be had now. */

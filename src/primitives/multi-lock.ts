@@ -17,7 +17,8 @@ export function multiLock(
   parts: readonly LockObject<AnyLease, LockOptions>[],
   layers: readonly (LockOptions | undefined)[],
 ): MultiLock {
-  const sorted = parts.map(({ taking }) => taking).sort((a, b) => (a.name < b.name ? -1 : 1));
+  // Of locks that are several themselves, the parts: as a whole they would stand out of the order.
+  const sorted = parts.flatMap(({ taking }) => taking.parts ?? [taking]).sort((a, b) => (a.name < b.name ? -1 : 1));
   const twin = sorted.find((part, i) => part.name === sorted[i + 1]?.name);
   if (twin)
     throw new LockError('LOCK_INVALID', `all() was given the key ${JSON.stringify(twin.name)} twice`, {
@@ -48,6 +49,7 @@ export function multiLock(
 
   const taking: Taking<MultiLease, LockOptions> = {
     name: sorted.map(({ name }) => name).join(', '),
+    parts: sorted,
     lockOptions: (options) => options,
     obtain,
     inside: (lease, fn) =>

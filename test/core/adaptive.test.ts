@@ -85,11 +85,7 @@ test('a group shares what it learns, over keys; after a day it is forgotten', as
 
 test('an engine whose notes fail or hang is a lock without lessons', async () => {
   for (const trouble of [() => Promise.reject(new Error('down')), () => new Promise<never>(() => {})]) {
-    const engine = memory({ clock });
-    const backend = Object.assign(Object.create(engine), {
-      ...Object.fromEntries(['attempt', 'renew', 'release', 'close'].map((name) => [name, bound(engine, name)])),
-      notes: { read: trouble, write: trouble },
-    }) as Backend;
+    const backend = Object.assign(memory({ clock }), { notes: { read: trouble, write: trouble } });
     const lock = createLocks(backend, { clock }).mutex('job', { ...ADAPTIVE, ttl: 10_000 });
     const acquired = lock.acquire();
     await clock.advance(1_000);
@@ -101,8 +97,26 @@ test('an engine whose notes fail or hang is a lock without lessons', async () =>
     expect(await released).toBe(true);
   }
 });
-const bound = (engine: Backend, name: string) =>
-  (engine as unknown as Record<string, (...args: unknown[]) => unknown>)[name]!.bind(engine);
+
+test('nobody waits for a lesson longer than for the lock', async () => {
+  const backend = Object.assign(memory({ clock }), { notes: { read: () => new Promise<never>(() => {}) } });
+  const holder = await createLocks(backend, { clock }).mutex('job').acquire();
+  const waiting = createLocks(backend, { clock }).mutex('job', ADAPTIVE).acquire({ wait: 100 });
+  const refused = expect(waiting).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+  await clock.advance(200);
+  await refused;
+  await holder.release();
+});
+
+test('locks that are closed while a lesson is read take nothing', async () => {
+  const { promise: lesson, resolve: tell } = Promise.withResolvers<undefined>();
+  const backend = Object.assign(memory({ clock }), { notes: { read: () => lesson } });
+  const locks = createLocks(backend, { clock });
+  const acquired = expect(locks.mutex('job', ADAPTIVE).acquire()).rejects.toMatchObject({ code: 'LOCK_CLOSED' });
+  await locks.close();
+  tell(undefined);
+  await acquired;
+});
 
 test('what cannot be is refused when the lock is made', () => {
   const locks = createLocks(memory());
