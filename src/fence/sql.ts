@@ -46,9 +46,11 @@ export function sqlFence(query: Query, resource: string, options: SqlFenceOption
       const update = `DO UPDATE SET newest = EXCLUDED.newest WHERE ${quoted}.newest <= EXCLUDED.newest`;
       return changedBy(await run(`${insert} ON CONFLICT (resource) ${update}`, values)) > 0;
     }
-    // What MySQL counts as changed depends on a flag of the connection, so the row is read back.
+    // What MySQL counts as changed depends on a flag of the connection, so the row is read back. For update: a plain read shows
+    // what the transaction's first read saw, and so hides the newer mark that this statement has left as it was
+    // (https://dev.mysql.com/doc/refman/8.4/en/innodb-consistent-read.html).
     await run(`${insert} ON DUPLICATE KEY UPDATE newest = GREATEST(newest, VALUES(newest))`, values);
-    const mine = `SELECT newest = CAST(${first} AS UNSIGNED) AS mine FROM ${quoted} WHERE resource = ${second}`;
+    const mine = `SELECT newest = CAST(${first} AS UNSIGNED) AS mine FROM ${quoted} WHERE resource = ${second} FOR UPDATE`;
     const [row] = rowsOf(await run(mine, values.toReversed()));
     return Number(row?.mine) === 1;
   }

@@ -226,6 +226,16 @@ for (const [dialect, start, open] of DATABASES) {
       await expect(fence.claim(1n)).rejects.toThrow(FENCED);
     });
 
+    test('a transaction that began to read before the newer claim is refused all the same', async () => {
+      const fence = sqlFence(database.query, 'snapshot', { dialect });
+      await fence.claim(1n);
+      await database.transaction(async (query) => {
+        await query('SELECT newest FROM holdfast_fences', []); // where reads repeat, this is what they show from here on
+        await fence.claim(2n);
+        await expect(fence.claim(1n, query)).rejects.toThrow(FENCED);
+      });
+    });
+
     test('as a column, checks and writes in one statement', async () => {
       await database.query('CREATE TABLE rows_with_fence (id int, value int, fence bigint NOT NULL)', []);
       await database.query('INSERT INTO rows_with_fence VALUES (1, 0, 0)', []);
