@@ -20,8 +20,9 @@ const config: ViteUserConfig = defineConfig({
     pool: 'forks',
     // Most files start servers of their own, which need the cores too.
     maxWorkers: 2,
-    // Real servers on a shared machine stall now and then. A law that is broken is broken twice in a row; a stall is not.
-    // Only on CI: at the desk a flaky test should hurt.
+    // Real servers on a shared machine stall now and then, and a stall is seldom there twice. But neither is a law that is broken
+    // now and then: the summary names every test that needed the second try (test/run/summary.ts), and each is to be looked
+    // into. Only on CI: at the desk a flaky test should hurt.
     retry: process.env.CI ? 1 : 0,
     testTimeout: 20_000,
     hookTimeout: 60_000,

@@ -2,12 +2,21 @@ import { expect, test } from 'vitest';
 import { MissingProgram } from '../kit/programs.ts';
 import { type Report, summary } from './summary.ts';
 
+const file = (
+  status: string,
+  ...tests: readonly [status: string, ...failures: string[]][]
+): Report['testResults'][0] => ({
+  name: `${process.cwd()}/test/some.test.ts`,
+  status,
+  assertionResults: tests.map(([status, ...failureMessages]) => ({ status, fullName: 'a law', failureMessages })),
+});
+
 const report = (counts: Partial<Report> = {}): Report => ({
   numPassedTests: 3,
   numFailedTests: 0,
   numPendingTests: 0,
   numTodoTests: 0,
-  testResults: [{ status: 'passed', assertionResults: [{ status: 'passed' }] }],
+  testResults: [file('passed', ['passed'])],
   ...counts,
 });
 
@@ -20,8 +29,7 @@ test('the last line is the counts alone', () => {
 });
 
 test('a file that failed without a failing test counts as one', () => {
-  const leaky = { status: 'failed', assertionResults: [{ status: 'passed' }] };
-  const broken = { status: 'failed', assertionResults: [{ status: 'failed' }] };
+  const [leaky, broken] = [file('failed', ['passed']), file('failed', ['failed', 'Error: broken'])];
   const seen = report({ numFailedTests: 1, testResults: [leaky, broken] });
   expect(last(seen, 1, [], false)).toBe('3 passed, 2 failed');
 });
@@ -42,4 +50,13 @@ test('what could not be run is told, and fails the run on CI, except MongoDB', (
   expect(mongodb).toMatch(/^!! NOT RUN: mongodb needs mongod, .* set MONGO_URL/);
   expect(summary(report(), 0, absent, false).failed).toBe(0);
   expect(last(report(), 0, absent, true)).toBe('3 passed, 1 failed');
+});
+
+test('what passed only at the second try is told, and why it failed at the first', () => {
+  const testResults = [file('passed', ['passed'], ['passed', 'AssertionError: two hold it\n    at check'])];
+  expect(summary(report({ testResults }), 0, [], true).lines).toEqual([
+    '!! PASSED AT THE SECOND TRY: test/some.test.ts > a law: AssertionError: two hold it',
+    '',
+    '3 passed, 0 failed',
+  ]);
 });

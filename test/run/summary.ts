@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import type { MissingProgram } from '../kit/programs.ts';
 
 /** The part of vitest's JSON report that is used. */
@@ -7,18 +8,36 @@ export interface Report {
   readonly numPendingTests: number;
   readonly numTodoTests: number;
   readonly testResults: readonly {
+    /** The file. */
+    readonly name: string;
     readonly status: string;
-    readonly assertionResults: readonly { readonly status: string }[];
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName: string;
+      /** Of every try, also where the last one passed. */
+      readonly failureMessages: readonly string[];
+    }[];
   }[];
 }
 
 /** There is no package of it to install. */
 const OPTIONAL = 'mongodb';
 
+/** Tests that passed only when they were run again: the run is not failed for them, but somebody has to look. */
+const secondTries = ({ testResults }: Report): string[] =>
+  testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults
+      .filter(({ status, failureMessages }) => status === 'passed' && failureMessages.length > 0)
+      .map(({ fullName, failureMessages: [first = ''] }) => {
+        const why = first.split('\n', 1)[0];
+        return `!! PASSED AT THE SECOND TRY: ${relative(process.cwd(), name)} > ${fullName}: ${why}`;
+      }),
+  );
+
 /**
- * What to print after vitest's own summary: what could not be run, loudly, and the counts as the last line. Whatever made
- * the run fail is counted: a test, a file that could not be loaded or left something behind, an error that no test
- * caught, and, on CI, a part that could not be run.
+ * What to print after vitest's own summary: what could not be run or was run twice, loudly, and the counts as the last line.
+ * Whatever made the run fail is counted: a test, a file that could not be loaded or left something behind, an error that no
+ * test caught, and, on CI, a part that could not be run.
  */
 export function summary(
   report: Report | undefined,
@@ -38,7 +57,8 @@ export function summary(
   const lines = absent.map(
     (reason) => `!! NOT RUN${fatal.includes(reason) ? ' (fails: CI=true)' : ''}: ${reason.message}`,
   );
-  if (report === undefined) lines.push(`!! vitest ended with exit code ${exitCode} and no report`);
+  if (report) lines.push(...secondTries(report));
+  else lines.push(`!! vitest ended with exit code ${exitCode} and no report`);
   lines.push('', `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
   return { lines, failed };
 }
