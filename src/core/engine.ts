@@ -17,6 +17,7 @@ export class Engine {
   /** How much is under way, and the bell that rings when nothing is. */
   #underWay = 0;
   #over = false;
+  readonly #pauses = new Set<Bell>();
   readonly #idle: Bell;
   readonly #patience: Patience;
   readonly backend: Backend;
@@ -112,6 +113,14 @@ export class Engine {
     if (--this.#underWay === 0) this.#idle.ring();
   }
 
+  /** Waits on purpose; not beyond the end of it all. */
+  async pause(ms: number): Promise<void> {
+    const bell = new Bell(this.clock);
+    this.#pauses.add(bell);
+    await bell.sleep(ms);
+    this.#pauses.delete(bell);
+  }
+
   /** Settled when nothing is under way and nothing is left to clean up, or after `PATIENCE`; then nothing more is tried. */
   async quiet(): Promise<void> {
     const limit = new Bell(this.clock);
@@ -127,6 +136,7 @@ export class Engine {
     this.#idle.ring();
     this.#patience.rest();
     this.#over = true;
+    for (const bell of this.#pauses) bell.ring();
   }
 
   /** The call, or a rejection when it takes too long. A late answer is dropped: whoever gave up settles the outcome. */

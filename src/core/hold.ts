@@ -34,7 +34,7 @@ export class Hold {
   word: number;
   /** When the next renewal is due; Infinity when none is. */
   renewAt: number;
-  /** Settled when no renewal is under way. */
+  /** Of the renewal that is under way, if one is. Never rejects. */
   renewing: Promise<unknown> | undefined;
   /** Callers inside: the one it was granted to, and those who re-entered. */
   users = 1;
@@ -183,6 +183,12 @@ export class Hold {
     return this.users === 0 ? this.#keeper.release(this) : Promise.resolve(false);
   }
 
+  /** Gives the hold up, however many are inside. Whether that freed it. */
+  abandon(reason: string): Promise<boolean> {
+    this.lose(reason);
+    return this.#keeper.release(this);
+  }
+
   /** No more of it: released, passed on, or ended. */
   close(): void {
     this.#over = true;
@@ -196,6 +202,10 @@ export class Hold {
     const tenure = { since: this.tenure.since, passes: this.tenure.passes + 1 };
     const next = new Hold(this.#engine, this.claim, granted, terms, this.#keeper, tenure);
     next.#doubt = this.#doubt;
+    if (this.renewing) {
+      next.renewing = this.renewing;
+      next.renewAt = Number.POSITIVE_INFINITY; // until it is answered
+    }
     return next;
   }
 

@@ -119,7 +119,7 @@ export class LocalLine implements HoldKeeper {
       const [answer] = await engine.renew([{ ...hold.claim, ttl }], PATIENCE).catch(() => []);
       return typeof answer === 'object';
     }
-    await new Promise<void>((resolve) => engine.clock.after(rest, resolve));
+    await engine.pause(rest);
     return this.#giveBack(hold, wish);
   }
 

@@ -72,6 +72,7 @@ export class Renewal {
     const answers = await renewing;
     for (const [i, { id, ttl }] of claims.entries()) {
       const hold = this.#holds.get(id);
+      if (hold) hold.renewing = undefined;
       if (!hold || hold.loss) continue;
       const answer = 'error' in answers ? 'unknown' : answers[i];
       const late = this.#engine.clock.now() >= hold.deadline; // whoever looked meanwhile was told that it is over

@@ -43,12 +43,7 @@ export class Space {
     await undefined; // so that lines made from here on find the space closed
     const lines = [...this.#lines];
     for (const [key, line] of lines) line.close(closed(key, this.engine.backend.name));
-    for (const hold of [...this.renewal.holds]) {
-      hold.lose('its Locks were closed');
-      hold.close();
-      this.renewal.remove(hold);
-      this.engine.withdraw(hold.claim);
-    }
+    for (const hold of [...this.renewal.holds]) void hold.abandon('its Locks were closed');
     this.renewal.close();
     await this.engine.quiet();
     await this.engine.backend.close();

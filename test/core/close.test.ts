@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/backend.ts';
 import { createLocks } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
 test('closing waits for an attempt under way, so that what it is granted is given back before the engine is closed', async () => {
@@ -53,4 +54,31 @@ test('closing takes no longer than the patience with an engine that does not ans
   });
   await clock.advance(6_000);
   expect(closed).toBe(true);
+});
+
+test('closing keeps minHold: the key stays taken for the rest of it, without the process', async () => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  const locks = createLocks(engine, { clock });
+  const others = createLocks(engine, { clock }).mutex('job');
+  await locks.mutex('job').acquire({ minHold: '1m' });
+  await locks.close();
+  await clock.advance(59_000);
+  expect(await others.tryAcquire(), 'before the minute is over').toBeNull();
+  await clock.advance(2_000);
+  const lease = await others.tryAcquire();
+  expect(lease, 'after it').not.toBeNull();
+  await lease!.release();
+});
+
+test('where holds cannot lapse by themselves, closing does not stay for minHold, nor leaves a timer for it', async () => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  const locks = createLocks(around(engine, { traits: { ...engine.traits, lapses: false } }), { clock });
+  const lease = await locks.mutex('job').acquire({ minHold: '1h' });
+  const released = lease.release();
+  const closed = locks.close();
+  await clock.advance(6_000);
+  await Promise.all([closed, released]);
+  expect(clock.pending, 'timers left behind').toBe(0);
 });

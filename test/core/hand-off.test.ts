@@ -87,3 +87,32 @@ test('a waiter that gives up leaves its place in line to the next', async () => 
   await (await patient).release();
   expect(new Set(asked.map(({ id }) => id)).size, 'places in line').toBe(1);
 });
+
+test('an extension waits for a renewal that was sent before the hold passed on: it would set the shorter lease last', async () => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  const arriving: (() => void)[] = [];
+  const backend = around(engine, {
+    async renew(claims) {
+      await new Promise<void>((arrive) => arriving.push(arrive));
+      return engine.renew(claims);
+    },
+  });
+  const locks = createLocks(backend, { clock, ttl: 9_000, handOff: { within: '1m' } });
+  const first = await locks.mutex('key').acquire();
+  const waiting = locks.mutex('key').acquire();
+  await clock.advance(3_500);
+  expect(arriving, 'the renewal is on its way').toHaveLength(1);
+  await first.release();
+  const second = await waiting;
+  expect(second.token, 'it passed on').toBe(first.token + 1n);
+  const extended = second.extend(60_000);
+  await clock.advance(1);
+  expect(arriving, 'before the renewal is answered').toHaveLength(1);
+  arriving[0]!();
+  await clock.advance(1);
+  arriving[1]!();
+  await extended;
+  expect(second.remaining).toBeGreaterThan(50_000);
+  await second.release();
+});
