@@ -3,6 +3,7 @@ import { createClient } from 'redis';
 import { type RedisOptions as Options, redis } from '../../../src/backends/redis/index.ts';
 import type { RedisClient } from '../../../src/backends/redis/port.ts';
 import type { Backend } from '../../../src/core/backend.ts';
+import { around } from '../../../src/testing/around.ts';
 
 export type Library = 'ioredis' | 'node-redis';
 export const LIBRARIES: readonly Library[] = ['ioredis', 'node-redis'];
@@ -17,6 +18,18 @@ interface Opened {
   readonly ready: Promise<unknown>;
   end(): unknown;
 }
+
+/**
+ * A backend that ends its clients when it is closed. A suite opens hundreds: kept until the end they fill the heap, until
+ * collecting garbage stops the process for longer than a lease lasts.
+ */
+export const owning = (backend: Backend, clients: readonly Pick<Opened, 'end'>[]): Backend =>
+  around(backend, {
+    async close() {
+      await backend.close();
+      for (const { end } of clients) await end();
+    },
+  });
 
 /** How a client of each library is opened. */
 export type Openers = Readonly<Record<Library, () => Opened>>;
@@ -40,7 +53,7 @@ export class Fleet implements AsyncDisposable {
   readonly #port: number;
   readonly #login: Login;
   readonly #openers: Openers;
-  readonly #ends: (() => unknown)[] = [];
+  readonly #ends = new Set<() => unknown>();
 
   constructor(server: number | Openers, login: Login = {}) {
     this.#port = typeof server === 'number' ? server : 0;
@@ -52,29 +65,38 @@ export class Fleet implements AsyncDisposable {
   ioredis(options: RedisOptions = {}): Redis {
     const client = singleIoredis(this.#port, this.#login, options);
     client.on('error', () => {}); // faults are what these tests are for
-    this.#ends.push(() => client.disconnect());
+    this.#ends.add(() => client.disconnect());
     return client;
+  }
+
+  async open(library: Library): Promise<Pick<Opened, 'client' | 'end'>> {
+    const opened = this.#openers[library]();
+    const end = (): unknown => (this.#ends.delete(end) ? opened.end() : undefined);
+    this.#ends.add(end);
+    opened.client.on('error', () => {});
+    await opened.ready;
+    return { client: opened.client, end };
   }
 
   async client(library: Library): Promise<RedisClient> {
-    const { client, ready, end } = this.#openers[library]();
-    client.on('error', () => {});
-    this.#ends.push(end);
-    await ready;
-    return client;
+    return (await this.open(library)).client;
   }
 
   async backend(library: Library = 'ioredis', options?: Options): Promise<Backend> {
-    return this.over(await this.client(library), options);
+    const opened = await this.open(library);
+    const backend = redis(opened.client, options);
+    const close = (): unknown => backend.close();
+    this.#ends.add(close);
+    return owning(backend, [opened, { end: () => this.#ends.delete(close) }]);
   }
 
   over(client: RedisClient, options?: Options): Backend {
     const backend = redis(client, options);
-    this.#ends.push(() => backend.close());
+    this.#ends.add(() => backend.close());
     return backend;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const end of this.#ends.reverse()) await end();
+    for (const end of [...this.#ends].reverse()) await end();
   }
 }

@@ -4,7 +4,7 @@ import type { Subject } from '../../../src/testing/index.ts';
 import { startRedisNodes } from '../../kit/redis.ts';
 import type { Servers } from '../../kit/server.ts';
 import { describeConformance, describeOn } from '../../kit/suite.ts';
-import { Fleet, LIBRARIES, type Library } from '../redis/fleet.ts';
+import { Fleet, LIBRARIES, type Library, owning } from '../redis/fleet.ts';
 
 describeOn('redis', 'redlock', () => {
   let nodes: Servers;
@@ -19,8 +19,11 @@ describeOn('redis', 'redlock', () => {
     await nodes[Symbol.asyncDispose]();
   });
 
-  const open = async (library: Library, prefix: string) =>
-    redlock(await Promise.all(fleets.map((fleet) => fleet.client(library))), { prefix });
+  const open = async (library: Library, prefix: string) => {
+    const opened = await Promise.all(fleets.map((fleet) => fleet.open(library)));
+    const clients = opened.map(({ client }) => client);
+    return owning(redlock(clients, { prefix }), opened);
+  };
   const subject = (library: Library): Subject => ({
     name: `redlock over ${library}`,
     open: () => open(library, library),
