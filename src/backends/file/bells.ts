@@ -1,12 +1,14 @@
-import { rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { resolve, sep } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import { isBeside, makePrivate, socketDirectory, socketName } from './sockets.ts';
 
-/** What says that nobody listens under a name any more: on Windows a pipe's name goes with its process. */
-const DEAD = process.platform === 'win32' ? 'ENOENT' : 'ECONNREFUSED';
+/** On Windows a socket is a pipe, whose name goes with its process. */
+const isPipe = process.platform === 'win32';
+/** What says that nobody listens under a name any more. */
+const DEAD = isPipe ? 'ENOENT' : 'ECONNREFUSED';
 /** Connections in a row that end at once without a verdict, before a process is left to expiry. */
 const TRIES = 5;
 /** ms that farewells may take, and that a process may need from having a name to listening under it. */
@@ -54,16 +56,21 @@ export class Bells {
   /** Without a socket (no rights, no room for its name) a process is not rung: it still asks by itself. */
   static async open(file: string, clock: Clock, ear: Ear): Promise<Bells> {
     const directory = socketDirectory(file);
-    const name = socketName(clock.id());
+    const [made, name] = [socketName(clock.id()), socketName(clock.id())];
     const server = createServer().unref();
     try {
       makePrivate(directory);
+      // In a cluster it would listen in the primary, and outlive its process, unless it is its own.
+      const at = { path: resolve(directory, isPipe ? name : made), exclusive: true };
       await new Promise<void>((listening, failed) => {
-        server.once('error', failed).listen(resolve(directory, name), listening);
+        server.once('error', failed).listen(at, listening);
       });
       server.removeAllListeners('error');
+      // Node removes the name it made when it ends by itself, and then nobody could tell that it is dead.
+      if (!isPipe) renameSync(at.path, resolve(directory, name));
       return new Bells(directory, isBeside(directory, file) ? name : resolve(directory, name), server, clock, ear);
     } catch {
+      server.close();
       return new Bells(directory, '', undefined, clock, ear);
     }
   }
@@ -80,8 +87,7 @@ export class Bells {
 
   /** Buries who died while nobody watched, with the sockets they left behind. */
   async tidy(): Promise<void> {
-    const entries =
-      this.name === '' || process.platform === 'win32' ? [] : await readdir(this.#directory).catch(() => []);
+    const entries = this.name === '' || isPipe ? [] : await readdir(this.#directory).catch(() => []);
     for (const entry of entries) {
       const bell = this.name.includes(sep) ? resolve(this.#directory, entry) : entry;
       if (bell === this.name) continue;
@@ -92,6 +98,8 @@ export class Bells {
 
   async close(): Promise<void> {
     this.#closed = true;
+    // The name goes first: this process is not dead, and what it could not give back is left to expiry.
+    if (this.#server) this.#remove(this.name);
     this.#server?.close();
     for (const caller of this.#callers) caller.destroy();
     const links = [...this.#links.values()];
@@ -143,9 +151,15 @@ export class Bells {
   #bury(bell: string): void {
     if (this.#closed) return;
     this.#ear.died(bell).then(
-      () => rmSync(this.#path(bell), { force: true }),
+      () => this.#remove(bell),
       () => {},
     );
+  }
+
+  #remove(bell: string): void {
+    try {
+      if (!isPipe) rmSync(this.#path(bell), { force: true });
+    } catch {} // without the right to, or because it is no socket: it stays
   }
 
   #listen(caller: Socket): void {

@@ -17,7 +17,7 @@ export interface House {
 export class Turn {
   /** Who was admitted because another left. */
   readonly called: Row[] = [];
-  /** The processes that a new waiter stands behind. */
+  /** The processes that a new waiter stands behind, or that were in the way of one that did not wait. */
   ahead: readonly string[] = [];
   readonly #house: House;
   readonly #sql: Statements;
@@ -46,10 +46,14 @@ export class Turn {
     else if (claim.queue || line.admits(claim)) {
       const ticket = this.#house.draw(claim.span, claim.atLeast ?? 0n);
       if (line.join(claim, ticket, this.#house.bell)) return grantOf({ ticket }, claim);
-      // The line ahead only shrinks, so whoever is in the way is seen now.
-      this.ahead = this.#sql.bellsAhead.all(key, ticket).map(({ bell }) => String(bell));
-    }
+      this.#sees(key, ticket);
+    } else this.#sees(key, Number.MAX_SAFE_INTEGER); // may come back, and must not find a dead holder again
     return { granted: false, retryAfter };
+  }
+
+  /** The line ahead only shrinks, so whoever is in the way is seen now. */
+  #sees(key: Uint8Array, ticket: number): void {
+    this.ahead = this.#sql.bellsAhead.all(key, ticket).map(({ bell }) => String(bell));
   }
 
   renew(claim: Claim): Renewal {

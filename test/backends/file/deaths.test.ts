@@ -6,6 +6,7 @@ import type { Locks } from '../../../src/index.ts';
 import { startWorker, type WorkerProcess } from '../../kit/processes.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { until } from '../../kit/wait.ts';
+import type { ClusterCalls } from './cluster.worker.ts';
 import { LocksFile, length } from './locks-file.ts';
 import type { FileCalls } from './worker.ts';
 
@@ -104,6 +105,37 @@ describeOn('file', 'a file, and processes that die or stop', () => {
     await holder.call('close');
     await holder.end();
     expect((await got(waiter)).at - closed).toBeLessThan(TOLD);
+  });
+
+  test('a process that ends by itself, and releases nothing, is replaced at once', async () => {
+    const holder = await start();
+    await holder.call('acquire', 'k');
+    const waiter = await waiting('k');
+    const ended = machineTime();
+    await holder.call('finish');
+    expect((await got(waiter)).at - ended).toBeLessThan(TOLD);
+    await holder.end();
+  });
+
+  test('a worker of a cluster that is killed is replaced at once', async () => {
+    await using cluster = await startWorker<ClusterCalls>(new URL('./cluster.worker.ts', import.meta.url));
+    await cluster.call('hold', at.path, 'k');
+    const waiter = await waiting('k');
+    const died = machineTime();
+    await cluster.call('kill');
+    expect((await got(waiter)).at - died).toBeLessThan(TOLD);
+  });
+
+  test('who only tries finds the key of a killed holder free at once', async () => {
+    const holder = await start();
+    await holder.call('acquire', 'k');
+    const had = async (): Promise<boolean> => {
+      const lease = await locks.mutex('k').tryAcquire();
+      return (await lease?.release()) ?? false;
+    };
+    expect(await had()).toBe(false);
+    await holder.kill();
+    await until('it can be had', had, TOLD);
   });
 
   test('a holder that is stopped past its ttl is replaced then, and finds its lease lost', async () => {

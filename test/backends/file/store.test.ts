@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -114,6 +114,14 @@ describeOn('file', 'the locks file', () => {
       });
     }
     expect(await handOver(other, one)).toBeLessThan(TOLD);
+  });
+
+  test('what is no socket among the sockets disturbs nobody', async () => {
+    await using at = new LocksFile();
+    mkdirSync(join(at.bells, 'a folder'), { recursive: true, mode: 0o700 });
+    writeFileSync(join(at.bells, 'a file'), '');
+    await token(at.open());
+    await until('they were looked at', () => !existsSync(join(at.bells, 'a file')));
   });
 
   test('check tells what endangers locks', async () => {

@@ -37,6 +37,11 @@ const calls = {
     lost: isLockError(lease!.signal.reason) ? lease!.signal.reason.code : undefined,
   }),
   close: () => locks.close(),
+  /** Ends as a program does that has nothing left to do: nothing is released, nothing closed. */
+  finish() {
+    process.removeAllListeners('disconnect');
+    setImmediate(() => process.disconnect()); // after the answer
+  },
   /** From here on this process dies whenever it is about to ring another. */
   dieBeforeRinging() {
     Bells.prototype.ring = () => process.kill(process.pid, 'SIGKILL');
