@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Backend, Traits } from '../../core/backend.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { invalid, shown } from '../../core/errors.ts';
@@ -33,7 +34,7 @@ export function file({ path, durability = 'process', prefix = 'holdfast', clock 
   if (durability !== 'process' && durability !== 'power') {
     throw invalid(`durability is ${shown(durability)}; it must be 'process' or 'power'`);
   }
-  return new FileBackend(path, durability, checkPrefix(prefix), clock, traits(durability));
+  return new FileBackend(resolve(path), durability, checkPrefix(prefix), clock, traits(durability));
 }
 
 const traits = (durability: Durability): Traits => ({

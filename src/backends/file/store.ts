@@ -1,5 +1,5 @@
 import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { faultOf, isBusy, unavailable } from './faults.ts';
 import { networkOf } from './file-system.ts';
@@ -27,6 +27,7 @@ const LOOK = 10;
 export class Store {
   /** The file itself, whatever links lead to it. */
   readonly path: string;
+  readonly #given: string;
   readonly #db: DatabaseSync;
   readonly #sql: Statements;
   readonly #inode: number;
@@ -35,8 +36,9 @@ export class Store {
 
   /** @throws LockError `LOCK_UNAVAILABLE`, with the file as it was. */
   constructor(path: string, durability: Durability) {
+    this.#given = path;
     try {
-      this.path = create(resolve(path));
+      this.path = create(path);
     } catch (error) {
       throw unavailable(path, 'let this user create and write files there, or give another path', error);
     }
@@ -90,12 +92,12 @@ export class Store {
     );
   }
 
-  /** Whether the file was deleted or replaced: whoever opens it now gets another one. */
+  /** Whether the file, or a link that led to it, was deleted or replaced: whoever opens it now gets another one. */
   get replaced(): boolean {
     const now = machineTime();
     if (now < this.#lookAgain) return false;
     this.#lookAgain = now + LOOK;
-    return statSync(this.path, { throwIfNoEntry: false })?.ino !== this.#inode;
+    return statSync(this.#given, { throwIfNoEntry: false })?.ino !== this.#inode;
   }
 
   close(): void {
@@ -120,6 +122,7 @@ export class Store {
           `its format is ${format}, this release knows ${FORMAT}; use the newest everywhere`,
         );
       }
+      const now = machineTime();
       const claimed = db.prepare('SELECT 1 FROM claim LIMIT 1').get() !== undefined;
       if (claimed && boot !== this.#boot && isSameBoot(boot, this.#boot)) {
         throw unavailable(
@@ -127,7 +130,14 @@ export class Store {
           'processes in another time namespace lock in it: their clock is another; share one',
         );
       }
-      const ahead = db.prepare('SELECT 1 FROM claim WHERE joined > ? LIMIT 1').get(machineTime());
+      const ahead = db.prepare('SELECT 1 FROM claim WHERE joined > ? LIMIT 1').get(now);
+      const alive = db.prepare('SELECT 1 FROM claim WHERE lapses > ? LIMIT 1').get(now);
+      if (alive && !ahead && boot !== this.#boot && (boot === '' || this.#boot === '')) {
+        throw unavailable(
+          this.path,
+          'of those that lock in it not all can tell which start of the machine this is; let all read /proc/sys/kernel/random/boot_id, or none',
+        );
+      }
       if (boot !== this.#boot || ahead) {
         db.exec('DELETE FROM claim; DELETE FROM note');
         db.prepare('UPDATE ledger SET boot = ?, last = last + ?').run(this.#boot, LEAP);

@@ -6,6 +6,7 @@ import { file } from '../../../src/backends/file/index.ts';
 import { createLocks, isLockError, type Lease } from '../../../src/index.ts';
 import { startWorker } from '../../kit/processes.ts';
 import { describeOn } from '../../kit/suite.ts';
+import { until } from '../../kit/wait.ts';
 import { LocksFile, token } from './locks-file.ts';
 import type { FileCalls } from './worker.ts';
 
@@ -69,6 +70,20 @@ describeOn('file', 'a locks file that cannot be used', () => {
       await expect(at.open().mutex('k').tryAcquire()).rejects.toMatchObject(refusal('time namespace'));
       expect(await lease.release()).toBe(true);
       expect(await token(at.open())).toBeGreaterThan(lease.token);
+    },
+  );
+
+  test.skipIf(process.platform !== 'linux')(
+    'locked by who cannot tell which start of the machine this is: refused until that has lapsed',
+    async () => {
+      await using at = new LocksFile();
+      const lease = await at.open().mutex('k').acquire({ ttl: 600, renew: false });
+      at.tamper((db) => db.exec("UPDATE ledger SET boot = ''"));
+      const other = at.open();
+      await expect(other.mutex('k').tryAcquire()).rejects.toMatchObject(refusal('start of the machine'));
+      expect(lease.held).toBe(true);
+      await until('it has lapsed', async () => (await token(other)) > lease.token);
+      expect(lease.held).toBe(false);
     },
   );
 

@@ -1,12 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { file } from '../../../src/backends/file/index.ts';
 import type { Locks } from '../../../src/index.ts';
+import { startWorker } from '../../kit/processes.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { until } from '../../kit/wait.ts';
 import { LocksFile, length, token } from './locks-file.ts';
+import type { FileCalls } from './worker.ts';
 
 /** Half of core's safety net: who is served within this was told, and did not ask by itself. ms. */
 const TOLD = 1_000;
@@ -81,6 +83,30 @@ describeOn('file', 'the locks file', () => {
     await until('the loss', () => lease.signal.aborted);
     expect(lease.held).toBe(false);
     expect(await token(other)).toBeGreaterThan(0n);
+  });
+
+  test('a link that leads to another file from now on ends the holds in the old one', async () => {
+    await using at = new LocksFile('current', 'locks.db');
+    const current = dirname(at.path);
+    for (const name of ['one', 'two']) mkdirSync(join(at.folder, name));
+    symlinkSync('one', current);
+    const lease = await at.open().mutex('k').acquire({ ttl: 600 });
+    rmSync(current);
+    symlinkSync('two', current);
+    const other = at.open();
+    await token(other, 'another key');
+    await until('the loss', () => lease.signal.aborted);
+    expect(await token(other)).toBeGreaterThan(0n);
+  });
+
+  test('a relative path is of where it was given, wherever the process goes then', async () => {
+    await using at = new LocksFile();
+    const elsewhere = join(at.folder, 'elsewhere');
+    mkdirSync(elsewhere);
+    await using worker = await startWorker<FileCalls>(new URL('./worker.ts', import.meta.url));
+    await worker.call('openIn', at.folder, 'locks.db', elsewhere);
+    await worker.call('acquire', 'k');
+    expect(await at.open().mutex('k').tryAcquire()).toBeNull();
   });
 
   test('a path too long for a socket has its sockets elsewhere, and waiters are woken all the same', async () => {

@@ -16,6 +16,12 @@ const calls = {
   open(path: string) {
     locks = createLocks(file({ path }));
   },
+  /** As `open`, by a relative path, and then goes elsewhere. */
+  openIn(folder: string, path: string, elsewhere: string) {
+    process.chdir(folder);
+    calls.open(path);
+    process.chdir(elsewhere);
+  },
   /** Root may write everything; anybody else may not. */
   dropRights() {
     if (process.getuid!() === 0) process.setuid!(65_534);
