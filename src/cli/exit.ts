@@ -13,6 +13,8 @@ export const EXIT = {
   /** As the shells have it. */
   NOT_EXECUTABLE: 126,
   NOT_FOUND: 127,
+  /** As of a process that SIGPIPE ended: nobody reads what it prints. */
+  UNREAD: 141,
 } as const;
 
 /** An error that is one exit code. */

@@ -39,4 +39,7 @@ process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
   if (!/SQLite is an experimental/.test(String(warning))) Reflect.apply(emitWarning, process, [warning, ...rest]);
 };
 
+// Who reads us has had enough, as `| head` has.
+process.stdout.on('error', () => process.exit(EXIT.UNREAD));
+
 process.exitCode = await main(process.argv.slice(2));

@@ -6,7 +6,7 @@ import { startRedis } from '../kit/redis.ts';
 import type { Server } from '../kit/server.ts';
 import { describeOn } from '../kit/suite.ts';
 import { until } from '../kit/wait.ts';
-import { Desk, hasTerminal, type Shell } from './shell.ts';
+import { Desk, hasTerminal, MAIN, Shell } from './shell.ts';
 
 const HOLD = ['--', 'sh', '-c', 'echo ready; read line'] as const;
 
@@ -147,6 +147,26 @@ test.runIf(hasTerminal)('release asks in a terminal, and no is no', async () => 
   holder.child.stdin.end('\n');
 });
 
+test.runIf(hasTerminal)(
+  'release takes it from those it has shown, not from who has it by the time of the answer',
+  async () => {
+    using desk = new Desk();
+    await using shown = desk.start('run', 'asked', ...HOLD);
+    await shown.prints('ready');
+    await using next = desk.start('run', 'asked', ...HOLD);
+    await using shell = desk.terminal(['release', '--force', 'asked', '--reason', 'a test']);
+    await shell.prints('[y/N]');
+    shown.child.stdin.end('\n');
+    await next.prints('ready');
+    shell.child.stdin.write('y\n');
+    const { code, stdout } = await shell.end();
+    expect(stdout).toContain('Nobody held it.');
+    expect(code).toBe(1);
+    next.child.stdin.end('\n');
+    expect((await next.end()).code).toBe(0);
+  },
+);
+
 test.runIf(hasTerminal)('watch fits the terminal and leaves it as it was', async () => {
   using desk = new Desk();
   await using shell = desk.terminal(['watch'], { rows: 4, cols: 20 });
@@ -157,6 +177,15 @@ test.runIf(hasTerminal)('watch fits the terminal and leaves it as it was', async
   expect(shell.stdout.startsWith('\u001b[?1049h')).toBe(true);
   expect(shell.stdout.endsWith('\u001b[?1049l')).toBe(true);
   holder.child.stdin.end('\n');
+});
+
+test('who has read enough ends it, without a word', async () => {
+  using desk = new Desk();
+  const line = '"$0" "$1" watch --json --every 100 | head -n 1';
+  await using shell = new Shell('sh', ['-c', line, process.execPath, MAIN], { env: desk.env });
+  const { stdout, stderr } = await shell.end();
+  expect(stdout).toMatch(/^\{"at":\d+,"standings":\[\]\}\n$/);
+  expect(stderr).toBe('');
 });
 
 test('a table is cut at the width, and a page at the height', () => {

@@ -37,25 +37,27 @@ check the fencing token. Exit code: 0 somebody was evicted; 1 nobody was.`,
       throw new UsageError(`--ticket is ${JSON.stringify(ticket)}, not a number`);
     await using locks = await open(url);
     const wanted = ticket === undefined ? undefined : BigInt(ticket);
-    if (!yes && !(await agreed(locks, key!, wanted))) return EXIT.NO;
-    const evicted = await locks.forceRelease(key!, { reason, ticket: wanted });
+    const hit = yes ? [wanted] : await agreed(locks, key!, wanted);
+    if (!hit) return EXIT.NO;
+    let evicted = 0;
+    for (const each of hit) evicted += await locks.forceRelease(key!, { reason, ticket: each });
     console.log(evicted === 0 ? 'Nobody held it.' : `Evicted ${evicted === 1 ? 'one holder' : `${evicted} holders`}.`);
     return evicted === 0 ? EXIT.NO : EXIT.OK;
   },
 });
 
-/** Shows whom it would hit, and asks. */
-async function agreed(locks: Locks, key: string, ticket: bigint | undefined): Promise<boolean> {
+/** Shows whom it would hit, and asks. Just these: whoever holds it by the time of the answer was not asked about. */
+async function agreed(locks: Locks, key: string, ticket: bigint | undefined): Promise<bigint[] | undefined> {
   if (!process.stdin.isTTY) throw new UsageError('there is no terminal to ask on: say --yes');
   const hit = (standing: Standing): boolean => ticket === undefined || standing.ticket === ticket;
   const line = (await linesOf(locks.inspect(key))).find((each) => each.key === key);
   const holders = line?.holders.filter(hit) ?? [];
-  if (holders.length === 0) return true;
+  if (holders.length === 0) return [];
   console.log(details({ key, holders, waiters: [] }).join('\n'));
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {
     const answer = await terminal.question('They may be working on it right now. Take it away? [y/N] ');
-    return /^y(es)?$/i.test(answer.trim());
+    return /^y(es)?$/i.test(answer.trim()) ? holders.map((holder) => holder.ticket) : undefined;
   } finally {
     terminal.close();
   }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { milliseconds } from '../../core/duration.ts';
+import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
 import { EXIT, lineOf } from '../exit.ts';
@@ -25,7 +26,7 @@ export const watch = command({
 
 It asks the engine as often as it looks, and with many keys that is work: mind a server that is busy.`,
   async run({ values, positionals: [prefix = ''] }) {
-    const every = milliseconds(values.every ?? '1s', '--every', { min: 100, max: 3_600_000 });
+    const every = milliseconds(time(values.every ?? '1s'), '--every', { min: 100, max: 3_600_000 });
     await using locks = await open(values.url);
     using ended = new Interruption();
     using screen = values.json ? undefined : new Screen();
