@@ -19,6 +19,7 @@ export interface Tls {
 export function tlsOf({ params }: Address, always = false): Tls | undefined {
   const wanted = params.get('tls') ?? String(always);
   if (wanted !== 'true' && wanted !== 'false') throw invalid('tls must be true or false, as in ?tls=true');
+  if (always && wanted === 'false') throw invalid('the URL asks for TLS, and tls is false');
   const files = TLS_PARAMS.slice(1).flatMap((name) => {
     const path = params.get(name);
     return path === null ? [] : [[name, contents(name, path)] as const];

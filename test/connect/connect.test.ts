@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connect } from '../../src/connect/index.ts';
 import { isLockError, type LockError } from '../../src/index.ts';
-import { startRedis } from '../kit/redis.ts';
+import { askRedis, startRedis } from '../kit/redis.ts';
 import { chosen } from '../kit/selection.ts';
 import { describeOn } from '../kit/suite.ts';
 import { until } from '../kit/wait.ts';
@@ -102,6 +102,15 @@ describeOn('redis', 'a Redis', () => {
     await until('the connections are gone', async () => (await clientsOf(server.port)) === 0);
   });
 
+  test('is not even asked when the prefix is bad', async () => {
+    await using server = await startRedis();
+    const connections = async (): Promise<number> =>
+      Number(/total_connections_received:(\d+)/.exec(await askRedis(server.port, 'INFO stats'))![1]);
+    const before = await connections();
+    expect((await refusal(plus(server.url, 'prefix=a/b'), CANARY)).code).toBe('LOCK_INVALID');
+    expect(await connections()).toBe(before + 1); // to ask
+  });
+
   test('has the database of the path, and no other', async () => {
     await using server = await startRedis();
     await using locks = await connect(`${server.url}/1`);
@@ -122,6 +131,7 @@ test.each([
   ['a lone %', 'redis://nobody:canary%@h', /%25/],
   ['two hosts for one server', 'redis://nobody:canary@h1,h2', /names one server/],
   ['a file without a path', 'file:', /needs a path/],
+  ['TLS that is asked for and refused', 'rediss://nobody:canary@h?tls=false', /TLS, and tls is false/],
   ['certificates without TLS', 'etcd://nobody:canary@h?tls=false&ca=/x', /cannot be read|need TLS/],
 ])('%s is refused, and its password not shown', async (_title, url, message) => {
   const error = await refusal(url, 'canary');

@@ -71,6 +71,7 @@ export const redisUrl: EngineUrl = {
     const ioredis = await driver('ioredis', () => import('ioredis'));
     const { redis } = await import('../../backends/redis/index.ts');
     const client = CLIENTS[address.scheme]!(ioredis, address);
+    const backend = redis(client, picked(address, 'prefix')); // may refuse, and then nobody would end a connection
     let why: unknown;
     client.on('error', (error: Error & { lastNodeError?: unknown }) => {
       why = error.lastNodeError ?? error; // of a cluster, what a node said; later, the calls that fail tell
@@ -87,7 +88,6 @@ export const redisUrl: EngineUrl = {
         throw why ?? error;
       },
     );
-    const backend = redis(client, picked(address, 'prefix'));
     return opened(
       address,
       owning(backend, () => {
