@@ -68,6 +68,7 @@ class Visit {
       this.began = true;
       const tell = () => lost.reject(lease.signal.reason);
       if (onLoss === 'reject') lease.signal.addEventListener('abort', tell, { once: true });
+      if (onLoss === 'reject' && lease.signal.aborted) tell(); // of the method around this one, whose hold it shares
       try {
         return await withLease(lease, this.#work);
       } finally {

@@ -83,7 +83,7 @@ export function planOf(options: LockedOptions & KeyOption): Plan {
     onBusy: busy as Plan['onBusy'],
     onLoss: oneOf(onLoss, ['signal', 'reject'], 'onLoss'),
     locks,
-    lock: impatient ? { wait: 0, ...lock } : lock,
+    lock: impatient ? { ...lock, wait: lock.wait ?? 0 } : lock,
   };
 }
 

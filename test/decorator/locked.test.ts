@@ -63,6 +63,11 @@ test('skip gives undefined, at once, and does not run it', async () => {
   expect(stage.inside).toBe(1);
 });
 
+test('a wait that is undefined is not given: busy still means something', async () => {
+  await using _ = await locks.mutex('k').acquire();
+  expect(await locked({ key: 'k', onBusy: 'skip', wait: undefined }, async () => 1)()).toBeUndefined();
+});
+
 test.each([
   ['{0}', ['a'], 'k:a'],
   ['{0}:{1}', ['a', 2n], 'k:a:2'],
@@ -193,6 +198,18 @@ test('a loss is told to the method by its signal, and to the caller if asked for
   expect(await work('signal')()).toBe('done');
   await expect(work('reject')()).rejects.toMatchObject({ code: 'LOCK_LOST' });
   expect(told).toEqual(['LOCK_LOST', 'LOCK_LOST']);
+  ended.resolve();
+});
+
+test('a method that re-enters a hold that is being lost has its caller told at once', async () => {
+  const ended = Promise.withResolvers<void>();
+  const inner = locked({ key: 'k', onLoss: 'reject' }, () => ended.promise);
+  const outer = locked({ key: 'k', renew: false, ttl: 600, notice: 400 }, async () => {
+    await once(currentLease().signal, 'abort');
+    expect(currentLease().held).toBe(true);
+    return inner();
+  });
+  await expect(outer()).rejects.toMatchObject({ code: 'LOCK_LOST' });
   ended.resolve();
 });
 
