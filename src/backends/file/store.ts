@@ -182,8 +182,9 @@ function makeDirectory(directory: string): void {
 
 /** Looks, and changes nothing. */
 function identify(db: DatabaseSync, path: string): void {
+  const made = tables(db) > 0; // first: another process may just be making it, tables and application in one step
   const { application_id: application } = db.prepare('PRAGMA application_id').get() as { application_id: number };
-  if (application !== APPLICATION && (application !== 0 || tables(db) > 0)) {
+  if (application !== APPLICATION && (application !== 0 || made)) {
     throw unavailable(path, 'it belongs to another application: give another path; nothing in it was changed');
   }
   const { quick_check: answer } = db.prepare('PRAGMA quick_check(1)').get() as { quick_check: string };

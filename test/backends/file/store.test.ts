@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { file } from '../../../src/backends/file/index.ts';
+import { machineTime } from '../../../src/backends/file/machine.ts';
 import type { Locks } from '../../../src/index.ts';
 import { startWorker } from '../../kit/processes.ts';
 import { describeOn } from '../../kit/suite.ts';
@@ -37,6 +38,17 @@ describeOn('file', 'the locks file', () => {
     expect(mode(dirname(at.path))).toBe(0o700);
     expect(mode(at.bells)).toBe(0o700);
     for (const suffix of ['', '-wal', '-shm']) expect(mode(at.path + suffix), suffix).toBe(0o600);
+  });
+
+  test('is made by several processes at the same moment, and refuses none of them', async () => {
+    await using at = new LocksFile();
+    await using crew = new AsyncDisposableStack();
+    const start = () => startWorker<FileCalls>(new URL('./worker.ts', import.meta.url));
+    const workers = (await Promise.all([start(), start(), start(), start()])).map((worker) => crew.use(worker));
+    for (let round = 0; round < 60; round++) {
+      const moment = machineTime() + 3;
+      await Promise.all(workers.map((worker) => worker.call('openAt', `${at.path}-${round}`, moment)));
+    }
   });
 
   test('tokens grow though nothing is kept of a key that is not in use', async () => {

@@ -22,6 +22,13 @@ const calls = {
     calls.open(path);
     process.chdir(elsewhere);
   },
+  /** Takes and gives back, for the first time at just this moment of the machine's. */
+  async openAt(path: string, moment: number) {
+    while (machineTime() < moment);
+    calls.open(path);
+    await locks.mutex('k').run(() => {});
+    await locks.close();
+  },
   /** Root may write everything; anybody else may not. */
   dropRights() {
     if (process.getuid!() === 0) process.setuid!(65_534);
