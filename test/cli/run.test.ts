@@ -6,6 +6,7 @@ import { startRedis } from '../kit/redis.ts';
 import type { Server } from '../kit/server.ts';
 import { describeOn } from '../kit/suite.ts';
 import { until } from '../kit/wait.ts';
+import { startZookeeper } from '../kit/zookeeper.ts';
 import { Desk, hasTerminal, type Shell } from './shell.ts';
 
 let desk: Desk;
@@ -193,6 +194,19 @@ describeOn('redis', 'holdfast run that loses its lock', () => {
     } finally {
       server.resume();
     }
+  });
+});
+
+describeOn('zookeeper', 'holdfast run on an engine that keeps a key only as long as the process lives', () => {
+  test('a signal ends the rest of --min-hold, and frees the key', async () => {
+    await using server = await startZookeeper();
+    const run = ['run', 'nightly', '--url', server.url, '--wait', '0'];
+    await using shell = desk.start(...run, '--min-hold', '1h', '--', 'echo', 'done');
+    await shell.prints('done');
+    expect(await desk.run(...run, '--', 'true')).toMatchObject({ code: 75 });
+    shell.child.kill('SIGTERM');
+    expect(await shell.end()).toMatchObject({ code: 0 });
+    expect(await desk.run(...run, '--', 'true')).toMatchObject({ code: 0 });
   });
 });
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { hostname } from 'node:os';
 import { basename } from 'node:path';
 import type { AnyLease } from '../../core/lease.ts';
@@ -76,10 +77,16 @@ export const run = command({
       );
     } finally {
       // One that is lost is given up in the background: the engine may not even answer.
-      if (!lease.signal.aborted) await lease.release();
+      if (!lease.signal.aborted) await released(lease);
     }
   },
 });
+
+/** Until the end of `--min-hold`, where only a process that lives can keep the key; a signal ends that, and the key is free. */
+async function released(lease: AnyLease): Promise<void> {
+  using interruption = new Interruption();
+  await Promise.race([lease.release(), once(interruption.signal, 'abort')]);
+}
 
 type Kind = { readonly shared?: boolean; readonly permits?: string };
 type Taken = AnyLease & { readonly token?: bigint };
