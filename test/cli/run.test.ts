@@ -7,7 +7,7 @@ import type { Server } from '../kit/server.ts';
 import { describeOn } from '../kit/suite.ts';
 import { until } from '../kit/wait.ts';
 import { startZookeeper } from '../kit/zookeeper.ts';
-import { Desk, hasTerminal, type Shell } from './shell.ts';
+import { Desk, hasTerminal, MAIN, Shell } from './shell.ts';
 
 let desk: Desk;
 beforeAll(() => {
@@ -239,6 +239,18 @@ describe.runIf(hasTerminal)('holdfast run in a terminal', () => {
     shell.child.stdin.write('on\n');
     await shell.prints('read on');
     expect((await shell.end()).code).toBe(0);
+  });
+
+  test('^Z does not stop it in a pipeline either, where its command would run on without it', async () => {
+    const script = join(desk.folder, 'pipeline');
+    const run = [process.execPath, MAIN, 'run', 'piped', '--ttl', '600ms', '--', 'sh', '-c', 'echo ready; sleep 30'];
+    writeFileSync(script, `${run.map((word) => `'${word}'`).join(' ')} | cat\nsleep 30\n`);
+    // With job control, as a user's own shell: a group that nobody could continue is never stopped.
+    const env = { ...desk.env, SHELL: '/bin/sh' };
+    await using shell = new Shell('script', ['-qefc', `sh -m ${script}`, '/dev/null'], { env });
+    await shell.prints('ready');
+    shell.child.stdin.write('\x1a');
+    expect(await desk.run('run', 'piped', '--wait', '2s', '--', 'true')).toMatchObject({ code: 75 });
   });
 
   test('a script that runs it has the terminal back', async () => {

@@ -39,6 +39,10 @@ const loss = (signal: AbortSignal): Promise<void> =>
 
 /** What a user or a system tells a process, and what therefore is for the command. */
 const PASSED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT'] as const;
+/** ^Z: in a pipeline it would stop us alone, and the command would run on past the lease. */
+const REFUSED = 'SIGTSTP';
+
+const ignore = (): void => {};
 
 /** Keeps what comes until there is a command to hear it. */
 class Signals implements Disposable {
@@ -51,6 +55,7 @@ class Signals implements Disposable {
 
   constructor() {
     for (const name of PASSED_ON) process.on(name, this.#hear);
+    process.on(REFUSED, ignore);
   }
 
   passTo(group: ProcessGroup): void {
@@ -60,5 +65,6 @@ class Signals implements Disposable {
 
   [Symbol.dispose](): void {
     for (const name of PASSED_ON) process.off(name, this.#hear);
+    process.off(REFUSED, ignore);
   }
 }
