@@ -134,15 +134,22 @@ describe.each(['file', 'redis'] as const)('on %s', (engine) => {
   });
 });
 
-test.runIf(hasTerminal)('release asks in a terminal, and no is no', async () => {
+const noes = [
+  ['no', 'n\n'],
+  ['^C', '\x03'],
+  ['^D', '\x04'],
+] as const;
+test.runIf(hasTerminal).each(noes)('release asks in a terminal, and %s is no', async (_name, answer) => {
   using desk = new Desk();
   await using holder = desk.start('run', 'asked', ...HOLD);
   await holder.prints('ready');
   await using shell = desk.terminal(['release', '--force', 'asked', '--reason', 'a test']);
   await shell.prints('[y/N]');
   expect(shell.stdout).toContain('holds');
-  shell.child.stdin.write('n\n');
-  expect((await shell.end()).code).toBe(1);
+  shell.child.stdin.write(answer);
+  const { code, stdout } = await shell.end();
+  expect(stdout).not.toContain('holdfast:');
+  expect(code).toBe(1);
   expect(holder.child.exitCode).toBeNull();
   holder.child.stdin.end('\n');
 });

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import type { Locks, Standing } from '../../index.ts';
 import { command } from '../command.ts';
@@ -56,7 +57,10 @@ async function agreed(locks: Locks, key: string, ticket: bigint | undefined): Pr
   console.log(details({ key, holders, waiters: [] }).join('\n'));
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {
-    const answer = await terminal.question('They may be working on it right now. Take it away? [y/N] ');
+    const answer = await Promise.race([
+      terminal.question('They may be working on it right now. Take it away? [y/N] ').catch(() => ''),
+      once(terminal, 'close').then(() => ''), // ^C and ^D: a question that is still open is never answered in Node 22
+    ]);
     return /^y(es)?$/i.test(answer.trim()) ? holders.map((holder) => holder.ticket) : undefined;
   } finally {
     terminal.close();
