@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../../core/clock.ts';
 import { invalid, shown } from '../../core/errors.ts';
 import { checkPrefix } from '../../core/key.ts';
 import { FileBackend } from './backend.ts';
+import { machineBoot } from './machine.ts';
 import type { Durability } from './store.ts';
 
 export type { Durability } from './store.ts';
@@ -40,8 +41,8 @@ export function file({ path, durability = 'process', prefix = 'holdfast', clock 
 const traits = (durability: Durability): Traits => ({
   seats: 'counted',
   fair: true,
-  // Elsewhere a new start of the machine is not always seen, so that a power cut might bring tickets back.
-  fencing: process.platform === 'linux' || durability === 'power' ? 'always' : 'durable',
+  // Where the system does not name its starts, one is not always seen, so that a power cut might bring tickets back.
+  fencing: machineBoot() !== '' || durability === 'power' ? 'always' : 'durable',
   spans: true,
   wakes: 'mailbox',
   lapses: true,
