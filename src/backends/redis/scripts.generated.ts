@@ -135,7 +135,7 @@ local function no_seats()
 end
 local function open(lock_key, value)
   lock, line, claims = lock_key, line_of(lock_key), claims_of(lock_key)
-  far, soonest, empty = 0, nil, false
+  far, soonest, empty, whole = 0, nil, false, nil
   last = last_of(value)
   if value:sub(1, 7) == '1 sole ' then
     local record = value:sub(8)
@@ -308,7 +308,7 @@ end`;
 
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: 'cee6bd9d2538e6a7a72592bbb9065ee568b95812',
+  sha1: '3623e48b853fa94ceb721c4ee22431b744626e75',
   text: `local TIME = redis.call('TIME')
 local now = TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]
 local replies, count, done, SECOND = {}, #ARGV / 2, 0, 1000000
@@ -347,7 +347,7 @@ return count == 1 and replies[1] or replies`,
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: 'c1b98fc24da36610779e2d499697bc0d8586ae78',
+  sha1: 'fcbcdbc62208b26d0ce6d78fe471fc186d88ae7a',
   text: `local TIME = redis.call('TIME')
 ${alone}
 local value = redis.call('GET', KEYS[1])
@@ -401,7 +401,7 @@ return replies`,
 
 export const PASS: Script = {
   name: 'pass',
-  sha1: '6391ba0bfd68c50a92829f032b14028aa632d22f',
+  sha1: 'b8dfaa44c1a3affa0a3b42d397196443b5cd0834',
   text: `local TIME = redis.call('TIME')
 ${alone}
 ${line}
@@ -413,7 +413,7 @@ return { freed, safely(attempt, KEYS[1], ARGV[2], ARGV[3], redis.pcall('GET', KE
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: 'ed09b6333c90619f4d92859dd7998daf475a4910',
+  sha1: '445804aebb776c76f940b664ec009af36b3e91ea',
   text: `local TIME
 ${handover}
 local replies, done = {}, 0
@@ -443,7 +443,7 @@ return #ARGV == 1 and replies[1] or replies`,
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: '445ef6bbda38b82adcfd72021df4292d26012652',
+  sha1: '429896fe4da806876701fd538a9c24c94c339204',
   text: `local TIME = redis.call('TIME')
 ${alone}
 ${line}

@@ -121,6 +121,22 @@ describeOn('redis', 'redis and its settings', () => {
     ]);
   });
 
+  test('keys that share a command stay apart: beside one that is held alone, another keeps its room', async () => {
+    const backend = await fleet.backend();
+    const [alone, next] = [wish('alone'), wish('alone')];
+    const readers = Array.from({ length: 2 }, () => wish('read', {}, SHARED));
+    const permits = Array.from({ length: 2 }, () => wish('five', {}, { take: 1, of: 5 }));
+    for (const claim of [alone, ...readers, ...permits]) granted(await backend.attempt(claim));
+    await backend.attempt(next);
+    const all = [alone, ...readers, ...permits];
+    expect(await backend.renew(all)).toEqual(all.map(({ ttl }) => ({ validFor: ttl })));
+    granted(await backend.attempt(wish('read', { queue: false }, SHARED)));
+    const only = wish('five', {}, { take: 1, of: 1 });
+    await backend.attempt(only);
+    await backend.release(permits[0]!);
+    expect((await backend.attempt(only)).granted, 'the other permit is still held').toBe(false);
+  });
+
   test('a line that lost its lock key is a lock that was deleted: the next one starts anew', async () => {
     const backend = await fleet.backend();
     const client = fleet.ioredis();

@@ -50,7 +50,7 @@ end
 -- The state, from what the lock's key says: `1 sole` or `1 line`.
 local function open(lock_key, value)
   lock, line, claims = lock_key, line_of(lock_key), claims_of(lock_key)
-  far, soonest, empty = 0, nil, false
+  far, soonest, empty, whole = 0, nil, false, nil
   last = last_of(value)
   if value:sub(1, 7) == '1 sole ' then
     local record = value:sub(8)
