@@ -100,9 +100,12 @@ const handover = `local function hand_over(key, value, now)
   local lapse = ('%016.0f'):format(seen + ttl * 1000)
   local gone, keep = value:match('^(%S+) (%d+)$', 47)
   if lapse <= now or lapse / 1000 + 43200000 > keep + 0 then return false end
-  local heard = redis.pcall('PUBLISH', channel, record:sub(1, 16) .. ' ' .. id .. ' ' .. ttl)
-  if type(heard) ~= 'number' or heard == 0 then return false end
   redis.call('ZREM', line, gone)
+  local heard = redis.pcall('PUBLISH', channel, record:sub(1, 16) .. ' ' .. id .. ' ' .. ttl)
+  if type(heard) ~= 'number' or heard == 0 then
+    redis.call('ZADD', line, '-' .. value:sub(30, 45), gone)
+    return false
+  end
   redis.call('HDEL', claims, gone)
   redis.call('ZADD', line, '-' .. lapse, id)
   redis.call('SET', key, value:sub(1, 29) .. lapse .. ' ' .. id .. ' ' .. keep, 'PXAT', keep)
@@ -413,7 +416,7 @@ return { freed, safely(attempt, KEYS[1], ARGV[2], ARGV[3], redis.pcall('GET', KE
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: '445804aebb776c76f940b664ec009af36b3e91ea',
+  sha1: '5dbad741ca67e9f25061ef37d4463489ba3880ec',
   text: `local TIME
 ${handover}
 local replies, done = {}, 0

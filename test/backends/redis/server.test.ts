@@ -180,6 +180,23 @@ describeOn('redis', 'redis and its settings', () => {
     expect(await backend.renew([other])).toEqual([{ validFor: other.ttl }]);
   });
 
+  test('a primary that is cut off from its replicas refuses a release, and tells nobody that it is their turn', async () => {
+    await using own = await startRedis();
+    await using near = new Fleet(own.port);
+    const backend = await near.backend();
+    const [holder, waiter] = [wish('cut-off'), wish('cut-off')];
+    await using mail = await Mail.of(backend, waiter);
+    granted(await backend.attempt(holder));
+    await backend.attempt(waiter);
+    await askRedis(own.port, 'CONFIG SET min-replicas-to-write 1');
+    await expect(backend.release(holder)).rejects.toThrow(/NOREPLICAS/);
+    await askRedis(own.port, 'CONFIG SET min-replicas-to-write 0');
+    expect((await backend.attempt(waiter)).granted).toBe(false);
+    expect(mail.wakes, 'told, and not granted').toEqual([]);
+    expect(await backend.release(holder)).toMatchObject({ freed: true });
+    expect((await mail.next())?.ticket).toBe(granted(await backend.attempt(waiter)).ticket);
+  });
+
   test('a replica may be promoted: an attempt on it is an unknown outcome, not a refusal', async () => {
     await using replica = await startRedis({ replicaof: ['127.0.0.1', `${server.port}`] });
     await using near = new Fleet(replica.port);

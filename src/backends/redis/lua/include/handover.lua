@@ -13,10 +13,14 @@ local function hand_over(key, value, now)
   -- Half a day: as save() of line.lua has it, which would make the keys live longer.
   local gone, keep = value:match('^(%S+) (%d+)$', 47)
   if lapse <= now or lapse / 1000 + 43200000 > keep + 0 then return false end
-  -- Last, since it cannot be taken back. Unheard: the general way passes over it.
-  local heard = redis.pcall('PUBLISH', channel, record:sub(1, 16) .. ' ' .. id .. ' ' .. ttl)
-  if type(heard) ~= 'number' or heard == 0 then return false end
+  -- Written before it is told: a server that takes no writes (cut off from its replicas, or one itself by now) ends here.
   redis.call('ZREM', line, gone)
+  local heard = redis.pcall('PUBLISH', channel, record:sub(1, 16) .. ' ' .. id .. ' ' .. ttl)
+  if type(heard) ~= 'number' or heard == 0 then
+    -- Unheard: the general way passes over it.
+    redis.call('ZADD', line, '-' .. value:sub(30, 45), gone)
+    return false
+  end
   redis.call('HDEL', claims, gone)
   redis.call('ZADD', line, '-' .. lapse, id)
   redis.call('SET', key, value:sub(1, 29) .. lapse .. ' ' .. id .. ' ' .. keep, 'PXAT', keep)
