@@ -446,7 +446,7 @@ return #ARGV == 1 and replies[1] or replies`,
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: '429896fe4da806876701fd538a9c24c94c339204',
+  sha1: 'ae352d341c1ccdf00a5e4f08eb31302ddb4a887f',
   text: `local TIME = redis.call('TIME')
 ${alone}
 ${line}
@@ -461,8 +461,7 @@ local function renew(key, id, ttl, value)
     local mine, seats, old, rest = value:match('^(%S+) (%d+ %d+) (%d+)(.*)$', 47)
     if mine ~= id or value:sub(30, 45) + old * 1000 <= time then return 0 end
     first_write(key, lapse)
-    local state = ('%s%s %s %s %s%s'):format(value:sub(1, 29), now, id, seats, ttl, rest)
-    redis.call('SET', key, state, 'PX', ttl + DAY)
+    set_sole(key, value:sub(8, 23), id .. ' ' .. seats .. ' ' .. ttl .. rest, value:sub(25, 28), ttl + DAY)
     return 1
   end
   open(key, value)

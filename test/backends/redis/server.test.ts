@@ -225,6 +225,16 @@ describeOn('redis', 'redis and its settings', () => {
     expect(await client.keys('holdfast:{idle}*')).toEqual(['holdfast:{idle}']);
   });
 
+  test('a key outlives a last ticket that is days ahead of the clock, also when its hold was renewed', async () => {
+    const backend = await fleet.backend();
+    const DAYS = 3 * 86_400_000;
+    const claim = wish('ahead', { atLeast: BigInt(Date.now() + DAYS) * 1_000n });
+    granted(await backend.attempt(claim));
+    await backend.renew([claim]);
+    await backend.release(claim);
+    expect(await fleet.ioredis().pttl('holdfast:{ahead}')).toBeGreaterThan(DAYS);
+  });
+
   test('a key prefix of the client itself keeps its locks apart, and inspect sees them', async () => {
     const apart = fleet.over(fleet.ioredis({ keyPrefix: 'app[1]:' }));
     granted(await apart.attempt(wish('prefixed')));
