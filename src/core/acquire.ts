@@ -1,5 +1,5 @@
 import { type Answer, answerTo, type Riding } from './answer.ts';
-import type { Claim, Grant } from './backend.ts';
+import { type Claim, type Grant, PLACE_TTL } from './backend.ts';
 import { deadlineOf, type Granted } from './deadline.ts';
 import type { Engine } from './engine.ts';
 import { isLockError } from './errors.ts';
@@ -113,12 +113,10 @@ export class Place {
       }
       this.#sound = sent;
       this.trouble = undefined;
-      if (!attempt.granted && this.claim.queue && clock.now() - before >= this.claim.ttl) {
-        // The id may have been admitted and have lapsed unheard, so that this is another place in its name: mail for the
-        // first one, still on its way, would be taken for a grant of the second.
-        this.#startAnew();
-        return undefined;
-      }
+      const silence = Math.min(this.claim.ttl, PLACE_TTL);
+      // The id may have been admitted and have lapsed unheard, so that this is another place in its name: mail for the first
+      // one, still on its way, would be taken for a grant of the second.
+      if (!attempt.granted && deadlineOf(before, silence) <= clock.now()) this.#listener.doubt();
       this.#sent = sent;
       return { sent, attempt };
     } catch (error) {

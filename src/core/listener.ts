@@ -12,6 +12,7 @@ export class Listener extends Bell {
   readonly #backend: Backend;
   #claim: Claim | undefined;
   #watch: AsyncDisposable | undefined;
+  #doubted = false;
 
   constructor(backend: Backend, clock: Clock) {
     super(clock);
@@ -27,7 +28,7 @@ export class Listener extends Bell {
     this.#claim = claim;
     const watch = this.#backend.watch?.(claim, (grant) => {
       if (this.#claim !== claim) return;
-      this.mail ??= grant;
+      if (!this.#doubted) this.mail ??= grant;
       this.ring();
     });
     if (!(watch instanceof Promise)) {
@@ -49,11 +50,18 @@ export class Listener extends Bell {
     return false;
   }
 
+  /** Forgets the mail; what comes from now on for this claim only rings. */
+  doubt(): void {
+    this.#doubted = true;
+    this.mail = undefined;
+  }
+
   /** Ends the watch and forgets the mail. */
   disarm(): void {
     dispose(this.#watch);
     this.#watch = undefined;
     this.#claim = undefined;
+    this.#doubted = false;
     this.mail = undefined;
   }
 }

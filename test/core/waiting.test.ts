@@ -173,34 +173,67 @@ test('to look at an engine or to evict has an end, and says that the engine was 
   await forced;
 });
 
-test('mail for a place that has lapsed is no grant of the place that the same waiter has now', async () => {
-  let box: ((grant?: Grant) => void) | undefined;
-  let answers: Backend['attempt'] = async () => ({ granted: false, ahead: 1 });
+/** A waiter on an engine whose answers and mails are the test's. */
+function waiterOf(ttl: number) {
+  let wake: ((grant?: Grant) => void) | undefined;
+  const refused: Backend['attempt'] = async () => ({ granted: false, ahead: 1 });
+  const waiter = {
+    token: undefined as bigint | undefined,
+    /** Under which it stood in line. */
+    ids: new Set<string>(),
+    refused,
+    answers: refused,
+    mail: (ticket: bigint, validFor: number) => wake?.({ granted: true, ticket, validFor }),
+  };
   const { clock, locks } = scene({ wakes: 'mailbox' }, () => ({
-    attempt: (claim) => answers(claim),
-    watch(_claim, wake) {
-      box ??= wake;
+    attempt(claim) {
+      waiter.ids.add(claim.id);
+      return waiter.answers(claim);
+    },
+    watch(_claim, heard) {
+      wake ??= heard;
       return { [Symbol.asyncDispose]: async () => {} };
     },
   }));
-  let lease: { token: bigint } | undefined;
   void locks
     .mutex('key')
-    .acquire()
-    .then((got) => {
-      lease = got;
+    .acquire({ ttl })
+    .then(({ token }) => {
+      waiter.token = token;
     });
+  return { clock, waiter };
+}
+
+test('mail for a place that has lapsed is no grant of the place that the same waiter has now', async () => {
+  const { clock, waiter } = waiterOf(1_000);
   await clock.advance(10);
-  answers = () => lost;
+  waiter.answers = () => lost;
   await clock.advance(1_100); // admitted meanwhile as number 5, which it never hears, and lapsed
-  answers = async () => ({ granted: false, ahead: 1 });
+  waiter.answers = waiter.refused;
   await clock.advance(400);
-  box?.({ granted: true, ticket: 5n, validFor: 1_000 });
+  waiter.mail(5n, 1_000);
   await clock.advance(10);
-  expect(lease?.token, 'believed a mail from before it lapsed').toBeUndefined();
-  answers = async () => ({ granted: true, ticket: 9n, validFor: 1_000 });
+  expect(waiter.token, 'believed a mail from before it lapsed').toBeUndefined();
+  waiter.answers = async () => ({ granted: true, ticket: 9n, validFor: 1_000 });
   await clock.advance(1_000);
-  expect(lease?.token).toBe(9n);
+  expect(waiter.token).toBe(9n);
+});
+
+test('mail from before a silence in which a place may lapse is no grant, however long the lease; the place is kept', async () => {
+  const { clock, waiter } = waiterOf(60_000);
+  await clock.advance(10);
+  waiter.answers = () => lost;
+  await clock.advance(6_500); // told that it is number 5, which it never hears, and passed over for its silence
+  waiter.answers = waiter.refused;
+  await clock.advance(3_000);
+  waiter.mail(5n, 6_000);
+  await clock.advance(10);
+  expect(waiter.token, 'believed a mail from before it was passed over').toBeUndefined();
+  waiter.answers = async () => ({ granted: true, ticket: 9n, validFor: 60_000 });
+  waiter.mail(9n, 60_000); // a bell all the same
+  await clock.advance(10);
+  expect(waiter.token).toBe(9n);
+  expect(waiter.ids.size, 'claims it stood in line with').toBe(1);
 });
 
 test('of a mail and a grant that was asked for, the one that was asked for counts', async () => {

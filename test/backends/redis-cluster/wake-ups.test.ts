@@ -1,11 +1,21 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Backend } from '../../../src/core/backend.ts';
+import { createLocks, type Lease } from '../../../src/index.ts';
+import { around } from '../../../src/testing/around.ts';
 import { startRedisCluster } from '../../kit/redis.ts';
 import type { Servers } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
+import { until } from '../../kit/wait.ts';
 import { clusterFleet } from '../redis/clients.ts';
 import { type Fleet, LIBRARIES } from '../redis/fleet.ts';
 import { granted, Mail, wish } from '../redis/scene.ts';
 import { keysAt } from './keys.ts';
+
+async function standings(backend: Backend, key: string): Promise<number> {
+  let count = 0;
+  for await (const _ of backend.inspect!(key)) count++;
+  return count;
+}
 
 describeOn('redis', 'redis-cluster, whose turn it is', () => {
   let cluster: Servers;
@@ -72,6 +82,39 @@ describeOn('redis', 'redis-cluster, whose turn it is', () => {
     expect(granted(await mail.next()).validFor).toBe(6_000);
     expect(await backend.renew([waiter])).toEqual([{ validFor: 60_000 }]);
     for await (const { remaining } of backend.inspect!('short')) expect(remaining).toBeGreaterThan(50_000);
+  });
+
+  test('a waiter that was passed over for its silence takes no old mail for its turn', async () => {
+    const near = await fleet.backend();
+    const held: (() => void)[] = [];
+    let reached = true;
+    const far = around(near, {
+      attempt: (claim) => (reached ? near.attempt(claim) : new Promise<never>(() => {})),
+      watch: (claim, wake) => near.watch!(claim, (grant) => (reached ? wake(grant) : held.push(() => wake(grant)))),
+    });
+    const others = await fleet.backend();
+    const [holder, next] = [wish('passed-over'), wish('passed-over')];
+    granted(await others.attempt(holder));
+    await using locks = createLocks(far);
+    let lease: Lease | undefined;
+    const waiting = locks
+      .mutex('passed-over')
+      .acquire()
+      .then((got) => {
+        lease = got;
+      });
+    await until('it waits', async () => (await standings(others, 'passed-over')) === 2);
+    reached = false;
+    await others.release(holder); // admits it, which it does not hear
+    await until('it is passed over', async () => (await others.attempt(next)).granted, 9_000);
+    reached = true;
+    await until('it stands in line again', async () => (await standings(others, 'passed-over')) === 2, 9_000);
+    for (const deliver of held) deliver();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(lease?.held, 'two hold').toBeUndefined();
+    await others.release(next);
+    await waiting;
+    expect(lease?.held).toBe(true);
   });
 
   test('a node that hangs makes only its own holds unknown, and soon', async () => {
