@@ -182,7 +182,7 @@ export class Product {
   }
 
   async #look(): Promise<Look> {
-    return this.#cells.look((await this.#layout.get()).cells);
+    return this.#cells.look((await this.#layout.read()).cells); // another process may have added segments
   }
 
   #needLocks(what: string): Locks {

@@ -32,8 +32,11 @@ export class Seller {
     this.#product = product;
   }
 
+  /** Where its request is, if it was made before; else where it is to go. */
   async segmentOf(wish: Wish): Promise<number> {
-    return this.#home(wish, await this.#layout.get());
+    const layout = await this.#layout.get();
+    const found = wish.repeats ? await this.#former(layout, wish) : 0;
+    return typeof found === 'number' ? this.#home(wish, layout) : found.segment;
   }
 
   async obtain(wish: Wish): Promise<Reserved> {
@@ -45,12 +48,14 @@ export class Seller {
     throw refusal({ is: 'stale' }, this.#product);
   }
 
-  /** Undefined when the layout has changed, so that this is no longer the segment. */
+  /** Undefined when the layout has changed, so that this is no longer the segment, and its lock and token are of no use. */
   async obtainAt(segment: number, wish: Wish, token: string): Promise<Reserved | undefined> {
     const layout = await this.#layout.get();
     const size = layout.sizes.at(-1)!;
     const here = wish.routed === undefined ? segment < size : homeOf(wish.routed, size) === segment;
-    return here ? this.#take(layout, segment, wish, token) : undefined;
+    const kept = here ? await this.#take(layout, segment, wish, token) : await this.#former(layout, wish);
+    if (typeof kept !== 'object') return undefined;
+    return kept.segment === segment || kept.remaining === 0 ? kept : undefined;
   }
 
   #home({ routed }: Wish, { sizes }: Layout): number {
@@ -79,7 +84,9 @@ export class Seller {
   /** @param ref as it was given; `token` as digits, '' without a lock */
   async settle(ref: string, to: 'sold' | 'cancelled', token: string): Promise<Reserved> {
     const [, cell, id] = /^(\d{1,4})\.(r:.{1,800})$/s.exec(typeof ref === 'string' ? ref : '') ?? [];
-    if (id === undefined || Number(cell) >= (await this.#layout.get()).cells) {
+    const within = ({ cells }: Layout): boolean => Number(cell) < cells;
+    // Another process may have added the segment since the layout was read here.
+    if (id === undefined || !(within(await this.#layout.get()) || within(await this.#layout.read()))) {
       throw new StockError('STOCK_INVALID', 'this is no ref of a reservation of the product', {
         product: this.#product,
       });

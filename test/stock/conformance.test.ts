@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type Locks } from '../../src/index.ts';
 import { createStock, type Product, type Stock, type StockErrorCode, type StockStore } from '../../src/stock/index.ts';
+import { homeOf } from '../../src/stock/routing.ts';
 import { describeOn } from '../kit/suite.ts';
 import { until } from '../kit/wait.ts';
 import { SUBJECTS } from './stores.ts';
@@ -144,6 +145,17 @@ for (const { name, part, open } of SUBJECTS) {
       expect((await right(product)).sold).toBe(8);
     });
 
+    test('segments that another process added are known here: what was reserved there is confirmed, and they count', async () => {
+      const product = await stock.create(fresh(), { units: 40, segments: 1, reserve: 0 });
+      const [paid, shown] = [await createStock(store).open(product.name), await createStock(store).open(product.name)];
+      await product.resize(5);
+      const kept = await Promise.all(Array.from({ length: 5 }, () => product.reserve()));
+      expect(new Set(kept.map(({ segment }) => segment)).size).toBe(5);
+      for (const { ref } of kept.reverse()) await paid.confirm(ref);
+      expect(await shown.levels()).toEqual(await product.levels());
+      await expect(paid.confirm(kept[0]!.ref.replace(/^\d+/, '77'))).rejects.toThrow(refused('STOCK_INVALID'));
+    });
+
     test('segments come and go while buyers buy, and not a unit is lost or made', async () => {
       const product = await stock.create(fresh(), { units: 60, segments: 3 });
       const elsewhere = await createStock(store).open((await stock.open(product.name)).name); // with an old layout
@@ -209,6 +221,29 @@ for (const { name, part, open } of SUBJECTS) {
       ]);
       expect(await sell('a'), 'done before: not done again').toMatchObject({ repeated: true, remaining: 0 });
       expect(await right(product)).toMatchObject({ sold: 3, reserved: 0 });
+    });
+
+    test('a request that is being sold is not sold a second time beside it, also after its buyer has moved', async () => {
+      const product = await stock.create(fresh(), { units: 9, segments: 1 });
+      const elsewhere = await createStock(store, { locks }).open(product.name);
+      const buyer = ['a', 'b', 'c', 'd', 'e', 'f'].find((name) => homeOf(name, 6) !== 0)!;
+      const [begun, paid] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const first = product.sell({ buyer, request: 'r' }, () => {
+        begun.resolve();
+        return paid.promise;
+      });
+      await begun.promise;
+      await elsewhere.resize(6);
+      let twice = false;
+      const second = elsewhere.sell({ buyer, request: 'r' }, () => {
+        twice = true;
+      });
+      await Promise.race([second, sleep(100)]);
+      expect(twice, 'paid for twice').toBe(false);
+      paid.resolve();
+      expect(await first).toMatchObject({ repeated: false });
+      expect(await second).toMatchObject({ repeated: true, remaining: 0 });
+      expect(await right(product)).toMatchObject({ sold: 1, reserved: 0 });
     });
 
     test('a holder that was robbed of the lock cannot confirm after the next one has begun', async () => {
