@@ -19,7 +19,7 @@ export interface ProductOptions {
   readonly segments?: number;
   /** Share of the units that is kept back, to go where it is needed; 0 to 1. Default 0.2. */
   readonly reserve?: number;
-  /** The most units that one buyer may have; those without a name have no limit. Default: no limit. */
+  /** The most units that one buyer may have; of those without a name, each order. Default: no limit. */
   readonly limit?: number;
 }
 

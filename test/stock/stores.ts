@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Cluster, Redis } from 'ioredis';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { createClient, createCluster } from 'redis';
@@ -24,8 +24,8 @@ export interface Subject {
   open(stack: AsyncDisposableStack): Promise<StockStore>;
 }
 
-export function ioredisAt(port: number, stack: AsyncDisposableStack): Redis {
-  const client = new Redis(port, '127.0.0.1', { enableReadyCheck: false });
+export function ioredisAt(port: number, stack: AsyncDisposableStack, options: RedisOptions = {}): Redis {
+  const client = new Redis(port, '127.0.0.1', { enableReadyCheck: false, ...options });
   client.on('error', () => {});
   stack.defer(() => client.disconnect());
   return client;

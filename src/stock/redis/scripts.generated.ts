@@ -48,7 +48,7 @@ return 1`,
 
 export const STEP: Script = {
   name: 'step',
-  sha1: 'e179b85c604187273d98be59f1c5ecb0e3dc5ff3',
+  sha1: 'c6a1dedd7e60f629b5e0708b532c852e9ed100ed',
   text: `local CELL, REQUESTS, BOUGHT, DUE = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local MOST = 1000
 local FIELDS = { 'v', 'epoch', 'free', 'reserved', 'sold', 'put', 'in', 'out', 'generation', 'seq', 'fence' }
@@ -95,6 +95,11 @@ local function give_back(id, entry, status)
   entry.status, entry.til = status, 0
   write(id, entry)
 end
+local function known_as(id)
+  local entry = entry_of(id)
+  if entry and entry.status == 'reserved' and entry.til <= now then give_back(id, entry, 'expired') end
+  return entry
+end
 local function fenced(token)
   if token == '' or token == cell.fence then return false end
   if #cell.fence > #token or (#cell.fence == #token and cell.fence > token) then return true end
@@ -130,7 +135,7 @@ end
 function answer.take(step)
   if step.epoch ~= cell.epoch then return { is = 'stale' } end
   if fenced(step.token) then return { is = 'fenced' } end
-  local known = entry_of(step.id)
+  local known = known_as(step.id)
   if known then
     local same = known.units == step.units and known.buyer == step.buyer
     if not same or (step.ttl == 0 and known.status == 'reserved') then return { is = 'reused' } end
@@ -154,7 +159,7 @@ function answer.take(step)
 end
 function answer.settle(step)
   if fenced(step.token) then return { is = 'fenced' } end
-  local entry = entry_of(step.id)
+  local entry = known_as(step.id)
   if not entry or entry.status == 'put' then return { is = 'unknown' } end
   if entry.status ~= 'reserved' then return told(entry.status, entry) end
   if step.to == 'cancelled' then
@@ -169,7 +174,7 @@ function answer.settle(step)
   return told('done', entry)
 end
 function answer.find(step)
-  local entry = entry_of(step.id)
+  local entry = known_as(step.id)
   local reply = entry and told(entry.status, entry) or { is = 'unknown' }
   reply.bought = bought_by(step.buyer)
   return reply

@@ -60,7 +60,8 @@ export function redisStock(
     },
     async relayout(product, was, layout) {
       try {
-        return (await engines[0]!.run(RELAYOUT, [layoutKey(product)], [`${was}`, JSON.stringify(layout)])) === 1;
+        const done = await engines[0]!.run(RELAYOUT, [layoutKey(product)], [`${was}`, JSON.stringify(layout)]);
+        return Number(done) === 1; // text where the client is told so (`stringNumbers`…)
       } catch (error) {
         throw refused(error, product);
       }
@@ -84,9 +85,10 @@ export function redisStock(
       }
     },
     async remove(product, cells) {
-      // A key at a time: a Cluster takes no command over several slots.
-      await engines[0]!.command('remove the stock', 'DEL', layoutKey(product));
+      // A cell at a time: a Cluster takes no command over several slots. The layout last: while it is there, a removal that
+      // broke off can be done again, and no new product of the name comes upon old cells.
       for (const cell of cells) await engineOf(cell).command('remove the stock', 'DEL', ...keysOf(product, cell));
+      await engines[0]!.command('remove the stock', 'DEL', layoutKey(product));
     },
   };
 }

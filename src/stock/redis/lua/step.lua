@@ -52,6 +52,12 @@ local function give_back(id, entry, status)
   entry.status, entry.til = status, 0
   write(id, entry)
 end
+-- As it is now: where more than MOST have run out, it may be one that has not come back yet.
+local function known_as(id)
+  local entry = entry_of(id)
+  if entry and entry.status == 'reserved' and entry.til <= now then give_back(id, entry, 'expired') end
+  return entry
+end
 -- Tokens are compared as text of digits: Lua's numbers end at 2^53.
 local function fenced(token)
   if token == '' or token == cell.fence then return false end
@@ -89,7 +95,7 @@ end
 function answer.take(step)
   if step.epoch ~= cell.epoch then return { is = 'stale' } end
   if fenced(step.token) then return { is = 'fenced' } end
-  local known = entry_of(step.id)
+  local known = known_as(step.id)
   if known then
     local same = known.units == step.units and known.buyer == step.buyer
     if not same or (step.ttl == 0 and known.status == 'reserved') then return { is = 'reused' } end
@@ -113,7 +119,7 @@ function answer.take(step)
 end
 function answer.settle(step)
   if fenced(step.token) then return { is = 'fenced' } end
-  local entry = entry_of(step.id)
+  local entry = known_as(step.id)
   if not entry or entry.status == 'put' then return { is = 'unknown' } end
   if entry.status ~= 'reserved' then return told(entry.status, entry) end
   if step.to == 'cancelled' then
@@ -128,7 +134,7 @@ function answer.settle(step)
   return told('done', entry)
 end
 function answer.find(step)
-  local entry = entry_of(step.id)
+  local entry = known_as(step.id)
   local reply = entry and told(entry.status, entry) or { is = 'unknown' }
   reply.bought = bought_by(step.buyer)
   return reply

@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createStock, redisStock } from '../../src/stock/index.ts';
+import { startRedisNodes } from '../kit/redis.ts';
+import type { Servers } from '../kit/server.ts';
+import { describeOn } from '../kit/suite.ts';
+import { ioredisAt } from './stores.ts';
+
+describeOn('redis', 'stock on Redis alone', () => {
+  const stack = new AsyncDisposableStack();
+  let nodes: Servers;
+  beforeAll(async () => {
+    nodes = stack.use(await startRedisNodes(2));
+  });
+  afterAll(() => stack.disposeAsync());
+
+  test('a removal that broke off can be done again, and nothing of the product comes back with its name', async () => {
+    const [first, second] = nodes.servers.map(({ port }) => ioredisAt(port, stack));
+    const stock = createStock(redisStock([first!, second!]));
+    const product = await stock.create('phone', { units: 20, segments: 4, reserve: 0 });
+    await product.take({ buyer: 'a', request: 'r' });
+    second!.disconnect();
+    await expect(stock.remove('phone')).rejects.toThrow();
+    await second!.connect();
+    await expect(stock.create('phone', { units: 4 }), 'what is left of it is in the way').rejects.toThrow(
+      /there already/,
+    );
+    await stock.remove('phone');
+    const again = await stock.create('phone', { units: 4, segments: 4, reserve: 0 });
+    expect(await again.levels()).toEqual({ reserve: 0, segments: [1, 1, 1, 1], reserved: 0, sold: 0 });
+    expect(await again.take({ buyer: 'a', request: 'r' })).toMatchObject({ repeated: false });
+  });
+
+  test('a client that gives numbers as text will do', async () => {
+    const client = ioredisAt(nodes.servers[0]!.port, stack, { stringNumbers: true });
+    const product = await createStock(redisStock(client)).create('texts', { units: 3, segments: 1 });
+    await product.resize(2);
+    await product.reserve({ buyer: 'a', units: 2 });
+    expect(await product.audit()).toMatchObject({ right: true, put: 3, reserved: 2 });
+  });
+
+  test('what ran out is over, also when more ran out with it than one step gives back', async () => {
+    const store = redisStock(ioredisAt(nodes.servers[0]!.port, stack));
+    const kind = { op: 'take', epoch: 1, buyer: 'a', units: 1, limit: 0, already: 0, token: '' } as const;
+    const takes = Array.from({ length: 1_200 }, (_, i) => ({ ...kind, id: `r:${i}`, ttl: i < 1_100 ? 1 : 20 }));
+    const put = { op: 'put', epoch: 1, id: 'p:', units: 2_000 } as const;
+    await store.step('many', 0, [{ op: 'open', epoch: 1 }, put, ...takes]);
+    await sleep(100);
+    const [settled] = await store.step('many', 0, [{ op: 'settle', id: 'r:1199', to: 'sold', token: '' }]);
+    expect(settled!.is, 'a thousand came back before it').toBe('expired');
+    const [tally] = await store.step('many', 0, [{ op: 'tally' }]);
+    expect(tally).toMatchObject({ reserved: 0, sold: 0, cell: { free: 2_000, reserved: 0, sold: 0 } });
+  });
+});
