@@ -131,8 +131,8 @@ class Redis implements Backend {
   async attempt(claim: Claim): Promise<Attempt> {
     const { key } = claim;
     try {
+      const sent = this.#clock.now(); // before the time is learnt: who gave the claim up meanwhile has released it
       if (!this.#shards.timeOf(key).known) await this.#learnTime(claim);
-      const sent = this.#clock.now();
       const reply = await this.#attempts.ask({ key, args: this.#asking(claim, sent) });
       return this.#answer(reply, claim, sent);
     } catch (error) {
@@ -145,8 +145,8 @@ class Redis implements Backend {
     try {
       // Where replicas have to have a grant, the next claim asks for itself.
       if (!next || this.#acknowledged) return { freed: readFreed(await this.#releases.ask({ key, args: [id] })) };
-      if (!this.#shards.timeOf(key).known) await this.#learnTime(next);
       const sent = this.#clock.now();
+      if (!this.#shards.timeOf(key).known) await this.#learnTime(next);
       const asked = { key, args: [id, ...this.#asking(next, sent)] };
       const [freed, reply] = (await this.#shards.askOne(PASS, asked)) as unknown[];
       // Released, but the next claim failed: it finds out why by asking for itself.

@@ -84,6 +84,21 @@ describeOn('redis', 'redis under faults', () => {
       granted(await other.attempt(wish('late', { queue: false })));
     });
 
+    test(`${library}: so is the very first one, and nothing of it comes after its release`, async () => {
+      await using proxy = await startProxy(server.port);
+      await using far = new Fleet(proxy.port);
+      const backend = await far.backend(library);
+      proxy.stall('up');
+      const claim = wish('first', { within: 100 });
+      const late = backend.attempt(claim);
+      const released = backend.release(claim);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      await proxy.pass();
+      expect((await released).freed).toBe(false);
+      expect(await late).toEqual({ granted: false, late: true });
+      granted(await (await fleet.backend()).attempt(wish('first', { queue: false })));
+    });
+
     test(`${library}: the scripts may be flushed between any two calls`, async () => {
       const backend = await fleet.backend(library);
       const claim = wish('flush');
