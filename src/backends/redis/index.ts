@@ -161,9 +161,8 @@ class Redis implements Backend {
     const renew = async (batch: readonly Claim[]): Promise<void> => {
       const requests = batch.map(({ key, id, ttl }) => ({ key, args: [id, `${Math.ceil(ttl)}`] }));
       // A batch that fails leaves its own holds unknown, not the others.
-      const asked =
-        this.#acknowledged?.ask(RENEW, requests) ?? this.#shards.askWithin(patienceOf(claims), RENEW, requests);
-      const replies = await asked.catch(() => []);
+      const asked = (this.#acknowledged ?? this.#shards).ask(RENEW, requests);
+      const replies = await this.#shards.within(patienceOf(claims), asked).catch(() => []);
       for (const [i, claim] of batch.entries()) renewals.set(claim, readRenewal(replies[i], claim.ttl));
     };
     await Promise.all(parts([...claims], RENEWALS, this.#shards.groupOf).map(renew));

@@ -73,15 +73,15 @@ export class Shards {
     return this.#engine.run(script, named([lockOf(this.#prefix, key)], this.#port.cluster), args);
   }
 
-  /** As `ask`, but in a Cluster silence is an answer too, after `patience` ms: a node that hangs holds nobody else up. */
-  async askWithin(patience: number, script: Script, requests: readonly Request[]): Promise<unknown[]> {
-    if (!this.#port.cluster) return this.ask(script, requests);
+  /** In a Cluster silence is an answer too, after `patience` ms: a node that hangs holds nobody else up. */
+  async within(patience: number, answers: Promise<unknown[]>): Promise<unknown[]> {
+    if (!this.#port.cluster) return answers;
     let cancel = (): void => {};
     const silence = new Promise<unknown[]>((resolve) => {
       cancel = this.#clock.after(patience, () => resolve([]));
     });
     try {
-      return await Promise.race([this.ask(script, requests), silence]);
+      return await Promise.race([answers, silence]);
     } finally {
       cancel();
     }

@@ -117,11 +117,14 @@ describeOn('redis', 'redis-cluster, whose turn it is', () => {
     expect(lease?.held).toBe(true);
   });
 
-  test('a node that hangs makes only its own holds unknown, and soon', async () => {
-    const backend = await fleet.backend('node-redis');
+  test.each([
+    undefined,
+    { acknowledge: 1 },
+  ])('a node that hangs makes only its own holds unknown, and soon; replicas: %j', async (replicas) => {
+    const backend = await fleet.backend('node-redis', { replicas });
     const claims = [];
     for (const primary of cluster.servers.slice(0, 3)) {
-      const claim = wish((await keysAt(primary))('hangs'));
+      const claim = wish((await keysAt(primary))(`hangs:${replicas}`), { ttl: 4_000 });
       granted(await backend.attempt(claim));
       claims.push(claim);
     }
@@ -129,8 +132,8 @@ describeOn('redis', 'redis-cluster, whose turn it is', () => {
     cluster.servers[1]!.pause();
     try {
       const [first, second, third] = await backend.renew(claims);
-      expect(performance.now() - began, 'ms').toBeLessThan(2_000);
-      expect([first, second, third]).toEqual([{ validFor: 30_000 }, 'unknown', { validFor: 30_000 }]);
+      expect(performance.now() - began, 'ms, of the third of the lease that core gives it').toBeLessThan(1_300);
+      expect([first, second, third]).toEqual([{ validFor: 4_000 }, 'unknown', { validFor: 4_000 }]);
     } finally {
       cluster.servers[1]!.resume();
     }
