@@ -125,7 +125,11 @@ export class Product {
     let layout = await this.#layout.get();
     for (;;) {
       if (layout.closed) layout = await this.#layout.read();
-      if (layout.closed) throw new StockError('STOCK_CLOSED', 'restocking was closed', { product: this.name });
+      if (layout.closed) {
+        const [found] = await this.#cells.step(RESERVE, { op: 'find', id, buyer: '' });
+        if (found!.is === 'put' && found!.units === units) return; // before it was closed
+        throw new StockError('STOCK_CLOSED', 'restocking was closed', { product: this.name });
+      }
       const [reply] = await this.#cells.step(RESERVE, { op: 'put', epoch: layout.epoch, id, units });
       if (reply!.is === 'done' || reply!.is === 'put') return;
       if (reply!.is !== 'stale') throw refusal(reply!, this.name);

@@ -189,6 +189,7 @@ for (const { name, part, open } of SUBJECTS) {
       const kept = await product.reserve();
       await product.closeRestocking();
       await expect(other.restock(1)).rejects.toThrow(refused('STOCK_CLOSED'));
+      await other.restock(2, { request: 'delivery 1' }); // was done before
       await expect(product.take()).rejects.toThrow(refused('STOCK_SOLD_OUT', { final: false }));
       await product.confirm(kept.ref);
       await expect(other.take()).rejects.toThrow(refused('STOCK_SOLD_OUT', { final: true }));
