@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { type Duration, milliseconds } from '../../core/duration.ts';
 import { invalid, shown } from '../../core/errors.ts';
 import { checkPrefix } from '../../core/key.ts';
+import { checkNames } from '../../core/options.ts';
 import type { Credentials } from './client.ts';
 
 export interface EtcdOptions {
@@ -31,14 +32,14 @@ export interface Settings {
 }
 
 const KNOWN = new Set(['endpoints', 'prefix', 'user', 'password', 'tls', 'timeout', 'clock']);
+const KNOWN_TLS = new Set(['ca', 'cert', 'key', 'passphrase', 'servername']);
 const TIMEOUT = { min: 10, max: 60_000 };
 
 /** @throws LockError `LOCK_INVALID`, which never shows an address or a password. */
 export function checkOptions(options: EtcdOptions): Settings {
+  checkNames(options, KNOWN, 'options of etcd()');
+  checkNames(options.tls, KNOWN_TLS, 'options of tls');
   const { endpoints, prefix = 'holdfast', user, password, tls, timeout = 3_000 } = options;
-  for (const name of Object.keys(options)) {
-    if (!KNOWN.has(name)) throw invalid(`etcd() has no option ${shown(name)}; it knows ${[...KNOWN].join(', ')}`);
-  }
   const urls = [endpoints].flat().map((endpoint) => parse(endpoint, tls !== undefined));
   if (urls.length === 0) throw invalid('endpoints is an empty list; name at least one member of the cluster');
   if ((user === undefined) !== (password === undefined)) throw invalid('user and password go together');
@@ -52,14 +53,15 @@ export function checkOptions(options: EtcdOptions): Settings {
 }
 
 function parse(endpoint: unknown, secure: boolean): URL {
-  const text = String(endpoint);
-  const given = /^[a-z]+:\/\//i.test(text) ? text : `${secure ? 'https' : 'http'}://${text}`;
+  if (typeof endpoint !== 'string') throw invalid(`an endpoint is ${shown(endpoint)}; give '10.0.0.1:2379'`);
+  const given = /^[a-z]+:\/\//i.test(endpoint) ? endpoint : `${secure ? 'https' : 'http'}://${endpoint}`;
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.username !== '') {
     throw invalid(
       "an endpoint must look like '10.0.0.1:2379' or 'https://etcd.example:2379'; user and password are options",
     );
   }
-  if (url.port === '' && !/:\d+$/.test(given)) url.port = '2379';
+  if (secure && url.protocol === 'http:') throw invalid('tls is given, and an endpoint with http:// in front');
+  if (url.port === '' && !/:\d+\/?$/.test(given)) url.port = '2379';
   return url;
 }

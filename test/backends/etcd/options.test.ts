@@ -14,6 +14,10 @@ describe('options of etcd', () => {
     ['a prefix with a slash', { endpoints: '10.0.0.1', prefix: 'a/b' }],
     ['no time at all', { endpoints: '10.0.0.1', timeout: 0 }],
     ['an unknown option', { endpoints: '10.0.0.1', retries: 3 }],
+    ['no endpoints at all', {}],
+    ['an endpoint that is no text', { endpoints: ['10.0.0.1', 2379] }],
+    ['an unknown option of TLS', { endpoints: '10.0.0.1', tls: { rejectUnauthorised: true } }],
+    ['an address in the clear beside TLS', { endpoints: 'http://vault:2379', tls: {} }],
   ])('%s is invalid, and not shown', (_, options) => {
     const refusal = expect.objectContaining({ code: 'LOCK_INVALID', message: expect.not.stringMatching(/hush|vault/) });
     expect(() => etcd(options as EtcdOptions)).toThrow(refusal);
@@ -25,6 +29,7 @@ describe('options of etcd', () => {
     expect(urls({ endpoints: ['a:1', 'https://b:2'] })).toEqual(['http://a:1/', 'https://b:2/']);
     expect(urls({ endpoints: 'a:80' })).toEqual(['http://a/']);
     expect(urls({ endpoints: 'a', tls: {} })).toEqual(['https://a:2379/']);
+    expect(urls({ endpoints: ['a:80/', 'https://b:443/'] })).toEqual(['http://a/', 'https://b/']);
   });
 });
 
