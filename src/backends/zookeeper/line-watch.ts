@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
+import type { Watcher } from './wire/watches.ts';
 
 /** Before what failed is tried again: core's own timer stands beside the watch meanwhile. ms. */
 const PAUSE = 250;
@@ -8,7 +9,7 @@ const PAUSE = 250;
  * when that has told, and then it looks again.
  */
 export class LineWatch implements AsyncDisposable {
-  readonly #look: (tell: () => void) => Promise<boolean>;
+  readonly #look: (tell: Watcher) => Promise<boolean>;
   readonly #trouble: () => void;
   readonly #clock: Clock;
   #over = false;
@@ -19,7 +20,7 @@ export class LineWatch implements AsyncDisposable {
    * @param look armed, or over: resolves to whether there is something left to wait for
    * @param trouble told when `look` has failed
    */
-  constructor(look: (tell: () => void) => Promise<boolean>, trouble: () => void, clock: Clock) {
+  constructor(look: (tell: Watcher) => Promise<boolean>, trouble: () => void, clock: Clock) {
     this.#look = look;
     this.#trouble = trouble;
     this.#clock = clock;
@@ -30,11 +31,12 @@ export class LineWatch implements AsyncDisposable {
     if (this.#over) return;
     const turn = ++this.#turn;
     // Only the first of what this turn has armed starts the next: a line must not come to be watched twice over.
+    const isOver = (): boolean => this.#over || turn !== this.#turn;
     const tell = (): void => {
-      if (turn === this.#turn) void this.arm();
+      if (!isOver()) void this.arm();
     };
     try {
-      if (!(await this.#look(tell))) this.#over = true;
+      if (!(await this.#look(Object.assign(tell, { isOver })))) this.#over = true;
     } catch {
       if (this.#over) return;
       this.#cancel = this.#clock.after(PAUSE, () => void this.arm(), true);

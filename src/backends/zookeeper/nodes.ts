@@ -2,6 +2,7 @@ import type { Connection } from './wire/connection.ts';
 import { Code, isKeeperError } from './wire/errors.ts';
 import { createContainer, getChildren, getData, type Operation, type Read, remove, sync } from './wire/operations.ts';
 import type { Acl } from './wire/records.ts';
+import type { Watcher } from './wire/watches.ts';
 
 /** Containers that vanish between being made and being used, in a row, before it is trouble. */
 export const TRIES = 10;
@@ -11,7 +12,7 @@ async function orElse<T, E>(
   connection: Connection,
   operation: Operation<T>,
   instead: E,
-  watcher?: () => void,
+  watcher?: Watcher,
 ): Promise<T | E> {
   try {
     return await connection.request(operation, watcher);
@@ -22,7 +23,7 @@ async function orElse<T, E>(
 }
 
 /** Names under a node; one that is not there has none. */
-export const children = (connection: Connection, path: string, watcher?: () => void): Promise<string[]> =>
+export const children = (connection: Connection, path: string, watcher?: Watcher): Promise<string[]> =>
   orElse(connection, getChildren(path), [], watcher);
 
 /**
@@ -36,7 +37,7 @@ export async function childrenNow(connection: Connection, path: string): Promise
 }
 
 /** @returns undefined when it is not there, and then nothing is watched */
-export const read = (connection: Connection, path: string, watcher?: () => void): Promise<Read | undefined> =>
+export const read = (connection: Connection, path: string, watcher?: Watcher): Promise<Read | undefined> =>
   orElse(connection, getData(path), undefined, watcher);
 
 /** @returns whether it was there */

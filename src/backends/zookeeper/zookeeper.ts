@@ -27,6 +27,7 @@ import { ConnectionLost } from './wire/errors.ts';
 import { getAcl, setData, sync } from './wire/operations.ts';
 import { serverReport } from './wire/report.ts';
 import { Session } from './wire/session.ts';
+import type { Watcher } from './wire/watches.ts';
 
 /** How long whatever has no limit of its own waits for a connection. ms. */
 const PATIENCE = 5_000;
@@ -133,7 +134,7 @@ class Zookeeper implements Backend {
   }
 
   /** Tells of the admission, or arms the one watch that the claim needs now. */
-  async #look(claim: Claim, wake: (grant?: Grant) => void, tell: () => void): Promise<boolean> {
+  async #look(claim: Claim, wake: (grant?: Grant) => void, tell: Watcher): Promise<boolean> {
     for (;;) {
       const connection = await this.#session.connection(PATIENCE);
       const place = this.#places.get(claim.id, connection.session);

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
 import { EXCLUSIVE, type Seats, SHARED } from '../../../src/core/admission.ts';
@@ -101,6 +103,21 @@ describeOn('zookeeper', 'a line', () => {
     // A mutex: its delete and one read of the next. Permits: whoever moves up is told by a write, reads, and watches.
     const most = room === 1 ? 2 : 6;
     expect(requests / line.length, 'requests a hand-over').toBeLessThanOrEqual(most);
+  });
+
+  test('whoever has given up is forgotten, however long the holder stays', async () => {
+    const holder = await join(0, 'long', EXCLUSIVE);
+    const waits = async (): Promise<WeakRef<Waiter>> => {
+      const waiter = await join(1, 'long', EXCLUSIVE);
+      await waiter.leave();
+      return new WeakRef(waiter);
+    };
+    const gone: WeakRef<Waiter>[] = [];
+    while (gone.length < 30) gone.push(await waits());
+    setFlagsFromString('--expose-gc');
+    runInNewContext('gc')();
+    expect(gone.filter((waiter) => waiter.deref()).length, 'of 30').toBeLessThan(5);
+    await holder.leave();
   });
 
   test('whoever gives up in the middle wakes only the one behind, who goes on waiting', async () => {

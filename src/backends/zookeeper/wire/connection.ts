@@ -7,7 +7,7 @@ import { Decoder } from './jute.ts';
 import { type Operation, sync } from './operations.ts';
 import { type Pending, Requests } from './requests.ts';
 import { BEAT, PATIENCE, SURE } from './timing.ts';
-import { Watches } from './watches.ts';
+import { type Watcher, Watches } from './watches.ts';
 
 const WATCH_EVENT = -1;
 /**
@@ -62,7 +62,7 @@ export class Connection {
    * @param watcher told once, when what the operation has read has changed or the connection has ended
    * @throws KeeperError the server refused; ConnectionLost nobody knows
    */
-  request<T>(operation: Operation<T>, watcher?: () => void): Promise<T> {
+  request<T>(operation: Operation<T>, watcher?: Watcher): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     if (this.#trouble) reject(this.#trouble);
     else this.#send(this.#requests.add({ operation, sent: this.#clock.now(), resolve, reject, watcher }));

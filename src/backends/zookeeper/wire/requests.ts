@@ -1,7 +1,7 @@
 import { Code, KeeperError } from './errors.ts';
 import { type Decoder, Encoder } from './jute.ts';
 import type { Operation } from './operations.ts';
-import type { Watches } from './watches.ts';
+import type { Watcher, Watches } from './watches.ts';
 
 /** A request without an answer yet. */
 export interface Pending {
@@ -10,7 +10,7 @@ export interface Pending {
   readonly sent: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
-  readonly watcher?: () => void;
+  readonly watcher?: Watcher;
 }
 
 /** What is on its way on one connection, in the order in which it was sent. */
