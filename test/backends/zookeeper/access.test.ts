@@ -78,6 +78,7 @@ describeOn('zookeeper', 'rights, TLS and what endangers locks', () => {
     { prefix: 'zookeeper' },
     { sessionTimeout: 10 },
     { auth: { user: 'a:b', password: 'c' } },
+    { sessionTimeOut: 20_000 } as Partial<ZookeeperOptions>,
   ])('a bad option is refused when it is given: %o', (options) => {
     expect(() => backend(options)).toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));
   });

@@ -13,6 +13,8 @@ const FIRST_PAUSE = 20;
 const LAST_PAUSE = 1_000;
 /** Rounds over all servers after which whoever waits is told that none can be had; the search goes on. */
 const ROUNDS = 4;
+/** How long closing waits for a server that does not answer. ms. */
+const LAST_WORD = 2_000;
 
 const closed = (): LockError => new LockError('LOCK_CLOSED', 'these locks were closed', { backend: 'zookeeper' });
 
@@ -140,7 +142,9 @@ export class Session {
     this.#closed = true;
     this.#waiters.reject(closed());
     const connection = this.#current?.connection;
+    const cancel = this.#clock.after(LAST_WORD, () => connection?.end(new ConnectionLost('closed')));
     await connection?.request(closeSession).catch(() => {});
+    cancel();
     connection?.end(new ConnectionLost('closed'));
     this.#stop();
     await this.#running;

@@ -95,6 +95,14 @@ describeOn('zookeeper', 'a session', () => {
     await expect(opened.session.connection(WITHIN)).rejects.toMatchObject({ code: 'LOCK_CLOSED' });
   });
 
+  test('closing has an end, however long the session and silent the server', async () => {
+    await using proxy = await startProxy(server.port);
+    await using opened = open([proxy.port], { timeout: 60_000 });
+    await opened.session.connection(WITHIN);
+    proxy.blackhole();
+    await bounded('the end', opened.session.close(), 5_000);
+  });
+
   test('a cut connection fails what is on its way, tells the watches, and the session goes on over the next', async () => {
     await using proxy = await startProxy(server.port);
     await using opened = open([proxy.port]);
