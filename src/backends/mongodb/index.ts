@@ -1,6 +1,7 @@
 import type { Backend } from '../../core/backend.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { checkPrefix } from '../../core/key.ts';
+import { checkNames } from '../../core/options.ts';
 import type { MongoDb } from './driver.ts';
 import { Mongo } from './mongodb.ts';
 
@@ -13,11 +14,15 @@ export interface MongoOptions {
   readonly clock?: Clock;
 }
 
+const KNOWN = new Set(['prefix', 'clock']);
+
 /**
  * Locks in a collection of a database of MongoDB 4.2 or later. The client stays yours, and open.
  * @param db a `Db` of the official driver: `client.db('app')`
  * @throws LockError `LOCK_INVALID` for a bad option.
  */
-export function mongodb(db: MongoDb, { prefix = 'holdfast', clock = systemClock }: MongoOptions = {}): Backend {
+export function mongodb(db: MongoDb, options: MongoOptions = {}): Backend {
+  checkNames(options, KNOWN, 'options of mongodb()');
+  const { prefix = 'holdfast', clock = systemClock } = options;
   return new Mongo(db, checkPrefix(prefix), clock);
 }

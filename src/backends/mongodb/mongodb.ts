@@ -11,6 +11,7 @@ import type {
   Standing,
   Traits,
 } from '../../core/backend.ts';
+import { Bell } from '../../core/bell.ts';
 import type { Clock } from '../../core/clock.ts';
 import { LockError } from '../../core/errors.ts';
 import { Changes } from './changes.ts';
@@ -33,6 +34,8 @@ const TRAITS: Traits = {
 const SURE = { writeConcern: { w: 'majority', journal: true }, readPreference: 'primary' };
 /** How long a document is kept after its last use, s. It outlasts any step back of a server's clock that is not a disaster. */
 const KEPT = 86_400;
+/** How long closing waits for a server that does not answer. ms. */
+const LAST_WORD = 2_000;
 
 export class Mongo implements Backend {
   readonly name = 'mongodb';
@@ -128,8 +131,9 @@ export class Mongo implements Backend {
   }
 
   async close(): Promise<void> {
-    await this.#tidy;
-    await this.#changes.close();
+    const limit = new Bell(this.#clock);
+    void Promise.all([this.#tidy, this.#changes.close()]).then(limit.ring);
+    await limit.sleep(LAST_WORD);
   }
 
   /** What the line means for a claim. */
@@ -162,7 +166,7 @@ export class Mongo implements Backend {
         upsert,
         returnDocument: 'after',
         includeResultMetadata: false,
-        ...(maxTimeMS && { maxTimeMS }),
+        ...(maxTimeMS && { maxTimeMS: Math.ceil(maxTimeMS) }), // the server refuses fractions
       };
       const document = (await this.#lines.findOneAndUpdate(
         { _id: idOf(key) },

@@ -1,11 +1,11 @@
 import { type Document, MongoClient } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { mongodb } from '../../../src/backends/mongodb/index.ts';
+import { type MongoOptions, mongodb } from '../../../src/backends/mongodb/index.ts';
 import { EXCLUSIVE } from '../../../src/core/admission.ts';
 import type { Backend, Claim } from '../../../src/core/backend.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { MongoStub } from '../../kit/mongodb-stub.ts';
-import { until } from '../../kit/wait.ts';
+import { bounded, until } from '../../kit/wait.ts';
 import { lines, startLineStub } from './line-stub.ts';
 
 const claim = (wish: Partial<Claim> = {}): Claim => ({
@@ -54,6 +54,23 @@ describe('MongoDB, as far as a stub can show', () => {
       writeConcern: { w: 'majority', j: true },
     });
     expect(Object.keys(command!.query)).toEqual(['_id']);
+  });
+
+  test('its limit is in whole milliseconds, as the server takes no others, whatever the lease', async () => {
+    await backend.attempt(claim({ ttl: 1_501, within: 750.5 }));
+    expect(sent('findAndModify').map(({ maxTimeMS }) => maxTimeMS)).toEqual([751]);
+  });
+
+  test('an unknown option is refused', () => {
+    const options = { perfix: 'locks' } as MongoOptions;
+    expect(() => mongodb(client.db('app'), options)).toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));
+  });
+
+  test('closing has an end, also where the server does not answer', async () => {
+    const { handler } = stub;
+    stub.handler = (command, name) => (name === 'createIndexes' ? new Promise(() => {}) : handler(command, name));
+    await backend.attempt(claim());
+    await bounded('the end', backend.close(), 5_000);
   });
 
   test('idle documents are left to an index, which is made once and may be refused', async () => {
