@@ -67,8 +67,6 @@ export const WatchResponse = define({
   watchId: [2, 'int'],
   created: [3, 'bool'],
   canceled: [4, 'bool'],
-  compactRevision: [5, 'int'],
-  cancelReason: [6, 'string'],
   events: [11, [define({ type: [1, 'int'] })]],
 });
 export const NO_PUTS: Buffer = Buffer.from([0]);

@@ -52,17 +52,14 @@ export class Watches {
     return opened;
   }
 
-  #receive(
-    stream: Promise<Stream>,
-    { watchId, canceled, compactRevision, events }: Received<typeof WatchResponse>,
-  ): void {
+  #receive(stream: Promise<Stream>, { watchId, created, canceled, events }: Received<typeof WatchResponse>): void {
     if (!canceled && events.length === 0) return;
     const fired = this.#watchers.get(watchId);
     this.#watchers.delete(watchId);
     fired?.();
     if (!canceled) void stream.then(({ write }) => write(encode(WatchRequest, { cancel: { watchId } })));
-    else if (compactRevision === 0n) {
-      // Not allowed, as far as the token goes that this stream began with: begin another, with a new one.
+    else if (created) {
+      // Not the answer to our own cancelling: it never began. Not allowed, as far as the token goes that this stream began with: begin another, with a new one.
       this.#client.forgetToken();
       this.#ended(stream);
       void stream.then(({ close }) => close());

@@ -3,6 +3,7 @@ import { etcd } from '../../../src/backends/etcd/index.ts';
 import { type Seats, SHARED } from '../../../src/core/admission.ts';
 import type { Attempt, Backend, Claim, Grant } from '../../../src/core/backend.ts';
 import { startEtcd } from '../../kit/etcd.ts';
+import { exchange } from '../../kit/net.ts';
 import { startProxy } from '../../kit/proxy.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
@@ -126,6 +127,29 @@ describeOn('etcd', 'waiting on etcd', () => {
     await holder.leaves();
     await until('the waiter is admitted', () => waiter.grant !== undefined, 1_500);
     await waiter.leaves();
+  });
+
+  test('all watches of a process share one stream, whichever of them end', async () => {
+    const streams = async (): Promise<number> => {
+      const metrics = await exchange(server.port, 'GET /metrics HTTP/1.0\r\n\r\n');
+      return Number(/^grpc_server_started_total\{grpc_method="Watch",.*\} (\d+)/m.exec(metrics)?.[1]);
+    };
+    const before = await streams();
+    const backend = etcd({ endpoints: endpoint(server) });
+    const lines = [];
+    for (let n = 0; n < 3; n++) lines.push(await lineUp([undefined, undefined, undefined], backend));
+    await lines[0]![2]!.leaves(); // its watch is ended by us
+    for (const [holder, waiter] of lines as [Waiter, Waiter, Waiter][]) {
+      await holder.leaves();
+      await until('the next has mail', () => waiter.grant !== undefined); // its watch has told
+      await waiter.leaves();
+    }
+    for (const [, , last] of lines.slice(1) as [Waiter, Waiter, Waiter][]) {
+      await until('the last has mail', () => last.grant !== undefined);
+      await last.leaves();
+    }
+    expect((await streams()) - before).toBe(1);
+    await backend.close();
   });
 
   test('a connection that breaks while waiting costs neither the place nor the wake', async () => {
