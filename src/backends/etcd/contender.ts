@@ -17,15 +17,21 @@ export interface Contender {
   waited: boolean;
   /** What stood in its way when last looked at. */
   obstacle?: Obstacle & { readonly from: bigint };
-  waiter?: Waiter;
   /** It was given up; an answer that is still to come changes nothing any more. */
   over: boolean;
 }
 
+/** Who hears for a claim. It outlasts the contender: a claim that lost its place takes another. */
 export interface Waiter {
   readonly wake: (grant?: Grant) => void;
   /** There while something is watched for it; resolves with what ends that. */
   watching?: Promise<() => void>;
+}
+
+export function stopWatching(waiter: Waiter | undefined): void {
+  const watching = waiter?.watching;
+  if (waiter) waiter.watching = undefined;
+  watching?.then((stop) => stop()).catch(() => undefined);
 }
 
 /** etcd counts in whole seconds. */

@@ -2,7 +2,7 @@ import { ALL_SEATS, admitted, isExclusive } from '../../core/admission.ts';
 import { type Attempt, type Claim, type Grant, type Handle, PLACE_TTL, type Release } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Client } from './client.ts';
-import { type Contender, secondsOf, type Waiter } from './contender.ts';
+import { type Contender, secondsOf, stopWatching, type Waiter } from './contender.ts';
 import { isStatus, STATUS } from './grpc.ts';
 import type { Leases } from './leases.ts';
 import { endOf, type Line, lineOf, nameOf, obstacle, read, readFrom, written } from './line.ts';
@@ -29,6 +29,7 @@ const ROOMY = 1_000;
 /** Joins lines, looks where it stands in them, waits, and leaves. */
 export class Contenders {
   readonly #known = new Map<string, Contender>();
+  readonly #waiters = new Map<string, Waiter>();
   #roomy = ROOMY;
   readonly #client: Client;
   readonly #leases: Leases;
@@ -121,23 +122,26 @@ export class Contenders {
     this.#known.delete(id);
     me.over = true;
     this.#leases.giveBack(me.lease);
-    stopWaiting(me);
+    stopWatching(this.#waiters.get(id));
   }
 
   async watch(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
     const me = this.#known.get(claim.id);
     const waiter: Waiter = { wake };
-    if (me) {
-      stopWaiting(me);
-      me.waiter = waiter;
-      this.#arm(claim, me);
-      await waiter.watching;
-    }
-    return {
-      [Symbol.asyncDispose]: async () => {
-        if (me?.waiter === waiter) stopWaiting(me);
-      },
+    stopWatching(this.#waiters.get(claim.id));
+    this.#waiters.set(claim.id, waiter);
+    const over = async (): Promise<void> => {
+      stopWatching(waiter);
+      if (this.#waiters.get(claim.id) === waiter) this.#waiters.delete(claim.id);
     };
+    try {
+      if (me) this.#arm(claim, me);
+      await waiter.watching;
+    } catch (error) {
+      await over();
+      throw error;
+    }
+    return { [Symbol.asyncDispose]: over };
   }
 
   /** A sign of life, and the line as it is now; undefined for a claim that does not stand in it (any more). */
@@ -253,24 +257,28 @@ export class Contenders {
 
   /** Watches what stands in the way, if somebody waits for it and nothing is watched yet. */
   #arm(claim: Claim, me: Contender): void {
-    const { waiter, obstacle } = me;
-    if (!waiter || waiter.watching || !obstacle) return;
+    const waiter = this.#waiters.get(claim.id);
+    const { obstacle } = me;
+    if (!waiter || waiter.watching || !obstacle || me.over) return;
     const { name, puts, from } = obstacle;
     const range = name ? { key: name } : { key: me.line, rangeEnd: endOf(me.line) };
-    waiter.watching = this.#watches.watch({ ...range, puts, from }, () => this.#look(claim, me, waiter));
-    waiter.watching.catch(() => {
+    const watching = this.#watches.watch({ ...range, puts, from }, () => {
+      if (waiter.watching !== watching) return;
       waiter.watching = undefined;
+      void this.#look(claim, me, waiter);
+    });
+    waiter.watching = watching;
+    watching.catch(() => {
+      if (waiter.watching === watching) waiter.watching = undefined;
     });
   }
 
   /** Something changed, or went unseen: looks at the whole line, one's own key included, before saying anything. */
   async #look(claim: Claim, me: Contender, waiter: Waiter): Promise<void> {
-    waiter.watching = undefined;
-    if (me.waiter !== waiter) return;
     try {
       // It is probably its turn: so it gets the lease of a hold in the same step, and gives it back if it is not.
       const line = this.#isOnHoldLease(claim, me) ? await this.#list(me) : await this.#moveTo(me, secondsOf(claim.ttl));
-      if (me.waiter !== waiter) return;
+      if (me.over || this.#waiters.get(claim.id) !== waiter) return;
       const attempt = line && indexOf(line, me) >= 0 ? this.#judge(claim, me, line) : undefined;
       if (attempt?.granted) waiter.wake(attempt);
       else if (!attempt) waiter.wake();
@@ -282,9 +290,3 @@ export class Contenders {
 
 const indexOf = ({ places }: Line, { name, ticket }: Contender): number =>
   places.findIndex((place) => place.name.equals(name) && (ticket === undefined || place.ticket === ticket));
-
-function stopWaiting(me: Contender): void {
-  const watching = me.waiter?.watching;
-  me.waiter = undefined;
-  watching?.then((stop) => stop()).catch(() => undefined);
-}

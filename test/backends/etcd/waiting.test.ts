@@ -152,6 +152,17 @@ describeOn('etcd', 'waiting on etcd', () => {
     await backend.close();
   });
 
+  test('who lost its place and took another is woken there too', async () => {
+    const [holder, waiter] = await lineUp([undefined, undefined]);
+    const line = `holdfast/${encodeURIComponent(holder!.claim.key)}/`;
+    const names = (await etcdctl([server], 'get', line, '--prefix', '--keys-only', '--sort-by', 'CREATE')).split('\n');
+    await etcdctl([server], 'del', names.filter(Boolean).at(-1)!);
+    expect(await waiter!.joins()).toMatchObject({ granted: false, ahead: 1 });
+    await holder!.leaves();
+    await until('it is admitted', () => waiter!.grant !== undefined, 1_500);
+    await waiter!.leaves();
+  });
+
   test('a connection that breaks while waiting costs neither the place nor the wake', async () => {
     await using proxy = await startProxy(server.port);
     const remote = etcd({ endpoints: endpoint(proxy) });
