@@ -166,7 +166,7 @@ export class Contenders {
       return known;
     }
     const line = lineOf(this.#prefix, claim.key);
-    const lease = await this.#leases.take(secondsOf(claim.ttl), ms);
+    const lease = await this.#leases.take(secondsOf(claim.ttl), ms, claim.lingers);
     const me: Contender = {
       line,
       name: nameOf(line, claim.id),
@@ -209,17 +209,17 @@ export class Contenders {
     const attempt = this.#judge(claim, me, line);
     if (attempt.granted) {
       if (this.#isOnHoldLease(claim, me)) return attempt;
-      const moved = await this.#moveTo(me, secondsOf(claim.ttl), ms);
+      const moved = await this.#moveTo(me, secondsOf(claim.ttl), ms, claim.lingers);
       return moved ? this.#judge(claim, me, moved) : { granted: false };
     }
     if (!claim.queue) {
       await this.release(claim, undefined, ms);
       return attempt;
     }
-    if (me.lease.seconds <= PLACE_SECONDS) return attempt;
+    if (me.lease.seconds <= PLACE_SECONDS && !me.adrift) return attempt;
     // A waiter that dies should not keep the key for as long as a holder may. If this fails, the next attempt repeats it.
     const moved = await this.#moveTo(me, PLACE_SECONDS, ms).catch(() => undefined);
-    return moved ? this.#judge(claim, me, moved) : attempt;
+    return moved ? this.#settle(claim, me, moved, sent, ms) : attempt; // its turn may have come meanwhile
   }
 
   async #list(me: Contender): Promise<Line> {
@@ -231,8 +231,8 @@ export class Contenders {
     return !adrift && lease.seconds === secondsOf(ttl);
   }
 
-  #moveTo(me: Contender, seconds: number, ms?: number): Promise<Line | undefined> {
-    return move(this.#client, this.#leases, me, seconds, ms);
+  #moveTo(me: Contender, seconds: number, ms?: number, whole?: boolean): Promise<Line | undefined> {
+    return move(this.#client, this.#leases, me, seconds, ms, whole);
   }
 
   #judge(claim: Claim, me: Contender, line: Line): Attempt {
@@ -277,7 +277,9 @@ export class Contenders {
   async #look(claim: Claim, me: Contender, waiter: Waiter): Promise<void> {
     try {
       // It is probably its turn: so it gets the lease of a hold in the same step, and gives it back if it is not.
-      const line = this.#isOnHoldLease(claim, me) ? await this.#list(me) : await this.#moveTo(me, secondsOf(claim.ttl));
+      const line = this.#isOnHoldLease(claim, me)
+        ? await this.#list(me)
+        : await this.#moveTo(me, secondsOf(claim.ttl), undefined, claim.lingers);
       if (me.over || this.#waiters.get(claim.id) !== waiter) return;
       const attempt = line && indexOf(line, me) >= 0 ? this.#judge(claim, me, line) : undefined;
       if (attempt?.granted) waiter.wake(attempt);

@@ -34,11 +34,12 @@ export class Leases {
     this.#clock = clock;
   }
 
-  async take(seconds: number, ms?: number): Promise<Lease> {
+  /** @param whole not a moment of it may be over */
+  async take(seconds: number, ms?: number, whole?: boolean): Promise<Lease> {
     for (;;) {
       const spare = this.#spares.get(seconds)?.pop();
       if (!spare) return this.#grant(seconds, ms);
-      if (await this.#isFresh(spare, ms)) return spare;
+      if (await (whole ? this.keepAlive(spare, ms) : this.#isFresh(spare, ms))) return spare;
     }
   }
 

@@ -44,9 +44,10 @@ export const Compare = define({
   key: [3, 'bytes'],
   createRevision: [5, 'int'],
   modRevision: [6, 'int'],
+  lease: [8, 'int'],
   rangeEnd: [64, 'bytes'],
 });
-export const COMPARE = { equal: 0n, less: 2n, createRevision: 1n, modRevision: 2n } as const;
+export const COMPARE = { equal: 0n, less: 2n, createRevision: 1n, modRevision: 2n, lease: 4n } as const;
 
 export const RequestOp = define({ range: [1, RangeRequest], put: [2, PutRequest], delete: [3, DeleteRequest] });
 const ResponseOp = define({ range: [1, RangeResponse], delete: [3, DeleteResponse] });

@@ -33,6 +33,12 @@ export const stillStands = (key: Buffer, ticket: bigint): Condition => ({
   target: COMPARE.createRevision,
   result: COMPARE.equal,
 });
+export const isUnder = (key: Buffer, lease: bigint): Condition => ({
+  key,
+  lease,
+  target: COMPARE.lease,
+  result: COMPARE.equal,
+});
 /** As it was read; with 0, when there was none. */
 export const unchanged = (key: Buffer, modRevision: bigint): Condition => ({
   key,

@@ -4,7 +4,9 @@ import type { Client } from './client.ts';
 import { type Contender, secondsOf } from './contender.ts';
 import type { Leases } from './leases.ts';
 import { type Line, readFrom } from './line.ts';
-import { list, look, shift, stillStands } from './ops.ts';
+import type { TxnResponse } from './messages.ts';
+import { isUnder, list, look, shift, stillStands } from './ops.ts';
+import type { Received } from './protobuf.ts';
 
 /**
  * Puts a contender's key under a lease of so many seconds: the place of a waiter under a short one, a hold whose ttl
@@ -16,18 +18,26 @@ export async function move(
   me: Contender,
   seconds: number,
   ms?: number,
+  whole?: boolean,
 ): Promise<Line | undefined> {
   const ticket = me.ticket!;
   // Until the answer says so, the key may be under either: whoever looks has to move it again.
   me.adrift = true;
-  let target = await leases.take(seconds, ms);
-  const answer = await leases.use(target, ms, (lease) => {
-    target = lease;
-    return client.txn(
-      { compare: [stillStands(me.name, ticket)], success: [shift(me.name, lease.id), list(me.line)] },
-      ms,
-    );
-  });
+  let target = await leases.take(seconds, ms, whole);
+  const from = (under: bigint): Promise<Received<typeof TxnResponse>> =>
+    leases.use(target, ms, (lease) => {
+      target = lease;
+      // Only from the lease it is known to be under: a move whose answer was lost may still come, and must not undo this one.
+      const compare = [stillStands(me.name, ticket), isUnder(me.name, under)];
+      const success = [shift(me.name, lease.id), list(me.line)];
+      return client.txn({ compare, success, failure: [look(me.name)] }, ms);
+    });
+  let answer = await from(me.lease.id);
+  while (!answer.succeeded && !me.over) {
+    const [found] = answer.responses[0]!.range!.kvs;
+    if (found?.createRevision !== ticket) break;
+    answer = await from(found.lease); // where such a move has put it
+  }
   // Given up meanwhile: its lease was given back then, and what this put under the other one has to go.
   if (me.over) target.tainted = true;
   leases.giveBack(answer.succeeded && !me.over ? me.lease : target);
@@ -78,7 +88,7 @@ async function keep(
   try {
     const seconds = secondsOf(claim.ttl);
     if (me.lease.seconds === seconds && !me.adrift) return await leases.keepAlive(me.lease, ms);
-    return (await move(client, leases, me, seconds, ms)) !== undefined;
+    return (await move(client, leases, me, seconds, ms, true)) !== undefined;
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { etcd } from '../../../src/backends/etcd/index.ts';
-import type { Backend } from '../../../src/core/backend.ts';
+import type { Backend, Claim } from '../../../src/core/backend.ts';
 import { startEtcd } from '../../kit/etcd.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
 import type { Server } from '../../kit/server.ts';
@@ -78,6 +78,27 @@ describeOn('etcd', 'the leases of holds', () => {
     await backend.release(holder);
     expect(await ttlOf('place')).toBe(6);
     await backend.release(waiter);
+  });
+
+  /** ms that etcd gives the head of the line, in full seconds, rounded up. */
+  async function remaining(key: string): Promise<number> {
+    for await (const standing of backend.inspect!(key)) return standing.remaining;
+    throw new Error(`nobody stands in the line of ${key}`);
+  }
+
+  test('a renewal to another ttl lasts all of it, and so does a hold that has to outlast its process', async () => {
+    const [earlier, lingering] = [1, 2].map(() => claimOf('earlier', { ttl: 100_000 })) as [Claim, Claim];
+    await Promise.all([backend.attempt(earlier), backend.attempt(lingering)]);
+    await Promise.all([backend.release(earlier), backend.release(lingering)]); // two leases, for the next who want such
+    await new Promise((resolve) => setTimeout(resolve, 2_200)); // not kept alive meanwhile
+    const hold = claimOf('renewed', { ttl: 20_000 });
+    await backend.attempt(hold);
+    await backend.renew([{ ...hold, ttl: 100_000 }]);
+    expect(await remaining('renewed')).toBe(100_000);
+    const job = claimOf('job', { ttl: 100_000, lingers: true });
+    await backend.attempt(job);
+    expect(await remaining('job')).toBe(100_000);
+    await Promise.all([backend.release(hold), backend.release(job)]);
   });
 
   test('a claim given up while its message is on the way leaves nothing that lives on in the next hold', async () => {

@@ -1,0 +1,120 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { etcd } from '../../../src/backends/etcd/index.ts';
+import type { Backend, Grant } from '../../../src/core/backend.ts';
+import { startEtcd } from '../../kit/etcd.ts';
+import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
+import type { Server } from '../../kit/server.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { until } from '../../kit/wait.ts';
+import { claimOf, endpoint, etcdctl, keys } from './etcdctl.ts';
+
+describeOn('etcd', 'a claim that moves from the lease of a place to that of a hold', () => {
+  let server: Server;
+  let proxies: FaultProxy[];
+  let backend: Backend;
+  let other: Backend;
+
+  beforeAll(async () => {
+    server = await startEtcd();
+  });
+  afterAll(async () => {
+    await server?.[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    proxies = [await startProxy(server.port), await startProxy(server.port)];
+    backend = etcd({ endpoints: proxies.map(endpoint), timeout: 500 });
+    other = etcd({ endpoints: endpoint(server) });
+  });
+  afterEach(async () => {
+    for (const proxy of proxies) await proxy.pass();
+    await backend.close();
+    await other.close();
+    for (const proxy of proxies) await proxy[Symbol.asyncDispose]();
+  });
+
+  /** The lease of the youngest key of a line, and what it was granted, in seconds. */
+  async function leaseOf(key: string): Promise<{ id: string; seconds: number }> {
+    const youngest = ['--prefix', '--sort-by', 'CREATE', '--order', 'DESCEND', '--limit', '1', '-w', 'json'];
+    const stored = await etcdctl([server], 'get', `holdfast/${key}/`, ...youngest);
+    const id = BigInt(/"lease":(\d+)/.exec(stored)![1]!).toString(16);
+    const seconds = /granted with TTL\((\d+)s\)/.exec(await etcdctl([server], 'lease', 'timetolive', id))?.[1];
+    return { id, seconds: Number(seconds) };
+  }
+
+  test('keeps its place alive where an answer was lost, too', async () => {
+    const [holder, quitter] = [claimOf('adrift'), claimOf('adrift')];
+    const waiter = claimOf('adrift', { ttl: 100_000 });
+    for (const claim of [holder, quitter]) await other.attempt(claim);
+    await backend.attempt(waiter);
+    let woken = 0;
+    const watching = await backend.watch!(waiter, () => woken++);
+    await etcdctl([server], 'get', 'a'); // time enough for the watch to be there
+    const lost = proxies[0]!.cutAfter('holdfast/adrift/');
+    await other.release(quitter); // it may be the waiter's turn now, so that one takes the lease of a hold
+    await lost;
+    await until('it is told that something is wrong', () => woken > 0);
+    expect((await leaseOf('adrift')).seconds, 'of the place, as far as etcd has it').toBe(100);
+    expect(await backend.attempt(waiter)).toMatchObject({ granted: false, ahead: 1 });
+    expect((await leaseOf('adrift')).seconds, 'of the place that is kept alive').toBe(6);
+    await watching[Symbol.asyncDispose]();
+    await backend.release(waiter);
+    await other.release(holder);
+  });
+
+  test('is not moved by a message that comes late, to a lease that nobody keeps alive', async () => {
+    const holder = claimOf('late');
+    const waiter = claimOf('late', { ttl: 100_000 });
+    await other.attempt(holder);
+    await backend.attempt(waiter);
+    let woken = 0;
+    const watching = await backend.watch!(waiter, () => woken++);
+    await etcdctl([server], 'get', 'a'); // time enough for the watch to be there
+    proxies[0]!.stall('up');
+    await other.release(holder);
+    await until('its move has no answer', () => woken > 0);
+    const { validFor } = (await backend.attempt(waiter)) as Grant; // over the other member
+    expect(validFor).toBeGreaterThan(97_000);
+    const { id } = await leaseOf('late');
+    await proxies[0]!.pass();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect((await leaseOf('late')).id, 'the lease that the hold is good for').toBe(id);
+    await watching[Symbol.asyncDispose]();
+    await backend.release(waiter);
+  });
+
+  test('has the lease of a hold also where its turn comes while it moves to that of a place', async () => {
+    const holder = claimOf('meanwhile');
+    const waiter = claimOf('meanwhile', { ttl: 100_000 });
+    await other.attempt(holder);
+    proxies[0]!.delay(150, 'up');
+    const attempt = backend.attempt(waiter);
+    await until(
+      'it is in line',
+      async () => (await keys([server])).filter((key) => /meanwhile/.test(key)).length === 2,
+    );
+    await other.release(holder);
+    const { validFor } = (await attempt) as Grant;
+    expect(validFor).toBeGreaterThan(95_000);
+    await backend.release(waiter);
+  });
+
+  test('is where it is thought to be, when an event and a question of its own tell of its turn at once', async () => {
+    for (let round = 0; round < 100; round++) {
+      const [holder, waiter] = [claimOf('at once'), claimOf('at once', { ttl: 100_000 })];
+      await other.attempt(holder);
+      await backend.attempt(waiter);
+      let mail: Grant | undefined;
+      const watching = await backend.watch!(waiter, (grant) => {
+        mail = grant;
+      });
+      const released = other.release(holder);
+      let granted = false;
+      while (!granted) granted = (await backend.attempt(waiter)).granted;
+      await released;
+      await until('it has mail', () => mail !== undefined);
+      expect(await backend.renew([waiter]), `in round ${round}`).toEqual([{ validFor: expect.any(Number) }]);
+      await watching[Symbol.asyncDispose]();
+      await backend.release(waiter);
+    }
+  });
+});
