@@ -194,6 +194,7 @@ export class Contenders {
     request: (join: (claim: Claim) => Op) => Transaction,
   ): Promise<Received<typeof TxnResponse>> {
     return this.#leases.use(me.lease, ms, (lease) => {
+      if (me.over) throw new Error('given up meanwhile'); // its key is removed: nothing may follow
       me.lease = lease;
       return this.#client.txn(
         request((claim) => stand(me.name, written(claim), lease.id)),

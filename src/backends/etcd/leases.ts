@@ -68,7 +68,7 @@ export class Leases {
   }
 
   async #isFresh(lease: Lease, ms?: number): Promise<boolean> {
-    const left = lease.goodUntil - this.#clock.now();
+    const left = lease.goodUntil - this.#clock.resync(); // the machine may have slept since it was put by
     return left >= lease.ttl * FRESH || (left > 0 && (await this.keepAlive(lease, ms)));
   }
 

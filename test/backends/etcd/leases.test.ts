@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { etcd } from '../../../src/backends/etcd/index.ts';
-import type { Backend, Claim } from '../../../src/core/backend.ts';
+import type { Backend, Claim, Grant } from '../../../src/core/backend.ts';
+import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { startEtcd } from '../../kit/etcd.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
 import type { Server } from '../../kit/server.ts';
@@ -99,6 +100,48 @@ describeOn('etcd', 'the leases of holds', () => {
     await backend.attempt(job);
     expect(await remaining('job')).toBe(100_000);
     await Promise.all([backend.release(hold), backend.release(job)]);
+  });
+
+  test('a claim given up while its lease, that has died unseen, is replaced leaves nothing', async () => {
+    const [earlier, given] = [claimOf('earlier', { ttl: 90_000 }), claimOf('replaced', { ttl: 90_000 })];
+    const before = await leases([server]);
+    await backend.attempt(earlier);
+    const [spare] = (await leases([server])).filter((id) => !before.includes(id));
+    await backend.release(earlier);
+    await etcdctl([server], 'lease', 'revoke', spare!);
+    proxy.delay(150, 'up');
+    const unanswered = backend.attempt(given).catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 50)); // behind it on the same connection
+    await backend.release(given);
+    await unanswered;
+    await proxy.pass();
+    expect((await keys([server])).filter((key) => key.includes('replaced'))).toEqual([]);
+  });
+
+  test('after the machine has slept, a lease from before is not taken for a fresh one', async () => {
+    let [asleep, found] = [0, 0];
+    const clock: Clock = {
+      ...systemClock,
+      now: () => systemClock.now() - asleep + found,
+      resync() {
+        found = asleep;
+        return systemClock.now();
+      },
+    };
+    const sleeper = etcd({ endpoints: endpoint(server), clock });
+    const [earlier, later] = [claimOf('earlier', { ttl: 4_000 }), claimOf('slept', { ttl: 4_000 })];
+    await sleeper.attempt(earlier);
+    await sleeper.release(earlier);
+    const began = systemClock.now();
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    asleep = systemClock.now() - began;
+    const sent = clock.now();
+    const { validFor } = (await sleeper.attempt(later)) as Grant;
+    const left = sent + validFor - clock.now();
+    expect(left, 'ms, as its holder has it').toBeGreaterThan(3_800);
+    expect(await remaining('slept'), 'ms, as etcd has it').toBeGreaterThanOrEqual(left);
+    await sleeper.release(later);
+    await sleeper.close();
   });
 
   test('a claim given up while its message is on the way leaves nothing that lives on in the next hold', async () => {
