@@ -34,6 +34,7 @@ export interface Opened {
 /**
  * Opens a connection and, on it, a session, or goes on with one; then makes itself known to the server.
  * @param within limit of the whole, ms
+ * @param over ends it, now and later
  */
 export async function open(
   server: Server,
@@ -42,8 +43,9 @@ export async function open(
   { timeout, tls, auth }: Wishes,
   within: number,
   clock: Clock,
+  over: AbortSignal,
 ): Promise<Opened> {
-  const socket = await openSocket(server, tls, within, clock);
+  const socket = await openSocket(server, tls, within, clock, over);
   const cancel = clock.after(within, () => socket.destroy(new ConnectionLost('the server is silent')));
   try {
     const frames = new Frames();

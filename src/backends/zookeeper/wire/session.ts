@@ -40,6 +40,7 @@ export class Session {
   #running: Promise<void> | undefined;
   #trouble: unknown;
   #closed = false;
+  readonly #over = new AbortController();
   #stop: Cancel = () => {};
   #cancelDoubt: Cancel = () => {};
 
@@ -103,7 +104,8 @@ export class Session {
     const { welcome, connection } = this.#current ?? { welcome: NOBODY, connection: undefined };
     // Every server is tried before the session, of which up to a half may have passed, is over.
     const within = Math.max(250, this.timeout / (3 * this.#servers.length));
-    const opened = await open(server, welcome, connection?.lastZxid ?? 0n, this.#wishes, within, this.#clock);
+    const last = connection?.lastZxid ?? 0n;
+    const opened = await open(server, welcome, last, this.#wishes, within, this.#clock, this.#over.signal);
     this.#current = opened;
     this.#cancelDoubt();
     if (this.#closed) opened.connection.end(new ConnectionLost('closed'));
@@ -146,6 +148,7 @@ export class Session {
     await connection?.request(closeSession).catch(() => {});
     cancel();
     connection?.end(new ConnectionLost('closed'));
+    this.#over.abort();
     this.#stop();
     await this.#running;
     this.#cancelDoubt();

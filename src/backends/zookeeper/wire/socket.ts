@@ -4,18 +4,25 @@ import type { Clock } from '../../../core/clock.ts';
 import { ConnectionLost } from './errors.ts';
 import type { Server } from './servers.ts';
 
-/** A connected socket, with TLS if so wished; its errors are heard by somebody from the first moment. */
+/**
+ * A connected socket, with TLS if so wished; its errors are heard by somebody from the first moment.
+ * @param over ends it, now and later
+ */
 export function openSocket(
   { host, port }: Server,
   tls: ConnectionOptions | undefined,
   within: number,
   clock: Clock,
+  over?: AbortSignal,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
     // An address is no server name: Node warns about one.
     const name = isIP(host) ? {} : { servername: host };
     const socket = tls ? connectTls({ ...name, ...tls, host, port }) : connectTcp({ host, port });
     const cancel = clock.after(within, () => socket.destroy(new ConnectionLost(`no connection within ${within} ms`)));
+    const end = (): void => void socket.destroy(new ConnectionLost('closed'));
+    over?.addEventListener('abort', end);
+    socket.once('close', () => over?.removeEventListener('abort', end));
     socket.setNoDelay(true);
     socket.once(tls ? 'secureConnect' : 'connect', () => {
       cancel();

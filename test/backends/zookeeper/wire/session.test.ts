@@ -95,11 +95,18 @@ describeOn('zookeeper', 'a session', () => {
     await expect(opened.session.connection(WITHIN)).rejects.toMatchObject({ code: 'LOCK_CLOSED' });
   });
 
-  test('closing has an end, however long the session and silent the server', async () => {
+  test.for([
+    'connected',
+    'connecting',
+  ])('closing has an end, however long the session and silent the server (%s)', async (state) => {
     await using proxy = await startProxy(server.port);
     await using opened = open([proxy.port], { timeout: 60_000 });
     await opened.session.connection(WITHIN);
     proxy.blackhole();
+    if (state === 'connecting') {
+      proxy.cut();
+      await until('it connects again', () => proxy.open === 1 && proxy.connections === 2);
+    }
     await bounded('the end', opened.session.close(), 5_000);
   });
 
