@@ -51,8 +51,8 @@ export class Contenders {
     return me?.ticket === undefined ? undefined : me;
   }
 
-  async attempt(claim: Claim, ms: number): Promise<Attempt> {
-    const sent = this.#clock.now();
+  async attempt(claim: Claim, sent: number, ms: number): Promise<Attempt> {
+    await this.#bury(claim.id, ms);
     const line = await this.#lookAgain(claim.id, ms);
     if (line) return this.#settle(claim, this.#known.get(claim.id)!, line, sent, ms);
     const me = await this.#contender(claim, ms);
@@ -63,9 +63,18 @@ export class Contenders {
       if (!isStatus(error, STATUS.deadlineExceeded)) throw error;
       // etcd cannot refuse a message for coming late. But it refuses one that names a lease which is gone, and deletes
       // what is under it: once the lease is revoked, this attempt has no effect, whenever it arrives.
-      await this.#leases.end(me.lease).catch(() => Promise.reject(error));
+      me.over = true;
+      await this.#bury(claim.id).catch(() => Promise.reject(error));
       return this.#isLate(claim);
     }
+  }
+
+  /** Nothing more for a claim whose message may still come, until the lease that it names has surely ended. */
+  async #bury(id: string, ms?: number): Promise<void> {
+    const me = this.#known.get(id);
+    if (!me?.over) return;
+    await this.#leases.end(me.lease, ms);
+    this.forget(id);
   }
 
   #isLate(claim: Claim): Attempt {
@@ -148,11 +157,7 @@ export class Contenders {
   async #lookAgain(id: string, ms: number): Promise<Line | undefined> {
     const me = this.standing(id);
     if (!me) return undefined;
-    const [alive, listed] = await Promise.all([
-      this.#leases.keepAlive(me.lease, ms),
-      this.#client.range(listing(me.line), ms),
-    ]);
-    const line = read(listed.header!.revision, listed);
+    const [alive, line] = await Promise.all([this.#leases.keepAlive(me.lease, ms), this.#list(me, ms)]);
     if (alive && indexOf(line, me) >= 0) return line;
     this.forget(id);
     return undefined;
@@ -223,8 +228,8 @@ export class Contenders {
     return moved ? this.#settle(claim, me, moved, sent, ms) : attempt; // its turn may have come meanwhile
   }
 
-  async #list(me: Contender): Promise<Line> {
-    const listed = await this.#client.range(listing(me.line));
+  async #list(me: Contender, ms?: number): Promise<Line> {
+    const listed = await this.#client.range(listing(me.line), ms);
     return read(listed.header!.revision, listed);
   }
 

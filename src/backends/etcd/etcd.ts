@@ -12,6 +12,7 @@ import type {
 } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
 import { LockError } from '../../core/errors.ts';
+import { Turns } from '../../core/turns.ts';
 import { check } from './check.ts';
 import type { Client } from './client.ts';
 import { Contenders } from './contenders.ts';
@@ -43,6 +44,7 @@ export class Etcd implements Backend {
   readonly #leases: Leases;
   readonly #watches: Watches;
   readonly #contenders: Contenders;
+  readonly #attempts = new Turns();
   readonly #prefix: string;
   readonly #timeout: number;
   readonly #clock: Clock;
@@ -64,7 +66,9 @@ export class Etcd implements Backend {
       throw new LockError('LOCK_UNSUPPORTED', message, { key: claim.key, backend: this.name });
     }
     try {
-      return await this.#contenders.attempt(claim, Math.min(this.#timeout, claim.within));
+      const sent = this.#clock.now();
+      const ms = Math.min(this.#timeout, claim.within);
+      return await this.#attempts.take(claim.id, () => this.#contenders.attempt(claim, sent, ms));
     } catch (error) {
       // A definite refusal leaves nothing, even where it came after the first step.
       if (error instanceof LockError) await this.release(claim).catch(() => undefined);

@@ -11,6 +11,7 @@ import type {
   Traits,
 } from '../../core/backend.ts';
 import { LockError } from '../../core/errors.ts';
+import { Turns } from '../../core/turns.ts';
 import { census, evicted } from './census.ts';
 import { findings } from './check.ts';
 import { LineWatch } from './line-watch.ts';
@@ -20,7 +21,6 @@ import { type Settings, settingsOf, type ZookeeperOptions } from './options.ts';
 import { labelOf, type Place, Places, type Stand } from './places.ts';
 import { proven } from './proof.ts';
 import { judged } from './refusal.ts';
-import { Turns } from './turns.ts';
 import { type Verdict, verdictOn } from './verdict.ts';
 import type { Connection } from './wire/connection.ts';
 import { ConnectionLost } from './wire/errors.ts';

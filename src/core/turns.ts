@@ -1,4 +1,4 @@
-/** Calls for one id one after the other: a release must not overtake the attempt that it takes back. */
+/** Calls for one id one after the other: none may overtake another that it repeats or takes back. */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
 
