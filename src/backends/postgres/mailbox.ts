@@ -84,7 +84,10 @@ export class Mailbox {
     try {
       const session = await Session.open(this.#dial, this.#clock);
       session.onNotification(({ payload }) => this.#deliver(payload ?? ''));
-      await session.query(`LISTEN "${this.channel}"`);
+      await session.query(`LISTEN "${this.channel}"`).catch((error) => {
+        session.cut();
+        throw error;
+      });
       if (session.ended.aborted) return this.#retry();
       this.#session = session;
       this.#failures = 0;

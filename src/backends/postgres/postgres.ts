@@ -111,19 +111,21 @@ class Postgres implements PostgresBackend {
   }
 
   async attempt(claim: Claim): Promise<Attempt> {
+    const sent = this.#clock.now();
     await this.#open();
-    const [row] = await this.#server.send(this.#statement.attempt, this.#values(claim), 'an attempt', claim.key);
+    const [row] = await this.#server.send(this.#statement.attempt, this.#values(claim, sent), 'an attempt', claim.key);
     return this.#outcome(fieldsOf(row!), claim);
   }
 
   async release(handle: Handle, next?: Claim): Promise<Release> {
+    const sent = this.#clock.now();
     await this.#open();
     const gone = [Buffer.from(handle.key), handle.id];
     if (!next) {
       const [row] = await this.#server.send(this.#statement.release, gone, 'a release', handle.key);
       return { freed: row!.freed === true };
     }
-    const values = [...gone, ...this.#values(next)];
+    const values = [...gone, ...this.#values(next, sent)];
     const [row] = await this.#server.send(this.#statement.exchange, values, 'a release', handle.key);
     const [freed, ...outcome] = fieldsOf(row!);
     return { freed: freed === 't', next: this.#outcome(outcome, next) };
@@ -211,10 +213,10 @@ class Postgres implements PostgresBackend {
     this.#sweeper = this.#clock.after(pause, () => this.sweep(IDLE, SWEEP_EVERY).then(swept, swept), true);
   }
 
-  /** In the order of the script's arguments. */
-  #values({ key, id, take, of, ttl, span, label, queue, within, atLeast }: Claim): unknown[] {
+  /** In the order of the script's arguments. @param sent when it was asked for: before the tables were looked at */
+  #values({ key, id, take, of, ttl, span, label, queue, within, atLeast }: Claim, sent: number): unknown[] {
     const least = atLeast === undefined ? null : String(atLeast);
-    const until = this.#server.time.in(within);
+    const until = this.#server.time.in(within, sent);
     const channel = this.#mailbox?.channel ?? null;
     return [Buffer.from(key), id, take, of, ttl, span, Buffer.from(label), queue, until, least, channel];
   }

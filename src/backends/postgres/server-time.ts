@@ -15,8 +15,8 @@ export class ServerTime {
     this.#offset = time - this.#clock.now();
   }
 
-  /** ms since 1970 there, `ms` from now; null while nothing was heard. */
-  in(ms: number): number | null {
-    return this.#offset === undefined || !Number.isFinite(ms) ? null : this.#clock.now() + this.#offset + ms;
+  /** ms since 1970 there, `ms` after it was `since` here; null while nothing was heard. */
+  in(ms: number, since: number = this.#clock.now()): number | null {
+    return this.#offset === undefined || !Number.isFinite(ms) ? null : since + this.#offset + ms;
   }
 }

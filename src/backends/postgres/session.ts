@@ -44,7 +44,11 @@ export class Session {
     const session = new Session(client, clock);
     const late = clock.after(PATIENCE, () => session.cut());
     try {
-      await client.connect();
+      // Raced, for pg never settles a connect that was ended meanwhile.
+      const cut = new Promise<never>((_, reject) => {
+        session.ended.addEventListener('abort', () => reject(new Error('the connection was ended as it was made')));
+      });
+      await Promise.race([client.connect(), cut]);
       client.unref?.();
       await session.query(CONFIGURE, [JSON.stringify(SETTINGS)]);
     } catch (error) {

@@ -124,6 +124,11 @@ BEGIN
     RETURNING k.ticket, date_part('epoch', clock_timestamp()) * 1000 INTO ticket, server_time;
   IF FOUND THEN
     state := 'held';
+    -- The time above is older than a wait for a row that was only locked, and is as it was.
+    IF server_time > a_until THEN
+      UPDATE {keys} k SET taken = 0, room = {seats}, id = NULL WHERE k.key = a_key;
+      state := 'late';
+    END IF;
     RETURN;
   END IF;
 
@@ -285,6 +290,16 @@ BEGIN
 
   -- The key's row first, here as everywhere: two orders would be a deadlock.
   SELECT * INTO spot FROM {keys} WHERE key = a_key FOR NO KEY UPDATE;
+  IF NOT FOUND THEN
+    -- An attempt of this very claim may be making the row, and not have committed: only an insert waits for that.
+    INSERT INTO {keys} AS k (key, last, room, lapses) VALUES (a_key, 0, {seats}, clock_timestamp())
+      ON CONFLICT (key) DO UPDATE SET last = k.last RETURNING * INTO spot;
+  END IF;
+  IF spot.id = a_id THEN
+    -- Alone since just now: the attempt was committed while this waited for the row.
+    UPDATE {keys} SET taken = 0, room = {seats}, id = NULL WHERE key = a_key;
+    RETURN spot.lapses > clock_timestamp();
+  END IF;
   DELETE FROM {line} WHERE key = a_key AND id = a_id RETURNING * INTO gone;
   IF NOT FOUND THEN
     RETURN false;

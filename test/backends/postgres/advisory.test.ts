@@ -7,7 +7,7 @@ import {
   type PgQuery,
   postgresAdvisory,
 } from '../../../src/backends/postgres/index.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { bounded, until } from '../../kit/wait.ts';
@@ -130,6 +130,18 @@ describeOn('postgres', 'advisory locks', () => {
     await lease.release();
     await (await bounded('the grant', next)).release();
     await Promise.all([holding.close(), waiting.close()]);
+  });
+
+  test('a server that is silent as it is dialled is dialled again, and close waits for it no longer than that', async () => {
+    const hasty: Clock = { ...systemClock, after: (ms, fn, background) => systemClock.after(ms / 10, fn, background) };
+    const backend = await open({ clock: hasty });
+    const { proxy } = database.client(backend);
+    const claim = claimOf(fresh());
+    proxy.stall();
+    await expect(bounded('the answer', backend.attempt(claim), 3_000)).rejects.toThrow(/ended/);
+    await proxy.pass();
+    expect(await backend.attempt(claim)).toMatchObject({ granted: true });
+    await bounded('the close', backend.close());
   });
 
   test('a transaction pooler is noticed and refused', async () => {

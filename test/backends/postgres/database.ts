@@ -11,7 +11,7 @@ import type { Server } from '../../kit/server.ts';
 /** Nothing here outlives its server. */
 const QUICK: PostgresSettings = { fsync: 'off' };
 
-const ACCOUNT = { user: 'postgres', database: 'postgres', max: 5 };
+export const ACCOUNT = { user: 'postgres', database: 'postgres', max: 5 };
 
 interface Client {
   readonly pool: pg.Pool;

@@ -1,16 +1,22 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
+  type PgClient,
   type PgPool,
+  type PgQuery,
   type PostgresBackend,
   type PostgresOptions,
   postgres,
 } from '../../../src/backends/postgres/index.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { createLocks } from '../../../src/index.ts';
+import { startProxy } from '../../kit/proxy.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { bounded, until } from '../../kit/wait.ts';
-import { claimOf, Database } from './database.ts';
+import { ACCOUNT, claimOf, Database } from './database.ts';
+
+/** Runs out of patience ten times as soon. */
+const hasty: Clock = { ...systemClock, after: (ms, fn, background) => systemClock.after(ms / 10, fn, background) };
 
 /** A key of its own for each test: they run on one server. */
 const fresh = (): string => `key ${systemClock.id()}`;
@@ -31,6 +37,12 @@ describeOn('postgres', 'the line in a table', () => {
     );
 
   const listening = async () => (await database.sql("SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN %'")).length;
+
+  const blocked = (name: string) =>
+    until(`${name} waits`, async () => {
+      const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1";
+      return (await database.sql(waiting, [`%holdfast_${name}%`])).length > 0;
+    });
 
   test('terminated backends cost no hold', async () => {
     const backend = await open();
@@ -127,11 +139,6 @@ describeOn('postgres', 'the line in a table', () => {
     const rival = await database.admin.connect();
     await rival.query('BEGIN');
     await rival.query('SELECT FROM holdfast_keys WHERE key = $1 FOR UPDATE', [Buffer.from(holder.key)]);
-    const blocked = (name: string) =>
-      until(`${name} waits`, async () => {
-        const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1";
-        return (await database.sql(waiting, [`%holdfast_${name}%`])).length > 0;
-      });
     const joined = backend.attempt(claimOf(holder.key));
     await blocked('attempt');
     const renewed = backend.renew([holder]);
@@ -142,6 +149,119 @@ describeOn('postgres', 'the line in a table', () => {
     expect(await renewed).toEqual([{ validFor: holder.ttl }]);
     expect(await backend.release(holder)).toEqual({ freed: true });
     await backend.close();
+  });
+
+  test('a release that has to wait for the attempt it takes back frees what that took', async () => {
+    const backend = await open();
+    const [first, claim] = [claimOf(fresh()), claimOf('')];
+    const asked = { ...claim, key: first.key };
+    await backend.attempt(first); // makes the key's row
+    await backend.release(first);
+    const rival = await database.admin.connect();
+    await rival.query('BEGIN');
+    await rival.query('SELECT FROM holdfast_keys WHERE key = $1 FOR UPDATE', [Buffer.from(asked.key)]);
+    const attempted = backend.attempt(asked);
+    await blocked('attempt');
+    const released = backend.release(asked);
+    await blocked('release');
+    await rival.query('COMMIT');
+    rival.release();
+    expect(await attempted).toMatchObject({ granted: true });
+    expect(await released).toEqual({ freed: true });
+    expect(await standings(backend, asked.key)).toEqual([]);
+    await backend.close();
+  });
+
+  test('a release waits for an attempt that is making the row of a new key, and frees what that took', async () => {
+    const backend = await open();
+    await backend.renew([]); // sets up
+    const claim = claimOf(fresh());
+    const slow = await database.admin.connect(); // whose commit takes long, as when a synchronous replica is away
+    await slow.query('BEGIN');
+    const attempt = 'SELECT holdfast_attempt($1, $2, $3, $4, 30000, 1, $5, true, NULL, NULL, NULL, 6000)';
+    await slow.query(attempt, [Buffer.from(claim.key), claim.id, claim.take, claim.of, Buffer.from('')]);
+    const released = backend.release(claim);
+    await blocked('release');
+    await slow.query('COMMIT');
+    slow.release();
+    expect(await released).toEqual({ freed: true });
+    expect(await backend.release(claim)).toEqual({ freed: false });
+    expect(await standings(backend, claim.key)).toEqual([]);
+    await backend.close();
+  });
+
+  test('an attempt that waited for the row until it was too late is refused', async () => {
+    const backend = await open();
+    const before = claimOf(fresh());
+    await backend.attempt(before);
+    await backend.release(before);
+    const rival = await database.admin.connect();
+    await rival.query('BEGIN');
+    await rival.query('SELECT FROM holdfast_keys WHERE key = $1 FOR UPDATE', [Buffer.from(before.key)]);
+    const answer = backend.attempt(claimOf(before.key, { within: 200 }));
+    await rival.query('SELECT pg_sleep(0.4)');
+    await rival.query('ROLLBACK');
+    rival.release();
+    expect(await answer).toEqual({ granted: false, late: true });
+    expect(await standings(backend, before.key)).toEqual([]);
+    expect(await backend.attempt(claimOf(before.key, { queue: false }))).toMatchObject({ granted: true });
+    await backend.close();
+  });
+
+  test('an attempt that the first look at the tables kept until it was too late is refused', async () => {
+    const backend = await open();
+    const { proxy } = database.client(backend);
+    const key = fresh();
+    proxy.stall('up');
+    const answer = backend.attempt(claimOf(key, { within: 200 }));
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    await proxy.pass();
+    expect(await answer).toEqual({ granted: false, late: true });
+    expect(await standings(backend, key)).toEqual([]);
+    await backend.close();
+  });
+
+  test('a server that is silent as it is dialled is dialled again, and close waits for it no longer than that', async () => {
+    const proxy = await startProxy(database.server.port);
+    const connect = () => new pg.Client({ ...ACCOUNT, host: proxy.host, port: proxy.port });
+    const backend = await open({ connect, clock: hasty });
+    const [holder, waiter] = [claimOf(fresh()), claimOf('')];
+    const second = { ...waiter, key: holder.key };
+    const before = (await listening()) + 1;
+    proxy.stall();
+    await backend.attempt(holder);
+    await using _ = await backend.watch!(second, () => {});
+    expect(await backend.attempt(second)).toMatchObject({ granted: false, ahead: 1 });
+    await until('it has dialled again', () => proxy.connections > 1);
+    await proxy.pass();
+    await until('it listens', async () => (await listening()) === before);
+    await bounded('the close', backend.close());
+    await proxy[Symbol.asyncDispose]();
+  });
+
+  test('a session on which LISTEN failed is ended', async () => {
+    const proxy = await startProxy(database.server.port);
+    const connect = () => {
+      const client = new pg.Client({ ...ACCOUNT, host: proxy.host, port: proxy.port, query_timeout: 100 });
+      const query = client.query.bind(client) as (query: PgQuery) => Promise<pg.QueryResult>;
+      client.query = ((asked: PgQuery) => {
+        if (proxy.connections === 1 && asked.text.startsWith('LISTEN')) proxy.stall('down');
+        return query(asked);
+      }) as unknown as typeof client.query;
+      return client as unknown as PgClient;
+    };
+    const backend = await open({ connect });
+    const [holder, waiter] = [claimOf(fresh()), claimOf('')];
+    const second = { ...waiter, key: holder.key };
+    await backend.attempt(holder);
+    await using _ = await backend.watch!(second, () => {});
+    expect(await backend.attempt(second)).toMatchObject({ granted: false, ahead: 1 });
+    await until('it has dialled again', () => proxy.connections > 1);
+    await proxy.pass();
+    await until('only the second connection is left', () => proxy.open === 1, 3_000);
+    await backend.close();
+    await until('none is left', () => proxy.open === 0, 3_000);
+    await proxy[Symbol.asyncDispose]();
   });
 
   test.each([

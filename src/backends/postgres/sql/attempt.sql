@@ -34,6 +34,11 @@ BEGIN
     RETURNING k.ticket, date_part('epoch', clock_timestamp()) * 1000 INTO ticket, server_time;
   IF FOUND THEN
     state := 'held';
+    -- The time above is older than a wait for a row that was only locked, and is as it was.
+    IF server_time > a_until THEN
+      UPDATE {keys} k SET taken = 0, room = {seats}, id = NULL WHERE k.key = a_key;
+      state := 'late';
+    END IF;
     RETURN;
   END IF;
 
