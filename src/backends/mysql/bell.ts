@@ -22,7 +22,7 @@ export class Bell {
   #connection: Connection | undefined;
   #sleeping = false;
   #listening = false;
-  #closed = false;
+  readonly #over = new AbortController();
 
   constructor(client: Client, clock: Clock, onRing: () => void) {
     this.#client = client;
@@ -38,7 +38,7 @@ export class Bell {
 
   /** Begins to listen, if it does not already. */
   listen(): void {
-    if (this.#listening || this.#closed) return;
+    if (this.#listening || this.#over.signal.aborted) return;
     this.#listening = true;
     void this.#listen();
   }
@@ -49,36 +49,39 @@ export class Bell {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#over.abort();
     const connection = this.#connection;
     if (!connection) return;
     connection.destroy();
     // The server would go on sleeping, and notice the end of the connection only then.
-    await this.#client.with((other) => other.query(`KILL ${Number(connection.threadId)}`)).catch(() => {});
+    await this.#client.kill(connection).catch(() => {});
   }
 
   async #listen(): Promise<void> {
-    while (!this.#closed) {
+    while (!this.#over.signal.aborted) {
       try {
         await this.#client.with((connection) => this.#sleep(connection));
       } catch {
-        if (this.#closed) return;
+        if (this.#over.signal.aborted) return;
         await new Promise<void>((resume) => this.#clock.after(PAUSE, resume, true));
       }
     }
   }
 
   async #sleep(connection: Connection): Promise<never> {
+    if (this.#over.signal.aborted) throw new Error('closed');
     this.#connection = connection;
     connection.on('error', () => {});
     try {
-      await connection.query(`SELECT GET_LOCK('${lockOf(this.#name)}', 0)`);
+      await this.#client.say(connection, `SELECT GET_LOCK('${lockOf(this.#name)}', 0)`, 0, this.#over.signal);
       for (;;) {
         this.#sleeping = true;
-        await connection.query(`SELECT SLEEP(${SLEEP})`).catch((error) => {
-          if (!isInterrupted(error)) throw error;
-        });
-        if (this.#closed) throw new Error('closed');
+        await this.#client
+          .say(connection, `SELECT SLEEP(${SLEEP})`, SLEEP * 1_000, this.#over.signal)
+          .catch((error) => {
+            if (!isInterrupted(error)) throw error;
+          });
+        if (this.#over.signal.aborted) throw new Error('closed');
         this.#onRing();
       }
     } finally {
@@ -94,7 +97,7 @@ export class Bell {
     await this.#client.with(async (connection) => {
       // Found and woken in one step: the number of a session that was looked up before may be another's by now.
       for (const bell of others)
-        await connection.query(`KILL QUERY IS_USED_LOCK('${lockOf(bell)}')`).catch((error) => {
+        await this.#client.say(connection, `KILL QUERY IS_USED_LOCK('${lockOf(bell)}')`).catch((error) => {
           if (!isNobody(error)) throw error;
         });
     });

@@ -63,10 +63,26 @@ export class Client {
 
   /** @param over ends the wait for an answer: the driver gives none on a connection that was destroyed */
   async on(connection: Connection, { sql, values }: Bound, over?: AbortSignal): Promise<unknown> {
-    const answer = connection.execute(sql, values);
-    const result = await this.#patience.bound(over ? unless(over, answer) : answer, PATIENCE, late);
+    const result = await this.#bound(connection.execute(sql, values), PATIENCE, over);
     if (((result as Header).serverStatus ?? 0) & IN_TRANSACTION) throw new Uncommitted();
     return result;
+  }
+
+  /** A statement without values. @param ms what it takes by itself; @param over as for `on` */
+  say(connection: Connection, sql: string, ms = 0, over?: AbortSignal): Promise<unknown> {
+    return this.#bound(connection.query(sql), ms + PATIENCE, over);
+  }
+
+  /** Ends a session whose end the server would notice late. Gives up when no other can be had to say it on. */
+  kill({ threadId }: Connection): Promise<unknown> {
+    return this.#bound(
+      this.with((other) => this.say(other, `KILL ${Number(threadId)}`)),
+      PATIENCE,
+    );
+  }
+
+  #bound(answer: Promise<unknown>, ms: number, over?: AbortSignal): Promise<unknown> {
+    return this.#patience.bound(over ? unless(over, answer) : answer, ms, () => new Error(`no answer within ${ms} ms`));
   }
 
   /** What is under way goes on: a connection that is torn from its statement is of no use to the pool it goes back to. */
@@ -74,8 +90,6 @@ export class Client {
     this.#patience.rest();
   }
 }
-
-const late = (): Error => new Error(`no answer within ${PATIENCE} ms`);
 
 function unless<T>(over: AbortSignal, answer: Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {

@@ -12,7 +12,7 @@ import type {
   Traits,
 } from '../../core/backend.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
-import { LONGEST } from '../../core/duration.ts';
+import { LONGEST, milliseconds } from '../../core/duration.ts';
 import { checkPrefix } from '../../core/key.ts';
 import { Bell } from './bell.ts';
 import { findings } from './check.ts';
@@ -38,12 +38,10 @@ const TRAITS: Traits = {
 };
 
 /** Bits of the answer to leave.sql. */
-const ALIVE = 1;
-const OTHERS = 2;
+const [ALIVE, OTHERS] = [1, 2];
 
 /** Below and above every byte of UTF-8. */
-const FIRST_BYTE = Buffer.from([0]);
-const LAST_BYTE = Buffer.from([255]);
+const [FIRST_BYTE, LAST_BYTE] = [Buffer.from([0]), Buffer.from([255])];
 
 /** A renewal that comes late finds its claim gone, or does no harm. */
 const FOREVER = `${Number.MAX_SAFE_INTEGER}`;
@@ -100,7 +98,7 @@ class Mysql implements MysqlBackend {
     this.#prefix = `${checkPrefix(prefix)}/`;
     this.#table = new Table(pool, table, clock, this.name);
     this.notes = notesOf(this.#table, (name) => this.#nameOf(name));
-    this.#poller = new Poller(clock, poll, (keys) => this.#lines(keys));
+    this.#poller = new Poller(clock, milliseconds(poll, 'poll', { min: 1, max: LONGEST }), (keys) => this.#lines(keys));
     this.#bell = gate ? new Bell(this.#table.client, clock, () => this.#poller.hurry()) : undefined;
     this.#sweeper = new Sweeper(this.#table, clock, options);
   }
@@ -117,10 +115,7 @@ class Mysql implements MysqlBackend {
   attempt(claim: Claim): Promise<Attempt> {
     return this.#visit(claim, async (visit) => {
       await this.#table.ready();
-      const notAfter = this.#table.time.limit(claim.within);
-      if (visit.stands) return this.#find(claim, visit, notAfter);
-      const ticket = await this.#join(claim, '', notAfter);
-      return ticket ? grantOf(ticket, claim) : this.#find(claim, visit, notAfter, ticket === 0n);
+      return this.#ask(claim, visit, this.#table.time.limit(claim.within));
     });
   }
 
@@ -136,11 +131,19 @@ class Mysql implements MysqlBackend {
   }
 
   async release(handle: Handle, next?: Claim): Promise<Release> {
-    await this.#table.ready();
-    const attempt = next && (await this.#visit(next, (visit) => this.#exchange(handle, next, visit)));
-    if (attempt) return { freed: true, next: attempt };
-    const freed = await this.#leave(handle);
-    return { freed, next: next && (await this.attempt(next)) };
+    const ready = this.#table.ready();
+    if (!next) return { freed: await ready.then(() => this.#leave(handle)) };
+    let freed = true;
+    // One visit for all of it: that the next claim is given up meanwhile must be heard to the end.
+    const attempt = await this.#visit(next, async (visit) => {
+      await ready;
+      const notAfter = this.#table.time.limit(next.within);
+      const exchanged = await this.#exchange(handle, next, visit, notAfter);
+      if (exchanged) return exchanged;
+      freed = await this.#leave(handle);
+      return this.#ask(next, visit, notAfter);
+    });
+    return { freed, next: attempt };
   }
 
   watch(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable {
@@ -177,16 +180,22 @@ class Mysql implements MysqlBackend {
     this.#table.client.close();
   }
 
-  async #visit<A extends Attempt | undefined>(claim: Claim, ask: (visit: Readonly<Visit>) => Promise<A>): Promise<A> {
+  async #visit(claim: Claim, ask: (visit: Readonly<Visit>) => Promise<Attempt>): Promise<Attempt> {
     const visit = this.#visits.begin(claim.id);
     let stands = false;
     try {
       const answer = await ask(visit);
-      stands = answer?.granted === false && claim.queue && !answer.late;
+      stands = !answer.granted && claim.queue && !answer.late;
       return answer;
     } finally {
       if (this.#visits.end(claim.id, stands)) await this.#leave(claim);
     }
+  }
+
+  async #ask(claim: Claim, visit: Readonly<Visit>, notAfter: string): Promise<Attempt> {
+    if (visit.stands) return this.#find(claim, visit, notAfter);
+    const ticket = await this.#join(claim, '', notAfter);
+    return ticket ? grantOf(ticket, claim) : this.#find(claim, visit, notAfter, ticket === 0n);
   }
 
   /** The place of a claim in a line, as it was when it was looked at: nobody gets ahead of it later. */
@@ -222,11 +231,10 @@ class Mysql implements MysqlBackend {
     return header.affectedRows > 0 ? BigInt(header.insertId) : undefined;
   }
 
-  async #exchange(handle: Handle, next: Claim, visit: Readonly<Visit>): Promise<Attempt | undefined> {
-    const notAfter = this.#table.time.limit(next.within);
-    const header = await this.#table.write(sql.exchange, { ...this.#newcomer(next), gone: mark(handle.id), notAfter });
+  async #exchange({ id }: Handle, next: Claim, visit: Readonly<Visit>, notAfter: string): Promise<Attempt | undefined> {
+    const header = await this.#table.write(sql.exchange, { ...this.#newcomer(next), gone: mark(id), notAfter });
     if (header.affectedRows === 0) return undefined;
-    this.#visits.leave(handle.id);
+    this.#visits.leave(id);
     const ticket = BigInt(header.insertId);
     if (ticket) return grantOf(ticket, next);
     this.#tellOthers(next.key);
@@ -254,8 +262,7 @@ class Mysql implements MysqlBackend {
     const list = claimsOf(
       claims.map(({ key, id, ttl }) => [this.#nameOf(key), mark(id), `${Math.round(ttl * MICRO)}`]),
     );
-    const header = await this.#table.write(sql.touch, { notAfter }, list);
-    return header.affectedRows;
+    return (await this.#table.write(sql.touch, { notAfter }, list)).affectedRows;
   }
 
   async #swap(key: string, old: string, text: string): Promise<boolean> {

@@ -112,9 +112,8 @@ export class Session {
   }
 
   /** The server notices late that nobody is there any more, while it waits or when no goodbye came through. */
-  #kill({ threadId }: Connection): void {
-    const killed = this.#table.client.with((other) => other.query(`KILL ${Number(threadId)}`));
-    killed.catch(() => {}); // gone already, most likely
+  #kill(connection: Connection): void {
+    this.#table.client.kill(connection).catch(() => {}); // gone already, most likely
   }
 
   async #ticket(atLeast: bigint): Promise<bigint | undefined> {

@@ -1,4 +1,5 @@
 import type { Cancel, Clock } from '../../core/clock.ts';
+import { milliseconds } from '../../core/duration.ts';
 import { MICRO, survey } from './place.ts';
 import * as sql from './sql.generated.ts';
 import { namesOf } from './statement.ts';
@@ -24,9 +25,9 @@ export class Sweeper {
   constructor(table: Table, clock: Clock, { idle = DAY, sweep = TEN_MINUTES }: SweepOptions) {
     this.#table = table;
     this.#clock = clock;
-    this.#idle = `${Math.round(idle * MICRO)}`;
-    this.#interval = sweep;
-    if (sweep > 0) this.#schedule();
+    this.#idle = `${Math.round(milliseconds(idle, 'idle') * MICRO)}`;
+    this.#interval = milliseconds(sweep, 'sweep');
+    if (this.#interval > 0) this.#schedule();
   }
 
   /** How many rows it took away. The dead in a line it clears, and leaves the row for a later sweep. */

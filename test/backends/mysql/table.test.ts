@@ -137,6 +137,15 @@ describeOn('mysql', 'the table of mysql', () => {
     await backend.close();
   });
 
+  test('a claim that is given up while it rides on a release leaves nothing', async () => {
+    const backend = mysql(mariadb.pool(), { table: 'riding' });
+    await backend.setup();
+    const [over, next] = [claimOf('a'), claimOf('a')]; // the release of what is over finds nothing to exchange
+    await Promise.allSettled([backend.release(over, next), backend.release(next)]);
+    for await (const { key } of backend.inspect!('')) expect.unreachable(`something stands in the line of ${key}`);
+    await backend.close();
+  });
+
   test('a wait for a row that ran out is tried again', async () => {
     const backend = mysql(mariadb.pool(), { table: 'blocked' });
     const before = claimOf('row');
@@ -172,5 +181,16 @@ describeOn('mysql', 'the table of mysql', () => {
     }
     expect(() => mysql(pool, { prefix: 'a/b' })).toThrow(/prefix/);
     expect(() => mysqlNamed(pool, { prefix: '' })).toThrow(/prefix/);
+  });
+
+  test.each([
+    { poll: Number.NaN },
+    { poll: 0 },
+    { idle: -1 },
+    { sweep: -1 },
+    { sweep: Number.NaN },
+  ])('the option %o is refused before anything is sent', (options) => {
+    const [name] = Object.keys(options);
+    expect(() => mysql(mariadb.pool(), options)).toThrow(`${name} is`);
   });
 });

@@ -1,9 +1,11 @@
 import { afterEach, expect, test } from 'vitest';
 import { type MysqlBackend, type MysqlOptions, mysql } from '../../../src/backends/mysql/index.ts';
 import type { Backend, Claim, Grant } from '../../../src/core/backend.ts';
+import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { createLocks } from '../../../src/index.ts';
+import { startProxy } from '../../kit/proxy.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { until } from '../../kit/wait.ts';
+import { bounded, until } from '../../kit/wait.ts';
 import { claimOf, median } from './claims.ts';
 import { useMariadb } from './server.ts';
 
@@ -54,18 +56,47 @@ describeOn('mysql', 'waiting at mysql', () => {
     expect(median(await handOvers(...gated, 20)), 'median by gate, where a poll takes 1,000 ms').toBeLessThan(200);
   }, 60_000);
 
+  const sleepers = async (): Promise<number> => {
+    const sql = "SELECT COUNT(*) AS n FROM information_schema.PROCESSLIST WHERE INFO LIKE 'SELECT SLEEP%'";
+    return Number(((await mariadb.pool().query(sql))[0] as { n: number }[])[0]!.n);
+  };
+
   test('a gate leaves no session on the server, and nothing to wait for', async () => {
     const backend = open({ gate: true });
-    const sleepers = async (): Promise<number> => {
-      const sql = "SELECT COUNT(*) AS n FROM information_schema.PROCESSLIST WHERE INFO LIKE 'SELECT SLEEP%'";
-      return Number(((await mariadb.pool().query(sql))[0] as { n: number }[])[0]!.n);
-    };
     const watch = await backend.watch!(claimOf('a'), () => {});
     await until('it listens', async () => (await sleepers()) === 1);
     await watch[Symbol.asyncDispose]();
     await backend.close();
     await until('nobody sleeps any more', async () => (await sleepers()) === 0, 3_000);
   });
+
+  test('a gate that is closed as it begins to listen leaves no session on the server', async () => {
+    const pool = mariadb.pool();
+    const acquired = new Promise((resolve) => pool.on('acquire', resolve));
+    const backend = mysql(pool, { gate: true, sweep: 0 });
+    await using _ = await backend.watch!(claimOf('a'), () => {});
+    await backend.close();
+    await acquired;
+    await new Promise((resolve) => setTimeout(resolve, 200)); // in which it would have gone to sleep
+    expect(await sleepers()).toBe(0);
+  });
+
+  test('a gate that is closed while the server is silent gives up in the end', async () => {
+    const link = await startProxy(mariadb.server.port);
+    const fast: Clock = {
+      ...systemClock,
+      now: () => systemClock.now() * 20,
+      after: (ms, fn, background) => systemClock.after(ms / 20, fn, background),
+    };
+    const backend = mysql(mariadb.pool({ port: link.port }), { gate: true, sweep: 0, clock: fast });
+    await backend.setup();
+    await using _ = await backend.watch!(claimOf('a'), () => {});
+    await until('it listens', async () => (await sleepers()) === 1);
+    link.stall();
+    await bounded('the close', backend.close(), 3_000);
+    await link[Symbol.asyncDispose]();
+    await until('nobody sleeps any more', async () => (await sleepers()) === 0, 25_000);
+  }, 40_000);
 
   test('the polls of a process do not grow with its waiters', async () => {
     const counted = async (waiters: number): Promise<number> => {
