@@ -32,6 +32,12 @@ export async function changeRow<V extends number | bigint>(
   const dialect = dialectOf(backend);
   if (Object.hasOwn(set, column)) throw invalid(`set has ${shown(column)}: the version is counted up by itself`);
   if (Object.keys(where).length === 0) throw invalid('where names no column: it would change the whole table');
+  // What is no number would not be counted up, or not be told of a change: '1' + 1 is '11', and NULL stays NULL.
+  if (typeof version !== 'bigint' && !Number.isSafeInteger(version)) {
+    throw invalid(
+      `version is ${shown(version)}; give a whole number: of a driver that gives text, BigInt(row.version)`,
+    );
+  }
   const text = new Text(dialect);
   const changes = Object.entries(set).map(([name, value]) => `${text.name(name)} = ${text.value(value)}`);
   const counted = `${text.name(column)} = ${text.name(column)} + 1`;

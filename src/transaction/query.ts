@@ -49,7 +49,9 @@ export class Text {
       .join('.');
   }
 
+  /** @throws LockError `LOCK_INVALID` for undefined, which drivers take for NULL: no row has it, and a row would get it */
   value(value: unknown): string {
+    if (value === undefined) throw invalid('a value is undefined; null stands for NULL');
     this.params.push(value);
     return this.#dialect.mark(this.params.length);
   }

@@ -208,6 +208,19 @@ for (const { title, engine, dialect, start, open } of GROUNDS) {
       });
     });
 
+    test('what is missing is not taken for NULL, nor text or NULL for a version', async () => {
+      const invalid = { code: 'LOCK_INVALID' };
+      await expect(lockRow(db.query, { ...orders, where: { id: undefined } })).rejects.toMatchObject(invalid);
+      await expect(lockFree(db.query, { ...orders, where: { state: undefined } })).rejects.toMatchObject(invalid);
+      const change = { ...orders, where: { id: 1 }, version: 1, set: { state: 'paid' } };
+      await expect(changeRow(db.query, { ...change, set: { state: undefined } })).rejects.toMatchObject(invalid);
+      for (const version of ['1', null, undefined, 1.5, Number.NaN, 2 ** 53]) {
+        const wrong = { ...change, version: version as number };
+        await expect(changeRow(db.query, wrong), `version ${version}`).rejects.toMatchObject(invalid);
+      }
+      expect(await changeRow(db.query, { ...change, version: 1n })).toBe(2n);
+    });
+
     test('lockFree gives two workers different rows, in order, and none that is locked', async () => {
       const next = (query: Query): Promise<Row[]> =>
         lockFree(query, { ...orders, where: { state: 'new' }, orderBy: ['id'], limit: 2, columns: ['id'] });
