@@ -22,8 +22,10 @@ const MYSQL: StockDialect = {
   text: 'mediumtext CHARACTER SET ascii',
   insertNew: ['INSERT IGNORE INTO', ''],
   forUpdate: ' FOR UPDATE',
-  // SYSDATE, not NOW: the statement may have waited for the row.
-  now: 'CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS SIGNED)',
+  // When the statement began, and how far SYSDATE has gone on while it waited for the row. Neither by itself: SYSDATE is in the
+  // session's time zone, in which the last hour of summer comes twice. The modulus takes a change of summer time out.
+  now: `(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
+    + MOD(TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6)) + 86400000000, 900000000)) DIV 1000`,
 };
 
 export const DIALECTS: Readonly<Record<'postgres' | 'mysql' | 'mariadb' | 'sqlite', StockDialect>> = {
@@ -83,8 +85,9 @@ export class Statements {
   setup(): string[] {
     const { name, text } = this.#dialect;
     const of = `product ${name(NAME)} NOT NULL`;
+    const bare = this.#prefix.split('.').at(-1); // an index is where its table is
     const indices = ['buyer', 'status, expires'].map(
-      (columns) => `INDEX ${this.#prefix}_${columns.slice(0, 5)} ON ${this.#requests} (product, cell, ${columns})`,
+      (columns) => `INDEX ${bare}_${columns.slice(0, 5)} ON ${this.#requests} (product, cell, ${columns})`,
     );
     return [
       `CREATE TABLE IF NOT EXISTS ${this.#layouts} (${of} PRIMARY KEY, version integer NOT NULL, body ${text} NOT NULL)`,

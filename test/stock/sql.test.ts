@@ -1,0 +1,75 @@
+import { createConnection } from 'mysql2/promise';
+import pg from 'pg';
+import { expect, test } from 'vitest';
+import { createStock, type SqlStockOptions, sqlStock } from '../../src/stock/index.ts';
+import { startMariadb } from '../kit/mariadb.ts';
+import { startPostgres } from '../kit/postgres.ts';
+import { describeOn } from '../kit/suite.ts';
+import { mariadbTransactions, postgresTransactions } from './stores.ts';
+
+async function sells(options: SqlStockOptions): Promise<void> {
+  const store = sqlStock(options);
+  await store.setup();
+  await store.setup();
+  const stock = createStock(store);
+  const phones = await stock.create('phone', { units: 3, segments: 2 });
+  await phones.take({ buyer: 'li', request: 'one', units: 2 });
+  expect(await phones.audit()).toMatchObject({ sold: 2 });
+}
+
+describeOn('postgres', 'stock in PostgreSQL', () => {
+  test('its tables may be in a schema', async () => {
+    await using stack = new AsyncDisposableStack();
+    const { url } = stack.use(await startPostgres());
+    const admin = new pg.Client(url);
+    await admin.connect();
+    await admin.query('CREATE SCHEMA shop');
+    await admin.end();
+    await sells({ dialect: 'postgres', transaction: postgresTransactions(url, stack), tables: 'shop.stock' });
+  }, 60_000);
+});
+
+describeOn('mysql', 'stock in MariaDB', () => {
+  test('its tables may be in another database', async () => {
+    await using stack = new AsyncDisposableStack();
+    const { url } = stack.use(await startMariadb());
+    const transaction = mariadbTransactions(url, stack);
+    await transaction((query) => query('CREATE DATABASE shop', []));
+    await sells({ dialect: 'mariadb', transaction, tables: 'shop.stock' });
+  }, 60_000);
+
+  test('the last hour of summer, which comes twice, gives no reservation a minute more or less', async () => {
+    await using stack = new AsyncDisposableStack();
+    const { url } = stack.use(await startMariadb({ 'sysdate-is-now': '1' })); // so that its time can be set
+    const connection = await createConnection(url);
+    stack.defer(() => connection.end());
+    const autumn = 1_700_000_000;
+    const zone = [
+      "INSERT INTO mysql.time_zone VALUES (900, 'N')",
+      "INSERT INTO mysql.time_zone_name VALUES ('Summer', 900)",
+      "INSERT INTO mysql.time_zone_transition_type VALUES (900, 0, 7200, 1, 'S'), (900, 1, 3600, 0, 'W')",
+      `INSERT INTO mysql.time_zone_transition VALUES (900, 0, 0), (900, ${autumn}, 1)`,
+      "SET time_zone = 'Summer'",
+    ];
+    for (const statement of zone) await connection.query(statement);
+    const store = sqlStock({
+      dialect: 'mariadb',
+      async transaction(work) {
+        await connection.beginTransaction();
+        const result = await work((sql, params) => connection.execute(sql, params as string[])).finally(() =>
+          connection.commit(),
+        );
+        return result;
+      },
+    });
+    await store.setup();
+    await store.step('phone', 0, [{ op: 'open', epoch: 1 }]);
+    await store.step('phone', 0, [{ op: 'put', epoch: 1, id: 'all', units: 9 }]);
+    for (const at of [-3_700, -3_500, -1, 0, 60, 3_500, 3_700]) {
+      await connection.query(`SET timestamp = ${autumn + at}`);
+      const order = { id: `${at}`, buyer: '', units: 1, ttl: 600_000, limit: 0, already: 0, token: '' };
+      const [reply] = await store.step('phone', 0, [{ op: 'take', epoch: 1, ...order }]);
+      expect(reply, `${at} s from the change`).toMatchObject({ is: 'done', now: (autumn + at) * 1_000 });
+    }
+  }, 60_000);
+});
