@@ -221,7 +221,7 @@ class Mysql implements MysqlBackend {
         return free ? grantOf(ticket!, claim) : refusal(line, line.places.length, now);
       touched = ticket === 0n;
     }
-    throw new Error(`the line changed ${TRIES} times while it was looked at`);
+    throw new Error(`the line was changed, or too long to join, each of ${TRIES} times it was looked at`);
   }
 
   /** The ticket, if the line was as expected; 0 if another; undefined if nothing was done. */

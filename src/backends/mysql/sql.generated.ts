@@ -12,7 +12,7 @@ ON DUPLICATE KEY UPDATE used = VALUES(used)`;
 
 export const exchange: string = `-- Gives up a hold that has not lapsed, and in the same step takes a place for another claim at the end of the line.
 -- :gone (\`@id \` of the hold), the rest as in join.sql
--- Result: no row changed: nothing to give up, or too late.
+-- Result: no row changed: nothing to give up, no room, or too late.
 --         insertId: the ticket, if nobody else stands in the line; else 0, and the line has to be read.
 UPDATE {table}
 SET line = CONCAT(
@@ -28,6 +28,7 @@ WHERE name = :name
   AND INSTR(line, :mark) = 0
   AND SUBSTRING(line, INSTR(line, :gone) + LENGTH(:gone), 16) > CAST({now} AS CHAR)
   AND {now} <= CAST(:notAfter AS SIGNED)
+  AND {room}
   AND LAST_INSERT_ID(
     IF(INSTR(line, :gone) = 1 AND LOCATE(';', line) = LENGTH(line), GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)), 0)
   ) >= 0`;
@@ -67,7 +68,7 @@ export const join: string = `-- Takes a place at the end of the line, if the lin
 --
 -- :name, :mark (\`@id \`), :expected, :queue (0 or 1), :atLeast (lowest ticket), :span (tickets to reserve)
 -- :ttl (µs), :seats (\` take of ttl \`), :tail (\` bell label;\`), :notAfter (the server's time after which it is too late)
--- Result: no row changed: too late, no such row, there already, or the line is another and the claim does not queue.
+-- Result: no row changed: too late, no such row, there already, no room, or the line is another and the claim does not queue.
 --         insertId: the ticket, if the line was :expected; else 0, and the line has to be read.
 UPDATE {table}
 SET line = CONCAT(
@@ -79,6 +80,7 @@ SET line = CONCAT(
 WHERE name = :name
   AND (line = :expected OR (CAST(:queue AS UNSIGNED) = 1 AND INSTR(line, :mark) = 0))
   AND {now} <= CAST(:notAfter AS SIGNED)
+  AND {room}
   AND LAST_INSERT_ID(IF(line = :expected, GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)), 0)) >= 0`;
 
 export const leave: string = `-- Gives up a hold or a place.
@@ -150,6 +152,10 @@ SELECT name, line, {now} AS now FROM {table} WHERE name IN ({list})`;
 export const releaseLock: string = `-- :database, :name as in get-lock.sql
 -- Result: freed: 1, 0 if it is another session's, NULL if it is nobody's.
 SELECT RELEASE_LOCK({hash}) AS freed`;
+
+export const room: string = `-- Whether the line has room for one more place, of 2,048 bytes at most. In a mode that is not strict, a CONCAT above
+-- max_allowed_packet is no error but NULL, which empties the line, and a value above the column's size is cut off.
+LENGTH(line) + 2048 <= LEAST(@@max_allowed_packet, 16777215)`;
 
 export const settings: string = `-- What the server says about itself. SHOW, since a variable that one kind of server does not have is an error in a SELECT.
 SHOW VARIABLES WHERE Variable_name IN (

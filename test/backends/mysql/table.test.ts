@@ -194,3 +194,25 @@ describeOn('mysql', 'the table of mysql', () => {
     expect(() => mysql(mariadb.pool(), options)).toThrow(`${name} is`);
   });
 });
+
+describeOn('mysql', 'the table of mysql where packets are small and no mode is strict', () => {
+  const mariadb = useMariadb({ 'max-allowed-packet': '8192', 'net-buffer-length': '1024', 'sql-mode': '' });
+
+  test('a line that would outgrow what the server takes keeps all who are in it, and takes nobody else', async () => {
+    const backend = mysql(mariadb.pool());
+    const holder = claimOf('a');
+    grant(await backend.attempt(holder));
+    let answer: unknown;
+    for (let waiting = 0; waiting < 100 && !(answer instanceof Error); waiting++) {
+      answer = await backend.attempt(claimOf('a', { label: '長'.repeat(128) })).catch((error) => error);
+      expect(answer).not.toMatchObject({ granted: true });
+    }
+    expect(answer, 'of one more').toBeInstanceOf(Error);
+    await until('it is renewed', async () => {
+      const [renewal] = await backend.renew([holder]); // fails where the server ended the connection over the packet
+      expect(renewal).toEqual({ validFor: holder.ttl });
+      return true;
+    });
+    await backend.close();
+  });
+});

@@ -1,6 +1,6 @@
 -- Gives up a hold that has not lapsed, and in the same step takes a place for another claim at the end of the line.
 -- :gone (`@id ` of the hold), the rest as in join.sql
--- Result: no row changed: nothing to give up, or too late.
+-- Result: no row changed: nothing to give up, no room, or too late.
 --         insertId: the ticket, if nobody else stands in the line; else 0, and the line has to be read.
 UPDATE {table}
 SET line = CONCAT(
@@ -16,6 +16,7 @@ WHERE name = :name
   AND INSTR(line, :mark) = 0
   AND SUBSTRING(line, INSTR(line, :gone) + LENGTH(:gone), 16) > CAST({now} AS CHAR)
   AND {now} <= CAST(:notAfter AS SIGNED)
+  AND {room}
   AND LAST_INSERT_ID(
     IF(INSTR(line, :gone) = 1 AND LOCATE(';', line) = LENGTH(line), GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)), 0)
   ) >= 0

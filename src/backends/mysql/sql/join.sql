@@ -5,7 +5,7 @@
 --
 -- :name, :mark (`@id `), :expected, :queue (0 or 1), :atLeast (lowest ticket), :span (tickets to reserve)
 -- :ttl (µs), :seats (` take of ttl `), :tail (` bell label;`), :notAfter (the server's time after which it is too late)
--- Result: no row changed: too late, no such row, there already, or the line is another and the claim does not queue.
+-- Result: no row changed: too late, no such row, there already, no room, or the line is another and the claim does not queue.
 --         insertId: the ticket, if the line was :expected; else 0, and the line has to be read.
 UPDATE {table}
 SET line = CONCAT(
@@ -17,4 +17,5 @@ SET line = CONCAT(
 WHERE name = :name
   AND (line = :expected OR (CAST(:queue AS UNSIGNED) = 1 AND INSTR(line, :mark) = 0))
   AND {now} <= CAST(:notAfter AS SIGNED)
+  AND {room}
   AND LAST_INSERT_ID(IF(line = :expected, GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)), 0)) >= 0
