@@ -29,7 +29,7 @@ const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
       read: "SELECT current_setting('lock_timeout') AS was",
       // Of this transaction only: a rollback ends it, too, and after a time-out nothing but a rollback is possible.
       write: (value) => `SELECT set_config('lock_timeout', '${value}', true)`,
-      value: (ms) => `${Math.ceil(ms)}ms`,
+      value: (ms) => `${Math.min(Math.ceil(ms), 2 ** 31 - 1)}ms`,
     },
     errors: { '55P03': 'LOCK_TIMEOUT', '40P01': 'LOCK_DEADLOCK' },
   },

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../core/clock.ts';
+import { milliseconds } from '../core/duration.ts';
 import { invalid, isLockError, LockError, shown } from '../core/errors.ts';
 import { type DialectName, dialectOf } from './dialect.ts';
 import { changedBy, mapped, type Query, type Row, Text } from './query.ts';
@@ -74,6 +75,7 @@ export async function retryStale<T>(
   if (!Number.isInteger(attempts) || attempts < 1 || attempts > 100) {
     throw invalid(`attempts is ${shown(attempts)}; it must be a whole number from 1 to 100`);
   }
+  milliseconds(pause, 'pause');
   let cause: unknown;
   for (let attempt = 1; attempt <= attempts; attempt++) {
     if (signal?.aborted) throw new LockError('LOCK_ABORTED', 'the signal ended the tries', { cause: signal.reason });

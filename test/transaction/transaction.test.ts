@@ -154,6 +154,10 @@ for (const { title, engine, dialect, start, open } of GROUNDS) {
         });
       });
 
+      test('a wait longer than the server can count is as long as it can', async () => {
+        expect(await db.within((query) => lock(query, 1, '365d'))).toMatchObject({ id: 1 });
+      });
+
       test('whoever waits gets the row as the one before left it', async () => {
         let second: Promise<Row | undefined> | undefined;
         await db.within(async (one) => {
@@ -274,6 +278,12 @@ describe('retryStale', () => {
     };
     await expect(retryStale(stale, { attempts: 3, pause: 1 })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
     expect(tries).toEqual([1, 2, 3]);
+  });
+
+  test('pauses that are none are refused', async () => {
+    for (const pause of [Number.NaN, -1]) {
+      await expect(retryStale(async () => STALE, { pause })).rejects.toMatchObject({ code: 'LOCK_INVALID' });
+    }
   });
 
   test("throws what is not staleness at once, and stops for the caller's signal", async () => {
