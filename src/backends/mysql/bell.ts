@@ -54,7 +54,7 @@ export class Bell {
     if (!connection) return;
     connection.destroy();
     // The server would go on sleeping, and notice the end of the connection only then.
-    await this.#client.kill(connection).catch(() => {});
+    await this.#client.kill(`IS_USED_LOCK('${lockOf(this.#name)}')`).catch(() => {});
   }
 
   async #listen(): Promise<void> {

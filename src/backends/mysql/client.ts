@@ -73,12 +73,10 @@ export class Client {
     return this.#bound(connection.query(sql), ms + PATIENCE, over);
   }
 
-  /** Ends a session whose end the server would notice late. Gives up when no other can be had to say it on. */
-  kill({ threadId }: Connection): Promise<unknown> {
-    return this.#bound(
-      this.with((other) => this.say(other, `KILL ${Number(threadId)}`)),
-      PATIENCE,
-    );
+  /** Ends a session of the server, given by an expression. Gives up when no connection can be had to say it on. */
+  kill(session: string): Promise<unknown> {
+    const killed = this.with((connection) => this.say(connection, `KILL ${session}`));
+    return this.#bound(killed, PATIENCE);
   }
 
   #bound(answer: Promise<unknown>, ms: number, over?: AbortSignal): Promise<unknown> {

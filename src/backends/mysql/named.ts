@@ -181,7 +181,8 @@ class Named implements Backend {
   /** Looks at every held lock now and then: a connection that ended without a word is noticed, and none is idle. */
   #keepAlive(): void {
     if (this.#cancel) return;
-    void this.#ready().then(
+    // Known since the first session; to look at the table anew would take a connection, and holds may have them all.
+    void this.#server?.then(
       (limit) => {
         if (this.#cancel || this.#closed) return;
         this.#cancel = this.#clock.after(Math.min(KEEP_ALIVE, limit / 3), () => void this.#look(), true);

@@ -19,7 +19,9 @@ export class Session {
   readonly #lock: LockName;
   readonly #lost = new AbortController();
   readonly #over = new AbortController();
-  readonly #onLoss = (): void => this.end();
+  readonly #onLoss = (): void => this.#end();
+  readonly #killOwner = (session: string): Promise<unknown> =>
+    this.#table.write(sql.killOwner, { ...this.#lock, session });
   #connection: Connection | undefined;
   #grant: Grant | undefined;
   #ended = false;
@@ -65,7 +67,7 @@ export class Session {
   /** Whether the lock is still this session's. */
   async check(): Promise<boolean> {
     const [row] = (await this.#run(sql.ownsLock)) as Row[];
-    if (Number(row!.mine) !== 1) this.end();
+    if (Number(row!.mine) !== 1) this.#end();
     return !this.#ended;
   }
 
@@ -78,7 +80,7 @@ export class Session {
     this.#grant = undefined;
     const [row] = (await this.#run(sql.releaseLock)) as Row[];
     if (Number(row!.freed) !== 1) {
-      this.end();
+      this.#end();
       return false;
     }
     this.leave();
@@ -95,12 +97,17 @@ export class Session {
 
   /** Ends the connection, and with it whatever it has or waits for. */
   end(): void {
+    this.#end((session) => this.#table.client.kill(session));
+  }
+
+  /** @param kill ends the session there: the server would notice late, while it waits or when no goodbye came through */
+  #end(kill = this.#killOwner): void {
     if (this.#ended) return;
     this.#ended = true;
     const connection = this.#detach();
     connection?.destroy();
     this.#over.abort();
-    if (connection) this.#kill(connection);
+    if (connection) kill(`${Number(connection.threadId)}`).catch(() => {}); // gone already, most likely
     if (this.#grant) this.#lost.abort(new Error('the connection that had the lock has ended'));
   }
 
@@ -109,11 +116,6 @@ export class Session {
     this.#connection = undefined;
     connection?.removeListener('end', this.#onLoss);
     return connection; // its errors are still heard, by a listener that does nothing any more
-  }
-
-  /** The server notices late that nobody is there any more, while it waits or when no goodbye came through. */
-  #kill(connection: Connection): void {
-    this.#table.client.kill(connection).catch(() => {}); // gone already, most likely
   }
 
   async #ticket(atLeast: bigint): Promise<bigint | undefined> {
@@ -134,7 +136,7 @@ export class Session {
       const statement = this.#table.bind(text, { ...this.#lock, ...values });
       return await this.#table.client.on(this.#connection, statement, this.#over.signal);
     } catch (error) {
-      this.end();
+      this.#end();
       throw error;
     }
   }

@@ -83,6 +83,11 @@ WHERE name = :name
   AND {room}
   AND LAST_INSERT_ID(IF(line = :expected, GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)), 0)) >= 0`;
 
+export const killOwner: string = `-- Ends a session if it has the named lock of a key. Its number alone does not tell: on a server that was started again, or has
+-- taken over, it is somebody else's.
+-- :database, :name as in get-lock.sql; :session
+KILL IF(IS_USED_LOCK({hash}) = CAST(:session AS UNSIGNED), CAST(:session AS UNSIGNED), 0)`;
+
 export const leave: string = `-- Gives up a hold or a place.
 -- :name, :mark (\`@id \`)
 -- Result: no row changed: there was none.

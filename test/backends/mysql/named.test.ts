@@ -1,6 +1,10 @@
+import { createPool, type Pool } from 'mysql2/promise';
 import { afterEach, expect, test } from 'vitest';
 import { mysqlNamed } from '../../../src/backends/mysql/index.ts';
 import type { Backend, Grant } from '../../../src/core/backend.ts';
+import { type Clock, systemClock } from '../../../src/core/clock.ts';
+import { startMariadb } from '../../kit/mariadb.ts';
+import { startProxy } from '../../kit/proxy.ts';
 import { describeConformance, describeOn } from '../../kit/suite.ts';
 import { until } from '../../kit/wait.ts';
 import { claimOf, median } from './claims.ts';
@@ -89,6 +93,36 @@ describeOn('mysql', 'mysqlNamed', () => {
     expect(median(times), 'median of the hand-overs, where core would ask after 2,000 ms').toBeLessThan(200);
   });
 
+  test('whoever loses its session ends no session of the server that came after', async () => {
+    await using stack = new AsyncDisposableStack();
+    const own = stack.use(await startMariadb());
+    const link = stack.use(await startProxy(own.port));
+    const pool = (port: number): Pool => {
+      const made = createPool({ uri: own.url, port });
+      stack.defer(() => made.end());
+      return made;
+    };
+    const holder = mysqlNamed(pool(link.port));
+    stack.defer(() => holder.close());
+    const grant = (await holder.attempt(claimOf('before'))) as Grant;
+    const sql = 'SELECT ID AS id, INFO AS info FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID()';
+    const before = Math.max(...((await pool(own.port).query(sql))[0] as { id: number }[]).map(({ id }) => id));
+    link.blackhole(); // without a word, as when another server takes over the address
+    await own.kill();
+    await own.restart();
+    const others = pool(own.port);
+    const later = await Promise.all(Array.from({ length: 10 }, () => others.getConnection()));
+    expect(later.map(({ threadId }) => threadId)).toContain(before);
+    expect(grant.lost!.aborted, 'it is not known yet').toBe(false);
+    await link.pass();
+    link.cut();
+    await until('the loss is told', () => grant.lost!.aborted);
+    await until('it can be had again', async () => (await holder.attempt(claimOf('before'))).granted);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    for (const connection of later) await connection.ping();
+    for (const connection of later) connection.release();
+  });
+
   test('the death of the server is told, and nothing throws', async () => {
     const holder = named(2);
     const grant = (await holder.attempt(claimOf('down'))) as Grant;
@@ -105,6 +139,19 @@ describeOn('mysql', 'mysqlNamed', () => {
 
 describeOn('mysql', 'mysqlNamed where the server ends idle sessions after a second', () => {
   const mariadb = useMariadb({ 'wait-timeout': '1', 'interactive-timeout': '1' });
+
+  test('a hold is kept alive, also where the pool has no connection left to look at the table anew', async () => {
+    let ahead = 0;
+    const clock: Clock = { ...systemClock, now: () => systemClock.now() + ahead };
+    const backend = mysqlNamed(mariadb.pool({ connectionLimit: 1 }), { clock });
+    const claim = claimOf('crowded');
+    const grant = (await backend.attempt(claim)) as Grant;
+    ahead = 600_000; // the table was last looked at ten minutes ago
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    expect(grant.lost!.aborted).toBe(false);
+    expect(await backend.release(claim)).toMatchObject({ freed: true });
+    await backend.close();
+  });
 
   test('a hold is kept alive', async () => {
     const backend = mysqlNamed(mariadb.pool());
