@@ -41,7 +41,9 @@ export class Text {
   name(name: string): string {
     const { quote } = this.#dialect;
     if (typeof name !== 'string' || !/^[A-Za-z_]\w{0,62}(\.[A-Za-z_]\w{0,62})?$/.test(name)) {
-      throw invalid(`${shown(name)} is not the name of a table or column: letters, digits and _, one dot at most`);
+      throw invalid(
+        `${shown(name)} is not the name of a table or column: letters, digits and _, at most 63, and one dot`,
+      );
     }
     return name
       .split('.')

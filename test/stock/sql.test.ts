@@ -18,6 +18,13 @@ async function sells(options: SqlStockOptions): Promise<void> {
 }
 
 describeOn('postgres', 'stock in PostgreSQL', () => {
+  test('names that PostgreSQL would cut, so that three tables became one, are refused', () => {
+    const transaction = () => expect.unreachable('nothing is sent');
+    for (const tables of ['a'.repeat(60), `shop.${'a'.repeat(60)}`]) {
+      expect(() => sqlStock({ dialect: 'postgres', transaction, tables })).toThrow(/63/);
+    }
+  });
+
   test('its tables may be in a schema', async () => {
     await using stack = new AsyncDisposableStack();
     const { url } = stack.use(await startPostgres());

@@ -104,10 +104,11 @@ export class Table {
   }
 }
 
-/** `table` or `database.table`, of plain letters, digits and `_`. */
+/** `table` or `database.table`, of plain letters, digits and `_`; 64 is the most, and that of the notes has 6 more. */
 function quoted(name: string): string {
-  if (!/^\w{1,64}(\.\w{1,64})?$/.test(name)) {
-    throw invalid(`table is ${shown(name)}; it must be letters, digits and _, and may have its database before a dot`);
+  if (!/^(\w{1,64}\.)?\w{1,58}$/.test(name)) {
+    const form = 'letters, digits and _, 58 at most, and may have its database before a dot';
+    throw invalid(`table is ${shown(name)}; it must be ${form}`);
   }
   return name
     .split('.')

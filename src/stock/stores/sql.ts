@@ -37,7 +37,7 @@ const coded = (error: unknown, codes: readonly string[]): boolean => {
  * @throws LockError `LOCK_INVALID`
  */
 export function sqlStock({ dialect, transaction, tables = 'holdfast_stock' }: SqlStockOptions): SqlStock {
-  new Text(dialectOf(dialect)).name(tables);
+  new Text(dialectOf(dialect)).name(`${tables}_requests`); // the longest of the names
   const statements = new Statements(DIALECTS[dialect], tables);
 
   async function within<T>(begin: () => Conversation<T>): Promise<T> {
