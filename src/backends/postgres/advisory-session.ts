@@ -43,7 +43,7 @@ export async function openAdvisory(dial: Dial, clock: Clock, time: ServerTime, n
       if (!need.create || !isMissing(error)) throw error;
       await need.create();
     });
-    return { session, pid: Number(before!.pid) };
+    return { session, pid: Number(before!.pid), started: String(before!.started) };
   } catch (error) {
     session.cut();
     throw refusal(error, need.backend, asked);

@@ -53,11 +53,12 @@ export class AdvisoryWait {
   }
 
   async #cancel(): Promise<void> {
-    const { session, pid } = this.#desk;
+    const { session } = this.#desk;
     try {
       for (let sent = 0; !this.#over && sent <= CANCELLATIONS; sent++) {
         const end = sent < CANCELLATIONS ? 'pg_cancel_backend' : 'pg_terminate_backend';
-        await this.#sessions.query(`SELECT ${end}($1)`, [pid]);
+        const found = await this.#there(`${end}(pid)`);
+        if (found.length === 0) break; // gone, or this is another server by now
         await this.#overWithin(AGAIN * 2 ** sent);
       }
     } catch {
@@ -76,11 +77,17 @@ export class AdvisoryWait {
   }
 
   async #lookNow(): Promise<void> {
-    const asked = this.#sessions.query('SELECT FROM pg_stat_activity WHERE pid = $1', [this.#desk.pid]);
-    const found = await asked.catch(() => []);
+    const found = await this.#there('').catch(() => []);
     if (this.#over) return;
     if (found.length > 0) this.#look = this.#lookLater();
     else this.#desk.session.cut();
+  }
+
+  /** Does something with the session that waits, from another one: a row if it is there. */
+  #there(act: string): Promise<Row[]> {
+    const { pid, started } = this.#desk;
+    const where = 'pid = $1 AND extract(epoch FROM backend_start)::text = $2';
+    return this.#sessions.query(`SELECT ${act} FROM pg_stat_activity WHERE ${where}`, [pid, started]);
   }
 
   async #overWithin(ms: number): Promise<void> {

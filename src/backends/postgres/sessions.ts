@@ -5,13 +5,15 @@ import type { Session } from './session.ts';
 export interface Desk {
   readonly session: Session;
   readonly pid: number;
+  /** When that process began: on a server that took over, the number is another's. */
+  readonly started: string;
   /** Locks that it holds or is asking for. */
   load: number;
   /** A wait blocks it: nothing else can be sent. */
   waiting: boolean;
 }
 
-export type Opener = () => Promise<Pick<Desk, 'session' | 'pid'>>;
+export type Opener = () => Promise<Pick<Desk, 'session' | 'pid' | 'started'>>;
 
 /**
  * A bounded set of sessions. Many locks share one; a wait has one to itself, for whatever is sent behind it would wait too.
@@ -77,8 +79,9 @@ export class Sessions {
   async #add(waiting = false): Promise<Desk> {
     this.#opening++;
     try {
-      const { session, pid } = await this.#open();
-      const desk: Desk = { session, pid, load: 0, waiting };
+      const opened = await this.#open();
+      const { session } = opened;
+      const desk: Desk = { ...opened, load: 0, waiting };
       this.#desks.add(desk);
       session.ended.addEventListener('abort', () => this.#desks.delete(desk));
       if (this.#closed) session.cut();

@@ -56,7 +56,8 @@ SELECT pg_backend_pid() AS pid, (SELECT count(*) FROM pg_locks WHERE locktype = 
 
 export const advisoryLook: string = `-- What a new session is, and takes a lock on it that advisory-kept looks for.
 --   $1  a random number
-SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS replica, pg_advisory_lock($1::bigint) IS NOT NULL AS locked,
+SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS replica,
+       (SELECT extract(epoch FROM backend_start)::text FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS started, pg_advisory_lock($1::bigint) IS NOT NULL AS locked,
        (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS server_time`;
 
 export const advisorySetup: string = `-- Where the tokens of advisory locks come from. Run once per schema and prefix; safe to run again and by many at once.

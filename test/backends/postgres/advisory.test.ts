@@ -144,6 +144,32 @@ describeOn('postgres', 'advisory locks', () => {
     await bounded('the close', backend.close());
   });
 
+  test('a wait on a server that was left is given up, and no session of the next one with the same number is hurt', async () => {
+    await using left = await Database.start({});
+    const key = fresh();
+    const holder = await left.open((pool) => postgresAdvisory(pool));
+    expect(await holder.attempt(claimOf(key))).toMatchObject({ granted: true });
+    const innocent = await database.admin.connect();
+    const { pid } = (await innocent.query('SELECT pg_backend_pid() AS pid')).rows[0];
+    let dialled = 0;
+    const connect = () => (++dialled === 1 ? new Numbered(left.server.url, pid) : new pg.Client(database.server.url));
+    const waiting = await open({ connect });
+    const claim = claimOf(key);
+    expect(await waiting.attempt(claim)).toMatchObject({ granted: false });
+    const watch = await waiting.watch!(claim, () => {});
+    const blocked = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+    await until('it waits there', async () => (await left.sql(blocked)).length === 1);
+    const asleep = innocent.query('SELECT pg_sleep(0.5)').then(
+      () => 'unhurt',
+      (error) => String(error),
+    );
+    await watch[Symbol.asyncDispose]();
+    expect(await asleep).toBe('unhurt');
+    innocent.release();
+    await until('the wait is over there, too', async () => (await left.sql(blocked)).length === 0);
+    await Promise.all([holder.close(), waiting.close()]);
+  });
+
   test('a transaction pooler is noticed and refused', async () => {
     const behind = await open({ connect: () => new EveryStatementElsewhere(database.server.url) });
     await expect(behind.attempt(claimOf(fresh()))).rejects.toMatchObject({
@@ -179,5 +205,21 @@ class EveryStatementElsewhere implements PgClient {
 
   async end(): Promise<void> {
     await Promise.all(this.#clients.map((client) => client.end()));
+  }
+}
+
+/** A session whose process happens to have a certain number. */
+class Numbered extends pg.Client {
+  constructor(url: string, number: number) {
+    super(url);
+    const query = this.query.bind(this) as (asked: PgQuery) => ReturnType<PgClient['query']>;
+    const numbered = async (asked: PgQuery) => {
+      const { rows } = await query(asked);
+      return { rows: rows.map((row) => ('pid' in row ? { ...row, pid: number } : row)) };
+    };
+    Object.defineProperties(this, {
+      query: { value: numbered },
+      processID: { get: () => number, set: () => {} },
+    });
   }
 }
