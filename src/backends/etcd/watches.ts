@@ -59,7 +59,8 @@ export class Watches {
     fired?.();
     if (!canceled) void stream.then(({ write }) => write(encode(WatchRequest, { cancel: { watchId } })));
     else if (created) {
-      // Not the answer to our own cancelling: it never began. Not allowed, as far as the token goes that this stream began with: begin another, with a new one.
+      // It never began, so this is not the answer to our own cancelling. Not allowed, as far as the token goes that this stream
+      // began with: begin another, with a new one.
       this.#client.forgetToken();
       this.#ended(stream);
       void stream.then(({ close }) => close());
