@@ -28,6 +28,7 @@ export class Mailbox {
   #pause = FIRST_PAUSE;
   #cancelPause: Cancel | undefined;
   #failure: unknown;
+  #unlisten: (() => void) | undefined;
   #closed = false;
 
   constructor(prefix: string, port: Port, clock: Clock) {
@@ -53,6 +54,7 @@ export class Mailbox {
 
   close(): void {
     this.#closed = true;
+    this.#unlisten?.();
     this.#slots.clear();
     this.#cancelPause?.();
     this.#open = false;
@@ -93,6 +95,8 @@ export class Mailbox {
     }
     this.#open = true;
     this.#pause = FIRST_PAUSE;
+    // The client may have been led to another server by a name or an address that moved; this connection would stay behind.
+    this.#unlisten ??= this.#port.connected?.(() => this.#listening && this.#lost(this.#listening));
     for (const slot of [...this.#slots.values()]) slot.wake();
   }
 

@@ -101,7 +101,7 @@ const handover = `local function hand_over(key, value, now)
   local gone, keep = value:match('^(%S+) (%d+)$', 47)
   if lapse <= now or lapse / 1000 + 43200000 > keep + 0 then return false end
   redis.call('ZREM', line, gone)
-  local heard = redis.pcall('PUBLISH', channel, record:sub(1, 16) .. ' ' .. id .. ' ' .. ttl)
+  local heard = publish(channel, record:sub(1, 16) .. ' ' .. id .. ' ' .. ttl)
   if type(heard) ~= 'number' or heard == 0 then
     redis.call('ZADD', line, '-' .. value:sub(30, 45), gone)
     return false
@@ -222,7 +222,7 @@ local function tell(id, record, lapse, channel)
   if channel == '-' then return true end
   local doubt, address = channel:match('^(%??)(.*)$')
   local good = math.floor((lapse - record:sub(23, 38)) / 1000)
-  local heard = redis.pcall('PUBLISH', address, ('%s %s %d'):format(record:sub(1, 16), id, good))
+  local heard = publish(address, ('%s %s %d'):format(record:sub(1, 16), id, good))
   return heard ~= 0 or doubt == '?'
 end
 local function admit(me)
@@ -295,6 +295,13 @@ local function enter(claim, span, keep_for, queue, at_least)
   return refused(ahead, soonest or time)
 end`;
 
+const publish = `local function publish(channel, mail)
+  redis.set_repl(redis.REPL_NONE)
+  local heard = redis.pcall('PUBLISH', channel, mail)
+  redis.set_repl(redis.REPL_ALL)
+  return heard
+end`;
+
 const release = `local function release(key, id, value)
   local kind = kind_of(value)
   if kind == '1 sole ' and value:sub(47, 47 + #id) == id .. ' ' then
@@ -311,7 +318,7 @@ end`;
 
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: '3623e48b853fa94ceb721c4ee22431b744626e75',
+  sha1: '144288448448e19b587be0d4a099b75daf156b7c',
   text: `local TIME = redis.call('TIME')
 local now = TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]
 local replies, count, done, SECOND = {}, #ARGV / 2, 0, 1000000
@@ -340,6 +347,7 @@ for i = 1, count do
 end
 if done == count then return done == 1 and replies[1] or replies end
 ${alone}
+${publish}
 ${line}
 ${attempt}
 for i = done + 1, count do
@@ -350,7 +358,7 @@ return count == 1 and replies[1] or replies`,
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: 'fcbcdbc62208b26d0ce6d78fe471fc186d88ae7a',
+  sha1: 'e92de96e371813ac96b50306860a2337f86da398',
   text: `local TIME = redis.call('TIME')
 ${alone}
 local value = redis.call('GET', KEYS[1])
@@ -361,6 +369,7 @@ if kind == '1 sole ' then
   set_free(KEYS[1], value:sub(8, 28))
   return 1
 end
+${publish}
 ${line}
 open(KEYS[1], value)
 local all = redis.call('HGETALL', claims)
@@ -404,9 +413,10 @@ return replies`,
 
 export const PASS: Script = {
   name: 'pass',
-  sha1: 'b8dfaa44c1a3affa0a3b42d397196443b5cd0834',
+  sha1: '4115f33619f1e59e5fd43e7dc3dac4de71d8ac04',
   text: `local TIME = redis.call('TIME')
 ${alone}
+${publish}
 ${line}
 ${release}
 ${attempt}
@@ -416,8 +426,9 @@ return { freed, safely(attempt, KEYS[1], ARGV[2], ARGV[3], redis.pcall('GET', KE
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: '5dbad741ca67e9f25061ef37d4463489ba3880ec',
+  sha1: '0170075d7c3df8e621e4f9633f4a76bf38b3c45e',
   text: `local TIME
+${publish}
 ${handover}
 local replies, done = {}, 0
 for i = 1, #ARGV do
@@ -446,9 +457,10 @@ return #ARGV == 1 and replies[1] or replies`,
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: 'ae352d341c1ccdf00a5e4f08eb31302ddb4a887f',
+  sha1: 'a7c5ec3afa70da0daf1d35dc8aed90ef28cf5061',
   text: `local TIME = redis.call('TIME')
 ${alone}
+${publish}
 ${line}
 local function first_write(key, lapse)
   redis.call('PEXPIREAT', key, math.ceil(lapse / 1000) + DAY)

@@ -39,6 +39,7 @@ for i = 1, count do
 end
 if done == count then return done == 1 and replies[1] or replies end
 -- @include alone
+-- @include publish
 -- @include line
 -- @include attempt
 for i = done + 1, count do

@@ -12,6 +12,7 @@ if kind == '1 sole ' then
   set_free(KEYS[1], value:sub(8, 28))
   return 1
 end
+-- @include publish
 -- @include line
 open(KEYS[1], value)
 local all = redis.call('HGETALL', claims)

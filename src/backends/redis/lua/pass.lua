@@ -5,6 +5,7 @@
 --   ->    the reply of release.lua and that of attempt.lua
 local TIME = redis.call('TIME')
 -- @include alone
+-- @include publish
 -- @include line
 -- @include release
 -- @include attempt

@@ -3,6 +3,7 @@
 --   ARGV  per handle: id
 --   ->    per handle, and of one handle by itself: 1 if there was something to give up, 0 if not, "! <error>"
 local TIME
+-- @include publish
 -- @include handover
 local replies, done = {}, 0
 -- The quick ways, before the rest is defined: it is alone, or holds all and is followed by one who will.

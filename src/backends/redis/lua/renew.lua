@@ -4,6 +4,7 @@
 --   ->    per hold, and of one hold by itself: 1 renewed, 0 gone, "! <error>"
 local TIME = redis.call('TIME')
 -- @include alone
+-- @include publish
 -- @include line
 
 -- A renewal goes through when memory is short: PEXPIREAT is allowed then, and after a script's first write so are the others.

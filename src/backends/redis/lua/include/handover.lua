@@ -15,7 +15,7 @@ local function hand_over(key, value, now)
   if lapse <= now or lapse / 1000 + 43200000 > keep + 0 then return false end
   -- Written before it is told: a server that takes no writes (cut off from its replicas, or one itself by now) ends here.
   redis.call('ZREM', line, gone)
-  local heard = redis.pcall('PUBLISH', channel, record:sub(1, 16) .. ' ' .. id .. ' ' .. ttl)
+  local heard = publish(channel, record:sub(1, 16) .. ' ' .. id .. ' ' .. ttl)
   if type(heard) ~= 'number' or heard == 0 then
     -- Unheard: the general way passes over it.
     redis.call('ZADD', line, '-' .. value:sub(30, 45), gone)

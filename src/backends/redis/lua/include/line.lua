@@ -145,7 +145,7 @@ local function tell(id, record, lapse, channel)
   local doubt, address = channel:match('^(%??)(.*)$')
   local good = math.floor((lapse - record:sub(23, 38)) / 1000)
   -- An error is a right that is missing: the claim will ask.
-  local heard = redis.pcall('PUBLISH', address, ('%s %s %d'):format(record:sub(1, 16), id, good))
+  local heard = publish(address, ('%s %s %d'):format(record:sub(1, 16), id, good))
   return heard ~= 0 or doubt == '?'
 end
 
