@@ -31,19 +31,18 @@ export function parseAddress(href: string): Address {
     user: decoded(colon < 0 ? credentials : credentials?.slice(0, colon)),
     password: colon < 0 ? undefined : decoded(credentials?.slice(colon + 1)),
     hosts: (authority ?? '').split(',').filter(Boolean).map(hostOf),
-    // file:/a/b and file:///a/b are the same; file:a is relative.
-    path:
-      scheme?.toLowerCase() === 'file'
-        ? href
-            .trim()
-            .replace(/^file:(\/\/)?/i, '')
-            .replace(/\?.*$/s, '')
-        : decode(path ?? ''),
+    path: decode(scheme?.toLowerCase() === 'file' ? fileOf(href.trim()) : (path ?? '')),
     params: new URLSearchParams(query ?? ''),
     href: href.trim(),
     shown: redacted(href.trim()),
   };
 }
+
+/** file:/a/b, file:///a/b and file://localhost/a/b are the same; file:a is relative. */
+const fileOf = (href: string): string => href.replace(/^file:(\/\/(localhost(?=\/))?)?/i, '').replace(/\?.*$/s, '');
+
+/** The URL of a file by its path, whatever is in that. */
+export const urlOfFile = (path: string): string => `file:${path.replace(/[%?]/g, (char) => encodeURIComponent(char))}`;
 
 /** A URL as it may be shown; up to the last `@`, which a password may contain by mistake. */
 export const redacted = (href: string): string =>

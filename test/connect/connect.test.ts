@@ -1,7 +1,12 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { file } from '../../src/backends/file/index.ts';
 import { connect } from '../../src/connect/index.ts';
-import { isLockError, type LockError } from '../../src/index.ts';
+import { urlOfFile } from '../../src/connect/url.ts';
+import { createLocks, isLockError, type LockError } from '../../src/index.ts';
+import { temporaryFolder } from '../kit/folder.ts';
 import { askRedis, startRedis } from '../kit/redis.ts';
 import { chosen } from '../kit/selection.ts';
 import { describeOn } from '../kit/suite.ts';
@@ -136,4 +141,24 @@ test.each([
 ])('%s is refused, and its password not shown', async (_title, url, message) => {
   const error = await refusal(url, 'canary');
   expect(error).toMatchObject({ code: 'LOCK_INVALID', message: expect.stringMatching(message) });
+});
+
+describeOn('file', 'a file by its URL', () => {
+  test('is the file that the platform means by it, whatever its name', async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, 'my locks, 100% ours #1?.db');
+    await using locks = createLocks(file({ path }));
+    await using lease = await locks.mutex('order:42').acquire();
+    expect(lease.held).toBe(true);
+    const { href } = pathToFileURL(path);
+    for (const url of [
+      href,
+      href.replace('file://', 'file:'),
+      href.replace('file://', 'file://localhost'),
+      urlOfFile(path),
+    ]) {
+      await using others = await connect(url);
+      expect(await others.mutex('order:42').tryAcquire(), url).toBeNull();
+    }
+  });
 });

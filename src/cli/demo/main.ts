@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { connect } from '../../connect/index.ts';
-import { redacted } from '../../connect/url.ts';
+import { redacted, urlOfFile } from '../../connect/url.ts';
 import { isLockError } from '../../core/errors.ts';
 import { type RoundResult, round, type Size } from './round.ts';
 
@@ -51,7 +51,7 @@ export async function demo(args: readonly string[]): Promise<number> {
     return 64;
   }
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
-  const locks = url ?? `file:${join(folder, 'locks.db')}`;
+  const locks = url ?? urlOfFile(join(folder, 'locks.db'));
   try {
     await (await connect(locks)).close(); // a wrong address is told before any round, and once
     return await rounds(size, locks, folder);
