@@ -14,6 +14,8 @@ export const sentinelFleet = ({ sentinels, name }: Pick<RedisSentinel, 'sentinel
       // See the page: it may give up for good during a fail-over.
       client.on('end', () => client.connect().catch(() => {}));
       const end = (): void => {
+        // Ended as it connects, ioredis (6.0) makes its connections to the sentinels all the same, and keeps them.
+        client.on('connect', () => client.disconnect());
         client.removeAllListeners('end').disconnect();
       };
       return { client, ready: Promise.resolve(), end };
