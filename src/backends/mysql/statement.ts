@@ -73,3 +73,6 @@ export function claimsOf(claims: readonly (readonly [Buffer, string, string])[])
   const values = padded(claims);
   return { text: values.map(() => CLAIM).join(' UNION ALL '), values: values.flat() };
 }
+
+/** The server's time as an expression, µs since 1970, whatever the time zone of the session. */
+export const serverTime: string = bare(now);

@@ -1,3 +1,4 @@
+import { serverTime } from '../../backends/mysql/statement.ts';
 import type { Cell, Entry, Status } from '../cell.ts';
 import { decide } from '../rule.ts';
 import type { Reply, Step } from '../step.ts';
@@ -22,10 +23,7 @@ const MYSQL: StockDialect = {
   text: 'mediumtext CHARACTER SET ascii',
   insertNew: ['INSERT IGNORE INTO', ''],
   forUpdate: ' FOR UPDATE',
-  // When the statement began, and how far SYSDATE has gone on while it waited for the row. Neither by itself: SYSDATE is in the
-  // session's time zone, in which the last hour of summer comes twice. The modulus takes a change of summer time out.
-  now: `(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
-    + MOD(TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6)) + 86400000000, 900000000)) DIV 1000`,
+  now: `${serverTime} DIV 1000`,
 };
 
 export const DIALECTS: Readonly<Record<'postgres' | 'mysql' | 'mariadb' | 'sqlite', StockDialect>> = {
