@@ -1,8 +1,8 @@
-/** Calls for one id one after the other: none may overtake another that it repeats or takes back. */
-export class Turns {
-  readonly #last = new Map<string, Promise<unknown>>();
+/** Calls for one thing, by its id say, one after the other: none may overtake another that it repeats or takes back. */
+export class Turns<K = string> {
+  readonly #last = new Map<K, Promise<unknown>>();
 
-  take<T>(id: string, work: () => Promise<T>): Promise<T> {
+  take<T>(id: K, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(id);
     const mine = before ? before.then(work, work) : work();
     this.#last.set(id, mine);

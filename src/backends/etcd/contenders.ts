@@ -7,6 +7,7 @@ import { isStatus, STATUS } from './grpc.ts';
 import type { Leases } from './leases.ts';
 import { endOf, type Line, lineOf, nameOf, obstacle, read, readFrom, written } from './line.ts';
 import type { TxnResponse } from './messages.ts';
+import type { Moves } from './moves.ts';
 import {
   list,
   listing,
@@ -19,7 +20,6 @@ import {
   touch,
 } from './ops.ts';
 import type { Received } from './protobuf.ts';
-import { move } from './renewal.ts';
 import type { Watches } from './watches.ts';
 
 const PLACE_SECONDS = secondsOf(PLACE_TTL);
@@ -33,13 +33,15 @@ export class Contenders {
   #roomy = ROOMY;
   readonly #client: Client;
   readonly #leases: Leases;
+  readonly #moves: Moves;
   readonly #watches: Watches;
   readonly #prefix: string;
   readonly #clock: Clock;
 
-  constructor(client: Client, leases: Leases, watches: Watches, prefix: string, clock: Clock) {
+  constructor(client: Client, leases: Leases, moves: Moves, watches: Watches, prefix: string, clock: Clock) {
     this.#client = client;
     this.#leases = leases;
+    this.#moves = moves;
     this.#watches = watches;
     this.#prefix = prefix;
     this.#clock = clock;
@@ -215,7 +217,7 @@ export class Contenders {
     const attempt = this.#judge(claim, me, line);
     if (attempt.granted) {
       if (this.#isOnHoldLease(claim, me)) return attempt;
-      const moved = await this.#moveTo(me, secondsOf(claim.ttl), ms, claim.lingers);
+      const moved = await this.#moves.to(me, secondsOf(claim.ttl), ms, claim.lingers);
       return moved ? this.#judge(claim, me, moved) : { granted: false };
     }
     if (!claim.queue) {
@@ -224,7 +226,7 @@ export class Contenders {
     }
     if (me.lease.seconds <= PLACE_SECONDS && !me.adrift) return attempt;
     // A waiter that dies should not keep the key for as long as a holder may. If this fails, the next attempt repeats it.
-    const moved = await this.#moveTo(me, PLACE_SECONDS, ms).catch(() => undefined);
+    const moved = await this.#moves.to(me, PLACE_SECONDS, ms).catch(() => undefined);
     return moved ? this.#settle(claim, me, moved, sent, ms) : attempt; // its turn may have come meanwhile
   }
 
@@ -235,10 +237,6 @@ export class Contenders {
 
   #isOnHoldLease({ ttl }: Claim, { lease, adrift }: Contender): boolean {
     return !adrift && lease.seconds === secondsOf(ttl);
-  }
-
-  #moveTo(me: Contender, seconds: number, ms?: number, whole?: boolean): Promise<Line | undefined> {
-    return move(this.#client, this.#leases, me, seconds, ms, whole);
   }
 
   #judge(claim: Claim, me: Contender, line: Line): Attempt {
@@ -285,7 +283,7 @@ export class Contenders {
       // It is probably its turn: so it gets the lease of a hold in the same step, and gives it back if it is not.
       const line = this.#isOnHoldLease(claim, me)
         ? await this.#list(me)
-        : await this.#moveTo(me, secondsOf(claim.ttl), undefined, claim.lingers);
+        : await this.#moves.to(me, secondsOf(claim.ttl), undefined, claim.lingers);
       if (me.over || this.#waiters.get(claim.id) !== waiter) return;
       const attempt = line && indexOf(line, me) >= 0 ? this.#judge(claim, me, line) : undefined;
       if (attempt?.granted) waiter.wake(attempt);

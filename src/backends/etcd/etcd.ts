@@ -19,6 +19,7 @@ import { Contenders } from './contenders.ts';
 import { inspect } from './inspect.ts';
 import { Leases } from './leases.ts';
 import { lineOf, read } from './line.ts';
+import { Moves } from './moves.ts';
 import { listing, remove, stillStands } from './ops.ts';
 import { renew } from './renewal.ts';
 import { Watches } from './watches.ts';
@@ -42,6 +43,7 @@ export class Etcd implements Backend {
   readonly traits = TRAITS;
   readonly #client: Client;
   readonly #leases: Leases;
+  readonly #moves: Moves;
   readonly #watches: Watches;
   readonly #contenders: Contenders;
   readonly #attempts = new Turns();
@@ -53,7 +55,8 @@ export class Etcd implements Backend {
     this.#client = client;
     this.#leases = new Leases(client, clock);
     this.#watches = new Watches(client);
-    this.#contenders = new Contenders(client, this.#leases, this.#watches, prefix, clock);
+    this.#moves = new Moves(client, this.#leases);
+    this.#contenders = new Contenders(client, this.#leases, this.#moves, this.#watches, prefix, clock);
     this.#prefix = prefix;
     this.#timeout = timeout;
     this.#clock = clock;
@@ -82,7 +85,7 @@ export class Etcd implements Backend {
     const batches: Promise<Renewal[]>[] = [];
     for (let at = 0; at < claims.length; at += BATCH) {
       const holds = claims.slice(at, at + BATCH).map((claim) => [claim, this.#contenders.standing(claim.id)] as const);
-      batches.push(renew(this.#client, this.#leases, holds, this.#clock, ms));
+      batches.push(renew(this.#client, this.#leases, this.#moves, holds, this.#clock, ms));
     }
     const renewals = (await Promise.all(batches)).flat();
     for (const [index, { id }] of claims.entries()) if (renewals[index] === 'gone') this.#contenders.forget(id);

@@ -1,5 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Client } from '../../../src/backends/etcd/client.ts';
+import { Etcd } from '../../../src/backends/etcd/etcd.ts';
 import { etcd } from '../../../src/backends/etcd/index.ts';
+import { open } from '../../../src/backends/etcd/open.ts';
 import type { Backend, Grant } from '../../../src/core/backend.ts';
 import { startEtcd } from '../../kit/etcd.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
@@ -98,23 +101,62 @@ describeOn('etcd', 'a claim that moves from the lease of a place to that of a ho
     await backend.release(waiter);
   });
 
+  test('is where it is thought to be, also where the answer to its move is read late', async () => {
+    const { client, prefix, timeout, clock } = open({ endpoints: endpoint(server) });
+    const txn = client.txn.bind(client);
+    const { promise: told, resolve: tell } = Promise.withResolvers<void>();
+    const { promise: read, resolve: readOn } = Promise.withResolvers<void>();
+    let moves = -1; // the first one is to the lease of a place
+    client.txn = async (...[request, ms]: Parameters<Client['txn']>) => {
+      const answer = await txn(request, ms);
+      if (request.success?.[0]?.put?.ignoreValue && ++moves === 1) {
+        tell();
+        await read; // as where two answers of one connection change places
+      }
+      return answer;
+    };
+    const late = new Etcd(client, prefix, timeout, clock);
+    const [holder, waiter] = [claimOf('crossed'), claimOf('crossed', { ttl: 100_000 })];
+    await other.attempt(holder);
+    await late.attempt(waiter);
+    let mail: Grant | undefined;
+    await using _ = await late.watch(waiter, (grant) => {
+      mail = grant;
+    });
+    await other.release(holder);
+    await told;
+    const attempt = late.attempt(waiter);
+    await Promise.race([attempt, new Promise((resolve) => setTimeout(resolve, 200))]);
+    readOn();
+    expect(await attempt).toMatchObject({ granted: true });
+    await until('it has mail', () => mail !== undefined);
+    expect(await late.renew([waiter])).toEqual([{ validFor: expect.any(Number) }]);
+    const { id } = await leaseOf('crossed');
+    await late.attempt(claimOf('next', { ttl: 100_000 }));
+    expect((await leaseOf('next')).id, 'a lease of its own').not.toBe(id);
+    await late.release(waiter);
+    await late.close();
+  });
+
   test('is where it is thought to be, when an event and a question of its own tell of its turn at once', async () => {
+    const calm = etcd({ endpoints: endpoint(server) }); // no fault here, so no call has to be short
     for (let round = 0; round < 100; round++) {
       const [holder, waiter] = [claimOf('at once'), claimOf('at once', { ttl: 100_000 })];
       await other.attempt(holder);
-      await backend.attempt(waiter);
+      await calm.attempt(waiter);
       let mail: Grant | undefined;
-      const watching = await backend.watch!(waiter, (grant) => {
+      const watching = await calm.watch!(waiter, (grant) => {
         mail = grant;
       });
       const released = other.release(holder);
       let granted = false;
-      while (!granted) granted = (await backend.attempt(waiter)).granted;
+      while (!granted) granted = (await calm.attempt(waiter)).granted;
       await released;
       await until('it has mail', () => mail !== undefined);
-      expect(await backend.renew([waiter]), `in round ${round}`).toEqual([{ validFor: expect.any(Number) }]);
+      expect(await calm.renew([waiter]), `in round ${round}`).toEqual([{ validFor: expect.any(Number) }]);
       await watching[Symbol.asyncDispose]();
-      await backend.release(waiter);
+      await calm.release(waiter);
     }
+    await calm.close();
   });
 });
