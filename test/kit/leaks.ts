@@ -76,8 +76,11 @@ export class LeakWatch {
     });
   }
 
-  /** Gives what is just ending `within` ms, then throws if anything is left. */
-  async end(within = 2_000): Promise<void> {
+  /**
+   * Gives what is just ending `within` ms, then throws if anything is left. By default longer than the last pause of a client of
+   * node-redis before it would connect again (6.3: up to 2.2 s), which it sits out, also when it has been ended.
+   */
+  async end(within = 3_000): Promise<void> {
     // What is closed on purpose is gone after a turn or two of the loop.
     for (let waited = 0; this.leaks().length > 0 && waited < within; waited += 20) {
       await sleep(20);

@@ -25,6 +25,7 @@ export class Mailbox {
   #listening: Listening | undefined;
   #open = false;
   #opening: Promise<void> | undefined;
+  #giveUp: ((reason: Error) => void) | undefined;
   #pause = FIRST_PAUSE;
   #cancelPause: Cancel | undefined;
   #failure: unknown;
@@ -59,6 +60,7 @@ export class Mailbox {
     this.#cancelPause?.();
     this.#open = false;
     this.#listening?.hangUp();
+    this.#giveUp?.(new Error('closed')); // not every client says of a connection in the making that it was ended
   }
 
   /** Resolves when the channel is open; one try serves all who ask meanwhile. */
@@ -80,11 +82,12 @@ export class Mailbox {
     );
     this.#listening = attempt;
     let cancel: Cancel = () => {};
-    const tooLong = new Promise<never>((_, reject) => {
+    const givenUp = new Promise<never>((_, reject) => {
+      this.#giveUp = reject;
       cancel = this.#clock.after(PATIENCE, () => reject(new Error(`not subscribed within ${PATIENCE} ms`)), true);
     });
     try {
-      await Promise.race([attempt.ready, tooLong]);
+      await Promise.race([attempt.ready, givenUp]);
       if (this.#listening !== attempt || this.#closed) throw new Error('lost before it was used');
     } catch (error) {
       attempt.hangUp();

@@ -1,7 +1,7 @@
 import { test } from 'vitest';
 import { askRedis, startRedisSentinel } from '../../kit/redis.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { until } from '../../kit/wait.ts';
+import { bounded, until } from '../../kit/wait.ts';
 import { sentinelFleet } from '../redis/clients.ts';
 import { LIBRARIES } from '../redis/fleet.ts';
 import { Mail, wish } from '../redis/scene.ts';
@@ -22,4 +22,21 @@ describeOn('redis', 'redis-sentinel, listening', () => {
     }
     await until('nobody listens any more', async () => (await listening()) === '*0\r\n');
   });
+
+  for (const library of LIBRARIES) {
+    test(`${library}: closed while it opens, at a primary that says nothing, it keeps nobody waiting`, {
+      timeout: 60_000,
+    }, async () => {
+      await using group = await startRedisSentinel();
+      await using fleet = sentinelFleet(group);
+      const backend = await fleet.backend(library);
+      await backend.release(wish('a first contact'));
+      group.servers[0]!.pause();
+      const opening = Mail.of(backend, wish('closing')).catch(() => {});
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      await backend.close();
+      await bounded('the channel is given up', opening, 1_000);
+      group.servers[0]!.resume();
+    });
+  }
 });
