@@ -4,11 +4,11 @@ export const HOST = '127.0.0.1';
 
 /**
  * Below the range that outgoing connections take their ports from (32768 and up on Linux): a server that is down for a
- * moment keeps its port, and a client cannot connect to itself. Each process begins at its own place, so that two that
- * look at the same moment seldom try the same.
+ * moment keeps its port, and a client cannot connect to itself. The two processes that run tests at a time have a range each:
+ * a port looks free, too, while a server is only starting on it. In its range each process begins at a place of its own.
  */
-const FIRST = 10_000;
-const PORTS = 22_000;
+const PORTS = 11_000;
+const FIRST = 10_000 + (Number(process.env.VITEST_POOL_ID ?? 0) % 2) * PORTS;
 let next = (process.pid * 40) % PORTS;
 
 /** `count` ports on loopback that nobody listens on. */
