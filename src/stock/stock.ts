@@ -1,6 +1,8 @@
+import type { Duration } from '../core/duration.ts';
 import type { Locks } from '../locks.ts';
+import { bounded } from './bounded.ts';
 import { StockError } from './errors.ts';
-import { checkCount, checkName, checkOptions, MAX_SEGMENTS, MAX_UNITS } from './input.ts';
+import { checkCount, checkDuration, checkName, checkOptions, MAX_SEGMENTS, MAX_UNITS } from './input.ts';
 import { LayoutOf } from './layout.ts';
 import { Cells } from './look.ts';
 import { Product } from './product.ts';
@@ -10,6 +12,8 @@ import type { StockStore } from './store.ts';
 export interface StockOptions {
   /** For `sell` and `rebalance`. */
   readonly locks?: Locks;
+  /** How long one call to the store may take; then its outcome is unknown (`LOCK_UNAVAILABLE`). Default 10 s. */
+  readonly timeout?: Duration;
 }
 
 export interface ProductOptions {
@@ -33,11 +37,17 @@ export interface Stock {
   remove(product: string): Promise<void>;
 }
 
-/** @param store `memoryStock()`, `sqliteStock(…)`, `redisStock(…)`, `sqlStock(…)` */
-export function createStock(store: StockStore, { locks }: StockOptions = {}): Stock {
-  if (typeof store?.step !== 'function') {
+/**
+ * @param given `memoryStock()`, `sqliteStock(…)`, `redisStock(…)`, `sqlStock(…)`
+ * @throws StockError `STOCK_INVALID`
+ */
+export function createStock(given: StockStore, options: StockOptions = {}): Stock {
+  if (typeof given?.step !== 'function') {
     throw new StockError('STOCK_INVALID', 'createStock() needs a store: memoryStock(), sqliteStock(…), redisStock(…)…');
   }
+  checkOptions(options, ['locks', 'timeout'], 'createStock');
+  const { locks, timeout = '10s' } = options;
+  const store = bounded(given, checkDuration(timeout, 'timeout'));
   return {
     async create(name, options) {
       checkOptions(options, ['units', 'segments', 'reserve', 'limit'], 'create');

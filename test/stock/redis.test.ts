@@ -51,4 +51,24 @@ describeOn('redis', 'stock on Redis alone', () => {
     const [tally] = await store.step('many', 0, [{ op: 'tally' }]);
     expect(tally).toMatchObject({ reserved: 0, sold: 0, cell: { free: 2_000, reserved: 0, sold: 0 } });
   });
+
+  test('a server that says nothing is not waited for longer than asked, and what it did then is not done twice', async () => {
+    const [server] = nodes.servers;
+    const stock = createStock(redisStock(ioredisAt(server!.port, stack)), { timeout: 300 });
+    const product = await stock.create('mute', { units: 3, segments: 1, reserve: 0 });
+    const order = { buyer: 'a', request: 'r' };
+    server!.pause();
+    try {
+      for (const call of [() => product.take(order), () => product.levels(), () => stock.remove('mute')]) {
+        const sent = performance.now();
+        await expect(call()).rejects.toThrow(/"mute"; it may have been done/);
+        expect(performance.now() - sent).toBeLessThan(1_500);
+      }
+      await expect(stock.open('mute')).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE', backend: 'redis' });
+    } finally {
+      server!.resume();
+    }
+    expect(await product.take(order)).toMatchObject({ repeated: true });
+    expect(await product.levels()).toMatchObject({ segments: [2], sold: 1 });
+  });
 });
