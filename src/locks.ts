@@ -107,9 +107,12 @@ export class Locks implements AsyncDisposable {
     return evicted;
   }
 
-  /** What endangers locks on this server, and what to do about it. Empty: nothing was found. */
-  async check(): Promise<Finding[]> {
-    return (await this.#backend.check?.()) ?? [];
+  /**
+   * What endangers locks on this server, and what to do about it. Empty: nothing was found.
+   * @throws LockError `LOCK_UNAVAILABLE` when the engine cannot be asked
+   */
+  check(): Promise<Finding[]> {
+    return this.#space.engine.check();
   }
 
   /** Rejects who waits, releases what is held, ends our own connections. The client you gave stays open. */

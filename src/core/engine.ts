@@ -1,4 +1,4 @@
-import type { Attempt, Backend, Claim, Handle, Release, Renewal, Standing } from './backend.ts';
+import type { Attempt, Backend, Claim, Finding, Handle, Release, Renewal, Standing } from './backend.ts';
 import { Bell } from './bell.ts';
 import type { Clock } from './clock.ts';
 import { isLockError, LockError } from './errors.ts';
@@ -74,6 +74,25 @@ export class Engine {
     }
   }
 
+  /** @throws LockError `LOCK_UNAVAILABLE` */
+  async check(): Promise<Finding[]> {
+    const { name, check } = this.backend;
+    if (!check) return [];
+    try {
+      return await this.bounded(
+        () => check.call(this.backend),
+        PATIENCE,
+        () => 'asked for its settings',
+      );
+    } catch (cause) {
+      if (isLockError(cause)) throw cause;
+      throw new LockError('LOCK_UNAVAILABLE', `${name} could not be checked: ${reasonOf(cause)}`, {
+        backend: name,
+        cause,
+      });
+    }
+  }
+
   async #asked<T>(key: string, call: () => Promise<T>): Promise<T> {
     try {
       return await this.bounded(call, PATIENCE, () => `look at ${quoted(key)}`);
@@ -145,13 +164,14 @@ export class Engine {
   }
 
   unavailable(key: string, cause: unknown): LockError {
-    const reason = cause instanceof Error ? cause.message : String(cause);
     return new LockError(
       'LOCK_UNAVAILABLE',
-      `${this.backend.name} could not be asked for ${quoted(key)}: ${reason}. What it may have done is being undone; try again`,
+      `${this.backend.name} could not be asked for ${quoted(key)}: ${reasonOf(cause)}. What it may have done is being undone; try again`,
       { key, backend: this.backend.name, cause },
     );
   }
 }
+
+const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
 export const quoted = (key: string): string => JSON.stringify(key.length > 80 ? `${key.slice(0, 77)}…` : key);

@@ -156,9 +156,10 @@ test('a hold with minHold whose shortening fails is not given back early', async
   expect(await rival.mutex('key').tryAcquire()).not.toBeNull();
 });
 
-test('to look at an engine or to evict has an end, and says that the engine was not there', async () => {
+test('to look at an engine, to check it or to evict has an end, and says that the engine was not there', async () => {
   const { clock, locks } = scene({}, () => ({
     evict: () => lost,
+    check: () => lost,
     async *inspect() {
       yield await lost;
     },
@@ -166,6 +167,9 @@ test('to look at an engine or to evict has an end, and says that the engine was 
   const looked = expect(standings(locks.inspect())).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
   await clock.advance(6_000);
   await looked;
+  const checked = expect(locks.check()).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE', backend: 'memory' });
+  await clock.advance(6_000);
+  await checked;
   const forced = expect(locks.forceRelease('key', { reason: 'test' })).rejects.toMatchObject({
     code: 'LOCK_UNAVAILABLE',
   });

@@ -22,6 +22,7 @@ export function subjectOf({ bug, plant }: Mutant): Subject {
     name: `memory that ${bug}`,
     open: async () => mutant,
     clock,
+    faults: { stall: async () => async () => {} },
     seed: 1,
   };
 }
@@ -424,5 +425,10 @@ export const MUTANTS: readonly Mutant[] = [
         },
       };
     },
+  },
+  {
+    bug: 'cannot be closed while its engine is silent',
+    foundBy: 'an engine that says nothing keeps nobody waiting for long, whatever it was asked, nor does closing',
+    plant: () => ({ close: () => new Promise(() => {}) }),
   },
 ];

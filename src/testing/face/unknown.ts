@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import type { Backend } from '../../core/backend.ts';
 import { around } from '../around.ts';
 import type { Law } from '../case.ts';
+import { limited } from '../limited.ts';
 import { meanwhile } from '../meanwhile.ts';
 import type { Scene } from '../scene.ts';
 import { fails } from './fails.ts';
 import { toldOfLoss } from './leases.ts';
 
+/** Longest time for anything that is asked of an engine that never answers, or for closing; ms. */
+const SILENCE = 12_000;
 const LOST = new Error('the connection broke');
 
 /** Calls whose outcome the library never learns. What breaks is the way between it and the engine, so any engine will do. */
@@ -86,6 +89,26 @@ export const unknown: readonly Law[] = [
         assert.ok(left > 0, `told with ${left} ms left: there must be time to stop`);
         assert.equal(lease.held, false);
         await scene.isFree();
+      }
+    },
+  },
+  {
+    name: 'an engine that says nothing keeps nobody waiting for long, whatever it was asked, nor does closing',
+    needs: ['faults.stall'],
+    async check(scene) {
+      const client = await scene.another();
+      const locks = await scene.locks({}, client);
+      const lease = await locks.mutex(scene.key).acquire();
+      const resume = await scene.subject.faults!.stall!(client);
+      const inspection = client.inspect && locks.inspect(scene.key)[Symbol.asyncIterator]().next();
+      const attempt = locks.mutex(`${scene.key}/other`).tryAcquire();
+      const over = (what: string, ...work: readonly unknown[]): Promise<unknown> =>
+        limited(Promise.allSettled(work), SILENCE, `${what}: not over within ${SILENCE} ms`, scene.clock);
+      try {
+        await over('what was asked', attempt, lease.release(), locks.check(), inspection);
+        await over('closing', locks.close());
+      } finally {
+        await resume();
       }
     },
   },
