@@ -2,7 +2,7 @@ import type { Client } from '../backends/etcd/client.ts';
 import { open } from '../backends/etcd/open.ts';
 import { get, type Op, put, unchanged } from '../backends/etcd/ops.ts';
 import type { EtcdOptions } from '../backends/etcd/options.ts';
-import { invalid, isLockError, LockError } from '../core/errors.ts';
+import { invalid, isLockError, LockError, shown } from '../core/errors.ts';
 import { checkKey } from '../core/key.ts';
 import { checkToken, type Fence, fenced } from './fence.ts';
 
@@ -102,7 +102,11 @@ function checkPuts(puts: readonly EtcdPut[], mark: Buffer): Op[] {
   if (puts.length > MOST_PUTS) throw invalid(`${puts.length} puts are too many for one step; at most ${MOST_PUTS}`);
   const keys = new Set(['', mark.toString()]);
   return puts.map(({ key, value }) => {
+    if (typeof key !== 'string') throw invalid(`the key of a put must be a string, not ${shown(key)}`);
     if (keys.has(key)) throw invalid('a put must name a key, once, and not the mark of the guard itself', key);
+    if (typeof value !== 'string' && !(value instanceof Uint8Array)) {
+      throw invalid(`the value of a put must be a string or bytes, not ${shown(value)}`, key);
+    }
     keys.add(key);
     return put(Buffer.from(key), typeof value === 'string' ? Buffer.from(value) : Buffer.from(value));
   });

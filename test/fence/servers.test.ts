@@ -128,10 +128,24 @@ describeOn('etcd', 'a fence in etcd', () => {
   test('what etcd could not take as one step is refused before it is sent', async () => {
     const fence = open('many');
     const many = Array.from({ length: 128 }, (_, i) => ({ key: `k${i}`, value: '' }));
-    for (const puts of [many, [many[0]!, many[0]!], [{ key: '', value: '' }]]) {
+    const untyped = [[{ key: 1, value: '' }], [{ key: 'a', value: 1 }], [{ key: 'a' }]] as never[];
+    for (const puts of [many, [many[0]!, many[0]!], [{ key: '', value: '' }], ...untyped]) {
       await expect(fence.write(1n, puts)).rejects.toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));
     }
     await fence.write(1n, many.slice(1));
+  });
+
+  test('what is more than the servers are set to take is refused for good, and said to be that', async () => {
+    await using small = await startEtcd({ 'max-txn-ops': '8' });
+    await using fence = etcdFence({ endpoints: endpoint(small) }, 'orders');
+    const refused = (words: RegExp) =>
+      expect.objectContaining({ code: 'LOCK_UNAVAILABLE', message: expect.stringMatching(words) });
+    const many = Array.from({ length: 9 }, (_, i) => ({ key: `k${i}`, value: '' }));
+    await expect(fence.write(1n, many)).rejects.toThrow(refused(/etcd refused.*max-txn-ops/));
+    for (const bytes of [1_800_000, 3_000_000]) {
+      const large = [{ key: 'large', value: new Uint8Array(bytes) }];
+      await expect(fence.write(1n, large)).rejects.toThrow(refused(/etcd refused.*max-request-bytes/));
+    }
   });
 
   test('says so when etcd does not answer', async () => {

@@ -172,18 +172,26 @@ const isStale = (error: unknown): boolean =>
   error instanceof GrpcError &&
   (error.status === STATUS.unauthenticated || /auth store is old|user name is empty/.test(error.message));
 
-const ADVICE = new Map<number, string>([
-  [STATUS.invalidArgument, 'check user and password'],
-  [STATUS.permissionDenied, 'the user needs to read and write the keys that begin with the prefix and a slash'],
-  [STATUS.unauthenticated, 'check user and password'],
-  [STATUS.unimplemented, 'version 3.4 or later is needed'],
-]);
+/** Definite refusals, by status and words: what to do about each. */
+const ADVICE: readonly (readonly [status: number, words: RegExp, advice: string])[] = [
+  [STATUS.invalidArgument, /too many operations/, 'raise `--max-txn-ops` of the servers, or ask for less at a time'],
+  [STATUS.invalidArgument, /too large/, 'raise `--max-request-bytes` of the servers, or put less at a time'],
+  [STATUS.invalidArgument, /(?:)/, 'check user and password'],
+  [STATUS.permissionDenied, /(?:)/, 'the user needs to read and write the keys that begin with the prefix and a slash'],
+  [STATUS.resourceExhausted, /space exceeded/, 'compact and defragment it, then disarm the alarm'],
+  [
+    STATUS.resourceExhausted,
+    /received message larger/,
+    'raise `--max-request-bytes` of the servers, or put less at a time',
+  ],
+  [STATUS.unauthenticated, /(?:)/, 'check user and password'],
+  [STATUS.unimplemented, /(?:)/, 'version 3.4 or later is needed'],
+];
 
 /** A definite no as holdfast's own error; anything else, whose outcome is unknown, as it is. */
 function refusal(error: unknown): unknown {
   if (!(error instanceof GrpcError)) return error;
-  const full = error.status === STATUS.resourceExhausted && error.message.includes('space exceeded');
-  const advice = full ? 'compact and defragment it, then disarm the alarm' : ADVICE.get(error.status);
+  const advice = ADVICE.find(([status, words]) => status === error.status && words.test(error.message))?.[2];
   if (!advice) return error;
   return new LockError('LOCK_UNAVAILABLE', `etcd refused: ${error.message}; ${advice}`, {
     backend: 'etcd',

@@ -1,10 +1,14 @@
 import type { Claim, Renewal } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
+import type { LockError } from '../../core/errors.ts';
 import type { Client } from './client.ts';
 import { type Contender, secondsOf } from './contender.ts';
+import { isStatus, STATUS } from './grpc.ts';
 import type { Leases } from './leases.ts';
+import type { KeyValue } from './messages.ts';
 import type { Moves } from './moves.ts';
 import { look } from './ops.ts';
+import type { Received } from './protobuf.ts';
 
 /**
  * Renews up to a transaction's worth of holds: their leases side by side, then one look at all their keys. The look is
@@ -25,16 +29,32 @@ export async function renew(
   );
   const looks = holds.map(([, me]) => me).filter((me) => me !== undefined);
   if (looks.length === 0) return holds.map(() => 'gone');
-  const seen = await client.txn({ success: looks.map(({ name }) => look(name)) }, ms).catch(() => undefined);
+  const seen = await lookAt(client, looks, ms).catch(() => undefined);
   return holds.map(([, me], index) => {
     if (!me || kept[index] === false) return 'gone';
-    const answer = seen?.responses[looks.indexOf(me)]?.range;
-    if (!answer || kept[index] === undefined) return 'unknown';
-    const found = answer.kvs[0];
+    if (!seen || kept[index] === undefined) return 'unknown';
+    const found = seen[looks.indexOf(me)];
     if (!found || found.createRevision !== me.ticket) return 'gone';
     me.adrift ||= found.lease !== me.lease.id;
     return me.adrift ? 'unknown' : { validFor: me.lease.goodUntil - started };
   });
+}
+
+/** Their keys as they are now. In halves, and so on, where the server takes fewer operations at a time (`--max-txn-ops`). */
+async function lookAt(
+  client: Client,
+  looks: readonly Contender[],
+  ms: number,
+): Promise<(Received<typeof KeyValue> | undefined)[]> {
+  try {
+    const { responses } = await client.txn({ success: looks.map(({ name }) => look(name)) }, ms);
+    return responses.map(({ range }) => range!.kvs[0]);
+  } catch (error) {
+    if (looks.length === 1 || !isStatus((error as LockError).cause, STATUS.invalidArgument)) throw error;
+    const half = looks.length >> 1;
+    const halves = [looks.slice(0, half), looks.slice(half)];
+    return (await Promise.all(halves.map((some) => lookAt(client, some, ms)))).flat();
+  }
 }
 
 /** Whether the hold was still there; undefined if that cannot be told. */

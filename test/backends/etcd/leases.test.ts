@@ -102,6 +102,17 @@ describeOn('etcd', 'the leases of holds', () => {
     await Promise.all([backend.release(hold), backend.release(job)]);
   });
 
+  test('are renewed also where the servers take few operations at a time', async () => {
+    await using small = await startEtcd({ 'max-txn-ops': '8' });
+    const locker = etcd({ endpoints: endpoint(small) });
+    const claims = Array.from({ length: 20 }, (_, number) => claimOf(`of many ${number}`));
+    for (const claim of claims) await locker.attempt(claim);
+    await locker.release(claims[7]!);
+    const renewals = await locker.renew(claims);
+    await locker.close();
+    expect(renewals).toEqual(claims.map((_, at) => (at === 7 ? 'gone' : { validFor: expect.any(Number) })));
+  });
+
   test('a claim given up while its lease, that has died unseen, is replaced leaves nothing', async () => {
     const [earlier, given] = [claimOf('earlier', { ttl: 90_000 }), claimOf('replaced', { ttl: 90_000 })];
     const before = await leases([server]);
