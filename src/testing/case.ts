@@ -1,4 +1,5 @@
 import type { Backend } from '../core/backend.ts';
+import { systemClock } from '../core/clock.ts';
 import { limited } from './limited.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { Scene } from './scene.ts';
@@ -66,7 +67,13 @@ export function caseOf(subject: Subject, law: Law): Case {
     name,
     needs,
     async run() {
-      const scene = await Scene.open(subject);
+      // By real time: what is opened may be a real thing, whatever clock it is given.
+      const scene = await limited(
+        Scene.open(subject),
+        LIMIT,
+        `${subject.name} did not open in ${LIMIT} ms`,
+        systemClock,
+      );
       const excludedBy = needs.find((need) => !MET[need](scene.clients[0], subject));
       await driven(excludedBy ? scene.close() : trial(scene, law), subject.clock);
       return { excludedBy };

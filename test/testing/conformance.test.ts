@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { around } from '../../src/testing/around.ts';
 import { conformance, manualClock, type Subject } from '../../src/testing/index.ts';
@@ -37,6 +37,18 @@ describe('the suite', () => {
     const mute = around(memory({ clock }), { attempt: () => new Promise(() => {}) });
     const subject = { name: 'mute', open: async () => mute, clock };
     await expect(run(subject, 'a repeated attempt keeps its ticket')).rejects.toThrow('has not ended');
+  });
+
+  test('ends a case whose engine never opens', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const subject = { name: 'mute', open: () => new Promise<never>(() => {}) };
+      const ended = expect(run(subject, 'a repeated attempt keeps its ticket')).rejects.toThrow('mute did not open');
+      await vi.advanceTimersByTimeAsync(60_000);
+      await ended;
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('names the seed and the steps of a random case that fails', async () => {
