@@ -116,7 +116,9 @@ export class Line {
     while (tally.waiting !== null) {
       const next = this.at(tally.waiting)!;
       if (!fits(tally, next)) return;
-      this.#sql.admit.run(this.#now + next.ttl, this.#key, next.ticket);
+      const lapses = this.#now + next.ttl;
+      this.#sql.admit.run(lapses, this.#key, next.ticket);
+      tally.soonest = Math.min(tally.soonest, lapses);
       if (next.ticket === this.#head?.ticket) this.#head = { ...next, held: 1 };
       this.#count(next);
       this.#called.push(next);
