@@ -1,29 +1,29 @@
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+
+/** What the system says under this path; '' where it does not. */
+function said(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** By how much the time namespace of this process shifts its monotonic clock (Linux only). ms. */
+function shift(): number {
+  const [, seconds, nanoseconds] = /^monotonic\s+(\S+)\s+(\S+)/m.exec(said('/proc/self/timens_offsets')) ?? [];
+  return Number(seconds ?? 0) * 1_000 + Number(nanoseconds ?? 0) / 1e6;
+}
+const SHIFT = shift();
 
 /**
- * ms of a clock that all processes of this machine share and that nobody can set: `CLOCK_MONOTONIC` on Linux, the
- * performance counter on Windows, `mach_continuous_time` on macOS. It starts anew with the machine.
+ * ms of a clock that all processes of this machine share and that nobody can set: `CLOCK_MONOTONIC` of the first time
+ * namespace on Linux, the performance counter on Windows, `mach_continuous_time` on macOS. It starts anew with the machine.
  */
 export function machineTime(): number {
   const [seconds, nanoseconds] = process.hrtime();
-  return seconds * 1_000 + nanoseconds / 1e6;
+  return seconds * 1_000 + nanoseconds / 1e6 - SHIFT;
 }
 
-/**
- * Whose clock that is: this start of the machine, and the time namespace, which may shift the clock (Linux only). Where
- * the system does not say, '': a reboot then shows by times that lie ahead.
- */
-export function machineBoot(): string {
-  const read = (get: () => string): string => {
-    try {
-      return get().trim();
-    } catch {
-      return '';
-    }
-  };
-  const boot = read(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'));
-  return boot && `${boot} ${read(() => readlinkSync('/proc/self/ns/time'))}`;
-}
-
-/** The same start of the machine, though perhaps seen from another time namespace. */
-export const isSameBoot = (one: string, other: string): boolean => one.split(' ')[0] === other.split(' ')[0];
+/** This start of the machine. Where the system does not say, '': a reboot then shows by times that lie ahead. */
+export const machineBoot = (): string => said('/proc/sys/kernel/random/boot_id').trim();

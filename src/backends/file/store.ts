@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { faultOf, isBusy, unavailable } from './faults.ts';
 import { networkOf } from './file-system.ts';
-import { isSameBoot, machineBoot, machineTime } from './machine.ts';
+import { machineBoot, machineTime } from './machine.ts';
 import { notes, schema } from './sql.generated.ts';
 import { prepare, type Statements } from './statements.ts';
 
@@ -88,7 +88,7 @@ export class Store {
     if (ledger) return ledger as { last: number };
     throw unavailable(
       this.path,
-      'its format, or whose clock it goes by, was changed by another process; use the newest release everywhere',
+      'its format, or which start of the machine it goes by, was changed by another process; use the newest release everywhere',
     );
   }
 
@@ -123,13 +123,6 @@ export class Store {
         );
       }
       const now = machineTime();
-      const claimed = db.prepare('SELECT 1 FROM claim LIMIT 1').get() !== undefined;
-      if (claimed && boot !== this.#boot && isSameBoot(boot, this.#boot)) {
-        throw unavailable(
-          this.path,
-          'processes in another time namespace lock in it: their clock is another; share one',
-        );
-      }
       const ahead = db.prepare('SELECT 1 FROM claim WHERE joined > ? LIMIT 1').get(now);
       const alive = db.prepare('SELECT 1 FROM claim WHERE lapses > ? LIMIT 1').get(now);
       if (alive && !ahead && boot !== this.#boot && (boot === '' || this.#boot === '')) {

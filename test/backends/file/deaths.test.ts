@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -152,6 +153,25 @@ describeOn('file', 'a file, and processes that die or stop', () => {
     expect(await holder.call('release')).toBe(false);
     expect(await waiter.call('lease')).toMatchObject({ held: true, lost: undefined });
   });
+
+  test.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)(
+    'the clock is one for all time namespaces (as root): who held in another is replaced when its lease is over',
+    async () => {
+      const [index, backend] = ['index.ts', 'backends/file/index.ts'].map((path) =>
+        import.meta.resolve(`../../../src/${path}`),
+      );
+      const script = `
+        import { createLocks } from '${index}';
+        import { file } from '${backend}';
+        const locks = createLocks(file({ path: '${at.path}' }));
+        await locks.mutex('k').acquire({ ttl: '3s', minHold: '3s' }); // or its death alone would end it
+        process.kill(process.pid, 'SIGKILL');`;
+      const elsewhere = ['--time', '--monotonic', '100000', '--fork'];
+      spawnSync('unshare', [...elsewhere, process.execPath, '--input-type=module', '-e', script]);
+      expect(await locks.mutex('k').tryAcquire(), 'while the lease lasts').toBeNull();
+      await locks.mutex('k').run(() => {}, { wait: '10s' });
+    },
+  );
 
   test('a hold with minHold outlives its process', async () => {
     const job = await start();
