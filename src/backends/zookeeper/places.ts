@@ -77,9 +77,11 @@ export class Places implements Witness {
     for (let tries = 1; ; tries++) {
       this.#doubts.add(claim.id);
       try {
-        // Both at once: the server answers in order, so the listing has the new node and all that are ahead of it.
-        const [created, names] = await Promise.all([connection.request(creation), children(connection, parent)]);
-        return { place: this.#keep(claim, connection, created), names };
+        // Both at once: the server answers in order, so the listing has the new node and all that are ahead of it. Known from
+        // its own answer on: whoever may make a node and not list has it taken back by its path.
+        const making = connection.request(creation).then((created) => this.#keep(claim, connection, created));
+        const [place, names] = await Promise.all([making, children(connection, parent)]);
+        return { place, names };
       } catch (error) {
         if (!isKeeperError(error, Code.noNode) || tries === TRIES) throw error;
         await ensureContainer(connection, parent, this.#acl);

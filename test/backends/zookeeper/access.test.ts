@@ -66,6 +66,18 @@ describeOn('zookeeper', 'rights, TLS and what endangers locks', () => {
     expect(await lease.release()).toBe(true);
   });
 
+  test('who may make and remove nodes, but not list them, is refused, and leaves none', async () => {
+    const acl = [
+      { permissions: 31, scheme: 'auth', id: '' },
+      { permissions: 4 | 8, scheme: 'world', id: 'anyone' },
+    ];
+    await using owner = client({ prefix: 'blind', auth: ALICE, acl });
+    await using blind = client({ prefix: 'blind' });
+    await owner.mutex('a').run(() => {});
+    await expect(blind.mutex('a').tryAcquire()).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    await owner.mutex('a').run(() => {}, { wait: 3_000 });
+  });
+
   test('an ACL that the server does not take is a definite refusal', async () => {
     await using locks = client({ prefix: 'acl', acl: [{ permissions: 31, scheme: 'auth', id: '' }] });
     await expect(locks.mutex('a').acquire({ wait: 5_000 })).rejects.toThrow(/`acl`/);
