@@ -123,6 +123,16 @@ describeOn('zookeeper', 'one server that can be hard to reach', () => {
     expect(performance.now() - began).toBeLessThan(3_000);
   });
 
+  test('a server that comes back without its data serves also those who have seen more than it has', async () => {
+    await using forgetful = await startZookeeper({ tickTime: '200' });
+    const locks = client(`${HOST}:${forgetful.port}`, 1_000);
+    for (let turn = 0; turn < 20; turn++) await locks.mutex('forgotten').run(() => {});
+    const lease = await locks.mutex('forgotten').acquire();
+    await forgetful.restart({ wipe: true });
+    await locks.mutex('forgotten').run(() => {}, { wait: 10_000 });
+    expect(lease.held).toBe(false);
+  });
+
   test('a hold outlasts its ttl and its session timeout, renewed or, without renewal, until the ttl', async () => {
     await using locks = client(`${HOST}:${server.port}`, 1_000);
     const renewed = await locks.mutex('renewed').acquire({ ttl: 2_000 });

@@ -104,7 +104,9 @@ export class Session {
     const { welcome, connection } = this.#current ?? { welcome: NOBODY, connection: undefined };
     // Every server is tried before the session, of which up to a half may have passed, is over.
     const within = Math.max(250, this.timeout / (3 * this.#servers.length));
-    const last = connection?.lastZxid ?? 0n;
+    // A server that knows less than we have seen turns us away unheard. Once the session is in doubt, and with it all that we
+    // held, it may also be one that has lost its data, and will never know more: it is to say whether there is a session.
+    const last = connection && this.#clock.now() < connection.sureUntil ? connection.lastZxid : 0n;
     const opened = await open(server, welcome, last, this.#wishes, within, this.#clock, this.#over.signal);
     this.#current = opened;
     this.#cancelDoubt();
