@@ -37,6 +37,8 @@ const TRAITS: Traits = {
 
 /** etcd takes 128 operations in a transaction unless told otherwise (`--max-txn-ops`). */
 const BATCH = 128;
+/** Batches of large renewals under way at a time: of ten thousand at once hardly one would be answered before its time is up. */
+const LANES = 8;
 
 export class Etcd implements Backend {
   readonly name = 'etcd';
@@ -47,6 +49,8 @@ export class Etcd implements Backend {
   readonly #watches: Watches;
   readonly #contenders: Contenders;
   readonly #attempts = new Turns();
+  readonly #renewals = new Turns<number>();
+  #lane = 0;
   readonly #prefix: string;
   readonly #timeout: number;
   readonly #clock: Clock;
@@ -80,16 +84,24 @@ export class Etcd implements Backend {
   }
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
+    const sent = this.#clock.now();
     // So that there is time for another call, to another member, before the hold lapses.
     const ms = Math.min(this.#timeout, ...claims.map(({ ttl }) => ttl / 3));
     const batches: Promise<Renewal[]>[] = [];
     for (let at = 0; at < claims.length; at += BATCH) {
-      const holds = claims.slice(at, at + BATCH).map((claim) => [claim, this.#contenders.standing(claim.id)] as const);
-      batches.push(renew(this.#client, this.#leases, this.#moves, holds, this.#clock, ms));
+      const work = () => this.#renew(claims.slice(at, at + BATCH), sent, ms);
+      this.#lane = (this.#lane + 1) % LANES;
+      batches.push(claims.length > BATCH ? this.#renewals.take(this.#lane, work) : work());
     }
     const renewals = (await Promise.all(batches)).flat();
     for (const [index, { id }] of claims.entries()) if (renewals[index] === 'gone') this.#contenders.forget(id);
     return renewals;
+  }
+
+  async #renew(batch: readonly Claim[], sent: number, ms: number): Promise<Renewal[]> {
+    if (this.#clock.now() - sent >= ms) return batch.map(() => 'unknown'); // nobody waits for it any more
+    const holds = batch.map((claim) => [claim, this.#contenders.standing(claim.id)] as const);
+    return renew(this.#client, this.#leases, this.#moves, holds, sent, ms);
   }
 
   release(handle: Handle, next?: Claim): Promise<Release> {

@@ -1,5 +1,4 @@
 import type { Claim, Renewal } from '../../core/backend.ts';
-import type { Clock } from '../../core/clock.ts';
 import type { LockError } from '../../core/errors.ts';
 import type { Client } from './client.ts';
 import { type Contender, secondsOf } from './contender.ts';
@@ -14,16 +13,16 @@ import type { Received } from './protobuf.ts';
  * Renews up to a transaction's worth of holds: their leases side by side, then one look at all their keys. The look is
  * what counts: a key that somebody deleted leaves its lease alive, and servers before 3.4.38 may say of a
  * lease that is being revoked that it lives.
+ * @param sent what the deadlines of the holds count from
  */
 export async function renew(
   client: Client,
   leases: Leases,
   moves: Moves,
   holds: readonly (readonly [claim: Claim, me: Contender | undefined])[],
-  clock: Clock,
+  sent: number,
   ms: number,
 ): Promise<Renewal[]> {
-  const started = clock.now();
   const kept = await Promise.all(
     holds.map(([claim, me]) => (me ? keep(leases, moves, me, claim, ms) : Promise.resolve(false))),
   );
@@ -36,7 +35,7 @@ export async function renew(
     const found = seen[looks.indexOf(me)];
     if (!found || found.createRevision !== me.ticket) return 'gone';
     me.adrift ||= found.lease !== me.lease.id;
-    return me.adrift ? 'unknown' : { validFor: me.lease.goodUntil - started };
+    return me.adrift ? 'unknown' : { validFor: me.lease.goodUntil - sent };
   });
 }
 

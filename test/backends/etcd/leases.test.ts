@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Etcd } from '../../../src/backends/etcd/etcd.ts';
 import { etcd } from '../../../src/backends/etcd/index.ts';
+import { open } from '../../../src/backends/etcd/open.ts';
 import type { Backend, Claim, Grant } from '../../../src/core/backend.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { startEtcd } from '../../kit/etcd.ts';
@@ -102,6 +104,29 @@ describeOn('etcd', 'the leases of holds', () => {
     await Promise.all([backend.release(hold), backend.release(job)]);
   });
 
+  test('are renewed some at a time, however many there are, and none twice or not at all', async () => {
+    const { client, prefix, timeout, clock } = open({ endpoints: endpoint(server) });
+    const keepAlive = client.keepAlive.bind(client);
+    const renewed: bigint[] = [];
+    let [underWay, most] = [0, 0];
+    client.keepAlive = async (id, ms) => {
+      renewed.push(id);
+      most = Math.max(most, ++underWay);
+      return keepAlive(id, ms).finally(() => underWay--);
+    };
+    const crowd = new Etcd(client, prefix, timeout, clock);
+    const claims = Array.from({ length: 2_500 }, (_, number) => claimOf(`crowd ${number}`, { ttl: 60_000 }));
+    const calls = Array.from({ length: 5 }, (_, at) => claims.slice(at * 500, (at + 1) * 500));
+    for (const call of calls) await Promise.all(call.map((claim) => crowd.attempt(claim)));
+    const renewals = (await Promise.all(calls.map((call) => crowd.renew(call)))).flat();
+    for (const call of calls) await Promise.all(call.map((claim) => crowd.release(claim)));
+    await crowd.close();
+    expect(renewals).toEqual(claims.map(() => ({ validFor: expect.any(Number) })));
+    expect(new Set(renewed).size).toBe(claims.length);
+    expect(renewed).toHaveLength(claims.length);
+    expect(most).toBeLessThanOrEqual(1_024);
+  });
+
   test('are renewed also where the servers take few operations at a time', async () => {
     await using small = await startEtcd({ 'max-txn-ops': '8' });
     const locker = etcd({ endpoints: endpoint(small) });
@@ -156,10 +181,14 @@ describeOn('etcd', 'the leases of holds', () => {
   });
 
   test('a claim given up while its message is on the way leaves nothing that lives on in the next hold', async () => {
-    const earlier = claimOf('earlier');
+    // So long that the lease stays fresh: then the message is sent at once.
+    const [earlier, late, next] = ['earlier', 'late', 'next'].map((key) => claimOf(key, { ttl: 600_000 })) as [
+      Claim,
+      Claim,
+      Claim,
+    ];
     await backend.attempt(earlier);
     await backend.release(earlier); // its lease is the one that both of the next would use
-    const [late, next] = [claimOf('late'), claimOf('next')];
     proxy.delay(150, 'up');
     const unanswered = backend.attempt(late).catch(() => undefined);
     await backend.release(late);
