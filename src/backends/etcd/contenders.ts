@@ -108,21 +108,21 @@ export class Contenders {
     const line = lineOf(this.#prefix, handle.key);
     const gone = remove(this.#known.get(handle.id)?.name ?? nameOf(line, handle.id));
     const successor = next?.queue ? await this.#contender(next, ms) : undefined;
+    let freed = false;
     try {
       const answer = successor
         ? await this.#put(successor, ms, (join) => ({ success: [gone, join(next!), list(line)] }))
         : await this.#client.txn({ success: [gone] }, ms);
-      this.forget(handle.id);
-      const freed = answer.responses[0]!.delete!.deleted > 0n;
+      freed = answer.responses[0]!.delete!.deleted > 0n;
       if (!successor) return { freed };
       // The release is done: if the rest cannot be told, the next claim's own attempt will.
       const attempt = this.#settle(next!, successor, readFrom(answer, 2), sent, ms).catch(() => undefined);
       return { freed, next: await attempt };
-    } catch (error) {
+    } finally {
+      // What was not there may still come: answers may be read in another order than their messages were carried out.
       const me = this.#known.get(handle.id);
-      if (me) me.lease.tainted = true;
+      if (me && !freed) me.lease.tainted = true;
       this.forget(handle.id);
-      throw error;
     }
   }
 

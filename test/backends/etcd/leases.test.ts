@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Client } from '../../../src/backends/etcd/client.ts';
 import { Etcd } from '../../../src/backends/etcd/etcd.ts';
 import { etcd } from '../../../src/backends/etcd/index.ts';
 import { open } from '../../../src/backends/etcd/open.ts';
@@ -10,6 +11,8 @@ import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { until } from '../../kit/wait.ts';
 import { claimOf, endpoint, etcdctl, keys, leases } from './etcdctl.ts';
+
+type Step = PromiseWithResolvers<void>;
 
 describeOn('etcd', 'the leases of holds', () => {
   let server: Server;
@@ -178,6 +181,33 @@ describeOn('etcd', 'the leases of holds', () => {
     expect(await remaining('slept'), 'ms, as etcd has it').toBeGreaterThanOrEqual(left);
     await sleeper.release(later);
     await sleeper.close();
+  });
+
+  test('a claim given up leaves nothing, also where its message is carried out last and answered first', async () => {
+    const { client, prefix, timeout, clock } = open({ endpoints: endpoint(server) });
+    const txn = client.txn.bind(client);
+    const [sent, removed, answered] = [1, 2, 3].map(() => Promise.withResolvers<void>()) as [Step, Step, Step];
+    client.txn = async (...[request, ms]: Parameters<Client['txn']>) => {
+      if (request.success?.[0]?.delete) {
+        const answer = await txn(request, ms);
+        removed.resolve();
+        await answered.promise;
+        return answer;
+      }
+      sent.resolve();
+      await removed.promise;
+      return txn(request, ms);
+    };
+    const crossed = new Etcd(client, prefix, timeout, clock);
+    const given = claimOf('crossed', { ttl: 600_000 });
+    const attempt = crossed.attempt(given);
+    await sent.promise;
+    const release = crossed.release(given);
+    await attempt;
+    answered.resolve();
+    await release;
+    await until('nothing is left of it', async () => (await keys([server])).every((key) => !/crossed/.test(key)));
+    await crossed.close();
   });
 
   test('a claim given up while its message is on the way leaves nothing that lives on in the next hold', async () => {
