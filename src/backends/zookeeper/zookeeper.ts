@@ -31,6 +31,8 @@ import type { Watcher } from './wire/watches.ts';
 
 /** How long whatever has no limit of its own waits for a connection. ms. */
 const PATIENCE = 5_000;
+/** How long the report of a server that may be down is waited for. ms. */
+const REPORT = 1_000;
 
 /**
  * Locks on ZooKeeper: ephemeral sequential nodes in the layout of Curator's recipes, in one session that this owns. It
@@ -172,7 +174,7 @@ class Zookeeper implements Backend {
     const { servers, tls, clock, root, acl } = this.#settings;
     return this.#asked('be examined', PATIENCE, async (connection) => {
       const stored = await connection.request(getAcl(root)).catch(() => acl);
-      const report = await serverReport(servers[0]!, tls, PATIENCE, clock);
+      const report = await serverReport(servers[0]!, tls, REPORT, clock);
       return findings({ report, acl: stored, granted: this.#session.timeout }, this.#settings);
     });
   }

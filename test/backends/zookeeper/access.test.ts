@@ -10,6 +10,7 @@ import { createLocks, type Locks } from '../../../src/index.ts';
 import { temporaryFolder } from '../../kit/folder.ts';
 import { HOST } from '../../kit/net.ts';
 import { find } from '../../kit/programs.ts';
+import { startProxy } from '../../kit/proxy.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { startZookeeper } from '../../kit/zookeeper.ts';
@@ -108,6 +109,13 @@ describeOn('zookeeper', 'rights, TLS and what endangers locks', () => {
       await opened.close();
     }
   };
+
+  test('check has an answer also where the first server says nothing', async () => {
+    await using silent = await startProxy(server.port);
+    silent.stall('up');
+    await using locks = client({ servers: `${HOST}:${silent.port},${HOST}:${server.port}` });
+    expect((await locks.check()).map(({ code }) => code)).toContain('version-unknown');
+  });
 
   test('check tells of one server alone, of open nodes, and of session timeouts that are not as wished', async () => {
     const open = ['warning standalone', 'warning acl-world-anyone'];
