@@ -1,5 +1,15 @@
-import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import {
+  closeSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { faultOf, isBusy, unavailable } from './faults.ts';
 import { networkOf } from './file-system.ts';
@@ -143,23 +153,32 @@ export class Store {
   }
 }
 
-/**
- * Makes file and directory, private to this user, where there is none; SQLite gives its other files the same mode. A file
- * that exists is never opened here: closing it would drop the locks that SQLite has on it in this process
- * (https://sqlite.org/howtocorrupt.html, 2.2).
- */
+/** Makes file and directory, private to this user, where there is none; SQLite gives its other files the same mode. */
 function create(path: string): string {
   const directory = dirname(path);
   makeDirectory(directory);
   const network = networkOf(directory);
   if (network)
     throw new Error(`${network} is a network file system: hosts that share it share neither clock nor sockets`);
+  if (!existsSync(path)) make(path, directory);
+  return realpathSync(path);
+}
+
+/**
+ * It has its name only when it is closed here: closing a file that another thread may have opened would drop the locks that
+ * SQLite has on it in this process (https://sqlite.org/howtocorrupt.html, 2.2).
+ */
+function make(path: string, directory: string): void {
+  const workshop = mkdtempSync(join(directory, '.holdfast-'));
   try {
-    closeSync(openSync(path, 'wx', 0o600));
+    const made = join(workshop, 'empty');
+    closeSync(openSync(made, 'wx', 0o600));
+    linkSync(made, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(workshop, { recursive: true });
   }
-  return realpathSync(path);
 }
 
 /** Not by `recursive`: that never returns where a file system answers ENOENT for a directory that is there (/proc). */

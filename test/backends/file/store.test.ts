@@ -1,9 +1,21 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import fs, {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { file } from '../../../src/backends/file/index.ts';
 import { machineTime } from '../../../src/backends/file/machine.ts';
+import { Store } from '../../../src/backends/file/store.ts';
 import type { Locks } from '../../../src/index.ts';
 import { startWorker } from '../../kit/processes.ts';
 import { describeOn } from '../../kit/suite.ts';
@@ -50,6 +62,28 @@ describeOn('file', 'the locks file', () => {
       await Promise.all(workers.map((worker) => worker.call('openAt', `${at.path}-${round}`, moment)));
     }
   });
+
+  test.skipIf(!existsSync('/proc/locks'))(
+    'made by two threads at the same moment, it keeps the locks of SQLite',
+    async () => {
+      await using at = new LocksFile();
+      const { closeSync } = fs;
+      const users: Store[] = [];
+      fs.closeSync = (descriptor) => {
+        fs.closeSync = closeSync;
+        syncBuiltinESMExports();
+        users.push(new Store(at.path, 'process')); // another thread, at just this moment
+        closeSync(descriptor);
+      };
+      syncBuiltinESMExports();
+      users.push(new Store(at.path, 'process'));
+      const locks = readFileSync('/proc/locks', 'utf8');
+      const { ino } = statSync(at.path);
+      for (const user of users) user.close();
+      expect(users).toHaveLength(2);
+      expect(locks).toMatch(new RegExp(`READ .*:${ino} `));
+    },
+  );
 
   test('tokens grow though nothing is kept of a key that is not in use', async () => {
     await using at = new LocksFile();
