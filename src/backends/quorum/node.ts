@@ -52,13 +52,20 @@ export class Node {
 
   /** Why it is of no use to ask it now. A silent node is asked now and then, so that it is found when it is back. */
   get absence(): Error | undefined {
+    const guarded = this.#guarded;
+    if (guarded || !this.#silent) return guarded;
     const now = this.#house.clock.now();
-    const rest = this.#guardedUntil - now;
-    if (rest > 0) return new Error(`started anew, and does not count for another ${Math.ceil(rest)} ms`);
-    if (!this.#silent) return undefined;
     if (now < this.#probeAt) return SILENT;
     this.#probeAt = now + PROBE;
     return undefined;
+  }
+
+  get #guarded(): Error | undefined {
+    const rest = this.#guardedUntil - this.#house.clock.now();
+    if (rest <= 0) return undefined;
+    return new Error(
+      `started anew: what it granted before may be forgotten, so it does not count for another ${Math.ceil(rest)} ms`,
+    );
   }
 
   /** Finds out which run of which server it is. */
@@ -79,6 +86,7 @@ export class Node {
     if (answer.granted) {
       const known = this.#identify();
       if (known) await known;
+      if (this.#guarded) throw this.#guarded; // also where another attempt has learnt of the new run first
     }
     return answer;
   }
@@ -193,9 +201,7 @@ export class Node {
     if (before !== undefined) runs.delete(before);
     runs.set(run, this);
     this.#run = run;
-    if (before === undefined || guard === undefined) return;
-    this.#guardedUntil = clock.now() + guard;
-    throw new Error(`started anew: what it granted before may be forgotten, so it does not count for ${guard} ms`);
+    if (before !== undefined && guard !== undefined) this.#guardedUntil = clock.now() + guard;
   }
 }
 

@@ -23,6 +23,26 @@ function told(backend: Backend, attempt: (asked: Promise<unknown>) => Promise<un
   });
 }
 
+/** A node that can start anew, without what it has granted. */
+function restarting(): { readonly node: Backend; restart(): void } {
+  let run = 0;
+  let at = memory();
+  const node = new Proxy(at, {
+    get: (_, name) => {
+      if (name === 'incarnation') return () => Promise.resolve(`run ${run}`);
+      const value = Reflect.get(at, name, at);
+      return typeof value === 'function' ? value.bind(at) : value;
+    },
+  });
+  return {
+    node,
+    restart: () => {
+      run++;
+      at = memory();
+    },
+  };
+}
+
 const holders = async (backend: Backend, prefix = ''): Promise<number> => {
   let count = 0;
   for await (const { held } of backend.inspect!(prefix)) if (held) count++;
@@ -186,28 +206,18 @@ test('a hold is gone when a majority has lost it', async () => {
 });
 
 test('a node that started anew does not count until the longest lease is over', async () => {
-  let run = 'first';
-  const empty = { at: memory() };
-  const restarting = new Proxy(memory(), {
-    get: (_, name) => {
-      if (name === 'incarnation') return () => run;
-      const value = Reflect.get(empty.at, name, empty.at);
-      return typeof value === 'function' ? value.bind(empty.at) : value;
-    },
-  });
   const down = told(memory(), () => Promise.reject(new Error('connection refused')));
   for (const restartGuard of [true, false]) {
-    empty.at = memory();
-    const lock = quorum([restarting, memory(), down], { restartGuard, maxTtl: 300 });
+    const { node, restart } = restarting();
+    const lock = quorum([node, memory(), down], { restartGuard, maxTtl: 300 });
     const first = claim({ ttl: 100 });
     expect((await lock.attempt(first)).granted).toBe(true);
     await lock.release(first);
-    run = `after ${run}`;
-    empty.at = memory();
+    restart();
     const next = claim({ ttl: 100 });
     if (restartGuard) {
       await expect(lock.attempt(next)).rejects.toThrow(/node 1 \(memory\) started anew/);
-      expect(await holders(empty.at)).toBe(0);
+      expect(await holders(node)).toBe(0);
       await expect
         .poll(() => lock.attempt(claim({ ttl: 100 })).catch(() => ({ granted: false })))
         .toMatchObject({
@@ -216,6 +226,19 @@ test('a node that started anew does not count until the longest lease is over', 
     } else expect((await lock.attempt(next)).granted).toBe(true);
     await lock.close();
   }
+});
+
+test('of attempts that find a node started anew at the same moment, none counts it', async () => {
+  const { node, restart } = restarting();
+  const third = memory();
+  const lock = quorum([node, memory(), third]);
+  const holder = claim();
+  expect((await lock.attempt(holder)).granted).toBe(true);
+  for await (const { key, ticket } of third.inspect!('k')) await third.evict!(key, ticket); // two votes are left
+  restart();
+  const [, second] = await Promise.all([lock.attempt(claim({ key: 'other' })), lock.attempt(claim())]);
+  expect(second.granted, 'granted to a second holder, with the vote that the node has forgotten').toBe(false);
+  await lock.close();
 });
 
 test('two nodes that are the same server are refused at the first use', async () => {
