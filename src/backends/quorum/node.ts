@@ -91,7 +91,7 @@ export class Node {
     return answer;
   }
 
-  renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
+  async renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
     return this.#ask(this.backend.renew(claims), within);
   }
 

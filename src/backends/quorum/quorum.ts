@@ -96,7 +96,8 @@ export class Quorum implements Backend {
     const [renewal] = await this.renew([claim]);
     if (typeof renewal === 'object') return { ...grant, validFor: renewal.validFor };
     if (renewal !== 'gone') throw new Error('too few nodes answered to say whether the hold is still there');
-    if (this.#ballots.get(claim.id) === ballot) this.#ballots.delete(claim.id);
+    if (this.#ballots.get(claim.id) !== ballot) throw new Error('it was given back meanwhile');
+    this.#ballots.delete(claim.id);
     ballot.giveBack().catch(() => {});
     return this.attempt(claim);
   }

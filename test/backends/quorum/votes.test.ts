@@ -1,53 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
-import { majorityOf, tally, tallyRelease, tallyRenewal, type Vote } from '../../../src/backends/quorum/tally.ts';
-import { EXCLUSIVE, SHARED } from '../../../src/core/admission.ts';
-import type { Backend, Claim } from '../../../src/core/backend.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import { majorityOf } from '../../../src/backends/quorum/tally.ts';
+import { SHARED } from '../../../src/core/admission.ts';
+import type { Backend } from '../../../src/core/backend.ts';
 import { createLocks } from '../../../src/index.ts';
-
-const claim = (more: Partial<Claim> = {}): Claim => ({
-  ...{ key: 'k', id: systemClock.id(), ...EXCLUSIVE, ttl: 30_000, queue: false, span: 1, within: 5_000, label: 'test' },
-  ...more,
-});
-
-/** A node that does as it is told, and keeps what it was asked. */
-function told(backend: Backend, attempt: (asked: Promise<unknown>) => Promise<unknown>): Backend {
-  return new Proxy(backend, {
-    get: (target, name) => {
-      const value = Reflect.get(target, name, target);
-      if (name === 'attempt') return (asked: Claim) => attempt(target.attempt(asked));
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
-}
-
-/** A node that can start anew, without what it has granted. */
-function restarting(): { readonly node: Backend; restart(): void } {
-  let run = 0;
-  let at = memory();
-  const node = new Proxy(at, {
-    get: (_, name) => {
-      if (name === 'incarnation') return () => Promise.resolve(`run ${run}`);
-      const value = Reflect.get(at, name, at);
-      return typeof value === 'function' ? value.bind(at) : value;
-    },
-  });
-  return {
-    node,
-    restart: () => {
-      run++;
-      at = memory();
-    },
-  };
-}
-
-const holders = async (backend: Backend, prefix = ''): Promise<number> => {
-  let count = 0;
-  for await (const { held } of backend.inspect!(prefix)) if (held) count++;
-  return count;
-};
+import { claim, holders, restarting, told } from './nodes.ts';
 
 describe.each([2, 3, 4, 5])('of %i nodes', (count) => {
   test('every set of nodes that somebody else holds settles, and a minority is given back', async () => {
@@ -175,36 +133,6 @@ test('drift shortens a lease', async () => {
   expect(grant.validFor * 0.99).toBeCloseTo(8_000, -2);
 });
 
-test('a minority of nodes that never answers costs no time, and a hold outlives the loss of its votes one by one', async () => {
-  const nodes = [1, 2, 3, 4, 5].map(() => memory());
-  const hung = [memory(), memory()].map((node) => told(node, () => new Promise(() => {})));
-  const lock = quorum([...hung, ...nodes.slice(2)]);
-  const began = performance.now();
-  expect((await lock.attempt(claim({ key: 'other' }))).granted).toBe(true);
-  expect(performance.now() - began).toBeLessThan(200);
-  await lock.close();
-
-  const whole = quorum(nodes);
-  const held = claim();
-  const { granted } = await whole.attempt(held);
-  expect(granted).toBe(true);
-  for (const node of nodes) {
-    for await (const { key, ticket } of node.inspect!('k')) await node.evict!(key, ticket);
-    expect(await whole.renew([held])).toEqual([{ validFor: 30_000 }]);
-    await expect.poll(() => holders(node, 'k')).toBe(1);
-  }
-});
-
-test('a hold is gone when a majority has lost it', async () => {
-  const nodes = [memory(), memory(), memory()];
-  const lock = quorum(nodes);
-  const held = claim();
-  await lock.attempt(held);
-  for (const node of nodes.slice(1))
-    for await (const { key, ticket } of node.inspect!('')) await node.evict!(key, ticket);
-  expect(await lock.renew([held])).toEqual(['gone']);
-});
-
 test('a node that started anew does not count until the longest lease is over', async () => {
   const down = told(memory(), () => Promise.reject(new Error('connection refused')));
   for (const restartGuard of [true, false]) {
@@ -245,37 +173,4 @@ test('two nodes that are the same server are refused at the first use', async ()
   const twin = (): Backend => Object.assign(memory(), { incarnation: () => 'the same' });
   const lock = quorum([twin(), twin(), memory()]);
   await expect(lock.attempt(claim())).rejects.toMatchObject({ code: 'LOCK_INVALID' });
-});
-
-const yes = (ticket: bigint): Vote => ({ kind: 'yes', ticket });
-const no: Vote = { kind: 'no' };
-const open: Vote = { kind: 'open' };
-
-test.each([
-  [[open, open, open], { kind: 'open' }],
-  [[yes(1n), yes(1n), open], { kind: 'won', ticket: 1n }],
-  [[yes(1n), no, no], { kind: 'lost' }],
-  [[yes(1n), no, open], { kind: 'open' }],
-  [[yes(1n), yes(2n), open], { kind: 'raise', to: 2n }],
-  [[yes(1n), yes(9n), yes(2n)], { kind: 'raise', to: 2n }],
-  [[yes(9n), yes(2n), yes(2n)], { kind: 'won', ticket: 2n }],
-  [[yes(1n), yes(1n), no, no], { kind: 'lost' }],
-  [[no, no, open, open], { kind: 'lost' }],
-] as [Vote[], unknown][])('tally %#', (votes, verdict) => {
-  expect(tally(votes, majorityOf(votes.length), true)).toEqual(verdict);
-});
-
-test('a renewal is certain as soon as a majority is', () => {
-  const good = { validFor: 10 };
-  expect(tallyRenewal([good, { validFor: 5 }, 'open'], 2)).toEqual({ validFor: 5 });
-  expect(tallyRenewal(['gone', 'gone', 'open'], 2)).toBe('gone');
-  expect(tallyRenewal([good, 'gone', 'open'], 2)).toBeUndefined();
-  expect(tallyRenewal([good, 'gone', 'unknown'], 2)).toBe('unknown');
-});
-
-test('a release is certain as soon as a majority is', () => {
-  expect(tallyRelease(['freed', 'freed', 'open'], 2)).toBe(true);
-  expect(tallyRelease(['nothing', 'nothing', 'open'], 2)).toBe(false);
-  expect(tallyRelease(['freed', 'nothing', 'unknown'], 2)).toBe(true);
-  expect(tallyRelease(['unknown', 'nothing', 'unknown'], 2)).toBe('unknown');
 });
