@@ -1,6 +1,7 @@
 import type { Attempt } from '../../core/backend.ts';
 import { isLockError, LockError } from '../../core/errors.ts';
-import type { Council, Said } from './ballot.ts';
+import type { Council } from './ballot.ts';
+import type { Said } from './said.ts';
 
 /**
  * What a lost vote means: refused, where so many nodes answered that the others could not have changed it.

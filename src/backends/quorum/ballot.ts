@@ -4,6 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import { deadlineOf } from '../../core/deadline.ts';
 import { answerOf } from './answer.ts';
 import type { Node } from './node.ts';
+import { LATE, lostOf, OPEN, REFUSED, type Said, UNASKED } from './said.ts';
 import { tally, tallyRelease } from './tally.ts';
 
 /** What a ballot knows of its quorum. */
@@ -19,17 +20,6 @@ export interface Council {
   highest: bigint;
 }
 
-/** What one node has said. `asked`: it may have something of this claim to give back. */
-export type Said =
-  | { readonly kind: 'open' }
-  | { readonly kind: 'yes'; readonly ticket: bigint; readonly until: number; readonly lost?: AbortSignal }
-  | { readonly kind: 'no'; readonly why: 'refused' | 'late' | Error; readonly asked: boolean };
-
-const OPEN: Said = { kind: 'open' };
-const UNASKED: Said = { kind: 'no', why: new Error('was not asked'), asked: false };
-const REFUSED: Said = { kind: 'no', why: 'refused', asked: false };
-const LATE: Said = { kind: 'no', why: 'late', asked: false };
-
 /** The patience with one node. Short, since it is only spent where the others leave the outcome open. ms. */
 export const patienceOf = ({ ttl, within }: Pick<Claim, 'ttl' | 'within'>): number =>
   Math.min(500, Math.max(250, ttl / 4), within * 0.8);
@@ -39,7 +29,8 @@ export class Ballot {
   readonly outcome: Promise<Attempt>;
   /** What tells it from all others where everyone may see it. */
   readonly tag: string;
-  readonly claim: Claim;
+  /** With the lease that it is renewed to by now. */
+  claim: Claim;
   grant: Grant | undefined;
   readonly #council: Council;
   readonly #fenced: boolean;
@@ -92,9 +83,9 @@ export class Ballot {
     return said.kind !== 'no' || said.asked;
   }
 
-  /** The claim as the node has it. */
+  /** The claim as the node has it, or is to have it now. */
   at(i: number): Claim {
-    return this.#claims[i]!;
+    return { ...this.#claims[i]!, ttl: this.claim.ttl };
   }
 
   /** Nodes that admitted it, when it was counted. */
@@ -117,7 +108,7 @@ export class Ballot {
    * left goes on in the background.
    */
   giveBack(): Promise<boolean> {
-    this.#over = true;
+    this.#finish();
     const { nodes, majority } = this.#council;
     const answers = nodes.map((_, i): 'open' | 'nothing' | 'freed' | 'unknown' => (this.keeps(i) ? 'open' : 'nothing'));
     return new Promise((resolve, reject) => {
@@ -142,7 +133,7 @@ export class Ballot {
     const { nodes, clock } = this.#council;
     const sent = clock.now();
     const claim = this.#claimAt(i, atLeast);
-    this.#said[i] = OPEN;
+    this.#say(i, OPEN);
     const late = (): void => {
       // Its vote was counted as unknown, and is asked for or given back as such: back it goes only if it is over by now.
       if (this.#over || this.#claims[i]!.id !== claim.id) this.#undo(i, undefined, claim);
@@ -155,8 +146,8 @@ export class Ballot {
 
   #claimAt(i: number, atLeast: bigint | undefined): Claim {
     const known = this.#claims[i];
-    if (known && known.atLeast === atLeast) return known;
     const { key, take, of, readWrite, ttl, span, lingers } = this.claim;
+    if (known && known.atLeast === atLeast && known.ttl === ttl) return known;
     const id = known?.id ?? this.#council.clock.id();
     const label = `${this.tag} ${this.claim.label}`;
     const within = this.#within;
@@ -195,17 +186,33 @@ export class Ballot {
   }
 
   #hear(i: number, said: Said): void {
-    this.#said[i] = said;
+    this.#say(i, said);
     if (said.kind === 'yes') {
       const last = said.ticket + BigInt(this.claim.span) - 1n;
       if (last > this.#council.highest) this.#council.highest = last;
       if (this.#over) this.#undoAfter(i);
-      said.lost?.addEventListener('abort', () => this.#hear(i, REFUSED), { once: true });
     }
     this.#count();
     if (!this.#lost || this.#over) return;
     const kept = this.#said.filter((_, j) => this.keeps(j)).length;
     if (kept < this.#council.majority) this.#lost.abort();
+  }
+
+  /** Listens to the votes that there are, and to no others: many may be lost with one session, which lasts. */
+  #say(i: number, said: Said): void {
+    lostOf(this.#said[i]!)?.removeEventListener('abort', this);
+    this.#said[i] = said;
+    if (!this.#over) lostOf(said)?.addEventListener('abort', this, { once: true });
+  }
+
+  /** Of a node that has lost its vote. */
+  handleEvent(): void {
+    for (const [i, said] of this.#said.entries()) if (lostOf(said)?.aborted) this.#hear(i, REFUSED);
+  }
+
+  #finish(): void {
+    this.#over = true;
+    for (const said of this.#said) lostOf(said)?.removeEventListener('abort', this);
   }
 
   #count(): void {
@@ -240,7 +247,7 @@ export class Ballot {
   /** A minority is given back at once, and what is still to come, when it comes. */
   #lose(): void {
     const said = [...this.#said];
-    this.#over = true;
+    this.#finish();
     for (const i of said.keys()) if (this.keeps(i)) this.#undo(i);
     this.#end(() => {
       try {
@@ -258,7 +265,7 @@ export class Ballot {
 
   #undo(i: number, told?: (freed: boolean | undefined) => void, handle: Claim = this.#claims[i]!): void {
     const { nodes, clock } = this.#council;
-    const until = clock.now() + handle.ttl + this.#within;
+    const until = clock.now() + this.claim.ttl + this.#within;
     this.#back.set(handle.id, 'leaving');
     void nodes[i]!.undo(handle, this.#within, until, (freed) => {
       const doubtful = this.#back.get(handle.id) === 'doubtful';

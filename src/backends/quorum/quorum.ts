@@ -107,7 +107,11 @@ export class Quorum implements Backend {
     if (claims.length === 0) return [];
     const { nodes, majority } = this.#council;
     const within = patienceOf({ ttl: Math.min(...claims.map(({ ttl }) => ttl)), within: Number.POSITIVE_INFINITY });
-    const ballots = claims.map(({ id }) => this.#ballots.get(id));
+    const ballots = claims.map((claim) => {
+      const ballot = this.#ballots.get(claim.id);
+      if (ballot) ballot.claim = claim;
+      return ballot;
+    });
     const answers = claims.map((_, j) =>
       nodes.map((_, i): Renewal | 'open' => (ballots[j]?.grant && ballots[j].keeps(i) ? 'open' : 'gone')),
     );
@@ -124,7 +128,7 @@ export class Quorum implements Backend {
         if (asked.length === 0) return;
         const heard = await node
           .renew(
-            asked.map((j) => ({ ...ballots[j]!.at(i), ttl: claims[j]!.ttl })),
+            asked.map((j) => ballots[j]!.at(i)),
             within,
           )
           .catch(() => []);

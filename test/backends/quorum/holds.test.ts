@@ -1,6 +1,8 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
+import { manualClock } from '../../../src/testing/index.ts';
 import { claim, holders, told } from './nodes.ts';
 
 test('a claim that is given back while it is asked for again leaves nothing', async () => {
@@ -54,4 +56,49 @@ test('a hold is gone when a majority has lost it', async () => {
   for (const node of nodes.slice(1))
     for await (const { key, ticket } of node.inspect!('')) await node.evict!(key, ticket);
   expect(await lock.renew([held])).toEqual(['gone']);
+});
+
+test('a hold that was extended outlives the loss of its votes one by one', async () => {
+  const clock = manualClock(1);
+  const nodes = [1, 2, 3].map(() => memory({ clock }));
+  const lock = quorum(nodes, { clock });
+  const held = claim({ ttl: 3_000 });
+  await lock.attempt(held);
+  const extended = { ...held, ttl: 60_000 };
+  for (const node of nodes) {
+    expect(await lock.renew([extended])).toEqual([{ validFor: 60_000 }]);
+    await clock.advance(20_000);
+    for await (const { key, ticket } of node.inspect!('')) await node.evict!(key, ticket);
+  }
+  expect(await lock.renew([extended]), 'a vote that was asked for anew has the old, shorter lease').toEqual([
+    { validFor: 60_000 },
+  ]);
+});
+
+test('a vote of an extended hold is given back as long as it may last', async () => {
+  const clock = manualClock(1);
+  const away = memory({ clock });
+  const lock = quorum([memory({ clock }), memory({ clock }), away], { clock });
+  const held = claim({ ttl: 3_000 });
+  await lock.attempt(held);
+  await lock.renew([{ ...held, ttl: 60_000 }]);
+  const { release } = away;
+  away.release = () => Promise.reject(new Error('connection refused'));
+  await lock.release(held);
+  await clock.advance(20_000);
+  away.release = release;
+  await clock.advance(5_000);
+  expect(await holders(away)).toBe(0);
+});
+
+test('nothing of a hold that was given back listens to a session that lasts', async () => {
+  const session = new AbortController();
+  const carried = told(memory(), async (asked) => ({ ...(await asked), lost: session.signal }));
+  const lock = quorum([carried, memory(), memory()]);
+  for (let turn = 0; turn < 3; turn++) {
+    const held = claim();
+    expect((await lock.attempt(held)).granted).toBe(true);
+    await lock.release(held);
+  }
+  expect(getEventListeners(session.signal, 'abort')).toHaveLength(0);
 });

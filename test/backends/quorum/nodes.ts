@@ -1,6 +1,6 @@
 import { memory } from '../../../src/backends/memory.ts';
 import { EXCLUSIVE } from '../../../src/core/admission.ts';
-import type { Backend, Claim } from '../../../src/core/backend.ts';
+import type { Attempt, Backend, Claim } from '../../../src/core/backend.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 
 export const claim = (more: Partial<Claim> = {}): Claim => ({
@@ -9,7 +9,7 @@ export const claim = (more: Partial<Claim> = {}): Claim => ({
 });
 
 /** A node that does as it is told, and keeps what it was asked. */
-export function told(backend: Backend, attempt: (asked: Promise<unknown>) => Promise<unknown>): Backend {
+export function told(backend: Backend, attempt: (asked: Promise<Attempt>) => Promise<unknown>): Backend {
   return new Proxy(backend, {
     get: (target, name) => {
       const value = Reflect.get(target, name, target);

@@ -1,0 +1,13 @@
+/** What one node has said. `asked`: it may have something of this claim to give back. */
+export type Said =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'yes'; readonly ticket: bigint; readonly until: number; readonly lost?: AbortSignal }
+  | { readonly kind: 'no'; readonly why: 'refused' | 'late' | Error; readonly asked: boolean };
+
+export const OPEN: Said = { kind: 'open' };
+export const UNASKED: Said = { kind: 'no', why: new Error('was not asked'), asked: false };
+export const REFUSED: Said = { kind: 'no', why: 'refused', asked: false };
+export const LATE: Said = { kind: 'no', why: 'late', asked: false };
+
+/** Aborted when the vote is gone, where its node can tell. */
+export const lostOf = (said: Said): AbortSignal | undefined => (said.kind === 'yes' ? said.lost : undefined);
