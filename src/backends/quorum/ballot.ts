@@ -31,6 +31,8 @@ export class Ballot {
   readonly tag: string;
   /** With the lease that it is renewed to by now. */
   claim: Claim;
+  /** By when no node has any of it, should it never be given back. */
+  lapses = Number.POSITIVE_INFINITY;
   grant: Grant | undefined;
   readonly #council: Council;
   readonly #fenced: boolean;
@@ -86,6 +88,12 @@ export class Ballot {
   /** The claim as the node has it, or is to have it now. */
   at(i: number): Claim {
     return { ...this.#claims[i]!, ttl: this.claim.ttl };
+  }
+
+  /** It is renewed to the lease of this claim. */
+  lasts(claim: Claim, lapses: number): void {
+    this.claim = claim;
+    this.lapses = lapses;
   }
 
   /** Nodes that admitted it, when it was counted. */

@@ -30,6 +30,8 @@ export interface QuorumTerms {
 const CORE_DRIFT = 0.01;
 /** Longest time the first use waits for a node to name itself; one that is late does so with its first grant. ms. */
 const INTRODUCTION = 250;
+/** How often holds that lapsed by themselves are forgotten. ms. */
+const SWEEP = 60_000;
 /** Longest time a node may take to list its locks. ms. */
 const LISTING = 5_000;
 
@@ -44,6 +46,7 @@ export class Quorum implements Backend {
   readonly #rivals: Rivals;
   readonly #ballots = new Map<string, Ballot>();
   #introduced = false;
+  #swept = Number.NEGATIVE_INFINITY;
 
   constructor(backends: readonly Backend[], { drift, guard, maxTtl, clock }: QuorumTerms) {
     this.traits = traitsOf(backends, maxTtl);
@@ -67,6 +70,7 @@ export class Quorum implements Backend {
   async attempt(claim: Claim): Promise<Attempt> {
     const known = this.#ballots.get(claim.id);
     if (known) return this.#again(known, claim);
+    this.#sweep();
     const ballot = new Ballot(this.#council, claim);
     this.#ballots.set(claim.id, ballot);
     if (!this.#introduced) await this.#introduce();
@@ -90,6 +94,14 @@ export class Quorum implements Backend {
     this.#introduced = true;
   }
 
+  /** Not everything is given back: a hold that has to last (`minHold`) is left to lapse. */
+  #sweep(): void {
+    const now = this.#council.clock.now();
+    if (now < this.#swept + SWEEP) return;
+    this.#swept = now;
+    for (const [id, { lapses }] of this.#ballots) if (lapses <= now) this.#ballots.delete(id);
+  }
+
   async #again(ballot: Ballot, claim: Claim): Promise<Attempt> {
     const { grant } = ballot;
     if (!grant) return ballot.outcome;
@@ -105,11 +117,11 @@ export class Quorum implements Backend {
   /** Every node that may have some of a hold is asked; where a majority confirms it, the others are asked for their vote anew. */
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     if (claims.length === 0) return [];
-    const { nodes, majority } = this.#council;
+    const { nodes, majority, clock } = this.#council;
     const within = patienceOf({ ttl: Math.min(...claims.map(({ ttl }) => ttl)), within: Number.POSITIVE_INFINITY });
     const ballots = claims.map((claim) => {
       const ballot = this.#ballots.get(claim.id);
-      if (ballot) ballot.claim = claim;
+      ballot?.lasts(claim, clock.now() + claim.ttl + 2 * within);
       return ballot;
     });
     const answers = claims.map((_, j) =>

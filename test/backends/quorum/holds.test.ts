@@ -1,7 +1,11 @@
 import { getEventListeners } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
+import type { Claim } from '../../../src/core/backend.ts';
+import { createLocks } from '../../../src/index.ts';
 import { manualClock } from '../../../src/testing/index.ts';
 import { claim, holders, told } from './nodes.ts';
 
@@ -101,4 +105,26 @@ test('nothing of a hold that was given back listens to a session that lasts', as
     await lock.release(held);
   }
   expect(getEventListeners(session.signal, 'abort')).toHaveLength(0);
+});
+
+test('a hold that is left to its minHold is forgotten when that is over', async () => {
+  const clock = manualClock(1);
+  const backend = quorum(
+    [1, 2, 3].map(() => memory({ clock })),
+    { clock },
+  );
+  const locks = createLocks(backend, { clock });
+  const kept: WeakRef<Claim>[] = [];
+  const { renew } = backend;
+  backend.renew = (claims) => {
+    kept.push(...claims.map((each) => new WeakRef(each)));
+    return renew.call(backend, claims);
+  };
+  while (kept.length < 10) await locks.mutex(`job ${kept.length}`).run(() => {}, { minHold: '20s' });
+  await clock.advance(120_000);
+  await locks.mutex('another').run(() => {});
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  expect(kept.filter((claim) => claim.deref()).length, 'of 10').toBeLessThan(3);
+  await locks.close();
 });
