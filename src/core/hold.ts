@@ -6,7 +6,7 @@ import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
 import { emit, type LockEvent } from './events.ts';
 import type { Terms } from './options.ts';
-import type { Wish } from './wish.ts';
+import { leaseOf, type Wish } from './wish.ts';
 
 /** Whoever keeps the holds of a key in this process. */
 export interface HoldKeeper {
@@ -102,9 +102,9 @@ export class Hold {
     return this.#controller.signal;
   }
 
-  /** When the loss signal is due. Of a word that is shorter than the ttl the notice is as large a part as of the ttl. */
+  /** When the loss signal is due. Of a word that is shorter than the lease the notice is as large a part as of the lease. */
   get noticeAt(): number {
-    return this.deadline - (this.terms.notice * this.word) / this.claim.ttl;
+    return this.deadline - this.terms.notice * Math.min(1, this.word / leaseOf(this.terms));
   }
 
   get renews(): boolean {

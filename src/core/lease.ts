@@ -2,6 +2,10 @@ import { type Duration, milliseconds } from './duration.ts';
 import { type Engine, PATIENCE, quoted } from './engine.ts';
 import { LockError } from './errors.ts';
 import type { Hold } from './hold.ts';
+import { Turns } from './turns.ts';
+
+/** By the id of the hold: of two at once the engine may take the shorter one last. */
+const extensions = new Turns();
 
 /** A hold in the hands of one caller. Whatever the clock says counts, so ask `held` right before what must not happen twice. */
 export interface AnyLease extends AsyncDisposable {
@@ -83,12 +87,21 @@ export class HeldLease implements AnyLease {
     );
   }
 
+  /** Held, and not told of its loss. */
+  #assertKept(): void {
+    this.assertHeld();
+    if (this.#hold.loss) throw this.#hold.loss;
+  }
+
   async extend(ttl: Duration): Promise<void> {
     const ms = milliseconds(ttl, 'ttl', this.#engine.backend.traits.ttl);
+    await extensions.take(this.#hold.claim.id, () => this.#extend(ms));
+  }
+
+  async #extend(ms: number): Promise<void> {
     const hold = this.#hold;
-    await hold.renewing; // of two at once the engine may take the shorter one last
-    this.assertHeld();
-    if (hold.loss) throw hold.loss;
+    await hold.renewing; // it may be shorter, too
+    this.#assertKept();
     const sent = this.#engine.clock.now();
     hold.claim = { ...hold.claim, ttl: Math.max(ms, hold.claim.ttl) }; // and no renewal from now on is shorter
     const unknown = (why: unknown): LockError => {
@@ -99,7 +112,7 @@ export class HeldLease implements AnyLease {
       throw unknown(error);
     });
     if (answer === 'gone') hold.end('the engine no longer has it');
-    this.assertHeld();
+    this.#assertKept();
     if (typeof answer !== 'object') throw unknown('the renewal was not confirmed');
     if (!hold.extended(ms, sent, answer.validFor)) throw unknown('an earlier renewal may still arrive, and shorten it');
   }

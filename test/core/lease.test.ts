@@ -120,6 +120,52 @@ test('what was told lost is not extended', async () => {
   await lease.release();
 });
 
+test('what is told lost while an extension is under way is not extended', async () => {
+  const world = scene(async (engine, claims) => {
+    await world.pass(200);
+    return engine.renew(claims);
+  });
+  const { clock, locks } = world;
+  const lease = await locks.mutex('key').acquire({ renew: false, notice: 200 });
+  await clock.advance(600);
+  const lost = expect(lease.extend(5_000)).rejects.toMatchObject({ code: 'LOCK_LOST' });
+  await clock.advance(220);
+  await lost;
+  expect(lease.signal.aborted).toBe(true);
+  expect(lease.remaining, 'the old deadline stands').toBeLessThan(100);
+  await lease.release();
+});
+
+test('of two extensions at once, the shorter one does not arrive last', async () => {
+  let slow = 100;
+  const world = scene(async (engine, claims) => {
+    const wait = slow;
+    slow = 0;
+    if (wait > 0) await world.pass(wait);
+    return engine.renew(claims);
+  });
+  const { clock, engine, locks } = world;
+  const lease = await locks.mutex('key').acquire({ renew: false });
+  const both = Promise.all([lease.extend(2_000), lease.extend(20_000)]);
+  await clock.advance(200);
+  await both;
+  expect(lease.remaining).toBeGreaterThan(19_000);
+  for await (const { remaining } of engine.inspect!('key')) {
+    expect(remaining, 'on the engine').toBeGreaterThanOrEqual(lease.remaining);
+  }
+  await lease.release();
+});
+
+test('an extension without an answer does not shorten the notice', async () => {
+  const { clock, locks } = scene(() => Promise.reject(new Error('no connection')));
+  const lease = await locks.mutex('key').acquire({ notice: 200 });
+  await expect(lease.extend(20_000)).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  await clock.advance(700);
+  expect(lease.remaining, 'time to stop').toBeGreaterThan(0);
+  expect(lease.signal.aborted).toBe(true);
+  await lease.release();
+});
+
 test('one call renews many, an error in it stops none of them, and each is tried again', async () => {
   let calls = 0;
   const { clock, locks, renewals } = scene(async (engine, claims) => {
