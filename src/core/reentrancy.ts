@@ -5,7 +5,7 @@ import { LockError } from './errors.ts';
 import { HeldLease } from './lease.ts';
 import { Lessons } from './lessons.ts';
 import { Line } from './line.ts';
-import type { Terms } from './options.ts';
+import { restOf, type Terms } from './options.ts';
 import type { Space } from './space.ts';
 import { Wish } from './wish.ts';
 
@@ -89,6 +89,7 @@ export class Frame {
     const wish = new Wish(this.#lease.key, seats, terms, engine.clock.now());
     wish.limit(engine.clock, engine.backend.name, (error) => this.#giveUp(wish, error));
     if (!wish.settled && this.#children.join(wish)) this.#admit(wish);
+    if (!wish.settled) this.#untilLost(wish);
     if (!(await wish.outcome)) return 'ended';
     const child = this.#child(wish);
     try {
@@ -98,6 +99,16 @@ export class Frame {
       await child.release();
       throw lost;
     }
+  }
+
+  /** Nobody waits for a hold that is lost, or whose `Locks` were closed: who is inside may never leave. */
+  #untilLost(wish: Wish): void {
+    const { signal } = this.#lease;
+    const lost = (): void => this.#giveUp(wish, signal.reason);
+    if (signal.aborted) lost();
+    else signal.addEventListener('abort', lost, { once: true });
+    const unlisten = (): void => signal.removeEventListener('abort', lost);
+    wish.outcome.then(unlisten, unlisten);
   }
 
   #giveUp(wish: Wish, error: LockError): void {
@@ -128,20 +139,24 @@ export class Frame {
 
 /** The lease of seats of a key, re-entering the frame around the caller if there is one. Undefined: refused, `wait` is 0. */
 export async function obtain(space: Space, key: string, seats: Seats, terms: Terms): Promise<HeldLease | undefined> {
+  const { clock } = space.engine;
+  const until = clock.now() + terms.wait;
+  let asked = terms;
   for (;;) {
     const frame = Frame.around(space, key, seats);
     if (!frame) break;
-    const lease = await frame.enter(seats, terms);
+    const lease = await frame.enter(seats, asked);
     if (lease !== 'ended') return lease;
+    asked = restOf(terms, until, clock.now());
   }
   const lessons = Lessons.of(space, key, terms);
-  const learnt = lessons ? await lessons.lengthen(terms) : terms;
-  const hold = await space.line(key).obtain(seats, learnt);
+  if (lessons) asked = restOf(await lessons.lengthen(asked), until, clock.now());
+  const hold = await space.line(key).obtain(seats, asked);
   if (!hold) return undefined;
   if (!lessons) return new HeldLease(space.engine, hold, () => hold.leave());
   return new HeldLease(space.engine, hold, async () => {
     // Side by side, and both before the caller goes on: whoever it tells of the release may read the lesson.
-    const left = lessons.leave(space.engine.clock.now() - hold.since, terms.ttl);
+    const left = lessons.leave(clock.now() - hold.since, terms.ttl);
     const freed = await hold.leave();
     await left;
     return freed;

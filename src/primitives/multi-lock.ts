@@ -1,6 +1,6 @@
 import { LockError } from '../core/errors.ts';
 import type { AnyLease } from '../core/lease.ts';
-import type { LockOptions, Terms } from '../core/options.ts';
+import { type LockOptions, restOf, type Terms } from '../core/options.ts';
 import type { Space } from '../core/space.ts';
 import { type Lock, LockObject, type Taking } from './lock.ts';
 import { MultiLease } from './multi-lease.ts';
@@ -32,8 +32,7 @@ export function multiLock(
     const leases: AnyLease[] = [];
     try {
       for (const part of sorted) {
-        const wait = terms.wait === 0 ? 0 : Math.max(1, until - clock.now());
-        const lease = await part.obtain({ ...terms, wait }, undefined);
+        const lease = await part.obtain(restOf(terms, until, clock.now()), undefined);
         if (!lease) break;
         leases.push(lease);
         leases.find((had) => !had.held)?.assertHeld(); // lost while waiting for the rest

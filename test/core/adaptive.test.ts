@@ -103,7 +103,7 @@ test('nobody waits for a lesson longer than for the lock', async () => {
   const holder = await createLocks(backend, { clock }).mutex('job').acquire();
   const waiting = createLocks(backend, { clock }).mutex('job', ADAPTIVE).acquire({ wait: 100 });
   const refused = expect(waiting).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
-  await clock.advance(200);
+  await clock.advance(110);
   await refused;
   await holder.release();
 });

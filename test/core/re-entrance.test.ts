@@ -71,3 +71,38 @@ test('a child keeps the hold when the frame around it ends first', async () => {
   expect(after).not.toBeNull();
   await after?.release();
 });
+
+test('who waited for a turn inside does not wait all over again outside', async () => {
+  const { clock, engine, lock } = scene();
+  let waiting: Promise<unknown> = Promise.resolve();
+  let ended = Number.NaN;
+  await lock.run(async () => {
+    void lock.run(() => new Promise<void>((resolve) => clock.after(5_000, resolve)));
+    waiting = lock.acquire({ wait: 1_000 }).catch((error) => {
+      ended = clock.now();
+      return error;
+    });
+    await clock.advance(900);
+  });
+  const from = clock.now();
+  await clock.advance(3_000);
+  expect(await waiting).toMatchObject({ code: 'LOCK_TIMEOUT' });
+  expect(ended - from, 'ms past the frame').toBeLessThanOrEqual(100);
+  for await (const { held } of engine.inspect!('key')) expect(held).toBe(true);
+});
+
+test('closing rejects who waits for a turn inside', async () => {
+  const clock = manualClock(1);
+  const locks = createLocks(memory({ clock }), { clock });
+  const lock = locks.mutex('key');
+  let waiting: Promise<unknown> = Promise.resolve();
+  void lock.run(async () => {
+    void lock.run(() => new Promise(() => {}));
+    waiting = lock.acquire().catch((error) => error);
+    await waiting;
+  });
+  await clock.advance(10);
+  void locks.close();
+  await clock.advance(10);
+  expect(await Promise.race([waiting, clock.advance(100)])).toMatchObject({ code: expect.any(String) });
+});
