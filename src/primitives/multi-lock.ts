@@ -3,13 +3,13 @@ import type { AnyLease } from '../core/lease.ts';
 import { type LockOptions, restOf, type Terms } from '../core/options.ts';
 import type { Space } from '../core/space.ts';
 import { type Lock, LockObject, type Taking } from './lock.ts';
-import { MultiLease } from './multi-lease.ts';
+import { MultiLease, releaseAll } from './multi-lease.ts';
 
 export type MultiLock = Lock<MultiLease>;
 
 /**
  * Several locks, all or none: taken one after the other in the order of their names, which every process shares, so that no
- * two callers wait for each other; under one deadline; those already had are renewed meanwhile, and undone in reverse.
+ * two callers wait for each other; under one deadline; those already had are renewed meanwhile, and given back together.
  * @internal
  */
 export function multiLock(
@@ -39,10 +39,10 @@ export function multiLock(
       }
       if (leases.length === sorted.length) return new MultiLease(leases);
     } catch (error) {
-      await undo(leases);
+      await releaseAll(leases);
       throw error;
     }
-    await undo(leases);
+    await releaseAll(leases);
     return undefined;
   }
 
@@ -58,8 +58,4 @@ export function multiLock(
       )() as ReturnType<Taking<MultiLease, LockOptions>['inside']> as never,
   };
   return new LockObject(space, taking, layers);
-}
-
-async function undo(leases: readonly AnyLease[]): Promise<void> {
-  for (const lease of leases.toReversed()) await lease.release();
 }

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
 import { meanwhile } from '../../src/testing/meanwhile.ts';
 import { until } from '../kit/wait.ts';
 
@@ -27,4 +29,25 @@ test('locks that are several themselves are taken part by part, in the one order
 test('a key that comes twice is refused, however deep it stands', () => {
   const locks = createLocks(memory());
   expect(() => locks.all(['a', locks.all([locks.all(['b', 'a']), 'c'])])).toThrow(/"a" twice/);
+});
+
+test('with an engine that stopped answering, many keys are given up as fast as one', async () => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  const holder = await createLocks(engine, { clock }).mutex('z').acquire();
+  const mute = around(engine, { release: () => new Promise<never>(() => {}) });
+  const locks = createLocks(mute, { clock });
+  let over = Number.NaN;
+  const waiting = locks
+    .all(['a', 'b', 'c', 'd', 'z'])
+    .acquire({ wait: 100 })
+    .catch((error) => {
+      over = clock.now();
+      return error;
+    });
+  const from = clock.now();
+  await clock.advance(30_000);
+  expect(await waiting).toMatchObject({ code: 'LOCK_TIMEOUT' });
+  expect(over - from, 'ms: the wait, and the patience with one call').toBeLessThan(5_500);
+  await holder.release();
 });
