@@ -16,10 +16,10 @@ export class Bell {
   };
 
   /** Settled after a ring, at the latest after `ms`. */
-  async sleep(ms: number): Promise<void> {
+  async sleep(ms: number, background = false): Promise<void> {
     if (!this.#rung) {
       await new Promise<void>((resolve) => {
-        const cancel = this.#clock.after(ms, resolve);
+        const cancel = this.#clock.after(ms, resolve, background);
         this.#end = () => {
           cancel();
           resolve();

@@ -117,8 +117,9 @@ export class Engine {
         await this.release(claim);
         return;
       } catch (error) {
-        if (isLockError(error) || this.#over || this.clock.now() >= until) return;
-        await new Promise<void>((resume) => this.clock.after(pause, resume, true));
+        if (isLockError(error) || this.clock.now() >= until) return;
+        await this.pause(pause, true);
+        if (this.#over) return;
       }
     }
   }
@@ -132,11 +133,12 @@ export class Engine {
     if (--this.#underWay === 0) this.#idle.ring();
   }
 
-  /** Waits on purpose; not beyond the end of it all. */
-  async pause(ms: number): Promise<void> {
+  /** Waits on purpose; not beyond the end of it all. In the background it does not keep the process alive. */
+  async pause(ms: number, background = false): Promise<void> {
+    if (this.#over) return;
     const bell = new Bell(this.clock);
     this.#pauses.add(bell);
-    await bell.sleep(ms);
+    await bell.sleep(ms, background);
     this.#pauses.delete(bell);
   }
 

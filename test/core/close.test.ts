@@ -82,3 +82,28 @@ test('where holds cannot lapse by themselves, closing does not stay for minHold,
   await Promise.all([closed, released]);
   expect(clock.pending, 'timers left behind').toBe(0);
 });
+
+test('nothing is asked of an engine that was closed, and no timer stays to ask it', async () => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  let closed = false;
+  const after: string[] = [];
+  const failing = around(engine, {
+    attempt: () => Promise.reject(new Error('no connection')),
+    release: () => {
+      if (closed) after.push('release');
+      return Promise.reject(new Error('no connection'));
+    },
+    close: async () => {
+      closed = true;
+    },
+  });
+  const locks = createLocks(failing, { clock });
+  await expect(locks.mutex('key').tryAcquire()).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  const closing = locks.close();
+  await clock.advance(5_100);
+  await closing;
+  expect(clock.pending, 'timers left behind').toBe(0);
+  await clock.advance(30_000);
+  expect(after).toEqual([]);
+});
