@@ -68,7 +68,14 @@ const losses: Checker = (history) => {
 
 /** Everything that was asked for in a living process came to an end, and to one that is foreseen. */
 const endings: Checker = (history) => {
-  const foreseen = new Set(['LOCK_TIMEOUT', 'LOCK_ABORTED', 'LOCK_UNAVAILABLE', 'LOCK_LOST', 'LOCK_NOT_HELD']);
+  const foreseen = new Set([
+    'LOCK_TIMEOUT',
+    'LOCK_ABORTED',
+    'LOCK_UNAVAILABLE',
+    'LOCK_LOST',
+    'LOCK_NOT_HELD',
+    'LOCK_CLOSED',
+  ]);
   const crashed = new Set(all(history, 'crashed').map(({ by }) => by));
   const settled = new Map(all(history, 'settled').map((event) => [event.op, event]));
   return all(history, 'asked').flatMap(({ at, op, by, as }) => {

@@ -63,6 +63,13 @@ export const MUTANTS: readonly Mutant[] = [
     foundBy: 'exclusion',
   },
   {
+    bug: 'extends twice at once',
+    file: 'core/lease.ts',
+    sound: 'await extensions.take(this.#hold.claim.id, () => this.#extend(ms));',
+    broken: 'await this.#extend(ms);',
+    foundBy: 'exclusion',
+  },
+  {
     bug: 'revives what a renewal finds past its deadline',
     file: 'core/renewal.ts',
     sound: 'const late = this.#engine.clock.now() >= hold.deadline;',

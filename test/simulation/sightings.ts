@@ -11,6 +11,7 @@ const SEEN = [
   'holds lost',
   'pauses of a holder',
   'crashes of a holder',
+  'closings by a holder',
   'requests lost',
   'replies lost',
   'wakes lost',
@@ -26,6 +27,7 @@ export function addSightings(seen: Sightings, { events }: History): void {
   const faults: Readonly<Record<string, keyof Sightings>> = {
     'pause of a holder': 'pauses of a holder',
     'crash of a holder': 'crashes of a holder',
+    'close of a holder': 'closings by a holder',
     'request lost': 'requests lost',
     'reply lost': 'replies lost',
     'wake lost': 'wakes lost',

@@ -1,4 +1,4 @@
-import type { createLocks } from '../../src/locks.ts';
+import type { createLocks, Locks } from '../../src/locks.ts';
 import { randomFrom } from '../../src/testing/random.ts';
 import { Choice } from './choice.ts';
 import { Client, Engine } from './engine.ts';
@@ -42,14 +42,7 @@ export async function simulate(seed: number, create: typeof createLocks): Promis
     }
     return { process, client, locks, work: Promise.all(work.splice(0)) };
   });
-  if (!scene.calm)
-    trouble(
-      world,
-      choice,
-      network,
-      recorder,
-      sides.map(({ process }) => process),
-    );
+  if (!scene.calm) trouble(world, choice, network, recorder, sides);
 
   let working = sides.length;
   for (const { work } of sides) void work.then(() => working--);
@@ -90,12 +83,17 @@ function weatherOf({ calm, wakesLost }: Scene, choice: Choice): Weather {
   return { loseRequest: loss, loseReply: loss, loseWake, slow, late, delay: choice.pick([2, 10, 40]) };
 }
 
-/** Pauses, cuts and crashes at any time. */
-function trouble(world: World, choice: Choice, network: Network, recorder: Recorder, processes: Process[]): void {
+interface Side {
+  readonly process: Process;
+  readonly locks: Locks;
+}
+
+/** Pauses, cuts and crashes at any time; and closing, which is no trouble of others. */
+function trouble(world: World, choice: Choice, network: Network, recorder: Recorder, sides: readonly Side[]): void {
   for (let faults = choice.whole(0, 6); faults > 0; faults--) {
-    const process = choice.pick(processes);
+    const { process, locks } = choice.pick(sides);
     const ms = choice.pick([50, 400, 1_000, 2_500, 7_000]) * choice.between(0.5, 1.5);
-    const kind = choice.pick(['pause', 'pause', 'cut', 'crash'] as const);
+    const kind = choice.pick(['pause', 'pause', 'cut', 'crash', 'close'] as const);
     world.at(choice.between(0, TROUBLE), () => {
       if (process.crashed) return;
       const holding = recorder.holds(process) ? ' of a holder' : '';
@@ -104,8 +102,9 @@ function trouble(world: World, choice: Choice, network: Network, recorder: Recor
       // In the worst moment: a request is on its way.
       else if (kind === 'pause') network.onCall(process, () => process.pause(ms));
       else if (kind === 'cut') network.cut(process, ms);
+      else if (kind === 'close') void locks.close();
       // Somebody has to be left to find out.
-      else if (process !== processes[0]) {
+      else if (process !== sides[0]!.process) {
         process.crash();
         recorder.add({ what: 'crashed', by: process.name });
       }

@@ -140,13 +140,17 @@ const tries: Op = async (caller) => {
 };
 
 const extend: Op = async (caller) => {
+  const { choice, process } = caller;
   const lease = await caller.locks.mutex(caller.key).acquire({ ...caller.options, ttl: 600 });
-  await caller.uses(lease);
-  const extending = caller.choice.chance(0.5) ? lease.extend(LONGEST_TTL) : lease.extend(100);
+  caller.recorder.given(process, lease);
+  // Often just after a third of the lease, when a renewal is on its way.
+  await process.sleep(choice.chance(0.5) ? choice.between(200, 215) : choice.between(0, 900));
+  const longer = choice.pick([[LONGEST_TTL], [LONGEST_TTL], [100], [700, LONGEST_TTL]]);
+  const extending = Promise.all(longer.map((ttl) => lease.extend(ttl)));
   // Not even a caller that does not wait for it may be misled.
-  if (caller.choice.chance(0.5)) await extending.catch(() => {});
+  if (choice.chance(0.5)) await extending.catch(() => {});
   else extending.catch(() => {});
-  await caller.process.sleep(caller.choice.between(0, 900));
+  await process.sleep(choice.between(0, 1_800));
   await caller.givesBack(lease);
 };
 
