@@ -71,13 +71,13 @@ export class Place {
         if (wakes === 'mailbox' && this.claim.queue) this.#listener.arm(this.claim);
         if (!this.#listener.mail) answer ??= await this.#ask();
         const granted = this.#granted(answer);
-        if (granted && deadlineOf(granted.sent, granted.validFor) > clock.now()) {
+        if (granted && !granted.lost?.aborted && deadlineOf(granted.sent, granted.validFor) > clock.now()) {
           if (!this.#cancelled) kept = granted;
           return kept;
         }
         if (granted) {
           this.#startAnew();
-          if (!this.#patient) throw new Error(`the answer took longer than the lease of ${this.claim.ttl} ms lasts`);
+          if (!this.#patient) throw new Error(`the hold, of ${this.claim.ttl} ms, was over before its answer came`);
           answer = undefined;
         }
         if (answer && !this.#patient) {

@@ -187,7 +187,7 @@ function waiterOf(ttl: number) {
     ids: new Set<string>(),
     refused,
     answers: refused,
-    mail: (ticket: bigint, validFor: number) => wake?.({ granted: true, ticket, validFor }),
+    mail: (ticket: bigint, validFor: number, lost?: AbortSignal) => wake?.({ granted: true, ticket, validFor, lost }),
   };
   const { clock, locks } = scene({ wakes: 'mailbox' }, () => ({
     attempt(claim) {
@@ -238,6 +238,22 @@ test('mail from before a silence in which a place may lapse is no grant, however
   await clock.advance(10);
   expect(waiter.token).toBe(9n);
   expect(waiter.ids.size, 'claims it stood in line with').toBe(1);
+});
+
+test('what came by mail and ended while an answer was outstanding is no grant', async () => {
+  const { clock, waiter } = waiterOf(60_000);
+  await clock.advance(10);
+  const { promise: outstanding, reject: fail } = Promise.withResolvers<never>();
+  waiter.answers = () => outstanding;
+  await clock.advance(2_100);
+  waiter.answers = waiter.refused;
+  waiter.mail(5n, Number.POSITIVE_INFINITY, AbortSignal.abort()); // with the session that had it
+  fail(new Error('the connection has ended'));
+  await clock.advance(3_000);
+  expect(waiter.token, 'believed in a hold that is gone').toBeUndefined();
+  waiter.answers = async () => ({ granted: true, ticket: 9n, validFor: 60_000 });
+  await clock.advance(3_000);
+  expect(waiter.token).toBe(9n);
 });
 
 test('of a mail and a grant that was asked for, the one that was asked for counts', async () => {
