@@ -5,7 +5,7 @@ import { invalid, LockError, shown } from './core/errors.ts';
 import { emit } from './core/events.ts';
 import { checkKey } from './core/key.ts';
 import type { AnyLease } from './core/lease.ts';
-import type { LockOptions } from './core/options.ts';
+import { checkNames, type LockOptions } from './core/options.ts';
 import { Space } from './core/space.ts';
 import { type Lock, LockObject } from './primitives/lock.ts';
 import { type MultiLock, multiLock } from './primitives/multi-lock.ts';
@@ -25,6 +25,8 @@ export interface ForceOptions {
   /** Only the holder with this ticket, as `inspect` shows it. Default: every holder of the key. */
   readonly ticket?: bigint;
 }
+
+const FORCE_OPTIONS = new Set(['reason', 'ticket'] satisfies readonly (keyof ForceOptions)[]);
 
 /**
  * Locks on one engine.
@@ -65,9 +67,13 @@ export class Locks implements AsyncDisposable {
     return semaphore(this.#space, checkKey(key), options, this.#defaults);
   }
 
-  /** All or none, without deadlock whatever the order. A plain key stands for its mutex; a semaphore for one permit. */
+  /**
+   * All or none, without deadlock whatever the order. A plain key stands for its mutex; a semaphore for one permit. How they are
+   * taken is said by `options`; those of the parts do not count.
+   */
   all(parts: readonly (string | Lock)[], options?: LockOptions): MultiLock {
-    const locks = parts.map((part) => {
+    if (!Array.isArray(parts)) throw invalid(`all() takes a list of keys and locks, not ${shown(parts)}`);
+    const locks = (parts as readonly (string | Lock)[]).map((part) => {
       const lock = typeof part === 'string' ? this.mutex(part) : part;
       if (!(lock instanceof LockObject)) throw invalid(`all() takes keys and locks, not ${shown(part)}`);
       return lock as LockObject<AnyLease, LockOptions>;
@@ -81,6 +87,7 @@ export class Locks implements AsyncDisposable {
    * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` when the engine cannot be asked
    */
   inspect(prefix = ''): AsyncIterable<Standing> {
+    if (typeof prefix !== 'string') throw invalid(`a prefix must be a string, not ${shown(prefix)}`);
     if (!this.#backend.inspect) throw this.#unsupported('list its locks');
     return this.#space.engine.inspect(prefix);
   }
@@ -91,10 +98,14 @@ export class Locks implements AsyncDisposable {
    * @returns how many were evicted
    * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` when nobody knows whether they were
    */
-  async forceRelease(key: string, { reason, ticket }: ForceOptions): Promise<number> {
+  async forceRelease(key: string, options: ForceOptions): Promise<number> {
     checkKey(key);
+    checkNames(options, FORCE_OPTIONS, 'the options of forceRelease'); // a misspelt ticket would evict everybody
+    const { reason, ticket } = options ?? {};
     if (typeof reason !== 'string' || reason === '')
       throw invalid('forceRelease needs a reason, for whoever reads the log', key);
+    if (ticket !== undefined && typeof ticket !== 'bigint')
+      throw invalid(`a ticket is a bigint, as inspect() shows it, not ${shown(ticket)}`, key);
     if (!this.#backend.evict) throw this.#unsupported('evict a holder');
     const holders: bigint[] = [];
     for await (const standing of this.inspect(key)) {

@@ -22,7 +22,7 @@ export type Semaphore = Lock<SharedLease, PermitOptions>;
 export function semaphore(
   space: Space,
   key: string,
-  { permits, ...options }: SemaphoreOptions,
+  given: SemaphoreOptions,
   defaults: LockOptions | undefined,
 ): Semaphore {
   const { name: backend, traits } = space.engine.backend;
@@ -30,6 +30,7 @@ export function semaphore(
     const why = `${backend} cannot count permits; use mutex(), or an engine whose page says "counted"`;
     throw new LockError('LOCK_UNSUPPORTED', why, { key, backend });
   }
+  const { permits, ...options } = given ?? {};
   const of = whole(permits, 'permits', 1, ALL_SEATS - 1);
   const taking = (units: unknown) => oneKey<SharedLease>(space, key, { take: whole(units, 'units', 1, of), of });
   return new LockObject<SharedLease, PermitOptions>(

@@ -25,7 +25,7 @@ const NAMES = new Set('drift restartGuard maxTtl clock'.split(' ') satisfies rea
  * A lock is held when more than half of these engines say so: it outlives the loss of a minority of them. They have to be
  * independent of each other, and need not be alike. After Redlock (https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/),
  * with fencing tokens that grow. `close` closes them.
- * @throws LockError `LOCK_INVALID` for fewer than two, for one that is given twice, or for a bad option
+ * @throws LockError `LOCK_INVALID` for fewer than two, for what is no backend or is given twice, or for a bad option
  */
 export function quorum(backends: readonly Backend[], options: QuorumOptions = {}): Backend {
   checkNames(options, NAMES, 'quorum options');
@@ -33,6 +33,11 @@ export function quorum(backends: readonly Backend[], options: QuorumOptions = {}
     throw invalid(
       `quorum() needs at least two backends, not ${shown((backends as unknown[])?.length)}; three or five are usual`,
     );
+  }
+  for (const backend of backends) {
+    if (typeof backend?.attempt !== 'function') {
+      throw invalid(`quorum() was given ${shown(backend)}, not a backend; make one with memory(), redis(client)…`);
+    }
   }
   if (new Set(backends).size < backends.length) throw invalid('quorum() was given the same backend twice');
   const { drift = 0.01, restartGuard = true, maxTtl = '5m', clock = systemClock } = options;

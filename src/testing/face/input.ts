@@ -37,7 +37,13 @@ const WRONG: Readonly<Record<string, Call>> = {
   'no keys at all': (locks) => locks.all([]),
   'a key twice': (locks) => locks.all([key, key]),
   'something that is no lock': (locks) => locks.all([bad({})]),
+  'keys that are no list': (locks) => locks.all(bad(key)),
   'a forced release without a reason': (locks) => locks.forceRelease(key, { reason: '' }),
+  'a forced release without options': (locks) => locks.forceRelease(key, bad(undefined)),
+  'a forced release of a misspelt ticket': (locks) => locks.forceRelease(key, bad({ reason: 'stuck', tiket: 5n })),
+  'a forced release of a ticket that is a number': (locks) =>
+    locks.forceRelease(key, { reason: 'stuck', ticket: bad(5) }),
+  'a listing by what is no text': (locks) => locks.inspect(bad(5)),
 };
 
 const WRONG_PERMITS: Readonly<Record<string, Call>> = {
@@ -47,6 +53,7 @@ const WRONG_PERMITS: Readonly<Record<string, Call>> = {
       (locks) => locks.semaphore(key, { permits: bad(permits) }),
     ]),
   ),
+  'no options of a semaphore': (locks) => locks.semaphore(key, bad(undefined)),
   ...Object.fromEntries(
     [0, -1, 1.5, Number.NaN, 4, '1'].map((units): [string, Call] => [
       `${units} units of 3`,

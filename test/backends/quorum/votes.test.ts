@@ -76,6 +76,14 @@ test('permits are refused, with the reason', () => {
   expect(() => locks.semaphore('s', { permits: 3 })).toThrow(/cannot count permits/);
 });
 
+test('what is no backend is refused with the reason', () => {
+  for (const wrong of [{ evalsha: () => {} }, undefined, 'redis://localhost']) {
+    expect(() => quorum([memory(), memory(), wrong as unknown as Backend])).toThrow(
+      expect.objectContaining({ code: 'LOCK_INVALID' }),
+    );
+  }
+});
+
 test('a vote that comes after the outcome is undone', async () => {
   const slow = memory();
   const taken = [memory(), memory()];
