@@ -47,6 +47,8 @@ export class Ballot {
   #lost: AbortController | undefined;
   #settle!: { resolve(answer: Attempt): void; reject(error: unknown): void };
   #settled = false;
+  /** A node was asked twice under one id: a release may free the first vote, and be overtaken by the second. */
+  #raised = false;
   #over = false;
 
   constructor(council: Council, claim: Claim) {
@@ -229,6 +231,7 @@ export class Ballot {
     if (verdict.kind === 'won') this.#win(verdict.ticket);
     else if (verdict.kind === 'lost') this.#lose();
     else if (verdict.kind === 'raise') {
+      this.#raised = true;
       for (const [i, said] of this.#said.entries())
         if (said.kind === 'yes' && said.ticket < verdict.to) this.#ask(i, verdict.to);
     }
@@ -277,10 +280,11 @@ export class Ballot {
     this.#back.set(handle.id, 'leaving');
     void nodes[i]!.undo(handle, this.#within, until, (freed) => {
       const doubtful = this.#back.get(handle.id) === 'doubtful';
-      if (freed) this.#back.set(handle.id, 'gone');
+      const gone = freed && !this.#raised;
+      if (gone) this.#back.set(handle.id, 'gone');
       else this.#back.delete(handle.id);
       told?.(freed);
-      if (doubtful && freed === false) this.#undo(i, undefined, handle);
+      if (doubtful && freed !== undefined && !gone) this.#undo(i, undefined, handle);
     });
   }
 

@@ -5,6 +5,7 @@ import { majorityOf } from '../../../src/backends/quorum/tally.ts';
 import { SHARED } from '../../../src/core/admission.ts';
 import type { Backend } from '../../../src/core/backend.ts';
 import { createLocks } from '../../../src/index.ts';
+import { around } from '../../../src/testing/around.ts';
 import { claim, holders, restarting, told } from './nodes.ts';
 
 describe.each([2, 3, 4, 5])('of %i nodes', (count) => {
@@ -118,6 +119,35 @@ test('a vote that comes after the node was given up is undone', async () => {
   await expect(lock.attempt(asked)).rejects.toThrow(/1 of 3 nodes answered, 2 are needed/);
   answer();
   await expect.poll(() => holders(slow)).toBe(0);
+  await lock.close();
+});
+
+test('a vote that is raised after it was given back is undone', async () => {
+  const [low, middle, high] = [memory(), memory(), memory()];
+  for (const [node, last] of [
+    [middle, 10n],
+    [high, 20n],
+  ] as const) {
+    const before = claim({ atLeast: last });
+    await node.attempt(before);
+    await node.release(before);
+  }
+  const { promise: gate, resolve: arrive } = Promise.withResolvers<void>();
+  const overtaken = around(low, {
+    async attempt(asked) {
+      if (asked.atLeast !== undefined) await gate; // over another connection than the release
+      return low.attempt(asked);
+    },
+  });
+  const lock = quorum([overtaken, middle, high]);
+  const given = claim();
+  const outcome = lock.attempt(given).catch((error) => error);
+  await expect.poll(() => holders(low)).toBe(1);
+  await lock.release(given);
+  await outcome;
+  arrive();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(await holders(low), 'left on the node').toBe(0);
   await lock.close();
 });
 
