@@ -77,7 +77,7 @@ export class LocalLine implements HoldKeeper {
     for (const wish of this.#line.members.reverse()) this.#giveUp(wish, error);
   }
 
-  /** From hand to hand, if an equal wish is next, and neither the tenure nor half of its lease is used up. */
+  /** From hand to hand, if an equal wish is next, and neither the tenure nor too much of the lease is used up. */
   #passOn(hold: Hold, wish: Wish): boolean {
     const { clock } = this.#space.engine;
     const { max, within } = hold.terms.handOff;
@@ -86,7 +86,8 @@ export class LocalLine implements HoldKeeper {
     if (hold.claim.ttl !== leaseOf(next.terms)) return false; // it was extended
     if (hold.tenure.passes + 1 >= hold.claim.span) return false; // of whoever asked the engine for the tickets
     if (hold.tenure.passes >= max || next.terms.handOff.max <= hold.tenure.passes) return false;
-    if (clock.now() - hold.tenure.since >= within || hold.deadline - clock.now() < hold.claim.ttl / 2) return false;
+    const least = hold.claim.ttl * (next.terms.renew ? 0.5 : 0.9); // who does not renew has nothing but that
+    if (clock.now() - hold.tenure.since >= within || hold.deadline - clock.now() < least) return false;
     this.#line.replace(wish, next);
     this.#hold(hold.passTo(next.terms), next);
     return true;

@@ -63,6 +63,19 @@ test('a hold that was extended goes back to the engine: its length was for one c
   await second.release();
 });
 
+test('who does not renew gets the lease that was asked for, not what another has left of it', async () => {
+  const { clock, take } = scene();
+  const terms: LockOptions = { renew: false, handOff: { within: '1m' } };
+  const first = await take(terms);
+  const waiting = take(terms);
+  await clock.advance(400);
+  await first.release();
+  await clock.advance(1);
+  const second = await waiting;
+  expect(second.remaining).toBeGreaterThan(900);
+  await second.release();
+});
+
 test('the tenure is over after its time', async () => {
   const { clock, asked, take } = scene();
   const first = await take({ handOff: { within: 50 } });
