@@ -40,7 +40,7 @@ const RULES: Readonly<Record<Kind, Readonly<Record<Kind, 'enter' | 'deadlock' | 
 export class Frame {
   readonly #space: Space;
   readonly #lease: HeldLease;
-  readonly #parent: Frame | undefined;
+  #parent: Frame | undefined;
   readonly #children = new Line<Wish>();
   #ended = false;
 
@@ -55,8 +55,8 @@ export class Frame {
    * @throws LockError `LOCK_DEADLOCK`
    */
   static around(space: Space, key: string, seats: Seats): Frame | undefined {
-    for (let frame = frames.getStore(); frame; frame = frame.#parent) {
-      if (frame.#over || frame.#space !== space || frame.#lease.key !== key) continue;
+    for (let frame = frames.getStore(); frame; frame = frame.#outer) {
+      if (frame.over || frame.#space !== space || frame.#lease.key !== key) continue;
       const rule = RULES[kindOf(frame.#lease.hold.claim)][kindOf(seats)];
       if (rule === 'enter') return frame;
       if (rule === 'deadlock') throw deadlock(key, space.engine.backend.name);
@@ -64,8 +64,14 @@ export class Frame {
     return undefined;
   }
 
+  /** The nearest that is not over: a task that goes on from inside, again and again, must not keep all it has been in. */
+  get #outer(): Frame | undefined {
+    while (this.#parent?.over) this.#parent = this.#parent.#parent;
+    return this.#parent;
+  }
+
   /** Its function has ended, or gave the hold back itself. */
-  get #over(): boolean {
+  get over(): boolean {
     return this.#ended || this.#lease.hold.users === 0;
   }
 

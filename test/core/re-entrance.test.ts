@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks } from '../../src/index.ts';
@@ -105,4 +107,21 @@ test('closing rejects who waits for a turn inside', async () => {
   void locks.close();
   await clock.advance(10);
   expect(await Promise.race([waiting, clock.advance(100)])).toMatchObject({ code: 'LOCK_LOST' });
+});
+
+test('a task that starts its next turn from inside the lock keeps none of the turns before', async () => {
+  const lock = createLocks(memory()).mutex('task');
+  const leases: WeakRef<object>[] = [];
+  await new Promise<void>((done) => {
+    const turn = (): void =>
+      void lock.run((lease) => {
+        leases.push(new WeakRef(lease));
+        if (leases.length < 50) setImmediate(turn);
+        else done();
+      });
+    turn();
+  });
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  expect(leases.filter((lease) => lease.deref()).length, 'of 50').toBeLessThan(10);
 });
