@@ -8,7 +8,7 @@ import type { Terms } from './options.ts';
 import { pauseAfter } from './pause.ts';
 import type { Wish } from './wish.ts';
 
-/** How long a waiter outlives an engine that does not answer, ms; and refusals for lateness that are no trouble yet. */
+/** How long a waiter outlives an engine that does not answer, ms; and refusals for lateness in a row that are no trouble yet. */
 const TROUBLE = 10_000;
 const LESSONS = 3;
 
@@ -112,6 +112,7 @@ export class Place {
         throw new Error(`every request came later than ${this.claim.within} ms`);
       }
       this.#sound = sent;
+      this.#lessons = 0;
       this.trouble = undefined;
       const silence = Math.min(this.claim.ttl, PLACE_TTL);
       // The id may have been admitted and have lapsed unheard, so that this is another place in its name: mail for the first

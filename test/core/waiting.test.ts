@@ -177,6 +177,20 @@ test('to look at an engine, to check it or to evict has an end, and says that th
   await forced;
 });
 
+test('a waiter that now and then comes too late, over a long wait, is no trouble of the engine', async () => {
+  for (let wait = 8_000; wait <= 12_000; wait += 500) {
+    let asked = 0;
+    const { clock, locks } = scene({ wakes: 'never' }, () => ({
+      attempt: async () => (++asked % 2 === 0 ? { granted: false, late: true } : { granted: false, retryAfter: 2_000 }),
+    }));
+    const over = expect(locks.mutex('key').acquire({ wait, spin: { pause: 1_000 } })).rejects.toMatchObject({
+      code: 'LOCK_TIMEOUT',
+    });
+    await clock.advance(13_000);
+    await over;
+  }
+});
+
 /** A waiter on an engine whose answers and mails are the test's. */
 function waiterOf(ttl: number) {
   let wake: ((grant?: Grant) => void) | undefined;
