@@ -56,7 +56,7 @@ export class Session {
     const [row] = (await this.#run(sql.getLock, { wait: `${seconds}`, notAfter })) as Row[];
     this.#table.time.learn(Number(row!.now));
     const got = row!.got === null ? undefined : Number(row!.got);
-    if (got === undefined) throw new Error('GET_LOCK was interrupted');
+    if (got === undefined) throw this.#failed('GET_LOCK was interrupted');
     if (got !== 1) return got < 0 ? 'late' : undefined;
     const ticket = (await this.#ticket(atLeast)) ?? (await this.#firstTicket(atLeast));
     if (this.#ended) throw new Error('the connection has ended');
@@ -126,8 +126,13 @@ export class Session {
   async #firstTicket(atLeast: bigint): Promise<bigint> {
     await this.#run(sql.create);
     const ticket = await this.#ticket(atLeast);
-    if (ticket === undefined) throw new Error('the row of the tickets vanished');
+    if (ticket === undefined) throw this.#failed('the row of the tickets vanished');
     return ticket;
+  }
+
+  #failed(message: string): Error {
+    this.#end();
+    return new Error(message);
   }
 
   async #run(text: string, values: Values = {}): Promise<unknown> {

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { startMariadb } from '../../kit/mariadb.ts';
 import { startProxy } from '../../kit/proxy.ts';
 import { describeConformance, describeOn } from '../../kit/suite.ts';
-import { until } from '../../kit/wait.ts';
+import { bounded, until } from '../../kit/wait.ts';
 import { claimOf, median } from './claims.ts';
 import { useMariadb } from './server.ts';
 import { subject } from './subject.ts';
@@ -69,6 +69,30 @@ describeOn('mysql', 'mysqlNamed', () => {
     await until('the server waits no more', async () => !(await waits()), 2_000);
     await holder.release(claim);
     expect(await isFree('left')).toBe(true);
+  });
+
+  test('a wait that the server interrupts keeps no connection of the pool', async () => {
+    const [holder, waiter] = [named(), named(1)];
+    expect(await holder.attempt(claimOf('interrupted'))).toMatchObject({ granted: true });
+    const woken = Promise.withResolvers<void>();
+    await waiter.watch!(claimOf('interrupted'), () => woken.resolve());
+    const waiting = async () => (await sessions()).find(({ info }) => /GET_LOCK/.test(info ?? ''));
+    await until('the server waits', async () => (await waiting()) !== undefined);
+    await mariadb.pool().query(`KILL QUERY ${(await waiting())!.id}`);
+    await bounded('the wake', woken.promise);
+    expect(await bounded('a connection', waiter.attempt(claimOf('other')))).toMatchObject({ granted: true });
+  });
+
+  test('a lock is not kept where there is no ticket for it, since somebody emptied the table', async () => {
+    const table = 'emptied';
+    const [holder, next] = [1, 2].map(() => mysqlNamed(mariadb.pool({ connectionLimit: 1 }), { table }));
+    open.push(holder!, next!);
+    const first = claimOf('before');
+    await holder!.attempt(first);
+    await holder!.release(first);
+    await mariadb.pool().query(`DELETE FROM ${table}`);
+    await expect(holder!.attempt(claimOf('emptied'))).rejects.toThrow(/ticket/);
+    await until('others can have it', async () => (await next!.attempt(claimOf('emptied'))).granted);
   });
 
   test("the wait is the server's, not a poll's", async () => {
