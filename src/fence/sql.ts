@@ -1,7 +1,7 @@
 import { invalid } from '../core/errors.ts';
 import { checkKey } from '../core/key.ts';
 import { type DialectName, dialectOf } from '../transaction/dialect.ts';
-import { changedBy, type Query, rowsOf, Text } from '../transaction/query.ts';
+import { changedBy, made, type Query, rowsOf, Text } from '../transaction/query.ts';
 import { checkToken, type Fence, fenced } from './fence.ts';
 
 export interface SqlFenceOptions {
@@ -60,7 +60,7 @@ export function sqlFence(query: Query, resource: string, options: SqlFenceOption
       if (!(await raised(token, run))) throw fenced(resource, token);
     },
     async setup() {
-      await query(`CREATE TABLE IF NOT EXISTS ${quoted} (${TABLES[name]})`, []);
+      await made(query(`CREATE TABLE IF NOT EXISTS ${quoted} (${TABLES[name]})`, []));
     },
   };
 }

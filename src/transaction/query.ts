@@ -67,6 +67,24 @@ export class Text {
   }
 }
 
+export function coded(error: unknown, codes: readonly string[]): boolean {
+  const { code, errno } = (error ?? {}) as { code?: unknown; errno?: unknown };
+  return codes.includes(`${errno}`) || codes.includes(`${code}`);
+}
+
+/**
+ * What is there already. MySQL has no IF NOT EXISTS for an index (1061); that of PostgreSQL looks only at the start, and then
+ * trips over whoever makes the same at that moment, in one of three ways.
+ */
+const THERE = ['1061', '42P07', '42710', '23505'];
+
+/** A table or index is there afterwards, whoever made it. */
+export async function made(creation: Promise<unknown>): Promise<void> {
+  await creation.catch((error: unknown) => {
+    if (!coded(error, THERE)) throw error;
+  });
+}
+
 /** What the server's word for it is in ours; other errors stay as they are. */
 export function mapped(error: unknown, dialect: Dialect, backend: DialectName, what: string): unknown {
   const { code, errno } = (error ?? {}) as { code?: string; errno?: number };

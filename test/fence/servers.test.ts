@@ -224,6 +224,14 @@ for (const [dialect, start, open] of DATABASES) {
     test('refuses whatever is older than the newest token it saw', () =>
       keepsTheNewest((resource) => sqlFence(database.query, resource, { dialect })));
 
+    test('many processes may set it up at once', async () => {
+      for (let n = 0; n < 5; n++) {
+        const fence = sqlFence(database.query, 'any', { dialect, table: `fences_${n}` });
+        await Promise.all(Array.from({ length: 8 }, () => fence.setup()));
+        await fence.claim(1n);
+      }
+    });
+
     test('claimed inside a transaction, lets nobody newer in before the commit', async () => {
       const fence = sqlFence(database.query, 'account', { dialect });
       await fence.claim(1n);

@@ -9,7 +9,7 @@ import { mariadbTransactions, postgresTransactions } from './stores.ts';
 
 async function sells(options: SqlStockOptions): Promise<void> {
   const store = sqlStock(options);
-  await store.setup();
+  await Promise.all([1, 2, 3, 4].map(() => store.setup())); // as processes do that begin together
   await store.setup();
   const stock = createStock(store);
   const phones = await stock.create('phone', { units: 3, segments: 2 });

@@ -1,5 +1,5 @@
 import { type DialectName, dialectOf } from '../../transaction/dialect.ts';
-import { type Query, rowsOf, Text } from '../../transaction/query.ts';
+import { coded, made, type Query, rowsOf, Text } from '../../transaction/query.ts';
 import type { StockStore } from '../store.ts';
 import { type Conversation, DIALECTS, Statements } from './statements.ts';
 
@@ -23,14 +23,6 @@ export interface SqlStock extends StockStore {
 /** The database ended the transaction in favour of another, and nothing was done: it can be begun anew. */
 const AGAIN = ['1213', '40P01', '40001'];
 const TRIES = 10;
-
-/** An index that is there already: 1061 of MySQL, 42P07 of PostgreSQL. */
-const THERE = ['1061', '42P07'];
-
-const coded = (error: unknown, codes: readonly string[]): boolean => {
-  const { code, errno } = (error ?? {}) as { code?: unknown; errno?: unknown };
-  return codes.includes(`${errno}`) || codes.includes(`${code}`);
-};
 
 /**
  * In PostgreSQL, MySQL 8 or MariaDB: each step is one transaction that locks its segment's row.
@@ -65,9 +57,7 @@ export function sqlStock({ dialect, transaction, tables = 'holdfast_stock' }: Sq
     async setup() {
       for (const sql of statements.setup()) {
         // Each by itself: on PostgreSQL a failed statement spoils its transaction.
-        await transaction((query) => query(sql, [])).catch((error: unknown) => {
-          if (!coded(error, THERE)) throw error;
-        });
+        await made(transaction((query) => query(sql, [])));
       }
     },
     layout: (product) => within(() => statements.layout(product)),
