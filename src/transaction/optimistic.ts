@@ -53,10 +53,13 @@ export async function changeRow<V extends number | bigint>(
 
 const next = (version: number | bigint): number | bigint => (typeof version === 'bigint' ? version + 1n : version + 1);
 
+/** ms that a pause does not grow beyond. */
+const LONGEST_PAUSE = 1_000;
+
 export interface RetryOptions {
   /** Tries in all, 1 to 100. Default 5. */
   readonly attempts?: number;
-  /** ms of the longest first pause, doubled with each try; the pause itself is random below it. Default 20. */
+  /** ms of the longest first pause, doubled with each try up to a second; the pause itself is random below it. Default 20. */
   readonly pause?: number;
   readonly signal?: AbortSignal;
   /** Time and randomness; the machine's by default. */
@@ -86,7 +89,8 @@ export async function retryStale<T>(
       if (!isOvertaken(error)) throw error;
       cause = error;
     }
-    if (attempt < attempts) await sleep(clock, clock.random() * pause * 2 ** (attempt - 1), signal);
+    const longest = Math.min(pause * 2 ** (attempt - 1), Math.max(pause, LONGEST_PAUSE));
+    if (attempt < attempts && !signal?.aborted) await sleep(clock, clock.random() * longest, signal);
   }
   throw new LockError('LOCK_TIMEOUT', `the row changed ${attempts} times before it could be written: try again later`, {
     cause,

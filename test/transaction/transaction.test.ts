@@ -1,6 +1,7 @@
 import { createPool, type Pool, type PoolConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
 import {
   changeRow,
   type DialectName,
@@ -15,6 +16,7 @@ import { startMariadb } from '../kit/mariadb.ts';
 import { startPostgres } from '../kit/postgres.ts';
 import type { Server } from '../kit/server.ts';
 import { describeOn } from '../kit/suite.ts';
+import { bounded } from '../kit/wait.ts';
 
 /** A pool of a driver, as a caller would use it. */
 interface Database {
@@ -284,6 +286,31 @@ describe('retryStale', () => {
     for (const pause of [Number.NaN, -1]) {
       await expect(retryStale(async () => STALE, { pause })).rejects.toMatchObject({ code: 'LOCK_INVALID' });
     }
+  });
+
+  test('its pauses do not grow for ever', async () => {
+    const pauses: number[] = [];
+    const after: Clock['after'] = (ms, fn) => {
+      pauses.push(ms);
+      return systemClock.after(0, fn);
+    };
+    const clock: Clock = { ...systemClock, after, random: () => 1 };
+    await expect(retryStale(async () => STALE, { attempts: 30, clock })).rejects.toMatchObject({
+      code: 'LOCK_TIMEOUT',
+    });
+    expect(pauses.slice(0, 3)).toEqual([20, 40, 80]);
+    expect(Math.max(...pauses)).toBe(1_000);
+  });
+
+  test('a signal that comes while it is tried ends the pause before it begins', async () => {
+    const controller = new AbortController();
+    const stale = async (): Promise<typeof STALE> => {
+      controller.abort();
+      return STALE;
+    };
+    const clock: Clock = { ...systemClock, random: () => 0.9 };
+    const tried = retryStale(stale, { pause: 60_000, signal: controller.signal, clock });
+    await expect(bounded('the end', tried, 2_000)).rejects.toMatchObject({ code: 'LOCK_ABORTED' });
   });
 
   test("throws what is not staleness at once, and stops for the caller's signal", async () => {
