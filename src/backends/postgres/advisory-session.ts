@@ -22,7 +22,7 @@ export interface Requirements {
  */
 export async function openAdvisory(dial: Dial, clock: Clock, time: ServerTime, need: Requirements): ReturnType<Opener> {
   const asked = 'opening a session';
-  const session = await Session.open(dial, clock).catch((error) => {
+  const session = await Session.open(dial, clock, need.sessionPooler).catch((error) => {
     throw refusal(error, need.backend, asked);
   });
   try {

@@ -17,10 +17,13 @@ const SETTINGS: Readonly<Record<string, string>> = {
   tcp_keepalives_interval: '2',
   tcp_keepalives_count: '3',
   tcp_user_timeout: '11000',
-  client_connection_check_interval: '5000',
 };
-const CONFIGURE =
-  'SELECT set_config(w.name, w.value, false) FROM json_each_text($1::json) AS w(name, value) JOIN pg_settings USING (name)';
+/** Refused where the platform cannot tell, as on Windows: https://www.postgresql.org/docs/current/runtime-config-connection.html */
+const CHECKS: typeof SETTINGS = { client_connection_check_interval: '5000' };
+/** $2: which process is ours; null: whichever it is. What a pooler has in between is another client's in a moment. */
+const CONFIGURE = `SELECT set_config(w.name, w.value, false)
+  FROM json_each_text($1::json) AS w(name, value) JOIN pg_settings USING (name)
+  WHERE pg_backend_pid() = coalesce($2::int, pg_backend_pid())`;
 
 /** A connection of our own that is looked after: it ends when the server ends it, and when the server stops answering. */
 export class Session {
@@ -39,7 +42,8 @@ export class Session {
     client.on('end', () => this.cut());
   }
 
-  static async open(dial: Dial, clock: Clock): Promise<Session> {
+  /** @param pooled whole sessions are pooled in between: what the server's has set is ours, too */
+  static async open(dial: Dial, clock: Clock, pooled = false): Promise<Session> {
     const client = dial();
     const session = new Session(client, clock);
     const late = clock.after(PATIENCE, () => session.cut());
@@ -50,7 +54,9 @@ export class Session {
       });
       await Promise.race([client.connect(), cut]);
       client.unref?.();
-      await session.query(CONFIGURE, [JSON.stringify(SETTINGS)]);
+      const ours = pooled ? null : session.processId;
+      await session.query(CONFIGURE, [JSON.stringify(SETTINGS), ours]);
+      await session.query(CONFIGURE, [JSON.stringify(CHECKS), ours]).catch(() => {});
     } catch (error) {
       session.cut();
       throw error;

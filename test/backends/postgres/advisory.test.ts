@@ -170,6 +170,20 @@ describeOn('postgres', 'advisory locks', () => {
     await Promise.all([holder.close(), waiting.close()]);
   });
 
+  test('a server that cannot look whether its client is still there will do', async () => {
+    const config = { connectionString: database.server.url, options: '-c search_path=windows,pg_catalog' };
+    await database.sql(`CREATE SCHEMA windows;
+      CREATE FUNCTION windows.set_config(name text, value text, local bool) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+        IF name = 'client_connection_check_interval' THEN
+          RAISE invalid_parameter_value USING MESSAGE = 'it must be set to 0 on this platform';
+        END IF;
+        RETURN pg_catalog.set_config(name, value, local);
+      END $$`);
+    const backend = await open({ connect: () => new pg.Client(config) });
+    expect(await backend.attempt(claimOf(fresh()))).toMatchObject({ granted: true });
+    await backend.close();
+  });
+
   test('a transaction pooler is noticed and refused', async () => {
     const behind = await open({ connect: () => new EveryStatementElsewhere(database.server.url) });
     await expect(behind.attempt(claimOf(fresh()))).rejects.toMatchObject({
@@ -211,7 +225,8 @@ class EveryStatementElsewhere implements PgClient {
 /** A session whose process happens to have a certain number. */
 class Numbered extends pg.Client {
   constructor(url: string, number: number) {
-    super(url);
+    // Settings are made where the server knows its own number; this one has another.
+    super({ connectionString: url, options: '-c client_connection_check_interval=1s' });
     const query = this.query.bind(this) as (asked: PgQuery) => ReturnType<PgClient['query']>;
     const numbered = async (asked: PgQuery) => {
       const { rows } = await query(asked);

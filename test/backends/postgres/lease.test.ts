@@ -239,6 +239,29 @@ describeOn('postgres', 'the line in a table', () => {
     await proxy[Symbol.asyncDispose]();
   });
 
+  test('behind a pooler, the limits of a session that others will get are left as they are', async () => {
+    const shared = new pg.Client({ connectionString: database.server.url, options: '-c statement_timeout=7s' });
+    await shared.connect();
+    const pooled = (): PgClient => ({
+      processID: 1, // a pooler makes up the number that it tells
+      connect: async () => {},
+      query: (asked) => shared.query(asked),
+      on: (event, listener) => shared.on(event as 'end', listener as () => void),
+      end: async () => {},
+    });
+    const backend = await open({ connect: pooled });
+    const [holder, waiter] = [claimOf(fresh()), claimOf('')];
+    const second = { ...waiter, key: holder.key };
+    await backend.attempt(holder);
+    await using _ = await backend.watch!(second, () => {});
+    const before = await listening();
+    expect(await backend.attempt(second)).toMatchObject({ granted: false, ahead: 1 });
+    await until('it listens', async () => (await listening()) > before);
+    expect((await shared.query('SHOW statement_timeout')).rows).toEqual([{ statement_timeout: '7s' }]);
+    await backend.close();
+    await shared.end();
+  });
+
   test('a session on which LISTEN failed is ended', async () => {
     const proxy = await startProxy(database.server.port);
     const connect = () => {
