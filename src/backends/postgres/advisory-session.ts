@@ -27,12 +27,10 @@ export async function openAdvisory(dial: Dial, clock: Clock, time: ServerTime, n
   });
   try {
     const probe = BigInt.asIntN(64, BigInt(`0x${clock.id().slice(0, 16)}`)).toString();
-    const [before] = await session.query(advisoryLook, [probe]);
+    const [before] = await session.query(advisoryLook, [probe, session.own]);
     time.heard(Number(before!.server_time));
     const [after] = await session.query(advisoryKept, [probe]);
-    // A pooler makes up the process id that it tells its clients, and a transaction pooler may give every statement another.
-    const foreign = session.processId !== undefined && session.processId !== before!.pid;
-    if (after!.kept !== true || before!.pid !== after!.pid || (foreign && !need.sessionPooler)) {
+    if (after!.kept !== true || before!.pid !== after!.pid) {
       throw unavailable(
         need.backend,
         'the connection goes through a pooler, which would leave locks behind on sessions of others; give `connect` a direct connection, or pooler: "session" if it pools whole sessions',

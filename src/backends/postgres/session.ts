@@ -20,7 +20,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 /** Refused where the platform cannot tell, as on Windows: https://www.postgresql.org/docs/current/runtime-config-connection.html */
 const CHECKS: typeof SETTINGS = { client_connection_check_interval: '5000' };
-/** $2: which process is ours; null: whichever it is. What a pooler has in between is another client's in a moment. */
+/** $2: the process it has to be, or null. That of a pooler in between is another client's in a moment. */
 const CONFIGURE = `SELECT set_config(w.name, w.value, false)
   FROM json_each_text($1::json) AS w(name, value) JOIN pg_settings USING (name)
   WHERE pg_backend_pid() = coalesce($2::int, pg_backend_pid())`;
@@ -29,23 +29,25 @@ const CONFIGURE = `SELECT set_config(w.name, w.value, false)
 export class Session {
   readonly #client: PgClient;
   readonly #clock: Clock;
+  readonly #pooled: boolean;
   readonly #ended = new AbortController();
   #working = 0;
   #last: Promise<unknown> = Promise.resolve();
   #ping: Cancel = () => {};
 
-  private constructor(client: PgClient, clock: Clock) {
+  private constructor(client: PgClient, clock: Clock, pooled: boolean) {
     this.#client = client;
     this.#clock = clock;
+    this.#pooled = pooled;
     // pg tells of an ended connection by either, and throws where nobody listens.
     client.on('error', () => this.cut());
     client.on('end', () => this.cut());
   }
 
-  /** @param pooled whole sessions are pooled in between: what the server's has set is ours, too */
+  /** @param pooled a pooler in between is known to pool whole sessions */
   static async open(dial: Dial, clock: Clock, pooled = false): Promise<Session> {
     const client = dial();
-    const session = new Session(client, clock);
+    const session = new Session(client, clock, pooled);
     const late = clock.after(PATIENCE, () => session.cut());
     try {
       // Raced, for pg never settles a connect that was ended meanwhile.
@@ -54,9 +56,8 @@ export class Session {
       });
       await Promise.race([client.connect(), cut]);
       client.unref?.();
-      const ours = pooled ? null : session.processId;
-      await session.query(CONFIGURE, [JSON.stringify(SETTINGS), ours]);
-      await session.query(CONFIGURE, [JSON.stringify(CHECKS), ours]).catch(() => {});
+      await session.query(CONFIGURE, [JSON.stringify(SETTINGS), session.own]);
+      await session.query(CONFIGURE, [JSON.stringify(CHECKS), session.own]).catch(() => {});
     } catch (error) {
       session.cut();
       throw error;
@@ -72,9 +73,12 @@ export class Session {
     return this.#ended.signal;
   }
 
-  /** The server's process, as it or a pooler in between told when the connection was made. */
-  get processId(): number | undefined {
-    return this.#client.processID ?? undefined;
+  /**
+   * The server's process that every statement has to come to; null where it is not told. A pooler makes up the number that it
+   * tells, and a transaction pooler may give every statement another process.
+   */
+  get own(): number | null {
+    return this.#pooled ? null : (this.#client.processID ?? null);
   }
 
   onNotification(hear: (mail: { readonly channel: string; readonly payload?: string }) => void): void {

@@ -55,9 +55,10 @@ SELECT pg_backend_pid() AS pid, (SELECT count(*) FROM pg_locks WHERE locktype = 
        AND pg_advisory_unlock($1::bigint) AS kept`;
 
 export const advisoryLook: string = `-- What a new session is, and takes a lock on it that advisory-kept looks for.
---   $1  a random number
+--   $1  a random number    $2  the process it has to be, or null: on a pooler's session the lock would stay
 SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS replica,
-       (SELECT extract(epoch FROM backend_start)::text FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS started, pg_advisory_lock($1::bigint) IS NOT NULL AS locked,
+       (SELECT extract(epoch FROM backend_start)::text FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS started,
+       CASE WHEN pg_backend_pid() = coalesce($2::int, pg_backend_pid()) THEN pg_advisory_lock($1::bigint) IS NOT NULL END AS locked,
        (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS server_time`;
 
 export const advisorySetup: string = `-- Where the tokens of advisory locks come from. Run once per schema and prefix; safe to run again and by many at once.
