@@ -47,5 +47,6 @@ export async function startPostgres(settings: PostgresSettings = {}): Promise<Se
     // SIGTERM waits for the clients to go. SIGKILL would leave its shared memory behind.
     stopSignal: 'SIGINT',
     endSignal: 'SIGQUIT',
+    tooSoon: /pre-existing shared memory block/,
   });
 }

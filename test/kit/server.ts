@@ -23,6 +23,8 @@ export interface ServerPlan {
   /** How the end of a test ends it. Default SIGKILL: nothing is worth keeping. */
   readonly endSignal?: NodeJS.Signals;
   readonly account?: Account;
+  /** What it prints when it comes back before the last children of the one before have gone: it is started again then. */
+  readonly tooSoon?: RegExp;
 }
 
 /** One server of our own on loopback, in a folder of its own. */
@@ -75,6 +77,7 @@ export class Server implements AsyncDisposable {
     let ended: string | undefined;
     try {
       const answers = async (): Promise<boolean> => {
+        if (this.#child.end !== undefined && this.#plan.tooSoon?.test(this.output)) this.#spawn();
         ended = this.#child.end;
         return ended !== undefined || (await this.#plan.ready());
       };
