@@ -12,7 +12,7 @@ export interface CallbackPool {
 interface CallbackConnection {
   readonly threadId: number | null;
   // biome-ignore lint/suspicious/noExplicitAny: as above
-  execute(sql: string, values: any, done: Done): unknown;
+  execute(statement: any, done: Done): unknown;
   query(sql: string, done: Done): unknown;
   release(): void;
   destroy(): void;
@@ -31,6 +31,9 @@ export interface Header {
 export type Row = Readonly<Record<string, unknown>>;
 export type Value = string | Buffer;
 
+/** How rows come: whatever the pool's own queries get. */
+const ROWS = { rowsAsArray: false, nestTables: false, typeCast: true };
+
 /** One of the pool's connections. By callbacks: mysql2's promises make an error, with its stack, for each answer to come. */
 export class Connection {
   readonly #core: CallbackConnection;
@@ -46,7 +49,7 @@ export class Connection {
   /** Rows, or a header. */
   execute(sql: string, values: readonly Value[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      this.#core.execute(sql, values, (error, result) => (error ? reject(error) : resolve(result)));
+      this.#core.execute({ sql, values, ...ROWS }, (error, result) => (error ? reject(error) : resolve(result)));
     });
   }
 

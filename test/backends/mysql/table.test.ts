@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { mysql, mysqlNamed } from '../../../src/backends/mysql/index.ts';
 import type { Grant } from '../../../src/core/backend.ts';
+import { createLocks } from '../../../src/index.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { until } from '../../kit/wait.ts';
 import { claimOf } from './claims.ts';
@@ -171,6 +172,18 @@ describeOn('mysql', 'the table of mysql', () => {
       expect(await backend.release(claim)).toMatchObject({ freed: true });
       await backend.close();
     }
+  });
+
+  test.each([
+    { rowsAsArray: true },
+    { nestTables: true as const },
+    { typeCast: false },
+    { supportBigNumbers: true, bigNumberStrings: true, decimalNumbers: true, dateStrings: true },
+    { namedPlaceholders: true, multipleStatements: true },
+  ])('a pool whose own rows come as %o will do', async (options) => {
+    const locks = createLocks(mysql(mariadb.pool(options)));
+    await locks.mutex('formed').run(async () => {});
+    await locks.close();
   });
 
   test('bad names of tables and prefixes are refused before anything is sent', () => {
