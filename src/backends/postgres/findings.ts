@@ -48,7 +48,7 @@ const JUDGES: readonly Judge[] = [
     advice: 'Set synchronous_standby_names if locks must survive a fail-over.',
   },
   {
-    when: ({ isolation }) => isolation !== 'read committed',
+    when: ({ isolation }) => isolation === 'repeatable read' || isolation === 'serializable',
     severity: 'info',
     code: 'isolation',
     message:

@@ -37,10 +37,10 @@ export class Server {
     }
   }
 
-  /** Several statements without values, in one transaction. */
+  /** Several statements without values, in one transaction, each of which sees what others have done before it. */
   async script(text: string, asked: string): Promise<void> {
     try {
-      await this.#pool.query({ text });
+      await this.#pool.query({ text: `SET TRANSACTION ISOLATION LEVEL READ COMMITTED;\n${text}` });
     } catch (error) {
       throw refusal(error, this.#backend, asked);
     }

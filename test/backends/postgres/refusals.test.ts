@@ -41,8 +41,9 @@ describeOn('postgres', 'what PostgreSQL cannot do is refused in words', () => {
       expect(await failure({}, { database: 'nowhere' })).toEqual(unavailable(/database does not exist/));
     });
     test(`${make.name}: set up by many at once`, async () => {
+      const config = { options: '-c default_transaction_isolation=repeatable\\ read' };
       const backends = await Promise.all(
-        Array.from({ length: 8 }, () => database.open((pool) => make(pool, { prefix: 'crowd' }))),
+        Array.from({ length: 8 }, () => database.open((pool) => make(pool, { prefix: 'crowd' }), config)),
       );
       const answers = await Promise.all(backends.map((backend, n) => backend.attempt(claimOf(`key ${n}`))));
       expect(answers.map(({ granted }) => granted)).toEqual(backends.map(() => true));
@@ -69,6 +70,19 @@ describeOn('postgres', 'what PostgreSQL cannot do is refused in words', () => {
       await backend.close();
     });
   }
+
+  test('set up by many at once, it has one row for all', async () => {
+    const rows = await database.sql('SELECT format FROM crowd_meta');
+    expect(rows).toHaveLength(1);
+  });
+
+  test('a level at which nothing is sent again is not warned of', async () => {
+    const backend = await database.open((pool) => postgres(pool), {
+      options: '-c default_transaction_isolation=read\\ uncommitted', // which PostgreSQL takes for READ COMMITTED
+    });
+    expect((await backend.check!()).map(({ code }) => code)).not.toContain('isolation');
+    await backend.close();
+  });
 
   test('a format from another time is not touched', async () => {
     const first = await database.open((pool) => postgres(pool, { prefix: 'later' }));
