@@ -86,7 +86,9 @@ export class AdvisoryWait {
   /** Does something with the session that waits, from another one: a row if it is there. */
   #there(act: string): Promise<Row[]> {
     const { pid, started } = this.#desk;
-    const where = 'pid = $1 AND extract(epoch FROM backend_start)::text = $2';
+    // A role that is not the one it logged in as may not see when a session began; the server's start has to do then.
+    const began = 'coalesce(backend_start, pg_postmaster_start_time())';
+    const where = `pid = $1 AND extract(epoch FROM ${began})::text = $2`;
     return this.#sessions.query(`SELECT ${act} FROM pg_stat_activity WHERE ${where}`, [pid, started]);
   }
 

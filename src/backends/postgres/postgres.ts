@@ -95,9 +95,9 @@ class Postgres implements PostgresBackend {
     this.#create = setup === 'auto';
     this.notes = notesOf(this.#server, this.#named, this.#create);
     this.#statement = {
-      attempt: this.#named(`SELECT {attempt}(${claimFrom(1)}) AS answer`),
+      attempt: this.#named(`SELECT {attempt}(${claimFrom(1)})::text AS answer`),
       release: this.#named('SELECT {release}($1, $2) AS freed'),
-      exchange: this.#named(`SELECT {exchange}($1, $2, ${claimFrom(3)}) AS answer`),
+      exchange: this.#named(`SELECT {exchange}($1, $2, ${claimFrom(3)})::text AS answer`),
       renew: this.#named('SELECT {renew}($1) AS n'),
       inspect: this.#named(inspect),
       evict: this.#named(evict),
@@ -135,7 +135,7 @@ class Postgres implements PostgresBackend {
     await this.#open();
     const asked = claims.map(({ key, id, ttl }) => ({ key: Buffer.from(key).toString('hex'), id, ttl }));
     const rows = await this.#server.send(this.#statement.renew, [JSON.stringify(asked)], 'a renewal');
-    const good = new Set(rows.map(({ n }) => n));
+    const good = new Set(rows.map(({ n }) => Number(n)));
     return claims.map(({ ttl }, index) => (good.has(index + 1) ? { validFor: ttl } : 'gone'));
   }
 
@@ -231,7 +231,7 @@ class Postgres implements PostgresBackend {
   }
 }
 
-/** A row asked for as one value costs half of what its columns would; none of these needs quotes. */
+/** A row asked for as one value, as text however the pool takes rows, costs half of what its columns would; none needs quotes. */
 const fieldsOf = ({ answer }: Row): string[] => String(answer).slice(1, -1).split(',');
 
 const standing = (row: Row): Standing => ({

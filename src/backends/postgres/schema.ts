@@ -26,7 +26,7 @@ export async function open(server: Server, named: (script: string) => string, cr
     return look();
   });
   const { format, version, replica, server_time } = rows[0] ?? {};
-  if (format !== FORMAT) {
+  if (Number(format) !== FORMAT) {
     throw unavailable(
       'postgres',
       `the tables have format ${format ?? 'none'}, this version of holdfast knows ${FORMAT}; run the same version everywhere, or use another prefix`,

@@ -40,7 +40,7 @@ export const advisoryAttempt: string = `-- Takes a session lock if it is free; t
 --   $1  the lock    $2  least token, or null    $3  server's time (ms since 1970) after which it must not be taken, or null
 --   {try} is pg_try_advisory_lock or pg_try_advisory_lock_shared
 -- Gives \`ticket\`, null when refused; \`late\`; \`server_time\`, ms since 1970.
-SELECT late, server_time, CASE WHEN NOT late AND {try}($1::bigint) THEN {token}($2::bigint)::text END AS ticket
+SELECT late, server_time::text, CASE WHEN NOT late AND {try}($1::bigint) THEN {token}($2::bigint)::text END AS ticket
 FROM (
   -- OFFSET 0 keeps the planner from reading the clock once for each use.
   SELECT server_time, server_time > coalesce($3::float8, 'infinity') AS late
@@ -57,9 +57,10 @@ SELECT pg_backend_pid() AS pid, (SELECT count(*) FROM pg_locks WHERE locktype = 
 export const advisoryLook: string = `-- What a new session is, and takes a lock on it that advisory-kept looks for.
 --   $1  a random number    $2  the process it has to be, or null: on a pooler's session the lock would stay
 SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS replica,
-       (SELECT extract(epoch FROM backend_start)::text FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS started,
+       (SELECT extract(epoch FROM coalesce(backend_start, pg_postmaster_start_time()))::text
+          FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS started,
        CASE WHEN pg_backend_pid() = coalesce($2::int, pg_backend_pid()) THEN pg_advisory_lock($1::bigint) IS NOT NULL END AS locked,
-       (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS server_time`;
+       (extract(epoch FROM clock_timestamp()) * 1000)::text AS server_time`;
 
 export const advisorySetup: string = `-- Where the tokens of advisory locks come from. Run once per schema and prefix; safe to run again and by many at once.
 SELECT pg_advisory_xact_lock(hashtextextended('{tokens}', 0));
@@ -400,9 +401,9 @@ BEGIN
 END
 $holdfast$;`;
 
-export const state: string = `-- Whether this is set up for us, and what time it is there.
+export const state: string = `-- Whether this is set up for us, and what time it is there; as text, for pg misreads times where its pool is \`binary\`.
 SELECT format, current_setting('server_version_num')::int AS version, pg_is_in_recovery() AS replica,
-       (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS server_time
+       (extract(epoch FROM clock_timestamp()) * 1000)::text AS server_time
 FROM {meta}`;
 
 export const sweep: string = `-- Removes what nobody asks about any more: lapsed claims, and keys that are not in use. One process at a time.

@@ -144,6 +144,24 @@ describeOn('postgres', 'advisory locks', () => {
     await bounded('the close', backend.close());
   });
 
+  test('a wait goes on for as long as it takes, also in a role that may not see when its sessions began', async () => {
+    await database.sql(`CREATE ROLE owner; GRANT USAGE, CREATE ON SCHEMA public TO owner;
+      CREATE ROLE hired LOGIN IN ROLE owner; ALTER ROLE hired SET role = owner`);
+    const hasty: Clock = { ...systemClock, after: (ms, fn, background) => systemClock.after(ms / 50, fn, background) };
+    const [options, config] = [{ prefix: 'hired' }, { user: 'hired' }];
+    const [holding, waiting] = [await open(options, config), await open({ ...options, clock: hasty }, config)];
+    const [claim, waiter] = [claimOf(fresh()), claimOf('')];
+    const second = { ...waiter, key: claim.key };
+    expect(await holding.attempt(claim)).toMatchObject({ granted: true });
+    expect(await waiting.attempt(second)).toMatchObject({ granted: false });
+    const granted = Promise.withResolvers<unknown>();
+    await waiting.watch!(second, (grant) => granted.resolve(grant));
+    await new Promise((resolve) => setTimeout(resolve, 600)); // two looks at whether it is still there
+    await holding.release(claim);
+    expect(await bounded('the grant', granted.promise)).toMatchObject({ granted: true });
+    await Promise.all([holding.close(), waiting.close()]);
+  });
+
   test('a wait on a server that was left is given up, and no session of the next one with the same number is hurt', async () => {
     await using left = await Database.start({});
     const key = fresh();

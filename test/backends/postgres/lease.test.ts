@@ -7,6 +7,7 @@ import {
   type PostgresBackend,
   type PostgresOptions,
   postgres,
+  postgresAdvisory,
 } from '../../../src/backends/postgres/index.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { createLocks } from '../../../src/index.ts';
@@ -318,6 +319,30 @@ describeOn('postgres', 'the line in a table', () => {
     caller.release();
     expect(await backend.renew([claim])).toEqual([{ validFor: claim.ttl }]);
     await backend.close();
+  });
+
+  test.each<[string, pg.PoolConfig]>([
+    ['binary', { binary: true } as pg.PoolConfig],
+    [
+      'bigint',
+      {
+        types: {
+          getTypeParser: ((type, format) =>
+            [20, 23].includes(type) ? BigInt : pg.types.getTypeParser(type, format)) as typeof pg.types.getTypeParser,
+        },
+      },
+    ],
+  ])('a pool whose own values come as %s will do', async (_, config) => {
+    const backend = await open({}, config);
+    const [claim, next] = [claimOf(fresh()), claimOf('')];
+    expect(await backend.attempt(claim)).toMatchObject({ granted: true });
+    expect(await backend.renew([claim])).toEqual([{ validFor: claim.ttl }]);
+    expect(await backend.attempt({ ...next, key: claim.key })).toMatchObject({ granted: false, ahead: 1 });
+    expect(await backend.release(claim)).toEqual({ freed: true });
+    await backend.close();
+    const advisory = await database.open((pool) => postgresAdvisory(pool), config);
+    expect(await advisory.attempt(claimOf(fresh()))).toMatchObject({ granted: true });
+    await advisory.close();
   });
 
   test('with a pool of one, waiters keep no connection from the queries beside them', async () => {
