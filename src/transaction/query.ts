@@ -67,11 +67,6 @@ export class Text {
   }
 }
 
-export function coded(error: unknown, codes: readonly string[]): boolean {
-  const { code, errno } = (error ?? {}) as { code?: unknown; errno?: unknown };
-  return codes.includes(`${errno}`) || codes.includes(`${code}`);
-}
-
 /**
  * What is there already. MySQL has no IF NOT EXISTS for an index (1061); that of PostgreSQL looks only at the start, and then
  * trips over whoever makes the same at that moment, in one of three ways.
@@ -80,8 +75,8 @@ const THERE = ['1061', '42P07', '42710', '23505'];
 
 /** A table or index is there afterwards, whoever made it. */
 export async function made(creation: Promise<unknown>): Promise<void> {
-  await creation.catch((error: unknown) => {
-    if (!coded(error, THERE)) throw error;
+  await creation.catch((error: { code?: unknown; errno?: unknown } | undefined) => {
+    if (!THERE.includes(`${error?.errno}`) && !THERE.includes(`${error?.code}`)) throw error;
   });
 }
 

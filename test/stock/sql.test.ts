@@ -25,6 +25,17 @@ describeOn('postgres', 'stock in PostgreSQL', () => {
     }
   });
 
+  test('a crowd whose transactions are serializable is served', async () => {
+    await using stack = new AsyncDisposableStack();
+    const { url } = stack.use(await startPostgres({ default_transaction_isolation: 'serializable' }));
+    const store = sqlStock({ dialect: 'postgres', transaction: postgresTransactions(url, stack) });
+    await store.setup();
+    const phones = await createStock(store).create('phone', { units: 200, segments: 1, reserve: 0 });
+    const kept = await Promise.all(Array.from({ length: 200 }, () => phones.reserve()));
+    await Promise.all(kept.map(({ ref }) => phones.confirm(ref)));
+    expect(await phones.audit()).toMatchObject({ sold: 200, right: true });
+  }, 60_000);
+
   test('its tables may be in a schema', async () => {
     await using stack = new AsyncDisposableStack();
     const { url } = stack.use(await startPostgres());

@@ -1,5 +1,6 @@
 import { type DialectName, dialectOf } from '../../transaction/dialect.ts';
-import { coded, made, type Query, rowsOf, Text } from '../../transaction/query.ts';
+import { retryStale } from '../../transaction/optimistic.ts';
+import { made, type Query, rowsOf, Text } from '../../transaction/query.ts';
 import type { StockStore } from '../store.ts';
 import { type Conversation, DIALECTS, Statements } from './statements.ts';
 
@@ -20,9 +21,10 @@ export interface SqlStock extends StockStore {
   setup(): Promise<void>;
 }
 
-/** The database ended the transaction in favour of another, and nothing was done: it can be begun anew. */
-const AGAIN = ['1213', '40P01', '40001'];
-const TRIES = 10;
+/** Tries of a transaction that the database ended in favour of others: a crowd above READ COMMITTED is refused often. */
+const TRIES = 20;
+/** ms. */
+const PAUSE = 5;
 
 /**
  * In PostgreSQL, MySQL 8 or MariaDB: each step is one transaction that locks its segment's row.
@@ -32,10 +34,10 @@ export function sqlStock({ dialect, transaction, tables = 'holdfast_stock' }: Sq
   new Text(dialectOf(dialect)).name(`${tables}_requests`); // the longest of the names
   const statements = new Statements(DIALECTS[dialect], tables);
 
-  async function within<T>(begin: () => Conversation<T>): Promise<T> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await transaction(async (query) => {
+  const within = <T>(begin: () => Conversation<T>): Promise<T> =>
+    retryStale(
+      () =>
+        transaction(async (query) => {
           const conversation = begin();
           let said = conversation.next();
           while (!said.done) {
@@ -44,12 +46,9 @@ export function sqlStock({ dialect, transaction, tables = 'holdfast_stock' }: Sq
             said = conversation.next(sql.startsWith('SELECT') ? rowsOf(result) : []);
           }
           return said.value;
-        });
-      } catch (error) {
-        if (tries >= TRIES || !coded(error, AGAIN)) throw error;
-      }
-    }
-  }
+        }),
+      { attempts: TRIES, pause: PAUSE },
+    );
 
   return {
     name: dialect,
