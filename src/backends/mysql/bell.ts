@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Client } from './client.ts';
-import type { Connection } from './pool.ts';
+import type { Connection, Row } from './pool.ts';
 
 /** How long the server sleeps for the bell at a time, s; below every common idle limit. */
 const SLEEP = 20;
@@ -73,7 +73,10 @@ export class Bell {
     this.#connection = connection;
     connection.on('error', () => {});
     try {
-      await this.#client.say(connection, `SELECT GET_LOCK('${lockOf(this.#name)}', 0)`, 0, this.#over.signal);
+      const getLock = `SELECT GET_LOCK('${lockOf(this.#name)}', 0) AS got`;
+      const [row] = (await this.#client.say(connection, getLock, 0, this.#over.signal)) as Row[];
+      // A session of ours that was lost may still have it: asleep without it, this one could be neither woken nor ended.
+      if (Number(row?.got) !== 1) throw new Error('another session has the lock of this bell');
       for (;;) {
         this.#sleeping = true;
         await this.#client

@@ -11,9 +11,8 @@ export interface CallbackPool {
 
 interface CallbackConnection {
   readonly threadId: number | null;
-  // biome-ignore lint/suspicious/noExplicitAny: as above
-  execute(statement: any, done: Done): unknown;
-  query(sql: string, done: Done): unknown;
+  execute(statement: Said, done: Done): unknown;
+  query(statement: Said, done: Done): unknown;
   release(): void;
   destroy(): void;
   on(event: 'error' | 'end', listener: (error?: unknown) => void): unknown;
@@ -31,8 +30,9 @@ export interface Header {
 export type Row = Readonly<Record<string, unknown>>;
 export type Value = string | Buffer;
 
-/** How rows come: whatever the pool's own queries get. */
-const ROWS = { rowsAsArray: false, nestTables: false, typeCast: true };
+/** How rows come, whatever the pool's own queries get. */
+const ROWS = { rowsAsArray: false, nestTables: false, typeCast: true } as const;
+type Said = typeof ROWS & { sql: string; values?: Value[] };
 
 /** One of the pool's connections. By callbacks: mysql2's promises make an error, with its stack, for each answer to come. */
 export class Connection {
@@ -47,7 +47,7 @@ export class Connection {
   }
 
   /** Rows, or a header. */
-  execute(sql: string, values: readonly Value[]): Promise<unknown> {
+  execute(sql: string, values: Value[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#core.execute({ sql, values, ...ROWS }, (error, result) => (error ? reject(error) : resolve(result)));
     });
@@ -55,7 +55,7 @@ export class Connection {
 
   query(sql: string): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      this.#core.query(sql, (error, result) => (error ? reject(error) : resolve(result)));
+      this.#core.query({ sql, ...ROWS }, (error, result) => (error ? reject(error) : resolve(result)));
     });
   }
 

@@ -81,6 +81,18 @@ describeOn('mysql', 'waiting at mysql', () => {
     expect(await sleepers()).toBe(0);
   });
 
+  test('a gate does not sleep where nobody could find it, while a session of before still has its lock', async () => {
+    const before = await mariadb.pool().getConnection();
+    await before.query("SELECT GET_LOCK('holdfast:feed', 0)");
+    const backend = open({ gate: true, clock: { ...systemClock, id: () => 'feed' } });
+    await using _ = await backend.watch!(claimOf('a'), () => {});
+    await new Promise((resolve) => setTimeout(resolve, 200)); // in which it would have gone to sleep
+    expect(await sleepers()).toBe(0);
+    await before.query("SELECT RELEASE_LOCK('holdfast:feed')");
+    before.release();
+    await until('it sleeps', async () => (await sleepers()) === 1);
+  });
+
   test('a gate that is closed while the server is silent gives up in the end', async () => {
     const link = await startProxy(mariadb.server.port);
     const fast: Clock = {
