@@ -35,6 +35,8 @@ export interface MysqlNamedOptions {
   readonly clock?: Clock;
 }
 
+type Wake = (grant?: Grant) => void;
+
 /**
  * The server's own named locks (GET_LOCK): no lease, freed at once when the connection ends. Each hold and each waiter has
  * a connection of the pool to itself: give it a pool of its own.
@@ -52,6 +54,7 @@ class Named implements Backend {
   readonly #table: Table;
   readonly #clock: Clock;
   readonly #sessions = new Map<string, Session>();
+  readonly #watchers = new Map<string, Wake>();
   #server: Promise<number> | undefined;
   #cancel: Cancel | undefined;
   #closed = false;
@@ -73,7 +76,9 @@ class Named implements Backend {
       if (typeof answer === 'object') return answer;
       session.leave();
       this.#forget(claim.id, session);
-      return answer === 'late' ? { granted: false, late: true } : { granted: false };
+      if (answer === 'late') return { granted: false, late: true };
+      if (this.#watchers.has(claim.id)) void this.#begin(claim).catch(() => {}); // its wait broke off
+      return { granted: false };
     } catch (error) {
       this.#forget(claim.id, session);
       throw this.#table.mapped(error);
@@ -98,19 +103,18 @@ class Named implements Backend {
   }
 
   /** The wait is the server's: whoever it lets in has the lock when it is told. */
-  async watch(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
-    if (this.#sessions.has(claim.id)) return { [Symbol.asyncDispose]: async () => {} };
-    const session = await this.#open(claim);
-    let listening = true;
-    void this.#wait(claim, session, (grant) => {
-      if (listening) wake(grant);
-    });
+  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+    const { id } = claim;
+    if (!this.#sessions.has(id)) await this.#begin(claim);
+    this.#watchers.set(id, wake);
     return {
       [Symbol.asyncDispose]: async () => {
-        listening = false;
-        if (session.grant) return;
+        if (this.#watchers.get(id) !== wake) return;
+        this.#watchers.delete(id);
+        const session = this.#sessions.get(id);
+        if (!session || session.grant) return;
         session.end();
-        this.#forget(claim.id, session);
+        this.#forget(id, session);
       },
     };
   }
@@ -128,15 +132,21 @@ class Named implements Backend {
     this.#table.client.close();
   }
 
-  async #wait(claim: Claim, session: Session, wake: (grant?: Grant) => void): Promise<void> {
+  /** On a session of its own. */
+  async #begin(claim: Claim): Promise<void> {
+    const session = await this.#open(claim);
+    void this.#wait(claim, session);
+  }
+
+  /** Until it is let in or breaks off; then the next attempt that is refused begins it anew. */
+  async #wait({ id, atLeast = 0n }: Claim, session: Session): Promise<void> {
+    let answer: Grant | 'late' | undefined;
     try {
-      let answer: Grant | 'late' | undefined;
-      while (typeof answer !== 'object') answer = await session.take(WAIT, FOREVER, claim.atLeast ?? 0n);
-      wake(answer);
+      while (typeof answer !== 'object') answer = await session.take(WAIT, FOREVER, atLeast);
     } catch {
-      this.#forget(claim.id, session); // the next attempt begins anew
-      wake();
+      this.#forget(id, session);
     }
+    this.#watchers.get(id)?.(session.grant);
   }
 
   async #open({ id, key }: Claim): Promise<Session> {

@@ -3,6 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { mysqlNamed } from '../../../src/backends/mysql/index.ts';
 import type { Backend, Grant } from '../../../src/core/backend.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
+import { createLocks } from '../../../src/index.ts';
 import { startMariadb } from '../../kit/mariadb.ts';
 import { startProxy } from '../../kit/proxy.ts';
 import { describeConformance, describeOn } from '../../kit/suite.ts';
@@ -69,6 +70,19 @@ describeOn('mysql', 'mysqlNamed', () => {
     await until('the server waits no more', async () => !(await waits()), 2_000);
     await holder.release(claim);
     expect(await isFree('left')).toBe(true);
+  });
+
+  test('a waiting session that is killed starts to wait again', async () => {
+    const [holding, waiting] = [createLocks(named()), createLocks(named())];
+    const lease = await holding.mutex('again').acquire();
+    const next = waiting.mutex('again').acquire();
+    const waits = async () => (await sessions()).find(({ info }) => /GET_LOCK/.test(info ?? ''))?.id;
+    await until('the server waits', async () => (await waits()) !== undefined);
+    const first = await waits();
+    await mariadb.pool().query(`KILL ${first}`);
+    await until('the server waits again', async () => ![first, undefined].includes(await waits()));
+    await lease.release();
+    await (await bounded('the grant', next)).release();
   });
 
   test('a wait that the server interrupts keeps no connection of the pool', async () => {
