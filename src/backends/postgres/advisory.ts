@@ -130,7 +130,9 @@ class Advisory implements AdvisoryBackend {
       this.#forget(lock, id);
       return row!.late ? { granted: false, late: true } : { granted: false };
     } catch (error) {
-      await this.#unlock(lock, hold).catch(() => {});
+      // It may have been taken or not. Where a reader's is there too, nobody can tell whose a lock that is freed was.
+      if (this.#beside(lock, hold)) hold.desk!.session.cut();
+      else await this.#unlock(lock, hold).catch(() => {});
       this.#forget(lock, id);
       throw refusal(error, this.name, 'an attempt', key);
     }
@@ -230,6 +232,11 @@ class Advisory implements AdvisoryBackend {
       desk.session.cut();
       throw error;
     }
+  }
+
+  /** Whether others have the same lock, or ask for it, on the same session. */
+  #beside(lock: string, { desk }: Hold): boolean {
+    return desk !== undefined && [...this.#living(lock).values()].filter((hold) => hold.desk === desk).length > 1;
   }
 
   /** What is held or asked for here, without what went down with its session. */
