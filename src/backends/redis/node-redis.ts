@@ -4,7 +4,7 @@ import type { Line, Listening, Port } from './port.ts';
 /** What is used of a node-redis client. */
 export interface NodeRedisLike {
   readonly isOpen: boolean;
-  readonly options?: { readonly socket?: object };
+  readonly options?: { readonly socket?: object | undefined } | undefined;
   evalSha: unknown;
   eval: unknown;
   sendCommand(args: readonly string[]): Promise<unknown>;
@@ -47,8 +47,8 @@ export function listenOver(
   lost: () => void,
 ): Listening {
   const listener = duplicate(client);
-  listener.on('error', () => {}); // its end follows
-  listener.on('terminated', lost);
+  // It is never mended, so what closes it ends it. 'terminated' says so too, but only from node-redis 6.3 on.
+  listener.on('error', () => listener.isOpen || lost());
   return {
     ready: listener.connect().then(() => listener.subscribe(channel, heard)),
     // Throws when it is closed already.

@@ -66,9 +66,9 @@ export type RedisClient =
 const KINDS: readonly { readonly can: readonly string[]; over(client: never): Port }[] = [
   { can: ['evalsha', 'eval', 'call', 'nodes'], over: overIoredisCluster },
   { can: ['evalsha', 'eval', 'call', 'duplicate'], over: overIoredis },
-  { can: ['sendCommand', 'nodeClient', 'duplicate'], over: overNodeRedisCluster },
+  { can: ['sendCommand', 'nodeClient', 'duplicate', 'destroy'], over: overNodeRedisCluster },
   { can: ['sendCommand', 'getMasterNode', 'duplicate'], over: overNodeRedisSentinel },
-  { can: ['evalSha', 'eval', 'sendCommand', 'duplicate', 'subscribe'], over: overNodeRedis },
+  { can: ['evalSha', 'eval', 'sendCommand', 'duplicate', 'subscribe', 'destroy'], over: overNodeRedis },
 ];
 
 /** @throws LockError `LOCK_INVALID` when it is none of them. */
@@ -80,8 +80,8 @@ export function portOf(client: RedisClient): Port {
     : '';
   throw new LockError(
     'LOCK_INVALID',
-    'redis() needs a connected client: new Redis() or new Cluster() of ioredis, or createClient(), createSentinel() or ' +
-      `createCluster() of redis (node-redis)${why}`,
+    'redis() needs a connected client: new Redis() or new Cluster() of ioredis (5 or newer), or createClient() or ' +
+      `createCluster() of redis (node-redis 5 or newer), or its createSentinel() (6 or newer)${why}`,
     { backend: 'redis' },
   );
 }

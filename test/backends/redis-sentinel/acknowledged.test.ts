@@ -103,7 +103,8 @@ describeOn('redis', 'redis with replicas that acknowledge', () => {
     ]) {
       expect(() => redis(client, { replicas })).toThrow(/replicas\.(acknowledge|within) is .* must be/);
     }
-    for (const client of [{}, null, 'redis://', { sendCommand() {}, execute() {}, duplicate() {} }]) {
+    const four = { sendCommand() {}, evalSha() {}, eval() {}, duplicate() {}, subscribe() {}, disconnect() {} }; // of node-redis
+    for (const client of [{}, null, 'redis://', { sendCommand() {}, execute() {}, duplicate() {} }, four]) {
       expect(() => redis(client as unknown as RedisClient)).toThrow(/redis\(\) needs a connected client/);
     }
   });

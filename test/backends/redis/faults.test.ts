@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Backend } from '../../../src/core/backend.ts';
@@ -203,6 +204,23 @@ describeOn('redis', 'redis under faults', () => {
     expect(granted(await backend.attempt(holder)).ticket).toBe(ticket);
     await backend.release(holder);
     expect(granted(await backend.attempt(waiter)).ticket).toBeGreaterThan(ticket);
+  });
+
+  test('node-redis before 6.3, which says only by an error that its listening connection ended, opens it again too', async () => {
+    const client = await fleet.client('node-redis');
+    const { duplicate } = client as { duplicate(options?: object): EventEmitter };
+    Object.assign(client, {
+      duplicate(options: object) {
+        const own = duplicate.call(client, options);
+        const emit = own.emit.bind(own);
+        return Object.assign(own, {
+          emit: (name: string, ...rest: never[]) => name !== 'terminated' && emit(name, ...rest),
+        });
+      },
+    });
+    await using mail = await Mail.of(fleet.over(client), wish('older'));
+    await cut('pubsub');
+    expect(await mail.next(), 'a wake without a grant: what was told meanwhile went unheard').toBeUndefined();
   });
 
   test('dead waiters are passed over in the step that releases, with not one command more', async () => {
