@@ -1,9 +1,11 @@
 /** What the blocks of the documents take for granted: what is imported once per page, and what is the reader's own. */
-import type * as holdfast from '../src/index.ts';
-import type * as transaction from '../src/transaction/index.ts';
+import type * as holdfast from 'holdfast';
+import type * as transaction from 'holdfast/transaction';
 
 // biome-ignore lint/suspicious/noExplicitAny: clients and functions of the reader's own may be anything
 type Yours = any;
+type Query = (text: string, values: readonly unknown[]) => Promise<Yours>;
+type Transaction = <T>(work: (query: Query) => Promise<T>) => Promise<T>;
 
 declare global {
   type Locks = holdfast.Locks;
@@ -11,17 +13,17 @@ declare global {
   const lockFree: typeof transaction.lockFree;
 
   const locks: Locks;
-  const conformance: typeof import('../src/testing/index.ts').conformance;
-  const clock: import('../src/testing/index.ts').ManualClock;
+  const conformance: typeof import('holdfast/testing').conformance;
+  const clock: import('holdfast/testing').ManualClock;
   const signal: AbortSignal;
   const driver: string;
   const url: string;
-  const client: Yours;
-  const pool: Yours;
+  const client: import('ioredis').Redis | ReturnType<typeof import('redis')['createClient']>;
+  const pool: import('pg').Pool & import('mysql2/promise').Pool;
   const db: Yours;
-  const query: (text: string, values?: readonly unknown[]) => Promise<Yours>;
-  const inTransaction: Yours;
-  const withTransaction: Yours;
+  const query: Query;
+  const inTransaction: Transaction;
+  const withTransaction: Transaction;
   const next: Yours;
   const store: Yours;
   const stock: Yours;
@@ -35,11 +37,11 @@ declare global {
   const fetchReceipt: Yours;
   const grabOrder: Yours;
   const writeOrder: Yours;
-  const test: Yours;
+  const test: typeof import('vitest').test;
   const rows: Yours;
   const pay: Yours;
   const show: Yours;
   const metrics: Yours;
-  const redlock: Yours;
+  const redlock: { using<T>(keys: string[], ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> };
   const log: Yours;
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -9,17 +9,21 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const pages = [...globSync('*.md', { cwd: root }), ...globSync('docs/**/*.md', { cwd: root })].sort();
 const text = (page: string): string => readFileSync(join(root, page), 'utf8');
 
-/** `holdfast/x` means the source that is published as it. */
-function paths(): Record<string, string[]> {
-  const { exports } = JSON.parse(text('package.json')) as { exports: Record<string, { default?: string }> };
-  const sources = Object.entries(exports).filter(([, { default: built }]) => built?.endsWith('.js'));
+/** `holdfast/x` means the types that are published as it. */
+function paths(dist: string): Record<string, string[]> {
+  const { exports } = JSON.parse(text('package.json')) as { exports: Record<string, { types?: string }> };
+  const typed = Object.entries(exports).flatMap(([name, { types }]) => (types ? [[name, types] as const] : []));
   return Object.fromEntries(
-    sources.map(([name, { default: built }]) => {
-      const source = built!.replace('./dist/', './src/').replace(/\.js$/, '.ts');
-      return [`holdfast${name.slice(1)}`, [join(root, source)]];
-    }),
+    typed.map(([name, types]) => [`holdfast${name.slice(1)}`, [types.replace('./dist', dist)]]),
   );
 }
+
+/** What it complains of, if anything. */
+const tsc = (...args: readonly string[]): Promise<string> =>
+  promisify(execFile)(join(root, 'node_modules/.bin/tsc'), args).then(
+    () => '',
+    ({ stdout }) => stdout,
+  );
 
 /** A block that exports a function is the module of that name, for the other blocks to import. */
 const exported = (block: string): string | undefined => /^export function (\w+)/m.exec(block)?.[1];
@@ -32,7 +36,9 @@ function moduleOf(block: string): string {
   return `${imports.join('')}export async function example() {\n${body}\n}\n`;
 }
 
-test('every ts block of the documents compiles', { timeout: 120_000 }, async () => {
+test('every ts block of the documents compiles, and every client that they name is taken, by the strictest rules', {
+  timeout: 120_000,
+}, async () => {
   const folder = join(root, '.tmp', `docs-${process.pid}`);
   const origins = new Map<string, string>();
   mkdirSync(folder, { recursive: true });
@@ -45,15 +51,19 @@ test('every ts block of the documents compiles', { timeout: 120_000 }, async () 
       }
     }
     expect(origins.size).toBeGreaterThan(20);
-    const compilerOptions = { noImplicitAny: false, noUnusedLocals: false, paths: paths() };
-    const files = [...origins.keys(), join(root, 'test/docs.ambient.d.ts')];
+    const dist = join(folder, 'dist');
+    expect(await tsc('-p', join(root, 'tsconfig.build.json'), '--emitDeclarationOnly', '--outDir', dist)).toBe('');
+    // As in a project that includes the package, and not as here.
+    const compilerOptions = { exactOptionalPropertyTypes: true, skipLibCheck: false, paths: paths(dist) };
+    const files = [...origins.keys(), ...['ambient.d.ts', 'clients.ts'].map((name) => join(root, `test/docs.${name}`))];
     writeFileSync(
       join(folder, 'tsconfig.json'),
       JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions, files, include: [], exclude: [] }),
     );
-    const tsc = join(root, 'node_modules/.bin/tsc');
-    const { stdout } = await promisify(execFile)(tsc, ['-p', folder], { cwd: folder }).catch((failed) => failed);
-    const shown = (stdout as string).replace(/^(\S+\.ts)\((\d+)/gm, (_, file, line) => `${origins.get(file)} +${line}`);
+    const shown = (await tsc('-p', folder)).replace(/^(\S+\.ts)\((\d+)/gm, (at, file, line) => {
+      const origin = origins.get(basename(file));
+      return origin ? `${origin} +${line}` : at;
+    });
     expect(shown).toBe('');
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -5,7 +5,8 @@ import type { Dialect, DialectName } from './dialect.ts';
  * Runs one statement inside the caller's transaction and gives what the driver gives: pg's result, mysql2's pair, or the
  * rows of postgres.js.
  */
-export type Query = (sql: string, params: readonly unknown[]) => Promise<unknown>;
+// biome-ignore lint/suspicious/noExplicitAny: each driver has a type of its own for values, and takes no others
+export type Query = (sql: string, params: any[]) => Promise<unknown>;
 
 export type Row = Readonly<Record<string, unknown>>;
 

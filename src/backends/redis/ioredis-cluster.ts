@@ -5,7 +5,7 @@ import { slotOf } from './slot.ts';
 /** What is used of a Cluster of ioredis. */
 export interface IoredisClusterLike {
   readonly status: string;
-  readonly options?: { readonly keyPrefix?: string };
+  readonly options?: { readonly keyPrefix?: string | undefined };
   /** Of each slot the servers that have it, the primary first, as `host:port`. */
   readonly slots: readonly (readonly string[] | undefined)[];
   nodes(role: 'master'): IoredisLike[];

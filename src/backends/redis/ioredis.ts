@@ -6,10 +6,10 @@ import type { Line, Listening, Port } from './port.ts';
 export interface IoredisLike {
   readonly status: string;
   readonly options?: {
-    readonly keyPrefix?: string;
-    readonly role?: string;
-    readonly host?: string;
-    readonly port?: number;
+    readonly keyPrefix?: string | undefined;
+    readonly role?: string | undefined;
+    readonly host?: string | undefined;
+    readonly port?: number | undefined;
   };
   evalsha(sha1: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
   eval(script: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
