@@ -53,7 +53,7 @@ export function exitCodeOf(error: unknown): number {
 export function lineOf(error: unknown): string {
   const message = error instanceof Error ? error.message || error.name : String(error);
   // Node goes on to explain how to pass arguments that begin with a dash.
-  const first = isParseError(error) ? message.split('. ')[0]! : message;
+  const first = isParseError(error) ? message.split(/\.(?:\s|$)/)[0]! : message;
   return first.replaceAll(/\s*\n\s*/g, ' ');
 }
 

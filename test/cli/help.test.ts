@@ -47,6 +47,9 @@ test.each([
   [['ls', '--wait'], /Unknown option '--wait'/],
   [['completion', 'tcsh'], /none of bash, zsh, fish/],
   [['watch', '--every', '1ms'], /--every is "1ms"; it must be from 100 ms/],
+  [['run', 'key', '--wait', '-1', '--', 'true'], /'--wait' argument is ambiguous\. See/],
+  [['run', 'key', '--ttl', '1ms', '--', 'true'], /ttl is 1; it must be from 10 ms/],
+  [['run', 'key', '--permits', 'few', '--', 'true'], /--permits is "few", not a number/],
 ])('%j is wrong usage: one line that says where to read on', async (args, text) => {
   const { code, stdout, stderr } = await desk.run(...args);
   expect([code, stdout]).toEqual([64, '']);

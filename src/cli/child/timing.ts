@@ -21,7 +21,8 @@ const GRACE = 5_000;
 /** @throws UsageError for a grace that leaves no time to renew; LockError `LOCK_INVALID` */
 export function timing(ttlText: string, graceText: string | undefined): Timing {
   const ttl = milliseconds(time(ttlText), '--ttl');
-  const grace = graceText === undefined ? Math.min(GRACE, ttl / 3) : milliseconds(time(graceText), '--grace');
+  const grace =
+    graceText === undefined ? Math.min(GRACE, Math.floor(ttl / 3)) : milliseconds(time(graceText), '--grace');
   const most = Math.floor((ttl * 2) / 3);
   if (grace > most)
     throw new UsageError(`--grace is ${graceText}; of a lease of ${ttl} ms it may be two thirds, ${most} ms, at most`);

@@ -53,6 +53,8 @@ export const run = command({
     if (rest.length === 0) throw new UsageError('the command is missing: holdfast run <key> -- <command>');
     if (values.shared && values.permits !== undefined)
       throw new UsageError('--shared and --permits exclude each other');
+    if (values.permits !== undefined && !/^\d+$/.test(values.permits))
+      throw new UsageError(`--permits is ${JSON.stringify(values.permits)}, not a number`);
     const plan = timing(values.ttl ?? '30s', values.grace);
     await using locks = await open(values.url, {
       wait: values.wait && time(values.wait),
