@@ -11,6 +11,8 @@ import type { Wish } from './wish.ts';
 /** How long a waiter outlives an engine that does not answer, ms; and refusals for lateness in a row that are no trouble yet. */
 const TROUBLE = 10_000;
 const LESSONS = 3;
+/** One for all: the stack of each would tell nothing, and cost more than many an attempt. */
+const UNANSWERED = new Error('no request was answered so far');
 
 /**
  * One claim standing in the engine's line: attempt, arm the watch, attempt, sleep until woken or until it is time to ask
@@ -20,8 +22,8 @@ export class Place {
   claim: Claim;
   /** Whose it is now. */
   wish: Wish | undefined;
-  /** What went wrong last, while nothing has gone right since. */
-  trouble: unknown;
+  /** What went wrong last, while nothing has gone right since. Until something is answered, that nothing was. */
+  trouble: unknown = UNANSWERED;
   readonly #engine: Engine;
   readonly #spin: Terms['spin'];
   readonly #patient: boolean;
@@ -67,6 +69,7 @@ export class Place {
     this.#sent = riding?.sent; // sent is sent, whether or not it is ever answered
     try {
       let answer = riding && (await answerTo(riding));
+      if (answer) this.trouble = undefined;
       for (let tries = 0; !this.#cancelled; tries++) {
         if (wakes === 'mailbox' && this.claim.queue) this.#listener.arm(this.claim);
         if (!this.#listener.mail) answer ??= await this.#ask();

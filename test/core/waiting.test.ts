@@ -49,6 +49,24 @@ function mailbox(onRelease: () => void) {
   };
 }
 
+test('a wait that ends before anything was answered does not say that others hold it, since nobody knows', async () => {
+  const { clock, locks } = scene({}, () => ({ attempt: () => lost }));
+  const waited = expect(locks.mutex('key').acquire({ wait: 500 })).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  await clock.advance(500);
+  await waited;
+});
+
+test('one that was told so says that others hold it, also while it is asking once more', async () => {
+  const { clock, locks, rival } = scene({ wakes: 'never' }, (engine) => {
+    const answers = [(claim: Claim) => engine.attempt(claim)];
+    return { attempt: (claim) => answers.pop()?.(claim) ?? lost };
+  });
+  await rival.mutex('key').acquire();
+  const waited = expect(locks.mutex('key').acquire({ wait: 300 })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+  await clock.advance(300);
+  await waited;
+});
+
 test('a claim that went along with a release whose reply is lost is served, by mail or by asking again', async () => {
   for (const taken of [true, false]) {
     const world = scene(
