@@ -14,6 +14,7 @@ import type {
 import { PLACE_TTL } from '../core/backend.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { Line } from '../core/line.ts';
+import { checkNames } from '../core/options.ts';
 
 const TRAITS: Traits = {
   seats: 'counted',
@@ -51,6 +52,7 @@ class KeyLine extends Line<Entry> {
  * backends are compared with. Several `Locks` over one `memory()` exclude each other.
  */
 export function memory(options: MemoryOptions = {}): Backend {
+  checkNames(options, new Set(['clock']), 'options of memory()');
   return new Memory(options.clock ?? systemClock);
 }
 

@@ -3,6 +3,7 @@ import type { Backend, Traits } from '../../core/backend.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { invalid, shown } from '../../core/errors.ts';
 import { checkPrefix } from '../../core/key.ts';
+import { checkNames } from '../../core/options.ts';
 import { FileBackend } from './backend.ts';
 import { machineBoot } from './machine.ts';
 import type { Durability } from './store.ts';
@@ -23,12 +24,16 @@ export interface FileOptions {
   readonly clock?: Clock;
 }
 
+const KNOWN = new Set(['path', 'durability', 'prefix', 'clock']);
+
 /**
  * Locks between the processes of one machine, without a server: SQLite is the truth, unix sockets are the door-bells. A
  * holder that is killed is replaced within milliseconds, one that is stopped when its lease lapses.
  * @throws LockError `LOCK_INVALID`. The file is opened by the first call that needs it.
  */
-export function file({ path, durability = 'process', prefix = 'holdfast', clock = systemClock }: FileOptions): Backend {
+export function file(options: FileOptions): Backend {
+  checkNames(options, KNOWN, 'options of file()');
+  const { path, durability = 'process', prefix = 'holdfast', clock = systemClock } = options;
   if (typeof path !== 'string' || path === '' || path.includes('\0')) {
     throw invalid(`path is ${shown(path)}; give the path of the locks file`);
   }

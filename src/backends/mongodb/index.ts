@@ -1,5 +1,6 @@
 import type { Backend } from '../../core/backend.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
+import { invalid } from '../../core/errors.ts';
 import { checkPrefix } from '../../core/key.ts';
 import { checkNames } from '../../core/options.ts';
 import type { MongoDb } from './driver.ts';
@@ -19,10 +20,11 @@ const KNOWN = new Set(['prefix', 'clock']);
 /**
  * Locks in a collection of a database of MongoDB 4.2 or later. The client stays yours, and open.
  * @param db a `Db` of the official driver: `client.db('app')`
- * @throws LockError `LOCK_INVALID` for a bad option.
+ * @throws LockError `LOCK_INVALID` when it is no database, or for a bad option.
  */
 export function mongodb(db: MongoDb, options: MongoOptions = {}): Backend {
   checkNames(options, KNOWN, 'options of mongodb()');
+  if (typeof db?.collection !== 'function') throw invalid(`mongodb() needs a database: client.db('app')`);
   const { prefix = 'holdfast', clock = systemClock } = options;
   return new Mongo(db, checkPrefix(prefix), clock);
 }

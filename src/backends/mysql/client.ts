@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { Patience } from '../../core/patience.ts';
 import { isPassing } from './errors.ts';
-import { borrowed, type Connection, type Header, type MysqlPool } from './pool.ts';
+import { borrowed, type CallbackPool, type Connection, coreOf, type Header, type MysqlPool } from './pool.ts';
 import type { Bound } from './statement.ts';
 
 /** Tries of a statement that lost a deadlock or a wait for a row, and the longest pause after the first, ms. */
@@ -17,12 +17,12 @@ export class Uncommitted extends Error {}
 
 /** The pool: statements, each committed by itself, each for a limited time. */
 export class Client {
-  readonly #pool: MysqlPool;
+  readonly #pool: CallbackPool;
   readonly #clock: Clock;
   readonly #patience: Patience;
 
   constructor(pool: MysqlPool, clock: Clock) {
-    this.#pool = pool;
+    this.#pool = coreOf(pool);
     this.#clock = clock;
     this.#patience = new Patience(clock);
   }

@@ -1,3 +1,4 @@
-export { type MysqlBackend, type MysqlOptions, mysql } from './lease.ts';
-export { type MysqlNamedOptions, mysqlNamed } from './named.ts';
+export { type MysqlBackend, mysql } from './lease.ts';
+export { mysqlNamed } from './named.ts';
+export type { MysqlNamedOptions, MysqlOptions } from './options.ts';
 export type { MysqlPool } from './pool.ts';

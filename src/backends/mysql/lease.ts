@@ -11,13 +11,14 @@ import type {
   Standing,
   Traits,
 } from '../../core/backend.ts';
-import { type Clock, systemClock } from '../../core/clock.ts';
+import { systemClock } from '../../core/clock.ts';
 import { LONGEST, milliseconds } from '../../core/duration.ts';
 import { checkPrefix } from '../../core/key.ts';
 import { Bell } from './bell.ts';
 import { findings } from './check.ts';
 import { fits, grantOf, type Line, refusal, rounds, standings, stands } from './line.ts';
 import { notesOf } from './notes.ts';
+import { checkLeased, type MysqlOptions } from './options.ts';
 import { MICRO, mark, partsOf, type Survey, survey } from './place.ts';
 import { Poller } from './poller.ts';
 import type { MysqlPool } from './pool.ts';
@@ -49,23 +50,6 @@ const FOREVER = `${Number.MAX_SAFE_INTEGER}`;
 /** Looks at a line that others change meanwhile, before the attempt is called off with an unknown outcome. */
 const TRIES = 20;
 
-export interface MysqlOptions {
-  /** Begins the name of every key. Default `holdfast`. */
-  readonly prefix?: string;
-  /** `table` or `database.table`. Default `holdfast_lines`. */
-  readonly table?: string;
-  /** ms between two looks at the lines that this process waits in. Default 25. */
-  readonly poll?: number;
-  /** Hand over in a millisecond or two instead of a poll, by one connection of the pool that is kept. Default false. */
-  readonly gate?: boolean;
-  /** ms after which the row of a key nobody uses may be swept. Default a day. */
-  readonly idle?: number;
-  /** ms between two sweeps, by one of all processes. Default 10 minutes; 0: none. */
-  readonly sweep?: number;
-  /** Time and randomness; the machine's by default. */
-  readonly clock?: Clock;
-}
-
 export interface MysqlBackend extends Backend {
   /** Makes the tables, if they are not there. Done by the first use, too, if the user may. */
   setup(): Promise<void>;
@@ -76,9 +60,10 @@ export interface MysqlBackend extends Backend {
 
 /**
  * A line per key, in one table: fair, fenced, with leases by the server's clock.
- * @throws LockError `LOCK_INVALID` for a bad prefix or table
+ * @throws LockError `LOCK_INVALID` when it is no pool, or for a bad option
  */
 export function mysql(pool: MysqlPool, options: MysqlOptions = {}): MysqlBackend {
+  checkLeased(options);
   return new Mysql(pool, options);
 }
 

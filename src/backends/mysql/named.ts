@@ -4,6 +4,7 @@ import { LONGEST } from '../../core/duration.ts';
 import { LockError } from '../../core/errors.ts';
 import { checkPrefix } from '../../core/key.ts';
 import { findings } from './check.ts';
+import { checkNamed, type MysqlNamedOptions } from './options.ts';
 import type { MysqlPool } from './pool.ts';
 import { Session } from './session.ts';
 import * as sql from './sql.generated.ts';
@@ -26,23 +27,15 @@ const KEEP_ALIVE = 10_000;
 /** The server's clock has nothing to say here. */
 const FOREVER = `${Number.MAX_SAFE_INTEGER}`;
 
-export interface MysqlNamedOptions {
-  /** Mixed into the name of every lock. Default `holdfast`. */
-  readonly prefix?: string;
-  /** Where the tickets are: `table` or `database.table`. Default `holdfast_lines`. */
-  readonly table?: string;
-  /** Time and randomness; the machine's by default. */
-  readonly clock?: Clock;
-}
-
 type Wake = (grant?: Grant) => void;
 
 /**
  * The server's own named locks (GET_LOCK): no lease, freed at once when the connection ends. Each hold and each waiter has
  * a connection of the pool to itself: give it a pool of its own.
- * @throws LockError `LOCK_INVALID` for a bad prefix or table
+ * @throws LockError `LOCK_INVALID` when it is no pool, or for a bad option
  */
 export function mysqlNamed(pool: MysqlPool, options: MysqlNamedOptions = {}): Backend {
+  checkNamed(options);
   return new Named(pool, options);
 }
 

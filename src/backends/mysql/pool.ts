@@ -1,3 +1,5 @@
+import { invalid } from '../../core/errors.ts';
+
 /** mysql2's pool: the one with callbacks, or the one with promises, which is made of one. */
 export type MysqlPool = CallbackPool | { readonly pool: CallbackPool };
 
@@ -76,10 +78,16 @@ export class Connection {
   }
 }
 
+/** @throws LockError `LOCK_INVALID` when it is no pool */
+export function coreOf(pool: MysqlPool): CallbackPool {
+  const core = (pool as { readonly pool?: CallbackPool } | undefined)?.pool ?? (pool as CallbackPool | undefined);
+  if (typeof core?.getConnection === 'function') return core;
+  throw invalid('mysql() and mysqlNamed() need a pool of mysql2: createPool(…), not a connection and not a URL');
+}
+
 /** A connection of the pool, when there is one. */
-export function borrowed(pool: MysqlPool): Promise<Connection> {
-  const core = 'pool' in pool ? pool.pool : pool;
+export function borrowed(pool: CallbackPool): Promise<Connection> {
   return new Promise((resolve, reject) => {
-    core.getConnection((error, connection) => (error ? reject(error) : resolve(new Connection(connection))));
+    pool.getConnection((error, connection) => (error ? reject(error) : resolve(new Connection(connection))));
   });
 }

@@ -3,10 +3,11 @@ import type { Attempt, Backend, Claim, Finding, Grant, Handle, Release, Renewal,
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { LONGEST } from '../../core/duration.ts';
 import { invalid, isLockError, shown } from '../../core/errors.ts';
+import { checkNames } from '../../core/options.ts';
 import { lockNumber } from './advisory-lock.ts';
 import { openAdvisory } from './advisory-session.ts';
 import { AdvisoryWait } from './advisory-wait.ts';
-import { type Dial, dialLike, type PgPool, type Row } from './client.ts';
+import { checkPool, type Dial, dialLike, type PgPool, type Row } from './client.ts';
 import { refusal } from './errors.ts';
 import { findings } from './findings.ts';
 import { type Naming, naming } from './names.ts';
@@ -41,6 +42,8 @@ export interface AdvisoryOptions extends Naming {
   readonly clock?: Clock;
 }
 
+const KNOWN = new Set(['prefix', 'schema', 'sessions', 'setup', 'connect', 'pooler', 'clock']);
+
 export interface AdvisoryBackend extends Backend {
   /** Makes what is missing. Safe to run again, and by many processes at once. Needs the right to create. */
   setup(): Promise<void>;
@@ -58,9 +61,11 @@ interface Hold {
 /**
  * Session locks of PostgreSQL on connections of our own: free at once when a process or its connection dies, waited for on
  * the server. They live in the server's memory, so they cost no write but the token's; and nothing of them survives it.
+ * @throws LockError `LOCK_INVALID` when it is no pool, or for a bad option
  */
 export function postgresAdvisory(pool: PgPool, options: AdvisoryOptions = {}): AdvisoryBackend {
-  return new Advisory(pool, options);
+  checkNames(options, KNOWN, 'options of postgresAdvisory()');
+  return new Advisory(checkPool(pool), options);
 }
 
 class Advisory implements AdvisoryBackend {

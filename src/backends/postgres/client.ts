@@ -1,3 +1,5 @@
+import { invalid } from '../../core/errors.ts';
+
 /** What is used of node-postgres (`pg`): any client and pool of this shape will do. */
 export interface PgQuery {
   readonly text: string;
@@ -23,6 +25,13 @@ export interface PgPool {
   query(query: PgQuery): Promise<{ rows: Row[] }>;
   on(event: 'error', listener: (error: Error) => void): unknown;
   off?(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+/** @throws LockError `LOCK_INVALID` when it is none, as one client is, whose transaction would be ours too */
+export function checkPool(pool: PgPool): PgPool {
+  const { query, on } = Object(pool) as Partial<PgPool>;
+  if (typeof query === 'function' && typeof on === 'function' && !('processID' in pool)) return pool;
+  throw invalid('postgres() and postgresAdvisory() need a pool: new pg.Pool(…), not a client and not a URL');
 }
 
 /** Makes a client, not yet connected. */

@@ -13,7 +13,8 @@ import type {
 import { PLACE_TTL } from '../../core/backend.ts';
 import { type Cancel, type Clock, systemClock } from '../../core/clock.ts';
 import { LONGEST } from '../../core/duration.ts';
-import { type Dial, dialLike, type PgPool, type Row } from './client.ts';
+import { checkNames } from '../../core/options.ts';
+import { checkPool, type Dial, dialLike, type PgPool, type Row } from './client.ts';
 import { findings } from './findings.ts';
 import { Mailbox } from './mailbox.ts';
 import { type Naming, naming } from './names.ts';
@@ -48,6 +49,8 @@ export interface PostgresOptions extends Naming {
   readonly clock?: Clock;
 }
 
+const KNOWN = new Set(['prefix', 'schema', 'setup', 'connect', 'clock']);
+
 export interface PostgresBackend extends Backend {
   /** Makes what is missing. Safe to run again, and by many processes at once. Needs the right to create. */
   setup(): Promise<void>;
@@ -62,9 +65,11 @@ export interface PostgresBackend extends Backend {
 /**
  * The line in a table: one statement per step, each a transaction of its own on a connection of the pool, for as long as the
  * statement takes. Who is admitted hears of it by NOTIFY. The pool stays open.
+ * @throws LockError `LOCK_INVALID` when it is no pool, or for a bad option
  */
 export function postgres(pool: PgPool, options: PostgresOptions = {}): PostgresBackend {
-  return new Postgres(pool, options);
+  checkNames(options, KNOWN, 'options of postgres()');
+  return new Postgres(checkPool(pool), options);
 }
 
 /** What the scripts take for a claim, from this parameter on. What never changes is part of the text: a parameter costs both sides. */

@@ -16,6 +16,7 @@ import { type Clock, systemClock } from '../../core/clock.ts';
 import { type Duration, LONGEST, milliseconds } from '../../core/duration.ts';
 import { invalid } from '../../core/errors.ts';
 import { checkPrefix } from '../../core/key.ts';
+import { checkNames } from '../../core/options.ts';
 import { Acknowledged, type Acknowledgement, isTooFew } from './acknowledged.ts';
 import { findings } from './check.ts';
 import { Engine } from './engine.ts';
@@ -45,6 +46,9 @@ const TRAITS: Traits = {
 const BATCH = 100;
 const RENEWALS = 250;
 
+const KNOWN = new Set(['prefix', 'replicas', 'clock']);
+const KNOWN_REPLICAS = new Set(['acknowledge', 'within']);
+
 export interface RedisOptions {
   /** What all keys and channels begin with; default `holdfast`. */
   readonly prefix?: string;
@@ -66,6 +70,7 @@ export interface RedisOptions {
  * @throws LockError `LOCK_INVALID` when it is not such a client, or an option is malformed.
  */
 export function redis(client: RedisClient, options: RedisOptions = {}): Backend {
+  checkNames(options, KNOWN, 'options of redis()');
   const port = portOf(client);
   return new Redis(
     port,
@@ -77,6 +82,7 @@ export function redis(client: RedisClient, options: RedisOptions = {}): Backend 
 
 function wanted(replicas: RedisOptions['replicas']): Acknowledgement | undefined {
   if (!replicas) return undefined;
+  checkNames(replicas, KNOWN_REPLICAS, 'options of replicas');
   const { acknowledge, within } = replicas;
   if (!Number.isInteger(acknowledge) || acknowledge < 1 || acknowledge > 100) {
     throw invalid(`replicas.acknowledge is ${acknowledge}; it must be a whole number from 1 to 100`);

@@ -1,0 +1,35 @@
+import type { Clock } from '../../core/clock.ts';
+import { checkNames } from '../../core/options.ts';
+
+export interface MysqlNamedOptions {
+  /** Mixed into the name of every lock. Default `holdfast`. */
+  readonly prefix?: string;
+  /** Where the tickets are: `table` or `database.table`. Default `holdfast_lines`. */
+  readonly table?: string;
+  /** Time and randomness; the machine's by default. */
+  readonly clock?: Clock;
+}
+
+export interface MysqlOptions {
+  /** Begins the name of every key. Default `holdfast`. */
+  readonly prefix?: string;
+  /** `table` or `database.table`. Default `holdfast_lines`. */
+  readonly table?: string;
+  /** ms between two looks at the lines that this process waits in. Default 25. */
+  readonly poll?: number;
+  /** Hand over in a millisecond or two instead of a poll, by one connection of the pool that is kept. Default false. */
+  readonly gate?: boolean;
+  /** ms after which the row of a key nobody uses may be swept. Default a day. */
+  readonly idle?: number;
+  /** ms between two sweeps, by one of all processes. Default 10 minutes; 0: none. */
+  readonly sweep?: number;
+  /** Time and randomness; the machine's by default. */
+  readonly clock?: Clock;
+}
+
+const NAMED = ['prefix', 'table', 'clock'];
+const LEASED = [...NAMED, 'poll', 'gate', 'idle', 'sweep'];
+
+export const checkNamed = (options: MysqlNamedOptions): void =>
+  checkNames(options, new Set(NAMED), 'options of mysqlNamed()');
+export const checkLeased = (options: MysqlOptions): void => checkNames(options, new Set(LEASED), 'options of mysql()');

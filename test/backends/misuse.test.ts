@@ -1,0 +1,62 @@
+import { Redis } from 'ioredis';
+import { MongoClient } from 'mongodb';
+import mysql2 from 'mysql2';
+import pg from 'pg';
+import { afterAll, expect, test } from 'vitest';
+import { file } from '../../src/backends/file/index.ts';
+import { memory } from '../../src/backends/memory.ts';
+import { mongodb } from '../../src/backends/mongodb/index.ts';
+import { mysql, mysqlNamed } from '../../src/backends/mysql/index.ts';
+import { postgres, postgresAdvisory } from '../../src/backends/postgres/index.ts';
+import { redis } from '../../src/backends/redis/index.ts';
+import { redlock } from '../../src/backends/redlock/index.ts';
+import { isLockError } from '../../src/core/errors.ts';
+
+// None of them is ever used: what is wrong has to be seen before.
+const clients = Array.from({ length: 3 }, () => new Redis({ lazyConnect: true }));
+const pgPool = new pg.Pool();
+const mysqlPool = mysql2.createPool({});
+const mongo = new MongoClient('mongodb://127.0.0.1');
+afterAll(async () => {
+  for (const client of clients) client.disconnect();
+  await Promise.all([pgPool.end(), mysqlPool.promise().end(), mongo.close()]);
+});
+
+const refusal = (make: () => unknown): string => {
+  try {
+    make();
+  } catch (error) {
+    if (isLockError(error, 'LOCK_INVALID')) return error.message;
+    throw error;
+  }
+  return 'taken';
+};
+
+/** A misspelt prefix must not be the default one. */
+const MISSPELT = { prefx: 'shop' } as object;
+
+test.each([
+  ['memory', () => memory(MISSPELT)],
+  ['file', () => file({ path: 'locks.db', ...MISSPELT })],
+  ['redis', () => redis(clients[0]!, MISSPELT)],
+  ['redlock', () => redlock(clients, MISSPELT)],
+  ['postgres', () => postgres(pgPool, MISSPELT)],
+  ['postgresAdvisory', () => postgresAdvisory(pgPool, MISSPELT)],
+  ['mysql', () => mysql(mysqlPool, MISSPELT)],
+  ['mysqlNamed', () => mysqlNamed(mysqlPool, MISSPELT)],
+  ['mongodb', () => mongodb(mongo.db('app'), MISSPELT)],
+])('%s refuses an option that it does not know, and names those it does', (_, make) => {
+  expect(refusal(make)).toMatch(/"prefx" is not one of .*; there are .*clock/);
+});
+
+test.each([
+  ['redis', () => redis('redis://127.0.0.1' as never), 'new Redis()'],
+  ['postgres, a URL', () => postgres('postgres://127.0.0.1' as never), 'new pg.Pool'],
+  ['postgres, one client', () => postgres(new pg.Client()), 'new pg.Pool'],
+  ['postgresAdvisory, nothing', () => postgresAdvisory(undefined as never), 'new pg.Pool'],
+  ['mysql, a URL', () => mysql('mysql://127.0.0.1' as never), 'createPool'],
+  ['mysqlNamed, nothing', () => mysqlNamed(undefined as never), 'createPool'],
+  ['mongodb, a client', () => mongodb(mongo as never), "client.db('app')"],
+])('%s: what is no client of its kind is refused, and it is said what would be one', (_, make, wanted) => {
+  expect(refusal(make)).toContain(wanted);
+});
