@@ -2,6 +2,8 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { rows } from '../../bench/rows/index.ts';
+import { COMMANDS } from '../../src/cli/commands/index.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const pages = ['*.md', 'docs/**/*.md', 'test/**/*.md'].flatMap((glob) => globSync(glob, { cwd: root })).sort();
@@ -59,6 +61,28 @@ test.each(pages)('every link of %s leads somewhere', (page) => {
 test.each(pages)('every file that %s names is there', (page) => {
   const named = [...prose(page).matchAll(/`(?:node )?((?:bench|docs|examples|scripts|src|test)\/[\w./-]+)`/g)];
   expect(named.map(([, path]) => path!).filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+test.each(pages)('every command that %s names is there, with its options', (page) => {
+  const text = readFileSync(join(root, page), 'utf8');
+  const scripts = [...text.matchAll(/npm run ([\w:]+)(?: -- ([^`#\n]*))?/g)];
+  const { scripts: known } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  expect(scripts.map(([, name]) => name!).filter((name) => !(name in known))).toEqual([]);
+
+  const options = scripts.map(([, , rest = '']) => rest).join('\n');
+  const groups = [...options.matchAll(/--only (\S+)/g)].flatMap(([, list]) => list!.split(','));
+  expect(groups.filter((group) => !rows.some((row) => row.group === group))).toEqual([]);
+  const titles = [...options.matchAll(/--row ['"]?([\w ]+)/g)].map(([, part]) => part!.trim());
+  expect(titles.filter((part) => !rows.some(({ title }) => title.includes(part)))).toEqual([]);
+
+  const blocks = [...text.matchAll(/^```(?:sh|bash)\n(.*?)^```/gms)].map(([, block]) => block!);
+  const ours = [...blocks.join('').matchAll(/^holdfast (\w+)((?:(?! -- )[^#|>\n])*)/gm)];
+  const unknown = ours.flatMap(([, name, own]) => {
+    const command = COMMANDS.find((each) => each.name === name);
+    const flags = [...own!.matchAll(/ --(\w[\w-]*)/g)].map(([, flag]) => flag!);
+    return command ? flags.filter((flag) => !(flag in command.options)) : [name];
+  });
+  expect(unknown).toEqual([]);
 });
 
 test('the two READMEs name the same pages', () => {
