@@ -199,6 +199,11 @@ test('a table is cut at the width, and a page at the height', () => {
   const standing = { held: true, position: 0, take: 1, of: 5, ticket: 7n, label: 'here', remaining: 12_000 };
   const line: Line = { key: 'x'.repeat(40), holders: [{ key: 'x', ...standing }], waiters: [] };
   for (const row of overview([line], 30)) expect(row.length).toBeLessThanOrEqual(30);
+  // Each of these takes two columns of a terminal, where a row that is too wide would break in two.
+  const [, wide] = overview([{ ...line, key: '订单'.repeat(10) }], 30);
+  expect(wide).toBe(`${'订单'.repeat(7)}…`);
+  const [head, row] = overview([{ ...line, key: '订单' }]);
+  expect(head!.indexOf('HELD') - row!.indexOf('here'), 'columns stand below each other').toBe(2);
   expect(fitting(['1', '2', '3', '4'], 3)).toEqual(['1', '2', '… and 2 more']);
 });
 

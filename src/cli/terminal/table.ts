@@ -12,12 +12,24 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [styleText('bold', line(head)), ...cells.map(line)];
 }
 
-const columns = (text: string): number => [...stripVTControlCharacters(text)].length;
+/** Those of East Asia, and emoji, are two columns wide (https://www.unicode.org/reports/tr11/). */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/gu;
+
+const columns = (text: string): number => {
+  const shown = stripVTControlCharacters(text);
+  return [...shown].length + (shown.match(WIDE)?.length ?? 0);
+};
 
 /** As much of a line as fits; its colours are given up before its end is. */
 function cut(text: string, width = Number.POSITIVE_INFINITY): string {
   if (columns(text) <= width) return text;
-  return `${[...stripVTControlCharacters(text)].slice(0, Math.max(0, width - 1)).join('')}…`;
+  let start = '';
+  for (const character of stripVTControlCharacters(text)) {
+    if (columns(start + character) >= width) break;
+    start += character;
+  }
+  return `${start}…`;
 }
 
 const UNITS = [
