@@ -2,8 +2,7 @@ import { createPool, type Pool } from 'mysql2/promise';
 import pg from 'pg';
 import { mysqlNamed } from '../../src/backends/mysql/index.ts';
 import { postgresAdvisory } from '../../src/backends/postgres/index.ts';
-import type { Query } from '../../src/transaction/index.ts';
-import type { DatabaseServer } from './database.ts';
+import type { DatabaseServer, Query } from './database.ts';
 
 interface Connection {
   query(sql: string, params?: unknown[]): Promise<unknown>;

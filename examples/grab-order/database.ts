@@ -1,7 +1,10 @@
 import type { Backend } from '../../src/index.ts';
-import type { DialectName, Query } from '../../src/transaction/index.ts';
+import type { DialectName } from '../../src/transaction/index.ts';
 import { openMariadb, openPostgres } from './database-servers.ts';
 import { openSqlite } from './sqlite.ts';
+
+/** One statement; what the driver gives. */
+export type Query = (sql: string, params: (string | number)[]) => Promise<unknown>;
 
 /** The service's own database, whatever it is. */
 export interface Database {

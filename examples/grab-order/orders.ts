@@ -1,6 +1,6 @@
 import { setTimeout as pass } from 'node:timers/promises';
-import { type Query, rowsOf } from '../../src/transaction/query.ts';
-import type { Database } from './database.ts';
+import { rowsOf } from '../../src/transaction/query.ts';
+import type { Database, Query } from './database.ts';
 
 /** The table of orders, and of what was promised to drivers: two winners of one order are two rows there. */
 const TABLES = [

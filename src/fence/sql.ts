@@ -40,7 +40,7 @@ export function sqlFence(query: Query, resource: string, options: SqlFenceOption
   if (checkKey(resource).includes('\0')) throw invalid('the resource of a SQL fence must not contain NUL', resource);
 
   async function raised(token: bigint, run: Query): Promise<boolean> {
-    const values = [resource, String(checkToken(token))];
+    const values = [resource, String(checkToken(token))] as never[];
     const insert = `INSERT INTO ${quoted} (resource, newest) VALUES (${first}, ${second})`;
     if (name === 'postgres') {
       const update = `DO UPDATE SET newest = EXCLUDED.newest WHERE ${quoted}.newest <= EXCLUDED.newest`;

@@ -3,10 +3,9 @@ import type { Dialect, DialectName } from './dialect.ts';
 
 /**
  * Runs one statement inside the caller's transaction and gives what the driver gives: pg's result, mysql2's pair, or the
- * rows of postgres.js.
+ * rows of postgres.js. A function that takes values of any type will do: which ones, only the driver knows.
  */
-// biome-ignore lint/suspicious/noExplicitAny: each driver has a type of its own for values, and takes no others
-export type Query = (sql: string, params: any[]) => Promise<unknown>;
+export type Query = (sql: string, params: never[]) => Promise<unknown>;
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -31,7 +30,8 @@ export function changedBy(result: unknown): number {
 
 /** A statement that is being put together: names are checked and quoted, values become parameters. */
 export class Text {
-  readonly params: unknown[] = [];
+  /** What the caller gave, for the caller's own function to take. */
+  readonly params: never[] = [];
   readonly #dialect: Dialect;
 
   constructor(dialect: Dialect) {
@@ -55,7 +55,7 @@ export class Text {
   /** @throws LockError `LOCK_INVALID` for undefined, which drivers take for NULL: no row has it, and a row would get it */
   value(value: unknown): string {
     if (value === undefined) throw invalid('a value is undefined; null stands for NULL');
-    this.params.push(value);
+    this.params.push(value as never);
     return this.#dialect.mark(this.params.length);
   }
 

@@ -14,7 +14,6 @@ import {
   sqlFence,
 } from '../../src/fence/index.ts';
 import { createLocks } from '../../src/index.ts';
-import type { Query } from '../../src/transaction/index.ts';
 import { rowsOf } from '../../src/transaction/query.ts';
 import { endpoint, etcdctl } from '../backends/etcd/etcdctl.ts';
 import { startEtcd } from '../kit/etcd.ts';
@@ -153,6 +152,8 @@ describeOn('etcd', 'a fence in etcd', () => {
     await expect(fence.claim(1n)).rejects.toThrow(expect.objectContaining({ code: 'LOCK_UNAVAILABLE' }));
   });
 });
+
+type Query = (sql: string, params: (string | number)[]) => Promise<unknown>;
 
 interface Database {
   readonly query: Query;

@@ -42,7 +42,7 @@ export function sqlStock({ dialect, transaction, tables = 'holdfast_stock' }: Sq
           let said = conversation.next();
           while (!said.done) {
             const [sql, params] = said.value;
-            const result = await query(sql, params);
+            const result = await query(sql, params as never[]);
             said = conversation.next(sql.startsWith('SELECT') ? rowsOf(result) : []);
           }
           return said.value;

@@ -48,7 +48,7 @@ export const DIALECTS: Readonly<Record<'postgres' | 'mysql' | 'mariadb' | 'sqlit
 };
 
 export type Row = Readonly<Record<string, unknown>>;
-export type Statement = readonly [sql: string, params: (string | number)[]];
+export type Statement = readonly [sql: string, params: readonly (string | number)[]];
 /** Statements one after the other in one transaction; each is answered by its rows. */
 export type Conversation<T> = Generator<Statement, T, readonly Row[]>;
 
