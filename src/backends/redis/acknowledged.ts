@@ -69,7 +69,7 @@ export class Acknowledged {
   async #askOn(opening: Promise<Line>, script: Script, requests: readonly Request[]): Promise<unknown[]> {
     const line = await opening;
     const { keys, args } = this.#shards.wire(requests);
-    const wait = (): Promise<unknown> => line.command('WAIT', `${this.#wanted.count}`, `${this.#wanted.within}`);
+    const wait = (): Promise<unknown> => line.command('WAIT', [], `${this.#wanted.count}`, `${this.#wanted.within}`);
     // Both are sent before either is answered.
     const both = (asked: Promise<unknown>): Promise<[unknown, unknown]> => Promise.all([asked, wait()]);
     const [replies, count] = await both(line.evalSha(script.sha1, keys, args)).catch((error) => {

@@ -20,11 +20,11 @@ export class Engine {
     });
   }
 
-  /** A command whose first argument is its key. */
-  async command(act: string, name: string, ...keyAndArgs: string[]): Promise<unknown> {
+  /** A command whose keys stand before its other arguments. */
+  async command(act: string, name: string, keys: readonly string[], ...args: string[]): Promise<unknown> {
     try {
       if (this.#port.ended) throw ended();
-      return await this.#port.command(name, ...keyAndArgs);
+      return await this.#port.command(name, keys, ...args);
     } catch (error) {
       throw meaning(error, act);
     }

@@ -39,7 +39,7 @@ export class Incarnation {
       this.#id = undefined;
     });
     const connection = this.#connection;
-    const info = String(await this.#engine.command('ask its run id', 'INFO', 'server'));
+    const info = String(await this.#engine.command('ask its run id', 'INFO', [], 'server'));
     const id = /^run_id:(\w+)/m.exec(info)?.[1];
     if (!id) throw new Error('INFO server names no run_id');
     if (connection === this.#connection) this.#id = id;

@@ -214,13 +214,13 @@ class Redis implements Backend {
 
   readonly notes: Notes = {
     read: async (name) => {
-      const text = await this.#engine.command('read a note', 'GET', noteOf(this.#prefix, name));
+      const text = await this.#engine.command('read a note', 'GET', [noteOf(this.#prefix, name)]);
       return text === null ? undefined : String(text);
     },
     write: async (name, text, ttl) => {
       const key = noteOf(this.#prefix, name);
-      if (text === undefined) await this.#engine.command('forget a note', 'DEL', key);
-      else await this.#engine.command('keep a note', 'SET', key, text, 'PX', `${Math.ceil(ttl)}`);
+      if (text === undefined) await this.#engine.command('forget a note', 'DEL', [key]);
+      else await this.#engine.command('keep a note', 'SET', [key], text, 'PX', `${Math.ceil(ttl)}`);
     },
   };
 

@@ -62,7 +62,7 @@ export function overIoredis(client: IoredisLike): Port {
     nodeOf: () => '',
     evalSha: (sha1, keys, args) => client.evalsha(sha1, keys.length, ...keys, ...args),
     eval: (text, keys, args) => client.eval(text, keys.length, ...keys, ...args),
-    command: (name, ...args) => client.call(name, ...args),
+    command: (name, keys, ...args) => client.call(name, ...keys, ...args),
     connected: (again) => connections(client, again),
     nodes: () => [{ command: (name, ...args) => client.call(name, ...args) }],
     line: () => lineOver(client),
@@ -88,14 +88,15 @@ export function listenOver(
   };
 }
 
-export async function lineOver(client: IoredisLike): Promise<Line> {
-  const own = client.duplicate(OURS);
+/** @param keyPrefix of a Cluster, whose nodes have none of their own */
+export async function lineOver(client: IoredisLike, keyPrefix = client.options?.keyPrefix): Promise<Line> {
+  const own = client.duplicate({ ...OURS, keyPrefix });
   own.on('error', () => {}); // what is sent on it fails
   await own.connect();
   return {
     evalSha: (sha1, keys, args) => own.evalsha(sha1, keys.length, ...keys, ...args),
     eval: (text, keys, args) => own.eval(text, keys.length, ...keys, ...args),
-    command: (name, ...args) => own.call(name, ...args),
+    command: (name, keys, ...args) => own.call(name, ...keys, ...args),
     hangUp: () => own.disconnect(),
   };
 }

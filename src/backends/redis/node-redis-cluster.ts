@@ -1,4 +1,4 @@
-import { lineOver, listenOver, type NodeRedisLike } from './node-redis.ts';
+import { type KeyPrefix, lineOver, listenOver, type NodeRedisLike, PLAIN, raw } from './node-redis.ts';
 import type { Listening, Port } from './port.ts';
 import { slotOf } from './slot.ts';
 
@@ -9,36 +9,32 @@ interface Member {
 /** What is used of a cluster client of node-redis. */
 export interface NodeRedisClusterLike {
   readonly isOpen: boolean;
+  readonly _keyPrefix?: KeyPrefix | undefined;
   readonly slots: readonly ({ readonly master: Member } | undefined)[];
   readonly masters: readonly Member[];
   nodeClient(node: never): Promise<NodeRedisLike>;
-  sendCommand(firstKey: string | undefined, isReadonly: boolean, args: string[]): Promise<unknown>;
+  sendCommand(firstKey: string | undefined, isReadonly: boolean, args: string[], options?: object): Promise<unknown>;
   duplicate(): unknown;
 }
 
 export function overNodeRedisCluster(client: NodeRedisClusterLike): Port {
   let turn: number | undefined;
-  const run = (name: string, script: string, keys: readonly string[], args: readonly string[]): Promise<unknown> =>
-    client.sendCommand(keys[0], false, [name, script, `${keys.length}`, ...keys, ...args]);
   const open = (node: Member): Promise<NodeRedisLike> => client.nodeClient(node as never);
   return {
+    ...raw(client._keyPrefix, (firstKey, args) => client.sendCommand(firstKey, false, args, PLAIN)),
     get ended() {
       return !client.isOpen;
     },
-    keyPrefix: '',
     cluster: true,
     nodeOf: (slot) => client.slots[slot]?.master.address ?? '',
-    evalSha: (sha1, keys, args) => run('EVALSHA', sha1, keys, args),
-    eval: (text, keys, args) => run('EVAL', text, keys, args),
-    command: (name, ...args) => client.sendCommand(args[0], false, [name, ...args]),
     nodes: () =>
       client.masters.map((node) => ({
-        command: async (name, ...args) => (await open(node)).sendCommand([name, ...args]),
+        command: async (name, ...args) => (await open(node)).sendCommand([name, ...args], PLAIN),
       })),
     line: async (slot) => {
       const node = client.slots[slot]?.master;
       if (!node) throw new Error('the client knows no node for this key');
-      return lineOver(await open(node));
+      return lineOver(await open(node), client._keyPrefix);
     },
     listen: (channel, heard, lost) => {
       // Every node hears what is published on any. The next try goes to another one: this one may be dead.

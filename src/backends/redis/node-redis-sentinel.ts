@@ -1,11 +1,13 @@
 import { LockError } from '../../core/errors.ts';
+import { type KeyPrefix, PLAIN, raw } from './node-redis.ts';
 import type { Listening, Port } from './port.ts';
 
 /** What is used of a sentinel client of node-redis. */
 export interface NodeRedisSentinelLike {
   readonly isOpen: boolean;
+  readonly _keyPrefix?: KeyPrefix | undefined;
   getMasterNode(): unknown;
-  sendCommand(isReadonly: boolean, args: string[]): Promise<unknown>;
+  sendCommand(isReadonly: boolean, args: string[], options?: object): Promise<unknown>;
   duplicate(): NodeRedisSentinelListener;
 }
 
@@ -17,18 +19,15 @@ interface NodeRedisSentinelListener {
 }
 
 export function overNodeRedisSentinel(client: NodeRedisSentinelLike): Port {
-  const run = (...args: string[]): Promise<unknown> => client.sendCommand(false, args);
+  const send = (args: string[]): Promise<unknown> => client.sendCommand(false, args, PLAIN);
   return {
+    ...raw(client._keyPrefix, (_, args) => send(args)),
     get ended() {
       return !client.isOpen;
     },
-    keyPrefix: '',
     cluster: false,
     nodeOf: () => '',
-    evalSha: (sha1, keys, args) => run('EVALSHA', sha1, `${keys.length}`, ...keys, ...args),
-    eval: (text, keys, args) => run('EVAL', text, `${keys.length}`, ...keys, ...args),
-    command: run,
-    nodes: () => [{ command: run }],
+    nodes: () => [{ command: (...args) => send(args) }],
     line: async () => {
       throw new LockError(
         'LOCK_UNSUPPORTED',

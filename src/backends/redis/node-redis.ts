@@ -5,9 +5,10 @@ import type { Line, Listening, Port } from './port.ts';
 export interface NodeRedisLike {
   readonly isOpen: boolean;
   readonly options?: { readonly socket?: object | undefined } | undefined;
+  readonly _keyPrefix?: KeyPrefix | undefined;
   evalSha: unknown;
   eval: unknown;
-  sendCommand(args: readonly string[]): Promise<unknown>;
+  sendCommand(args: readonly string[], options?: object): Promise<unknown>;
   on(event: 'connect', listener: () => void): unknown;
   off(event: 'connect', listener: () => void): unknown;
   duplicate(override?: object): NodeRedisOwn;
@@ -15,27 +16,55 @@ export interface NodeRedisLike {
 
 interface NodeRedisOwn {
   readonly isOpen: boolean;
-  sendCommand(args: readonly string[]): Promise<unknown>;
+  sendCommand(args: readonly string[], options?: object): Promise<unknown>;
   connect(): Promise<unknown>;
   subscribe(channel: string, heard: (message: string) => void): Promise<void>;
   destroy(): void;
   on(event: string, listener: (...args: unknown[]) => void): unknown;
 }
 
+export type KeyPrefix = string | Buffer;
+
+/** Of every command here: answered as by default, whatever the client is told to make of numbers and strings. */
+export const PLAIN = { typeMapping: {} };
+
+/**
+ * Scripts and commands as this library's raw ones, which go past the client's key prefix (6.3): it is put before the keys here.
+ * @param send gets the first key, by which a Cluster finds the node
+ */
+export function raw(
+  keyPrefix: KeyPrefix | undefined,
+  send: (firstKey: string | undefined, args: string[]) => Promise<unknown>,
+): Pick<Port, 'keyPrefix' | 'evalSha' | 'eval' | 'command'> {
+  const prefix = String(keyPrefix ?? '');
+  const keyed = (keys: readonly string[]): readonly string[] =>
+    prefix === '' ? keys : keys.map((key) => `${prefix}${key}`);
+  const run = (name: string, script: string, names: readonly string[], args: readonly string[]): Promise<unknown> => {
+    const keys = keyed(names);
+    return send(keys[0], [name, script, `${keys.length}`, ...keys, ...args]);
+  };
+  return {
+    keyPrefix: prefix,
+    evalSha: (sha1, keys, args) => run('EVALSHA', sha1, keys, args),
+    eval: (text, keys, args) => run('EVAL', text, keys, args),
+    command: (name, names, ...args) => {
+      const keys = keyed(names);
+      return send(keys[0], [name, ...keys, ...args]);
+    },
+  };
+}
+
 export function overNodeRedis(client: NodeRedisLike): Port {
   return {
+    ...raw(client._keyPrefix, (_, args) => client.sendCommand(args, PLAIN)),
     get ended() {
       return !client.isOpen;
     },
-    keyPrefix: '',
     cluster: false,
     nodeOf: () => '',
-    evalSha: (sha1, keys, args) => client.sendCommand(['EVALSHA', sha1, `${keys.length}`, ...keys, ...args]),
-    eval: (text, keys, args) => client.sendCommand(['EVAL', text, `${keys.length}`, ...keys, ...args]),
-    command: (name, ...args) => client.sendCommand([name, ...args]),
     connected: (again) => connections(client, again),
-    nodes: () => [{ command: (name, ...args) => client.sendCommand([name, ...args]) }],
-    line: () => lineOver(client),
+    nodes: () => [{ command: (name, ...args) => client.sendCommand([name, ...args], PLAIN) }],
+    line: () => lineOver(client, client._keyPrefix),
     listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
   };
 }
@@ -63,14 +92,13 @@ export function listenOver(
 const duplicate = (client: NodeRedisLike): NodeRedisOwn =>
   client.duplicate({ socket: { ...client.options?.socket, reconnectStrategy: false } });
 
-export async function lineOver(client: NodeRedisLike): Promise<Line> {
+/** @param keyPrefix of the client; of a Cluster its nodes have none */
+export async function lineOver(client: NodeRedisLike, keyPrefix: KeyPrefix | undefined): Promise<Line> {
   const own = duplicate(client);
   own.on('error', () => {}); // what is sent on it fails
   await own.connect();
   return {
-    evalSha: (sha1, keys, args) => own.sendCommand(['EVALSHA', sha1, `${keys.length}`, ...keys, ...args]),
-    eval: (text, keys, args) => own.sendCommand(['EVAL', text, `${keys.length}`, ...keys, ...args]),
-    command: (name, ...args) => own.sendCommand([name, ...args]),
+    ...raw(keyPrefix, (_, args) => own.sendCommand(args, PLAIN)),
     hangUp: () => (own.isOpen ? own.destroy() : undefined),
   };
 }

@@ -11,7 +11,7 @@ export interface Port {
   line(slot: number): Promise<Line>;
   /** The client was ended by its owner: whatever is sent now is not sent at all. */
   readonly ended: boolean;
-  /** What the client itself puts before every key it sends, but not before what it gets. */
+  /** What the client is told to put before every key it sends, but not before what it gets. */
   readonly keyPrefix: string;
   /** A Redis Cluster: the keys of one command must share a slot, and a server cannot tell that a message reached nobody. */
   readonly cluster: boolean;
@@ -21,8 +21,8 @@ export interface Port {
   evalSha(sha1: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   /** Runs a script and makes it known to the server that ran it. */
   eval(text: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
-  /** A command whose first argument is its key; several keys share a slot. */
-  command(name: string, ...keyAndArgs: string[]): Promise<unknown>;
+  /** A command whose keys stand before its other arguments; several keys share a slot. */
+  command(name: string, keys: readonly string[], ...args: string[]): Promise<unknown>;
   /** Each primary. */
   nodes(): readonly Node[];
   /**
@@ -38,10 +38,7 @@ export interface Port {
 }
 
 /** A connection of its own to one server: commands keep their order on it, and after its end all fail. */
-export interface Line {
-  evalSha(sha1: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
-  eval(text: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
-  command(name: string, ...args: string[]): Promise<unknown>;
+export interface Line extends Pick<Port, 'evalSha' | 'eval' | 'command'> {
   hangUp(): void;
 }
 

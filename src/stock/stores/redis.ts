@@ -55,7 +55,7 @@ export function redisStock(
     name: 'redis',
     servers: engines.length,
     async layout(product) {
-      const text = await engines[0]!.command('read the stock', 'GET', layoutKey(product));
+      const text = await engines[0]!.command('read the stock', 'GET', [layoutKey(product)]);
       return text === null ? undefined : (JSON.parse(`${text}`) as Layout);
     },
     async relayout(product, was, layout) {
@@ -87,8 +87,8 @@ export function redisStock(
     async remove(product, cells) {
       // A cell at a time: a Cluster takes no command over several slots. The layout last: while it is there, a removal that
       // broke off can be done again, and no new product of the name comes upon old cells.
-      for (const cell of cells) await engineOf(cell).command('remove the stock', 'DEL', ...keysOf(product, cell));
-      await engines[0]!.command('remove the stock', 'DEL', layoutKey(product));
+      for (const cell of cells) await engineOf(cell).command('remove the stock', 'DEL', keysOf(product, cell));
+      await engines[0]!.command('remove the stock', 'DEL', [layoutKey(product)]);
     },
   };
 }

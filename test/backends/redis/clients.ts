@@ -1,5 +1,5 @@
 import { Cluster, type ClusterOptions, Redis } from 'ioredis';
-import { createCluster, createSentinel } from 'redis';
+import { createCluster, createSentinel, type RedisClusterOptions } from 'redis';
 import type { RedisSentinel } from '../../kit/redis.ts';
 import { Fleet } from './fleet.ts';
 
@@ -32,7 +32,11 @@ export const sentinelFleet = ({ sentinels, name }: Pick<RedisSentinel, 'sentinel
 };
 
 /** Clients of a cluster. */
-export const clusterFleet = (nodes: readonly { readonly port: number }[], options: ClusterOptions = {}): Fleet => {
+export const clusterFleet = (
+  nodes: readonly { readonly port: number }[],
+  options: ClusterOptions = {},
+  theirs: Partial<RedisClusterOptions> = {},
+): Fleet => {
   const addresses = nodes.map(({ port }) => ({ host: HOST, port }));
   return new Fleet({
     ioredis: () => {
@@ -48,6 +52,7 @@ export const clusterFleet = (nodes: readonly { readonly port: number }[], option
         rootNodes: addresses.map((socket) => ({ socket })),
         // 5 s by default, during which everything sent to a dead node waits.
         topologyRefreshOnReconnectionAttemptStrategy: 200,
+        ...theirs,
       });
       return { client, ready: client.connect(), end: () => (client.isOpen ? client.destroy() : undefined) };
     },

@@ -1,0 +1,91 @@
+import { Redis, type RedisOptions } from 'ioredis';
+import { createClient, RESP_TYPES, type RedisClientOptions } from 'redis';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Backend } from '../../../src/core/backend.ts';
+import { redisFence } from '../../../src/fence/redis.ts';
+import { askRedis, startRedis } from '../../kit/redis.ts';
+import type { Server } from '../../kit/server.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { Fleet, LIBRARIES, type Openers } from './fleet.ts';
+import { granted, Mail, wish } from './scene.ts';
+
+/** Clients with these options, each of its own library. */
+const clients = (port: number, ours: RedisOptions, theirs: RedisClientOptions): Openers => ({
+  ioredis: () => {
+    const client = new Redis({ port, ...ours });
+    return { client, ready: Promise.resolve(), end: () => client.disconnect() };
+  },
+  'node-redis': () => {
+    const client = createClient({ socket: { host: '127.0.0.1', port }, ...theirs });
+    return { client, ready: client.connect(), end: () => (client.isOpen ? client.destroy() : undefined) };
+  },
+});
+
+async function keysSeen(backend: Backend): Promise<string[]> {
+  const seen: string[] = [];
+  for await (const { key } of backend.inspect!('')) seen.push(key);
+  return seen;
+}
+
+describeOn('redis', 'redis, what the client is told', () => {
+  let server: Server;
+
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  test('clients of both libraries with one key prefix share their locks, notes and fences, and nobody else’s', async () => {
+    await using fleet = new Fleet(clients(server.port, { keyPrefix: 'app:' }, { keyPrefix: 'app:' }));
+    const one = await fleet.backend('ioredis');
+    const two = await fleet.backend('node-redis');
+    const claim = wish('shared');
+    granted(await one.attempt(claim));
+    expect((await two.attempt(wish('shared', { queue: false }))).granted, 'beside a holder of the other library').toBe(
+      false,
+    );
+    expect(await keysSeen(two)).toEqual(['shared']);
+    await two.notes!.write('note', 'words', 10_000);
+    expect(await one.notes!.read('note')).toBe('words');
+    await redisFence(await fleet.client('ioredis'), 'thing').claim(2n);
+    await expect(redisFence(await fleet.client('node-redis'), 'thing').claim(1n)).rejects.toThrow('2 was seen');
+    expect(await askRedis(server.port, 'KEYS *')).not.toContain('\nholdfast');
+    expect((await one.release(claim)).freed).toBe(true);
+  });
+
+  // What the libraries can be told to make of replies.
+  const typeMapping = {
+    [RESP_TYPES.BLOB_STRING]: Buffer,
+    [RESP_TYPES.SIMPLE_STRING]: Buffer,
+    [RESP_TYPES.NUMBER]: String,
+    [RESP_TYPES.MAP]: Map,
+  };
+  for (const library of LIBRARIES) {
+    test(`${library}: numbers as text, text as buffers, and commands it gathers by itself are all the same`, async () => {
+      const ours = { stringNumbers: true, enableAutoPipelining: true };
+      await using fleet = new Fleet(clients(server.port, ours, { commandOptions: { typeMapping } }));
+      const backend = await fleet.backend(library, { prefix: `mapped:${library}` });
+      const claims = Array.from({ length: 8 }, (_, i) => wish(`${i}`));
+      const tickets = (await Promise.all(claims.map((claim) => backend.attempt(claim)))).map(
+        (it) => granted(it).ticket,
+      );
+      expect(await keysSeen(backend)).toHaveLength(8);
+      const next = wish('0');
+      await using mail = await Mail.of(backend, next);
+      expect((await backend.attempt(next)).granted).toBe(false);
+      expect(await backend.renew(claims)).toEqual(claims.map(({ ttl }) => ({ validFor: ttl })));
+      expect((await backend.release(claims[0]!)).freed).toBe(true);
+      expect((await mail.next())!.ticket).toBeGreaterThan(tickets[0]!);
+      await askRedis(server.port, 'CONFIG SET maxmemory 1');
+      const passed = await backend.release(wish('none'), wish('none'));
+      await askRedis(server.port, 'CONFIG SET maxmemory 0');
+      expect(passed, 'a release whose next claim finds no memory').toEqual({ freed: false, next: undefined });
+      await askRedis(server.port, 'CONFIG SET min-replicas-to-write 1');
+      await askRedis(server.port, 'CONFIG SET min-replicas-max-lag 60');
+      const found = (await backend.check!()).map(({ code }) => code);
+      await askRedis(server.port, 'CONFIG SET min-replicas-to-write 0');
+      expect(found).toContain('replica-lag');
+      expect(await backend.incarnation!()).toMatch(/^\w{40}$/);
+    });
+  }
+});
