@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import { Patience } from '../../core/patience.ts';
+import { isReply } from './errors.ts';
 import type { Line, Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';
 import { perRequest, type Request, type Shards } from './shards.ts';
@@ -57,6 +58,8 @@ export class Acknowledged {
     } catch (error) {
       if (this.#lines.get(node) === line) this.#lines.delete(node);
       hangUp(line);
+      // The client learns from its own commands only where a slot was moved to, and who holds may send none.
+      if (isReply(error, 'MOVED')) this.#shards.find(requests[0]!).catch(() => {});
       throw error;
     }
   }
@@ -73,7 +76,7 @@ export class Acknowledged {
     // Both are sent before either is answered.
     const both = (asked: Promise<unknown>): Promise<[unknown, unknown]> => Promise.all([asked, wait()]);
     const [replies, count] = await both(line.evalSha(script.sha1, keys, args)).catch((error) => {
-      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+      if (!isReply(error, 'NOSCRIPT')) throw error;
       return both(line.eval(script.text, keys, args));
     });
     const tooFew = `! ${TOO_FEW} ${count} of the ${this.#wanted.count} replicas have it after ${this.#wanted.within} ms`;
@@ -102,4 +105,4 @@ const TOO_FEW = 'REPLICAS';
 const isHeld = (reply: unknown): boolean => /^[1-9]/.test(String(reply));
 
 /** The hold was taken, and is to be given back. */
-export const isTooFew = (error: unknown): boolean => error instanceof Error && error.message.startsWith(TOO_FEW);
+export const isTooFew = (error: unknown): boolean => isReply(error, TOO_FEW);

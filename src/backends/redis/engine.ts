@@ -1,5 +1,5 @@
 import { heard } from '../../core/heard.ts';
-import { ended, meaning } from './errors.ts';
+import { ended, isReply, meaning } from './errors.ts';
 import type { Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';
 
@@ -15,7 +15,7 @@ export class Engine {
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
     if (this.#port.ended) return Promise.reject(ended());
     return heard(() => this.#port.evalSha(script.sha1, keys, args)).catch((error) => {
-      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+      if (!isReply(error, 'NOSCRIPT')) throw error;
       return this.#port.eval(script.text, keys, args);
     });
   }

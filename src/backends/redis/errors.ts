@@ -57,6 +57,10 @@ function stripped(error: unknown): Error {
   return copy;
 }
 
+/** Whether the server refused with this code. */
+export const isReply = (error: unknown, code: string): boolean =>
+  error instanceof Error && error.message.startsWith(code);
+
 /** The client was closed by its owner. */
 export const ended = (): Error => new Error('CLOSED the client is closed');
 

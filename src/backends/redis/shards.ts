@@ -73,6 +73,11 @@ export class Shards {
     return this.#engine.run(script, named([lockOf(this.#prefix, key)], this.#port.cluster), args);
   }
 
+  /** Has the client find the server that has this key by now. */
+  find({ key }: Request): Promise<unknown> {
+    return this.#port.command('GET', [lockOf(this.#prefix, key)]);
+  }
+
   /** In a Cluster silence is an answer too, after `patience` ms: a node that hangs holds nobody else up. */
   async within(patience: number, answers: Promise<unknown[]>): Promise<unknown[]> {
     if (!this.#port.cluster) return answers;
