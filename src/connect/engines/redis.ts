@@ -101,7 +101,12 @@ export const redisUrl: EngineUrl = {
 
 /** @param db of the path, or of `?db=` where the path is something else */
 function options(address: Address, db: string, secure = false): RedisOptions {
-  const { user, password } = address;
+  const { user, password, params } = address;
+  if ((params.get('db') ?? db) !== db) {
+    throw invalid(
+      '?db= is for redis+sentinel:; of one server the database is the path, redis://host/5, and a Cluster has but 0',
+    );
+  }
   if (!/^\d{0,5}$/.test(db)) throw invalid(`the database of a Redis is a number, as in redis://127.0.0.1/0`);
   return { ...SAFE, db: Number(db), username: user, password, tls: tlsOf(address, secure) };
 }
