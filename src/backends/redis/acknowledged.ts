@@ -15,6 +15,11 @@ export interface Acknowledgement {
 /** A line that says nothing for so long after its replicas should have answered is given up. ms. */
 const SILENCE = 1_500;
 
+interface Opened {
+  readonly opening: Promise<Line>;
+  readonly end: AbortController;
+}
+
 /**
  * Asks on connections set aside for it, one per server, and waits there for replicas: WAIT counts only what its own
  * connection wrote, and holds up whatever comes behind it there. A line is never mended: on a new connection WAIT would
@@ -25,7 +30,8 @@ export class Acknowledged {
   readonly #shards: Shards;
   readonly #wanted: Acknowledgement;
   readonly #patience: Patience;
-  readonly #lines = new Map<string, Promise<Line>>();
+  readonly #lines = new Map<string, Opened>();
+  #closed = false;
 
   constructor(port: Port, shards: Shards, wanted: Acknowledgement, clock: Clock) {
     this.#port = port;
@@ -48,16 +54,18 @@ export class Acknowledged {
     const node = this.#port.nodeOf(slot);
     let line = this.#lines.get(node);
     if (!line) {
-      line = this.#port.line(slot);
+      if (this.#closed) throw new Error('closed');
+      const end = new AbortController();
+      line = { opening: this.#port.line(slot, end.signal), end };
       this.#lines.set(node, line);
     }
     const patience = this.#wanted.within + SILENCE;
     const late = (): Error => new Error(`no answer within ${patience} ms`);
     try {
-      return await this.#patience.bound(this.#askOn(line, script, requests), patience, late);
+      return await this.#patience.bound(this.#askOn(line.opening, script, requests), patience, late);
     } catch (error) {
       if (this.#lines.get(node) === line) this.#lines.delete(node);
-      hangUp(line);
+      line.end.abort();
       // The client learns from its own commands only where a slot was moved to, and who holds may send none.
       if (isReply(error, 'MOVED')) this.#shards.find(requests[0]!).catch(() => {});
       throw error;
@@ -86,18 +94,12 @@ export class Acknowledged {
   }
 
   close(): void {
-    for (const line of this.#lines.values()) hangUp(line);
+    this.#closed = true;
+    for (const { end } of this.#lines.values()) end.abort();
     this.#lines.clear();
     this.#patience.rest();
   }
 }
-
-const hangUp = (line: Promise<Line>): void => {
-  line.then(
-    (open) => open.hangUp(),
-    () => {},
-  );
-};
 
 const TOO_FEW = 'REPLICAS';
 

@@ -27,11 +27,11 @@ export function overIoredisCluster(client: IoredisClusterLike): Port {
     eval: (text, keys, args) => client.eval(text, keys.length, ...keys, ...args),
     command: (name, keys, ...args) => client.call(name, ...keys, ...args),
     nodes: () => client.nodes('master').map((node) => ({ command: (name, ...args) => node.call(name, ...args) })),
-    line: async (slot) => {
+    line: async (slot, over) => {
       const named = client.slots[slot]?.[0];
       const node = client.nodes('master').find(({ options }) => `${options?.host}:${options?.port}` === named);
       if (!node) throw new Error('the client knows no node for this key');
-      return lineOver(node, client.options?.keyPrefix);
+      return lineOver(node, over, client.options?.keyPrefix);
     },
     listen: (channel, heard, lost) => {
       // Every node hears what is published on any. The next try goes to another one: this one may be dead.

@@ -65,7 +65,7 @@ export function overIoredis(client: IoredisLike): Port {
     command: (name, keys, ...args) => client.call(name, ...keys, ...args),
     connected: (again) => connections(client, again),
     nodes: () => [{ command: (name, ...args) => client.call(name, ...args) }],
-    line: () => lineOver(client),
+    line: (_, over) => lineOver(client, over),
     listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
   };
 }
@@ -77,26 +77,41 @@ export function listenOver(
   lost: () => void,
 ): Listening {
   const listener = client.duplicate(OURS);
-  listener.on('error', () => {}); // its end follows
   listener.on('end', lost);
   listener.on('message', (_channel, message) => heard(String(message)));
+  const hangUp = hanging(listener);
   return {
     ready: listener.connect().then(async () => {
       await listener.subscribe(channel);
     }),
-    hangUp: () => listener.disconnect(),
+    hangUp,
   };
 }
 
 /** @param keyPrefix of a Cluster, whose nodes have none of their own */
-export async function lineOver(client: IoredisLike, keyPrefix = client.options?.keyPrefix): Promise<Line> {
+export async function lineOver(
+  client: IoredisLike,
+  over: AbortSignal,
+  keyPrefix = client.options?.keyPrefix,
+): Promise<Line> {
   const own = client.duplicate({ ...OURS, keyPrefix });
-  own.on('error', () => {}); // what is sent on it fails
+  over.addEventListener('abort', hanging(own));
   await own.connect();
   return {
     evalSha: (sha1, keys, args) => own.evalsha(sha1, keys.length, ...keys, ...args),
     eval: (text, keys, args) => own.eval(text, keys.length, ...keys, ...args),
     command: (name, keys, ...args) => own.call(name, ...keys, ...args),
-    hangUp: () => own.disconnect(),
+  };
+}
+
+/** How one of ours is hung up, whatever it is at. */
+function hanging(own: IoredisOwn): () => void {
+  own.on('error', () => {}); // its end follows, and what is sent on it fails
+  let over = false;
+  // With sentinels (6.0): ended as it connects, it makes its connections to them all the same, and keeps them.
+  own.on('connect', () => over && own.disconnect());
+  return () => {
+    over = true;
+    own.disconnect();
   };
 }

@@ -31,10 +31,10 @@ export function overNodeRedisCluster(client: NodeRedisClusterLike): Port {
       client.masters.map((node) => ({
         command: async (name, ...args) => (await open(node)).sendCommand([name, ...args], PLAIN),
       })),
-    line: async (slot) => {
+    line: async (slot, over) => {
       const node = client.slots[slot]?.master;
       if (!node) throw new Error('the client knows no node for this key');
-      return lineOver(await open(node), client._keyPrefix);
+      return lineOver(await open(node), over, client._keyPrefix);
     },
     listen: (channel, heard, lost) => {
       // Every node hears what is published on any. The next try goes to another one: this one may be dead.

@@ -64,7 +64,7 @@ export function overNodeRedis(client: NodeRedisLike): Port {
     nodeOf: () => '',
     connected: (again) => connections(client, again),
     nodes: () => [{ command: (name, ...args) => client.sendCommand([name, ...args], PLAIN) }],
-    line: () => lineOver(client, client._keyPrefix),
+    line: (_, over) => lineOver(client, over, client._keyPrefix),
     listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
   };
 }
@@ -80,25 +80,29 @@ export function listenOver(
   listener.on('error', () => listener.isOpen || lost());
   return {
     ready: listener.connect().then(() => listener.subscribe(channel, heard)),
-    // Throws when it is closed already.
-    hangUp: () => {
-      try {
-        listener.destroy();
-      } catch {}
-    },
+    hangUp: () => destroy(listener),
   };
+}
+
+function destroy(own: NodeRedisOwn): void {
+  try {
+    own.destroy();
+  } catch {} // it is closed already
 }
 
 const duplicate = (client: NodeRedisLike): NodeRedisOwn =>
   client.duplicate({ socket: { ...client.options?.socket, reconnectStrategy: false } });
 
 /** @param keyPrefix of the client; of a Cluster its nodes have none */
-export async function lineOver(client: NodeRedisLike, keyPrefix: KeyPrefix | undefined): Promise<Line> {
+export async function lineOver(
+  client: NodeRedisLike,
+  over: AbortSignal,
+  keyPrefix: KeyPrefix | undefined,
+): Promise<Line> {
+  over.throwIfAborted();
   const own = duplicate(client);
   own.on('error', () => {}); // what is sent on it fails
+  over.addEventListener('abort', () => destroy(own));
   await own.connect();
-  return {
-    ...raw(keyPrefix, (_, args) => own.sendCommand(args, PLAIN)),
-    hangUp: () => (own.isOpen ? own.destroy() : undefined),
-  };
+  return raw(keyPrefix, (_, args) => own.sendCommand(args, PLAIN));
 }

@@ -7,8 +7,8 @@ import { type NodeRedisSentinelLike, overNodeRedisSentinel } from './node-redis-
 
 /** A client library as this backend needs it. */
 export interface Port {
-  /** One more connection like the client's, to the server that has a slot. It is never mended. */
-  line(slot: number): Promise<Line>;
+  /** One more connection like the client's, to the server that has a slot. It is never mended, and ends with the signal. */
+  line(slot: number, over: AbortSignal): Promise<Line>;
   /** The client was ended by its owner: whatever is sent now is not sent at all. */
   readonly ended: boolean;
   /** What the client is told to put before every key it sends, but not before what it gets. */
@@ -38,9 +38,7 @@ export interface Port {
 }
 
 /** A connection of its own to one server: commands keep their order on it, and after its end all fail. */
-export interface Line extends Pick<Port, 'evalSha' | 'eval' | 'command'> {
-  hangUp(): void;
-}
+export type Line = Pick<Port, 'evalSha' | 'eval' | 'command'>;
 
 /** One server, for what is asked of a server and not of a key. */
 export interface Node {

@@ -3,7 +3,7 @@ import type { RedisOptions } from '../../../src/backends/redis/index.ts';
 import { redis } from '../../../src/backends/redis/index.ts';
 import type { RedisClient } from '../../../src/backends/redis/port.ts';
 import { createLocks, isLockError } from '../../../src/index.ts';
-import { type RedisSentinel, startRedisSentinel } from '../../kit/redis.ts';
+import { askRedis, type RedisSentinel, startRedis, startRedisSentinel } from '../../kit/redis.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { bounded } from '../../kit/wait.ts';
 import { sentinelFleet } from '../redis/clients.ts';
@@ -50,6 +50,19 @@ describeOn('redis', 'redis with replicas that acknowledge', () => {
       } finally {
         group.servers[1]!.resume();
       }
+    });
+
+    test(`${library}: what is answered only after closing opens no connection`, async () => {
+      await using server = await startRedis();
+      await using near = new Fleet(server.port);
+      const { client } = await near.open(library);
+      const backend = redis(client, TWO);
+      server.pause();
+      const asked = backend.attempt(wish('late')).catch(String);
+      await backend.close();
+      server.resume();
+      expect(await asked).toContain('closed');
+      expect(await askRedis(server.port, 'INFO clients')).toContain('connected_clients:2\r\n'); // the client's, and this one
     });
 
     test(`${library}: what a mail tells is asked for before it is shown`, async () => {

@@ -1,4 +1,5 @@
-import { test } from 'vitest';
+import { expect, test } from 'vitest';
+import { redis } from '../../../src/backends/redis/index.ts';
 import { askRedis, startRedisSentinel } from '../../kit/redis.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { bounded, until } from '../../kit/wait.ts';
@@ -7,6 +8,35 @@ import { LIBRARIES } from '../redis/fleet.ts';
 import { Mail, wish } from '../redis/scene.ts';
 
 describeOn('redis', 'redis-sentinel, listening', () => {
+  test('a connection that is given up while it is made leaves none to the sentinels', { timeout: 60_000 }, async () => {
+    await using group = await startRedisSentinel();
+    await using fleet = sentinelFleet(group);
+    const { client } = await fleet.open('ioredis');
+    await fleet.over(client).release(wish('a first contact'));
+    const watching = async (): Promise<number> =>
+      (await askRedis(group.sentinels[0]!.port, 'CLIENT LIST')).split(' sub=1 ').length - 1;
+    for (let i = 0; i < 150; i++) {
+      const backend = redis(client);
+      const opening = Mail.of(backend, wish('closing')).catch(() => {});
+      const end = performance.now() + (i % 50) / 10;
+      while (performance.now() < end) await new Promise((resolve) => setImmediate(resolve));
+      await backend.close();
+      await opening;
+    }
+    await until('only the client watches for another primary', async () => (await watching()) === 1);
+  });
+
+  test('while no sentinel answers, connections for replicas are given up, and none is left after closing', {
+    timeout: 60_000,
+  }, async () => {
+    await using group = await startRedisSentinel();
+    await using fleet = sentinelFleet(group);
+    const backend = await fleet.backend('ioredis', { replicas: { acknowledge: 1, within: '100ms' } });
+    await backend.release(wish('a first contact'));
+    for (const sentinel of group.sentinels) await sentinel.kill();
+    await expect(backend.attempt(wish('unheard'))).rejects.toThrow('no answer within');
+  }); // the watch for leaks sees the rest
+
   test('whenever it is closed, also while it opens, nobody is left listening', { timeout: 60_000 }, async () => {
     await using group = await startRedisSentinel();
     await using fleet = sentinelFleet(group);
