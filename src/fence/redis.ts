@@ -1,5 +1,6 @@
 import { portOf, type RedisClient } from '../backends/redis/port.ts';
 import { checkKey, checkPrefix } from '../core/key.ts';
+import { checkNames } from '../core/options.ts';
 import { checkToken, type Fence, fenced } from './fence.ts';
 
 export interface RedisFenceOptions {
@@ -8,6 +9,8 @@ export interface RedisFenceOptions {
   /** The mark's whole key. In a Cluster it has to share a slot with the data that `write` touches. */
   readonly key?: string;
 }
+
+const KNOWN = new Set(['prefix', 'key']);
 
 /**
  * Runs before the caller's script, with the mark as the last key and the token as the last argument; both are taken away, so
@@ -39,6 +42,7 @@ export interface RedisFence extends Fence {
  * @throws LockError `LOCK_INVALID`
  */
 export function redisFence(client: RedisClient, resource: string, options: RedisFenceOptions = {}): RedisFence {
+  checkNames(options, KNOWN, 'options of redisFence()');
   const port = portOf(client);
   const mark = options.key ?? `${checkPrefix(options.prefix ?? 'holdfast')}:fence:${checkKey(resource)}`;
 

@@ -60,6 +60,10 @@ describeOn('redis', 'a fence in Redis', () => {
   test('refuses whatever is older than the newest token it saw, over node-redis', () =>
     keepsTheNewest((resource) => redisFence(theirs.client!, `node-redis ${resource}`)));
 
+  test('takes no option for another: a mark under a name that nobody chose guards nothing', () => {
+    expect(() => redisFence(ours, 'stock', { mark: 'x' } as object)).toThrow(/"mark" is not one of/);
+  });
+
   test('runs the write in the same step as the check, with its own keys and arguments', async () => {
     const fence = redisFence(ours, 'stock');
     const script = "return redis.call('SET', KEYS[1], ARGV[1] .. '/' .. #KEYS .. '/' .. #ARGV)";

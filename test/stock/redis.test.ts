@@ -31,6 +31,11 @@ describeOn('redis', 'stock on Redis alone', () => {
     expect(await again.take({ buyer: 'a', request: 'r' })).toMatchObject({ repeated: false });
   });
 
+  test('an option that there is not is refused, not ignored', () => {
+    const client = ioredisAt(nodes.servers[0]!.port, stack);
+    expect(() => redisStock(client, { Prefix: 'shop' } as object)).toThrow(/redisStock has no option "Prefix"/);
+  });
+
   test('a client that gives numbers as text will do', async () => {
     const client = ioredisAt(nodes.servers[0]!.port, stack, { stringNumbers: true });
     const product = await createStock(redisStock(client)).create('texts', { units: 3, segments: 1 });

@@ -4,6 +4,7 @@ import { portOf, type RedisClient } from '../../backends/redis/port.ts';
 import { checkPrefix } from '../../core/key.ts';
 import { RESERVE } from '../cell.ts';
 import { StockError } from '../errors.ts';
+import { checkOptions } from '../input.ts';
 import { QUICK, RELAYOUT, STEP } from '../redis/scripts.generated.ts';
 import type { Reply, Step, Take } from '../step.ts';
 import type { Layout, StockStore } from '../store.ts';
@@ -22,10 +23,9 @@ const REMEMBERED = 1_000;
  * @param clients a connected ioredis or node-redis client, or several: everywhere the same servers in the same order
  * @throws LockError `LOCK_INVALID`, StockError `STOCK_INVALID`
  */
-export function redisStock(
-  clients: RedisClient | readonly RedisClient[],
-  { prefix = 'holdfast' }: RedisStockOptions = {},
-): StockStore {
+export function redisStock(clients: RedisClient | readonly RedisClient[], options: RedisStockOptions = {}): StockStore {
+  checkOptions(options, ['prefix'], 'redisStock');
+  const { prefix = 'holdfast' } = options;
   const list = Array.isArray(clients) ? (clients as readonly RedisClient[]) : [clients as RedisClient];
   if (list.length === 0) throw new StockError('STOCK_INVALID', 'redisStock() needs a client');
   const engines = list.map((client) => new Engine(portOf(client)));

@@ -116,6 +116,10 @@ describeOn('redis', 'redis with replicas that acknowledge', () => {
     ]) {
       expect(() => redis(client, { replicas })).toThrow(/replicas\.(acknowledge|within) is .* must be/);
     }
+    const outside = { acknowledge: 1 } as RedisOptions;
+    expect(() => redis(client, outside)).toThrow(/"acknowledge" is not one of options of redis\(\)/);
+    const more = { acknowledge: 1, timeout: 50 };
+    expect(() => redis(client, { replicas: more })).toThrow(/"timeout" is not one of options of replicas/);
     const four = { sendCommand() {}, evalSha() {}, eval() {}, duplicate() {}, subscribe() {}, disconnect() {} }; // of node-redis
     for (const client of [{}, null, 'redis://', { sendCommand() {}, execute() {}, duplicate() {} }, four]) {
       expect(() => redis(client as unknown as RedisClient)).toThrow(/redis\(\) needs a connected client/);
