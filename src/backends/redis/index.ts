@@ -184,6 +184,7 @@ class Redis implements Backend {
     const prefix = this.#port.keyPrefix + this.#prefix;
     const pattern = patternOf(prefix, start);
     const seen = new Set<string>(); // SCAN may give a key twice
+    if (this.#port.ended) throw meaning(ended(), 'inspect'); // of a Cluster it would know no node
     for (const node of this.#port.nodes()) {
       let cursor = '0';
       do {
@@ -201,7 +202,6 @@ class Redis implements Backend {
 
   async #scan(node: Node, cursor: string, pattern: string): Promise<[string, string[]]> {
     try {
-      if (this.#port.ended) throw ended();
       return (await node.command('SCAN', cursor, 'MATCH', pattern, 'COUNT', '500')) as [string, string[]];
     } catch (error) {
       throw meaning(error, 'inspect');

@@ -1,6 +1,6 @@
 import { type IoredisLike, lineOver, listenOver } from './ioredis.ts';
 import type { Port } from './port.ts';
-import { slotOf } from './slot.ts';
+import { SLOTS, slotOf } from './slot.ts';
 
 /** What is used of a Cluster of ioredis. */
 export interface IoredisClusterLike {
@@ -16,6 +16,11 @@ export interface IoredisClusterLike {
 
 export function overIoredisCluster(client: IoredisClusterLike): Port {
   let turn: number | undefined;
+  const nodeNamed = (name: string | undefined): IoredisLike => {
+    const node = client.nodes('master').find(({ options }) => `${options?.host}:${options?.port}` === name);
+    if (!node) throw new Error('the client knows no node for some keys');
+    return node;
+  };
   return {
     get ended() {
       return client.status === 'end';
@@ -26,13 +31,12 @@ export function overIoredisCluster(client: IoredisClusterLike): Port {
     evalSha: (sha1, keys, args) => client.evalsha(sha1, keys.length, ...keys, ...args),
     eval: (text, keys, args) => client.eval(text, keys.length, ...keys, ...args),
     command: (name, keys, ...args) => client.call(name, ...keys, ...args),
-    nodes: () => client.nodes('master').map((node) => ({ command: (name, ...args) => node.call(name, ...args) })),
-    line: async (slot, over) => {
-      const named = client.slots[slot]?.[0];
-      const node = client.nodes('master').find(({ options }) => `${options?.host}:${options?.port}` === named);
-      if (!node) throw new Error('the client knows no node for this key');
-      return lineOver(node, over, client.options?.keyPrefix);
+    // By what they have: it forgets a node as soon as its connection is lost.
+    nodes: () => {
+      const names = new Set(Array.from({ length: SLOTS }, (_, slot) => client.slots[slot]?.[0]));
+      return [...names].map((name) => ({ command: async (act, ...args) => nodeNamed(name).call(act, ...args) }));
     },
+    line: async (slot, over) => lineOver(nodeNamed(client.slots[slot]?.[0]), over, client.options?.keyPrefix),
     listen: (channel, heard, lost) => {
       // Every node hears what is published on any. The next try goes to another one: this one may be dead.
       const nodes = client.nodes('master');

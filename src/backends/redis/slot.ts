@@ -1,4 +1,4 @@
-const SLOTS = 16_384;
+export const SLOTS = 16_384;
 
 /** CRC-16/XMODEM (polynomial 0x1021), as the Redis Cluster specification wants it. */
 function crc16(bytes: Uint8Array): number {
