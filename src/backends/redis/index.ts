@@ -20,7 +20,7 @@ import { checkNames } from '../../core/options.ts';
 import { Acknowledged, type Acknowledgement, isTooFew } from './acknowledged.ts';
 import { findings } from './check.ts';
 import { Engine } from './engine.ts';
-import { ended, meaning } from './errors.ts';
+import { ended, isReply, meaning } from './errors.ts';
 import { Incarnation } from './incarnation.ts';
 import { nameOf, noteOf, patternOf } from './keys.ts';
 import { Mailbox } from './mailbox.ts';
@@ -96,7 +96,12 @@ function wanted(replicas: RedisOptions['replicas']): Acknowledgement | undefined
 
 const asker = (servers: Shards | Acknowledged, script: Script): Asker<Request, unknown> => ({
   one: (asked) => servers.askOne(script, asked),
-  many: (asked) => servers.ask(script, asked),
+  many: (asked) =>
+    servers.ask(script, asked).catch((error) => {
+      // One key that this user may not name, and the server does not look at the others: each answers for itself.
+      if (!isReply(error, 'NOPERM')) throw error;
+      return Promise.all(asked.map((one) => servers.askOne(script, one).catch((why: Error) => `! ${why.message}`)));
+    }),
 });
 
 class Redis implements Backend {

@@ -426,7 +426,7 @@ return { freed, safely(attempt, KEYS[1], ARGV[2], ARGV[3], redis.pcall('GET', KE
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: '0170075d7c3df8e621e4f9633f4a76bf38b3c45e',
+  sha1: '4efefd40baf1b382cdf3a04219877c4de260fab4',
   text: `local TIME
 ${publish}
 ${handover}
@@ -439,8 +439,10 @@ for i = 1, #ARGV do
   if kind == '1 sole ' then
     if redis.pcall('SET', KEYS[i], '1 free ' .. value:sub(8, 28), 'KEEPTTL').err then break end
   else
+    if kind ~= '1 held ' then break end
     TIME = TIME or redis.call('TIME')
-    if kind ~= '1 held ' or not hand_over(KEYS[i], value, TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]) then break end
+    local readable, handed = pcall(hand_over, KEYS[i], value, TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2])
+    if not readable or not handed then break end
   end
   replies[i], done = 1, i
 end

@@ -121,6 +121,34 @@ describeOn('redis', 'redis and its settings', () => {
     ]);
   });
 
+  test('a line that cannot be read harms no release in the same turn', async () => {
+    const backend = await fleet.backend();
+    const [bad, ...fine] = ['bad', 'fine-1', 'fine-2', 'fine-3', 'fine-4', 'fine-5', 'fine-6'].map((key) => wish(key));
+    for (const claim of [bad!, wish('bad'), ...fine]) await backend.attempt(claim);
+    await fleet.ioredis().set('holdfast:{bad}:line', 'x');
+    const releases = await Promise.allSettled(
+      [...fine.slice(3), bad!, ...fine.slice(0, 3)].map((it) => backend.release(it)),
+    );
+    expect(releases.map((release) => release.status === 'fulfilled' && release.value.freed)).toEqual([
+      ...[true, true, true, false],
+      ...[true, true, true],
+    ]);
+  });
+
+  test('a key that the user may not touch harms nothing that is asked in the same turn', async () => {
+    await askRedis(server.port, 'ACL SETUSER part on >pw ~holdfast:{mine* &* +@all');
+    await using near = new Fleet(server.port, { username: 'part', password: 'pw' });
+    const backend = await near.backend();
+    await backend.release(wish('mine: a first contact'));
+    const claims = [1, 2, 3, 4, 5, 6, 7].map((i) => wish(i === 4 ? 'theirs' : `mine-${i}`));
+    const each = [true, true, true, false, true, true, true];
+    const attempts = await Promise.allSettled(claims.map((claim) => backend.attempt(claim)));
+    expect(attempts.map((attempt) => attempt.status === 'fulfilled' && attempt.value.granted)).toEqual(each);
+    expect((await refusal(backend.attempt(claims[3]!))).message).toMatch(/NOPERM/);
+    const releases = await Promise.allSettled(claims.map((claim) => backend.release(claim)));
+    expect(releases.map((release) => release.status === 'fulfilled' && release.value.freed)).toEqual(each);
+  });
+
   test('keys that share a command stay apart: beside one that is held alone, another keeps its room', async () => {
     const backend = await fleet.backend();
     const [alone, next] = [wish('alone'), wish('alone')];

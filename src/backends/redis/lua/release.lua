@@ -15,8 +15,10 @@ for i = 1, #ARGV do
   if kind == '1 sole ' then
     if redis.pcall('SET', KEYS[i], '1 free ' .. value:sub(8, 28), 'KEEPTTL').err then break end
   else
+    if kind ~= '1 held ' then break end
     TIME = TIME or redis.call('TIME')
-    if kind ~= '1 held ' or not hand_over(KEYS[i], value, TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]) then break end
+    local readable, handed = pcall(hand_over, KEYS[i], value, TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2])
+    if not readable or not handed then break end
   end
   replies[i], done = 1, i
 end
