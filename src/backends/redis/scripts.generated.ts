@@ -386,7 +386,7 @@ return 0`,
 
 export const INSPECT: Script = {
   name: 'inspect',
-  sha1: '2d0f1c27a561919fe78fee02506f9aeb471b55ec',
+  sha1: 'f24c6852b307bb270eff13024743133a6f138e77',
   text: `local TIME = redis.call('TIME')
 ${alone}
 local value = redis.call('GET', KEYS[1])
@@ -395,7 +395,7 @@ local function show(held, record, holds_until)
   local take, of, ttl, label = record:match('^%S+ (%d+) (%d+) (%d+) %S+ (.*)$', 40)
   local lapse = holds_until or record:sub(23, 38) + ttl * 1000
   if lapse <= tonumber(now) then return end
-  replies[#replies + 1] = ('%d %s %.0f %s %s %s'):format(held, record:sub(1, 16), lapse, take, of, label)
+  replies[#replies + 1] = ('%d %s %.0f %s %s '):format(held, record:sub(1, 16), lapse, take, of) .. label
 end
 local kind = kind_of(value)
 if kind == '1 sole ' then

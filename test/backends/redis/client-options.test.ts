@@ -62,7 +62,7 @@ describeOn('redis', 'redis, what the client is told', () => {
   };
   for (const library of LIBRARIES) {
     test(`${library}: numbers as text, text as buffers, and commands it gathers by itself are all the same`, async () => {
-      const ours = { stringNumbers: true, enableAutoPipelining: true };
+      const ours = { protocol: 3, replyMapping: 'resp3', stringNumbers: true, enableAutoPipelining: true } as const;
       await using fleet = new Fleet(clients(server.port, ours, { commandOptions: { typeMapping } }));
       const backend = await fleet.backend(library, { prefix: `mapped:${library}` });
       const claims = Array.from({ length: 8 }, (_, i) => wish(`${i}`));

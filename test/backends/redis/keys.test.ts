@@ -60,6 +60,16 @@ describeOn('redis', 'hostile names on a server', () => {
     );
   });
 
+  test('a label is shown as it was given, also in a line', async () => {
+    const backend = await fleet.backend();
+    const label = ' a\0b\n%s 𝕏 - ';
+    const claims = [wish('labelled', { label }), wish('labelled', { label })];
+    for (const claim of claims) await backend.attempt(claim);
+    const seen: string[] = [];
+    for await (const standing of backend.inspect!('labelled')) seen.push(standing.label);
+    expect(seen).toEqual([label, label]);
+  });
+
   test('a pattern finds what starts with it and nothing else', async () => {
     const client = fleet.ioredis();
     await fc.assert(

@@ -10,7 +10,8 @@ local function show(held, record, holds_until)
   local take, of, ttl, label = record:match('^%S+ (%d+) (%d+) (%d+) %S+ (.*)$', 40)
   local lapse = holds_until or record:sub(23, 38) + ttl * 1000
   if lapse <= tonumber(now) then return end
-  replies[#replies + 1] = ('%d %s %.0f %s %s %s'):format(held, record:sub(1, 16), lapse, take, of, label)
+  -- Formatted, the label would end at a zero byte.
+  replies[#replies + 1] = ('%d %s %.0f %s %s '):format(held, record:sub(1, 16), lapse, take, of) .. label
 end
 
 local kind = kind_of(value)
