@@ -22,8 +22,10 @@ async function factsOf(node: Node, acknowledge: number): Promise<ServerFacts> {
   for (const name of SETTINGS) {
     // Forbidden to most users, and on most hosted servers: then less is said.
     const reply = await node.command('CONFIG', 'GET', name).catch(() => undefined);
-    const value = Array.isArray(reply) ? reply[1] : reply && Object.values(reply)[0];
-    if (typeof value === 'string') config.set(name, value);
+    // In the shapes that clients give to what is a map to the server.
+    const [value] =
+      reply instanceof Map ? reply.values() : Array.isArray(reply) ? [reply[1]] : Object.values(reply ?? {});
+    if (value !== undefined) config.set(name, `${value}`);
   }
   return { info, config, acknowledge };
 }

@@ -194,7 +194,7 @@ class Redis implements Backend {
       let cursor = '0';
       do {
         const [next, keys] = await this.#scan(node, cursor, pattern);
-        for (const key of keys) {
+        for (const key of keys.map(String)) {
           const name = nameOf(prefix, key);
           if (name === undefined || seen.has(name)) continue;
           seen.add(name);

@@ -1,4 +1,4 @@
-import { type KeyPrefix, lineOver, listenOver, type NodeRedisLike, PLAIN, raw } from './node-redis.ts';
+import { type KeyPrefix, lineOver, listenOver, type NodeRedisLike, raw } from './node-redis.ts';
 import type { Listening, Port } from './port.ts';
 import { slotOf } from './slot.ts';
 
@@ -13,7 +13,7 @@ export interface NodeRedisClusterLike {
   readonly slots: readonly ({ readonly master: Member } | undefined)[];
   readonly masters: readonly Member[];
   nodeClient(node: never): Promise<NodeRedisLike>;
-  sendCommand(firstKey: string | undefined, isReadonly: boolean, args: string[], options?: object): Promise<unknown>;
+  sendCommand(firstKey: string | undefined, isReadonly: boolean, args: string[]): Promise<unknown>;
   duplicate(): unknown;
 }
 
@@ -21,7 +21,7 @@ export function overNodeRedisCluster(client: NodeRedisClusterLike): Port {
   let turn: number | undefined;
   const open = (node: Member): Promise<NodeRedisLike> => client.nodeClient(node as never);
   return {
-    ...raw(client._keyPrefix, (firstKey, args) => client.sendCommand(firstKey, false, args, PLAIN)),
+    ...raw(client._keyPrefix, (firstKey, args) => client.sendCommand(firstKey, false, args)),
     get ended() {
       return !client.isOpen;
     },
@@ -29,7 +29,7 @@ export function overNodeRedisCluster(client: NodeRedisClusterLike): Port {
     nodeOf: (slot) => client.slots[slot]?.master.address ?? '',
     nodes: () =>
       client.masters.map((node) => ({
-        command: async (name, ...args) => (await open(node)).sendCommand([name, ...args], PLAIN),
+        command: async (name, ...args) => (await open(node)).sendCommand([name, ...args]),
       })),
     line: async (slot, over) => {
       const node = client.slots[slot]?.master;

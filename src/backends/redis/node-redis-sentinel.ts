@@ -1,5 +1,5 @@
 import { LockError } from '../../core/errors.ts';
-import { type KeyPrefix, PLAIN, raw } from './node-redis.ts';
+import { type KeyPrefix, raw } from './node-redis.ts';
 import type { Listening, Port } from './port.ts';
 
 /** What is used of a sentinel client of node-redis. */
@@ -7,7 +7,7 @@ export interface NodeRedisSentinelLike {
   readonly isOpen: boolean;
   readonly _keyPrefix?: KeyPrefix | undefined;
   getMasterNode(): unknown;
-  sendCommand(isReadonly: boolean, args: string[], options?: object): Promise<unknown>;
+  sendCommand(isReadonly: boolean, args: string[]): Promise<unknown>;
   duplicate(): NodeRedisSentinelListener;
 }
 
@@ -19,7 +19,7 @@ interface NodeRedisSentinelListener {
 }
 
 export function overNodeRedisSentinel(client: NodeRedisSentinelLike): Port {
-  const send = (args: string[]): Promise<unknown> => client.sendCommand(false, args, PLAIN);
+  const send = (args: string[]): Promise<unknown> => client.sendCommand(false, args);
   return {
     ...raw(client._keyPrefix, (_, args) => send(args)),
     get ended() {

@@ -8,7 +8,7 @@ export interface NodeRedisLike {
   readonly _keyPrefix?: KeyPrefix | undefined;
   evalSha: unknown;
   eval: unknown;
-  sendCommand(args: readonly string[], options?: object): Promise<unknown>;
+  sendCommand(args: readonly string[]): Promise<unknown>;
   on(event: 'connect', listener: () => void): unknown;
   off(event: 'connect', listener: () => void): unknown;
   duplicate(override?: object): NodeRedisOwn;
@@ -16,7 +16,7 @@ export interface NodeRedisLike {
 
 interface NodeRedisOwn {
   readonly isOpen: boolean;
-  sendCommand(args: readonly string[], options?: object): Promise<unknown>;
+  sendCommand(args: readonly string[]): Promise<unknown>;
   connect(): Promise<unknown>;
   subscribe(channel: string, heard: (message: string) => void): Promise<void>;
   destroy(): void;
@@ -24,9 +24,6 @@ interface NodeRedisOwn {
 }
 
 export type KeyPrefix = string | Buffer;
-
-/** Of every command here: answered as by default, whatever the client is told to make of numbers and strings. */
-export const PLAIN = { typeMapping: {} };
 
 /**
  * Scripts and commands as this library's raw ones, which go past the client's key prefix (6.3): it is put before the keys here.
@@ -56,14 +53,14 @@ export function raw(
 
 export function overNodeRedis(client: NodeRedisLike): Port {
   return {
-    ...raw(client._keyPrefix, (_, args) => client.sendCommand(args, PLAIN)),
+    ...raw(client._keyPrefix, (_, args) => client.sendCommand(args)),
     get ended() {
       return !client.isOpen;
     },
     cluster: false,
     nodeOf: () => '',
     connected: (again) => connections(client, again),
-    nodes: () => [{ command: (name, ...args) => client.sendCommand([name, ...args], PLAIN) }],
+    nodes: () => [{ command: (name, ...args) => client.sendCommand([name, ...args]) }],
     line: (_, over) => lineOver(client, over, client._keyPrefix),
     listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
   };
@@ -104,5 +101,5 @@ export async function lineOver(
   own.on('error', () => {}); // what is sent on it fails
   over.addEventListener('abort', () => destroy(own));
   await own.connect();
-  return raw(keyPrefix, (_, args) => own.sendCommand(args, PLAIN));
+  return raw(keyPrefix, (_, args) => own.sendCommand(args));
 }

@@ -18,8 +18,11 @@ const DAY = 86_400_000;
 /** Times and tickets have 16 digits in the scripts, where they are compared as text. */
 export const digits = (micros: number | bigint): string => `${micros}`.padStart(16, '0');
 
-/** Whether a reply among others in one script is an error of its own. */
-export const failed = (reply: unknown): boolean => typeof reply === 'string' && reply[0] === '!';
+/**
+ * Whether a reply among others in one script is an error of its own. Integers are strings, and strings buffers, where the client
+ * is told so (`stringNumbers`, `typeMapping`).
+ */
+export const failed = (reply: unknown): boolean => String(reply)[0] === '!';
 
 function own(reply: unknown): string {
   const text = String(reply);
@@ -39,7 +42,7 @@ export function readAttempt(reply: unknown, ttl: number): { attempt: Attempt; ti
   return { attempt: { granted: true, ticket: BigInt(ticket), validFor: ttl }, time };
 }
 
-/** Of lua/release.lua and lua/evict.lua. Integers are strings where the client is told so (`stringNumbers`…). */
+/** Of lua/release.lua and lua/evict.lua. */
 export const readFreed = (reply: unknown): boolean => own(reply) === '1';
 
 /** Of lua/renew.lua. */
