@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lockOf, nameOf, patternOf } from '../../../src/backends/redis/keys.ts';
+import type { Claim } from '../../../src/core/backend.ts';
 import { startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
@@ -58,6 +59,21 @@ describeOn('redis', 'hostile names on a server', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  test('an id that another one begins with takes, renews and frees nothing of it', async () => {
+    const backend = await fleet.backend();
+    const short = (key: string): Claim => wish(key, { id: 'user-1', queue: false });
+    const waiter = wish('line', { id: 'user-11' });
+    for (const key of ['alone', 'line']) granted(await backend.attempt(wish(key, { id: 'user-10' })));
+    await backend.attempt(waiter);
+    for (const claim of [short('alone'), short('line')]) {
+      expect((await backend.attempt(claim)).granted).toBe(false);
+      expect(await backend.renew([claim])).toEqual(['gone']);
+      expect((await backend.release(claim)).freed).toBe(false);
+      expect((await backend.release(claim, short(claim.key))).next).toMatchObject({ granted: false });
+    }
+    expect((await backend.attempt(waiter)).granted).toBe(false);
   });
 
   test('a label is shown as it was given, also in a line', async () => {
