@@ -75,16 +75,23 @@ export function listenOver(
   const listener = duplicate(client);
   // It is never mended, so what closes it ends it. 'terminated' says so too, but only from node-redis 6.3 on.
   listener.on('error', () => listener.isOpen || lost());
-  return {
-    ready: listener.connect().then(() => listener.subscribe(channel, heard)),
-    hangUp: () => destroy(listener),
-  };
+  const hangUp = hanging(listener);
+  return { ready: listener.connect().then(() => listener.subscribe(channel, heard)), hangUp };
 }
 
-function destroy(own: NodeRedisOwn): void {
-  try {
-    own.destroy();
-  } catch {} // it is closed already
+/** How one of ours is hung up, whatever it is at. */
+function hanging(own: NodeRedisOwn): () => void {
+  own.on('error', () => {}); // its end follows, and what is sent on it fails
+  let over = false;
+  const hangUp = (): void => {
+    over = true;
+    try {
+      own.destroy();
+    } catch {} // it is closed already
+  };
+  // Ended as it connects (6.3), it connects all the same, and stays.
+  own.on('connect', () => over && hangUp());
+  return hangUp;
 }
 
 const duplicate = (client: NodeRedisLike): NodeRedisOwn =>
@@ -98,8 +105,7 @@ export async function lineOver(
 ): Promise<Line> {
   over.throwIfAborted();
   const own = duplicate(client);
-  own.on('error', () => {}); // what is sent on it fails
-  over.addEventListener('abort', () => destroy(own));
+  over.addEventListener('abort', hanging(own));
   await own.connect();
   return raw(keyPrefix, (_, args) => own.sendCommand(args));
 }
