@@ -64,6 +64,7 @@ export class Acknowledged {
     try {
       return await this.#patience.bound(this.#askOn(line.opening, script, requests), patience, late);
     } catch (error) {
+      if (isReply(error, 'NOPERM')) throw error; // of a key, not of the line
       if (this.#lines.get(node) === line) this.#lines.delete(node);
       line.end.abort();
       // The client learns from its own commands only where a slot was moved to, and who holds may send none.

@@ -65,6 +65,18 @@ describeOn('redis', 'redis with replicas that acknowledge', () => {
       expect(await askRedis(server.port, 'INFO clients')).toContain('connected_clients:2\r\n'); // the client's, and this one
     });
 
+    test(`${library}: a key that the user may not touch harms nothing that is asked with it`, async () => {
+      await askRedis(group.servers[0]!.port, 'ACL SETUSER part on >pw ~holdfast:{mine* &* +@all');
+      await using near = new Fleet(group.servers[0]!.port, { username: 'part', password: 'pw' });
+      const backend = await near.backend(library, TWO);
+      granted(await backend.attempt(wish(`mine: first by ${library}`)));
+      const keys = [1, 2, 3, 4, 5, 6, 7].map((i) => (i === 2 ? 'theirs' : `mine-${library}-${i}`));
+      const attempts = await Promise.allSettled(keys.map((key) => backend.attempt(wish(key))));
+      expect(attempts.map((attempt) => attempt.status === 'fulfilled' && attempt.value.granted)).toEqual(
+        keys.map((key) => key !== 'theirs'),
+      );
+    });
+
     test(`${library}: what a mail tells is asked for before it is shown`, async () => {
       const backend = await fleet.backend(library, TWO);
       const [holder, waiter] = [wish(`mail:${library}`), wish(`mail:${library}`)];

@@ -139,7 +139,7 @@ describeOn('redis', 'redis and its settings', () => {
     await askRedis(server.port, 'ACL SETUSER part on >pw ~holdfast:{mine* &* +@all');
     await using near = new Fleet(server.port, { username: 'part', password: 'pw' });
     const backend = await near.backend();
-    await backend.release(wish('mine: a first contact'));
+    granted(await backend.attempt(wish('mine: a first contact')));
     const claims = [1, 2, 3, 4, 5, 6, 7].map((i) => wish(i === 4 ? 'theirs' : `mine-${i}`));
     const each = [true, true, true, false, true, true, true];
     const attempts = await Promise.allSettled(claims.map((claim) => backend.attempt(claim)));
