@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createStock, redisStock } from '../../src/stock/index.ts';
-import { startRedisNodes } from '../kit/redis.ts';
+import { askRedis, startRedisNodes } from '../kit/redis.ts';
 import type { Servers } from '../kit/server.ts';
 import { describeOn } from '../kit/suite.ts';
 import { ioredisAt } from './stores.ts';
+
+/** As the guide gives them. */
+const RIGHTS =
+  'eval evalsha time get hmget hget hset hsetnx hincrby hdel hgetall hvals zadd zrem zrange zrangebyscore'.split(' ');
 
 describeOn('redis', 'stock on Redis alone', () => {
   const stack = new AsyncDisposableStack();
@@ -29,6 +33,31 @@ describeOn('redis', 'stock on Redis alone', () => {
     const again = await stock.create('phone', { units: 4, segments: 4, reserve: 0 });
     expect(await again.levels()).toEqual({ reserve: 0, segments: [1, 1, 1, 1], reserved: 0, sold: 0 });
     expect(await again.take({ buyer: 'a', request: 'r' })).toMatchObject({ repeated: false });
+  });
+
+  test('a right that is missing refuses a step whole: the books stay right, whichever it is', async () => {
+    const { port } = nodes.servers[0]!;
+    const all = createStock(redisStock(ioredisAt(port, stack)));
+    const granted = RIGHTS.map((name) => `+${name}`).join(' ');
+    // Without eval it sells by the scripts that others made known.
+    for (const missing of ['nothing', ...RIGHTS.filter((name) => name !== 'eval')]) {
+      const taken = missing === 'nothing' ? '' : `-${missing}`;
+      await askRedis(port, `ACL SETUSER seller reset on >pw ~holdfast:stock:* ${granted} ${taken}`);
+      const product = await all.create(`without ${missing}`, { units: 20, segments: 1, limit: 5 });
+      const refused: unknown[] = [];
+      const told = (error: unknown): undefined => void refused.push(error);
+      const stock = createStock(redisStock(ioredisAt(port, stack, { username: 'seller', password: 'pw' })));
+      const selling = await stock.open(`without ${missing}`).catch(told);
+      const reserved = await selling?.reserve({ buyer: 'a', ttl: 60_000 }).catch(told);
+      await selling?.take({ buyer: 'b' }).catch(told);
+      await selling?.reserve({ buyer: 'c', ttl: 1 }).catch(told);
+      if (reserved) await selling?.cancel(reserved.ref).catch(told);
+      await sleep(5);
+      await selling?.take({ buyer: 'd' }).catch(told);
+      await selling?.audit().catch(told);
+      expect(await product.audit(), `without ${missing}`).toMatchObject({ put: 20, right: true });
+      expect(refused.length > 0, `told without ${missing}`).toBe(missing !== 'nothing');
+    }
   });
 
   test('an option that there is not is refused, not ignored', () => {

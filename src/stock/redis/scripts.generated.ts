@@ -46,6 +46,22 @@ redis.call('SET', KEYS[1], ARGV[2])
 return 1`,
 };
 
+export const RIGHTS: Script = {
+  name: 'rights',
+  sha1: 'acc951e3162d360c4978894a093feed29d08ec7f',
+  text: `local call = redis.call
+call('HDEL', KEYS[2], '')
+call('ZREM', KEYS[4], '')
+call('ZADD', KEYS[4], 'XX', 0, '')
+call('HSET', KEYS[2], '', '')
+call('HDEL', KEYS[2], '')
+call('HSETNX', KEYS[2], '', '')
+call('HDEL', KEYS[2], '')
+call('HINCRBY', KEYS[3], '', 0)
+call('HDEL', KEYS[3], '')
+return 1`,
+};
+
 export const STEP: Script = {
   name: 'step',
   sha1: 'c6a1dedd7e60f629b5e0708b532c852e9ed100ed',

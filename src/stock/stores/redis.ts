@@ -5,7 +5,7 @@ import { checkPrefix } from '../../core/key.ts';
 import { RESERVE } from '../cell.ts';
 import { StockError } from '../errors.ts';
 import { checkOptions } from '../input.ts';
-import { QUICK, RELAYOUT, STEP } from '../redis/scripts.generated.ts';
+import { QUICK, RELAYOUT, RIGHTS, STEP } from '../redis/scripts.generated.ts';
 import type { Reply, Step, Take } from '../step.ts';
 import type { Layout, StockStore } from '../store.ts';
 
@@ -48,6 +48,18 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
   }
   const engineOf = (cell: number): Engine => engines[Math.max(0, cell) % engines.length]!;
 
+  const allowed = new Map<Engine, Promise<unknown>>();
+  /** Before the first step there: one that a missing right broke off would stay half done. */
+  function allowedOn(engine: Engine, keys: readonly string[]): Promise<unknown> {
+    let trial = allowed.get(engine);
+    if (!trial) {
+      trial = engine.run(RIGHTS, keys, []);
+      allowed.set(engine, trial);
+      trial.catch(() => allowed.delete(engine));
+    }
+    return trial;
+  }
+
   const refused = (error: unknown, product: string): unknown =>
     meaning(error, 'change the stock of', decodeURIComponent(product));
 
@@ -71,6 +83,7 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
       const keys = keysOf(product, cell);
       const replies: Reply[] = [];
       try {
+        await allowedOn(engine, keys);
         if (areOrdinary(steps)) {
           const reply = await engine.run(QUICK, keys, argsOf(steps));
           const [done, now] = Array.isArray(reply) ? reply.map(Number) : [Number(reply), 0];
