@@ -111,6 +111,14 @@ describeOn('redis', 'redis with replicas that acknowledge', () => {
     expect(await codes(3), 'it is no right that is missing').not.toContain('rights');
   });
 
+  test('createSentinel() that is told a key prefix shares the locks of ioredis with that prefix', async () => {
+    await using near = sentinelFleet(group, { keyPrefix: 'app:' });
+    const [one, two] = [await near.backend('ioredis'), await near.backend('node-redis')];
+    granted(await one.attempt(wish('prefixed')));
+    expect((await two.attempt(wish('prefixed', { queue: false }))).granted).toBe(false);
+    granted(await (await fleet.backend()).attempt(wish('prefixed')));
+  });
+
   test('createSentinel() of node-redis, which cannot, is refused and says so', async () => {
     await using near = sentinelFleet(group);
     const backend = await near.backend('node-redis', TWO);

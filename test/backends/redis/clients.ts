@@ -6,11 +6,14 @@ import { Fleet } from './fleet.ts';
 const HOST = '127.0.0.1';
 
 /** Clients that find their server by the sentinels. */
-export const sentinelFleet = ({ sentinels, name }: Pick<RedisSentinel, 'sentinels' | 'name'>): Fleet => {
+export const sentinelFleet = (
+  { sentinels, name }: Pick<RedisSentinel, 'sentinels' | 'name'>,
+  options: { readonly keyPrefix?: string } = {},
+): Fleet => {
   const addresses = sentinels.map(({ port }) => ({ host: HOST, port }));
   return new Fleet({
     ioredis: () => {
-      const client = new Redis({ sentinels: addresses, name, failoverDetector: true });
+      const client = new Redis({ sentinels: addresses, name, failoverDetector: true, ...options });
       // See the page: it may give up for good during a fail-over.
       client.on('end', () => client.connect().catch(() => {}));
       const end = (): void => {
@@ -21,7 +24,7 @@ export const sentinelFleet = ({ sentinels, name }: Pick<RedisSentinel, 'sentinel
       return { client, ready: Promise.resolve(), end };
     },
     'node-redis': () => {
-      const client = createSentinel({ name, sentinelRootNodes: addresses });
+      const client = createSentinel({ name, sentinelRootNodes: addresses, ...options });
       return {
         client,
         ready: client.connect(),
