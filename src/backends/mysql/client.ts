@@ -9,6 +9,8 @@ const TRIES = 5;
 const PAUSE = 20;
 /** Longest time for one statement, ms. After it the connection is given up. */
 const PATIENCE = 10_000;
+/** Longest time to wait for a session's end: whoever closes waits for it. ms. */
+const FAREWELL = 3_000;
 /** SERVER_STATUS_IN_TRANS */
 const IN_TRANSACTION = 1;
 
@@ -73,10 +75,10 @@ export class Client {
     return this.#bound(connection.query(sql), ms + PATIENCE, over);
   }
 
-  /** Ends a session of the server, given by an expression. Gives up when no connection can be had to say it on. */
+  /** Ends a session of the server, given by an expression. Gives up when no connection can be had to say it on, or nobody answers. */
   kill(session: string): Promise<unknown> {
     const killed = this.with((connection) => this.say(connection, `KILL ${session}`));
-    return this.#bound(killed, PATIENCE);
+    return this.#bound(killed, FAREWELL);
   }
 
   #bound(answer: Promise<unknown>, ms: number, over?: AbortSignal): Promise<unknown> {

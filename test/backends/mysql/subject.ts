@@ -19,6 +19,7 @@ export function subject(name: string, mariadb: Mariadb, make: Make, options: Poo
     backend.close = async () => {
       await close();
       if (!links.delete(backend)) return;
+      await link.pass(); // the pool says goodbye
       await pool.end();
       await link[Symbol.asyncDispose]();
     };
@@ -37,7 +38,7 @@ export function subject(name: string, mariadb: Mariadb, make: Make, options: Poo
       },
       stall: async (client) => {
         links.get(client)!.stall('up');
-        return () => links.get(client)!.pass();
+        return async () => links.get(client)?.pass();
       },
     },
   };
