@@ -1,5 +1,5 @@
 export type LockErrorCode =
-  /** The wait ended before the lock could be had. */
+  /** The wait ended while others had the lock. */
   | 'LOCK_TIMEOUT'
   /** The caller's signal ended the wait. */
   | 'LOCK_ABORTED'
