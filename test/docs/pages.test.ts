@@ -102,3 +102,12 @@ test('every test that the promises name is there', () => {
   const isThere = (name: string) => name.split('…').every((part) => tests.includes(part.trim()));
   expect(named.filter((name) => !isThere(name))).toEqual([]);
 });
+
+test('each error code has a row on the page of errors', () => {
+  const page = readFileSync(join(root, 'docs/guides/errors.md'), 'utf8');
+  for (const source of ['src/core/errors.ts', 'src/stock/errors.ts']) {
+    const codes = readFileSync(join(root, source), 'utf8').matchAll(/^ {2}\| '(\w+)'/gm);
+    const missing = [...codes].map(([, code]) => code).filter((code) => !page.includes(`| \`${code}\` |`));
+    expect(missing, source).toEqual([]);
+  }
+});
