@@ -5,7 +5,7 @@ import { invalid, LockError, shown } from './core/errors.ts';
 import { emit } from './core/events.ts';
 import { checkKey } from './core/key.ts';
 import type { AnyLease } from './core/lease.ts';
-import { checkNames, type LockOptions } from './core/options.ts';
+import { checkBackend, checkNames, type LockOptions } from './core/options.ts';
 import { Space } from './core/space.ts';
 import { type Lock, LockObject } from './primitives/lock.ts';
 import { type MultiLock, multiLock } from './primitives/multi-lock.ts';
@@ -34,10 +34,7 @@ const FORCE_OPTIONS = new Set(['reason', 'ticket'] satisfies readonly (keyof For
  * @throws LockError `LOCK_INVALID`
  */
 export function createLocks(backend: Backend, defaults: LocksDefaults = {}): Locks {
-  if (typeof backend?.attempt !== 'function') {
-    throw invalid(`createLocks() was given ${shown(backend)}, not a backend; make one with memory(), redis(client)…`);
-  }
-  return new Locks(backend, defaults);
+  return new Locks(checkBackend(backend, 'createLocks()'), defaults);
 }
 
 export class Locks implements AsyncDisposable {

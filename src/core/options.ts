@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import type { Backend } from './backend.ts';
 import { type Duration, LONGEST, milliseconds } from './duration.ts';
 import { invalid, shown } from './errors.ts';
 import { checkKey } from './key.ts';
@@ -82,6 +83,12 @@ const DEFAULT_LABEL = `${hostname()}:${process.pid}`;
 export const LOCK_OPTIONS: ReadonlySet<string> = new Set(
   'wait ttl renew maxHold minHold notice adaptive spin signal label handOff'.split(' ') satisfies readonly string[],
 );
+
+/** @throws LockError `LOCK_INVALID` when what `taker` was given is none */
+export function checkBackend(backend: Backend, taker: string): Backend {
+  if (typeof backend?.attempt === 'function') return backend;
+  throw invalid(`${taker} was given ${shown(backend)}, not a backend; make one with memory(), redis(client)…`);
+}
 
 /** Refuses what is not an option, so that a misspelt one is not silently ignored. */
 export function checkNames(given: unknown, names: ReadonlySet<string>, what: string): void {

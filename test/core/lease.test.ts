@@ -22,6 +22,18 @@ function scene(renew?: (engine: Backend, claims: readonly Claim[]) => ReturnType
   return { clock, engine, locks, renewals, pass };
 }
 
+/** The first renewal reaches the engine `ms` late. */
+function slowAtFirst(ms: number) {
+  let slow = ms;
+  const world: ReturnType<typeof scene> = scene(async (engine, claims) => {
+    const wait = slow;
+    slow = 0;
+    if (wait > 0) await world.pass(wait);
+    return engine.renew(claims);
+  });
+  return world;
+}
+
 test('a lease given back after its deadline was lost, and is told so once', async () => {
   using events = heard('lost', 'released');
   const { clock, locks } = scene(() => new Promise(() => {}));
@@ -75,14 +87,7 @@ test('an extension that an earlier one may still shorten is not promised where n
 });
 
 test('a renewal under way when a lease is extended does not make it short again', async () => {
-  let slow = 250;
-  const world = scene(async (engine, claims) => {
-    const wait = slow;
-    slow = 0;
-    if (wait > 0) await world.pass(wait);
-    return engine.renew(claims);
-  });
-  const { clock, engine, locks } = world;
+  const { clock, engine, locks } = slowAtFirst(250);
   const lease = await locks.mutex('key').acquire();
   await clock.advance(305); // the first renewal is on its way
   const extending = lease.extend(20_000);
@@ -137,14 +142,7 @@ test('what is told lost while an extension is under way is not extended', async 
 });
 
 test('of two extensions at once, the shorter one does not arrive last', async () => {
-  let slow = 100;
-  const world = scene(async (engine, claims) => {
-    const wait = slow;
-    slow = 0;
-    if (wait > 0) await world.pass(wait);
-    return engine.renew(claims);
-  });
-  const { clock, engine, locks } = world;
+  const { clock, engine, locks } = slowAtFirst(100);
   const lease = await locks.mutex('key').acquire({ renew: false });
   const both = Promise.all([lease.extend(2_000), lease.extend(20_000)]);
   await clock.advance(200);

@@ -2,7 +2,7 @@ import type { Backend } from '../../core/backend.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { type Duration, LONGEST, milliseconds } from '../../core/duration.ts';
 import { invalid, shown } from '../../core/errors.ts';
-import { checkNames } from '../../core/options.ts';
+import { checkBackend, checkNames } from '../../core/options.ts';
 import { Quorum } from './quorum.ts';
 
 export interface QuorumOptions {
@@ -34,11 +34,7 @@ export function quorum(backends: readonly Backend[], options: QuorumOptions = {}
       `quorum() needs at least two backends, not ${shown((backends as unknown[])?.length)}; three or five are usual`,
     );
   }
-  for (const backend of backends) {
-    if (typeof backend?.attempt !== 'function') {
-      throw invalid(`quorum() was given ${shown(backend)}, not a backend; make one with memory(), redis(client)…`);
-    }
-  }
+  for (const backend of backends) checkBackend(backend, 'quorum()');
   if (new Set(backends).size < backends.length) throw invalid('quorum() was given the same backend twice');
   const { drift = 0.01, restartGuard = true, maxTtl = '5m', clock = systemClock } = options;
   if (!(drift >= 0 && drift <= 0.5)) throw invalid(`drift is ${shown(drift)}; it must be from 0 to 0.5`);
