@@ -26,13 +26,14 @@ const SETS = new Set(['bare', 'redis-semaphore', 'verrou']);
 
 async function redis(): Promise<Arena> {
   await using stack = new AsyncDisposableStack();
-  const { port } = stack.use(await startRedis());
+  const { port, pid } = stack.use(await startRedis());
   const proxy = stack.use(await startProxy(port));
   proxy.delay(ONE_WAY);
   const all = stack.move();
   return {
     place: { ...NOWHERE, port },
     far: { ...NOWHERE, port: proxy.port },
+    servers: [pid],
     async commands(contestant) {
       const stats = await askRedis(port, 'INFO commandstats');
       await askRedis(port, 'CONFIG RESETSTAT');
@@ -51,6 +52,7 @@ async function redlock(stopped: number): Promise<Arena> {
   for (const node of nodes.servers.slice(0, stopped)) node.pause();
   return {
     place: { ...NOWHERE, url: nodes.servers.map(({ port }) => port).join() },
+    servers: nodes.servers.map(({ pid }) => pid),
     [Symbol.asyncDispose]: () => nodes[Symbol.asyncDispose](),
   };
 }

@@ -1,6 +1,7 @@
 /** The ways to measure a contestant: each starts its processes, puts them under load, and says what came out. */
 import { randomUUID } from 'node:crypto';
 import { startWorker, type WorkerProcess } from '../test/kit/processes.ts';
+import { coresApart } from './cores.ts';
 import type { Cycles, CyclesPlan } from './loads/cycles.ts';
 import { handOvers, machineTime } from './loads/relay.ts';
 import type { Arena, Entry, Group } from './row.ts';
@@ -85,6 +86,14 @@ export const beside = (who: Who, floor: string, plan: Partial<CyclesPlan> = {}):
     await using stack = new AsyncDisposableStack();
     const both = [who, { ...who, contestant: floor }];
     const workers = (await Promise.all(both.map((one) => opened(stack, one, arena)))).flat();
+    if (arena.servers) {
+      stack.use(
+        coresApart(
+          arena.servers,
+          workers.map(({ pid }) => pid),
+        ),
+      );
+    }
     for (const worker of workers) await worker.call('cycles', { ...ONE_CALLER, ...plan, ms: WARM_UP * patience });
     const pace = async (worker: Workers[number]): Promise<number> => {
       const { sections, ms } = await worker.call('cycles', { ...ONE_CALLER, ...plan, ms: TURN });
@@ -126,13 +135,16 @@ export const fighting = (who: Who, plan: Pick<CyclesPlan, 'callers' | 'keys' | '
 /** Legs without a rest before it is measured, as `WARM_UP`. */
 const WARM_LEGS = 1_500;
 
-/** Two processes that pass a key to and fro: `handOver`, p50 from the release to the next holder, ms. */
-export const relaying = (who: Who, legs = 200, rest = 3, warm = WARM_LEGS): Entry =>
+/**
+ * Two processes that pass a key to and fro: `handOver`, p50 from the release to the next holder, ms.
+ * @param restless goes back to the line in the moment it has released, which takes the cores from whoever is woken
+ */
+export const relaying = (who: Who, { legs = 200, rest = 3, warm = WARM_LEGS, restless = false } = {}): Entry =>
   entry({ ...who, processes: 2 }, async (workers, _, patience) => {
-    const relay = (turns: number, pause: number) =>
-      Promise.all(workers.map((worker) => worker.call('relay', Math.max(10, turns * patience), pause)));
-    await relay(warm, 0);
-    return { handOver: median(handOvers(await relay(legs, rest))) };
+    const relay = (turns: number, hold: number, pause: number) =>
+      Promise.all(workers.map((worker) => worker.call('relay', Math.max(10, turns * patience), hold, pause)));
+    await relay(warm, 0, 0);
+    return { handOver: median(handOvers(await relay(legs, rest, restless ? 0 : rest / 3))) };
   });
 
 /** Many holds at once, kept by renewal, for twice `ms`: `commands` a second, `cpu`, `late`, `lost`. */

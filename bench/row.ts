@@ -19,6 +19,8 @@ export interface Arena extends AsyncDisposable {
   readonly place: Engine;
   /** The same engine behind a link with a round trip of its own. */
   readonly far?: Engine;
+  /** Process ids of servers that may be given a core of their own. */
+  readonly servers?: readonly number[];
   /** Commands that clients sent since the last look, as the server counted them. */
   commands?(contestant: string): Promise<number>;
   /** Those the server has seen since it was started; asked while no contestant is connected. */

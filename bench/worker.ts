@@ -18,7 +18,7 @@ const calls = {
   async drained(): Promise<void> {
     await drained();
   },
-  relay: (legs: number, rest: number): Promise<Leg[]> => relay(contestant, legs, rest),
+  relay: (legs: number, hold: number, pause: number): Promise<Leg[]> => relay(contestant, legs, hold, pause),
   takeMany: (count: number): Promise<void> => takeMany(contestant, count),
   keepMany: (ms: number): Promise<Held> => keepMany(ms),
   waiters: (count: number): Promise<number> => waiters(contestant, count),

@@ -10,17 +10,21 @@ export interface Leg {
 /** ms, comparable between the processes of a machine. */
 export const machineTime = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-/** Holds long enough for the other process to stand in line and rest, and goes to the back of the line. */
-export async function relay(contestant: Contestant, legs: number, rest: number): Promise<Leg[]> {
+/**
+ * Holds for `hold` ms, long enough for the other process to stand in line and rest, and goes to the back of the line `pause` ms
+ * after it has released.
+ */
+export async function relay(contestant: Contestant, legs: number, hold: number, pause: number): Promise<Leg[]> {
   const take = contestant.lock('relay');
   const done: Leg[] = [];
   for (let i = 0; i < legs; i++) {
     const release = await take();
     const took = machineTime();
-    await sleep(rest);
+    await sleep(hold);
     const released = machineTime();
     await release();
     done.push({ took, released });
+    if (pause > 0) await sleep(pause);
   }
   return done;
 }

@@ -15,7 +15,7 @@ export const fileRows: readonly Row[] = [
   {
     group,
     title: 'hand-over between processes',
-    entries: [relaying(ours), relaying(theirs, 50)],
+    entries: [relaying(ours), relaying(theirs, { legs: 50 })],
     targets: [{ what: 'ms, p50', value: figure('handOver', 'holdfast'), atMost: 1 }],
   },
   {

@@ -12,7 +12,7 @@ const rowsOf = (group: 'etcd' | 'zookeeper'): readonly Row[] => {
       entries: [cycling(who, { callers: 100, own: false, ms: 1_500 })],
       targets: [],
     },
-    { group, title: 'hand-over between processes', entries: [relaying(who, 60, 15)], targets: [] },
+    { group, title: 'hand-over between processes', entries: [relaying(who, { legs: 60, rest: 15 })], targets: [] },
   ];
 };
 

@@ -33,7 +33,7 @@ export const redisRows: readonly Row[] = [
   {
     group,
     title: 'one caller',
-    entries: [...others, of(SCRIPTS)].map((who) => beside(who, 'bare')),
+    entries: [...others, of(SCRIPTS), of('token')].map((who) => beside(who, 'bare')),
     targets: [timesBare(0.95)],
   },
   {
@@ -72,7 +72,10 @@ export const redisRows: readonly Row[] = [
   {
     group,
     title: 'hand-over between processes',
-    entries: ['holdfast', 'baton', SCRIPTS].map((who) => relaying(of(who))),
+    entries: [
+      ...['holdfast', 'baton', SCRIPTS].map((who) => relaying(of(who))),
+      relaying({ ...of('holdfast'), name: 'holdfast, back at once' }, { restless: true }),
+    ],
     targets: [
       { what: '× one publish and its message, p50', value: ratio('handOver', 'holdfast', 'baton'), atMost: 1.5 },
     ],

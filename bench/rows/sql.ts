@@ -46,7 +46,7 @@ const rowsOf = (group: Group): readonly Row[] => {
 const handOver = (group: Group, contestants: readonly string[], targets: readonly Target[]): Row => ({
   group,
   title: 'hand-over between processes',
-  entries: contestants.map((contestant) => relaying(of(group)(contestant), 100, 8, 200)),
+  entries: contestants.map((contestant) => relaying(of(group)(contestant), { legs: 100, rest: 8, warm: 200 })),
   targets,
 });
 
