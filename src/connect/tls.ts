@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:tls';
 import { invalid } from '../core/errors.ts';
 import type { Address } from './url.ts';
 
@@ -34,4 +35,16 @@ function contents(name: string, path: string): Buffer {
   } catch (cause) {
     throw invalid(`${name} names a file that cannot be read: ${(cause as Error).message}`);
   }
+}
+
+/** What a handshake fails with, for drivers that keep it to themselves; undefined where none fails within `ms`. */
+export function distrust(host: string, port: number, tls: Tls, ms = 1_000): Promise<Error | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ ...tls, host, port, timeout: ms }, () => end());
+    const end = (why?: Error): void => {
+      resolve(why);
+      socket.destroy();
+    };
+    socket.on('error', end).on('timeout', () => end());
+  });
 }

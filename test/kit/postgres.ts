@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { chownSync, copyFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Certificate } from './certificates.ts';
 import type { Account } from './folder.ts';
 import { exchange, freePort, HOST } from './net.ts';
 import { program } from './programs.ts';
@@ -20,25 +22,27 @@ function account(): Account | undefined {
 const HELLO = Buffer.from('\0\0\0\x17\0\x03\0\0user\0postgres\0\0', 'latin1');
 
 /** The user is postgres, without a password. */
-export async function startPostgres(settings: PostgresSettings = {}): Promise<Server> {
+export async function startPostgres(settings: PostgresSettings = {}, certificate?: Certificate): Promise<Server> {
   const port = await freePort();
   const initdb = program('postgres', 'initdb');
   const command = program('postgres', 'postgres');
   const owner = account();
-  const all = { listen_addresses: HOST, max_connections: '200', ...settings };
+  const all = { listen_addresses: HOST, max_connections: '200', ssl: certificate ? 'on' : 'off', ...settings };
   return Server.start({
     name: 'postgres',
     port,
     url: `postgres://postgres@${HOST}:${port}/postgres`,
     command,
     account: owner,
-    prepare: (data) =>
-      copyTemplate(
+    async prepare(data) {
+      await copyTemplate(
         command,
         data,
         (made) => [initdb, '-D', made, '-U', 'postgres', '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C'],
         owner,
-      ),
+      );
+      if (certificate) secure(data, certificate, owner);
+    },
     args: (data, folder) => [
       ...['-D', data, '-p', `${port}`, '-k', folder],
       ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
@@ -49,4 +53,16 @@ export async function startPostgres(settings: PostgresSettings = {}): Promise<Se
     endSignal: 'SIGQUIT',
     tooSoon: /pre-existing shared memory block/,
   });
+}
+
+/** Under the names it looks for. The key it takes only from a file of its own. */
+function secure(data: string, { cert, key }: Certificate, owner: Account | undefined): void {
+  for (const [from, name] of [
+    [cert, 'server.crt'],
+    [key, 'server.key'],
+  ] as const) {
+    const path = join(data, name);
+    copyFileSync(from, path);
+    if (owner) chownSync(path, owner.uid, owner.gid);
+  }
 }

@@ -13,6 +13,7 @@ export const NEEDS = {
   postgres: { programs: ['postgres', 'initdb'], packages: ['postgresql-15'] },
   /** Debian has no server: an address in MONGO_URL, or a `mongod` on the PATH. */
   mongodb: { programs: ['mongod'], packages: [] },
+  certificates: { programs: ['openssl'], packages: ['openssl'] },
   models: { programs: ['spin', 'gcc'], packages: ['spin', 'gcc', 'libc6-dev'] },
   browser: { programs: ['chromium'], packages: ['chromium'] },
   curator: {

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Certificate } from './certificates.ts';
 import { exchange, freePort, freePorts, HOST } from './net.ts';
 import { program } from './programs.ts';
 import { Server, type ServerPlan, Servers } from './server.ts';
@@ -17,13 +18,32 @@ export const askRedis = (port: number, command: string): Promise<string> =>
 // Without a password it may not be allowed to say more than that it is there.
 const alive = async (port: number): Promise<boolean> => /^(\+PONG|-NOAUTH)/.test(await askRedis(port, 'PING'));
 
-function plan(port: number, settings: RedisSettings): ServerPlan {
+/** Where clients and the servers of a group find one: at its port, or with a certificate at another, where it speaks TLS. */
+interface Door {
+  readonly port: number;
+  readonly scheme: 'redis' | 'rediss';
+  readonly settings: RedisSettings;
+}
+
+/** At its own port it goes on without TLS, for the kit. */
+const secured = (port: number, { ca, cert, key }: Certificate): RedisSettings => ({
+  ...{ 'tls-port': `${port}`, 'tls-cert-file': cert, 'tls-key-file': key, 'tls-ca-cert-file': ca },
+  ...{ 'tls-auth-clients': 'no', 'tls-replication': 'yes' },
+});
+
+async function doorsOf(ports: readonly number[], certificate: Certificate | undefined): Promise<Door[]> {
+  if (!certificate) return ports.map((port) => ({ port, scheme: 'redis', settings: {} }));
+  const open = await freePorts(ports.length);
+  return open.map((port) => ({ port, scheme: 'rediss', settings: secured(port, certificate) }));
+}
+
+function plan(port: number, settings: RedisSettings, door?: Door): ServerPlan {
   // 5 s otherwise, during which a new replica waits for others that want the same copy.
-  const all = { save: '', appendonly: 'no', 'repl-diskless-sync-delay': '0', ...settings };
+  const all = { save: '', appendonly: 'no', 'repl-diskless-sync-delay': '0', ...door?.settings, ...settings };
   return {
     name: 'redis-server',
     port,
-    url: `redis://${HOST}:${port}`,
+    url: `${door?.scheme ?? 'redis'}://${HOST}:${door?.port ?? port}`,
     command: program('redis', 'redis-server'),
     args: (data) => [
       ...['--port', `${port}`, '--bind', HOST, '--dir', data],
@@ -33,8 +53,10 @@ function plan(port: number, settings: RedisSettings): ServerPlan {
   };
 }
 
-export async function startRedis(settings: RedisSettings = {}): Promise<Server> {
-  return Server.start(plan(await freePort(), settings));
+export async function startRedis(settings: RedisSettings = {}, certificate?: Certificate): Promise<Server> {
+  const port = await freePort();
+  const [door] = await doorsOf([port], certificate);
+  return Server.start(plan(port, settings, door));
 }
 
 /** Servers that know nothing of each other, for Redlock. */
@@ -57,18 +79,19 @@ export interface RedisSentinel extends AsyncDisposable {
   primary(): Promise<number>;
 }
 
-function sentinelPlan(port: number, primary: number, name: string): ServerPlan {
+function sentinelPlan(port: number, door: Door, primary: number, name: string): ServerPlan {
   const lines = [
     `port ${port}`,
     `bind ${HOST}`,
     `sentinel monitor ${name} ${HOST} ${primary} 2`,
     `sentinel down-after-milliseconds ${name} 500`,
     `sentinel failover-timeout ${name} 2000`,
+    ...Object.entries(door.settings).map(([name, value]) => `${name} ${value}`),
   ];
   return {
     name: 'redis-sentinel',
     port,
-    url: `redis://${HOST}:${port}`,
+    url: `${door.scheme}://${HOST}:${door.port}`,
     command: program('redis', 'redis-server'),
     args: (data) => [join(data, 'sentinel.conf'), '--sentinel'],
     prepare: (data) => writeFileSync(join(data, 'sentinel.conf'), `${lines.join('\n')}\n`),
@@ -81,18 +104,20 @@ function sentinelPlan(port: number, primary: number, name: string): ServerPlan {
 }
 
 /** A primary, two replicas and three sentinels; a dead primary is replaced after about 2 s. */
-export async function startRedisSentinel(settings: RedisSettings = {}): Promise<RedisSentinel> {
+export async function startRedisSentinel(certificate?: Certificate): Promise<RedisSentinel> {
   const name = 'main';
-  const [primary, ...others] = (await freePorts(6)) as [number, ...number[]];
-  const replica = { ...settings, replicaof: [HOST, `${primary}`] };
-  const replicas = others.slice(0, 2).map((port) => ({
-    ...plan(port, replica),
-    ready: async () => (await askRedis(port, 'INFO replication')).includes('master_link_status:up'),
+  const ports = await freePorts(6);
+  const doors = await doorsOf(ports, certificate);
+  const primary = doors[0]!.port;
+  const planAt = (i: number, settings: RedisSettings): ServerPlan => plan(ports[i]!, settings, doors[i]);
+  const replicas = [1, 2].map((i) => ({
+    ...planAt(i, { replicaof: [HOST, `${primary}`] }),
+    ready: async () => (await askRedis(ports[i]!, 'INFO replication')).includes('master_link_status:up'),
   }));
   await using started = new AsyncDisposableStack();
   // First these: a sentinel that finds no replicas at its start looks again only after 10 s.
-  const { servers } = started.use(await Servers.start('redis', [plan(primary, settings), ...replicas]));
-  const watchers = others.slice(2).map((port) => sentinelPlan(port, primary, name));
+  const { servers } = started.use(await Servers.start('redis', [planAt(0, {}), ...replicas]));
+  const watchers = [3, 4, 5].map((i) => sentinelPlan(ports[i]!, doors[i]!, primary, name));
   const { servers: sentinels, url } = started.use(await Servers.start('redis+sentinel', watchers));
   const all = started.move();
   return {
@@ -110,18 +135,24 @@ export async function startRedisSentinel(settings: RedisSettings = {}): Promise<
 }
 
 /** Three primaries, then a replica for each; a dead primary is replaced after about 2 s. */
-export async function startRedisCluster(settings: RedisSettings = {}): Promise<Servers> {
+export async function startRedisCluster(certificate?: Certificate): Promise<Servers> {
   const nodes = await freePorts(6);
+  const doors = await doorsOf(nodes, certificate);
   const buses = await freePorts(6);
   await using started = new AsyncDisposableStack();
   const members = nodes.map((port, index) =>
-    plan(port, {
-      'cluster-enabled': 'yes',
-      'cluster-node-timeout': '1000',
-      // The default is port + 10000, which nobody looked at.
-      'cluster-port': `${buses[index]}`,
-      ...settings,
-    }),
+    plan(
+      port,
+      {
+        'cluster-enabled': 'yes',
+        'cluster-node-timeout': '1000',
+        // The default is port + 10000, which nobody looked at.
+        'cluster-port': `${buses[index]}`,
+        // Else it would tell its clients of the port without.
+        ...(certificate && { 'tls-cluster': 'yes' }),
+      },
+      doors[index],
+    ),
   );
   const cluster = started.use(await Servers.start('redis+cluster', members));
   const addresses = nodes.map((port) => `${HOST}:${port}`);

@@ -150,7 +150,7 @@ export class Servers implements AsyncDisposable {
 
   private constructor(servers: readonly Server[], scheme: string) {
     this.servers = servers;
-    this.url = `${scheme}://${servers.map(({ host, port }) => `${host}:${port}`).join(',')}`;
+    this.url = `${scheme}://${servers.map(({ url }) => new URL(url).host).join(',')}`;
   }
 
   /** All at once; if one does not come up, none stays. */

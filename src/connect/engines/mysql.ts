@@ -1,8 +1,10 @@
+import { isIP } from 'node:net';
+import { invalid } from '../../core/errors.ts';
 import { CONNECT_WITHIN } from '../bounded.ts';
 import { driver } from '../driver.ts';
 import { type EngineUrl, opened, owning } from '../engine.ts';
-import { TLS_PARAMS, tlsOf } from '../tls.ts';
-import { picked, single } from '../url.ts';
+import { TLS_PARAMS, type Tls, tlsOf } from '../tls.ts';
+import { type Address, picked, single } from '../url.ts';
 
 export const mysqlUrl: EngineUrl = {
   schemes: ['mysql', 'mariadb'],
@@ -17,7 +19,7 @@ export const mysqlUrl: EngineUrl = {
       user,
       password,
       database: path || undefined,
-      ssl: tlsOf(address),
+      ssl: identified(address),
       connectTimeout: CONNECT_WITHIN,
       connectionLimit: 4,
     });
@@ -28,3 +30,19 @@ export const mysqlUrl: EngineUrl = {
     );
   },
 };
+
+/**
+ * Left to itself mysql2 takes the certificate of any name, as long as its authority is known; and of an address it would ask
+ * for that of `localhost`.
+ */
+function identified(address: Address): (Tls & { verifyIdentity: true }) | undefined {
+  const tls = tlsOf(address);
+  if (!tls) return undefined;
+  const { host } = single(address, 3306);
+  if (isIP(host)) {
+    throw invalid(
+      `mysql2 cannot tell whether a certificate is that of ${host}: with TLS, name the host, as in mysql://db.example/app`,
+    );
+  }
+  return { ...tls, verifyIdentity: true };
+}

@@ -3,7 +3,7 @@ import { invalid } from '../../core/errors.ts';
 import { bounded, CONNECT_WITHIN } from '../bounded.ts';
 import { driver } from '../driver.ts';
 import { type EngineUrl, opened, owning } from '../engine.ts';
-import { TLS_PARAMS, tlsOf } from '../tls.ts';
+import { distrust, TLS_PARAMS, tlsOf } from '../tls.ts';
 import { type Address, picked, single } from '../url.ts';
 
 type Driver = Pick<typeof import('ioredis'), 'Cluster' | 'Redis'>;
@@ -22,13 +22,16 @@ const SAFE = {
   disconnectTimeout: 100,
 } as const satisfies RedisOptions;
 
+const PORT = 6379;
+const SENTINEL_PORT = 26_379;
+
 /** What differs between the ways to find a Redis: only the client. */
 const CLIENTS: Readonly<Record<string, (driver: Driver, address: Address) => Redis | Cluster>> = {
-  redis: ({ Redis }, address) => new Redis({ ...options(address, address.path), ...single(address, 6379) }),
-  rediss: ({ Redis }, address) => new Redis({ ...options(address, address.path, true), ...single(address, 6379) }),
+  redis: ({ Redis }, address) => new Redis({ ...options(address, address.path), ...single(address, PORT) }),
+  rediss: ({ Redis }, address) => new Redis({ ...options(address, address.path, true), ...single(address, PORT) }),
   'redis+sentinel': ({ Redis }, address) => {
     const { hosts, path, params } = address;
-    const sentinels = hosts.map(({ host, port = 26_379 }) => ({ host, port }));
+    const sentinels = hosts.map(({ host, port = SENTINEL_PORT }) => ({ host, port }));
     if (sentinels.length === 0 || path === '') {
       throw invalid('redis+sentinel: needs the sentinels and the name of the group, as in redis+sentinel://h1,h2/main');
     }
@@ -51,7 +54,7 @@ const CLIENTS: Readonly<Record<string, (driver: Driver, address: Address) => Red
     }
     // Of a node that hangs its silence tells; any answer of the connection counts.
     const redisOptions = { ...options(address, ''), socketTimeout: CONNECT_WITHIN / 2 };
-    const nodes = hosts.map(({ host, port = 6379 }) => ({ host, port }));
+    const nodes = hosts.map(({ host, port = PORT }) => ({ host, port }));
     return new Cluster(nodes, {
       redisOptions,
       lazyConnect: true,
@@ -84,8 +87,8 @@ export const redisUrl: EngineUrl = {
       () => {
         client.on('end', again);
       },
-      (error) => {
-        throw why ?? error;
+      async (error) => {
+        throw (await untold(address)) ?? why ?? error;
       },
     );
     return opened(
@@ -98,6 +101,14 @@ export const redisUrl: EngineUrl = {
     );
   },
 };
+
+/** Of a group with TLS: the driver hides what the handshakes failed with. */
+async function untold(address: Address): Promise<Error | undefined> {
+  const tls = tlsOf(address);
+  const [first] = address.hosts;
+  if (!tls || !first || !address.scheme.includes('+')) return undefined;
+  return distrust(first.host, first.port ?? (address.scheme === 'redis+sentinel' ? SENTINEL_PORT : PORT), tls);
+}
 
 /** @param db of the path, or of `?db=` where the path is something else */
 function options(address: Address, db: string, secure = false): RedisOptions {

@@ -1,15 +1,10 @@
-import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EtcdOptions, etcd } from '../../../src/backends/etcd/index.ts';
 import type { Backend, Standing } from '../../../src/core/backend.ts';
+import { type Authority, startAuthority } from '../../kit/certificates.ts';
 import { startEtcd } from '../../kit/etcd.ts';
-import { temporaryFolder } from '../../kit/folder.ts';
-import { freePort, HOST } from '../../kit/net.ts';
-import { find, program } from '../../kit/programs.ts';
-import { Server } from '../../kit/server.ts';
+import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { until } from '../../kit/wait.ts';
 import { claimOf, endpoint, etcdctl } from './etcdctl.ts';
@@ -98,43 +93,20 @@ describeOn('etcd', 'etcd with authentication', () => {
   });
 });
 
-describeOn('etcd', 'etcd over TLS', () => {
-  const folder = temporaryFolder();
+describeOn(['etcd', 'certificates'], 'etcd over TLS', () => {
+  let authority: Authority;
   let server: Server;
-  const openssl = (...args: string[]): Promise<unknown> =>
-    promisify(execFile)(find('openssl') ?? 'openssl', args, { cwd: folder.path });
-  const file = (name: string): string => join(folder.path, name);
-
   beforeAll(async () => {
-    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-    await openssl('req', '-x509', ...key, '-subj', '/CN=authority', '-keyout', 'ca.key', '-out', 'ca.pem');
-    await openssl('req', ...key.slice(0, -2), '-subj', '/CN=etcd', '-keyout', 'etcd.key', '-out', 'etcd.csr');
-    writeFileSync(file('names'), `subjectAltName=IP:${HOST}`);
-    const signed = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2', '-extfile', 'names'];
-    await openssl('x509', '-req', '-in', 'etcd.csr', ...signed, '-out', 'etcd.pem');
-    const [port, peer] = [await freePort(), await freePort()];
-    const url = `https://${HOST}:${port}`;
-    server = await Server.start({
-      name: 'etcd',
-      port,
-      url,
-      command: program('etcd', 'etcd'),
-      args: (data) => [
-        ...['--data-dir', data, '--log-level', 'error', '--listen-client-urls', url, '--advertise-client-urls', url],
-        ...['--listen-peer-urls', `http://${HOST}:${peer}`, '--initial-advertise-peer-urls', `http://${HOST}:${peer}`],
-        ...['--initial-cluster', `default=http://${HOST}:${peer}`],
-        ...['--cert-file', file('etcd.pem'), '--key-file', file('etcd.key')],
-      ],
-      ready: async () => (await etcdctl([], '--endpoints', url, '--cacert', file('ca.pem'), 'get', 'a')) === '',
-    });
+    authority = startAuthority();
+    server = await startEtcd({}, authority.issue());
   });
   afterAll(async () => {
     await server?.[Symbol.asyncDispose]();
-    folder[Symbol.dispose]();
+    authority?.[Symbol.dispose]();
   });
 
   test('a server whose authority is known serves locks', async () => {
-    const backend = etcd({ endpoints: endpoint(server), tls: { ca: readFileSync(file('ca.pem')) } });
+    const backend = etcd({ endpoints: endpoint(server), tls: { ca: readFileSync(authority.ca) } });
     const claim = claimOf('a');
     expect(await backend.attempt(claim)).toMatchObject({ granted: true });
     expect(await backend.release(claim)).toEqual({ freed: true });
@@ -142,7 +114,7 @@ describeOn('etcd', 'etcd over TLS', () => {
   });
 
   test('any other is refused', async () => {
-    const backend = etcd({ endpoints: server.url });
+    const backend = etcd({ endpoints: `https://${endpoint(server)}` });
     await expect(backend.attempt(claimOf('a'))).rejects.toThrow(/no member can be reached: .*CERT|SELF_SIGNED|VERIFY/);
     await backend.close();
   });

@@ -1,15 +1,13 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ZookeeperOptions, zookeeper } from '../../../src/backends/zookeeper/index.ts';
 import { createLocks, type Locks } from '../../../src/index.ts';
-import { temporaryFolder } from '../../kit/folder.ts';
+import { startAuthority } from '../../kit/certificates.ts';
 import { HOST } from '../../kit/net.ts';
-import { find } from '../../kit/programs.ts';
+import { missing } from '../../kit/programs.ts';
 import { startProxy } from '../../kit/proxy.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
@@ -125,15 +123,12 @@ describeOn('zookeeper', 'rights, TLS and what endangers locks', () => {
     expect(await codes({ prefix: 'fresh', auth: ALICE })).toEqual(['warning standalone']);
   });
 
-  test.skipIf(!find('openssl'))('TLS: the certificate is verified, and locks work through it', async () => {
-    using folder = temporaryFolder();
-    const [key, cert] = ['key.pem', 'cert.pem'].map((name) => join(folder.path, name)) as [string, string];
-    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-    const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
-    execFileSync(find('openssl')!, [...made, ...subject, '-keyout', key, '-out', cert], { stdio: 'ignore' });
-    const pem = { key: readFileSync(key), cert: readFileSync(cert) };
+  test.skipIf(missing('certificates'))('TLS: the certificate is verified, and locks work through it', async () => {
+    using authority = startAuthority();
+    const { key, cert } = authority.issue('DNS:localhost');
+    const ca = readFileSync(authority.ca);
     // What a server's secureClientPort is to its clients: TLS around the same protocol.
-    await using front = createServer(pem, (socket) => {
+    await using front = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (socket) => {
       const behind = connect(server.port, HOST);
       socket.pipe(behind).pipe(socket);
       for (const end of [socket, behind])
@@ -144,12 +139,12 @@ describeOn('zookeeper', 'rights, TLS and what endangers locks', () => {
     await once(front, 'listening');
     const { port } = front.address() as { port: number };
     {
-      await using locks = client({ servers: `localhost:${port}`, tls: { ca: pem.cert } });
+      await using locks = client({ servers: `localhost:${port}`, tls: { ca } });
       await (await locks.mutex('tls').acquire({ wait: 5_000 })).release();
     }
     for (const [servers, tls] of [
       [`localhost:${port}`, true],
-      [`${HOST}:${port}`, { ca: pem.cert }],
+      [`${HOST}:${port}`, { ca }],
     ] as const) {
       await using locks = client({ servers, tls });
       await expect(locks.mutex('tls').acquire({ wait: 2_000 })).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
