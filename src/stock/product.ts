@@ -178,7 +178,9 @@ export class Product {
 
   /**
    * Keeps segments filled from the reserve until `signal` says to stop, or until restocking is closed and the reserve is
-   * empty. Start it in every process: a lock sees to it that one at a time works.
+   * empty. Start it in every process: a lock sees to it that one at a time works. It outlives an engine that is out of reach for
+   * less than a minute.
+   * @throws what keeps it from asking the engine, where that does not pass
    */
   rebalance(options: Rebalancing = {}): Promise<void> {
     const lock = this.#needLocks('rebalance').mutex(`stock:${this.#encoded}:rebalancer`);

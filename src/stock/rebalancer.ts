@@ -3,9 +3,13 @@ import type { Duration } from '../core/duration.ts';
 import { isLockError } from '../core/errors.ts';
 import type { Mutex } from '../primitives/mutex.ts';
 import { RESERVE } from './cell.ts';
+import { isStockError } from './errors.ts';
 import { checkCount, checkDuration, checkOptions, MAX_UNITS } from './input.ts';
 import type { LayoutOf } from './layout.ts';
 import { type Cells, type Look, transits } from './look.ts';
+
+/** For how long the engine may be out of reach before the rebalancer says so and ends. ms. */
+const TROUBLE = 60_000;
 
 export interface Rebalancing {
   /** A segment with fewer free units is filled up. Default 10. */
@@ -68,23 +72,51 @@ export async function rebalance(scene: Scene, options: Rebalancing): Promise<voi
   const batch = checkCount(options.batch ?? 20, 'batch', 1, MAX_UNITS);
   const every = checkDuration(options.every ?? '1s', 'every');
   const { signal, merge = false } = options;
-  try {
-    while (!(await tenure(scene, { low, batch, every, merge, signal })));
-  } catch (error) {
-    if (!signal?.aborted) throw error;
+  let since: number | undefined;
+  const well = (): void => {
+    since = undefined;
+  };
+  for (;;) {
+    const began = performance.now();
+    try {
+      if (await tenure(scene, { low, batch, every, merge, signal, well })) return;
+    } catch (error) {
+      if (signal?.aborted) return;
+      const now = performance.now();
+      // Whoever stood in line for long was well meanwhile.
+      if (since === undefined || now - began > TROUBLE) since = now;
+      if (!mayPass(error) || now - since > TROUBLE) throw error;
+      await sleep(every, undefined, { signal }).catch(() => {});
+    }
   }
+}
+
+/** Who works in the background all day outlives a connection that breaks. */
+const mayPass = (error: unknown): boolean =>
+  !isStockError(error) &&
+  (!isLockError(error) || isLockError(error, 'LOCK_LOST') || isLockError(error, 'LOCK_UNAVAILABLE'));
+
+interface Tenure {
+  readonly low: number;
+  readonly batch: number;
+  readonly every: number;
+  readonly merge: boolean;
+  readonly signal: AbortSignal | undefined;
+  /** Told after each look that could be taken. */
+  well(): void;
 }
 
 /** As long as the lock is held. True when there is nothing left to do, ever. */
 function tenure(
   { lock, cells, layout, resize }: Scene,
-  { low, batch, every, merge, signal }: Omit<Rebalancing, 'every'> & { low: number; batch: number; every: number },
+  { low, batch, every, merge, signal, well }: Tenure,
 ): Promise<boolean> {
   const work = async (lease: { readonly held: boolean; readonly signal: AbortSignal }): Promise<boolean> => {
     const stop = signal ? AbortSignal.any([signal, lease.signal]) : lease.signal;
     while (lease.held && !stop.aborted) {
       const { cells: count, sizes, closed } = await layout.read();
       const look = await cells.look(count);
+      well();
       const size = sizes.at(-1)!;
       await Promise.all(transits(look).map((transit) => cells.finish(transit)));
       // Not all at once: many moves out of one cell would stand in the sellers' way.
@@ -97,7 +129,5 @@ function tenure(
     }
     return signal?.aborted ?? false;
   };
-  return lock
-    .run(work, signal ? { signal } : {})
-    .catch((error: unknown) => (isLockError(error, 'LOCK_LOST') ? false : Promise.reject(error)));
+  return lock.run(work, signal ? { signal } : {});
 }

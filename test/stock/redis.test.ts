@@ -1,9 +1,13 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { redis } from '../../src/backends/redis/index.ts';
+import { createLocks } from '../../src/index.ts';
 import { createStock, redisStock } from '../../src/stock/index.ts';
 import { askRedis, startRedisNodes } from '../kit/redis.ts';
 import type { Servers } from '../kit/server.ts';
 import { describeOn } from '../kit/suite.ts';
+import { until } from '../kit/wait.ts';
 import { ioredisAt } from './stores.ts';
 
 /** As the guide gives them. */
@@ -104,5 +108,38 @@ describeOn('redis', 'stock on Redis alone', () => {
     }
     expect(await product.take(order)).toMatchObject({ repeated: true });
     expect(await product.levels()).toMatchObject({ segments: [2], sold: 1 });
+  });
+
+  test('the rebalancer outlives connections that break', async () => {
+    const { port } = nodes.servers[0]!;
+    const client = ioredisAt(port, stack, { maxRetriesPerRequest: 0, enableOfflineQueue: false });
+    await once(client, 'ready');
+    await using locks = createLocks(redis(client));
+    const product = await createStock(redisStock(client), { locks }).create('broken', {
+      units: 400,
+      segments: 4,
+      reserve: 1,
+    });
+    const stop = new AbortController();
+    const job = product.rebalance({ low: 10, batch: 10, every: 10, signal: stop.signal });
+    let over: unknown;
+    job.then(
+      () => (over ??= 'ended'),
+      (error) => (over ??= error),
+    );
+    const filled = async (): Promise<boolean> => {
+      expect(over).toBeUndefined();
+      const { segments } = await product.levels().catch(() => ({ segments: [0] })); // this client's connection broke, too
+      return segments.every((free) => free >= 10);
+    };
+    for (let i = 0; i < 3; i++) {
+      await until('the segments are filled', filled);
+      await product.take({ units: 20, buyer: 'a' });
+      await askRedis(port, 'CLIENT KILL TYPE normal SKIPME yes');
+    }
+    await until('the segments are filled', filled);
+    stop.abort();
+    await job;
+    expect(await product.audit()).toMatchObject({ right: true, sold: 60 });
   });
 });
