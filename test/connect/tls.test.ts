@@ -69,6 +69,37 @@ describe.each(SERVERS)('$name over TLS', ({ engine, start }) => {
   });
 });
 
+describeOn(['redis', 'certificates'], 'rediss: where the server asks for a certificate, too', () => {
+  test('ours opens it, and the connection that listens', async () => {
+    using authority = startAuthority();
+    await using server = await startRedis({ 'tls-auth-clients': 'yes' }, authority.issue());
+    const url = plus(server.url, `ca=${authority.ca}`);
+    const { cert, key } = authority.issue('DNS:client');
+    await using locks = await connect(`${url}&cert=${cert}&key=${key}`);
+    await using others = await connect(`${url}&cert=${cert}&key=${key}`);
+    const lease = await locks.mutex('tls').acquire();
+    const waiting = others.mutex('tls').acquire({ wait: 5_000 });
+    await lease.release();
+    await (await waiting).release();
+    expect((await locks.check()).filter(({ severity }) => severity === 'danger')).toEqual([]);
+    await refused(url, /could not connect/); // in TLS 1.3 the server says why only after the client is done
+  });
+});
+
+describeOn(['postgres', 'certificates'], 'postgres: with an sslmode', () => {
+  test('is verified, or refused: never taken as it comes', async () => {
+    using authority = startAuthority();
+    await using server = await startPostgres({}, authority.issue());
+    const ca = `ca=${authority.ca}`;
+    await using verified = await connect(plus(server.url, `sslmode=verify-full&${ca}`));
+    await verified.mutex('tls').run(() => {});
+    await using required = await connect(plus(server.url, `sslmode=require&${ca}`));
+    await required.mutex('tls').run(() => {});
+    await refused(plus(server.url, 'sslmode=require'), /unable to|self-signed/);
+    await expect(connect(plus(server.url, `sslmode=prefer&${ca}`))).rejects.toMatchObject({ code: 'LOCK_INVALID' });
+  });
+});
+
 describe('mysql: by an address', () => {
   test('is refused over TLS: nobody would look whose certificate it is', async () => {
     await expect(connect('mysql://127.0.0.1/app?tls=true')).rejects.toMatchObject({
