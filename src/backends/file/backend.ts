@@ -207,7 +207,7 @@ export class FileBackend implements Backend, Ear {
   }
 
   async #start(): Promise<void> {
-    const store = new Store(this.#path, this.#durability);
+    const store = await Store.open(this.#path, this.#durability);
     const bells = await Bells.open(store.path, this.#clock, this);
     this.#shop = { store, bells };
     void bells.tidy();

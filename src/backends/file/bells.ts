@@ -9,6 +9,8 @@ import { isBeside, makePrivate, socketDirectory, socketName } from './sockets.ts
 const isPipe = process.platform === 'win32';
 /** What says that nobody listens under a name any more. */
 const DEAD = isPipe ? 'ENOENT' : 'ECONNREFUSED';
+/** What says that nobody will ever listen under it. */
+const GONE: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 'ENOENT']);
 /** Connections in a row that end at once without a verdict, before a process is left to expiry. */
 const TRIES = 5;
 /** ms that farewells may take, and that a process may need from having a name to listening under it. */
@@ -124,11 +126,11 @@ export class Bells {
       () => {
         met = true;
       },
-      (dead) => {
+      (trouble) => {
         this.#links.delete(bell);
         if (this.#closed) return;
         if (met) this.#ear.parted().catch(() => {}); // beside every bell stands a timer of core's
-        if (dead) this.#bury(bell);
+        if (trouble === DEAD) this.#bury(bell);
         else if (met && tries < TRIES) this.#link(bell, tries + 1);
       },
     );
@@ -141,8 +143,8 @@ export class Bells {
     const socket = dial(
       this.#path(bell),
       () => socket.destroy(),
-      (dead) => {
-        if (dead) died();
+      (trouble) => {
+        if (trouble === DEAD) died();
       },
     );
   }
@@ -193,15 +195,26 @@ export class Bells {
   }
 }
 
-/** A connection that never keeps the process alive and never throws. `over` comes once, whatever happens. */
-function dial(path: string, met: () => void, over: (dead: boolean) => void): Socket {
-  let dead = false;
+/** Whether the process that was given this name for the locks file may be alive. */
+export function answers(file: string, bell: string): Promise<boolean> {
+  return new Promise((answer) => {
+    const socket = dial(
+      resolve(socketDirectory(file), bell),
+      () => socket.destroy(),
+      (trouble) => answer(!GONE.has(trouble)),
+    );
+  });
+}
+
+/** A connection that never keeps the process alive and never throws. `over` comes once, with the error's code if there was one. */
+function dial(path: string, met: () => void, over: (trouble: string | undefined) => void): Socket {
+  let trouble: string | undefined;
   return connect(path)
     .unref()
     .once('connect', met)
     .on('error', (error: NodeJS.ErrnoException) => {
-      dead = error.code === DEAD;
+      trouble = error.code;
     })
-    .once('close', () => over(dead))
+    .once('close', () => over(trouble))
     .resume();
 }

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { answers } from './bells.ts';
 import { faultOf, isBusy, unavailable } from './faults.ts';
 import { networkOf } from './file-system.ts';
 import { machineBoot, machineTime } from './machine.ts';
@@ -30,6 +31,10 @@ const FORMAT = 1;
 const LEAP = 2 ** 36;
 /** A row has about 250 bytes: small pages make the log that every step writes small too. */
 const PAGE = 1_024;
+/** Of processes that have claims which have not lapsed. */
+const BELLS = "SELECT DISTINCT bell FROM claim WHERE lapses > ? AND bell <> ''";
+const ELSEWHERE =
+  'a process that holds or waits in it sees another /proc/sys/kernel/random/boot_id, as in a container that has one of its own; let all see that of the host';
 /** How long a look at the directory is good for. ms. */
 const LOOK = 10;
 
@@ -39,12 +44,29 @@ export class Store {
   readonly path: string;
   readonly #given: string;
   readonly #db: DatabaseSync;
-  readonly #sql: Statements;
+  #sql!: Statements;
   readonly #inode: number;
   readonly #boot = machineBoot();
   #lookAgain = 0;
 
   /** @throws LockError `LOCK_UNAVAILABLE`, with the file as it was. */
+  static async open(path: string, durability: Durability): Promise<Store> {
+    const store = new Store(path, durability);
+    try {
+      const dead = new Set<string>();
+      for (let bell = store.#settle(dead); bell !== undefined; bell = store.#settle(dead)) {
+        if (await answers(store.path, bell)) throw unavailable(path, ELSEWHERE);
+        dead.add(bell);
+      }
+      store.#sql = prepare(store.#db);
+      return store;
+    } catch (error) {
+      store.close();
+      throw isBusy(error) ? error : faultOf(error, path);
+    }
+  }
+
+  /** Opens it, and changes nothing that it says; use `open`. */
   constructor(path: string, durability: Durability) {
     this.#given = path;
     try {
@@ -59,8 +81,6 @@ export class Store {
       identify(this.#db, this.path);
       this.#db.exec(`PRAGMA page_size = ${PAGE}; PRAGMA journal_mode = WAL;
         PRAGMA synchronous = ${durability === 'power' ? 'FULL' : 'NORMAL'}`);
-      this.#settle();
-      this.#sql = prepare(this.#db);
     } catch (error) {
       this.#db.close();
       throw isBusy(error) ? error : faultOf(error, path);
@@ -114,8 +134,12 @@ export class Store {
     this.#db.close();
   }
 
-  /** Makes the tables of a new file, and makes void what another start of the machine left behind. */
-  #settle(): void {
+  /**
+   * Makes the tables of a new file, and makes void what another start of the machine left behind. In a container with a
+   * `boot_id` of its own every other process seems to be of another start, but only those of this one are alive.
+   * @returns instead, the bell of a claim that has to be found among the `dead` first
+   */
+  #settle(dead: ReadonlySet<string>): string | undefined {
     const db = this.#db;
     db.exec('BEGIN IMMEDIATE');
     try {
@@ -141,11 +165,18 @@ export class Store {
           'of those that lock in it not all can tell which start of the machine this is; let all read /proc/sys/kernel/random/boot_id, or none',
         );
       }
+      const bells = boot !== this.#boot && !ahead ? db.prepare(BELLS).all(now) : [];
+      const unasked = bells.find(({ bell }) => !dead.has(String(bell)));
+      if (unasked) {
+        db.exec('ROLLBACK');
+        return String(unasked.bell);
+      }
       if (boot !== this.#boot || ahead) {
         db.exec('DELETE FROM claim; DELETE FROM note');
         db.prepare('UPDATE ledger SET boot = ?, last = last + ?').run(this.#boot, LEAP);
       }
       db.exec('COMMIT');
+      return undefined;
     } catch (error) {
       undo(() => db.exec('ROLLBACK'));
       throw error;
