@@ -71,7 +71,7 @@ export interface Terms {
 
 /** With what is left of the wait; never 0, which would not wait at all. */
 export const restOf = (terms: Terms, until: number, now: number): Terms =>
-  terms.wait === 0 ? terms : { ...terms, wait: Math.max(1, until - now) };
+  terms.wait === 0 ? terms : { ...terms, wait: Math.max(1, Math.ceil(until - now)) };
 
 // Shared, so that a waiter does not carry its own.
 const NO_HAND_OFF: Terms['handOff'] = { max: 0, within: 0 };

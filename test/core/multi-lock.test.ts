@@ -31,6 +31,14 @@ test('a key that comes twice is refused, however deep it stands', () => {
   expect(() => locks.all(['a', locks.all([locks.all(['b', 'a']), 'c'])])).toThrow(/"a" twice/);
 });
 
+test('a wait that is over is told in whole milliseconds', async () => {
+  const engine = memory();
+  const holder = await createLocks(engine).mutex('b').acquire();
+  const waiting = createLocks(engine).all(['a', 'b']).acquire({ wait: 20 });
+  await expect(waiting).rejects.toThrow(/within \d+ ms/);
+  await holder.release();
+});
+
 test('with an engine that stopped answering, many keys are given up as fast as one', async () => {
   const clock = manualClock(1);
   const engine = memory({ clock });
