@@ -23,7 +23,8 @@ export class Place {
   /** Whose it is now. */
   wish: Wish | undefined;
   /** What went wrong last, while nothing has gone right since. Until something is answered, that nothing was. */
-  trouble: unknown = UNANSWERED;
+  #trouble: unknown = UNANSWERED;
+  readonly #opened: number;
   readonly #engine: Engine;
   readonly #spin: Terms['spin'];
   readonly #patient: boolean;
@@ -43,7 +44,13 @@ export class Place {
     this.#spin = spin;
     this.#patient = patient;
     this.#onWait = onWait;
+    this.#opened = engine.clock.now();
     this.#listener = new Listener(engine.backend, engine.clock);
+  }
+
+  /** What went wrong last. That nothing was answered so far does not count where it was asked after `moment` only. */
+  troubleBy(moment: number): unknown {
+    return this.#trouble === UNANSWERED && this.#opened > moment ? undefined : this.#trouble;
   }
 
   cancel(): void {
@@ -69,7 +76,7 @@ export class Place {
     this.#sent = riding?.sent; // sent is sent, whether or not it is ever answered
     try {
       let answer = riding && (await answerTo(riding));
-      if (answer) this.trouble = undefined;
+      if (answer) this.#trouble = undefined;
       for (let tries = 0; !this.#cancelled; tries++) {
         if (wakes === 'mailbox' && this.claim.queue) this.#listener.arm(this.claim);
         if (!this.#listener.mail) answer ??= await this.#ask();
@@ -116,7 +123,7 @@ export class Place {
       }
       this.#sound = sent;
       this.#lessons = 0;
-      this.trouble = undefined;
+      this.#trouble = undefined;
       const silence = Math.min(this.claim.ttl, PLACE_TTL);
       // The id may have been admitted and have lapsed unheard, so that this is another place in its name: mail for the first
       // one, still on its way, would be taken for a grant of the second.
@@ -124,7 +131,7 @@ export class Place {
       this.#sent = sent;
       return { sent, attempt };
     } catch (error) {
-      this.trouble = error;
+      this.#trouble = error;
       if (this.#listener.mail) return undefined;
       if (isLockError(error) || !this.#patient || sent - this.#sound > TROUBLE) throw error;
       return undefined;

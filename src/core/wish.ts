@@ -58,9 +58,12 @@ export class Wish {
     });
   }
 
-  /** A wait that ends while the engine does not answer says so: the reader's next step is another. */
+  /**
+   * A wait that ends while the engine does not answer says so: the reader's next step is another. But not one that others in
+   * this process took up, for the most part: the engine has only just been asked.
+   */
   #timedOut(backend: string): LockError {
-    const details = { key: this.#key, backend, cause: this.place?.trouble };
+    const details = { key: this.#key, backend, cause: this.place?.troubleBy(this.began + this.terms.wait / 2) };
     const waited = `${quoted(this.#key)} could not be had on ${backend} within ${this.terms.wait} ms`;
     return details.cause === undefined
       ? new LockError(

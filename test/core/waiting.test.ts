@@ -67,6 +67,22 @@ test('one that was told so says that others hold it, also while it is asking onc
   await waited;
 });
 
+test('who waited for another caller of the process, for most of the wait, does not say that the engine is silent', async () => {
+  const codes = { 100: 'LOCK_UNAVAILABLE', 400: 'LOCK_TIMEOUT' };
+  for (const [held, code] of Object.entries(codes)) {
+    const { clock, locks } = scene({ wakes: 'watch' }, (engine) => {
+      const answers = [(claim: Claim) => engine.attempt(claim)];
+      return { attempt: (claim) => answers.pop()?.(claim) ?? lost };
+    });
+    const holder = await locks.mutex('key').acquire();
+    const waited = expect(locks.mutex('key').acquire({ wait: 500 })).rejects.toMatchObject({ code });
+    await clock.advance(Number(held));
+    await holder.release();
+    await clock.advance(500 - Number(held));
+    await waited;
+  }
+});
+
 test('a claim that went along with a release whose reply is lost is served, by mail or by asking again', async () => {
   for (const taken of [true, false]) {
     const world = scene(
