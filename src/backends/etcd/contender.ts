@@ -21,6 +21,10 @@ export interface Contender {
   over: boolean;
 }
 
+/** Whether the key is known to be under a lease of so many seconds. */
+export const isUnderLeaseOf = ({ lease, adrift }: Contender, seconds: number): boolean =>
+  !adrift && lease.seconds === seconds;
+
 /** Who hears for a claim. It outlasts the contender: a claim that lost its place takes another. */
 export interface Waiter {
   readonly wake: (grant?: Grant) => void;

@@ -2,7 +2,7 @@ import { ALL_SEATS, admitted, isExclusive } from '../../core/admission.ts';
 import { type Attempt, type Claim, type Grant, type Handle, PLACE_TTL, type Release } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Client } from './client.ts';
-import { type Contender, secondsOf, stopWatching, type Waiter } from './contender.ts';
+import { type Contender, isUnderLeaseOf, secondsOf, stopWatching, type Waiter } from './contender.ts';
 import { isStatus, STATUS } from './grpc.ts';
 import type { Leases } from './leases.ts';
 import { endOf, type Line, lineOf, nameOf, obstacle, read, readFrom, written } from './line.ts';
@@ -216,7 +216,7 @@ export class Contenders {
     me.sent = sent;
     const attempt = this.#judge(claim, me, line);
     if (attempt.granted) {
-      if (this.#isOnHoldLease(claim, me)) return attempt;
+      if (isUnderLeaseOf(me, secondsOf(claim.ttl))) return attempt;
       const moved = await this.#moves.to(me, secondsOf(claim.ttl), ms, claim.lingers);
       return moved ? this.#judge(claim, me, moved) : { granted: false };
     }
@@ -233,10 +233,6 @@ export class Contenders {
   async #list(me: Contender, ms?: number): Promise<Line> {
     const listed = await this.#client.range(listing(me.line), ms);
     return read(listed.header!.revision, listed);
-  }
-
-  #isOnHoldLease({ ttl }: Claim, { lease, adrift }: Contender): boolean {
-    return !adrift && lease.seconds === secondsOf(ttl);
   }
 
   #judge(claim: Claim, me: Contender, line: Line): Attempt {
@@ -281,7 +277,7 @@ export class Contenders {
   async #look(claim: Claim, me: Contender, waiter: Waiter): Promise<void> {
     try {
       // It is probably its turn: so it gets the lease of a hold in the same step, and gives it back if it is not.
-      const line = this.#isOnHoldLease(claim, me)
+      const line = isUnderLeaseOf(me, secondsOf(claim.ttl))
         ? await this.#list(me)
         : await this.#moves.to(me, secondsOf(claim.ttl), undefined, claim.lingers);
       if (me.over || this.#waiters.get(claim.id) !== waiter) return;

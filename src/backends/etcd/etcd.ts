@@ -101,7 +101,7 @@ export class Etcd implements Backend {
   async #renew(batch: readonly Claim[], sent: number, ms: number): Promise<Renewal[]> {
     if (this.#clock.now() - sent >= ms) return batch.map(() => 'unknown'); // nobody waits for it any more
     const holds = batch.map((claim) => [claim, this.#contenders.standing(claim.id)] as const);
-    return renew(this.#client, this.#leases, this.#moves, holds, sent, ms);
+    return renew(this.#client, this.#moves, holds, sent, ms);
   }
 
   release(handle: Handle, next?: Claim): Promise<Release> {

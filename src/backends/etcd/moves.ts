@@ -1,6 +1,6 @@
 import { Turns } from '../../core/turns.ts';
 import type { Client } from './client.ts';
-import type { Contender } from './contender.ts';
+import { type Contender, isUnderLeaseOf } from './contender.ts';
 import type { Lease, Leases } from './leases.ts';
 import { type Line, readFrom } from './line.ts';
 import type { TxnResponse } from './messages.ts';
@@ -24,6 +24,17 @@ export class Moves {
    */
   to(me: Contender, seconds: number, ms?: number, whole?: boolean): Promise<Line | undefined> {
     return this.#turns.take(me, () => this.#move(me, seconds, ms, whole));
+  }
+
+  /**
+   * Lets the lease of the key start anew, or another one with so many seconds. Whether the key was still there. Of two at
+   * once only the first moves it: nobody who looks meanwhile could tell what it is under.
+   */
+  keep(me: Contender, seconds: number, ms?: number): Promise<boolean> {
+    return this.#turns.take(me, async () => {
+      if (isUnderLeaseOf(me, seconds)) return this.#leases.keepAlive(me.lease, ms);
+      return (await this.#move(me, seconds, ms, true)) !== undefined;
+    });
   }
 
   async #move(me: Contender, seconds: number, ms?: number, whole?: boolean): Promise<Line | undefined> {

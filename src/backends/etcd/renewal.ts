@@ -3,7 +3,6 @@ import type { LockError } from '../../core/errors.ts';
 import type { Client } from './client.ts';
 import { type Contender, secondsOf } from './contender.ts';
 import { isStatus, STATUS } from './grpc.ts';
-import type { Leases } from './leases.ts';
 import type { KeyValue } from './messages.ts';
 import type { Moves } from './moves.ts';
 import { look } from './ops.ts';
@@ -17,14 +16,13 @@ import type { Received } from './protobuf.ts';
  */
 export async function renew(
   client: Client,
-  leases: Leases,
   moves: Moves,
   holds: readonly (readonly [claim: Claim, me: Contender | undefined])[],
   sent: number,
   ms: number,
 ): Promise<Renewal[]> {
   const kept = await Promise.all(
-    holds.map(([claim, me]) => (me ? keep(leases, moves, me, claim, ms) : Promise.resolve(false))),
+    holds.map(([{ ttl }, me]) => me && moves.keep(me, secondsOf(ttl), ms).catch(() => undefined)),
   );
   const looks = holds.map(([, me]) => me).filter((me) => me !== undefined);
   if (looks.length === 0) return holds.map(() => 'gone');
@@ -53,22 +51,5 @@ async function lookAt(
     const half = looks.length >> 1;
     const halves = [looks.slice(0, half), looks.slice(half)];
     return (await Promise.all(halves.map((some) => lookAt(client, some, ms)))).flat();
-  }
-}
-
-/** Whether the hold was still there; undefined if that cannot be told. */
-async function keep(
-  leases: Leases,
-  moves: Moves,
-  me: Contender,
-  claim: Claim,
-  ms: number,
-): Promise<boolean | undefined> {
-  try {
-    const seconds = secondsOf(claim.ttl);
-    if (me.lease.seconds === seconds && !me.adrift) return await leases.keepAlive(me.lease, ms);
-    return (await moves.to(me, seconds, ms, true)) !== undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -159,4 +159,13 @@ describeOn('etcd', 'a claim that moves from the lease of a place to that of a ho
     }
     await calm.close();
   });
+
+  test('to a longer lease, asked for twice at a time, is known to be held by both', async () => {
+    const holder = claimOf('twice', { ttl: 2_000 });
+    await backend.attempt(holder);
+    const longer = { ...holder, ttl: 10_000 };
+    const kept = { validFor: expect.any(Number) };
+    expect(await Promise.all([backend.renew([longer]), backend.renew([longer])])).toEqual([[kept], [kept]]);
+    await backend.release(longer);
+  });
 });
