@@ -41,6 +41,17 @@ test.each([
   expect(violations(path, text).join()).toMatch(/the Clock/);
 });
 
+test.each([
+  ['a time-out when it is opened', 'new DatabaseSync(path, { timeout: 10_000 });'],
+  ['the state of the transaction', "if (db.isTransaction) db.exec('ROLLBACK');"],
+  ['a numbered parameter', "db.prepare('SELECT ?1');"],
+  ['a numbered parameter in a template', 'db.prepare(`SELECT ?1`);'],
+])('finds what SQLite of the oldest Node does not know: %s', (_title, text) => {
+  const found = violations('src/stock/a.ts', `import { DatabaseSync } from 'node:sqlite';\n${text}`);
+  expect(found.join()).toMatch(/SQLite has only in a newer Node/);
+  expect(violations('src/stock/a.ts', text)).toEqual([]);
+});
+
 test('finds a file that is too long, unless it is generated, and a folder that is in no layer', () => {
   const long = 'export {};\n'.repeat(301);
   expect(violations('src/core/a.ts', long)).toEqual([expect.stringContaining('has 301 lines')]);

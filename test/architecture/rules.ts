@@ -35,6 +35,18 @@ const CORE_BUILTINS = ['node:async_hooks', 'node:crypto', 'node:diagnostics_chan
 
 const LONGEST_FILE = 300;
 
+/** What `node:sqlite` has learnt since the oldest Node that package.json allows (https://nodejs.org/api/sqlite.html). */
+const NEW_IN_SQLITE = [
+  'timeout',
+  'readBigInts',
+  'returnArrays',
+  'isOpen',
+  'isTransaction',
+  'location',
+  'columns',
+  'backup',
+];
+
 interface Import {
   readonly from: string;
   readonly kind: 'value' | 'type' | 'lazy';
@@ -107,6 +119,13 @@ function unclocked(node: Node): string | undefined {
   return undefined;
 }
 
+/** What a piece of code wants of SQLite that the oldest Node does not have. */
+function tooNew(node: Node): string | undefined {
+  if (node.type === 'Identifier' && NEW_IN_SQLITE.includes(node.name as string)) return `${node.name}`;
+  const { raw = node.value } = (node.value ?? {}) as { raw?: unknown }; // of a template, of a literal
+  return /\?\d/.exec(typeof raw === 'string' ? raw : '')?.[0];
+}
+
 /** What is wrong with a file of src, a line each. `path` begins with `src/`. */
 export function violations(path: string, text: string): string[] {
   const [layer] = place(path);
@@ -116,12 +135,16 @@ export function violations(path: string, text: string): string[] {
   if (lines.length > LONGEST_FILE && !/^\/\/ Generated /.test(text)) {
     found.add(`has ${lines.length} lines; more than ${LONGEST_FILE} are more than one idea`);
   }
-  for (const node of nodes(parseAst(text, { lang: 'ts' }))) {
+  const tree = [...nodes(parseAst(text, { lang: 'ts' }))];
+  const hasSqlite = tree.some((node) => imported(node)?.from === 'node:sqlite');
+  for (const node of tree) {
     const each = imported(node);
     const wrong = each && wrongArrow(path, each);
     if (wrong) found.add(wrong);
     const source = CLOCKED.includes(layer) && !CLOCKS.includes(path) ? unclocked(node) : undefined;
     if (source) found.add(`uses ${source}: time, timers and randomness come from the Clock`);
+    const young = hasSqlite ? tooNew(node) : undefined;
+    if (young) found.add(`uses ${young}, which SQLite has only in a newer Node than package.json asks for`);
   }
   return [...found].map((what) => `${path} ${what}`);
 }

@@ -24,14 +24,15 @@ export interface Row {
 const COLUMNS = 'key ticket id label take of ttl joined lapses held lingers bell first taken room waiting soonest';
 const ONE = 'WHERE key = ? AND ticket = ?';
 
+/** No parameter has a number: Node knows `?1` only since 22.20 and 24.7. */
 const SQL = {
   begin: 'BEGIN IMMEDIATE',
   commit: 'COMMIT',
   rollback: 'ROLLBACK',
-  /** (span, at least, format, boot) → the last ticket of the span; no row when the file is not as this process knows it. */
-  draw: `UPDATE ledger SET last = max(last + 1, ?2) + ?1 - 1 WHERE format = ?3 AND boot = ?4 RETURNING last`,
+  /** (at least, span, format, boot) → the last ticket of the span; no row when the file is not as this process knows it. */
+  draw: 'UPDATE ledger SET last = max(last + 1, ?) + ? - 1 WHERE format = ? AND boot = ? RETURNING last',
   /** (ticket, format, boot) → a row, as of `draw`. */
-  lift: `UPDATE ledger SET last = max(last, ?1) WHERE format = ?2 AND boot = ?3 RETURNING last`,
+  lift: 'UPDATE ledger SET last = max(last, ?) WHERE format = ? AND boot = ? RETURNING last',
   head: 'SELECT * FROM claim WHERE key = ? ORDER BY ticket LIMIT 1',
   byId: 'SELECT * FROM claim WHERE id = ? AND first = 0',
   byTicket: `SELECT * FROM claim ${ONE}`,

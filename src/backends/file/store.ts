@@ -75,7 +75,7 @@ export class Store {
       throw unavailable(path, 'let this user create and write files there, or give another path', error);
     }
     this.#inode = statSync(this.path).ino;
-    // The default of `timeout` is 0. Waiting inside SQLite would stop the event loop for as long as another process is stopped.
+    // Its busy_timeout is 0. Waiting inside SQLite would stop the event loop for as long as another process is stopped.
     this.#db = new DatabaseSync(this.path);
     try {
       identify(this.#db, this.path);
@@ -106,7 +106,7 @@ export class Store {
    * @throws LockError when the file is no longer as it was opened.
    */
   readonly draw = (span: number, atLeast: bigint): number => {
-    return this.#known(this.#sql.draw.get(span, atLeast, FORMAT, this.#boot)).last - span + 1;
+    return this.#known(this.#sql.draw.get(atLeast, span, FORMAT, this.#boot)).last - span + 1;
   };
 
   /** Sees to it that no later ticket is this one or lower; throws as `draw`. */

@@ -16,8 +16,8 @@ export class Orders {
   readonly #db: DatabaseSync;
 
   constructor(path: string) {
-    this.#db = new DatabaseSync(path, { timeout: 10_000 });
-    this.#db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
+    this.#db = new DatabaseSync(path);
+    this.#db.exec(`PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
       CREATE TABLE IF NOT EXISTS orders (id INTEGER PRIMARY KEY, driver TEXT);
       CREATE TABLE IF NOT EXISTS sections (seq INTEGER PRIMARY KEY, "order" INTEGER, driver TEXT, token INTEGER, won INTEGER)`);
   }

@@ -11,9 +11,9 @@ const PATIENCE = 10_000;
 
 /** In a file (SQLite, nothing to install): any number of processes on one machine. `:memory:` keeps it in this process. */
 export function sqliteStock({ path }: { readonly path: string }): SqliteStock {
-  const database = new DatabaseSync(path, { timeout: PATIENCE });
+  const database = new DatabaseSync(path);
   const statements = new Statements(DIALECTS.sqlite, 'holdfast_stock');
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+  database.exec(`PRAGMA busy_timeout = ${PATIENCE}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`);
   for (const sql of statements.setup()) database.exec(sql.replace('CREATE INDEX', 'CREATE INDEX IF NOT EXISTS'));
   const prepared = new Map<string, ReturnType<DatabaseSync['prepare']>>();
 
@@ -21,6 +21,13 @@ export function sqliteStock({ path }: { readonly path: string }): SqliteStock {
     const statement = prepared.get(sql) ?? database.prepare(sql);
     prepared.set(sql, statement);
     return statement.all(...params) as Row[];
+  }
+
+  /** SQLite has already rolled back after some errors (a full disk), and says so. */
+  function rollback(): void {
+    try {
+      database.exec('ROLLBACK');
+    } catch {}
   }
 
   /** Without an await from begin to commit: nobody else of this process comes in between. */
@@ -32,13 +39,15 @@ export function sqliteStock({ path }: { readonly path: string }): SqliteStock {
       database.exec('COMMIT');
       return said.value;
     } catch (error) {
-      if (database.isTransaction) database.exec('ROLLBACK');
+      rollback();
       throw error;
     }
   }
 
+  let open = true;
   const close = (): void => {
-    if (database.isOpen) database.close();
+    if (open) database.close();
+    open = false;
   };
   return {
     name: 'sqlite',
