@@ -36,6 +36,9 @@ export function command<const O extends ParseArgsOptionsConfig>(plan: Plan<O>): 
     ...plan,
     run(args) {
       const [own, rest] = passes ? split(args) : [args, []];
+      // First: without the `--`, what is wrong with the command's own arguments would be told as if they were ours.
+      if (passes && rest.length === 0)
+        throw new UsageError(`the command is missing; it stands behind a --: holdfast ${plan.name} ${takes.join(' ')}`);
       const { values, positionals } = parseArgs({ args: [...own], options, allowPositionals: true });
       if (positionals.length < needed.length) throw new UsageError(`${needed[positionals.length]} is missing`);
       if (positionals.length > names.length)

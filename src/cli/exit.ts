@@ -8,6 +8,8 @@ export const EXIT = {
   USAGE: 64,
   UNAVAILABLE: 69,
   SOFTWARE: 70,
+  /** What it prints could not be written. */
+  IO: 74,
   /** The lock was not obtained: try again later. */
   TEMPFAIL: 75,
   /** As the shells have it. */

@@ -1,45 +1,16 @@
 #!/usr/bin/env node
-/** `holdfast <command> …`: the command line. */
-import { split } from './command.ts';
-import { COMMANDS } from './commands/index.ts';
-import { EXIT, exitCodeOf, lineOf, UsageError } from './exit.ts';
-import { overview, version } from './help.ts';
-import { complain } from './terminal/say.ts';
+/**
+ * `holdfast <command> …`, where Node is new enough. An older one fails at the rest, as it loads, and does not say what is
+ * wrong; so this is all that it has to understand.
+ */
+import { readFileSync } from 'node:fs';
 
-/** @returns the exit code */
-async function main([name = 'help', ...args]: readonly string[]): Promise<number> {
-  const wanted = COMMANDS.find((command) => command.name === name);
-  try {
-    if (name === '--version' || name === '-V') return told(version());
-    if (['help', '--help', '-h'].includes(name)) return told(help(args[0]));
-    if (!wanted) throw new UsageError(`there is no command ${JSON.stringify(name)}`);
-    if (split(args)[0].some((arg) => arg === '--help' || arg === '-h')) return told(wanted.help);
-    return await wanted.run(args);
-  } catch (error) {
-    const code = exitCodeOf(error);
-    complain(code === EXIT.USAGE ? `${lineOf(error)}. See: holdfast ${wanted ? `${name} ` : ''}--help` : lineOf(error));
-    return code;
-  }
+const { engines } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+const needed: string = engines.node.replace('>=', '');
+
+if (process.versions.node.localeCompare(needed, 'en', { numeric: true }) < 0) {
+  console.error(`holdfast: this needs Node.js ${needed} or newer, and is run by ${process.version}`);
+  process.exitCode = 69; // as where an engine is not available (exit.ts)
+} else {
+  await import('./line.ts');
 }
-
-function help(name: string | undefined): string {
-  const wanted = COMMANDS.find((command) => command.name === name);
-  if (name !== undefined && !wanted) throw new UsageError(`there is no command ${JSON.stringify(name)}`);
-  return wanted?.help ?? overview(COMMANDS);
-}
-
-function told(text: string): number {
-  console.log(text);
-  return EXIT.OK;
-}
-
-// Node 22 calls its SQLite experimental at every start, which is of no use to whoever runs a command.
-const { emitWarning } = process;
-process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
-  if (!/SQLite is an experimental/.test(String(warning))) Reflect.apply(emitWarning, process, [warning, ...rest]);
-};
-
-// Who reads us has had enough, as `| head` has.
-process.stdout.on('error', () => process.exit(EXIT.UNREAD));
-
-process.exitCode = await main(process.argv.slice(2));

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands/index.ts';
 import { find } from '../kit/programs.ts';
-import { Desk, hasTerminal } from './shell.ts';
+import { Desk, hasTerminal, MAIN, Shell } from './shell.ts';
 
 let desk: Desk;
 beforeAll(() => {
@@ -47,6 +47,9 @@ test.each([
   [['ls', '--wait'], /Unknown option '--wait'/],
   [['completion', 'tcsh'], /none of bash, zsh, fish/],
   [['watch', '--every', '1ms'], /--every is "1ms"; it must be from 100 ms/],
+  [['run', 'key'], /the command is missing.*: holdfast run <key> -- <command>/],
+  [['run', 'key', '--'], /the command is missing/],
+  [['run', 'key', 'ls', '-l'], /the command is missing; it stands behind a --/],
   [['run', 'key', '--wait', '-1', '--', 'true'], /'--wait' argument is ambiguous\. See/],
   [['run', 'key', '--ttl', '1ms', '--', 'true'], /ttl is 1; it must be from 10 ms/],
   [['run', 'key', '--permits', 'few', '--', 'true'], /--permits is "few", not a number/],
@@ -55,6 +58,27 @@ test.each([
   expect([code, stdout]).toEqual([64, '']);
   expect(stderr).toMatch(text);
   expect(stderr).toMatch(/^holdfast: [^\n]*See: holdfast [^\n]*--help\n$/);
+});
+
+test('a Node that is too old is told which one is needed, and nothing is loaded that it could stumble over', async () => {
+  const main = readFileSync(MAIN, 'utf8');
+  expect([...main.matchAll(/^import .* from '(.*)'/gm)].map(([, from]) => from)).toEqual(['node:fs']);
+  const as = (version: string) => `data:text/javascript,
+    Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`;
+  const by = (version: string) => new Desk({ ...desk.env, NODE_OPTIONS: `--import="${encodeURI(as(version))}"` });
+  using old = by('22.9.0');
+  expect(await old.run('ls')).toMatchObject({ code: 69, stdout: '', stderr: expect.stringMatching(/22\.13 or newer/) });
+  using oldest = by('22.13.0');
+  expect(await oldest.run('ls')).toMatchObject({ code: 0 });
+});
+
+test('output that nobody reads ends it in silence; output that cannot be written is told', async () => {
+  const holdfast = `'${process.execPath}' '${MAIN}' --help`;
+  const { env, folder: cwd } = desk;
+  await using unread = new Shell('sh', ['-c', `{ sleep 1; ${holdfast}; echo $? >&2; } | true`], { env, cwd });
+  expect(await unread.end()).toMatchObject({ stderr: '141\n' });
+  await using full = new Shell('sh', ['-c', `${holdfast} >/dev/full`], { env, cwd });
+  expect(await full.end()).toMatchObject({ code: 74, stderr: expect.stringMatching(/could not be written: .*ENOSPC/) });
 });
 
 test.runIf(hasTerminal)('colour is for terminals', async () => {

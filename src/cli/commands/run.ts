@@ -50,7 +50,6 @@ export const run = command({
   },
   help: HELP,
   async run({ values, positionals: [key], rest }) {
-    if (rest.length === 0) throw new UsageError('the command is missing: holdfast run <key> -- <command>');
     if (values.shared && values.permits !== undefined)
       throw new UsageError('--shared and --permits exclude each other');
     if (values.permits !== undefined && !/^\d+$/.test(values.permits))
