@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { SHARED } from '../../core/admission.ts';
+import { isLockError } from '../../core/errors.ts';
 import type { Law } from '../case.ts';
 
 /** What an operator sees, and may end. */
@@ -29,6 +30,25 @@ export const inspection: readonly Law[] = [
         assert.ok(remaining > 0, `remaining ${remaining} of ${label}, which is alive`);
         assert.ok(since >= 0 && since < remaining + line[0]!.claim.ttl, `since ${since} of ${label}, which just came`);
       }
+    },
+  },
+  {
+    name: 'inspect keeps the order of the line where tickets become a digit longer',
+    needs: ['inspect', 'fair', 'fencing'],
+    async check(scene) {
+      const [first, holder, waiter] = [...scene.pair(), scene.contender()];
+      const { ticket } = await first.gets();
+      await first.leaves();
+      const nines = 10n ** BigInt(`${ticket}`.length) - 1n;
+      if (nines > Number.MAX_SAFE_INTEGER) return; // further than an engine need be able to count
+      await holder.gets({ ...holder.claim, atLeast: nines }).catch((error) => {
+        // Its tickets are its own revisions, and cannot leap.
+        if (!isLockError(error, 'LOCK_UNSUPPORTED')) throw error;
+        return holder.gets();
+      });
+      await waiter.waits();
+      const seen = (await scene.standings()).map(({ label }) => label);
+      assert.deepEqual(seen, [holder.claim.label, waiter.claim.label]);
     },
   },
   {

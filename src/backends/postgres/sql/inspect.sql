@@ -1,6 +1,7 @@
 -- Everyone in line for the keys that begin with a prefix, by the rule itself: held follows from order and seats.
 --   $1  the prefix, bytes
--- Gives key, held, position (from 0), ticket, take, room, label, since (ms), remaining (ms), in the order of keys and line.
+-- Gives key, held, position (from 0), ticket, take, room, label, since (ms), remaining (ms), in the order of keys and line
+-- (`ticket` alone would be the text that is given, in which 10 comes before 9).
 SELECT key, bool_and(total <= smallest) OVER (PARTITION BY key ORDER BY ticket) AS held, position::int, ticket::text,
        take::int, room, label, since, remaining
 FROM (
@@ -16,4 +17,4 @@ FROM (
   WHERE key >= $1::bytea AND substring(key FROM 1 FOR length($1::bytea)) = $1::bytea AND lapses > clock_timestamp()
   WINDOW line AS (PARTITION BY key ORDER BY ticket)
 ) AS standing
-ORDER BY key, ticket
+ORDER BY key, standing.ticket
