@@ -1,6 +1,10 @@
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../kit/folder.ts';
 import { ADDRESSES } from './engines.ts';
 
 const HIDE = `import { registerHooks } from 'node:module';
@@ -11,7 +15,8 @@ registerHooks({
   },
 });`;
 
-const CONNECT = `const { connect } = await import(${JSON.stringify(new URL('../../src/connect/index.ts', import.meta.url).href)});
+const CONNECT_MODULE = fileURLToPath(new URL('../../src/connect/index.ts', import.meta.url));
+const CONNECT = `const { connect } = await import(${JSON.stringify(CONNECT_MODULE)});
 const error = await connect(process.argv[1]).then(() => undefined, (thrown) => thrown);
 console.log(JSON.stringify({ code: error?.code, message: error?.message }));`;
 
@@ -28,5 +33,24 @@ describe('where a driver is not installed', () => {
       message: expect.stringContaining(`npm install ${driver}`),
     });
     expect(stdout).not.toContain('canary');
+  });
+
+  test('a bundler takes connect() all the same, and the bundle says which package to install', async () => {
+    using folder = temporaryFolder();
+    const outfile = join(folder.path, 'bundle.cjs');
+    const drivers = ['ioredis', 'pg', 'mysql2/promise', 'mongodb'];
+    const contents = `import { connect } from ${JSON.stringify(CONNECT_MODULE)};
+      connect('postgres://nobody@127.0.0.1:1/none').catch(({ code, message }) => console.log(code, message));`;
+    await build({
+      stdin: { contents, resolveDir: folder.path },
+      bundle: true,
+      outfile,
+      platform: 'node',
+      logLevel: 'silent',
+      alias: Object.fromEntries(drivers.map((name) => [name, `/nowhere/${name}`])),
+    });
+    const hooks = `data:text/javascript,${encodeURIComponent(HIDE.replace('ERR_', ''))}`; // as require() says it
+    const { stdout } = await promisify(execFile)(process.execPath, ['--import', hooks, outfile], { timeout: 15_000 });
+    expect(stdout).toMatch(/^LOCK_UNSUPPORTED .*npm install pg/);
   });
 });

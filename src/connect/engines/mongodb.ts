@@ -10,7 +10,7 @@ export const mongodbUrl: EngineUrl = {
   example: 'mongodb://h1,h2,h3/app?replicaSet=rs0',
   params: 'any',
   async open(address) {
-    const { MongoClient } = await driver('mongodb', () => import('mongodb'));
+    const { MongoClient } = await driver('mongodb');
     const { mongodb } = await import('../../backends/mongodb/index.ts');
     const client = made(address, MongoClient);
     client.on('error', () => {}); // told by the calls that fail

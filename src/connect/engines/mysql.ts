@@ -11,7 +11,7 @@ export const mysqlUrl: EngineUrl = {
   example: 'mysql://user@127.0.0.1:3306/app',
   params: ['prefix', 'table', ...TLS_PARAMS],
   async open(address) {
-    const { createPool } = await driver('mysql2', () => import('mysql2/promise'));
+    const { createPool } = await driver('mysql2');
     const { mysql } = await import('../../backends/mysql/index.ts');
     const { user, password, path } = address;
     const pool = createPool({

@@ -10,7 +10,7 @@ export const postgresUrl: EngineUrl = {
   example: 'postgres://user@127.0.0.1:5432/app',
   params: ['prefix', 'schema', 'sslmode', ...TLS_PARAMS],
   async open(address) {
-    const { default: pg } = await driver('pg', () => import('pg'));
+    const { default: pg } = await driver('pg');
     const { postgres } = await import('../../backends/postgres/index.ts');
     const { user, password, path } = address;
     const pool = new pg.Pool({

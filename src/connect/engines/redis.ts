@@ -71,7 +71,7 @@ export const redisUrl: EngineUrl = {
   example: 'redis://127.0.0.1:6379/0',
   params: ['prefix', 'db', ...TLS_PARAMS],
   async open(address) {
-    const ioredis = await driver('ioredis', () => import('ioredis'));
+    const ioredis = await driver('ioredis');
     const { redis } = await import('../../backends/redis/index.ts');
     const client = CLIENTS[address.scheme]!(ioredis, address);
     const backend = redis(client, picked(address, 'prefix')); // may refuse, and then nobody would end a connection
