@@ -103,6 +103,14 @@ test('every test that the promises name is there', () => {
   expect(named.filter((name) => !isThere(name))).toEqual([]);
 });
 
+test('the versions of clients that a page says are tested are those that are installed', () => {
+  const page = prose('docs/guides/choosing-an-engine.md');
+  const said = [...page.matchAll(/`([\w-]+)` (\d+\.\d+\.\d+)/g)].map(([, name, version]) => [name!, version!]);
+  const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  expect(said.map(([name]) => name).sort()).toEqual(['ioredis', 'mongodb', 'mysql2', 'pg', 'redis']);
+  expect(Object.fromEntries(said)).toEqual(Object.fromEntries(said.map(([name]) => [name, devDependencies[name!]])));
+});
+
 test('each error code has a row on the page of errors', () => {
   const page = readFileSync(join(root, 'docs/guides/errors.md'), 'utf8');
   for (const source of ['src/core/errors.ts', 'src/stock/errors.ts']) {
