@@ -69,6 +69,7 @@ export function locked<A extends unknown[], R, B extends OnBusy = 'throw'>(
   fn: (...args: A) => Promise<R>,
 ): (...args: A) => Promise<R | WhenBusy<B>> {
   if (!isMethod(fn)) throw invalid('locked(options, fn) needs a function that returns a promise');
-  if (fn.name === '' && options.key === undefined) throw invalid('locked() needs a key for a function without a name');
-  return locking(fn, planOf(options as LockedOptions & KeyOption), fn.name || 'a function');
+  const plan = planOf(options as LockedOptions & KeyOption);
+  if (fn.name === '' && plan.key === undefined) throw invalid('locked() needs a key for a function without a name');
+  return locking(fn, plan, fn.name || 'a function');
 }

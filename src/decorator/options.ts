@@ -64,7 +64,7 @@ const NAMES = new Set([...OWN, ...LOCK_OPTIONS]);
 
 /** @throws LockError `LOCK_INVALID` for what can be seen without an engine; its own bounds are checked at the call */
 export function planOf(options: LockedOptions & KeyOption): Plan {
-  checkNames(options, NAMES, 'the options of @Locked');
+  checkNames(options, NAMES, 'the options of @Locked and locked()');
   const { key, kind, permits, units, retries = 0, onBusy = 'throw', onLoss = 'signal', locks, ...lock } = options;
   if (key !== undefined && typeof key !== 'string' && typeof key !== 'function')
     throw invalid(`key is ${shown(key)}; it must be a template such as 'order:{0}', or a function of the arguments`);

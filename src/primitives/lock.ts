@@ -1,6 +1,6 @@
 import type { Seats } from '../core/admission.ts';
 import { quoted } from '../core/engine.ts';
-import { LockError } from '../core/errors.ts';
+import { invalid, LockError, shown } from '../core/errors.ts';
 import type { AnyLease, HeldLease } from '../core/lease.ts';
 import { Lessons } from '../core/lessons.ts';
 import { type LockOptions, resolve, type Terms } from '../core/options.ts';
@@ -65,6 +65,8 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   }
 
   async run<T>(fn: (lease: L) => Promise<T> | T, options?: O): Promise<T> {
+    // Here: to find it out with the lock in hand would make everybody wait for nothing.
+    if (typeof fn !== 'function') throw invalid(`run() needs a function, not ${shown(fn)}`, this.taking.name);
     const lease = await this.acquire(options);
     try {
       return await this.taking.inside(lease, () => fn(lease));

@@ -64,7 +64,7 @@ describe('shown', () => {
   });
 
   test('never shows what is inside an object', () => {
-    expect(shown({ password: 'secret' })).toBe('a object');
+    expect(shown({ password: 'secret' })).toBe('an object');
     expect(shown(['secret'])).toBe('an array');
     expect(shown(() => 'secret')).toBe('a function');
   });

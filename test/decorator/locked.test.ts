@@ -268,6 +268,7 @@ test.each<[string, () => unknown, RegExp]>([
   ['units without permits', () => Locked('k', { units: 1 }), /give permits too/],
   ['a key that is none', () => Locked(5 as never), /^key is 5/],
   ['a generator', () => locked({ key: 'k' }, async function* () {} as never), /needs a function/],
+  ['a key in place of the options', () => locked('k' as never, async () => {}), /must be an object, not "k"/],
   ['a nameless function', () => locked({}, async () => {}), /needs a key/],
   [
     'a field',
@@ -284,7 +285,7 @@ type Decorate = (...args: unknown[]) => unknown;
 
 test.each<[string, unknown, RegExp]>([
   ['undefined', undefined, /^\{0\} of a call to .* is undefined, which makes no key/],
-  ['an object', {}, /is a object/],
+  ['an object', {}, /is an object/],
   ['nothing', '', /is ""/],
   ['NaN', Number.NaN, /is NaN/],
 ])('a call whose key would hold %s is refused, unlocked and not run', async (_what, value, message) => {

@@ -26,6 +26,8 @@ const WRONG: Readonly<Record<string, Call>> = {
   'a wait that is a word': (locks) => locks.mutex(key).acquire({ wait: 'soon' }),
   'a notice as long as the ttl': (locks) => locks.mutex(key).acquire({ notice: '30s', ttl: '30s' }),
   'a maxHold of 0': (locks) => locks.mutex(key).run(() => {}, { maxHold: 0 }),
+  'no work to run': (locks) => locks.mutex(key).run(bad(undefined)),
+  'options before the work': (locks) => locks.mutex(key).run(bad({ wait: 5 })),
   'a negative minHold': (locks) => locks.mutex(key, { minHold: -1 }),
   'renew that is not a boolean': (locks) => locks.mutex(key).acquire({ renew: bad('yes') }),
   'a signal that is none': (locks) => locks.mutex(key).acquire({ signal: bad({ aborted: false }) }),
