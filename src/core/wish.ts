@@ -68,7 +68,7 @@ export class Wish {
     return details.cause === undefined
       ? new LockError(
           'LOCK_TIMEOUT',
-          `${waited}: others hold it or were first. inspect() shows who; wait longer or try later`,
+          `${waited}: others hold it or were first. Wait longer or try later; inspect() shows who, where the engine can list`,
           details,
         )
       : new LockError(
