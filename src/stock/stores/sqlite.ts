@@ -1,4 +1,4 @@
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { StockStore } from '../store.ts';
 import { type Conversation, DIALECTS, type Row, Statements } from './statements.ts';
 
@@ -11,7 +11,8 @@ const PATIENCE = 10_000;
 
 /** In a file (SQLite, nothing to install): any number of processes on one machine. `:memory:` keeps it in this process. */
 export function sqliteStock({ path }: { readonly path: string }): SqliteStock {
-  const database = new DatabaseSync(path);
+  // Not imported above: Node 22 warns of it at once, which is of no use to whoever sells on Redis.
+  const database = new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path);
   const statements = new Statements(DIALECTS.sqlite, 'holdfast_stock');
   database.exec(`PRAGMA busy_timeout = ${PATIENCE}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`);
   for (const sql of statements.setup()) database.exec(sql.replace('CREATE INDEX', 'CREATE INDEX IF NOT EXISTS'));

@@ -1,0 +1,17 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const STOCK = JSON.stringify(new URL('../../src/stock/index.ts', import.meta.url).href);
+
+test('SQLite, of which Node 22 warns, is loaded for those who sell in a file and for no one else', async () => {
+  const loads = async (more: string): Promise<string> => {
+    const program = `const { sqliteStock } = await import(${STOCK});
+      ${more}
+      console.log(process.moduleLoadList.some((name) => /sqlite/.test(name)));`;
+    const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', program];
+    return (await promisify(execFile)(process.execPath, args, { timeout: 15_000 })).stdout.trim();
+  };
+  expect(await loads('')).toBe('false');
+  expect(await loads("sqliteStock({ path: ':memory:' }).close();")).toBe('true');
+});
