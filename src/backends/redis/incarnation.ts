@@ -7,9 +7,32 @@ interface Connecting {
   off(event: 'connect', listener: () => void): unknown;
 }
 
+interface Listened {
+  readonly callbacks: Set<() => void>;
+  readonly tell: () => void;
+}
+
+/** By client: with a listener for each backend, Node would warn of a leak where many share one. */
+const listened = new WeakMap<Connecting, Listened>();
+
 export function connections(client: Connecting, again: () => void): () => void {
-  client.on('connect', again);
-  return () => client.off('connect', again);
+  const { callbacks, tell } = listened.get(client) ?? listen(client);
+  callbacks.add(again);
+  return () => {
+    if (!callbacks.delete(again) || callbacks.size > 0) return;
+    client.off('connect', tell);
+    listened.delete(client);
+  };
+}
+
+function listen(client: Connecting): Listened {
+  const callbacks = new Set<() => void>();
+  const tell = (): void => {
+    for (const again of [...callbacks]) again();
+  };
+  client.on('connect', tell);
+  listened.set(client, { callbacks, tell });
+  return { callbacks, tell };
 }
 
 /** The run id of the server, asked once for each connection: a server that starts again ends those it had. */

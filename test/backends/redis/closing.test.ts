@@ -1,5 +1,6 @@
+import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
-import { test } from 'vitest';
+import { expect, test } from 'vitest';
 import { redis } from '../../../src/backends/redis/index.ts';
 import { askRedis, startRedis } from '../../kit/redis.ts';
 import { describeOn } from '../../kit/suite.ts';
@@ -26,6 +27,22 @@ describeOn('redis', 'redis, closed at any moment', () => {
       const connected = async (): Promise<number> =>
         Number(/connected_clients:(\d+)/.exec(await askRedis(server.port, 'INFO clients'))![1]);
       await until('only the client is connected, and who asks', async () => (await connected()) === 2);
+    });
+
+    test(`${library}: many backends over one client are no leak to Node, and leave no listener`, async () => {
+      await using server = await startRedis();
+      await using fleet = new Fleet(server.port);
+      const { client } = await fleet.open(library);
+      const emitter = client as unknown as EventEmitter;
+      const before = emitter.listenerCount('connect');
+      const backends = Array.from({ length: EventEmitter.defaultMaxListeners + 1 }, () => fleet.over(client));
+      for (const backend of backends) {
+        await using _ = await Mail.of(backend, wish('waiting'));
+        await backend.incarnation!();
+      }
+      expect(emitter.listenerCount('connect'), 'Node warns of more').toBeLessThan(EventEmitter.defaultMaxListeners);
+      for (const backend of backends) await backend.close();
+      expect(emitter.listenerCount('connect')).toBe(before);
     });
   }
 });
