@@ -96,7 +96,9 @@ export class Supply {
       const again = await this.#cells.look(cells);
       if (!unmoved(look, again) || again.get(home)!.epoch !== epoch) return left;
       const final = closed && total(again, 'reserved') === 0;
-      this.#vain = { at: began, left: total(again, 'free'), final };
+      // There was a moment with no more than this. With as few as the second look adds up to there may have been none: what came
+      // back behind it, while others bought ahead of it, is not in its sum.
+      this.#vain = { at: began, left: free, final };
       left = this.#refused(left);
       if (left.length === 0) return [];
     }

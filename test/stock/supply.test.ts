@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
 import { createStock, memoryStock, type StockErrorCode, type StockStore } from '../../src/stock/index.ts';
+import { homeOf } from '../../src/stock/routing.ts';
+
+const buyers = Array.from({ length: 100 }, (_, i) => `b${i}`);
 
 const refused = (code: StockErrorCode, more: object = {}) => expect.objectContaining({ code, ...more });
 
@@ -32,6 +35,29 @@ test('orders of several sizes at one empty segment: who fits is served, who does
   const outcomes = await Promise.allSettled(sizes.map((units) => product.take({ buyer: 'same', units })));
   expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual([true, false, true, false, true]);
   expect(await product.audit()).toMatchObject({ right: true, sold: 6 });
+});
+
+test('a unit that comes back while another one is sold, between two looks, is there for whoever wants one', async () => {
+  const memory = memoryStock();
+  const [of0, of1, of2] = [0, 1, 2].map((home) => buyers.find((buyer) => homeOf(buyer, 3) === home)!);
+  const others = await createStock(memory).create('phone', { units: 2, segments: 3, reserve: 0 });
+  const kept = await others.reserve({ buyer: of0 });
+  let looks = 0;
+  const store: StockStore = {
+    ...memory,
+    async step(product, cell, steps) {
+      // Segment 0 has just been seen empty, for the second time.
+      if (cell === 1 && steps[0]?.op === 'look' && ++looks === 2) {
+        await others.cancel(kept.ref);
+        await others.take({ buyer: of1 });
+      }
+      return memory.step(product, cell, steps);
+    },
+  };
+  const product = await createStock(store).open('phone');
+  const [many, one] = await Promise.allSettled([2, 1].map((units) => product.take({ buyer: of2, units })));
+  expect(many).toMatchObject({ status: 'rejected', reason: { code: 'STOCK_SOLD_OUT' } });
+  expect(one, 'at every moment there was one').toMatchObject({ status: 'fulfilled' });
 });
 
 test('a crowd that comes too late costs no more than a few looks', async () => {
