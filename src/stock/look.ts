@@ -40,7 +40,7 @@ export class Cells {
   readonly #store: StockStore;
   readonly #product: string;
   #running: Promise<unknown> = Promise.resolve();
-  #next: Promise<Look> | undefined;
+  #next: { readonly count: number; readonly look: Promise<Look> } | undefined;
 
   constructor(store: StockStore, product: string) {
     this.#store = store;
@@ -61,17 +61,17 @@ export class Cells {
 
   /**
    * Reads all cells. Whoever comes while a look is under way shares the next one, with all others who come until then: so it
-   * begins after each of them came, and a crowd costs no more than one buyer.
+   * begins after each of them came, and a crowd costs no more than one buyer. Not with who knows of fewer cells.
    */
   look(count: number): Promise<Look> {
-    if (!this.#next) {
-      this.#next = this.#running.then(() => {
-        this.#next = undefined;
-        return this.#look(count);
-      });
-      this.#running = this.#next.catch(() => {});
-    }
-    return this.#next;
+    if (this.#next?.count === count) return this.#next.look;
+    const look = this.#running.then(() => {
+      if (this.#next?.look === look) this.#next = undefined;
+      return this.#look(count);
+    });
+    this.#next = { count, look };
+    this.#running = look.catch(() => {});
+    return look;
   }
 
   async #look(count: number): Promise<Look> {

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createStock, memoryStock, type StockErrorCode, type StockStore } from '../../src/stock/index.ts';
 import { homeOf } from '../../src/stock/routing.ts';
@@ -58,6 +59,34 @@ test('a unit that comes back while another one is sold, between two looks, is th
   const [many, one] = await Promise.allSettled([2, 1].map((units) => product.take({ buyer: of2, units })));
   expect(many).toMatchObject({ status: 'rejected', reason: { code: 'STOCK_SOLD_OUT' } });
   expect(one, 'at every moment there was one').toMatchObject({ status: 'fulfilled' });
+});
+
+test('who looks for units after a resize sees all segments, also behind somebody who began before it', async () => {
+  const memory = memoryStock();
+  const [, of1] = [0, 1].map((home) => buyers.find((buyer) => homeOf(buyer, 2) === home)!);
+  const others = await createStock(memory).create('phone', { units: 2, segments: 1, reserve: 0 });
+  const gate = Promise.withResolvers<void>();
+  const fetching = Promise.withResolvers<void>();
+  const store: StockStore = {
+    ...memory,
+    async step(product, cell, steps) {
+      if (steps[0]?.op === 'send') fetching.resolve();
+      if (steps[0]?.op === 'look') await gate.promise;
+      return memory.step(product, cell, steps);
+    },
+  };
+  const product = await createStock(store).open('phone');
+  const before = [product.levels()];
+  await turn(); // it looks
+  before.push(product.levels());
+  await turn(); // it looks next
+  await others.resize(2);
+  const bought = product.take({ buyer: of1 });
+  await fetching.promise;
+  await turn(); // nothing is in the reserve: it looks, too
+  gate.resolve();
+  expect(await bought).toMatchObject({ segment: 1, units: 1 });
+  await Promise.all(before);
 });
 
 test('a crowd that comes too late costs no more than a few looks', async () => {
