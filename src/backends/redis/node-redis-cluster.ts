@@ -27,9 +27,14 @@ export function overNodeRedisCluster(client: NodeRedisClusterLike): Port {
     },
     cluster: true,
     nodeOf: (slot) => client.slots[slot]?.master.address ?? '',
+    // Asked for by its address: one that is no primary any more would be connected to, and the client not know of it.
     nodes: () =>
-      client.masters.map((node) => ({
-        command: async (name, ...args) => (await open(node)).sendCommand([name, ...args]),
+      client.masters.map(({ address }) => ({
+        command: async (name, ...args) => {
+          const node = client.masters.find((known) => known.address === address);
+          if (!node) throw new Error('a node that had some keys is no primary any more');
+          return (await open(node)).sendCommand([name, ...args]);
+        },
       })),
     line: async (slot, over) => {
       const node = client.slots[slot]?.master;

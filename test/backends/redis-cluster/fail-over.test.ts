@@ -8,12 +8,7 @@ import { clusterFleet } from '../redis/clients.ts';
 import { forget, loseThePrimary } from '../redis/fail-over.ts';
 import { LIBRARIES } from '../redis/fleet.ts';
 import { keysAt } from './keys.ts';
-
-/** The server that replicates this one. */
-async function replicaOf({ port }: Server, servers: readonly Server[]): Promise<Server> {
-  const state = await askRedis(port, 'INFO replication');
-  return servers.find((server) => state.includes(`slave0:ip=127.0.0.1,port=${server.port}`))!;
-}
+import { replicaOf } from './replica.ts';
 
 describeOn('redis', 'redis-cluster, a primary lost', () => {
   for (const library of LIBRARIES) {

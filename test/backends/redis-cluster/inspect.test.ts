@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Backend } from '../../../src/core/backend.ts';
-import { startRedisCluster } from '../../kit/redis.ts';
+import { askRedis, startRedisCluster } from '../../kit/redis.ts';
 import { describeOn } from '../../kit/suite.ts';
+import { until } from '../../kit/wait.ts';
 import { clusterFleet } from '../redis/clients.ts';
 import { LIBRARIES } from '../redis/fleet.ts';
 import { granted, wish } from '../redis/scene.ts';
 import { keysAt } from './keys.ts';
+import { replicaOf, takeOver } from './replica.ts';
 
 /** How many it shows, or that it says it cannot tell. */
 async function shown(backend: Backend): Promise<number | 'unknown'> {
@@ -17,6 +19,12 @@ async function shown(backend: Backend): Promise<number | 'unknown'> {
     return 'unknown';
   }
   return count;
+}
+
+/** Connections of clients, but for the one that asks. */
+async function callers(port: number): Promise<number> {
+  const list = await askRedis(port, 'CLIENT LIST TYPE normal');
+  return (list.match(/\bid=/g) ?? []).length - 1;
 }
 
 describeOn('redis', 'redis-cluster, inspected', () => {
@@ -41,6 +49,29 @@ describeOn('redis', 'redis-cluster, inspected', () => {
       expect([...seen].filter((count) => count !== 3 && count !== 'unknown')).toEqual([]);
       await end();
       expect(await shown(backend), 'with a client that was ended').toBe('unknown');
+    });
+
+    test(`${library}: a node that ceases to be a primary meanwhile is not connected to again`, {
+      timeout: 60_000,
+    }, async () => {
+      await using cluster = await startRedisCluster();
+      await using fleet = clusterFleet(cluster.servers);
+      const { client, end } = await fleet.open(library);
+      const backend = fleet.over(client);
+      const held = await Promise.all(cluster.servers.slice(0, 3).map(async (at) => (await keysAt(at))('held')));
+      for (const key of held) granted(await backend.attempt(wish(key)));
+      const inspecting = backend.inspect!('')[Symbol.asyncIterator]();
+      const { value: first } = await inspecting.next();
+      for (const [i, old] of cluster.servers.slice(0, 3).entries()) {
+        if (held[i] === first.key) continue;
+        await takeOver(await replicaOf(old, cluster.servers));
+        await until('its locks are found', () => backend.renew([wish(held[i]!)]).then(([answer]) => answer === 'gone'));
+      }
+      await Promise.race([inspecting.next().catch(() => {}), sleep(1_000)]);
+      await backend.close();
+      await end();
+      for (const { port } of cluster.servers)
+        await until(`nobody is left at ${port}`, async () => (await callers(port)) === 0);
     });
   }
 });
