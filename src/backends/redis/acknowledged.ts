@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import { Patience } from '../../core/patience.ts';
-import { isReply } from './errors.ts';
+import { ended, isReply } from './errors.ts';
 import type { Line, Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';
 import { perRequest, type Request, type Shards } from './shards.ts';
@@ -50,6 +50,7 @@ export class Acknowledged {
    * its connection did not do its part.
    */
   async ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
+    if (this.#port.ended) throw ended(); // a line goes on, and what is taken over it could not be released
     const slot = this.#shards.slotOf(requests[0]!.key);
     const node = this.#port.nodeOf(slot);
     let line = this.#lines.get(node);

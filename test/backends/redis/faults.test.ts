@@ -159,6 +159,17 @@ describeOn('redis', 'redis under faults', () => {
       await working(backend);
     });
 
+    test(`${library}: nor is anything taken over the connection for replicas then, which could not be given back`, async () => {
+      const { client, end } = await fleet.open(library);
+      const backend = fleet.over(client, { replicas: { acknowledge: 1, within: 1 } });
+      const refusal = { code: 'LOCK_UNAVAILABLE' };
+      await expect(backend.attempt(wish('lonely'))).rejects.toMatchObject(refusal); // there are no replicas
+      await end();
+      await until('it is closed', () => ('status' in client ? client.status === 'end' : !client.isOpen));
+      await expect(backend.attempt(wish(`${library} left`))).rejects.toMatchObject(refusal);
+      granted(await (await fleet.backend(library)).attempt(wish(`${library} left`)));
+    });
+
     test(`${library}: close leaves the client open and ends the listening connection`, async () => {
       const client = await fleet.client(library);
       const backend = fleet.over(client);
