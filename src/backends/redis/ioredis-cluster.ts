@@ -23,7 +23,9 @@ export function overIoredisCluster(client: IoredisClusterLike): Port {
   };
   return {
     get ended() {
-      return client.status === 'end';
+      // Of one that its owner closed, 'close' follows 'end' (6.0), and what is sent then is kept for ever.
+      const closed = client.status === 'close' && (client as { manuallyClosing?: unknown }).manuallyClosing === true;
+      return closed || client.status === 'end';
     },
     keyPrefix: client.options?.keyPrefix ?? '',
     cluster: true,
