@@ -65,8 +65,9 @@ export class Hold {
     this.tenure = tenure ?? { since: this.since, passes: 0 };
     this.#leaseEnd = terms.renew ? Number.POSITIVE_INFINITY : deadlineOf(granted.sent, claim.ttl);
     this.sent = granted.sent;
-    this.word = Math.min(claim.ttl, granted.validFor);
-    this.deadline = Math.min(deadlineOf(granted.sent, granted.validFor), this.#leaseEnd);
+    const good = this.#good(granted.validFor);
+    this.word = Math.min(claim.ttl, good);
+    this.deadline = Math.min(deadlineOf(granted.sent, good), this.#leaseEnd);
     this.renewAt = this.#nextRenewal(this.since);
     this.#keeper = keeper;
     this.#lost = granted.lost;
@@ -117,6 +118,11 @@ export class Hold {
     return now - this.since < this.terms.maxHold;
   }
 
+  /** For how long an answer is: with `maxHold` no longer than the lease, or a session would carry the hold for ever. */
+  #good(validFor: number): number {
+    return this.terms.maxHold < Number.POSITIVE_INFINITY ? Math.min(validFor, this.claim.ttl) : validFor;
+  }
+
   /** After a third; with a long notice earlier, so that there is time for a second try before it. */
   #nextRenewal(now: number): number {
     if (!this.#renewsAt(now)) return Number.POSITIVE_INFINITY;
@@ -124,7 +130,7 @@ export class Hold {
   }
 
   renewed(sent: number, validFor: number): void {
-    const good = Math.min(validFor, this.#doubt);
+    const good = Math.min(this.#good(validFor), this.#doubt);
     this.deadline = Math.min(Math.max(this.deadline, deadlineOf(sent, good)), this.#leaseEnd);
     this.sent = sent;
     this.word = Math.min(this.claim.ttl, good);

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/backend.ts';
 import { createLocks } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
 test('a healthy hold is kept with the longest notice there may be', async () => {
@@ -35,4 +36,27 @@ test('a renewal that the backend throws at instead of rejecting is a renewal tha
   expect(lease.held, 'the old deadline stands').toBe(true);
   await clock.advance(1_500);
   expect(lease.signal.reason, 'told of the loss').toMatchObject({ code: 'LOCK_LOST' });
+});
+
+test('maxHold ends a hold that a session would carry for ever', async () => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  const session = around(engine, {
+    traits: { ...engine.traits, lapses: false, spans: false },
+    attempt: async (claim) => {
+      const answer = await engine.attempt({ ...claim, ttl: 86_400_000 });
+      return answer.granted ? { ...answer, validFor: Number.POSITIVE_INFINITY } : answer;
+    },
+    renew: async (claims) => claims.map(() => ({ validFor: Number.POSITIVE_INFINITY })),
+  });
+  await using locks = createLocks(session, { clock, ttl: 3_000 });
+  const lease = await locks.mutex('key').acquire({ maxHold: 10_000 });
+  await clock.advance(9_000);
+  expect(lease.held).toBe(true);
+  await clock.advance(4_000);
+  expect(lease.signal.reason, 'told of the loss').toMatchObject({ code: 'LOCK_LOST' });
+  expect(lease.held).toBe(false);
+  const next = await locks.mutex('key').tryAcquire();
+  expect(next, 'free for others').not.toBeNull();
+  await next!.release();
 });

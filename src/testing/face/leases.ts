@@ -75,7 +75,6 @@ export const leases: readonly Law[] = [
   },
   {
     name: 'maxHold ends the renewal of work that hangs',
-    needs: ['lapses'],
     async check(scene) {
       const [here, there] = await scene.processes({ ttl: scene.ttl });
       const lease = await here.mutex(scene.key).acquire({ maxHold: scene.ttl });
