@@ -104,8 +104,13 @@ export class Engine {
   /**
    * Takes back, in the background, whatever this id may have been given: releases it until the engine says so, or until
    * it must have lapsed by itself. Nothing waits for it but `close`.
+   * @param after ms in which it is left alone; `close` leaves it then
    */
-  withdraw(claim: Claim): void {
+  withdraw(claim: Claim, after = 0): void {
+    if (after > 0) {
+      void this.pause(after, true).then(() => this.#over || this.withdraw(claim));
+      return;
+    }
     const withdrawal = this.#withdraw(claim).finally(() => this.#withdrawals.delete(withdrawal));
     this.#withdrawals.add(withdrawal);
   }

@@ -103,6 +103,12 @@ export class Hold {
     return this.#controller.signal;
   }
 
+  /** ms for which the key has to stay taken, by `minHold`. */
+  get rest(): number {
+    const { minHold } = this.terms;
+    return minHold > 0 ? this.since + minHold - this.#engine.clock.now() : 0;
+  }
+
   /** When the loss signal is due. Of a word that is shorter than the lease the notice is as large a part as of the lease. */
   get noticeAt(): number {
     return this.deadline - this.terms.notice * Math.min(1, this.word / leaseOf(this.terms));

@@ -57,8 +57,7 @@ export class LocalLine implements HoldKeeper {
     if (this.#passOn(hold, wish)) return true;
     renewal.remove(hold);
     hold.close();
-    const { minHold } = hold.terms;
-    const rest = minHold > 0 ? hold.since + minHold - engine.clock.now() : 0;
+    const { rest } = hold;
     engine.begin();
     try {
       if (rest > 0) return await this.#linger(hold, wish, rest);
@@ -194,7 +193,7 @@ export class LocalLine implements HoldKeeper {
 
   ended(hold: Hold): void {
     this.#space.renewal.remove(hold);
-    this.#space.engine.withdraw(hold.claim);
+    this.#space.engine.withdraw(hold.claim, hold.rest);
     if (hold.wish) this.#leave(hold.wish);
   }
 

@@ -190,6 +190,30 @@ test('a hold with minHold whose shortening fails is not given back early', async
   expect(await rival.mutex('key').tryAcquire()).not.toBeNull();
 });
 
+test('a hold with minHold whose lease is over is not given back early', async () => {
+  const { clock, locks, rival } = scene({});
+  const lease = await locks.mutex('key').acquire({ minHold: 60_000, renew: false });
+  await clock.advance(59_900);
+  expect(lease.held, 'past the deadline, which leaves a margin').toBe(false);
+  expect(await rival.mutex('key').tryAcquire()).toBeNull();
+  await locks.close();
+  expect(await rival.mutex('key').tryAcquire(), 'closed').toBeNull();
+  await clock.advance(200);
+  expect(await rival.mutex('key').tryAcquire()).not.toBeNull();
+});
+
+test('where holds cannot lapse by themselves, one that is over is given back when minHold is', async () => {
+  const { clock, locks, places } = scene({ lapses: false }, (engine) => ({
+    attempt: (claim) => engine.attempt({ ...claim, ttl: 1e9 }),
+  }));
+  const lease = await locks.mutex('key').acquire({ minHold: 60_000, renew: false });
+  await clock.advance(59_900);
+  expect(lease.held).toBe(false);
+  expect(await places(), 'before').toBe(1);
+  await clock.advance(200);
+  expect(await places(), 'after').toBe(0);
+});
+
 test('to look at an engine, to check it or to evict has an end, and says that the engine was not there', async () => {
   const { clock, locks } = scene({}, () => ({
     evict: () => lost,
