@@ -19,7 +19,8 @@ export interface AnyLease extends AsyncDisposable {
   /** @throws LockError `LOCK_LOST`, `LOCK_NOT_HELD` after a release */
   assertHeld(): void;
   /**
-   * Makes the lease last at least `ttl` from now, and each renewal from now on; never shorter than it was.
+   * Makes the lease last at least `ttl` from now, and each renewal from now on; never shorter than it was. One that renews, and
+   * of which an earlier renewal was never answered, goes on in steps no longer than that one: `remaining` tells.
    * @throws LockError `LOCK_LOST`, `LOCK_NOT_HELD`; `LOCK_UNAVAILABLE` when nobody knows (the old deadline stands)
    */
   extend(ttl: Duration): Promise<void>;
