@@ -49,6 +49,22 @@ const tokens: Checker = (history) => {
   return found;
 };
 
+/** Nobody gets a key that `minHold` of another's hold keeps taken, given back or not. */
+const minHold: Checker = (history) => {
+  const keepers = new Map<string, Of<'given'>>();
+  return all(history, 'given', 'evicted').flatMap((event) => {
+    const { at, key } = event;
+    if (event.what === 'evicted') keepers.delete(key);
+    if (event.what === 'evicted' || event.robbed) return [];
+    const before = keepers.get(key);
+    if (before?.hold === event.hold) return [];
+    if (event.token === undefined) keepers.delete(key);
+    else keepers.set(key, event);
+    if (!before || at >= before.kept) return [];
+    return [`${time(at)}: hold ${event.hold} of ${key}, which hold ${before.hold} keeps until ${time(before.kept)}`];
+  });
+};
+
 /** Each hold that ended by itself was told of once, on its signal and on the channel; one given back in time, never after. */
 const losses: Checker = (history) => {
   const crashed = new Set(all(history, 'crashed').map(({ by }) => by));
@@ -99,13 +115,13 @@ const wakeUps: Checker = (history) => {
   });
 };
 
-/** Children of one frame one at a time. */
+/** Children of one hold one at a time. */
 const children: Checker = (history) => {
-  const inside = new Map<number, number>();
-  return all(history, 'in', 'out').flatMap(({ at, what, frame, child }) => {
-    const other = inside.get(frame);
-    if (what === 'out') inside.delete(frame);
-    else inside.set(frame, child);
+  const inside = new Map<bigint, number>();
+  return all(history, 'in', 'out').flatMap(({ at, what, token, child }) => {
+    const other = inside.get(token);
+    if (what === 'out') inside.delete(token);
+    else inside.set(token, child);
     return what === 'in' && other !== undefined ? [`${time(at)}: children ${other} and ${child} together`] : [];
   });
 };
@@ -116,7 +132,7 @@ const residue: Checker = (history) =>
     .filter(({ claims, timers, watches }) => claims + timers + watches > 0)
     .map(({ claims, timers, watches }) => `left: ${claims} claims, ${timers} timers, ${watches} watches`);
 
-export const CHECKERS = { exclusion, finality, tokens, losses, endings, wakeUps, children, residue };
+export const CHECKERS = { exclusion, finality, tokens, minHold, losses, endings, wakeUps, children, residue };
 
 export type CheckerName = keyof typeof CHECKERS;
 

@@ -1,5 +1,15 @@
 import { memory } from '../../src/backends/memory.ts';
-import type { Attempt, Backend, Claim, Grant, Handle, Release, Standing, Traits } from '../../src/core/backend.ts';
+import type {
+  Attempt,
+  Backend,
+  Claim,
+  Grant,
+  Handle,
+  Notes,
+  Release,
+  Standing,
+  Traits,
+} from '../../src/core/backend.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import type { Network } from './network.ts';
 import type { Process } from './process.ts';
@@ -24,6 +34,7 @@ export class Engine {
   readonly backend: Backend;
   onAdmitted: (id: string) => void = () => {};
   onFreed: (id: string) => void = () => {};
+  onEvicted: (key: string) => void = () => {};
   /** Claims evicted by force, as `key:ticket`. */
   readonly evicted = new Set<string>();
   readonly #listeners = new Map<string, (grant: Grant) => void>();
@@ -60,6 +71,7 @@ export class Engine {
 
   async evict(key: string, ticket: bigint): Promise<boolean> {
     this.evicted.add(`${key}:${ticket}`);
+    this.onEvicted(key);
     return this.backend.evict!(key, ticket);
   }
 
@@ -75,6 +87,7 @@ export class Client implements Backend {
   readonly name = 'simulated';
   readonly traits: Traits;
   readonly watch: Backend['watch'];
+  readonly notes: Notes;
   readonly #engine: Engine;
   readonly #network: Network;
   readonly #process: Process;
@@ -88,6 +101,11 @@ export class Client implements Backend {
     this.#engine = engine;
     this.#network = network;
     this.#process = process;
+    const { notes } = engine.backend;
+    this.notes = {
+      read: (name) => this.#call(() => notes!.read(name)),
+      write: (name, text, ttl) => this.#call(() => notes!.write(name, text, ttl)),
+    };
     this.watch = { mailbox: this.#mailbox, watch: this.#watch, never: undefined }[traits.wakes];
   }
 

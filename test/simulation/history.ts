@@ -36,16 +36,20 @@ export type Event = { readonly at: number } & (
       readonly token?: bigint;
       readonly robbed: boolean;
       readonly passes: number;
+      /** Until when `minHold` keeps the key taken, at least. */
+      readonly kept: number;
     }
   /** A caller gave its lease back; `held`: what it said of itself just before. */
   | { readonly what: 'back'; readonly hold: number; readonly held: boolean }
   /** The signal of a hold fired; the event of a loss was told. */
   | { readonly what: 'signalled'; readonly hold: number }
   | { readonly what: 'lost'; readonly hold: number }
-  /** Children of one frame that exclude each other: in and out of what they guard. */
-  | { readonly what: 'in' | 'out'; readonly frame: number; readonly child: number }
+  /** Children that share a hold and exclude each other: in and out of what they guard. */
+  | { readonly what: 'in' | 'out'; readonly token: bigint; readonly child: number }
   /** The engine admitted a claim that had waited; it let go of a claim, asked by its process. */
   | { readonly what: 'admitted' | 'freed'; readonly id: string }
+  /** Somebody was evicted by force. */
+  | { readonly what: 'evicted'; readonly key: string }
   | { readonly what: 'fault'; readonly kind: string }
   /** Long after the end: what is still there. */
   | { readonly what: 'left'; readonly claims: number; readonly timers: number; readonly watches: number }

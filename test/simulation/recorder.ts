@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { deadlineOf } from '../../src/core/deadline.ts';
 import type { LockEvent } from '../../src/core/events.ts';
 import type { Hold } from '../../src/core/hold.ts';
 import type { AnyLease, HeldLease } from '../../src/core/lease.ts';
@@ -19,8 +20,6 @@ interface Tracked {
 /** Writes down what the callers of the library see, and what the engine does. */
 export class Recorder implements Disposable {
   readonly events: Event[] = [];
-  /** Frames opened so far, for their numbers. */
-  frames = 0;
   readonly #world: World;
   readonly #engine: Engine;
   readonly #holds = new Map<Hold, number>();
@@ -73,7 +72,11 @@ export class Recorder implements Disposable {
     this.#open.add({ lease: lease as HeldLease, process, hold: number });
     const { passes } = hold.tenure;
     const { id } = hold.claim;
-    this.add({ what: 'given', hold: number, id, by: process.name, key, token, robbed: this.#robbed(hold), passes });
+    const robbed = this.#robbed(hold);
+    // A lease of that length is counted from when it was asked for, and its process may die at once.
+    const kept =
+      this.#world.now + deadlineOf(Math.min(hold.sent, hold.since), hold.terms.minHold) - process.clock.now();
+    this.add({ what: 'given', hold: number, id, by: process.name, key, token, robbed, passes, kept });
   }
 
   /** Just before it is given back. */

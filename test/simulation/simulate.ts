@@ -28,6 +28,7 @@ export async function simulate(seed: number, create: typeof createLocks): Promis
   using recorder = new Recorder(world, engine);
   engine.onAdmitted = (id) => recorder.add({ what: 'admitted', id });
   engine.onFreed = (id) => recorder.add({ what: 'freed', id });
+  engine.onEvicted = (key) => recorder.add({ what: 'evicted', key });
   network.onFault = (kind) => recorder.add({ what: 'fault', kind });
 
   const manners: Manners = { gentle: scene.calm, keys: choice.whole(1, 2) };

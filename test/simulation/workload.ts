@@ -55,7 +55,7 @@ export class Caller {
       ttl: choice.pick(TTLS),
       wait: choice.chance(gentle ? 0.8 : 0.6) ? Number.POSITIVE_INFINITY : choice.between(1, 1_500),
       handOff: choice.pick([false, { max: 1, within: 400 }, { max: 3, within: 400 }, {}]),
-      ...(choice.chance(0.1) && { renew: false }),
+      ...choice.pick([{}, {}, {}, {}, {}, {}, {}, { renew: false }, { adaptive: { cap: LONGEST_TTL } }]),
       ...(choice.chance(0.1) && { maxHold: 700 }),
       ...(choice.chance(0.08) && { minHold: choice.between(1, 400) }),
       ...(choice.chance(gentle ? 0 : 0.15) && { signal: this.#signal() }),
@@ -104,27 +104,27 @@ const semaphore: Op = async (caller) => {
 };
 const run: Op = (caller) => caller.runs(caller.locks.mutex(caller.key));
 
-/** Two children started together in one frame still exclude each other, whatever becomes of a third that was aborted before it began. */
+/**
+ * Children started together in one frame exclude each other, whatever becomes of one that was aborted before it began; those the
+ * frame does not wait for have their turns all the same, in it or after it.
+ */
 const reentrant: Op = async (caller) => {
-  const key = caller.key;
-  const frame = caller.recorder.frames++;
+  const lock = caller.locks.mutex(caller.key);
   const child = async (number: number): Promise<void> => {
-    const lease = await caller.locks.mutex(key).acquire();
-    caller.recorder.add({ what: 'in', frame, child: number });
+    const lease = await lock.acquire();
+    caller.recorder.add({ what: 'in', token: lease.token, child: number });
     await caller.uses(lease);
-    caller.recorder.add({ what: 'out', frame, child: number });
+    caller.recorder.add({ what: 'out', token: lease.token, child: number });
     await caller.givesBack(lease);
   };
-  const aborted = (): Promise<unknown> =>
-    caller.locks
-      .mutex(key)
-      .acquire({ signal: AbortSignal.abort() })
-      .catch(() => {});
-  await caller.runs(caller.locks.mutex(key), async () => {
-    if (caller.choice.chance(0.2)) await aborted();
-    const outcomes = await Promise.allSettled([child(1), child(2)]);
-    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  let outcomes: Promise<PromiseSettledResult<void>[]> | undefined;
+  await caller.runs(lock, async () => {
+    if (caller.choice.chance(0.2)) await lock.acquire({ signal: AbortSignal.abort() }).catch(() => {});
+    const children = [child(1), child(2), child(3)];
+    outcomes = Promise.allSettled(children);
+    await Promise.allSettled(children.slice(0, caller.choice.pick([1, 3])));
   });
+  for (const outcome of (await outcomes) ?? []) if (outcome.status === 'rejected') throw outcome.reason;
 };
 
 const all: Op = (caller) => {
