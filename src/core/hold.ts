@@ -36,6 +36,8 @@ export class Hold {
   renewAt: number;
   /** Of the renewal that is under way, if one is. Never rejects. */
   renewing: Promise<unknown> | undefined;
+  /** How long the key stays taken from `since`, ms. */
+  minHold: number;
   /** Callers inside: the one it was granted to, and those who re-entered. */
   users = 1;
   readonly #engine: Engine;
@@ -60,6 +62,7 @@ export class Hold {
     this.#engine = engine;
     this.claim = claim;
     this.terms = terms;
+    this.minHold = terms.minHold;
     this.token = granted.ticket;
     this.since = engine.clock.now();
     this.tenure = tenure ?? { since: this.since, passes: 0 };
@@ -105,8 +108,7 @@ export class Hold {
 
   /** ms for which the key has to stay taken, by `minHold`. */
   get rest(): number {
-    const { minHold } = this.terms;
-    return minHold > 0 ? this.since + minHold - this.#engine.clock.now() : 0;
+    return this.minHold > 0 ? this.since + this.minHold - this.#engine.clock.now() : 0;
   }
 
   /** When the loss signal is due. Of a word that is shorter than the lease the notice is as large a part as of the lease. */

@@ -124,6 +124,12 @@ export class HeldLease implements AnyLease {
     return this.#giveBack();
   }
 
+  /** As if it had not been granted: `minHold` is for what somebody was given. Of a hold that others are in nothing changes. */
+  undo(): Promise<boolean> {
+    if (this.#hold.users === 1) this.#hold.minHold = 0;
+    return this.release();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.release();
   }

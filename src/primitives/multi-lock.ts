@@ -1,9 +1,9 @@
 import { LockError } from '../core/errors.ts';
-import type { AnyLease } from '../core/lease.ts';
+import type { AnyLease, HeldLease } from '../core/lease.ts';
 import { type LockOptions, restOf, type Terms } from '../core/options.ts';
 import type { Space } from '../core/space.ts';
 import { type Lock, LockObject, type Taking } from './lock.ts';
-import { MultiLease, releaseAll } from './multi-lease.ts';
+import { MultiLease } from './multi-lease.ts';
 
 export type MultiLock = Lock<MultiLease>;
 
@@ -39,10 +39,10 @@ export function multiLock(
       }
       if (leases.length === sorted.length) return new MultiLease(leases);
     } catch (error) {
-      await releaseAll(leases);
+      await undone(leases);
       throw error;
     }
-    await releaseAll(leases);
+    await undone(leases);
     return undefined;
   }
 
@@ -59,3 +59,7 @@ export function multiLock(
   };
   return new LockObject(space, taking, layers);
 }
+
+/** At once, as a release. */
+const undone = (leases: readonly AnyLease[]): Promise<unknown> =>
+  Promise.all(leases.map((lease) => (lease as HeldLease).undo()));

@@ -59,3 +59,14 @@ test('with an engine that stopped answering, many keys are given up as fast as o
   expect(over - from, 'ms: the wait, and the patience with one call').toBeLessThan(5_500);
   await holder.release();
 });
+
+test.each([true, false])('minHold keeps nothing of several that could not be had (holds lapse: %s)', async (lapses) => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  const locks = createLocks(around(engine, { traits: { ...engine.traits, lapses } }), { clock });
+  const others = createLocks(engine, { clock });
+  const last = await others.mutex('b').acquire();
+  expect(await locks.all(['a', 'b'], { minHold: '1m' }).tryAcquire()).toBeNull();
+  expect(await others.mutex('a').tryAcquire(), 'what nobody was given').not.toBeNull();
+  await last.release();
+});

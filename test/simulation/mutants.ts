@@ -163,7 +163,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'keeps what it has of several that it cannot have',
     file: 'primitives/multi-lock.ts',
-    sound: 'await releaseAll(leases);\n      throw error;',
+    sound: 'await undone(leases);\n      throw error;',
     broken: 'throw error;',
     foundBy: 'endings',
   },
