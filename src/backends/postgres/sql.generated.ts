@@ -151,10 +151,13 @@ BEGIN
   END IF;
 
   -- Locks the key's row, or makes it. The ticket is drawn here, under the lock, so that tickets become visible in order.
-  INSERT INTO {keys} AS k (key, last, room, lapses)
-    VALUES (a_key, greatest(nextval('{tickets}'), a_least) + a_span - 1, {seats}, clock_timestamp())
-    ON CONFLICT (key) DO UPDATE SET last = greatest(k.last + a_span, EXCLUDED.last)
+  INSERT INTO {keys} AS k (key, last, room, lapses) VALUES (a_key, 0, {seats}, clock_timestamp())
+    ON CONFLICT (key) DO UPDATE SET last = greatest(k.last + 1, nextval('{tickets}'), a_least) + a_span - 1
     RETURNING * INTO spot;
+  IF spot.last = 0 THEN
+    -- Not in the insert: its values are older than the wait for who has the row, and a sweep may have taken that away since.
+    UPDATE {keys} k SET last = greatest(nextval('{tickets}'), a_least) + a_span - 1 WHERE k.key = a_key RETURNING * INTO spot;
+  END IF;
   -- Not now(): that is when the transaction began, before the wait for the lock.
   moment := clock_timestamp();
   server_time := date_part('epoch', moment) * 1000;

@@ -209,6 +209,36 @@ describeOn('postgres', 'the line in a table', () => {
     await backend.close();
   });
 
+  test('an attempt that stood still while its key was used and swept has a higher token than that', async () => {
+    const backend = await open({ prefix: 'stood_still' });
+    const [holder, quick] = [claimOf('key'), claimOf('key', { ttl: 20 })];
+    await backend.attempt(holder);
+    const rival = await database.admin.connect();
+    await rival.query('BEGIN');
+    await rival.query('SELECT FROM stood_still_keys FOR UPDATE');
+    const stopped = backend.attempt(claimOf('key'));
+    const waiting =
+      "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%stood_still_attempt%'";
+    await until('it waits for the row', async () => (await database.sql(waiting)).length > 0);
+    const pid = Number((await database.sql(waiting))[0]!.pid);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await rival.query('COMMIT');
+      await backend.release(holder);
+      const before = await backend.attempt(quick);
+      await backend.release(quick);
+      await backend.attempt(claimOf('other')); // the sequence has to overtake the key's tickets
+      await until('the key is swept', async () => (await backend.sweep(0)) === 1);
+      process.kill(pid, 'SIGCONT');
+      const after = await stopped;
+      expect(after.granted && before.granted && after.ticket > before.ticket).toBe(true);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+      rival.release();
+    }
+    await backend.close();
+  });
+
   test('an attempt that the first look at the tables kept until it was too late is refused', async () => {
     const backend = await open();
     const { proxy } = database.client(backend);
