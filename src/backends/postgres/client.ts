@@ -6,6 +6,8 @@ export interface PgQuery {
   readonly values?: unknown[];
   /** Prepared once per connection under this name. */
   readonly name?: string;
+  /** ms after which pg gives it up, and the pool the connection with it. */
+  readonly query_timeout?: number;
 }
 
 export type Row = Record<string, unknown>;
@@ -40,8 +42,15 @@ export type Dial = () => PgClient;
 /** pg-pool keeps the class and the options that it makes its clients with, though its types do not tell. */
 interface PoolParts {
   readonly Client?: new (options: object) => PgClient;
-  readonly options?: object;
+  readonly options?: { readonly query_timeout?: number };
 }
+
+/** Longest time for one statement, ms. A link that fell silent without a word would keep its connection from the pool for ever. */
+const PATIENCE = 10_000;
+
+/** That, or what the pool allows its own statements where it is less. */
+export const patienceOf = (pool: PgPool): number =>
+  Math.min((pool as PoolParts).options?.query_timeout || PATIENCE, PATIENCE);
 
 /**
  * How to open a connection like the pool's, outside the pool: one that listens or waits for long would otherwise be taken

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
-import type { PgPool, PgQuery, Row } from './client.ts';
+import { type PgPool, type PgQuery, patienceOf, type Row } from './client.ts';
 import { isConflict, isUnprepared, refusal } from './errors.ts';
 import { ServerTime } from './server-time.ts';
 
@@ -13,6 +13,7 @@ export class Server {
   readonly #pool: PgPool;
   readonly #clock: Clock;
   readonly #backend: string;
+  readonly #patience: number;
   readonly #names = new Map<string, string>();
   #prepare = true;
 
@@ -20,6 +21,7 @@ export class Server {
     this.#pool = pool;
     this.#clock = clock;
     this.#backend = backend;
+    this.#patience = patienceOf(pool);
     this.time = new ServerTime(clock);
     pool.on('error', ignore);
   }
@@ -40,7 +42,8 @@ export class Server {
   /** Several statements without values, in one transaction, each of which sees what others have done before it. */
   async script(text: string, asked: string): Promise<void> {
     try {
-      await this.#pool.query({ text: `SET TRANSACTION ISOLATION LEVEL READ COMMITTED;\n${text}` });
+      const query_timeout = this.#patience;
+      await this.#pool.query({ text: `SET TRANSACTION ISOLATION LEVEL READ COMMITTED;\n${text}`, query_timeout });
     } catch (error) {
       throw refusal(error, this.#backend, asked);
     }
@@ -51,7 +54,8 @@ export class Server {
   }
 
   #query(text: string, values: unknown[]): PgQuery {
-    return this.#prepare ? { name: this.#name(text), text, values } : { text, values };
+    const query: PgQuery = { text, values, query_timeout: this.#patience };
+    return this.#prepare ? { name: this.#name(text), ...query } : query;
   }
 
   /** By content, so that two sets of tables on one pool never share a prepared statement. */

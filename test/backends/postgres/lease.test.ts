@@ -388,6 +388,23 @@ describeOn('postgres', 'the line in a table', () => {
     await Promise.all([locks.close(), holders.close()]);
   });
 
+  test('a link that fell silent gives its connection back to the pool', async () => {
+    const backend = await open({}, { max: 1 });
+    const { pool, proxy } = database.client(backend);
+    const claim = claimOf(fresh());
+    await backend.attempt(claim);
+    proxy.blackhole('down');
+    const silent = backend.renew([claim]).catch((error) => error);
+    await until('the server has answered', () => proxy.dropped.down > 0);
+    await proxy.pass(); // for others: what was lost does not come again
+    expect((await bounded('a query of the application', pool.query('SELECT 1 AS one'), 15_000)).rows).toEqual([
+      { one: 1 },
+    ]);
+    expect(await silent).toBeInstanceOf(Error);
+    expect(await backend.renew([claim])).toEqual([{ validFor: claim.ttl }]);
+    await backend.close();
+  });
+
   test('the statements for a hand-over stay the same from 10 to 1,000 waiters', async () => {
     const cost = async (waiters: number): Promise<number> => {
       let statements = 0;
