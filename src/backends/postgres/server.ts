@@ -29,10 +29,11 @@ export class Server {
   /** One statement, in a transaction of its own. */
   async send(text: string, values: unknown[], asked: string, key?: string): Promise<Row[]> {
     for (let resends = 0; ; ) {
+      const query = this.#query(text, values);
       try {
-        return (await this.#pool.query(this.#query(text, values))).rows;
+        return (await this.#pool.query(query)).rows;
       } catch (error) {
-        if (isUnprepared(error) && this.#prepare) this.#prepare = false;
+        if (isUnprepared(error) && query.name) this.#prepare = false;
         else if (isConflict(error) && resends++ < RESENDS) await this.#pause(resends);
         else throw refusal(error, this.#backend, asked, key);
       }

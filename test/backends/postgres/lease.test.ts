@@ -388,6 +388,18 @@ describeOn('postgres', 'the line in a table', () => {
     await Promise.all([locks.close(), holders.close()]);
   });
 
+  test('sessions that forgot what was prepared, as those of a pooler, are asked without, all that are asked at once', async () => {
+    const backend = await open({}, { max: 3 });
+    const { pool } = database.client(backend);
+    const tries = () => Promise.all([1, 2, 3].map(() => backend.attempt(claimOf(fresh(), { queue: false }))));
+    await tries();
+    const sessions = await Promise.all([1, 2, 3].map(() => pool.connect()));
+    await Promise.all(sessions.map((session) => session.query('DISCARD ALL')));
+    for (const session of sessions) session.release();
+    expect(await tries()).toMatchObject(Array(3).fill({ granted: true }));
+    await backend.close();
+  });
+
   test('a link that fell silent gives its connection back to the pool', async () => {
     const backend = await open({}, { max: 1 });
     const { pool, proxy } = database.client(backend);
