@@ -17,6 +17,7 @@ interface CallbackConnection {
   query(statement: Said, done: Done): unknown;
   release(): void;
   destroy(): void;
+  readonly stream?: { destroy(): unknown };
   on(event: 'error' | 'end', listener: (error?: unknown) => void): unknown;
   removeListener(event: 'error' | 'end', listener: (error?: unknown) => void): unknown;
 }
@@ -67,6 +68,8 @@ export class Connection {
 
   destroy(): void {
     this.#core.destroy();
+    // mysql2 (3.24) then waits for the other side to hang up: one that fell silent would keep the process alive.
+    this.#core.stream?.destroy();
   }
 
   on(event: 'error' | 'end', listener: (error?: unknown) => void): void {

@@ -1,9 +1,12 @@
+import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { mysql, mysqlNamed } from '../../../src/backends/mysql/index.ts';
 import type { Grant } from '../../../src/core/backend.ts';
+import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { createLocks } from '../../../src/index.ts';
+import { startProxy } from '../../kit/proxy.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { until } from '../../kit/wait.ts';
+import { bounded, until } from '../../kit/wait.ts';
 import { claimOf } from './claims.ts';
 import { useMariadb } from './server.ts';
 
@@ -145,6 +148,30 @@ describeOn('mysql', 'the table of mysql', () => {
     await Promise.allSettled([backend.release(over, next), backend.release(next)]);
     for await (const { key } of backend.inspect!('')) expect.unreachable(`something stands in the line of ${key}`);
     await backend.close();
+  });
+
+  test('a link that fell silent keeps neither its connection from the pool nor the process from ending', async () => {
+    const link = await startProxy(mariadb.server.port);
+    const fast: Clock = {
+      ...systemClock,
+      now: () => systemClock.now() * 10,
+      after: (ms, fn, background) => systemClock.after(ms / 10, fn, background),
+    };
+    const pool = mariadb.pool({ port: link.port, connectionLimit: 1 });
+    const sockets: Socket[] = [];
+    pool.pool.on('connection', (made) => sockets.push((made as unknown as { stream: Socket }).stream));
+    const backend = mysql(pool, { table: 'silent', sweep: 0, clock: fast });
+    await backend.setup();
+    link.blackhole();
+    const claim = claimOf('silent', { within: 60_000 });
+    expect(await backend.attempt(claim).catch((error) => error)).toBeInstanceOf(Error);
+    await until('its socket is closed', () => sockets[0]!.destroyed);
+    await link.pass(); // for others: what was lost does not come again
+    expect(await backend.release(claim)).toEqual({ freed: false });
+    expect(sockets).toHaveLength(2);
+    await backend.close();
+    await bounded('the pool ends', pool.end(), 2_000).catch(() => {});
+    await link[Symbol.asyncDispose]();
   });
 
   test('a wait for a row that ran out is tried again', async () => {
