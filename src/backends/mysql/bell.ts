@@ -18,16 +18,30 @@ export class Bell {
   readonly #client: Client;
   readonly #clock: Clock;
   readonly #onRing: () => void;
+  readonly #bellsOf: (keys: readonly string[]) => Promise<readonly string[]>;
   readonly #name: string;
   #connection: Connection | undefined;
   #sleeping = false;
   #listening = false;
   readonly #over = new AbortController();
+  /** Keys whose holders are to be rung in the next ring. */
+  readonly #wanted = new Set<string>();
+  #ringing = false;
 
-  constructor(client: Client, clock: Clock, onRing: () => void) {
+  /**
+   * @param onRing somebody rang
+   * @param bellsOf of whoever holds these keys now
+   */
+  constructor(
+    client: Client,
+    clock: Clock,
+    onRing: () => void,
+    bellsOf: (keys: readonly string[]) => Promise<readonly string[]>,
+  ) {
     this.#client = client;
     this.#clock = clock;
     this.#onRing = onRing;
+    this.#bellsOf = bellsOf;
     this.#name = clock.id();
   }
 
@@ -43,9 +57,13 @@ export class Bell {
     void this.#listen();
   }
 
-  /** Rings in the background whoever `find` says. */
-  ring(find: () => Promise<readonly string[]>): void {
-    void this.#ring(find).catch(() => {}); // a poll finds what is not heard
+  /**
+   * Rings, in the background, whoever holds the key by then. One ring at a time, and the next for all who wait for it: a KILL that
+   * meets a session as it falls asleep takes MariaDB seconds, in which more of them keep newcomers out of the server.
+   */
+  ring(key: string): void {
+    this.#wanted.add(key);
+    if (!this.#ringing) void this.#ring();
   }
 
   async close(): Promise<void> {
@@ -94,8 +112,18 @@ export class Bell {
     }
   }
 
-  async #ring(find: () => Promise<readonly string[]>): Promise<void> {
-    const others = new Set((await find()).filter((bell) => bell !== SILENT && bell !== this.#name));
+  async #ring(): Promise<void> {
+    this.#ringing = true;
+    while (this.#wanted.size > 0 && !this.#over.signal.aborted) {
+      const keys = [...this.#wanted];
+      this.#wanted.clear();
+      await this.#wake(keys).catch(() => {}); // a poll finds what is not heard
+    }
+    this.#ringing = false;
+  }
+
+  async #wake(keys: readonly string[]): Promise<void> {
+    const others = new Set((await this.#bellsOf(keys)).filter((bell) => bell !== SILENT && bell !== this.#name));
     if (others.size === 0) return;
     await this.#client.with(async (connection) => {
       // Found and woken in one step: the number of a session that was looked up before may be another's by now.

@@ -84,7 +84,8 @@ class Mysql implements MysqlBackend {
     this.#table = new Table(pool, table, clock, this.name);
     this.notes = notesOf(this.#table, (name) => this.#nameOf(name));
     this.#poller = new Poller(clock, milliseconds(poll, 'poll', { min: 1, max: LONGEST }), (keys) => this.#lines(keys));
-    this.#bell = gate ? new Bell(this.#table.client, clock, () => this.#poller.hurry()) : undefined;
+    const bells = (keys: readonly string[]) => this.#bells(keys);
+    this.#bell = gate ? new Bell(this.#table.client, clock, () => this.#poller.hurry(), bells) : undefined;
     this.#sweeper = new Sweeper(this.#table, clock, options);
   }
 
@@ -236,10 +237,7 @@ class Mysql implements MysqlBackend {
 
   #tellOthers(key: string): void {
     this.#poller.hurry();
-    this.#bell?.ring(async () => {
-      const line = await this.#survey(key);
-      return line?.places.slice(0, line.held).map(({ bell }) => bell) ?? [];
-    });
+    this.#bell?.ring(key);
   }
 
   /** How many of the claims, each of a key of its own, were alive and are now for another ttl. */
@@ -258,6 +256,14 @@ class Mysql implements MysqlBackend {
   async #survey(key: string): Promise<Survey | undefined> {
     const stored = (await this.#lines([key])).get(key);
     return stored && survey(stored.text, stored.now);
+  }
+
+  /** Of whoever holds these keys now. */
+  async #bells(keys: readonly string[]): Promise<string[]> {
+    return [...(await this.#lines(keys)).values()].flatMap(({ text, now }) => {
+      const { places, held } = survey(text, now);
+      return places.slice(0, held).map(({ bell }) => bell);
+    });
   }
 
   async #lines(keys: readonly string[]): Promise<Map<string, Line>> {

@@ -56,6 +56,30 @@ describeOn('mysql', 'waiting at mysql', () => {
     expect(median(await handOvers(...gated, 20)), 'median by gate, where a poll takes 1,000 ms').toBeLessThan(200);
   }, 60_000);
 
+  test('many keys given back at once ring few times, and everybody hears it', async () => {
+    const keys = Array.from({ length: 60 }, (_, i) => `many ${i}`);
+    const gated = { gate: true, poll: 60_000, table: 'gated' } as const;
+    const [here, there] = [open(gated), open(gated)];
+    const holders = keys.map((key) => claimOf(key));
+    for (const holder of holders) expect(await here.attempt(holder)).toMatchObject({ granted: true });
+    const woken = keys.map(() => Promise.withResolvers<unknown>());
+    await using watches = new AsyncDisposableStack();
+    for (const [i, key] of keys.entries()) {
+      const next = claimOf(key);
+      watches.use(await there.watch!(next, (grant) => grant && woken[i]!.resolve(grant)));
+      expect(await there.attempt(next)).toMatchObject({ granted: false });
+    }
+    await until('it listens', async () => (await sleepers()) > 0);
+    const kills = async (): Promise<number> => {
+      const [rows] = await mariadb.pool().query("SHOW GLOBAL STATUS LIKE 'Com_kill'");
+      return Number((rows as { Value: string }[])[0]!.Value);
+    };
+    const before = await kills();
+    await Promise.all(holders.map((holder) => here.release(holder)));
+    await bounded('all are woken', Promise.all(woken.map(({ promise }) => promise)), 20_000);
+    expect((await kills()) - before, 'rings').toBeLessThan(keys.length / 3);
+  }, 60_000);
+
   const sleepers = async (): Promise<number> => {
     const sql = "SELECT COUNT(*) AS n FROM information_schema.PROCESSLIST WHERE INFO LIKE 'SELECT SLEEP%'";
     return Number(((await mariadb.pool().query(sql))[0] as { n: number }[])[0]!.n);
