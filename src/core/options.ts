@@ -99,6 +99,12 @@ export function checkNames(given: unknown, names: ReadonlySet<string>, what: str
   }
 }
 
+/** As `checkNames`, of options without which there is nothing to begin with. */
+export function checkGiven(given: unknown, names: ReadonlySet<string>, what: string): void {
+  if (given === undefined) throw invalid(`${what} are missing; there are ${[...names].join(', ')}`);
+  checkNames(given, names, what);
+}
+
 /**
  * Layers options, the last one strongest, and checks them once.
  * @throws LockError `LOCK_INVALID`, naming the option, the value and the bound.

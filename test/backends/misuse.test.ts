@@ -3,6 +3,7 @@ import { MongoClient } from 'mongodb';
 import mysql2 from 'mysql2';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
+import { etcd } from '../../src/backends/etcd/index.ts';
 import { file } from '../../src/backends/file/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { mongodb } from '../../src/backends/mongodb/index.ts';
@@ -10,6 +11,7 @@ import { mysql, mysqlNamed } from '../../src/backends/mysql/index.ts';
 import { postgres, postgresAdvisory } from '../../src/backends/postgres/index.ts';
 import { redis } from '../../src/backends/redis/index.ts';
 import { redlock } from '../../src/backends/redlock/index.ts';
+import { zookeeper } from '../../src/backends/zookeeper/index.ts';
 import { isLockError } from '../../src/core/errors.ts';
 
 // None of them is ever used: what is wrong has to be seen before.
@@ -34,6 +36,8 @@ const refusal = (make: () => unknown): string => {
 
 /** A misspelt prefix must not be the default one. */
 const MISSPELT = { prefx: 'shop' } as object;
+/** As from JavaScript. */
+const NOTHING = [] as unknown as [never];
 
 test.each([
   ['memory', () => memory(MISSPELT)],
@@ -59,4 +63,12 @@ test.each([
   ['mongodb, a client', () => mongodb(mongo as never), "client.db('app')"],
 ])('%s: what is no client of its kind is refused, and it is said what would be one', (_, make, wanted) => {
   expect(refusal(make)).toContain(wanted);
+});
+
+test.each([
+  ['file', () => file(...NOTHING)],
+  ['etcd', () => etcd(...NOTHING)],
+  ['zookeeper', () => zookeeper(...NOTHING)],
+])('%s without options says which there are', (name, make) => {
+  expect(refusal(make)).toMatch(new RegExp(`options of ${name}\\(\\) are missing; there are .*clock`));
 });

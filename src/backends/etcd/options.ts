@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { type Duration, milliseconds } from '../../core/duration.ts';
 import { invalid, shown } from '../../core/errors.ts';
 import { checkPrefix } from '../../core/key.ts';
-import { checkNames } from '../../core/options.ts';
+import { checkGiven, checkNames } from '../../core/options.ts';
 import type { Credentials } from './client.ts';
 
 export interface EtcdOptions {
@@ -37,7 +37,7 @@ const TIMEOUT = { min: 10, max: 60_000 };
 
 /** @throws LockError `LOCK_INVALID`, which never shows an address or a password. */
 export function checkOptions(options: EtcdOptions): Settings {
-  checkNames(options, KNOWN, 'options of etcd()');
+  checkGiven(options, KNOWN, 'options of etcd()');
   checkNames(options.tls, KNOWN_TLS, 'options of tls');
   const { endpoints, prefix = 'holdfast', user, password, tls, timeout = 3_000 } = options;
   const urls = [endpoints].flat().map((endpoint) => parse(endpoint, tls !== undefined));

@@ -3,7 +3,7 @@ import type { Backend, Traits } from '../../core/backend.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { invalid, shown } from '../../core/errors.ts';
 import { checkPrefix } from '../../core/key.ts';
-import { checkNames } from '../../core/options.ts';
+import { checkGiven } from '../../core/options.ts';
 import { FileBackend } from './backend.ts';
 import { machineBoot } from './machine.ts';
 import type { Durability } from './store.ts';
@@ -32,7 +32,7 @@ const KNOWN = new Set(['path', 'durability', 'prefix', 'clock']);
  * @throws LockError `LOCK_INVALID`. The file is opened by the first call that needs it.
  */
 export function file(options: FileOptions): Backend {
-  checkNames(options, KNOWN, 'options of file()');
+  checkGiven(options, KNOWN, 'options of file()');
   const { path, durability = 'process', prefix = 'holdfast', clock = systemClock } = options;
   if (typeof path !== 'string' || path === '' || path.includes('\0')) {
     throw invalid(`path is ${shown(path)}; give the path of the locks file`);

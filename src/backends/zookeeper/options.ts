@@ -2,7 +2,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { type Duration, milliseconds } from '../../core/duration.ts';
 import { invalid } from '../../core/errors.ts';
-import { checkNames } from '../../core/options.ts';
+import { checkGiven } from '../../core/options.ts';
 import { rootOf } from './paths.ts';
 import type { Credentials } from './wire/open.ts';
 import { type Acl, CREATOR_ONLY, OPEN } from './wire/records.ts';
@@ -44,7 +44,7 @@ const BOUNDS = { min: 1_000, max: 3_600_000 };
 
 /** @throws LockError `LOCK_INVALID`. */
 export function settingsOf(options: ZookeeperOptions): Settings {
-  checkNames(options, KNOWN, 'options of zookeeper()');
+  checkGiven(options, KNOWN, 'options of zookeeper()');
   const { auth, tls, prefix = 'holdfast', sessionTimeout = 10_000, clock = systemClock } = options;
   if (auth && (typeof auth.user !== 'string' || typeof auth.password !== 'string' || auth.user.includes(':'))) {
     throw invalid('auth must have a user, without a colon, and a password');
