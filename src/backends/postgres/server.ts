@@ -55,8 +55,8 @@ export class Server {
   }
 
   #query(text: string, values: unknown[]): PgQuery {
-    const query: PgQuery = { text, values, query_timeout: this.#patience };
-    return this.#prepare ? { name: this.#name(text), ...query } : query;
+    const query_timeout = this.#patience;
+    return this.#prepare ? { name: this.#name(text), text, values, query_timeout } : { text, values, query_timeout };
   }
 
   /** By content, so that two sets of tables on one pool never share a prepared statement. */
