@@ -22,6 +22,17 @@ const SERVERS: readonly { name: string; engine: Engine; start(certificate: Certi
   { name: 'mysql:', engine: 'mysql', start: (certificate) => startMariadb(secure(certificate)) },
 ];
 
+/** Locks, and the connection on which who waits is woken. */
+async function serves(url: string): Promise<void> {
+  await using locks = await connect(url);
+  await using others = await connect(url);
+  const lease = await locks.mutex('tls').acquire({ wait: 5_000 });
+  const waiting = others.mutex('tls').acquire({ wait: 5_000 });
+  await lease.release();
+  await (await waiting).release();
+  expect((await locks.check()).filter(({ severity }) => severity === 'danger')).toEqual([]);
+}
+
 async function refused(url: string, why: RegExp): Promise<void> {
   const opened = await connect(url).catch((error: unknown) => error as LockError);
   if ('close' in opened) await opened.close();
@@ -43,13 +54,7 @@ describe.each(SERVERS)('$name over TLS', ({ engine, start }) => {
 
     test('with a certificate of an authority that is trusted it serves locks, and wakes who waits', async () => {
       const url = plus(localhost(server.url), `ca=${authority.ca}`);
-      await using locks = await connect(url);
-      await using others = await connect(url);
-      const lease = await locks.mutex('tls').acquire({ wait: 5_000 });
-      const waiting = others.mutex('tls').acquire({ wait: 10_000 });
-      await lease.release();
-      await (await waiting).release();
-      expect((await locks.check()).filter(({ severity }) => severity === 'danger')).toEqual([]);
+      await serves(url);
     });
 
     test('of any other it is refused', async () => {
@@ -75,13 +80,7 @@ describeOn(['redis', 'certificates'], 'rediss: where the server asks for a certi
     await using server = await startRedis({ 'tls-auth-clients': 'yes' }, authority.issue());
     const url = plus(server.url, `ca=${authority.ca}`);
     const { cert, key } = authority.issue('DNS:client');
-    await using locks = await connect(`${url}&cert=${cert}&key=${key}`);
-    await using others = await connect(`${url}&cert=${cert}&key=${key}`);
-    const lease = await locks.mutex('tls').acquire();
-    const waiting = others.mutex('tls').acquire({ wait: 5_000 });
-    await lease.release();
-    await (await waiting).release();
-    expect((await locks.check()).filter(({ severity }) => severity === 'danger')).toEqual([]);
+    await serves(`${url}&cert=${cert}&key=${key}`);
     await refused(url, /could not connect/); // in TLS 1.3 the server says why only after the client is done
   });
 });

@@ -19,7 +19,7 @@ export interface Authority extends Disposable {
 }
 
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
-export const HERE = `DNS:localhost,IP:${HOST}`;
+const HERE = `DNS:localhost,IP:${HOST}`;
 
 export function startAuthority(): Authority {
   const folder = temporaryFolder();

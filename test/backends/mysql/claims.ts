@@ -1,6 +1,6 @@
 import { EXCLUSIVE } from '../../../src/core/admission.ts';
 import type { Claim } from '../../../src/core/backend.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import { type Clock, systemClock } from '../../../src/core/clock.ts';
 
 /** An exclusive claim as core makes one. */
 export const claimOf = (key: string, wish: Partial<Claim> = {}): Claim => ({
@@ -13,6 +13,13 @@ export const claimOf = (key: string, wish: Partial<Claim> = {}): Claim => ({
   within: 5_000,
   label: '',
   ...wish,
+});
+
+/** On which all limits are over so many times sooner. */
+export const hastened = (times: number): Clock => ({
+  ...systemClock,
+  now: () => systemClock.now() * times,
+  after: (ms, fn, background) => systemClock.after(ms / times, fn, background),
 });
 
 export function median(values: readonly number[]): number {

@@ -2,12 +2,11 @@ import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { mysql, mysqlNamed } from '../../../src/backends/mysql/index.ts';
 import type { Grant } from '../../../src/core/backend.ts';
-import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { startProxy } from '../../kit/proxy.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { bounded, until } from '../../kit/wait.ts';
-import { claimOf } from './claims.ts';
+import { claimOf, hastened } from './claims.ts';
 import { useMariadb } from './server.ts';
 
 const grant = (answer: unknown): Grant => {
@@ -152,15 +151,10 @@ describeOn('mysql', 'the table of mysql', () => {
 
   test('a link that fell silent keeps neither its connection from the pool nor the process from ending', async () => {
     const link = await startProxy(mariadb.server.port);
-    const fast: Clock = {
-      ...systemClock,
-      now: () => systemClock.now() * 10,
-      after: (ms, fn, background) => systemClock.after(ms / 10, fn, background),
-    };
     const pool = mariadb.pool({ port: link.port, connectionLimit: 1 });
     const sockets: Socket[] = [];
     pool.pool.on('connection', (made) => sockets.push((made as unknown as { stream: Socket }).stream));
-    const backend = mysql(pool, { table: 'silent', sweep: 0, clock: fast });
+    const backend = mysql(pool, { table: 'silent', sweep: 0, clock: hastened(10) });
     await backend.setup();
     link.blackhole();
     const claim = claimOf('silent', { within: 60_000 });

@@ -1,12 +1,12 @@
 import { afterEach, expect, test } from 'vitest';
 import { type MysqlBackend, type MysqlOptions, mysql } from '../../../src/backends/mysql/index.ts';
 import type { Backend, Claim, Grant } from '../../../src/core/backend.ts';
-import { type Clock, systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { startProxy } from '../../kit/proxy.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { bounded, until } from '../../kit/wait.ts';
-import { claimOf, median } from './claims.ts';
+import { claimOf, hastened, median } from './claims.ts';
 import { useMariadb } from './server.ts';
 
 const POLL = 50;
@@ -119,12 +119,7 @@ describeOn('mysql', 'waiting at mysql', () => {
 
   test('a gate that is closed while the server is silent gives up in the end', async () => {
     const link = await startProxy(mariadb.server.port);
-    const fast: Clock = {
-      ...systemClock,
-      now: () => systemClock.now() * 20,
-      after: (ms, fn, background) => systemClock.after(ms / 20, fn, background),
-    };
-    const backend = mysql(mariadb.pool({ port: link.port }), { gate: true, sweep: 0, clock: fast });
+    const backend = mysql(mariadb.pool({ port: link.port }), { gate: true, sweep: 0, clock: hastened(20) });
     await backend.setup();
     await using _ = await backend.watch!(claimOf('a'), () => {});
     await until('it listens', async () => (await sleepers()) === 1);
