@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LockFactory } from '@verrou/core';
 import { redisStore } from '@verrou/core/drivers/redis';
 import { Redis } from 'ioredis';
+import { createClient, type RedisClientType } from 'redis';
 import { Mutex } from 'redis-semaphore';
 import Redlock from 'redlock';
 import { redis } from '../../src/backends/redis/index.ts';
@@ -20,16 +21,35 @@ const POLL = 5;
 export const COMPARE_AND_DELETE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
 
 const connect = ({ port }: Place): Redis => new Redis({ host: HOST, port });
+const gathering = ({ port }: Place): Redis => new Redis({ host: HOST, port, enableAutoPipelining: true });
 
 /** The floor: what anyone would write first, a pair of commands, and a poll where the key is taken. */
-async function bare(place: Place): Promise<Contestant> {
-  const client = connect(place);
+async function bare(place: Place, client: Redis = connect(place)): Promise<Contestant> {
   const sha1 = (await client.script('LOAD', COMPARE_AND_DELETE)) as string;
   return {
     lock: (key) => async () => {
       const value = randomUUID();
       while ((await client.set(key, value, 'PX', TTL, 'NX')) === null) await sleep(POLL);
       return () => client.evalsha(sha1, 1, key, value);
+    },
+  };
+}
+
+async function nodeRedis({ port }: Place): Promise<RedisClientType> {
+  const client: RedisClientType = createClient({ socket: { host: HOST, port } });
+  await client.connect();
+  return client;
+}
+
+/** The floor over the other client. For callers with keys of their own: it does not wait. */
+async function bareNodeRedis(place: Place): Promise<Contestant> {
+  const client = await nodeRedis(place);
+  const sha1 = await client.scriptLoad(COMPARE_AND_DELETE);
+  return {
+    lock: (key) => async () => {
+      const value = randomUUID();
+      await client.set(key, value, { expiration: { type: 'PX', value: TTL }, condition: 'NX' });
+      return () => client.evalSha(sha1, { keys: [key], arguments: [value] });
     },
   };
 }
@@ -130,7 +150,11 @@ export default {
   holdfast: (place) => holdfast(redis(connect(place))),
   'holdfast, no hand-off': (place) => holdfast(redis(connect(place)), { handOff: false }),
   'holdfast, apart': (place) => apart(redis(connect(place))),
-  bare,
+  'holdfast, autopipelining': (place) => holdfast(redis(gathering(place))),
+  'holdfast, node-redis': async (place) => holdfast(redis(await nodeRedis(place))),
+  bare: (place) => bare(place),
+  'bare, autopipelining': (place) => bare(place, gathering(place)),
+  'bare, node-redis': bareNodeRedis,
   token,
   scripts,
   baton,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
 import Redlock from 'redlock';
 import { ATTEMPT, RELEASE } from '../../src/backends/redis/scripts.generated.ts';
 import { attemptArgs } from '../../src/backends/redis/wire.ts';
@@ -15,13 +15,15 @@ const TTL = 30_000;
 const POLL = 5;
 
 /** `place.url` is the ports. */
-function connect({ url }: Place): Redis[] {
+function connect({ url }: Place, options: RedisOptions = {}): Redis[] {
   return url.split(',').map((port) => {
-    const client = new Redis({ host: HOST, port: Number(port) });
+    const client = new Redis({ host: HOST, port: Number(port), ...options });
     client.on('error', () => {});
     return client;
   });
 }
+
+const gathering = (place: Place): Redis[] => connect(place, { enableAutoPipelining: true });
 
 /** Settled when three of five say yes, or three no longer can. */
 function majority(votes: readonly Promise<boolean>[]): Promise<boolean> {
@@ -36,8 +38,7 @@ function majority(votes: readonly Promise<boolean>[]): Promise<boolean> {
 }
 
 /** The floor: the pair of commands at all five at once, without waiting for more than three. */
-async function bare(place: Place): Promise<Contestant> {
-  const clients = connect(place);
+async function bare(place: Place, clients: Redis[] = connect(place)): Promise<Contestant> {
   for (const client of clients) client.defineCommand('giveBack', { numberOfKeys: 1, lua: COMPARE_AND_DELETE });
   const free = (key: string, value: string): Promise<boolean> =>
     majority(
@@ -96,7 +97,9 @@ function peer(place: Place): Contestant {
 
 export default {
   holdfast: (place) => holdfast(redlock(connect(place))),
-  bare,
+  'holdfast, autopipelining': (place) => holdfast(redlock(gathering(place))),
+  bare: (place) => bare(place),
+  'bare, autopipelining': (place) => bare(place, gathering(place)),
   scripts,
   redlock: peer,
 } satisfies Contestants;

@@ -25,6 +25,10 @@ const four = all.map((who) => ({ ...who, processes: 4 }));
 const SCRIPTS = 'scripts';
 const NO_HAND_OFF = 'holdfast, no hand-off';
 
+/** Over a client that gathers commands, and over the other library: each beside the bare pair on the same client. */
+const overOther = (plan: { readonly callers?: number } = {}) =>
+  ['autopipelining', 'node-redis'].map((how) => beside(of(`holdfast, ${how}`), `bare, ${how}`, plan));
+
 /** Everyone in the engine's own line. */
 const line = (callers: number) =>
   cycling({ ...of('holdfast, apart'), name: `${callers} in line` }, { callers, own: false, ms: 1_500 });
@@ -33,13 +37,13 @@ export const redisRows: readonly Row[] = [
   {
     group,
     title: 'one caller',
-    entries: [...others, of(SCRIPTS), of('token')].map((who) => beside(who, 'bare')),
+    entries: [...[...others, of(SCRIPTS), of('token')].map((who) => beside(who, 'bare')), ...overOther()],
     targets: [timesBare(0.95)],
   },
   {
     group,
     title: '64 callers, own keys',
-    entries: others.map((who) => beside(who, 'bare', { callers: 64 })),
+    entries: [...others.map((who) => beside(who, 'bare', { callers: 64 })), ...overOther({ callers: 64 })],
     targets: [timesBare(0.9)],
   },
   {

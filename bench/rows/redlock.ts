@@ -13,7 +13,10 @@ export const redlockRows: readonly Row[] = [
   {
     group: healthy,
     title: 'one caller',
-    entries: ['holdfast', 'redlock', SCRIPTS].map((contestant) => beside({ group: healthy, contestant }, 'bare')),
+    entries: [
+      ...['holdfast', 'redlock', SCRIPTS].map((contestant) => beside({ group: healthy, contestant }, 'bare')),
+      beside({ group: healthy, contestant: 'holdfast, autopipelining' }, 'bare, autopipelining'),
+    ],
     targets: [{ what: '× the bare pair at all five at once', value: timesBare, atLeast: 0.95 }],
   },
   {
@@ -30,7 +33,10 @@ export const redlockRows: readonly Row[] = [
   {
     group: hung,
     title: 'one caller, two of five stopped',
-    entries: ['holdfast', SCRIPTS].map((contestant) => beside({ group: hung, contestant }, 'bare')),
+    entries: [
+      ...['holdfast', SCRIPTS].map((contestant) => beside({ group: hung, contestant }, 'bare')),
+      beside({ group: hung, contestant: 'holdfast, autopipelining' }, 'bare, autopipelining'),
+    ],
     targets: [{ what: '× the bare pair at all five at once', value: timesBare, atLeast: 0.9 }],
   },
 ];

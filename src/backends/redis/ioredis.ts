@@ -10,12 +10,14 @@ export interface IoredisLike {
     readonly role?: string | undefined;
     readonly host?: string | undefined;
     readonly port?: number | undefined;
+    readonly enableAutoPipelining?: boolean | undefined;
   };
   evalsha(sha1: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
   eval(script: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
   call(command: string, ...args: string[]): Promise<unknown>;
   on(event: 'connect', listener: () => void): unknown;
   off(event: 'connect', listener: () => void): unknown;
+  createBuiltinCommand?(name: string): { string(...args: (string | number)[]): Promise<unknown> };
   duplicate(override?: object): IoredisOwn;
 }
 
@@ -53,6 +55,10 @@ export function overIoredis(client: IoredisLike): Port {
       },
     );
   }
+  // Also of a client that gathers commands they are sent as they come. What goes together is decided in Turn, and the client's
+  // own pipelines go one by one, each when the last is answered: an app's slow one would hold up a renewal.
+  const { string: direct } = (client.options?.enableAutoPipelining && client.createBuiltinCommand?.('evalsha')) || {};
+  const evalSha = direct ?? client.evalsha;
   return {
     get ended() {
       return client.status === 'end';
@@ -60,7 +66,7 @@ export function overIoredis(client: IoredisLike): Port {
     keyPrefix: client.options?.keyPrefix ?? '',
     cluster: false,
     nodeOf: () => '',
-    evalSha: (sha1, keys, args) => client.evalsha(sha1, keys.length, ...keys, ...args),
+    evalSha: (sha1, keys, args) => evalSha.call(client, sha1, keys.length, ...keys, ...args),
     eval: (text, keys, args) => client.eval(text, keys.length, ...keys, ...args),
     command: (name, keys, ...args) => client.call(name, ...keys, ...args),
     connected: (again) => connections(client, again),

@@ -1,11 +1,14 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { createClient, RESP_TYPES, type RedisClientOptions } from 'redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { redis } from '../../../src/backends/redis/index.ts';
 import type { Backend } from '../../../src/core/backend.ts';
 import { redisFence } from '../../../src/fence/redis.ts';
+import { startProxy } from '../../kit/proxy.ts';
 import { askRedis, startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
+import { until } from '../../kit/wait.ts';
 import { Fleet, LIBRARIES, type Openers } from './fleet.ts';
 import { granted, Mail, wish } from './scene.ts';
 
@@ -51,6 +54,28 @@ describeOn('redis', 'redis, what the client is told', () => {
     await expect(redisFence(await fleet.client('node-redis'), 'thing').claim(1n)).rejects.toThrow('2 was seen');
     expect(await askRedis(server.port, 'KEYS *')).not.toContain('\nholdfast');
     expect((await one.release(claim)).freed).toBe(true);
+  });
+
+  test('what asks for a lock waits for no pipeline of a client that gathers commands', async () => {
+    await using proxy = await startProxy(server.port);
+    await using fleet = new Fleet(clients(proxy.port, { enableAutoPipelining: true }, {}));
+    const client = (await fleet.client('ioredis')) as Redis;
+    const backend = redis(client, { prefix: 'gathered' });
+    const first = wish('a');
+    granted(await backend.attempt(first)); // from here on it knows the server's time
+    proxy.stall('down');
+    const pipeline = [client.incr('of the app'), client.incr('another')];
+    await until('the pipeline of the app is on its way', async () =>
+      (await askRedis(server.port, 'EXISTS another')).includes('1'),
+    );
+    const second = backend.attempt(wish('b'));
+    await until('the lock is asked for while the pipeline has no answer', async () =>
+      (await askRedis(server.port, 'EXISTS gathered:{b}')).includes('1'),
+    );
+    await proxy.pass();
+    await Promise.all(pipeline);
+    granted(await second);
+    expect((await backend.release(first)).freed).toBe(true);
   });
 
   // What the libraries can be told to make of replies.
