@@ -1,10 +1,11 @@
 import { RESERVE } from './cell.ts';
-import { StockError } from './errors.ts';
+import { StockError, type StockErrorCode } from './errors.ts';
 import type { Cells } from './look.ts';
 import type { Layout, StockStore } from './store.ts';
 
 /** Passes of reading, finishing and writing before somebody else's changes are too many. */
 const TRIES = 50;
+const RESTLESS = 'is resized or closed by others again and again; try once more when they are done';
 
 type Next = NonNullable<Layout['next']>;
 
@@ -50,10 +51,10 @@ export class LayoutOf {
   async read(): Promise<Layout> {
     for (let tries = 0; tries < TRIES; tries++) {
       const layout = await this.#store.layout(this.#product);
-      if (!layout) throw new StockError('STOCK_UNKNOWN', 'there is no such product', this.#named);
+      if (!layout) throw this.#error('STOCK_UNKNOWN', `is not on ${this.#store.name}: create() it first`);
       if (layout.servers !== this.#store.servers) {
-        const message = `it is spread over ${layout.servers} servers, and this store has ${this.#store.servers}: give the same, in the same order`;
-        throw new StockError('STOCK_INVALID', message, this.#named);
+        const why = `is spread over ${layout.servers} servers, and this store has ${this.#store.servers}: give the same, in the same order`;
+        throw this.#error('STOCK_INVALID', why);
       }
       const done = await this.#finish(layout);
       if (done) {
@@ -61,7 +62,7 @@ export class LayoutOf {
         return done;
       }
     }
-    throw new StockError('STOCK_BUSY', 'its layout is changed without end', this.#named);
+    throw this.#error('STOCK_BUSY', RESTLESS);
   }
 
   /** @param change what is to come after this layout; undefined: nothing to do */
@@ -74,7 +75,7 @@ export class LayoutOf {
       const after = await this.read();
       if (!change(after)) return after;
     }
-    throw new StockError('STOCK_BUSY', 'its layout is changed without end', this.#named);
+    throw this.#error('STOCK_BUSY', RESTLESS);
   }
 
   /** Undefined when somebody else wrote in the meantime. */
@@ -93,7 +94,8 @@ export class LayoutOf {
     return (await this.#store.relayout(this.#product, layout.version, done)) ? done : undefined;
   }
 
-  get #named(): { product: string } {
-    return { product: decodeURIComponent(this.#product) };
+  #error(code: StockErrorCode, why: string): StockError {
+    const product = decodeURIComponent(this.#product);
+    return new StockError(code, `${JSON.stringify(product)} ${why}`, { product });
   }
 }

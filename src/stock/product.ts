@@ -128,7 +128,8 @@ export class Product {
       if (layout.closed) {
         const [found] = await this.#cells.step(RESERVE, { op: 'find', id, buyer: '' });
         if (found!.is === 'put' && found!.units === units) return; // before it was closed
-        throw new StockError('STOCK_CLOSED', 'restocking was closed', { product: this.name });
+        const message = `restocking of ${JSON.stringify(this.name)} was closed for good: sell what is left, or create another product`;
+        throw new StockError('STOCK_CLOSED', message, { product: this.name });
       }
       const [reply] = await this.#cells.step(RESERVE, { op: 'put', epoch: layout.epoch, id, units });
       if (reply!.is === 'done' || reply!.is === 'put') return;

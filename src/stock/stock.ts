@@ -69,7 +69,10 @@ export function createStock(given: StockStore, options: StockOptions = {}): Stoc
         closed: false,
         next: { size, closed: false, put },
       });
-      if (!made) throw new StockError('STOCK_EXISTS', `${JSON.stringify(name)} is there already`, { product: name });
+      if (!made) {
+        const message = `${JSON.stringify(name)} is on ${store.name} already (made by this very call, if its answer was lost): open() it`;
+        throw new StockError('STOCK_EXISTS', message, { product: name });
+      }
       return new Product(store, name, locks).opened();
     },
     open: (name) => new Product(store, name, locks).opened(),

@@ -45,6 +45,19 @@ for (const { name, part, open } of SUBJECTS) {
       expect((await (await stock.create(product, { units: 3, segments: 1 })).levels()).sold).toBe(0);
     });
 
+    test('who finds a product missing, there, or closed is told which one, where, and what to do', async () => {
+      const name = fresh();
+      const named = JSON.stringify(name);
+      await expect(stock.open(name)).rejects.toThrow(`${named} is not on ${store.name}: create() it first`);
+      const product = await stock.create(name, { units: 1, segments: 1 });
+      const again = stock.create(name, { units: 1 });
+      await expect(again).rejects.toThrow(new RegExp(`is on ${store.name} already .*: open\\(\\) it`));
+      await expect(again).rejects.toMatchObject({ message: expect.stringContaining(named), product: name });
+      await product.closeRestocking();
+      const closed = product.restock(1);
+      await expect(closed).rejects.toThrow(`restocking of ${named} was closed for good`);
+    });
+
     test('every unit is sold, whoever asks, and not one more; a crowd at once', async () => {
       const product = await stock.create(fresh(), { units: 40, segments: 5 });
       const buyers = Array.from({ length: 60 }, (_, i) => product.take({ buyer: `buyer ${i}` }));
