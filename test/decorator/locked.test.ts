@@ -90,6 +90,17 @@ test('names are found in any parameter list', async () => {
   expect(await locked({ key: 'k:{last}' }, list)(undefined, 9)).toEqual([')', '9', 'k:9']);
 });
 
+test('an argument is found by its number also where the source has no parameter for it', async () => {
+  const list = async (...args: unknown[]): Promise<unknown[]> => [args, await keys()];
+  // What another decorator wraps a method with, and what a compiler makes of a default for engines without it.
+  function wrapping(): Promise<unknown[]> {
+    // biome-ignore lint/complexity/noArguments: it is about these
+    return Reflect.apply(list, undefined, arguments);
+  }
+  const call = locked({ key: 'order:{1}' }, wrapping as typeof list);
+  expect(await call('x', 7)).toEqual([['x', 7], ['order:7']]);
+});
+
 test('without a key it is the name and the first argument; with a function what it says', async () => {
   class Plain {
     @Locked()
