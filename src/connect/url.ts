@@ -44,9 +44,12 @@ const fileOf = (href: string): string => href.replace(/^file:(\/\/(localhost(?=\
 /** The URL of a file by its path, whatever is in that. */
 export const urlOfFile = (path: string): string => `file:${path.replace(/[%?]/g, (char) => encodeURIComponent(char))}`;
 
-/** A URL as it may be shown; up to the last `@`, which a password may contain by mistake. */
+/**
+ * A URL as it may be shown; up to the last `@`, which a password may contain by mistake. The properties are those of MongoDB's
+ * authentication: a session token is one.
+ */
 export const redacted = (href: string): string =>
-  href.replace(/\/\/.*@/s, '//***@').replace(/([?&](?:password|pass|token|secret)=)[^&]*/gi, '$1***');
+  href.replace(/\/\/.*@/s, '//***@').replace(/([?&][^=&]*(?:pass|token|secret|properties)[^=&]*=)[^&]*/gi, '$1***');
 
 function hostOf(text: string): { host: string; port: number | undefined } {
   const match = /^(\[[^\]]+\]|[^:@\s]+)(?::(\d{1,5}))?$/.exec(text);

@@ -133,6 +133,13 @@ test.each([
   ['a slash in the password', 'redis://nobody:canary/x@h', /percent-encoded/],
   ['an @ in the password', 'redis://nobody:x@canary@h', /percent-encoded/],
   ['what the driver does not know', 'mongodb://nobody:canary@h/app?sslmodus=require&prefix=x', /sslmodus/],
+  [
+    'the same beside the password of a file',
+    'mongodb://h/app?tlsCertificateKeyFilePassword=canary&sslmodus=x',
+    /sslmodus/,
+  ],
+  ['the same beside a proxy', 'mongodb://h/app?sslmodus=x&proxyHost=p&proxyPassword=canary', /sslmodus/],
+  ['a session token', 'mongodb://h/app?sslmodus=x&authMechanismProperties=AWS_SESSION_TOKEN:canary', /sslmodus/],
   ['a lone %', 'redis://nobody:canary%@h', /%25/],
   ['two hosts for one server', 'redis://nobody:canary@h1,h2', /names one server/],
   ['a database beside the path', 'redis://nobody:canary@h?db=5', /\?db= is for redis\+sentinel/],
