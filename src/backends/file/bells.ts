@@ -1,4 +1,4 @@
-import { renameSync, rmSync } from 'node:fs';
+import { renameSync, unlinkSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { resolve, sep } from 'node:path';
@@ -160,8 +160,10 @@ export class Bells {
 
   #remove(bell: string): void {
     try {
-      if (!isPipe) rmSync(this.#path(bell), { force: true });
-    } catch {} // without the right to, or because it is no socket: it stays
+      // Not by rmSync(): where that is written in JavaScript it looks at the socket first, and after a look at a socket the next
+      // realpathSync() of Node's leaves links as they are, the one by which import() finds a package (pnpm's are links) too.
+      if (!isPipe) unlinkSync(this.#path(bell));
+    } catch {} // it is gone, or stays: without the right to, or because it is no socket
   }
 
   #listen(caller: Socket): void {
