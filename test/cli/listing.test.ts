@@ -186,6 +186,14 @@ test.runIf(hasTerminal)('watch fits the terminal and leaves it as it was', async
   holder.child.stdin.end('\n');
 });
 
+test.runIf(hasTerminal)('watch shows something in a terminal that does not know its size', async () => {
+  using desk = new Desk();
+  await using shell = desk.terminal(['watch'], { rows: 0, cols: 0 });
+  await shell.prints('HELD BY');
+  shell.child.stdin.write('\x03');
+  expect((await shell.end()).code).toBe(0);
+});
+
 test('who has read enough ends it, without a word', async () => {
   using desk = new Desk();
   const line = '"$0" "$1" watch --json --every 100 | head -n 1';

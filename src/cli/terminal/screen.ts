@@ -3,6 +3,8 @@ const FIRST_SCREEN = '\u001b[?25h\u001b[?1049l';
 const HOME = '\u001b[H';
 const REST_OF_LINE = '\u001b[K';
 const REST_OF_SCREEN = '\u001b[J';
+/** Where the terminal does not know its size, as over a serial line, or a container's before its first resize: it says 0 by 0. */
+const USUAL_ROWS = 24;
 
 /** A page that is written over, on a screen of its own; where there is no terminal, one page after the other. */
 export class Screen implements Disposable {
@@ -19,7 +21,7 @@ export class Screen implements Disposable {
       return;
     }
     const { columns, rows } = process.stdout;
-    const lines = fitting(page(columns), rows - 1);
+    const lines = fitting(page(columns || undefined), (rows || USUAL_ROWS) - 1);
     process.stdout.write(HOME + lines.map((line) => `${line}${REST_OF_LINE}\n`).join('') + REST_OF_SCREEN);
   }
 
