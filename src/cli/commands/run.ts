@@ -29,6 +29,8 @@ const HELP = `Run a command while holding a lock. Anyone else who asks for the s
   --permits <n>       take one of n permits
   --grace <time>      between SIGTERM and SIGKILL when the lock is lost (default 5s, at most two thirds of the ttl)
 
+A <time> is 250ms, 30s, 5m, 2h or 1d; a number alone is milliseconds.
+
 The command finds HOLDFAST_KEY and, unless it shares the lock, HOLDFAST_TOKEN: a number that grows with every holder, to
 be checked where it writes. If the lock is lost, the command and all it started are ended before anyone else has it.
 
