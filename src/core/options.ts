@@ -187,6 +187,7 @@ export function spin(given: Spin | undefined): Terms['spin'] {
   const pause = milliseconds(given.pause ?? SPIN.pause, 'spin.pause', { min: 1, max: 60_000 });
   const bound = milliseconds(given.bound ?? Math.max(SPIN.bound, pause), 'spin.bound', { min: pause, max: 60_000 });
   const jitter = given.jitter ?? SPIN.jitter;
-  if (!(jitter >= 0 && jitter <= 1)) throw invalid(`spin.jitter is ${shown(jitter)}; it must be from 0 to 1`);
+  if (!(typeof jitter === 'number' && jitter >= 0 && jitter <= 1))
+    throw invalid(`spin.jitter is ${shown(jitter)}; it must be from 0 to 1`);
   return { pause, bound, jitter };
 }

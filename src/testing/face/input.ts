@@ -36,6 +36,7 @@ const WRONG: Readonly<Record<string, Call>> = {
   'options that are a number': (locks) => locks.mutex(key).tryAcquire(bad(5_000)),
   'a pause of 0': (locks) => locks.mutex(key).acquire({ spin: { pause: 0 } }),
   'jitter above 1': (locks) => locks.mutex(key).acquire({ spin: { jitter: 2 } }),
+  'jitter as text': (locks) => locks.mutex(key).acquire({ spin: { jitter: bad('0.5') } }),
   'no keys at all': (locks) => locks.all([]),
   'a key twice': (locks) => locks.all([key, key]),
   'something that is no lock': (locks) => locks.all([bad({})]),
