@@ -33,15 +33,19 @@ const BRAND = Symbol.for('holdfast.LockError');
 export class LockError extends Error {
   override readonly name = 'LockError';
   readonly code: LockErrorCode;
-  readonly key?: string;
-  readonly backend?: string;
-  readonly [BRAND] = true;
+  // Declared only: what is not known is not there, in the types as in what is printed.
+  declare readonly key?: string;
+  declare readonly backend?: string;
 
   constructor(code: LockErrorCode, message: string, details: LockErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     if (details.key !== undefined) this.key = details.key;
     if (details.backend !== undefined) this.backend = details.backend;
+  }
+
+  get [BRAND](): true {
+    return true;
   }
 }
 

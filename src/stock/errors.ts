@@ -27,10 +27,10 @@ const BRAND = Symbol.for('holdfast.StockError');
 export class StockError extends Error {
   override readonly name = 'StockError';
   readonly code: StockErrorCode;
-  readonly product?: string;
+  // Declared only: what does not apply is not there, in the types as in what is printed.
+  declare readonly product?: string;
   /** With `STOCK_SOLD_OUT`: nothing is reserved and restocking is closed, so it stays so. */
-  readonly final?: boolean;
-  readonly [BRAND] = true;
+  declare readonly final?: boolean;
 
   constructor(
     code: StockErrorCode,
@@ -41,6 +41,10 @@ export class StockError extends Error {
     this.code = code;
     if (product !== undefined) this.product = product;
     if (final !== undefined) this.final = final;
+  }
+
+  get [BRAND](): true {
+    return true;
   }
 }
 

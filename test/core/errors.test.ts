@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { invalid, isLockError, LockError, shown } from '../../src/core/errors.ts';
@@ -17,11 +18,10 @@ describe('LockError', () => {
     });
   });
 
-  test('has no empty details', () => {
+  test('has no empty details, nor anything else to print beside those it has', () => {
     const error = new LockError('LOCK_CLOSED', 'closed');
-    expect('cause' in error).toBe(false);
-    expect(error.key).toBeUndefined();
-    expect(error.backend).toBeUndefined();
+    expect(['cause', 'key', 'backend'].filter((name) => name in error)).toEqual([]);
+    expect(inspect(error)).toMatch(/\{\n {2}code: 'LOCK_CLOSED'\n\}$/);
   });
 });
 
