@@ -224,7 +224,8 @@ export class Hold {
   }
 
   event(more: Partial<LockEvent> = {}): LockEvent {
-    const { key, take, of, label } = this.claim;
+    const { key, take, of } = this.claim;
+    const { label } = this.terms; // of the claim it may be that of whoever had it before
     const token = this.exclusive ? { token: this.token } : {};
     return { backend: this.#engine.backend.name, key, label, take, of, ...token, ...more };
   }

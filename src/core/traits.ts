@@ -30,6 +30,7 @@ export interface Standing {
   readonly ticket: bigint;
   readonly take: number;
   readonly of: number;
+  /** As it was when it joined the line: what has passed from hand to hand inside a process since then keeps it. */
   readonly label: string;
   /** ms since it joined the line; undefined where the engine does not keep it. */
   readonly since?: number;

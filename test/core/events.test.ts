@@ -22,6 +22,18 @@ test('a hold tells how it came, how it was kept and how it went, with its token 
   expect(Object.keys(Object.assign({}, ...events.events))).not.toContain('id');
 });
 
+test('what passes from hand to hand tells the label of whoever has it', async () => {
+  using events = heard('waiting', 'acquired', 'handedOver', 'released');
+  const locks = createLocks(memory());
+  const first = await locks.mutex('key').acquire({ label: 'first' });
+  const waiting = locks.mutex('key').acquire({ label: 'second' });
+  await first.release();
+  await (await waiting).release();
+  const told = (events.events as LockEvent[]).map(({ label }, i) => `${events.names[i]} ${label}`);
+  expect(told).toEqual(['acquired first', 'waiting second', 'released first', 'handedOver second', 'released second']);
+  await locks.close();
+});
+
 test('a loss is told once, with the error that the signal has', async () => {
   using events = heard('lost');
   const clock = manualClock(1);
