@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import type { Section } from '../../src/cli/demo/orders.ts';
 import { judge, percentile } from '../../src/cli/demo/verdict.ts';
+import { temporaryFolder } from '../kit/folder.ts';
 import { freePort } from '../kit/net.ts';
 import { startRedis } from '../kit/redis.ts';
 import { describeOn } from '../kit/suite.ts';
+import { Desk } from './shell.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/demo/main.ts', import.meta.url));
 /** Enough for others to be in between, few enough to be quick. */
@@ -52,6 +55,17 @@ describe('the demo', () => {
     expect(wrongs(output)[2], output).toBeGreaterThan(0);
     expect(output).toContain('WRONG');
     expect(code).toBe(1);
+  });
+
+  test('that is interrupted leaves no folder behind', async () => {
+    using folder = temporaryFolder();
+    using desk = new Desk({ TMPDIR: folder.path });
+    await using shell = desk.start('demo', '--orders', '10000');
+    await shell.prints('tap "grab"');
+    expect(readdirSync(folder.path)).toHaveLength(1);
+    shell.child.kill('SIGINT');
+    expect((await shell.end()).code).toBe(130);
+    expect(readdirSync(folder.path)).toEqual([]);
   });
 
   test.each([

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { connect } from '../../connect/index.ts';
 import { redacted, urlOfFile } from '../../connect/url.ts';
 import { isLockError } from '../../core/errors.ts';
+import { Interruption } from '../interruption.ts';
 import { type RoundResult, round, type Size } from './round.ts';
 
 const HELP = `Real processes, many drivers, few orders: everybody taps "grab" on each order at once. One may have it.
@@ -20,7 +21,7 @@ const HELP = `Real processes, many drivers, few orders: everybody taps "grab" on
 
 The exit code is 0 only if the round with holdfast gave every order to exactly one driver.`;
 
-/** @returns the exit code: 0 right, 1 wrong, 64 bad usage, 69 the engine could not be reached */
+/** @returns the exit code: 0 right, 1 wrong, 64 bad usage, 69 the engine could not be reached; 128 + n where signal n ends it */
 export async function demo(args: readonly string[]): Promise<number> {
   let size: Size;
   let url: string | undefined;
@@ -52,6 +53,12 @@ export async function demo(args: readonly string[]): Promise<number> {
   }
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
   const locks = url ?? urlOfFile(join(folder, 'locks.db'));
+  const tidy = (): void => rmSync(folder, { recursive: true, force: true });
+  using interruption = new Interruption();
+  interruption.signal.addEventListener('abort', () => {
+    tidy();
+    process.exit(interruption.exitCode); // its processes end when they see that it is gone
+  });
   try {
     await (await connect(locks)).close(); // a wrong address is told before any round, and once
     return await rounds(size, locks, folder);
@@ -60,7 +67,7 @@ export async function demo(args: readonly string[]): Promise<number> {
     if (isLockError(error, 'LOCK_INVALID')) return 64;
     return isLockError(error) || url ? 69 : 1;
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    tidy();
   }
 }
 
