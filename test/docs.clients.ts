@@ -1,5 +1,5 @@
 /** Each kind of client that a page says will do. Compiled as in a project that has the package; never run. */
-import type { Backend } from 'holdfast';
+import type { Backend, Duration, Locks } from 'holdfast';
 import { redisFence } from 'holdfast/fence';
 import { mongodb } from 'holdfast/mongodb';
 import { mysql, mysqlNamed } from 'holdfast/mysql';
@@ -35,3 +35,9 @@ export const taken: readonly Backend[] = [
 ];
 export const stores: unknown = [redisStock(ioredis), redisStock(nodeRedis)];
 export const fences: unknown = [redisFence(ioredis, 'r'), redisFence(nodeRedis, 'r')];
+
+/** What a function was not given it hands on as it is. */
+export const handedOn = (locks: Locks, signal?: AbortSignal, wait?: Duration, units?: number): readonly unknown[] => [
+  locks.mutex('k').run(() => {}, { signal, wait }),
+  locks.semaphore('s', { permits: 3 }).acquire({ signal, units }),
+];

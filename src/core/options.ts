@@ -5,30 +5,30 @@ import { invalid, shown } from './errors.ts';
 import { checkKey } from './key.ts';
 import type { Traits } from './traits.ts';
 
-/** How to take a lock. Given per call, per lock, or for all as `createLocks(backend, defaults)`; the nearest wins. */
+/** How to take a lock. Given per call, per lock, or for all as `createLocks(backend, defaults)`; the nearest wins. Undefined is not given. */
 export interface LockOptions {
   /** How long to wait for the lock; 0 is one attempt. Default: no limit. */
-  readonly wait?: Duration;
+  readonly wait?: Duration | undefined;
   /** Lease: how long the hold lives without a renewal. Default 30 s; bounds are the engine's. */
-  readonly ttl?: Duration;
+  readonly ttl?: Duration | undefined;
   /** Renew every third of `ttl` while it is held. Default true; false with `adaptive`. */
-  readonly renew?: boolean;
+  readonly renew?: boolean | undefined;
   /** Stop renewing after this long, so that work that hangs does not hold for ever. Default: no limit. */
-  readonly maxHold?: Duration;
+  readonly maxHold?: Duration | undefined;
   /** The key stays taken at least this long after the grant, even if released earlier. Default 0. */
-  readonly minHold?: Duration;
+  readonly minHold?: Duration | undefined;
   /** How long before the deadline the loss signal fires. Default a tenth of `ttl`; less than two thirds of it. */
-  readonly notice?: Duration;
+  readonly notice?: Duration | undefined;
   /** Without renewal: lengthen the next lease when the work of the last holders came close to theirs. */
-  readonly adaptive?: Adaptive;
+  readonly adaptive?: Adaptive | undefined;
   /** How to ask again where an engine wakes nobody. */
-  readonly spin?: Spin;
+  readonly spin?: Spin | undefined;
   /** Ends the wait. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** For people: who this is, in listings. Default `host:pid`. At most 128 characters. */
-  readonly label?: string;
+  readonly label?: string | undefined;
   /** How long an exclusive hold may pass from hand to hand inside this process. Default at most 64 times and 10 ms. */
-  readonly handOff?: false | HandOff;
+  readonly handOff?: false | HandOff | undefined;
 }
 
 export interface HandOff {

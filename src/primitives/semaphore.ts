@@ -12,7 +12,7 @@ export interface SemaphoreOptions extends LockOptions {
 
 export interface PermitOptions extends LockOptions {
   /** How many permits to take, all or none: 1 to `permits`. Default 1. */
-  readonly units?: number;
+  readonly units?: number | undefined;
 }
 
 /** So many permits, each held with a lease. Never re-enters. */
