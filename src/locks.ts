@@ -5,7 +5,7 @@ import { invalid, LockError, shown } from './core/errors.ts';
 import { emit } from './core/events.ts';
 import { checkKey } from './core/key.ts';
 import type { AnyLease } from './core/lease.ts';
-import { checkBackend, checkNames, type LockOptions } from './core/options.ts';
+import { checkBackend, checkNames, LOCK_OPTIONS, type LockOptions } from './core/options.ts';
 import { Space } from './core/space.ts';
 import { type Lock, LockObject } from './primitives/lock.ts';
 import { type MultiLock, multiLock } from './primitives/multi-lock.ts';
@@ -26,6 +26,7 @@ export interface ForceOptions {
   readonly ticket?: bigint;
 }
 
+const DEFAULTS: ReadonlySet<string> = new Set([...LOCK_OPTIONS, 'clock']);
 const FORCE_OPTIONS = new Set(['reason', 'ticket'] satisfies readonly (keyof ForceOptions)[]);
 
 /**
@@ -34,6 +35,7 @@ const FORCE_OPTIONS = new Set(['reason', 'ticket'] satisfies readonly (keyof For
  * @throws LockError `LOCK_INVALID`
  */
 export function createLocks(backend: Backend, defaults: LocksDefaults = {}): Locks {
+  checkNames(defaults, DEFAULTS, 'the defaults of createLocks()');
   return new Locks(checkBackend(backend, 'createLocks()'), defaults);
 }
 

@@ -13,6 +13,7 @@ import { redis } from '../../src/backends/redis/index.ts';
 import { redlock } from '../../src/backends/redlock/index.ts';
 import { zookeeper } from '../../src/backends/zookeeper/index.ts';
 import { isLockError } from '../../src/core/errors.ts';
+import { createLocks } from '../../src/index.ts';
 
 // None of them is ever used: what is wrong has to be seen before.
 const clients = Array.from({ length: 3 }, () => new Redis({ lazyConnect: true }));
@@ -71,4 +72,12 @@ test.each([
   ['zookeeper', () => zookeeper(...NOTHING)],
 ])('%s without options says which there are', (name, make) => {
   expect(refusal(make)).toMatch(new RegExp(`options of ${name}\\(\\) are missing; there are .*clock`));
+});
+
+test.each([
+  ['null', null],
+  ['a number', 30_000],
+  ['misspelt', { tll: 30_000 }],
+])('defaults of all locks that are %s are refused when they are given', (_, defaults) => {
+  expect(refusal(() => createLocks(memory(), defaults as never))).toContain('the defaults of createLocks()');
 });
