@@ -27,6 +27,11 @@ export function checkCount(value: unknown, what: string, min: number, max: numbe
   throw invalid(`${what} is ${shown(value)}; it must be a whole number from ${min} to ${max}`);
 }
 
+export function checkShare(value: unknown, what: string): void {
+  if (typeof value === 'number' && value >= 0 && value <= 1) return;
+  throw invalid(`${what} is ${shown(value)}; it must be a share from 0 to 1`);
+}
+
 export function checkDuration(value: Duration, what: string): number {
   try {
     return Math.ceil(milliseconds(value, what, { min: 1, max: LONGEST }));

@@ -2,7 +2,7 @@ import type { Duration } from '../core/duration.ts';
 import type { Locks } from '../locks.ts';
 import { bounded } from './bounded.ts';
 import { StockError } from './errors.ts';
-import { checkCount, checkDuration, checkName, checkOptions, MAX_SEGMENTS, MAX_UNITS } from './input.ts';
+import { checkCount, checkDuration, checkName, checkOptions, checkShare, MAX_SEGMENTS, MAX_UNITS } from './input.ts';
 import { LayoutOf } from './layout.ts';
 import { Cells } from './look.ts';
 import { Product } from './product.ts';
@@ -56,7 +56,7 @@ export function createStock(given: StockStore, options: StockOptions = {}): Stoc
       const size = checkCount(options.segments ?? 8, 'segments', 1, MAX_SEGMENTS);
       const limit = options.limit === undefined ? 0 : checkCount(options.limit, 'limit', 1, MAX_UNITS);
       const { reserve: share = 0.2 } = options;
-      if (!(share >= 0 && share <= 1)) throw new StockError('STOCK_INVALID', 'reserve must be a share from 0 to 1');
+      checkShare(share, 'reserve');
       const { reserve, segments } = spread(units, size, share);
       const put = Object.fromEntries([reserve, ...segments].map((n, i) => [i - 1, n]));
       const made = await store.relayout(product, 0, {

@@ -296,6 +296,11 @@ for (const { name, part, open } of SUBJECTS) {
       await right(product);
     });
 
+    test.each([1.1, Number.NaN, '0.5', null])('a share to keep back that is %j is refused', async (reserve) => {
+      const options = { units: 1, reserve } as { units: number };
+      await expect(stock.create(fresh(), options)).rejects.toThrow(refused('STOCK_INVALID'));
+    });
+
     test.each([
       [{ units: 0 }],
       [{ units: 1.5 }],
