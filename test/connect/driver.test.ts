@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -15,10 +16,18 @@ registerHooks({
   },
 });`;
 
+const PACKAGE = new URL('../../package.json', import.meta.url);
 const CONNECT_MODULE = fileURLToPath(new URL('../../src/connect/index.ts', import.meta.url));
 const CONNECT = `const { connect } = await import(${JSON.stringify(CONNECT_MODULE)});
 const error = await connect(process.argv[1]).then(() => undefined, (thrown) => thrown);
 console.log(JSON.stringify({ code: error?.code, message: error?.message }));`;
+
+test('each driver is declared: in a workspace of Yarn, a package finds nothing else; none is asked for, of whatever version', () => {
+  const { peerDependencies, peerDependenciesMeta } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
+  const drivers = [...new Set(ADDRESSES.flatMap(({ driver }) => driver ?? []))];
+  expect(peerDependencies).toEqual(Object.fromEntries(drivers.map((name) => [name, '*'])));
+  expect(peerDependenciesMeta).toEqual(Object.fromEntries(drivers.map((name) => [name, { optional: true }])));
+});
 
 describe('where a driver is not installed', () => {
   test.each(ADDRESSES.filter(({ driver }) => driver !== undefined))('$name says which package to install', async ({
