@@ -27,7 +27,7 @@ export interface House {
   readonly guard: number | undefined;
   /** Which node is which run of which server. */
   readonly runs: Map<string, Node>;
-  /** Two nodes have turned out to be one server. */
+  /** Two nodes have turned out to be one server, or one numbers its grants itself. */
   misuse?: LockError;
 }
 
@@ -82,6 +82,11 @@ export class Node {
     if (this.#house.misuse) throw this.#house.misuse;
     const answer = await this.#ask(this.backend.attempt(claim), claim.within, (attempt) => {
       if (attempt.granted) late(attempt);
+    }).catch((error) => {
+      // Its vote would never count, and nobody would see it until another node is lost.
+      if (isLockError(error, 'LOCK_UNSUPPORTED'))
+        this.#house.misuse = invalid(`${this.title} cannot be one of a quorum: ${error.message}`);
+      throw error;
     });
     if (answer.granted) {
       const known = this.#identify();

@@ -1,8 +1,12 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { etcd } from '../../../src/backends/etcd/index.ts';
 import { file } from '../../../src/backends/file/index.ts';
+import { memory } from '../../../src/backends/memory.ts';
 import { postgres } from '../../../src/backends/postgres/index.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
+import { createLocks } from '../../../src/index.ts';
+import { startEtcd } from '../../kit/etcd.ts';
 import { temporaryFolder } from '../../kit/folder.ts';
 import { startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
@@ -41,5 +45,16 @@ describeOn(['redis', 'postgres', 'file'], 'engines that are not alike', () => {
     open: () => open('one'),
     apart: () => open('apart'),
     timing: { ttl: 1_000, tolerance: 500 },
+  });
+});
+
+describeOn('etcd', 'an engine that numbers its grants itself', () => {
+  test('is no node of a quorum: that is refused as soon as it is asked for a number, though the others are a majority', async () => {
+    await using server = await startEtcd();
+    await using locks = createLocks(quorum([etcd({ endpoints: new URL(server.url).host }), memory(), memory()]));
+    const cycle = async () => (await locks.mutex('a').acquire({ wait: '2s' })).release();
+    await cycle(); // asks for no number yet
+    await cycle().catch(() => {}); // the others may be quicker
+    await expect(cycle()).rejects.toMatchObject({ code: 'LOCK_INVALID', message: expect.stringContaining('(etcd)') });
   });
 });
