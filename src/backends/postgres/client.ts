@@ -17,6 +17,7 @@ export interface PgClient {
   query(query: PgQuery): Promise<{ rows: Row[] }>;
   on(event: string, listener: (argument: never) => void): unknown;
   end(): Promise<void>;
+  ref?(): void;
   unref?(): void;
   /** Of the server's process, as told when the connection was made. */
   readonly processID?: number | null;

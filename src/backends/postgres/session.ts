@@ -55,7 +55,6 @@ export class Session {
         session.ended.addEventListener('abort', () => reject(new Error('the connection was ended as it was made')));
       });
       await Promise.race([client.connect(), cut]);
-      client.unref?.();
       await session.query(CONFIGURE, [JSON.stringify(SETTINGS), session.own]);
       await session.query(CONFIGURE, [JSON.stringify(CHECKS), session.own]).catch(() => {});
     } catch (error) {
@@ -95,15 +94,18 @@ export class Session {
     }
   }
 
-  /** A statement that takes as long as it takes. One after the other: queueing inside pg is on its way out. */
+  /**
+   * A statement that takes as long as it takes. One after the other: queueing inside pg is on its way out. Only while there is one
+   * does the session keep the process alive: a script that has nothing else would end in the middle of its `await`.
+   */
   async wait(text: string, values: unknown[]): Promise<Row[]> {
-    this.#working++;
+    if (this.#working++ === 0) this.#client.ref?.();
     const answer = this.#last.then(() => this.#client.query({ text, values }));
     this.#last = answer.catch(() => {});
     try {
       return (await answer).rows;
     } finally {
-      this.#working--;
+      if (--this.#working === 0) this.#client.unref?.();
     }
   }
 
