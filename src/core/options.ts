@@ -125,7 +125,7 @@ export function resolve(traits: Traits, ...layers: readonly (LockOptions | undef
     renew: renews(given),
     maxHold: given.maxHold === undefined ? Infinity : milliseconds(given.maxHold, 'maxHold', { min: 1, max: LONGEST }),
     minHold,
-    notice: milliseconds(given.notice ?? ttl / 10, 'notice', { min: 0, max: Math.floor((ttl * 2) / 3) }),
+    notice: milliseconds(given.notice ?? Math.floor(ttl / 10), 'notice', { min: 0, max: Math.floor((ttl * 2) / 3) }),
     adaptive: adaptive(given.adaptive, ttl, traits),
     spin: spin(given.spin),
     signal: abortSignal(given.signal),

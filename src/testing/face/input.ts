@@ -77,10 +77,12 @@ export const input: readonly Law[] = [
     check: (scene) => refusesAll(scene, WRONG_PERMITS),
   },
   {
-    name: 'a ttl outside the bounds of the engine is LOCK_INVALID',
+    name: 'a ttl outside the bounds of the engine is LOCK_INVALID, and the bounds themselves are not',
     async check(scene) {
       const { min, max } = scene.clients[0].traits.ttl;
-      const mutex = (await scene.locks()).mutex(scene.key);
+      const locks = await scene.locks();
+      const mutex = locks.mutex(scene.key);
+      for (const ttl of [min, max]) locks.mutex(scene.key, { ttl }); // throws nothing
       await fails(() => mutex.acquire({ ttl: min / 2 }), 'LOCK_INVALID', `a ttl of half of ${min} ms`);
       await fails(() => mutex.acquire({ ttl: max * 2 }), 'LOCK_INVALID', `a ttl of twice ${max} ms`);
       await scene.isFree();
