@@ -101,7 +101,8 @@ export class Place {
       }
       return undefined;
     } catch (error) {
-      throw isLockError(error) ? error : this.#engine.unavailable(this.claim.key, error);
+      if (isLockError(error)) throw error;
+      throw this.#engine.unavailable(this.claim.key, error, 'What it may have done is being undone; try again');
     } finally {
       this.#listener.disarm();
       if (!kept && this.#sent !== undefined) this.#engine.withdraw(this.claim);

@@ -57,7 +57,8 @@ export class Engine {
 
   /** @throws LockError `LOCK_UNAVAILABLE` */
   evict(key: string, ticket: bigint): Promise<boolean> {
-    return this.#asked(key, () => this.backend.evict!(key, ticket));
+    const unknown = 'Nobody knows whether a holder was evicted: look, and try again';
+    return this.#asked(key, () => this.backend.evict!(key, ticket), unknown);
   }
 
   /** @throws LockError `LOCK_UNAVAILABLE` */
@@ -65,7 +66,7 @@ export class Engine {
     const standings = this.backend.inspect!(prefix)[Symbol.asyncIterator]();
     try {
       for (;;) {
-        const { done, value } = await this.#asked(prefix, () => standings.next());
+        const { done, value } = await this.#asked(prefix, () => standings.next(), 'Try again');
         if (done) return;
         yield value;
       }
@@ -93,11 +94,11 @@ export class Engine {
     }
   }
 
-  async #asked<T>(key: string, call: () => Promise<T>): Promise<T> {
+  async #asked<T>(key: string, call: () => Promise<T>, advice: string): Promise<T> {
     try {
       return await this.bounded(call, PATIENCE, () => `look at ${quoted(key)}`);
     } catch (error) {
-      throw isLockError(error) ? error : this.unavailable(key, error);
+      throw isLockError(error) ? error : this.unavailable(key, error, advice);
     }
   }
 
@@ -170,12 +171,11 @@ export class Engine {
     return this.#patience.bound(heard(call), within, () => new Error(`${what()}: no answer within ${within} ms`));
   }
 
-  unavailable(key: string, cause: unknown): LockError {
-    return new LockError(
-      'LOCK_UNAVAILABLE',
-      `${this.backend.name} could not be asked for ${quoted(key)}: ${reasonOf(cause)}. What it may have done is being undone; try again`,
-      { key, backend: this.backend.name, cause },
-    );
+  /** @param advice what became of it, and what to do */
+  unavailable(key: string, cause: unknown, advice: string): LockError {
+    const { name: backend } = this.backend;
+    const message = `${backend} could not be asked for ${quoted(key)}: ${reasonOf(cause)}. ${advice}`;
+    return new LockError('LOCK_UNAVAILABLE', message, { key, backend, cause });
   }
 }
 

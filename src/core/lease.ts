@@ -107,7 +107,7 @@ export class HeldLease implements AnyLease {
     hold.claim = { ...hold.claim, ttl: Math.max(ms, hold.claim.ttl) }; // and no renewal from now on is shorter
     const unknown = (why: unknown): LockError => {
       hold.doubt(hold.claim.ttl);
-      return this.#engine.unavailable(this.key, why);
+      return this.#engine.unavailable(this.key, why, 'The old deadline stands; try again before it');
     };
     const [answer] = await this.#engine.renew([hold.claim], PATIENCE).catch((error) => {
       throw unknown(error);
