@@ -3,7 +3,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { rows } from '../../bench/rows/index.ts';
+import { memory } from '../../src/backends/memory.ts';
 import { COMMANDS } from '../../src/cli/commands/index.ts';
+import { LOCK_OPTIONS } from '../../src/core/options.ts';
+import { createLocks } from '../../src/index.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const pages = ['*.md', 'docs/**/*.md', 'test/**/*.md'].flatMap((glob) => globSync(glob, { cwd: root })).sort();
@@ -117,5 +120,32 @@ test('each error code has a row on the page of errors', () => {
     const codes = readFileSync(join(root, source), 'utf8').matchAll(/^ {2}\| '(\w+)'/gm);
     const missing = [...codes].map(([, code]) => code).filter((code) => !page.includes(`| \`${code}\` |`));
     expect(missing, source).toEqual([]);
+  }
+});
+
+test('each option of a lock, and each member of `Locks` and of a lease, has a row in the reference', async () => {
+  await using locks = createLocks(memory());
+  await using lease = await locks.mutex('key').acquire();
+  const members = [locks, lease].flatMap((one) => Object.getOwnPropertyNames(Object.getPrototypeOf(one)));
+  const named = prose('docs/reference.md')
+    .match(/^\|.*?\|/gm)!
+    .join('');
+  const wanted = [...LOCK_OPTIONS, ...members].filter((name) => !['constructor', 'hold', 'undo'].includes(name));
+  expect(wanted.filter((name) => !new RegExp(`\`${name}[\`(]`).test(named))).toEqual([]);
+});
+
+test('each code that `check()` may give is on the page of its engine', () => {
+  for (const folder of globSync('src/backends/*/', { cwd: root })) {
+    const engine = folder.split('/')[2]!;
+    const sources = globSync(`${folder}/**/*.ts`, { cwd: root }).map((file) => readFileSync(join(root, file), 'utf8'));
+    // The severity stands before it: `severity: 'info', code: 'isolation'`, or `add('info', 'isolation', …`.
+    const after = sources.join('').matchAll(/'(?:info|warning|danger)',\s+(?:code: )?((?:[^,'\n]*'[a-z-]+')+)/g);
+    const codes = [...after].flatMap(([, code]) => [...code!.matchAll(/'([a-z-]+)'/g)].map(([, name]) => name!));
+    const page = prose(`docs/backends/${engine === 'quorum' ? 'redlock' : engine}.md`);
+    expect(codes.length > 0 || engine === 'redlock', engine).toBe(true);
+    expect(
+      codes.filter((code) => !page.includes(`\`${code}\``)),
+      engine,
+    ).toEqual([]);
   }
 });
