@@ -15,7 +15,7 @@ export type LockErrorCode =
   | 'LOCK_FENCED'
   /** The engine could not be asked; whatever it may have done is cleaned up. */
   | 'LOCK_UNAVAILABLE'
-  /** This engine cannot do that. */
+  /** This engine cannot do that, or its driver is not installed. */
   | 'LOCK_UNSUPPORTED'
   /** A bad key, duration, number or option. */
   | 'LOCK_INVALID';

@@ -24,7 +24,10 @@ export interface AnyLease extends AsyncDisposable {
    * @throws LockError `LOCK_LOST`, `LOCK_NOT_HELD`; `LOCK_UNAVAILABLE` when nobody knows (the old deadline stands)
    */
   extend(ttl: Duration): Promise<void>;
-  /** Whether this call freed it: false, not an error, after a loss, a second time, or while an outer frame still holds. */
+  /**
+   * Whether this call freed it: false, not an error, after a loss, a second time, or while an outer frame still holds; and when
+   * the engine gave no answer, within 5 s: then it goes on in the background. Never throws.
+   */
   release(): Promise<boolean>;
   /** Releases; never throws. */
   [Symbol.asyncDispose](): Promise<void>;

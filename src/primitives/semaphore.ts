@@ -27,7 +27,7 @@ export function semaphore(
 ): Semaphore {
   const { name: backend, traits } = space.engine.backend;
   if (traits.seats !== 'counted') {
-    const why = `${backend} cannot count permits; use mutex(), or an engine whose page says "counted"`;
+    const why = `${backend} cannot count permits; use mutex(), or an engine that has permits, such as Redis, SQL tables, etcd or a file`;
     throw new LockError('LOCK_UNSUPPORTED', why, { key, backend });
   }
   const { permits, ...options } = given ?? {};

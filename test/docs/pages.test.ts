@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { rows } from '../../bench/rows/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { COMMANDS } from '../../src/cli/commands/index.ts';
+import type { EngineUrl } from '../../src/connect/engine.ts';
 import { LOCK_OPTIONS } from '../../src/core/options.ts';
 import { createLocks } from '../../src/index.ts';
 
@@ -146,6 +147,18 @@ test('each code that `check()` may give is on the page of its engine', () => {
     expect(
       codes.filter((code) => !page.includes(`\`${code}\``)),
       engine,
+    ).toEqual([]);
+  }
+});
+
+test('each parameter that an address may have is on the page of the command line', async () => {
+  const page = prose('docs/cli.md');
+  for (const file of globSync('src/connect/engines/*.ts', { cwd: root })) {
+    const exported: Record<string, Partial<EngineUrl>> = await import(join(root, file));
+    const names = Object.values(exported).flatMap(({ params }) => (Array.isArray(params) ? params : []));
+    expect(
+      names.filter((name) => !new RegExp(`\`(\\?${name}=|${name}\`)`).test(page)),
+      file,
     ).toEqual([]);
   }
 });
