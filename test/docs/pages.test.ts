@@ -8,6 +8,7 @@ import { COMMANDS } from '../../src/cli/commands/index.ts';
 import type { EngineUrl } from '../../src/connect/engine.ts';
 import { LOCK_OPTIONS } from '../../src/core/options.ts';
 import { createLocks } from '../../src/index.ts';
+import { createStock, memoryStock } from '../../src/stock/index.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const pages = ['*.md', 'docs/**/*.md', 'test/**/*.md'].flatMap((glob) => globSync(glob, { cwd: root })).sort();
@@ -161,4 +162,12 @@ test('each parameter that an address may have is on the page of the command line
       file,
     ).toEqual([]);
   }
+});
+
+test('each member of a product is on the page about selling', async () => {
+  const product = await createStock(memoryStock()).create('phone', { units: 1 });
+  const page = prose('docs/guides/selling-without-overselling.md');
+  const members = Object.getOwnPropertyNames(Object.getPrototypeOf(product));
+  const wanted = members.filter((name) => !['constructor', 'opened'].includes(name));
+  expect(wanted.filter((name) => !page.includes(`\`${name}(`))).toEqual([]);
 });
