@@ -1,5 +1,6 @@
 import { invalid } from '../core/errors.ts';
 import { checkKey } from '../core/key.ts';
+import { checkNames } from '../core/options.ts';
 import { type DialectName, dialectOf } from '../transaction/dialect.ts';
 import { changedBy, made, type Query, rowsOf, Text } from '../transaction/query.ts';
 import { checkToken, type Fence, fenced } from './fence.ts';
@@ -22,6 +23,8 @@ export interface SqlFence extends Fence {
   setup(): Promise<void>;
 }
 
+const KNOWN = new Set(['dialect', 'table'] satisfies (keyof SqlFenceOptions)[]);
+
 const TABLES: Readonly<Record<DialectName, string>> = {
   postgres: 'resource text PRIMARY KEY, newest numeric(20) NOT NULL',
   mysql: 'resource varbinary(512) PRIMARY KEY, newest bigint unsigned NOT NULL',
@@ -33,6 +36,7 @@ const TABLES: Readonly<Record<DialectName, string>> = {
  * @throws LockError `LOCK_INVALID`
  */
 export function sqlFence(query: Query, resource: string, options: SqlFenceOptions = {}): SqlFence {
+  checkNames(options, KNOWN, 'options of sqlFence()'); // marks in another table than the others' let the stale in
   const { dialect: name = 'postgres', table = 'holdfast_fences' } = options;
   const dialect = dialectOf(name);
   const quoted = new Text(dialect).name(table);
@@ -75,18 +79,18 @@ export interface FenceFragments {
   readonly params: readonly string[];
 }
 
+const OF_COLUMN = new Set(['column', 'dialect', 'first']);
+
 /**
- * @param first number of the first free placeholder, from 1
+ * @param options `column`: default `fence`; `dialect`: default `postgres`; `first`: number of the first free placeholder, from 1
  * @throws LockError `LOCK_INVALID`
  */
 export function fenceColumn(
   token: bigint,
-  {
-    column = 'fence',
-    dialect = 'postgres',
-    first = 1,
-  }: { column?: string; dialect?: DialectName; first?: number } = {},
+  options: { column?: string; dialect?: DialectName; first?: number } = {},
 ): FenceFragments {
+  checkNames(options, OF_COLUMN, 'options of fenceColumn()');
+  const { column = 'fence', dialect = 'postgres', first = 1 } = options;
   const { mark } = dialectOf(dialect);
   const name = new Text(dialectOf(dialect)).name(column);
   const value = String(checkToken(token));

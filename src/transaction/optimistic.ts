@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../core/clock.ts';
 import { milliseconds } from '../core/duration.ts';
 import { invalid, isLockError, LockError, shown } from '../core/errors.ts';
+import { checkGiven, checkNames } from '../core/options.ts';
 import { type DialectName, dialectOf } from './dialect.ts';
 import { changedBy, mapped, type Query, type Row, Text } from './query.ts';
 
@@ -20,6 +21,8 @@ export interface ChangeOptions<V extends number | bigint> {
   readonly set: Row;
 }
 
+const CHANGE = new Set(['dialect', 'table', 'where', 'version', 'column', 'set'] satisfies (keyof ChangeOptions<1>)[]);
+
 /**
  * Changes a row if it still has the version that was read, and counts the version up, in one statement.
  * @returns the new version, or `STALE` when the row is gone or has another one: nothing was changed then
@@ -29,6 +32,7 @@ export async function changeRow<V extends number | bigint>(
   query: Query,
   options: ChangeOptions<V>,
 ): Promise<V | typeof STALE> {
+  checkGiven(options, CHANGE, 'the options of changeRow');
   const { dialect: backend, table, where, version, column = 'version', set } = options;
   const dialect = dialectOf(backend);
   if (Object.hasOwn(set, column)) throw invalid(`set has ${shown(column)}: the version is counted up by itself`);
@@ -66,6 +70,8 @@ export interface RetryOptions {
   readonly clock?: Clock;
 }
 
+const RETRY = new Set(['attempts', 'pause', 'signal', 'clock'] satisfies (keyof RetryOptions)[]);
+
 /**
  * Runs `fn` again while it is stale: while it returns `STALE`, or its transaction was called off because others came first
  * (a deadlock, a serialization failure). `fn` begins, and ends, a transaction of its own each time, and reads anew in it.
@@ -73,8 +79,11 @@ export interface RetryOptions {
  */
 export async function retryStale<T>(
   fn: (attempt: number) => Promise<T | typeof STALE>,
-  { attempts = 5, pause = 20, signal, clock = systemClock }: RetryOptions = {},
+  options: RetryOptions = {},
 ): Promise<T> {
+  if (typeof fn !== 'function') throw invalid(`retryStale() needs a function, not ${shown(fn)}`);
+  checkNames(options, RETRY, 'the options of retryStale');
+  const { attempts = 5, pause = 20, signal, clock = systemClock } = options;
   if (!Number.isInteger(attempts) || attempts < 1 || attempts > 100) {
     throw invalid(`attempts is ${shown(attempts)}; it must be a whole number from 1 to 100`);
   }

@@ -1,5 +1,6 @@
 import { type Duration, milliseconds } from '../core/duration.ts';
 import { invalid, shown } from '../core/errors.ts';
+import { checkGiven } from '../core/options.ts';
 import { type Dialect, type DialectName, dialectOf } from './dialect.ts';
 import { mapped, type Query, type Row, rowsOf, Text } from './query.ts';
 
@@ -29,6 +30,10 @@ export interface LockFreeOptions extends Rows {
   readonly limit?: number;
 }
 
+const ROWS = ['dialect', 'table', 'columns', 'where'] as const;
+const ROW = new Set([...ROWS, 'wait'] satisfies (keyof LockRowOptions)[]);
+const FREE = new Set([...ROWS, 'orderBy', 'limit'] satisfies (keyof LockFreeOptions)[]);
+
 /**
  * Locks a row until the caller's transaction ends (`SELECT … FOR UPDATE`). There is no lease and no token: the database
  * itself keeps others out, and a connection that ends frees the row.
@@ -37,6 +42,7 @@ export interface LockFreeOptions extends Rows {
  * nothing but a rollback; on MySQL and MariaDB so it is after `LOCK_DEADLOCK`.
  */
 export async function lockRow(query: Query, options: LockRowOptions): Promise<Row | undefined> {
+  checkGiven(options, ROW, 'the options of lockRow'); // a misspelt wait would wait without a limit
   const { dialect: backend, where, wait } = options;
   const dialect = dialectOf(backend);
   if (Object.keys(where).length === 0) throw invalid('where names no column: it would lock the whole table');
@@ -63,6 +69,7 @@ export async function lockRow(query: Query, options: LockRowOptions): Promise<Ro
  * @throws LockError `LOCK_DEADLOCK`, `LOCK_INVALID`
  */
 export async function lockFree(query: Query, options: LockFreeOptions): Promise<Row[]> {
+  checkGiven(options, FREE, 'the options of lockFree');
   const { dialect: backend, where = {}, orderBy = [], limit = 1 } = options;
   const dialect = dialectOf(backend);
   if (!Number.isInteger(limit) || limit < 1 || limit > 10_000) {
