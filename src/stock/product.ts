@@ -183,7 +183,7 @@ export class Product {
    * less than a minute.
    * @throws what keeps it from asking the engine, where that does not pass
    */
-  rebalance(options: Rebalancing = {}): Promise<void> {
+  async rebalance(options: Rebalancing = {}): Promise<void> {
     const lock = this.#needLocks('rebalance').mutex(`stock:${this.#encoded}:rebalancer`);
     return rebalance({ lock, cells: this.#cells, layout: this.#layout, resize: (n) => this.resize(n) }, options);
   }

@@ -75,7 +75,7 @@ export function createStock(given: StockStore, options: StockOptions = {}): Stoc
       }
       return new Product(store, name, locks).opened();
     },
-    open: (name) => new Product(store, name, locks).opened(),
+    open: async (name) => new Product(store, name, locks).opened(),
     async remove(name) {
       const product = checkName(name, 'product');
       const { cells } = await new LayoutOf(store, product, new Cells(store, product)).read();

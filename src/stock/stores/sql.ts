@@ -1,6 +1,7 @@
 import { type DialectName, dialectOf } from '../../transaction/dialect.ts';
 import { retryStale } from '../../transaction/optimistic.ts';
 import { made, type Query, rowsOf, Text } from '../../transaction/query.ts';
+import { checkOptions } from '../input.ts';
 import type { StockStore } from '../store.ts';
 import { type Conversation, DIALECTS, Statements } from './statements.ts';
 
@@ -28,9 +29,11 @@ const PAUSE = 5;
 
 /**
  * In PostgreSQL, MySQL 8 or MariaDB: each step is one transaction that locks its segment's row.
- * @throws LockError `LOCK_INVALID`
+ * @throws LockError `LOCK_INVALID`, StockError `STOCK_INVALID`
  */
-export function sqlStock({ dialect, transaction, tables = 'holdfast_stock' }: SqlStockOptions): SqlStock {
+export function sqlStock(options: SqlStockOptions): SqlStock {
+  checkOptions(options, ['dialect', 'transaction', 'tables'], 'sqlStock');
+  const { dialect, transaction, tables = 'holdfast_stock' } = options;
   new Text(dialectOf(dialect)).name(`${tables}_requests`); // the longest of the names
   const statements = new Statements(DIALECTS[dialect], tables);
 

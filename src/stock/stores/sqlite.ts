@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { checkOptions } from '../input.ts';
 import type { StockStore } from '../store.ts';
 import { type Conversation, DIALECTS, type Row, Statements } from './statements.ts';
 
@@ -10,9 +11,10 @@ export interface SqliteStock extends StockStore, Disposable {
 const PATIENCE = 10_000;
 
 /** In a file (SQLite, nothing to install): any number of processes on one machine. `:memory:` keeps it in this process. */
-export function sqliteStock({ path }: { readonly path: string }): SqliteStock {
+export function sqliteStock(options: { readonly path: string }): SqliteStock {
+  checkOptions(options, ['path'], 'sqliteStock');
   // Not imported above: Node 22 warns of it at once, which is of no use to whoever sells on Redis.
-  const database = new (process.getBuiltinModule('node:sqlite').DatabaseSync)(path);
+  const database = new (process.getBuiltinModule('node:sqlite').DatabaseSync)(options.path);
   const statements = new Statements(DIALECTS.sqlite, 'holdfast_stock');
   database.exec(`PRAGMA busy_timeout = ${PATIENCE}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`);
   for (const sql of statements.setup()) database.exec(sql.replace('CREATE INDEX', 'CREATE INDEX IF NOT EXISTS'));
