@@ -7,6 +7,9 @@ import { ServerTime } from './server-time.ts';
 /** Times a statement is sent again after a conflict: the loser of one has seen another succeed, so few suffice. */
 const RESENDS = 10;
 
+/** Who uses a pool: one listener serves all, since Node takes more than ten for a leak. */
+const users = new WeakMap<PgPool, Set<Server>>();
+
 /** Statements on the pool: prepared, sent again after a conflict, refusals told from trouble. */
 export class Server {
   readonly time: ServerTime;
@@ -23,7 +26,9 @@ export class Server {
     this.#backend = backend;
     this.#patience = patienceOf(pool);
     this.time = new ServerTime(clock);
-    pool.on('error', ignore);
+    const others = users.get(pool) ?? new Set();
+    if (others.size === 0) pool.on('error', ignore);
+    users.set(pool, others.add(this));
   }
 
   /** One statement, in a transaction of its own. */
@@ -51,7 +56,8 @@ export class Server {
   }
 
   close(): void {
-    this.#pool.off?.('error', ignore);
+    const others = users.get(this.#pool)!;
+    if (others.delete(this) && others.size === 0) this.#pool.off?.('error', ignore);
   }
 
   #query(text: string, values: unknown[]): PgQuery {
