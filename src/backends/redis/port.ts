@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import { LockError } from '../../core/errors.ts';
 import { type IoredisLike, overIoredis } from './ioredis.ts';
 import { type IoredisClusterLike, overIoredisCluster } from './ioredis-cluster.ts';
@@ -61,10 +62,22 @@ export type RedisClient =
 const KINDS: readonly { readonly can: readonly string[]; over(client: never): Port }[] = [
   { can: ['evalsha', 'eval', 'call', 'nodes'], over: overIoredisCluster },
   { can: ['evalsha', 'eval', 'call', 'duplicate'], over: overIoredis },
-  { can: ['sendCommand', 'nodeClient', 'duplicate', 'destroy'], over: overNodeRedisCluster },
-  { can: ['sendCommand', 'getMasterNode', 'duplicate'], over: overNodeRedisSentinel },
-  { can: ['evalSha', 'eval', 'sendCommand', 'duplicate', 'subscribe', 'destroy'], over: overNodeRedis },
+  { can: ['sendCommand', 'nodeClient', 'duplicate', 'destroy'], over: calmed(overNodeRedisCluster) },
+  { can: ['sendCommand', 'getMasterNode', 'duplicate'], over: calmed(overNodeRedisSentinel) },
+  { can: ['evalSha', 'eval', 'sendCommand', 'duplicate', 'subscribe', 'destroy'], over: calmed(overNodeRedis) },
 ];
+
+/**
+ * node-redis tells of a broken connection by `error`, which ends the process where nobody listens; ioredis only prints it. The
+ * calls that fail tell of it, too.
+ */
+function calmed<C extends object>(over: (client: C) => Port): (client: C) => Port {
+  return (client) => {
+    const emitter = client as Partial<EventEmitter>;
+    if (emitter.listenerCount?.('error') === 0) emitter.on?.('error', () => {});
+    return over(client);
+  };
+}
 
 /** @throws LockError `LOCK_INVALID` when it is none of them. */
 export function portOf(client: RedisClient): Port {
