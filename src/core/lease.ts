@@ -71,7 +71,9 @@ export class HeldLease implements AnyLease {
   }
 
   get held(): boolean {
-    return !this.#released && this.#hold.held;
+    if (this.#released) return false;
+    this.#engine.clock.resync(); // the machine may have slept since the last look
+    return this.#hold.held;
   }
 
   get remaining(): number {
@@ -79,7 +81,6 @@ export class HeldLease implements AnyLease {
   }
 
   assertHeld(): void {
-    this.#engine.clock.resync(); // the machine may have slept since the last look
     if (this.held) return;
     const { name: backend } = this.#engine.backend;
     const details = { key: this.key, backend };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Claim } from '../../src/core/backend.ts';
-import { createLocks } from '../../src/index.ts';
+import { createLocks, type Lease } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { heard } from './heard.ts';
@@ -49,6 +49,18 @@ test('a lease given back after its deadline was lost, and is told so once', asyn
   expect(await freed).toBe(false);
   expect(lease.signal.aborted).toBe(true);
   expect(events.names).toEqual(['lost']);
+});
+
+test.each<[string, (lease: Lease) => boolean]>([
+  ['held', (lease) => lease.held],
+  ['remaining', (lease) => lease.remaining > 0],
+])('after the machine has slept past the deadline, %s says that the lease is over', async (_, isHeld) => {
+  const { clock, locks } = scene();
+  const lease = await locks.mutex('key').acquire();
+  expect(isHeld(lease)).toBe(true);
+  clock.suspend(1_000); // no timer has run yet
+  expect(isHeld(lease)).toBe(false);
+  expect(() => lease.assertHeld()).toThrow(expect.objectContaining({ code: 'LOCK_LOST' }));
 });
 
 test('a renewal that was given up and overtakes an extension never ends the lease before its deadline', async () => {
