@@ -12,7 +12,8 @@ export interface Clock {
   now(): number;
   /**
    * As `now`, after looking at a second clock that also counts while the machine is suspended (the first one stands still
-   * then, on Linux). Dearer, so it is asked at renewals, and when a lease is asked whether it is held. What it finds is in `now` from then on.
+   * then, on Linux). Dearer, so it is asked at renewals, and when a lease is asked whether it is held. What it finds is in `now`
+   * from then on.
    */
   resync(): number;
   /** Calls `fn` once, about `ms` from now. A background timer does not keep the process alive; a waiter's does. */

@@ -80,14 +80,17 @@ export class Node {
    */
   async attempt(claim: Claim, late: (grant: Grant) => void): Promise<Attempt> {
     if (this.#house.misuse) throw this.#house.misuse;
-    const answer = await this.#ask(this.backend.attempt(claim), claim.within, (attempt) => {
-      if (attempt.granted) late(attempt);
-    }).catch((error) => {
+    let answer: Attempt;
+    try {
+      answer = await this.#ask(this.backend.attempt(claim), claim.within, (attempt) => {
+        if (attempt.granted) late(attempt);
+      });
+    } catch (error) {
       // Its vote would never count, and nobody would see it until another node is lost.
       if (isLockError(error, 'LOCK_UNSUPPORTED'))
         this.#house.misuse = invalid(`${this.title} cannot be one of a quorum: ${error.message}`);
       throw error;
-    });
+    }
     if (answer.granted) {
       const known = this.#identify();
       if (known) await known;
