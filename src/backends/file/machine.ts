@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** What the system says under this path; '' where it does not. */
-function said(path: string): string {
+export function said(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {

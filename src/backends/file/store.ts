@@ -7,13 +7,14 @@ import {
   openSync,
   realpathSync,
   rmSync,
+  type Stats,
   statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { answers } from './bells.ts';
 import { faultOf, isBusy, unavailable } from './faults.ts';
-import { networkOf } from './file-system.ts';
+import { isMounted, networkOf } from './file-system.ts';
 import { machineBoot, machineTime } from './machine.ts';
 import { notes, schema } from './sql.generated.ts';
 import { prepare, type Statements } from './statements.ts';
@@ -45,7 +46,7 @@ export class Store {
   readonly #given: string;
   readonly #db: DatabaseSync;
   #sql!: Statements;
-  readonly #inode: number;
+  readonly #file: Stats;
   readonly #boot = machineBoot();
   #lookAgain = 0;
 
@@ -74,7 +75,11 @@ export class Store {
     } catch (error) {
       throw unavailable(path, 'let this user create and write files there, or give another path', error);
     }
-    this.#inode = statSync(this.path).ino;
+    this.#file = statSync(this.path);
+    if (!this.#file.isFile()) throw unavailable(path, 'it is no file: give the path of one');
+    if (isMounted(this.path)) {
+      throw unavailable(path, 'it is mounted without what SQLite keeps beside it: mount its directory instead');
+    }
     // Its busy_timeout is 0. Waiting inside SQLite would stop the event loop for as long as another process is stopped.
     this.#db = new DatabaseSync(this.path);
     try {
@@ -127,7 +132,8 @@ export class Store {
     const now = machineTime();
     if (now < this.#lookAgain) return false;
     this.#lookAgain = now + LOOK;
-    return statSync(this.#given, { throwIfNoEntry: false })?.ino !== this.#inode;
+    const found = statSync(this.#given, { throwIfNoEntry: false });
+    return found?.ino !== this.#file.ino || found.dev !== this.#file.dev;
   }
 
   close(): void {

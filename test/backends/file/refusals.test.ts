@@ -74,10 +74,12 @@ describeOn('file', 'a locks file that cannot be used', () => {
     },
   );
 
-  test('a directory in its place, or no place for it: refused', async () => {
+  test('a directory or a device in its place, or no place for it: refused', async () => {
     await using at = new LocksFile();
     mkdirSync(at.path);
-    await expect(at.open().mutex('k').tryAcquire()).rejects.toMatchObject(refusal('cannot be used'));
+    for (const path of [at.path, '/dev/null']) {
+      await expect(at.open({ path }).mutex('k').tryAcquire()).rejects.toMatchObject(refusal('it is no file'));
+    }
     const nowhere = at.open({ path: '/proc/none/locks.db' });
     await expect(nowhere.mutex('k').tryAcquire()).rejects.toMatchObject(refusal('give another path'));
   });
@@ -96,6 +98,20 @@ describeOn('file', 'a locks file that cannot be used', () => {
       message: expect.stringContaining('let this user'),
     });
     expect(lease.held).toBe(true);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('mounted without what is beside it (as root): refused', async () => {
+    await using at = new LocksFile();
+    const lease = await at.open().mutex('k').acquire();
+    const path = join(at.folder, 'in the container');
+    writeFileSync(path, '');
+    execFileSync('mount', ['--bind', at.path, path]);
+    try {
+      await expect(at.open({ path }).mutex('k').tryAcquire()).rejects.toMatchObject(refusal('mount its directory'));
+      expect(lease.held).toBe(true);
+    } finally {
+      execFileSync('umount', [path]);
+    }
   });
 
   test.skipIf(process.getuid?.() !== 0)('a full disk (as root): refused, and nothing is lost', async () => {

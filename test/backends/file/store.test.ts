@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import fs, {
   chmodSync,
   existsSync,
@@ -16,7 +17,7 @@ import { expect, test } from 'vitest';
 import { file } from '../../../src/backends/file/index.ts';
 import { machineTime } from '../../../src/backends/file/machine.ts';
 import { Store } from '../../../src/backends/file/store.ts';
-import type { Locks } from '../../../src/index.ts';
+import { createLocks, type Locks } from '../../../src/index.ts';
 import { startWorker } from '../../kit/processes.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { until } from '../../kit/wait.ts';
@@ -171,6 +172,29 @@ describeOn('file', 'the locks file', () => {
     await token(other, 'another key');
     await until('the loss', () => lease.signal.aborted);
     expect(await token(other)).toBeGreaterThan(0n);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('a link that leads to another disk (as root), too', async () => {
+    await using at = new LocksFile('current', 'locks.db');
+    const current = dirname(at.path);
+    const disks = ['one', 'two'].map((name) => join(at.folder, name));
+    try {
+      for (const disk of disks) {
+        mkdirSync(disk);
+        execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', disk]);
+        await using locks = createLocks(file({ path: join(disk, 'locks.db') })); // of one number on both
+        await token(locks);
+      }
+      symlinkSync('one', current);
+      await using locks = createLocks(file({ path: at.path }));
+      const lease = await locks.mutex('k').acquire({ ttl: 600 });
+      rmSync(current);
+      symlinkSync('two', current);
+      await until('the loss', () => lease.signal.aborted);
+      expect(await token(locks)).toBeGreaterThan(0n);
+    } finally {
+      for (const disk of disks) execFileSync('umount', [disk]);
+    }
   });
 
   test('a relative path is of where it was given, wherever the process goes then', async () => {
