@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   openSync,
   realpathSync,
+  rmdirSync,
   rmSync,
   type Stats,
   statSync,
@@ -123,7 +124,7 @@ export class Store {
     if (ledger) return ledger as { last: number };
     throw unavailable(
       this.path,
-      'its format, or which start of the machine it goes by, was changed by another process; use the newest release everywhere',
+      'its format, or which start of the machine it goes by, was changed by another process; use the newest release everywhere, let all see one /proc/sys/kernel/random/boot_id, and start this process anew',
     );
   }
 
@@ -207,14 +208,15 @@ function create(path: string): string {
  */
 function make(path: string, directory: string): void {
   const workshop = mkdtempSync(join(directory, '.holdfast-'));
+  const made = join(workshop, 'empty');
   try {
-    const made = join(workshop, 'empty');
     closeSync(openSync(made, 'wx', 0o600));
     linkSync(made, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
-    rmSync(workshop, { recursive: true });
+    rmSync(made, { force: true }); // one by one: to list what is in there may take a descriptor that cannot be had
+    rmdirSync(workshop);
   }
 }
 

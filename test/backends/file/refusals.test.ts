@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { file } from '../../../src/backends/file/index.ts';
@@ -112,6 +112,18 @@ describeOn('file', 'a locks file that cannot be used', () => {
     } finally {
       execFileSync('umount', [path]);
     }
+  });
+
+  test.skipIf(process.platform !== 'linux')('made by who is out of descriptors: refused, without litter', async () => {
+    await using at = new LocksFile();
+    await using worker = await startWorker<FileCalls>(new URL('./worker.ts', import.meta.url));
+    await worker.call('open', at.path);
+    execFileSync('prlimit', ['--pid', String(worker.pid), '--nofile=8:8']);
+    await expect(worker.call('acquire', 'k')).rejects.toMatchObject({
+      code: 'LOCK_UNAVAILABLE',
+      message: expect.stringContaining('cannot be used'),
+    });
+    expect(readdirSync(at.folder)).toEqual([]);
   });
 
   test.skipIf(process.getuid?.() !== 0)('a full disk (as root): refused, and nothing is lost', async () => {
