@@ -55,9 +55,10 @@ async function open(url: string): Promise<Opened> {
   return engine.open(address);
 }
 
-/** One that is misspelt must not be ignored: it might have been the one that asks for TLS. */
+/** One that is misspelt, or stands behind another, must not be ignored: it might have been the one that asks for TLS. */
 function checkParams({ scheme, params }: Address, known: readonly string[]): void {
   for (const name of params.keys()) {
     if (!known.includes(name)) throw invalid(`${scheme}: has no ?${name}=; there are ${known.join(', ') || 'none'}`);
+    if (params.getAll(name).length > 1) throw invalid(`?${name}= is given more than once`);
   }
 }

@@ -146,6 +146,10 @@ test.each([
   ['another database than the path', 'redlock+redis://nobody:canary@h,i,j/4?db=5', /\?db= is for redis\+sentinel/],
   ['a database of a Cluster', 'redis+cluster://nobody:canary@h?db=5', /a Cluster has but 0/],
   ['a file without a path', 'file:', /needs a path/],
+  ['a file of another host', 'file://data/locks.db', /file:\/\/\/absolute/],
+  ['a path that means nothing', 'etcd://nobody:canary@h/app', /\?prefix=/],
+  ['a session of half a second', 'zookeeper://nobody:canary@h?sessionTimeout=500', /sessionTimeout .*1000/],
+  ['an option given twice', 'etcd://nobody:canary@h?tls=false&tls=true', /\?tls= is given more than once/],
   ['TLS that is asked for and refused', 'rediss://nobody:canary@h?tls=false', /TLS, and tls is false/],
   ['certificates without TLS', 'etcd://nobody:canary@h?tls=false&ca=/x', /cannot be read|need TLS/],
 ])('%s is refused, and its password not shown', async (_title, url, message) => {

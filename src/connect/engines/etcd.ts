@@ -1,3 +1,4 @@
+import { invalid } from '../../core/errors.ts';
 import { type EngineUrl, opened } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
 import { endpoints, picked } from '../url.ts';
@@ -8,8 +9,9 @@ export const etcdUrl: EngineUrl = {
   example: 'etcd://h1:2379,h2:2379,h3:2379',
   params: ['prefix', ...TLS_PARAMS],
   async open(address) {
+    const { user, password, path } = address;
+    if (path !== '') throw invalid('etcd: has no path; what keeps applications apart is ?prefix=');
     const { etcd } = await import('../../backends/etcd/index.ts');
-    const { user, password } = address;
     const backend = etcd({
       endpoints: endpoints(address, 2379),
       user,

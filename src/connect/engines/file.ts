@@ -8,7 +8,10 @@ export const fileUrl: EngineUrl = {
   example: 'file:./locks.db',
   params: ['durability', 'prefix'],
   async open(address) {
-    const { path, params } = address;
+    const { path, params, hosts } = address;
+    if (hosts.some(({ host }) => host !== 'localhost')) {
+      throw invalid('file:// names a host before the path; write file:///absolute/path or file:relative/path');
+    }
     if (path === '') throw invalid('file: needs a path, as in file:./locks.db');
     const { file } = await import('../../backends/file/index.ts');
     const durability = (params.get('durability') ?? undefined) as Durability | undefined;

@@ -1,6 +1,6 @@
 import { type EngineUrl, opened } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
-import { endpoints, picked } from '../url.ts';
+import { endpoints } from '../url.ts';
 
 /** No driver: the backend speaks ZooKeeper's protocol itself. */
 export const zookeeperUrl: EngineUrl = {
@@ -10,11 +10,12 @@ export const zookeeperUrl: EngineUrl = {
   async open(address) {
     const { zookeeper } = await import('../../backends/zookeeper/index.ts');
     const { user, password, path, params } = address;
+    const timeout = params.get('sessionTimeout') ?? undefined;
     const backend = zookeeper({
       servers: endpoints(address, 2181).join(),
       auth: user === undefined ? undefined : { user, password: password ?? '' },
       tls: tlsOf(address),
-      ...picked(address, 'sessionTimeout'),
+      sessionTimeout: /^\d+$/.test(timeout ?? '') ? Number(timeout) : timeout, // in a URL milliseconds are text, too
       // As in other clients of ZooKeeper, a path is where everything is put.
       prefix: [path, params.get('prefix') ?? 'holdfast'].filter(Boolean).join('/'),
     });
