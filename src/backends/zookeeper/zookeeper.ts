@@ -174,7 +174,8 @@ class Zookeeper implements Backend {
     const { servers, tls, clock, root, acl } = this.#settings;
     return this.#asked('be examined', PATIENCE, async (connection) => {
       const stored = await connection.request(getAcl(root)).catch(() => acl);
-      const report = await serverReport(servers[0]!, tls, REPORT, clock);
+      const reports = await Promise.all(servers.map((server) => serverReport(server, tls, REPORT, clock)));
+      const report = reports.find((said) => said !== undefined);
       return findings({ report, acl: stored, granted: this.#session.timeout }, this.#settings);
     });
   }

@@ -108,11 +108,14 @@ describeOn('zookeeper', 'rights, TLS and what endangers locks', () => {
     }
   };
 
-  test('check has an answer also where the first server says nothing', async () => {
+  test('check hears of the version from any server, and has an answer also where none says it', async () => {
     await using silent = await startProxy(server.port);
     silent.stall('up');
-    await using locks = client({ servers: `${HOST}:${silent.port},${HOST}:${server.port}` });
-    expect((await locks.check()).map(({ code }) => code)).toContain('version-unknown');
+    const servers = `${HOST}:${silent.port},${HOST}:${server.port}`;
+    expect(await codes({ prefix: 'fresh', servers })).toEqual(['warning standalone', 'warning acl-world-anyone']);
+    await using shy = await startProxy(server.port);
+    void shy.cutBefore('srvr');
+    expect(await codes({ servers: `${HOST}:${shy.port}` })).toContain('info version-unknown');
   });
 
   test('check tells of one server alone, of open nodes, and of session timeouts that are not as wished', async () => {

@@ -7,7 +7,9 @@ export const Code = {
   sessionExpired: -112,
   invalidAcl: -114,
   authFailed: -115,
+  localSession: -120,
   saslRequired: -124,
+  quotaExceeded: -125,
 } as const;
 
 /** The server's own refusal of one request. */
