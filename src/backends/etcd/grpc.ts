@@ -128,16 +128,28 @@ export class Channel {
   #dial(url: URL): Promise<ClientHttp2Session> {
     return new Promise((resolve, reject) => {
       const session = connect(url, this.#tls);
-      const stop = this.#clock.after(this.#patience / this.#urls.length, () => session.destroy(new Error('timed out')));
-      session.on('error', reject); // stays: a later error of the connection would otherwise end the process
-      session.on('connect', () => {
+      const fail = (error: Error): void => {
+        stop();
+        reject(error);
+        session.destroy();
+      };
+      const stop = this.#clock.after(this.#patience / this.#urls.length, () => fail(new Error('timed out')));
+      session.on('error', fail); // stays: a later error of the connection would otherwise end the process
+      // Our certificate is refused after the handshake. Then the session never says that it is closed, and leaves the socket open.
+      session.once('connect', (_, socket) =>
+        socket.once('error', (error) => {
+          fail(error);
+          socket.destroy();
+        }),
+      );
+      // The first word of a member that is alive: to one that is stopped there is a connection, too, made by its system.
+      session.once('remoteSettings', () => {
         stop();
         resolve(session);
       });
       session.on('goaway', () => this.#abandon(session));
       session.on('close', () => {
-        stop();
-        reject(new Error('closed'));
+        fail(new Error('closed'));
         this.#abandon(session);
       });
     });

@@ -118,4 +118,17 @@ describeOn(['etcd', 'certificates'], 'etcd over TLS', () => {
     await expect(backend.attempt(claimOf('a'))).rejects.toThrow(/no member can be reached: .*CERT|SELF_SIGNED|VERIFY/);
     await backend.close();
   });
+
+  test('a server that asks for a certificate serves who has one, and says so to who has none', async () => {
+    const { ca, cert, key } = authority.issue();
+    await using strict = await startEtcd({ 'trusted-ca-file': ca }, { ca, cert, key });
+    const trusted = { ca: readFileSync(ca) };
+    const [known, unknown] = [{ ...trusted, cert: readFileSync(cert), key: readFileSync(key) }, trusted].map((tls) =>
+      etcd({ endpoints: endpoint(strict), tls }),
+    );
+    const claim = claimOf('a');
+    expect(await known!.attempt(claim)).toMatchObject({ granted: true });
+    await expect(unknown!.attempt(claimOf('b'))).rejects.toThrow(/no member can be reached: .*CERT/);
+    await Promise.all([known!.close(), unknown!.close()]);
+  });
 });

@@ -57,6 +57,14 @@ describeOn('etcd', 'an etcd cluster that loses members', () => {
     expect(await next.release()).toBe(true);
   });
 
+  test('a process whose first member is stopped tries another within its first attempt', async () => {
+    const leading = await leader();
+    const [stopped, ...rest] = cluster.servers.toSorted((a, b) => Number(a === leading) - Number(b === leading));
+    stopped!.pause();
+    await using fresh = createLocks(etcd({ endpoints: [stopped!, ...rest].map(endpoint) }));
+    expect(await fresh.mutex('job').tryAcquire()).not.toBeNull();
+  });
+
   test('without a quorum nothing is promised: the hold is lost in time, and attempts say so', async () => {
     const lease = await locks.mutex('job').acquire({ ttl: '3s' });
     const [, second, third] = cluster.servers;
