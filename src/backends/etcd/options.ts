@@ -56,9 +56,9 @@ function parse(endpoint: unknown, secure: boolean): URL {
   if (typeof endpoint !== 'string') throw invalid(`an endpoint is ${shown(endpoint)}; give '10.0.0.1:2379'`);
   const given = /^[a-z]+:\/\//i.test(endpoint) ? endpoint : `${secure ? 'https' : 'http'}://${endpoint}`;
   const url = URL.canParse(given) ? new URL(given) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.username !== '') {
+  if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.username !== '' || /,/.test(url.host)) {
     throw invalid(
-      "an endpoint must look like '10.0.0.1:2379' or 'https://etcd.example:2379'; user and password are options",
+      "an endpoint must look like '10.0.0.1:2379' or 'https://etcd.example:2379'; several are a list, user and password are options",
     );
   }
   if (secure && url.protocol === 'http:') throw invalid('tls is given, and an endpoint with http:// in front');

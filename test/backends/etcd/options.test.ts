@@ -8,6 +8,7 @@ describe('options of etcd', () => {
     ['no endpoint', { endpoints: [] }],
     ['an endpoint that is none', { endpoints: 'http://' }],
     ['another scheme', { endpoints: 'redis://vault' }],
+    ['several endpoints in one', { endpoints: 'vault,hush' }],
     ['a path', { endpoints: 'http://vault:2379/v3' }],
     ['secrets in the address', { endpoints: 'http://root:hush@vault:2379' }],
     ['a user without a password', { endpoints: '10.0.0.1', user: 'locks' }],
