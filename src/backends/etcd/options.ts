@@ -42,7 +42,9 @@ export function checkOptions(options: EtcdOptions): Settings {
   const { endpoints, prefix = 'holdfast', user, password, tls, timeout = 3_000 } = options;
   const urls = [endpoints].flat().map((endpoint) => parse(endpoint, tls !== undefined));
   if (urls.length === 0) throw invalid('endpoints is an empty list; name at least one member of the cluster');
-  if ((user === undefined) !== (password === undefined)) throw invalid('user and password go together');
+  if (typeof user !== typeof password || !/^(string|undefined)$/.test(typeof user)) {
+    throw invalid('user and password go together, as strings');
+  }
   return {
     urls,
     prefix: checkPrefix(prefix),

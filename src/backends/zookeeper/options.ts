@@ -53,9 +53,21 @@ export function settingsOf(options: ZookeeperOptions): Settings {
     servers: parseServers(options.servers),
     sessionTimeout: milliseconds(sessionTimeout, 'sessionTimeout', BOUNDS),
     auth,
-    acl: options.acl ?? (auth ? CREATOR_ONLY : OPEN),
+    acl: checkAcl(options.acl ?? (auth ? CREATOR_ONLY : OPEN)),
     tls: tls === true ? {} : tls || undefined,
     root: rootOf(prefix),
     clock,
   };
+}
+
+/** Nodes made with rights that were misspelt are shut to everybody, their maker included. */
+function checkAcl(acl: readonly Acl[]): readonly Acl[] {
+  const isGood = ({ permissions = 0, scheme, id }: Partial<Acl>): boolean =>
+    Number.isInteger(permissions) &&
+    permissions >= 1 &&
+    permissions <= 31 &&
+    typeof scheme === 'string' &&
+    typeof id === 'string';
+  if (Array.isArray(acl) && acl.length > 0 && acl.every((entry) => isGood(entry ?? {}))) return acl;
+  throw invalid('acl must be a list of { permissions, scheme, id }, with permissions from 1 to 31, which are all');
 }

@@ -1,12 +1,12 @@
 import { checkPrefix } from '../../core/key.ts';
 
 /** Several segments, so that locks may stand where a team's other clients have theirs: `app/locks`. */
-const PREFIX = /^(?!zookeeper(?:\/|$))(?!\.\.?(?:\/|$))[A-Za-z0-9_.:-]+(?:\/(?!\.\.?(?:\/|$))[A-Za-z0-9_.:-]+)*$/;
-const LONGEST_PREFIX = 256;
+const PREFIX =
+  /^(?=.{1,256}$)(?!zookeeper(?:\/|$))(?!\.\.?(?:\/|$))[A-Za-z0-9_.:-]+(?:\/(?!\.\.?(?:\/|$))[A-Za-z0-9_.:-]+)*$/;
 
 /** `/holdfast`: the node under which every key has one of its own. */
 export function rootOf(prefix: string): string {
-  return `/${checkPrefix(prefix.length > LONGEST_PREFIX ? undefined : prefix, PREFIX)}`;
+  return `/${checkPrefix(prefix, PREFIX)}`;
 }
 
 /**

@@ -12,6 +12,7 @@ describe('options of etcd', () => {
     ['a path', { endpoints: 'http://vault:2379/v3' }],
     ['secrets in the address', { endpoints: 'http://root:hush@vault:2379' }],
     ['a user without a password', { endpoints: '10.0.0.1', user: 'locks' }],
+    ['a user and a password that are no text', { endpoints: '10.0.0.1', user: null, password: null }],
     ['a prefix with a slash', { endpoints: '10.0.0.1', prefix: 'a/b' }],
     ['no time at all', { endpoints: '10.0.0.1', timeout: 0 }],
     ['an unknown option', { endpoints: '10.0.0.1', retries: 3 }],

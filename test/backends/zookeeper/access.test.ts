@@ -90,6 +90,11 @@ describeOn('zookeeper', 'rights, TLS and what endangers locks', () => {
     { sessionTimeout: 10 },
     { auth: { user: 'a:b', password: 'c' } },
     { sessionTimeOut: 20_000 } as Partial<ZookeeperOptions>,
+    { prefix: null } as unknown as Partial<ZookeeperOptions>,
+    { acl: 'world:anyone:cdrwa' } as unknown as Partial<ZookeeperOptions>,
+    { acl: [{ perms: 31, scheme: 'world', id: 'anyone' }] } as unknown as Partial<ZookeeperOptions>,
+    { acl: [{ permissions: 32, scheme: 'world', id: 'anyone' }] },
+    { acl: [] },
   ])('a bad option is refused when it is given: %o', (options) => {
     expect(() => backend(options)).toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));
   });

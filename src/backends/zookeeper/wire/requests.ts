@@ -32,9 +32,9 @@ export class Requests {
     const { operation, watcher } = pending;
     this.#xid = (this.#xid + 1) & 0x7fffffff;
     const xid = operation.xid ?? this.#xid;
-    this.#pending.set(xid, pending);
     const request = new Encoder().int(xid).int(operation.code);
     operation.encode(request, watcher !== undefined);
+    this.#pending.set(xid, pending);
     return request.frame();
   }
 
