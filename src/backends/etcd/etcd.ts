@@ -89,9 +89,11 @@ export class Etcd implements Backend {
     const ms = Math.min(this.#timeout, ...claims.map(({ ttl }) => ttl / 3));
     const batches: Promise<Renewal[]>[] = [];
     for (let at = 0; at < claims.length; at += BATCH) {
-      const work = () => this.#renew(claims.slice(at, at + BATCH), sent, ms);
+      const batch = claims.slice(at, at + BATCH);
+      const work = () => this.#renew(batch, sent, ms);
+      const unknown = (): Renewal[] => batch.map(() => 'unknown');
       this.#lane = (this.#lane + 1) % LANES;
-      batches.push(claims.length > BATCH ? this.#renewals.take(this.#lane, work) : work());
+      batches.push(claims.length > BATCH ? this.#renewals.take(this.#lane, work).catch(unknown) : work());
     }
     const renewals = (await Promise.all(batches)).flat();
     for (const [index, { id }] of claims.entries()) if (renewals[index] === 'gone') this.#contenders.forget(id);

@@ -13,6 +13,7 @@ import type { Received } from './protobuf.ts';
  * what counts: a key that somebody deleted leaves its lease alive, and servers before 3.4.38 may say of a
  * lease that is being revoked that it lives.
  * @param sent what the deadlines of the holds count from
+ * @throws why nothing is known of any of them
  */
 export async function renew(
   client: Client,
@@ -26,7 +27,10 @@ export async function renew(
   );
   const looks = holds.map(([, me]) => me).filter((me) => me !== undefined);
   if (looks.length === 0) return holds.map(() => 'gone');
-  const seen = await lookAt(client, looks, ms).catch(() => undefined);
+  const seen = await lookAt(client, looks, ms).catch((error: unknown) => {
+    if (!kept.includes(false)) throw error; // nothing is known but why
+    return undefined;
+  });
   return holds.map(([, me], index) => {
     if (!me || kept[index] === false) return 'gone';
     if (!seen || kept[index] === undefined) return 'unknown';

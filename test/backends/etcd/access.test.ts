@@ -77,6 +77,17 @@ describeOn('etcd', 'etcd with authentication', () => {
     await rival.release(next);
   });
 
+  test('a renewal without rights any more says why it failed', async () => {
+    const asRoot = (...command: string[]) => etcdctl([server], '--user', 'root:root', ...command);
+    await asRoot('user', 'add', 'leaver:bye');
+    await asRoot('user', 'grant-role', 'leaver', 'locker');
+    const backend = connect({ user: 'leaver', password: 'bye' });
+    const claim = claimOf('leaver');
+    expect(await backend.attempt(claim)).toMatchObject({ granted: true });
+    await asRoot('user', 'revoke-role', 'leaver', 'locker');
+    await expect(backend.renew([claim])).rejects.toMatchObject({ message: expect.stringMatching(/permission denied/) });
+  });
+
   test.each<[string, Partial<EtcdOptions>]>([
     ['a wrong password', { password: 'wrong' }],
     ['an unknown user', { user: 'nobody' }],
