@@ -56,9 +56,7 @@ export class Acknowledged {
     let line = this.#lines.get(node);
     if (!line) {
       if (this.#closed) throw new Error('closed');
-      const end = new AbortController();
-      line = { opening: this.#port.line(slot, end.signal), end };
-      this.#lines.set(node, line);
+      line = this.#open(node, slot);
     }
     const patience = this.#wanted.within + SILENCE;
     const late = (): Error => new Error(`no answer within ${patience} ms`);
@@ -66,12 +64,25 @@ export class Acknowledged {
       return await this.#patience.bound(this.#askOn(line.opening, script, requests), patience, late);
     } catch (error) {
       if (isReply(error, 'NOPERM')) throw error; // of a key, not of the line
-      if (this.#lines.get(node) === line) this.#lines.delete(node);
+      this.#forget(node, line);
       line.end.abort();
       // The client learns from its own commands only where a slot was moved to, and who holds may send none.
       if (isReply(error, 'MOVED')) this.#shards.find(requests[0]!).catch(() => {});
       throw error;
     }
+  }
+
+  #open(node: string, slot: number): Opened {
+    const end = new AbortController();
+    // A server ends a connection that is long idle (its `timeout`), which should cost the next who asks nothing.
+    const opening = this.#port.line(slot, end.signal, () => this.#forget(node, line));
+    const line: Opened = { opening, end };
+    this.#lines.set(node, line);
+    return line;
+  }
+
+  #forget(node: string, line: Opened): void {
+    if (this.#lines.get(node) === line) this.#lines.delete(node);
   }
 
   async askOne(script: Script, request: Request): Promise<unknown> {

@@ -71,7 +71,7 @@ export function overIoredis(client: IoredisLike): Port {
     command: (name, keys, ...args) => client.call(name, ...keys, ...args),
     connected: (again) => connections(client, again),
     nodes: () => [{ command: (name, ...args) => client.call(name, ...args) }],
-    line: (_, over) => lineOver(client, over),
+    line: (_, over, lost) => lineOver(client, over, lost),
     listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
   };
 }
@@ -98,9 +98,11 @@ export function listenOver(
 export async function lineOver(
   client: IoredisLike,
   over: AbortSignal,
+  lost: () => void,
   keyPrefix = client.options?.keyPrefix,
 ): Promise<Line> {
   const own = client.duplicate({ ...OURS, keyPrefix });
+  own.on('end', lost);
   over.addEventListener('abort', hanging(own));
   await own.connect();
   return {

@@ -36,10 +36,10 @@ export function overNodeRedisCluster(client: NodeRedisClusterLike): Port {
           return (await open(node)).sendCommand([name, ...args]);
         },
       })),
-    line: async (slot, over) => {
+    line: async (slot, over, lost) => {
       const node = client.slots[slot]?.master;
       if (!node) throw new Error('the client knows no node for this key');
-      return lineOver(await open(node), over, client._keyPrefix);
+      return lineOver(await open(node), over, lost, client._keyPrefix);
     },
     listen: (channel, heard, lost) => {
       // Every node hears what is published on any. The next try goes to another one: this one may be dead.

@@ -61,7 +61,7 @@ export function overNodeRedis(client: NodeRedisLike): Port {
     nodeOf: () => '',
     connected: (again) => connections(client, again),
     nodes: () => [{ command: (name, ...args) => client.sendCommand([name, ...args]) }],
-    line: (_, over) => lineOver(client, over, client._keyPrefix),
+    line: (_, over, lost) => lineOver(client, over, lost, client._keyPrefix),
     listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
   };
 }
@@ -72,9 +72,7 @@ export function listenOver(
   heard: (message: string) => void,
   lost: () => void,
 ): Listening {
-  const listener = duplicate(client);
-  // It is never mended, so what closes it ends it. 'terminated' says so too, but only from node-redis 6.3 on.
-  listener.on('error', () => listener.isOpen || lost());
+  const listener = duplicate(client, lost);
   const hangUp = hanging(listener);
   return { ready: listener.connect().then(() => listener.subscribe(channel, heard)), hangUp };
 }
@@ -94,17 +92,22 @@ function hanging(own: NodeRedisOwn): () => void {
   return hangUp;
 }
 
-const duplicate = (client: NodeRedisLike): NodeRedisOwn =>
-  client.duplicate({ socket: { ...client.options?.socket, reconnectStrategy: false } });
+function duplicate(client: NodeRedisLike, lost: () => void): NodeRedisOwn {
+  const own = client.duplicate({ socket: { ...client.options?.socket, reconnectStrategy: false } });
+  // It is never mended, so what closes it ends it. 'terminated' says so too, but only from node-redis 6.3 on.
+  own.on('error', () => own.isOpen || lost());
+  return own;
+}
 
 /** @param keyPrefix of the client; of a Cluster its nodes have none */
 export async function lineOver(
   client: NodeRedisLike,
   over: AbortSignal,
+  lost: () => void,
   keyPrefix: KeyPrefix | undefined,
 ): Promise<Line> {
   over.throwIfAborted();
-  const own = duplicate(client);
+  const own = duplicate(client, lost);
   over.addEventListener('abort', hanging(own));
   await own.connect();
   return raw(keyPrefix, (_, args) => own.sendCommand(args));

@@ -8,8 +8,11 @@ import { type NodeRedisSentinelLike, overNodeRedisSentinel } from './node-redis-
 
 /** A client library as this backend needs it. */
 export interface Port {
-  /** One more connection like the client's, to the server that has a slot. It is never mended, and ends with the signal. */
-  line(slot: number, over: AbortSignal): Promise<Line>;
+  /**
+   * One more connection like the client's, to the server that has a slot. It is never mended, and ends with the signal; `lost`
+   * is called when it ends by itself.
+   */
+  line(slot: number, over: AbortSignal, lost: () => void): Promise<Line>;
   /** The client was ended by its owner: whatever is sent now is not sent at all. */
   readonly ended: boolean;
   /** What the client is told to put before every key it sends, but not before what it gets. */

@@ -5,7 +5,7 @@ import type { RedisClient } from '../../../src/backends/redis/port.ts';
 import { createLocks, isLockError } from '../../../src/index.ts';
 import { askRedis, type RedisSentinel, startRedis, startRedisSentinel } from '../../kit/redis.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { bounded } from '../../kit/wait.ts';
+import { bounded, until } from '../../kit/wait.ts';
 import { sentinelFleet } from '../redis/clients.ts';
 import { Fleet, LIBRARIES } from '../redis/fleet.ts';
 import { granted, Mail, wish } from '../redis/scene.ts';
@@ -50,6 +50,19 @@ describeOn('redis', 'redis with replicas that acknowledge', () => {
       } finally {
         group.servers[1]!.resume();
       }
+    });
+
+    test(`${library}: that the connection for it was ended while nothing was asked costs the next one nothing`, async () => {
+      const backend = await fleet.backend(library, TWO);
+      granted(await backend.attempt(wish(`before:${library}`)));
+      const clients = await askRedis(group.servers[0]!.port, 'CLIENT LIST');
+      const [, line] = /id=(\d+).* cmd=wait /.exec(clients)!;
+      await askRedis(group.servers[0]!.port, `CLIENT KILL ID ${line}`);
+      const gone = async (): Promise<boolean> =>
+        !(await askRedis(group.servers[0]!.port, 'CLIENT LIST')).includes(`id=${line} `);
+      await until('the server has ended it', gone);
+      await askRedis(group.servers[0]!.port, 'PING'); // a round trip later the client has seen it, too
+      granted(await backend.attempt(wish(`after:${library}`)));
     });
 
     test(`${library}: what is answered only after closing opens no connection`, async () => {
