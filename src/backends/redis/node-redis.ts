@@ -72,7 +72,8 @@ export function listenOver(
   heard: (message: string) => void,
   lost: () => void,
 ): Listening {
-  const listener = duplicate(client, lost);
+  // It has nothing to say or to hear for long, and would be ended for that again and again.
+  const listener = duplicate(client, lost, { socketTimeout: undefined });
   const hangUp = hanging(listener);
   return { ready: listener.connect().then(() => listener.subscribe(channel, heard)), hangUp };
 }
@@ -92,8 +93,8 @@ function hanging(own: NodeRedisOwn): () => void {
   return hangUp;
 }
 
-function duplicate(client: NodeRedisLike, lost: () => void): NodeRedisOwn {
-  const own = client.duplicate({ socket: { ...client.options?.socket, reconnectStrategy: false } });
+function duplicate(client: NodeRedisLike, lost: () => void, socket: object = {}): NodeRedisOwn {
+  const own = client.duplicate({ socket: { ...client.options?.socket, ...socket, reconnectStrategy: false } });
   // It is never mended, so what closes it ends it. 'terminated' says so too, but only from node-redis 6.3 on.
   own.on('error', () => own.isOpen || lost());
   return own;

@@ -78,6 +78,17 @@ describeOn('redis', 'redis, what the client is told', () => {
     expect((await backend.release(first)).freed).toBe(true);
   });
 
+  test('who waits goes on listening over a client that is told to leave a silent server', async () => {
+    const told = { socket: { host: '127.0.0.1', port: server.port, socketTimeout: 500 } };
+    await using fleet = new Fleet(clients(server.port, {}, told));
+    const client = (await fleet.client('node-redis')) as ReturnType<typeof createClient>;
+    await using _mail = await Mail.of(fleet.over(client), wish('quiet'));
+    await until('the connection that listens is older than that', async () => {
+      await client.ping(); // the client itself is in use
+      return /age=[2-9]/.test(await askRedis(server.port, 'CLIENT LIST TYPE pubsub'));
+    });
+  });
+
   // What the libraries can be told to make of replies.
   const typeMapping = {
     [RESP_TYPES.BLOB_STRING]: Buffer,
