@@ -17,9 +17,11 @@ export interface IoredisLike {
   call(command: string, ...args: string[]): Promise<unknown>;
   on(event: 'connect', listener: () => void): unknown;
   off(event: 'connect', listener: () => void): unknown;
-  createBuiltinCommand?(name: string): { string(...args: (string | number)[]): Promise<unknown> };
+  createBuiltinCommand?(name: string): { readonly string: Builtin };
   duplicate(override?: object): IoredisOwn;
 }
+
+type Builtin = (this: unknown, ...args: (string | number)[]) => Promise<unknown>;
 
 interface IoredisOwn {
   evalsha(sha1: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
@@ -57,8 +59,12 @@ export function overIoredis(client: IoredisLike): Port {
   }
   // Also of a client that gathers commands they are sent as they come. What goes together is decided in Turn, and the client's
   // own pipelines go one by one, each when the last is answered: an app's slow one would hold up a renewal.
-  const { string: direct } = (client.options?.enableAutoPipelining && client.createBuiltinCommand?.('evalsha')) || {};
-  const evalSha = direct ?? client.evalsha;
+  const direct = (name: string): Builtin | undefined =>
+    client.options?.enableAutoPipelining ? client.createBuiltinCommand?.(name).string : undefined;
+  const evalSha = direct('evalsha') ?? client.evalsha;
+  const evaluate = direct('eval') ?? client.eval;
+  const call = (name: string, ...args: string[]): Promise<unknown> =>
+    direct(name)?.apply(client, args) ?? client.call(name, ...args);
   return {
     get ended() {
       return client.status === 'end';
@@ -67,10 +73,10 @@ export function overIoredis(client: IoredisLike): Port {
     cluster: false,
     nodeOf: () => '',
     evalSha: (sha1, keys, args) => evalSha.call(client, sha1, keys.length, ...keys, ...args),
-    eval: (text, keys, args) => client.eval(text, keys.length, ...keys, ...args),
-    command: (name, keys, ...args) => client.call(name, ...keys, ...args),
+    eval: (text, keys, args) => evaluate.call(client, text, keys.length, ...keys, ...args),
+    command: (name, keys, ...args) => call(name, ...keys, ...args),
     connected: (again) => connections(client, again),
-    nodes: () => [{ command: (name, ...args) => client.call(name, ...args) }],
+    nodes: () => [{ command: call }],
     line: (_, over, lost) => lineOver(client, over, lost),
     listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
   };

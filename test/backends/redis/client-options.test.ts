@@ -65,15 +65,17 @@ describeOn('redis', 'redis, what the client is told', () => {
     granted(await backend.attempt(first)); // from here on it knows the server's time
     proxy.stall('down');
     const pipeline = [client.incr('of the app'), client.incr('another')];
-    await until('the pipeline of the app is on its way', async () =>
-      (await askRedis(server.port, 'EXISTS another')).includes('1'),
-    );
+    const there = (what: string, key: string): Promise<void> =>
+      until(what, async () => (await askRedis(server.port, `EXISTS ${key}`)).includes('1'));
+    await there('the pipeline of the app is on its way', 'another');
     const second = backend.attempt(wish('b'));
-    await until('the lock is asked for while the pipeline has no answer', async () =>
-      (await askRedis(server.port, 'EXISTS gathered:{b}')).includes('1'),
-    );
+    await there('the lock is asked for while the pipeline has no answer', 'gathered:{b}');
+    const note = backend.notes!.write('c', 'words', 10_000);
+    await there('a note is written meanwhile', 'gathered:{c}:note');
+    const fence = redisFence(client, 'd', { prefix: 'gathered' }).claim(1n);
+    await there('a fence is claimed meanwhile', 'gathered:fence:d');
     await proxy.pass();
-    await Promise.all(pipeline);
+    await Promise.all([...pipeline, note, fence]);
     granted(await second);
     expect((await backend.release(first)).freed).toBe(true);
   });
