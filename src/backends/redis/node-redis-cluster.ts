@@ -12,14 +12,15 @@ export interface NodeRedisClusterLike {
   readonly _keyPrefix?: KeyPrefix | undefined;
   readonly slots: readonly ({ readonly master: Member } | undefined)[];
   readonly masters: readonly Member[];
-  nodeClient(node: never): Promise<NodeRedisLike>;
+  nodeClient(node: never): Promise<NodeRedisLike> | NodeRedisLike;
   sendCommand(firstKey: string | undefined, isReadonly: boolean, args: string[]): Promise<unknown>;
   duplicate(): unknown;
 }
 
 export function overNodeRedisCluster(client: NodeRedisClusterLike): Port {
   let turn: number | undefined;
-  const open = (node: Member): Promise<NodeRedisLike> => client.nodeClient(node as never);
+  // Before 5.11 a client that is connected is given as it is.
+  const open = async (node: Member): Promise<NodeRedisLike> => client.nodeClient(node as never);
   return {
     ...raw(client._keyPrefix, (firstKey, args) => client.sendCommand(firstKey, false, args)),
     get ended() {

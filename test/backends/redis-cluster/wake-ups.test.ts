@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { NodeRedisLike } from '../../../src/backends/redis/node-redis.ts';
+import type { NodeRedisClusterLike } from '../../../src/backends/redis/node-redis-cluster.ts';
 import type { Backend } from '../../../src/core/backend.ts';
 import { createLocks, type Lease } from '../../../src/index.ts';
 import { around } from '../../../src/testing/around.ts';
@@ -71,6 +73,22 @@ describeOn('redis', 'redis-cluster, whose turn it is', () => {
       }
     });
   }
+
+  test('node-redis before 5.11, which gives a connection that is there at once, is listened over too', async () => {
+    const client = (await fleet.client('node-redis')) as NodeRedisClusterLike;
+    for (const node of client.masters) {
+      const connected = await client.nodeClient(node as never);
+      Object.assign(node, { connected });
+    }
+    const nodeClient = (node: { connected: NodeRedisLike }): NodeRedisLike => node.connected;
+    const backend = fleet.over(Object.assign(client, { nodeClient }));
+    const [holder, waiter] = [wish('older'), wish('older')];
+    granted(await backend.attempt(holder));
+    await using mail = await Mail.of(backend, waiter);
+    await backend.attempt(waiter);
+    await backend.release(holder);
+    granted(await mail.next());
+  });
 
   test('a grant that is told is good for no longer than silence is borne; the first renewal makes it whole', async () => {
     const backend = await fleet.backend();
