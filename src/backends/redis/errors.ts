@@ -47,13 +47,17 @@ export function meaning(error: unknown, act: string, key?: string): unknown {
   );
 }
 
-/** ioredis hangs the command with its arguments on the error, and so the ids, which are secrets. */
+/**
+ * ioredis hangs the command with its arguments on the error, and a server says what a command that it does not know began with:
+ * the ids are among them, which are secrets.
+ */
 function stripped(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   const { command: _, ...rest } = error as Error & { command?: unknown };
-  const copy = Object.assign(new Error(error.message), rest);
+  const message = error.message.replace(/, with args beginning with: .*/s, '');
+  const copy = Object.assign(new Error(message), rest);
   copy.name = error.name;
-  copy.stack = error.stack;
+  copy.stack = error.stack?.replace(error.message, () => message);
   return copy;
 }
 

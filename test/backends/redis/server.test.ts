@@ -76,6 +76,17 @@ describeOn('redis', 'redis and its settings', () => {
     expect((await backend.check!()).map(({ code }) => code)).toContain('rights');
   });
 
+  test('a server without EVALSHA is refused, and what it was told is not repeated', async () => {
+    await using own = await startRedis({ 'rename-command': ['EVALSHA', ''] });
+    await using near = new Fleet(own.port);
+    for (const library of ['ioredis', 'node-redis'] as const) {
+      const claim = wish('k');
+      const error = await refusal((await near.backend(library)).release(claim));
+      expect(error.message).toMatch(/unknown command .evalsha.\. What to do: .*EVALSHA/i);
+      expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(claim.id);
+    }
+  });
+
   test('without the right to its channel, claims still get in by asking', async () => {
     await askRedis(
       server.port,
