@@ -8,7 +8,7 @@ export interface NodeRedisSentinelLike {
   readonly _keyPrefix?: KeyPrefix | undefined;
   getMasterNode(): unknown;
   sendCommand(isReadonly: boolean, args: string[]): Promise<unknown>;
-  duplicate(): NodeRedisSentinelListener;
+  duplicate(override: object): NodeRedisSentinelListener;
 }
 
 interface NodeRedisSentinelListener {
@@ -35,7 +35,7 @@ export function overNodeRedisSentinel(client: NodeRedisSentinelLike): Port {
         { backend: 'redis' },
       );
     },
-    listen: (channel, heard, lost) => listen(client.duplicate(), channel, heard, lost),
+    listen: (channel, heard, lost) => listen(client.duplicate({ clientSideCache: undefined }), channel, heard, lost),
   };
 }
 

@@ -94,7 +94,11 @@ function hanging(own: NodeRedisOwn): () => void {
 }
 
 function duplicate(client: NodeRedisLike, lost: () => void, socket: object = {}): NodeRedisOwn {
-  const own = client.duplicate({ socket: { ...client.options?.socket, ...socket, reconnectStrategy: false } });
+  const own = client.duplicate({
+    // Its end would empty a cache that it shared with the client.
+    clientSideCache: undefined,
+    socket: { ...client.options?.socket, ...socket, reconnectStrategy: false },
+  });
   // It is never mended, so what closes it ends it. 'terminated' says so too, but only from node-redis 6.3 on.
   own.on('error', () => own.isOpen || lost());
   return own;

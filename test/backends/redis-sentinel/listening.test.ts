@@ -1,3 +1,4 @@
+import { BasicPooledClientSideCache, createSentinel } from 'redis';
 import { expect, test } from 'vitest';
 import { redis } from '../../../src/backends/redis/index.ts';
 import { askRedis, startRedisSentinel } from '../../kit/redis.ts';
@@ -51,6 +52,30 @@ describeOn('redis', 'redis-sentinel, listening', () => {
       }
     }
     await until('nobody listens any more', async () => (await listening()) === '*0\r\n');
+  });
+
+  test('a cache of createSentinel(), which the listener would share, is not emptied when that ends', {
+    timeout: 60_000,
+  }, async () => {
+    await using group = await startRedisSentinel();
+    const clientSideCache = new BasicPooledClientSideCache();
+    const sentinelRootNodes = group.sentinels.map(({ port }) => ({ host: '127.0.0.1', port }));
+    const client = createSentinel({ name: group.name, sentinelRootNodes, RESP: 3, clientSideCache });
+    client.on('error', () => {});
+    await client.connect();
+    try {
+      await client.get('cached');
+      const backend = redis(client);
+      await Mail.of(backend, wish('cached'));
+      await backend.close();
+      await until('the listener is gone', async () => {
+        const channels = await askRedis(group.servers[0]!.port, 'PUBSUB CHANNELS *:mail:*');
+        return channels === '*0\r\n';
+      });
+      expect(clientSideCache.size()).toBe(1);
+    } finally {
+      await client.destroy();
+    }
   });
 
   for (const library of LIBRARIES) {

@@ -1,5 +1,5 @@
 import { Redis, type RedisOptions } from 'ioredis';
-import { createClient, RESP_TYPES, type RedisClientOptions } from 'redis';
+import { BasicClientSideCache, createClient, RESP_TYPES, type RedisClientOptions } from 'redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { redis } from '../../../src/backends/redis/index.ts';
 import type { Backend } from '../../../src/core/backend.ts';
@@ -89,6 +89,17 @@ describeOn('redis', 'redis, what the client is told', () => {
       await client.ping(); // the client itself is in use
       return /age=[2-9]/.test(await askRedis(server.port, 'CLIENT LIST TYPE pubsub'));
     });
+  });
+
+  test('a cache of the client, which the listening connection would share, is not emptied when that ends', async () => {
+    const clientSideCache = new BasicClientSideCache();
+    await using fleet = new Fleet(clients(server.port, {}, { RESP: 3, clientSideCache }));
+    const client = (await fleet.client('node-redis')) as ReturnType<typeof createClient>;
+    await client.get('cached');
+    const backend = redis(client);
+    await Mail.of(backend, wish('cached'));
+    await backend.close();
+    expect(clientSideCache.size()).toBe(1);
   });
 
   // What the libraries can be told to make of replies.
