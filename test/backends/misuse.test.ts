@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import mysql2 from 'mysql2';
+import mysql2Promise from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { etcd } from '../../src/backends/etcd/index.ts';
@@ -35,6 +36,9 @@ const refusal = (make: () => unknown): string => {
   return 'taken';
 };
 
+/** As that of the package mariadb: it takes no callback, and what it lends would never be given back. */
+const poolOfMariadb = { getConnection: () => Promise.resolve({}), execute: () => {}, query: () => {}, end: () => {} };
+
 /** A misspelt prefix must not be the default one. */
 const MISSPELT = { prefx: 'shop' } as object;
 /** As from JavaScript. */
@@ -61,6 +65,13 @@ test.each([
   ['postgresAdvisory, nothing', () => postgresAdvisory(undefined as never), 'new pg.Pool'],
   ['mysql, a URL', () => mysql('mysql://127.0.0.1' as never), 'createPool'],
   ['mysqlNamed, nothing', () => mysqlNamed(undefined as never), 'createPool'],
+  // @ts-expect-error: and so the compiler says
+  ['mysql, a cluster of pools', () => mysql(mysql2.createPoolCluster()), 'createPool'],
+  // @ts-expect-error: and so the compiler says
+  ['mysql, some pools of a cluster', () => mysql(mysql2.createPoolCluster().of('*')), 'createPool'],
+  ['mysql, a cluster by promises', () => mysql(mysql2Promise.createPoolCluster().of('*') as never), 'createPool'],
+  // @ts-expect-error: and so the compiler says. Its callbacks would never be called
+  ['mysql, a pool of the mariadb driver', () => mysql(poolOfMariadb), 'createPool'],
   ['mongodb, a client', () => mongodb(mongo as never), "client.db('app')"],
 ])('%s: what is no client of its kind is refused, and it is said what would be one', (_, make, wanted) => {
   expect(refusal(make)).toContain(wanted);

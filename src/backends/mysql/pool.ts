@@ -8,6 +8,8 @@ type Done = (error: any, result: any) => void;
 
 /** What of it is used. */
 export interface CallbackPool {
+  /** What tells it from pools of other drivers, and from a cluster, which would lock now on one server and now on another. */
+  promise(): unknown;
   getConnection(done: (error: Error | null, connection: CallbackConnection) => void): void;
 }
 
@@ -84,8 +86,10 @@ export class Connection {
 /** @throws LockError `LOCK_INVALID` when it is no pool */
 export function coreOf(pool: MysqlPool): CallbackPool {
   const core = (pool as { readonly pool?: CallbackPool } | undefined)?.pool ?? (pool as CallbackPool | undefined);
-  if (typeof core?.getConnection === 'function') return core;
-  throw invalid('mysql() and mysqlNamed() need a pool of mysql2: createPool(…), not a connection and not a URL');
+  if (typeof core?.getConnection === 'function' && typeof core.promise === 'function') return core;
+  throw invalid(
+    'mysql() and mysqlNamed() need a pool of mysql2: createPool(…), not a connection, a cluster of pools, a pool of another driver or a URL',
+  );
 }
 
 /** A connection of the pool, when there is one. */
