@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import type { Dial } from './client.ts';
+import { type Dial, isTrue } from './client.ts';
 import { isMissing, refusal, unavailable } from './errors.ts';
 import type { ServerTime } from './server-time.ts';
 import { Session } from './session.ts';
@@ -30,13 +30,13 @@ export async function openAdvisory(dial: Dial, clock: Clock, time: ServerTime, n
     const [before] = await session.query(advisoryLook, [probe, session.own]);
     time.heard(Number(before!.server_time));
     const [after] = await session.query(advisoryKept, [probe]);
-    if (after!.kept !== true || before!.pid !== after!.pid) {
+    if (!isTrue(after!.kept) || before!.pid !== after!.pid) {
       throw unavailable(
         need.backend,
         'the connection goes through a pooler, which would leave locks behind on sessions of others; give `connect` a direct connection, or pooler: "session" if it pools whole sessions',
       );
     }
-    if (before!.replica) throw unavailable(need.backend, 'the server is a replica; connect to the primary');
+    if (isTrue(before!.replica)) throw unavailable(need.backend, 'the server is a replica; connect to the primary');
     await session.query(need.tokens).catch(async (error) => {
       if (!need.create || !isMissing(error)) throw error;
       await need.create();

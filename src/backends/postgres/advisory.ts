@@ -7,7 +7,7 @@ import { checkNames } from '../../core/options.ts';
 import { lockNumber } from './advisory-lock.ts';
 import { openAdvisory } from './advisory-session.ts';
 import { AdvisoryWait } from './advisory-wait.ts';
-import { checkPool, type Dial, dialLike, type PgPool, type Row } from './client.ts';
+import { checkPool, type Dial, dialLike, isTrue, type PgPool, type Row } from './client.ts';
 import { refusal } from './errors.ts';
 import { findings } from './findings.ts';
 import { type Naming, naming } from './names.ts';
@@ -133,7 +133,7 @@ class Advisory implements AdvisoryBackend {
       this.#time.heard(Number(row!.server_time));
       if (row!.ticket) return granted(row!, desk);
       this.#forget(lock, id);
-      return row!.late ? { granted: false, late: true } : { granted: false };
+      return isTrue(row!.late) ? { granted: false, late: true } : { granted: false };
     } catch (error) {
       // It may have been taken or not. Where a reader's is there too, nobody can tell whose a lock that is freed was.
       if (this.#beside(lock, hold)) hold.desk!.session.cut();
@@ -232,7 +232,7 @@ class Advisory implements AdvisoryBackend {
     if (!desk) return false;
     try {
       const [row] = await desk.session.query(this.#texts(shared).unlock, [lock]);
-      return row!.freed === true;
+      return isTrue(row!.freed);
     } catch (error) {
       desk.session.cut();
       throw error;
@@ -274,7 +274,7 @@ type Texts = ReturnType<typeof texts>;
 const texts = (end: '' | '_shared', named: (script: string) => string) => ({
   attempt: named(advisoryAttempt.replaceAll('{try}', `pg_try_advisory_lock${end}`)),
   wait: named(advisoryWait.replaceAll('{wait}', `pg_advisory_lock${end}`)),
-  unlock: `SELECT pg_advisory_unlock${end}($1::bigint) AS freed`,
+  unlock: `SELECT pg_advisory_unlock${end}($1::bigint)::int AS freed`,
 });
 
 const least = (proposal: bigint | undefined): string | null => (proposal === undefined ? null : String(proposal));

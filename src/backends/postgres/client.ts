@@ -12,6 +12,9 @@ export interface PgQuery {
 
 export type Row = Record<string, unknown>;
 
+/** Of a truth that was asked for as 0 or 1: an application may have its own idea of what a boolean is to be read as. */
+export const isTrue = (bit: unknown): boolean => Number(bit) === 1;
+
 export interface PgClient {
   connect(): Promise<unknown>;
   query(query: PgQuery): Promise<{ rows: Row[] }>;

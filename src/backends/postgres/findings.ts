@@ -1,5 +1,5 @@
 import type { Finding } from '../../core/backend.ts';
-import type { Row } from './client.ts';
+import { isTrue, type Row } from './client.ts';
 import type { Server } from './server.ts';
 import { facts } from './sql.generated.ts';
 
@@ -12,7 +12,7 @@ const SHORT_STATEMENTS = 1_000;
 
 const JUDGES: readonly Judge[] = [
   {
-    when: ({ replica }) => replica === true,
+    when: ({ replica }) => isTrue(replica),
     severity: 'danger',
     code: 'replica',
     message: 'This server is a replica: it cannot grant locks.',

@@ -14,7 +14,7 @@ import { PLACE_TTL } from '../../core/backend.ts';
 import { type Cancel, type Clock, systemClock } from '../../core/clock.ts';
 import { LONGEST } from '../../core/duration.ts';
 import { checkNames } from '../../core/options.ts';
-import { checkPool, type Dial, dialLike, type PgPool, type Row } from './client.ts';
+import { checkPool, type Dial, dialLike, isTrue, type PgPool, type Row } from './client.ts';
 import { findings } from './findings.ts';
 import { Mailbox } from './mailbox.ts';
 import { type Naming, naming } from './names.ts';
@@ -101,7 +101,7 @@ class Postgres implements PostgresBackend {
     this.notes = notesOf(this.#server, this.#named, this.#create);
     this.#statement = {
       attempt: this.#named(`SELECT {attempt}(${claimFrom(1)})::text AS answer`),
-      release: this.#named('SELECT {release}($1, $2) AS freed'),
+      release: this.#named('SELECT {release}($1, $2)::int AS freed'),
       exchange: this.#named(`SELECT {exchange}($1, $2, ${claimFrom(3)})::text AS answer`),
       renew: this.#named('SELECT {renew}($1) AS n'),
       inspect: this.#named(inspect),
@@ -128,7 +128,7 @@ class Postgres implements PostgresBackend {
     const gone = [Buffer.from(handle.key), handle.id];
     if (!next) {
       const [row] = await this.#server.send(this.#statement.release, gone, 'a release', handle.key);
-      return { freed: row!.freed === true };
+      return { freed: isTrue(row!.freed) };
     }
     const values = [...gone, ...this.#values(next, sent)];
     const [row] = await this.#server.send(this.#statement.exchange, values, 'a release', handle.key);
@@ -154,7 +154,7 @@ class Postgres implements PostgresBackend {
     await this.#open();
     const values = [Buffer.from(key), String(ticket)];
     const [row] = await this.#server.send(this.#statement.evict, values, 'a forced release', key);
-    return row?.freed === true;
+    return isTrue(row?.freed);
   }
 
   async check(): Promise<Finding[]> {
@@ -239,14 +239,17 @@ class Postgres implements PostgresBackend {
 /** A row asked for as one value, as text however the pool takes rows, costs half of what its columns would; none needs quotes. */
 const fieldsOf = ({ answer }: Row): string[] => String(answer).slice(1, -1).split(',');
 
+/** Of bytes in hex. */
+const textOf = (hex: unknown): string => Buffer.from(String(hex), 'hex').toString();
+
 const standing = (row: Row): Standing => ({
-  key: String(row.key),
-  held: row.held === true,
+  key: textOf(row.key),
+  held: isTrue(row.held),
   position: Number(row.position),
   ticket: BigInt(String(row.ticket)),
   take: Number(row.take),
   of: Number(row.room),
-  label: String(row.label),
+  label: textOf(row.label),
   since: Number(row.since),
   remaining: Number(row.remaining),
 });

@@ -1,3 +1,4 @@
+import { isTrue } from './client.ts';
 import { isMissing, unavailable } from './errors.ts';
 import { type Naming, naming } from './names.ts';
 import type { Server } from './server.ts';
@@ -33,6 +34,6 @@ export async function open(server: Server, named: (script: string) => string, cr
     );
   }
   if (Number(version) < OLDEST) throw unavailable('postgres', `the server is too old (${version}); use 12 or newer`);
-  if (replica) throw unavailable('postgres', 'the server is a replica; connect to the primary');
+  if (isTrue(replica)) throw unavailable('postgres', 'the server is a replica; connect to the primary');
   server.time.heard(Number(server_time));
 }

@@ -40,7 +40,7 @@ export const advisoryAttempt: string = `-- Takes a session lock if it is free; t
 --   $1  the lock    $2  least token, or null    $3  server's time (ms since 1970) after which it must not be taken, or null
 --   {try} is pg_try_advisory_lock or pg_try_advisory_lock_shared
 -- Gives \`ticket\`, null when refused; \`late\`; \`server_time\`, ms since 1970.
-SELECT late, server_time::text, CASE WHEN NOT late AND {try}($1::bigint) THEN {token}($2::bigint)::text END AS ticket
+SELECT late::int, server_time::text, CASE WHEN NOT late AND {try}($1::bigint) THEN {token}($2::bigint)::text END AS ticket
 FROM (
   -- OFFSET 0 keeps the planner from reading the clock once for each use.
   SELECT server_time, server_time > coalesce($3::float8, 'infinity') AS late
@@ -50,13 +50,13 @@ FROM (
 export const advisoryKept: string = `-- Whether this is still the session of advisory-look: between two statements a transaction pooler may have changed it.
 --   $1  the same number
 -- Gives the session's process, and whether the lock was there; it is freed.
-SELECT pg_backend_pid() AS pid, (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()
+SELECT pg_backend_pid() AS pid, ((SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()
          AND classid = (($1::bigint >> 32) & 4294967295)::oid AND objid = ($1::bigint & 4294967295)::oid) = 1
-       AND pg_advisory_unlock($1::bigint) AS kept`;
+       AND pg_advisory_unlock($1::bigint))::int AS kept`;
 
 export const advisoryLook: string = `-- What a new session is, and takes a lock on it that advisory-kept looks for.
 --   $1  a random number    $2  the process it has to be, or null: on a pooler's session the lock would stay
-SELECT pg_backend_pid() AS pid, pg_is_in_recovery() AS replica,
+SELECT pg_backend_pid() AS pid, pg_is_in_recovery()::int AS replica,
        (SELECT extract(epoch FROM coalesce(backend_start, pg_postmaster_start_time()))::text
           FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS started,
        CASE WHEN pg_backend_pid() = coalesce($2::int, pg_backend_pid()) THEN pg_advisory_lock($1::bigint) IS NOT NULL END AS locked,
@@ -215,8 +215,8 @@ $holdfast$;`;
 
 export const evict: string = `-- Forced release of the claim with a ticket.
 --   $1  key    $2  ticket
--- Gives one row with \`freed\` if it was there.
-SELECT {release}(key, id) AS freed FROM (
+-- Gives one row with \`freed\` (0 or 1) if it was there.
+SELECT {release}(key, id)::int AS freed FROM (
   SELECT key, id, ticket FROM {line}
   UNION ALL
   SELECT key, id, ticket FROM {keys} WHERE id IS NOT NULL
@@ -224,7 +224,7 @@ SELECT {release}(key, id) AS freed FROM (
 WHERE key = $1 AND ticket = $2`;
 
 export const facts: string = `-- What endangers locks on this server, as facts; findings.ts judges them.
-SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery() AS replica,
+SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery()::int AS replica,
        current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
        current_setting('synchronous_commit') AS synchronous_commit,
        current_setting('synchronous_standby_names') AS standbys,
@@ -236,10 +236,11 @@ SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery(
 
 export const inspect: string = `-- Everyone in line for the keys that begin with a prefix, by the rule itself: held follows from order and seats.
 --   $1  the prefix, bytes
--- Gives key, held, position (from 0), ticket, take, room, label, since (ms), remaining (ms), in the order of keys and line
--- (\`ticket\` alone would be the text that is given, in which 10 comes before 9).
-SELECT key, bool_and(total <= smallest) OVER (PARTITION BY key ORDER BY ticket) AS held, position::int, ticket::text,
-       take::int, room, label, since, remaining
+-- Gives key and label (hex), held (0 or 1), position (from 0), ticket, take, room, since (ms), remaining (ms), in the order of
+-- keys and line (\`ticket\` alone would be the text that is given, in which 10 comes before 9).
+SELECT encode(standing.key, 'hex') AS key, encode(label, 'hex') AS label,
+       (bool_and(total <= smallest) OVER (PARTITION BY standing.key ORDER BY ticket))::int AS held, position::int, ticket::text,
+       take::int, room, since, remaining
 FROM (
   SELECT key, ticket, take, room, label,
          sum(take) OVER line AS total, min(room) OVER line AS smallest, row_number() OVER line - 1 AS position,
@@ -253,7 +254,7 @@ FROM (
   WHERE key >= $1::bytea AND substring(key FROM 1 FOR length($1::bytea)) = $1::bytea AND lapses > clock_timestamp()
   WINDOW line AS (PARTITION BY key ORDER BY ticket)
 ) AS standing
-ORDER BY key, standing.ticket`;
+ORDER BY standing.key, standing.ticket`;
 
 export const noteForget: string = `-- $1 name
 DELETE FROM {notes} WHERE name = $1`;
@@ -406,7 +407,7 @@ END
 $holdfast$;`;
 
 export const state: string = `-- Whether this is set up for us, and what time it is there; as text, for pg misreads times where its pool is \`binary\`.
-SELECT format, current_setting('server_version_num')::int AS version, pg_is_in_recovery() AS replica,
+SELECT format, current_setting('server_version_num')::int AS version, pg_is_in_recovery()::int AS replica,
        (extract(epoch FROM clock_timestamp()) * 1000)::text AS server_time
 FROM {meta}`;
 

@@ -362,16 +362,19 @@ describeOn('postgres', 'the line in a table', () => {
         },
       },
     ],
+    ['what the server sends', { types: { getTypeParser: () => (value: string) => value } }],
   ])('a pool whose own values come as %s will do', async (_, config) => {
     const backend = await open({}, config);
-    const [claim, next] = [claimOf(fresh()), claimOf('')];
+    const [claim, next] = [claimOf(fresh(), { label: 'ü' }), claimOf('')];
     expect(await backend.attempt(claim)).toMatchObject({ granted: true });
+    expect(await standings(backend, claim.key)).toMatchObject([{ key: claim.key, held: true, label: 'ü' }]);
     expect(await backend.renew([claim])).toEqual([{ validFor: claim.ttl }]);
     expect(await backend.attempt({ ...next, key: claim.key })).toMatchObject({ granted: false, ahead: 1 });
     expect(await backend.release(claim)).toEqual({ freed: true });
     await backend.close();
     const advisory = await database.open((pool) => postgresAdvisory(pool), config);
-    expect(await advisory.attempt(claimOf(fresh()))).toMatchObject({ granted: true });
+    expect(await advisory.attempt(claim)).toMatchObject({ granted: true });
+    expect(await advisory.release(claim)).toMatchObject({ freed: true });
     await advisory.close();
   });
 

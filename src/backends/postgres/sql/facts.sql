@@ -1,5 +1,5 @@
 -- What endangers locks on this server, as facts; findings.ts judges them.
-SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery() AS replica,
+SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery()::int AS replica,
        current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
        current_setting('synchronous_commit') AS synchronous_commit,
        current_setting('synchronous_standby_names') AS standbys,

@@ -1,9 +1,10 @@
 -- Everyone in line for the keys that begin with a prefix, by the rule itself: held follows from order and seats.
 --   $1  the prefix, bytes
--- Gives key, held, position (from 0), ticket, take, room, label, since (ms), remaining (ms), in the order of keys and line
--- (`ticket` alone would be the text that is given, in which 10 comes before 9).
-SELECT key, bool_and(total <= smallest) OVER (PARTITION BY key ORDER BY ticket) AS held, position::int, ticket::text,
-       take::int, room, label, since, remaining
+-- Gives key and label (hex), held (0 or 1), position (from 0), ticket, take, room, since (ms), remaining (ms), in the order of
+-- keys and line (`ticket` alone would be the text that is given, in which 10 comes before 9).
+SELECT encode(standing.key, 'hex') AS key, encode(label, 'hex') AS label,
+       (bool_and(total <= smallest) OVER (PARTITION BY standing.key ORDER BY ticket))::int AS held, position::int, ticket::text,
+       take::int, room, since, remaining
 FROM (
   SELECT key, ticket, take, room, label,
          sum(take) OVER line AS total, min(room) OVER line AS smallest, row_number() OVER line - 1 AS position,
@@ -17,4 +18,4 @@ FROM (
   WHERE key >= $1::bytea AND substring(key FROM 1 FOR length($1::bytea)) = $1::bytea AND lapses > clock_timestamp()
   WINDOW line AS (PARTITION BY key ORDER BY ticket)
 ) AS standing
-ORDER BY key, standing.ticket
+ORDER BY standing.key, standing.ticket
