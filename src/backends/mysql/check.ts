@@ -75,12 +75,17 @@ function tooOld(version: string): boolean {
   return /mariadb/i.test(version) ? major < 10 || (major === 10 && minor < 6) : major < 8;
 }
 
+/** As text, in which a pool whose character set is `binary` does not give it. */
+export async function settingsOf(table: Table): Promise<Settings> {
+  const rows = await table.read(sql.settings);
+  const all = new Map(rows.map(({ Variable_name, Value }) => [String(Variable_name), String(Value)]));
+  return (name) => all.get(name) ?? '';
+}
+
 /** What endangers locks on this server. */
 export async function findings(table: Table): Promise<Finding[]> {
   const found = await rights(table);
-  const rows = await table.read(sql.settings);
-  const all = new Map(rows.map(({ Variable_name, Value }) => [String(Variable_name), String(Value)]));
-  const settings: Settings = (name) => all.get(name) ?? '';
+  const settings = await settingsOf(table);
   for (const { when, ...finding } of DANGERS) if (when(settings)) found.push(finding);
   const [pause] = await table.read(sql.pause);
   if (Number(pause?.moves) !== 1) found.push(STILL_TIME);

@@ -3,11 +3,10 @@ import { type Cancel, type Clock, systemClock } from '../../core/clock.ts';
 import { LONGEST } from '../../core/duration.ts';
 import { LockError } from '../../core/errors.ts';
 import { checkPrefix } from '../../core/key.ts';
-import { findings } from './check.ts';
+import { findings, settingsOf } from './check.ts';
 import { checkNamed, type MysqlNamedOptions } from './options.ts';
 import type { MysqlPool } from './pool.ts';
 import { Session } from './session.ts';
-import * as sql from './sql.generated.ts';
 import { Table } from './table.ts';
 
 const TRAITS: Traits = {
@@ -171,14 +170,13 @@ class Named implements Backend {
 
   /** ms after which the server ends an idle session. */
   async #ask(): Promise<number> {
-    const rows = await this.#table.read(sql.settings);
-    const settings = new Map(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
-    if (settings.get('wsrep_on') === 'ON') {
+    const settings = await settingsOf(this.#table);
+    if (settings('wsrep_on') === 'ON') {
       const message =
         'mysql-named cannot lock here: named locks are of one node, and this is a Galera cluster. Use mysql()';
       throw new LockError('LOCK_UNSUPPORTED', message, { backend: this.name });
     }
-    return Number(settings.get('wait_timeout')) * 1_000;
+    return Number(settings('wait_timeout')) * 1_000;
   }
 
   /** Looks at every held lock now and then: a connection that ended without a word is noticed, and none is idle. */

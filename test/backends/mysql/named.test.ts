@@ -161,6 +161,22 @@ describeOn('mysql', 'mysqlNamed', () => {
     for (const connection of later) connection.release();
   });
 
+  test('a hold over a pool that speaks bytes is looked at no more often than others', async () => {
+    const pauses: number[] = [];
+    const clock: Clock = {
+      ...systemClock,
+      after: (ms, ...rest) => {
+        pauses.push(ms);
+        return systemClock.after(ms, ...rest);
+      },
+    };
+    const backend = mysqlNamed(mariadb.pool({ charset: 'binary' }), { clock });
+    open.push(backend);
+    await backend.attempt(claimOf('bytes'));
+    await new Promise(setImmediate);
+    expect(pauses).toContain(10_000);
+  });
+
   test('the death of the server is told, and nothing throws', async () => {
     const holder = named(2);
     const grant = (await holder.attempt(claimOf('down'))) as Grant;
