@@ -332,7 +332,7 @@ $holdfast$;
 
 -- Gives up one claim and attempts the next of the same process in its place, in one step.
 --   key, id   of the claim given up
---   next_…    as for {attempt}
+--   next_*    as for {attempt}
 -- Gives \`freed\`, as {release} does, and what {attempt} gives.
 CREATE OR REPLACE FUNCTION {exchange}(
   a_key bytea, a_id text,
@@ -349,7 +349,7 @@ END
 $holdfast$;`;
 
 export const renew: string = `-- Renews many holds at once. In this order: one who is alone may be moved to the line meanwhile, but never back.
---   asked   [{ "key": hex, "id", "ttl": ms }, …]
+--   asked   [{ "key": hex, "id", "ttl": ms }, ...]
 -- Gives the position (from 1) of each that was still good.
 CREATE OR REPLACE FUNCTION {renew}(asked json) RETURNS SETOF int
 LANGUAGE plpgsql AS $holdfast$

@@ -60,6 +60,14 @@ describeOn('postgres', 'what PostgreSQL cannot do is refused in words', () => {
       const odd = { schema: 'Ops-1.x:y', prefix: 'Select.-:_'.padEnd(40, '0') };
       expect(await failure(odd)).toMatchObject({ granted: true });
     });
+    test(`${make.name}: a database whose encoding knows few characters will do`, async () => {
+      const latin = `latin_${make.name}`.toLowerCase();
+      await database.sql(`CREATE DATABASE ${latin} TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'`);
+      const backend = await database.open((pool) => make(pool), { database: latin });
+      expect(await backend.attempt(claimOf('订单', { label: '订单' }))).toMatchObject({ granted: true });
+      expect(await backend.check!()).toMatchObject([{ code: 'no-fsync' }]);
+      await backend.close();
+    });
     test(`${make.name}: check names what endangers locks`, async () => {
       const backend = await database.open((pool) => make(pool), {
         options: '-c synchronous_commit=off -c default_transaction_isolation=serializable',

@@ -50,7 +50,7 @@ $holdfast$;
 
 -- Gives up one claim and attempts the next of the same process in its place, in one step.
 --   key, id   of the claim given up
---   next_…    as for {attempt}
+--   next_*    as for {attempt}
 -- Gives `freed`, as {release} does, and what {attempt} gives.
 CREATE OR REPLACE FUNCTION {exchange}(
   a_key bytea, a_id text,

@@ -1,5 +1,5 @@
 -- Renews many holds at once. In this order: one who is alone may be moved to the line meanwhile, but never back.
---   asked   [{ "key": hex, "id", "ttl": ms }, …]
+--   asked   [{ "key": hex, "id", "ttl": ms }, ...]
 -- Gives the position (from 1) of each that was still good.
 CREATE OR REPLACE FUNCTION {renew}(asked json) RETURNS SETOF int
 LANGUAGE plpgsql AS $holdfast$
