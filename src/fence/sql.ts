@@ -44,19 +44,21 @@ export function sqlFence(query: Query, resource: string, options: SqlFenceOption
   if (checkKey(resource).includes('\0')) throw invalid('the resource of a SQL fence must not contain NUL', resource);
 
   async function raised(token: bigint, run: Query): Promise<boolean> {
-    const values = [resource, String(checkToken(token))] as never[];
-    const insert = `INSERT INTO ${quoted} (resource, newest) VALUES (${first}, ${second})`;
+    const newest = String(checkToken(token));
     if (name === 'postgres') {
+      const insert = `INSERT INTO ${quoted} (resource, newest) VALUES (${first}, ${second})`;
       const update = `DO UPDATE SET newest = EXCLUDED.newest WHERE ${quoted}.newest <= EXCLUDED.newest`;
-      return changedBy(await run(`${insert} ON CONFLICT (resource) ${update}`, values)) > 0;
+      return changedBy(await run(`${insert} ON CONFLICT (resource) ${update}`, [resource, newest] as never[])) > 0;
     }
-    // What MySQL counts as changed depends on a flag of the connection, so the row is read back. For update: a plain read shows
-    // what the transaction's first read saw, and so hides the newer mark that this statement has left as it was
-    // (https://dev.mysql.com/doc/refman/8.4/en/innodb-consistent-read.html).
+    // In hex, or the character set of the connection would decide which bytes these are, and so whose mark is whose.
+    const values = [Buffer.from(resource).toString('hex'), newest] as never[];
+    const insert = `INSERT INTO ${quoted} (resource, newest) VALUES (UNHEX(${first}), ${second})`;
     await run(`${insert} ON DUPLICATE KEY UPDATE newest = GREATEST(newest, VALUES(newest))`, values);
-    const mine = `SELECT newest = CAST(${first} AS UNSIGNED) AS mine FROM ${quoted} WHERE resource = ${second} FOR UPDATE`;
-    const [row] = rowsOf(await run(mine, values.toReversed()));
-    return Number(row?.mine) === 1;
+    // What MySQL counts as changed depends on a flag of the connection, so the row is looked for: that it is there shows in
+    // whatever form rows come. For update: a plain read shows what the transaction's first read saw, and so hides the newer
+    // mark that this statement has left as it was (https://dev.mysql.com/doc/refman/8.4/en/innodb-consistent-read.html).
+    const mine = `SELECT newest FROM ${quoted} WHERE resource = UNHEX(${first}) AND newest = CAST(${second} AS UNSIGNED) FOR UPDATE`;
+    return rowsOf(await run(mine, values)).length > 0;
   }
 
   return {

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { createPool } from 'mysql2/promise';
+import { createPool, type PoolOptions } from 'mysql2/promise';
 import pg from 'pg';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -278,3 +278,40 @@ for (const [dialect, start, open] of DATABASES) {
     });
   });
 }
+
+describeOn('mysql', 'a fence in mariadb, over connections of all kinds', () => {
+  let server: Server;
+  beforeAll(async () => {
+    server = await startMariadb();
+  });
+  afterAll(() => server?.[Symbol.asyncDispose]());
+
+  async function withPool(
+    options: PoolOptions,
+    use: (open: (resource: string) => Fence) => Promise<void>,
+  ): Promise<void> {
+    const pool = createPool({ uri: server.url, ...options });
+    const query: Query = (sql, params) => pool.execute(sql, params as string[]);
+    await sqlFence(query, 'any', { dialect: 'mariadb' }).setup();
+    await use((resource) => sqlFence(query, resource, { dialect: 'mariadb' }));
+    await pool.end();
+  }
+
+  test('whatever character sets they speak, a resource has one mark, and no other has the same', () =>
+    withPool({}, (utf8) =>
+      withPool({ charset: 'latin1' }, async (latin1) => {
+        await utf8('café').claim(2n);
+        await expect(latin1('café').claim(1n)).rejects.toThrow(FENCED);
+        await latin1('订单').claim(2n);
+        await latin1('库存').claim(1n);
+      }),
+    ));
+
+  test.each<PoolOptions>([
+    { rowsAsArray: true },
+    { nestTables: '_' },
+    { typeCast: false },
+    { charset: 'binary' },
+  ])('where rows come as %o, it refuses what is older, and nothing else', (options) =>
+    withPool(options, (open) => keepsTheNewest((resource) => open(JSON.stringify(options) + resource))));
+});
