@@ -63,12 +63,12 @@ export const patienceOf = (pool: PgPool): number =>
 export function dialLike(pool: PgPool): Dial | undefined {
   const { Client, options } = pool as PoolParts;
   if (!Client || !options) return undefined;
-  // Property by property: the pool hides the password from enumeration. A query here may take as long as it takes.
+  // Property by property: the pool hides the password from enumeration.
   const config = Object.defineProperties(
     {},
     {
       ...Object.getOwnPropertyDescriptors(options),
-      ...Object.getOwnPropertyDescriptors({ query_timeout: 0, keepAlive: true, keepAliveInitialDelayMillis: 10_000 }),
+      ...Object.getOwnPropertyDescriptors({ keepAlive: true, keepAliveInitialDelayMillis: 10_000 }),
     },
   );
   return () => new Client(config);

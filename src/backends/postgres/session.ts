@@ -3,6 +3,8 @@ import type { Dial, PgClient, Row } from './client.ts';
 
 /** ms between two looks at whether an idle session is still there, and the longest that any answer may take. */
 const PATIENCE = 5_000;
+/** ms: as long as a timer of Node's can be set to. A limit that the application has for its own statements would end a wait. */
+const UNLIMITED = 2 ** 31 - 1;
 
 /**
  * What a server may otherwise do to a session that is silent or waits on purpose; each is set where the version knows it.
@@ -100,7 +102,7 @@ export class Session {
    */
   async wait(text: string, values: unknown[]): Promise<Row[]> {
     if (this.#working++ === 0) this.#client.ref?.();
-    const answer = this.#last.then(() => this.#client.query({ text, values }));
+    const answer = this.#last.then(() => this.#client.query({ text, values, query_timeout: UNLIMITED }));
     this.#last = answer.catch(() => {});
     try {
       return (await answer).rows;

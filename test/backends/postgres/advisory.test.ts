@@ -132,6 +132,24 @@ describeOn('postgres', 'advisory locks', () => {
     await Promise.all([holding.close(), waiting.close()]);
   });
 
+  test('a wait is not bound by the limit that an address has for statements', async () => {
+    const pool = new pg.Pool({ connectionString: `${database.server.url}?query_timeout=100` });
+    const [holding, waiting] = [await open(), postgresAdvisory(pool)];
+    const [claim, waiter] = [claimOf(fresh()), claimOf('')];
+    const second = { ...waiter, key: claim.key };
+    await holding.attempt(claim);
+    await waiting.attempt(second);
+    const wakes: unknown[] = [];
+    await using _ = await waiting.watch!(second, (grant) => wakes.push(grant));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(wakes).toEqual([]);
+    await holding.release(claim);
+    await until('it is woken', () => wakes.length > 0);
+    expect(wakes).toMatchObject([{ granted: true }]);
+    await Promise.all([holding.close(), waiting.close()]);
+    await pool.end();
+  });
+
   test('a server that is silent as it is dialled is dialled again, and close waits for it no longer than that', async () => {
     const hasty: Clock = { ...systemClock, after: (ms, fn, background) => systemClock.after(ms / 10, fn, background) };
     const backend = await open({ clock: hasty });
