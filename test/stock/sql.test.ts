@@ -56,6 +56,12 @@ describeOn('mysql', 'stock in MariaDB', () => {
     await sells({ dialect: 'mariadb', transaction, tables: 'shop.stock' });
   }, 60_000);
 
+  test('connections that give texts as bytes will do', async () => {
+    await using stack = new AsyncDisposableStack();
+    const { url } = stack.use(await startMariadb());
+    await sells({ dialect: 'mariadb', transaction: mariadbTransactions(`${url}?charset=binary`, stack) });
+  }, 60_000);
+
   test('the last hour of summer, which comes twice, gives no reservation a minute more or less', async () => {
     await using stack = new AsyncDisposableStack();
     const { url } = stack.use(await startMariadb({ 'sysdate-is-now': '1' })); // so that its time can be set

@@ -130,7 +130,8 @@ export class Statements {
     const [row] = yield this.#say(find, ...here);
     if (!row) return steps.map(() => ({ is: 'missing' }));
     const now = Number(row.moment);
-    const state = row.state === '' ? undefined : (JSON.parse(String(row.state)) as Cell);
+    const stored = String(row.state); // bytes, where the character set of a connection is `binary`
+    const state = stored === '' ? undefined : (JSON.parse(stored) as Cell);
 
     const entries = `SELECT id, buyer, units, status, expires FROM ${this.#requests} WHERE ${HERE}`;
     const due = yield this.#say(
