@@ -17,7 +17,10 @@ const DEFINITE: Readonly<Record<string, readonly [what: string, advice: string]>
   '42501': ['the role lacks a right', RIGHTS],
   '28000': ['the role was refused', 'correct the role or pg_hba.conf'],
   '28P01': ['the password was refused', 'correct the password'],
-  '25006': ['the server is read-only', 'connect to the primary: a replica cannot grant locks'],
+  '25006': [
+    'the server is read-only',
+    'connect to the primary, for a replica cannot grant locks, and leave transactions read-write',
+  ],
 };
 
 /** Undone by the server on a conflict with another transaction: had no effect, and may be sent again. */

@@ -387,7 +387,12 @@ WHERE to_regclass(object) IS NULL OR NOT has_table_privilege(to_regclass(object)
 UNION ALL
 SELECT CASE WHEN to_regclass('{tickets}') IS NULL THEN '{tickets}' ELSE 'USAGE and SELECT on {tickets}' END
 WHERE to_regclass('{tickets}') IS NULL
-   OR NOT (has_sequence_privilege(to_regclass('{tickets}'), 'USAGE') AND has_sequence_privilege(to_regclass('{tickets}'), 'SELECT'))`;
+   OR NOT (has_sequence_privilege(to_regclass('{tickets}'), 'USAGE') AND has_sequence_privilege(to_regclass('{tickets}'), 'SELECT'))
+UNION ALL
+-- Which everybody has, unless the default was changed.
+SELECT 'EXECUTE on ' || oid::regprocedure FROM pg_proc
+WHERE pronamespace = to_regnamespace('{schema}') AND NOT has_function_privilege(oid, 'EXECUTE') AND '"' || proname || '"' IN (
+  '{=admit}', '{=settle}', '{=attempt}', '{=release}', '{=exchange}', '{=renew}', '{=sweep}')`;
 
 export const settle: string = `-- Removes everyone in the key's line who has lapsed, counts the rest anew, and admits whom the rule now admits.
 -- Linear in the line, so it runs only when the earliest lapse that is known has come.

@@ -104,10 +104,12 @@ describeOn('postgres', 'what PostgreSQL cannot do is refused in words', () => {
   test('check says what rights are missing, and that nothing is heard', async () => {
     const owner = await database.open((pool) => postgres(pool, { prefix: 'poor' }));
     await owner.setup();
-    await database.sql('GRANT SELECT ON poor_meta TO stranger');
+    await database.sql('GRANT SELECT ON poor_meta TO stranger; REVOKE EXECUTE ON FUNCTION poor_renew FROM PUBLIC');
     const poor = await database.open((pool) => postgres(pool, { prefix: 'poor' }), { user: 'stranger' });
     const [found] = (await poor.check!()).filter(({ code }) => code === 'missing-rights');
-    expect(found!.message).toMatch(/UPDATE on "public"\."poor_meta".*INSERT on "public"\."poor_keys".*poor_tickets/);
+    const each =
+      /UPDATE on "public"\."poor_meta".*INSERT on "public"\."poor_keys".*poor_tickets.*EXECUTE on poor_renew\(json\)\.$/;
+    expect(found!.message).toMatch(each);
     await Promise.all([owner.close(), poor.close()]);
   });
 });

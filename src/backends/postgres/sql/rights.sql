@@ -11,3 +11,8 @@ UNION ALL
 SELECT CASE WHEN to_regclass('{tickets}') IS NULL THEN '{tickets}' ELSE 'USAGE and SELECT on {tickets}' END
 WHERE to_regclass('{tickets}') IS NULL
    OR NOT (has_sequence_privilege(to_regclass('{tickets}'), 'USAGE') AND has_sequence_privilege(to_regclass('{tickets}'), 'SELECT'))
+UNION ALL
+-- Which everybody has, unless the default was changed.
+SELECT 'EXECUTE on ' || oid::regprocedure FROM pg_proc
+WHERE pronamespace = to_regnamespace('{schema}') AND NOT has_function_privilege(oid, 'EXECUTE') AND '"' || proname || '"' IN (
+  '{=admit}', '{=settle}', '{=attempt}', '{=release}', '{=exchange}', '{=renew}', '{=sweep}')
