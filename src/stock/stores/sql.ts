@@ -9,8 +9,8 @@ export interface SqlStockOptions {
   readonly dialect: DialectName;
   /**
    * Runs `work` inside one transaction on one connection, commits when it resolves and rolls back when it rejects. `query`
-   * gives what the driver gives: pg's result, or mysql2's pair, with its rows as objects. Read nothing in it before `work`, nor begin it with a
-   * snapshot: on MySQL and MariaDB `work` would see requests as they were then.
+   * gives what the driver gives: pg's result, or mysql2's pair, with its rows as objects. Read nothing in it before `work`, nor
+   * begin it with a snapshot: on MySQL and MariaDB `work` would see requests as they were then.
    */
   readonly transaction: <T>(work: (query: Query) => Promise<T>) => Promise<T>;
   /** What the names of the three tables begin with; default `holdfast_stock`. */
