@@ -167,5 +167,6 @@ async function isMember(port: number): Promise<boolean> {
   const info = await askRedis(port, 'CLUSTER INFO');
   if (!info.includes('cluster_state:ok') || !info.includes('cluster_known_nodes:6')) return false;
   const replication = await askRedis(port, 'INFO replication');
-  return replication.includes('connected_slaves:1') || replication.includes('master_link_status:up');
+  // One that is still being sent the data is connected, too.
+  return /slave0:.*state=online/.test(replication) || replication.includes('master_link_status:up');
 }
