@@ -79,7 +79,7 @@ export const cycling = (who: Who, plan: Partial<CyclesPlan> = {}): Entry =>
     };
   });
 
-/** A moment with the lock and a moment with the floor by turns, for a machine is not as quick in one second as in the next: `perSecond`, `floor`, and the `ratio` of the two, the median of all turns. */
+/** A moment with the lock and a moment with the floor by turns, for a machine is not as quick in one second as in the next: `perSecond`, `floor`, and the `ratio` of the two, the median of all turns; `cpu` and `floorCpu` of the clients a section, µs. */
 export const beside = (who: Who, floor: string, plan: Partial<CyclesPlan> = {}): Entry => ({
   name: who.contestant,
   async measure(arena, patience) {
@@ -95,11 +95,12 @@ export const beside = (who: Who, floor: string, plan: Partial<CyclesPlan> = {}):
       );
     }
     for (const worker of workers) await worker.call('cycles', { ...ONE_CALLER, ...plan, ms: WARM_UP * patience });
-    const pace = async (worker: Workers[number]): Promise<number> => {
-      const { sections, ms } = await worker.call('cycles', { ...ONE_CALLER, ...plan, ms: TURN });
-      return (sections / ms) * 1_000;
+    const pace = async (worker: Workers[number]): Promise<{ perSecond: number; cpu: number }> => {
+      const { sections, ms, cpu } = await worker.call('cycles', { ...ONE_CALLER, ...plan, ms: TURN });
+      return { perSecond: (sections / ms) * 1_000, cpu: cpu / sections };
     };
-    const paces: [number, number][] = [];
+    type Pace = Awaited<ReturnType<typeof pace>>;
+    const paces: [Pace, Pace][] = [];
     const [ours, theirs] = workers as [Workers[number], Workers[number]];
     // Each is first as often as second.
     for (let turn = 0; turn < (TURNS * patience) / 2; turn++) {
@@ -107,9 +108,11 @@ export const beside = (who: Who, floor: string, plan: Partial<CyclesPlan> = {}):
       paces.push([a, b], [d, c]);
     }
     return {
-      perSecond: median(paces.map(([ours]) => ours)),
-      floor: median(paces.map(([, theirs]) => theirs)),
-      ratio: median(paces.map(([ours, theirs]) => ours / theirs)),
+      perSecond: median(paces.map(([ours]) => ours.perSecond)),
+      floor: median(paces.map(([, theirs]) => theirs.perSecond)),
+      ratio: median(paces.map(([ours, theirs]) => ours.perSecond / theirs.perSecond)),
+      cpu: median(paces.map(([ours]) => ours.cpu)),
+      floorCpu: median(paces.map(([, theirs]) => theirs.cpu)),
     };
   },
 });

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { Backend, Finding, Standing } from './core/backend.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import { quoted } from './core/engine.ts';
@@ -17,6 +18,11 @@ import { type Semaphore, type SemaphoreOptions, semaphore } from './primitives/s
 export interface LocksDefaults extends LockOptions {
   /** Time, timers and randomness; the machine's by default. For tests. */
   readonly clock?: Clock;
+  /**
+   * Stay awake for up to 0.25 ms while a call to the engine is under way alone, where answers come that soon: default true where
+   * there is more than one core. False saves a little processor time, and a lone caller waits longer for each answer.
+   */
+  readonly busyPoll?: boolean;
 }
 
 export interface ForceOptions {
@@ -26,7 +32,9 @@ export interface ForceOptions {
   readonly ticket?: bigint;
 }
 
-const DEFAULTS: ReadonlySet<string> = new Set([...LOCK_OPTIONS, 'clock']);
+const DEFAULTS: ReadonlySet<string> = new Set([...LOCK_OPTIONS, 'clock', 'busyPoll']);
+/** On one core, who polls keeps off it whoever is to answer. */
+const SEVERAL_CORES = availableParallelism() > 1;
 const FORCE_OPTIONS = new Set(['reason', 'ticket'] satisfies readonly (keyof ForceOptions)[]);
 
 /**
@@ -45,9 +53,10 @@ export class Locks implements AsyncDisposable {
   readonly #defaults: LockOptions;
 
   /** @internal Use `createLocks`. */
-  constructor(backend: Backend, { clock = systemClock, ...defaults }: LocksDefaults) {
+  constructor(backend: Backend, { clock = systemClock, busyPoll = SEVERAL_CORES, ...defaults }: LocksDefaults) {
+    if (typeof busyPoll !== 'boolean') throw invalid(`busyPoll is ${shown(busyPoll)}; it must be true or false`);
     this.#backend = backend;
-    this.#space = new Space(backend, clock);
+    this.#space = new Space(backend, clock, busyPoll);
     this.#defaults = defaults;
     mutex(this.#space, 'defaults', [defaults]); // checks them now, not at the first lock
   }

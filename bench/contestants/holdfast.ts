@@ -1,10 +1,9 @@
 import type { Backend } from '../../src/core/backend.ts';
-import type { LockOptions } from '../../src/core/options.ts';
-import { createLocks } from '../../src/index.ts';
+import { createLocks, type LocksDefaults } from '../../src/index.ts';
 import type { Contestant } from '../contestant.ts';
 
 /** The whole of us: what a user calls. */
-export function holdfast(backend: Backend, options: LockOptions = {}): Contestant {
+export function holdfast(backend: Backend, options: LocksDefaults = {}): Contestant {
   const locks = createLocks(backend, options);
   return {
     lock: (key) => {

@@ -18,6 +18,8 @@ export interface Clock {
   resync(): number;
   /** Calls `fn` once, about `ms` from now. A background timer does not keep the process alive; a waiter's does. */
   after(ms: number, fn: () => void, background?: boolean): Cancel;
+  /** Calls `fn` when the event loop has looked for what came in, without sleeping until something does. Without it nobody polls. */
+  turn?(fn: () => void): void;
   /** At least 0, below 1. */
   random(): number;
   /** 128 random bits as text of 32 hexadecimal digits. */
@@ -68,6 +70,7 @@ export const systemClock: Clock = {
     if (background) timer.unref();
     return () => clearTimeout(timer);
   },
+  turn: setImmediate,
   random: Math.random,
   id: randomId,
 };

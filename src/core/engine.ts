@@ -1,5 +1,6 @@
 import type { Attempt, Backend, Claim, Finding, Handle, Release, Renewal, Standing } from './backend.ts';
 import { Bell } from './bell.ts';
+import { BusyPoll } from './busy-poll.ts';
 import type { Clock } from './clock.ts';
 import { isLockError, LockError } from './errors.ts';
 import { heard } from './heard.ts';
@@ -23,11 +24,11 @@ export class Engine {
   readonly backend: Backend;
   readonly clock: Clock;
 
-  constructor(backend: Backend, clock: Clock) {
+  constructor(backend: Backend, clock: Clock, busyPoll: boolean) {
     this.backend = backend;
     this.clock = clock;
     this.#idle = new Bell(clock);
-    this.#patience = new Patience(clock);
+    this.#patience = new Patience(clock, busyPoll ? new BusyPoll(clock) : undefined);
   }
 
   attempt(claim: Claim): Promise<Attempt> {

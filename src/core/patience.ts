@@ -1,4 +1,5 @@
 import { Alarm } from './alarm.ts';
+import type { BusyPoll } from './busy-poll.ts';
 import type { Clock } from './clock.ts';
 
 /** A timer that fires this late says that this process stood still: answers may lie unread. ms. */
@@ -18,14 +19,17 @@ interface Call {
  */
 export class Patience {
   readonly #clock: Clock;
+  readonly #busyPoll: BusyPoll | undefined;
   /** In no order. A Set that is filled and emptied again and again costs more. */
   readonly #calls: Call[] = [];
   readonly #alarm: Alarm;
   #graced = false;
   #resting = false;
 
-  constructor(clock: Clock) {
+  /** @param busyPoll for a call that is alone */
+  constructor(clock: Clock, busyPoll?: BusyPoll) {
     this.#clock = clock;
+    this.#busyPoll = busyPoll;
     this.#alarm = new Alarm(
       clock,
       () => this.#calls.length > 0,
@@ -39,9 +43,12 @@ export class Patience {
    */
   bound<T>(answer: Promise<T>, ms: number, expired: () => Error, heard?: (late?: T) => void): Promise<T> {
     return new Promise((resolve, reject) => {
-      const call: Call = { due: this.#clock.now() + ms, slot: this.#calls.length, expired, reject };
+      const now = this.#clock.now();
+      const call: Call = { due: now + ms, slot: this.#calls.length, expired, reject };
       this.#calls.push(call);
       this.#alarm.by(call.due);
+      if (call.slot === 0) this.#busyPoll?.begin(now);
+      else this.#busyPoll?.stop();
       answer.then(
         (value) => {
           const inTime = this.#end(call);
@@ -73,6 +80,7 @@ export class Patience {
   #end(call: Call): boolean {
     const { slot } = call;
     if (slot < 0) return false;
+    this.#busyPoll?.answered();
     const last = this.#calls.pop()!;
     if (last !== call) {
       this.#calls[slot] = last;

@@ -15,8 +15,8 @@ export class Space {
   readonly #lines = new Map<string, LocalLine>();
   #closed: Promise<void> | undefined;
 
-  constructor(backend: Backend, clock: Clock) {
-    this.engine = new Engine(backend, clock);
+  constructor(backend: Backend, clock: Clock, busyPoll: boolean) {
+    this.engine = new Engine(backend, clock, busyPoll);
     this.renewal = new Renewal(this.engine);
   }
 
