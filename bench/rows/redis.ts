@@ -38,7 +38,10 @@ export const redisRows: readonly Row[] = [
   {
     group,
     title: 'one caller',
-    entries: [...[...others, ...[NO_BUSY_POLL, SCRIPTS, 'token'].map(of)].map((who) => beside(who, 'bare')), ...overOther()],
+    entries: [
+      ...[...others, ...[NO_BUSY_POLL, SCRIPTS, 'token'].map(of)].map((who) => beside(who, 'bare')),
+      ...overOther(),
+    ],
     targets: [timesBare(0.95)],
   },
   {

@@ -15,7 +15,9 @@ export const redlockRows: readonly Row[] = [
     group: healthy,
     title: 'one caller',
     entries: [
-      ...['holdfast', 'redlock', NO_BUSY_POLL, SCRIPTS].map((contestant) => beside({ group: healthy, contestant }, 'bare')),
+      ...['holdfast', 'redlock', NO_BUSY_POLL, SCRIPTS].map((contestant) =>
+        beside({ group: healthy, contestant }, 'bare'),
+      ),
       beside({ group: healthy, contestant: 'holdfast, autopipelining' }, 'bare, autopipelining'),
     ],
     targets: [{ what: '× the bare pair at all five at once', value: timesBare, atLeast: 0.95 }],
