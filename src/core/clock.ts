@@ -1,5 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import { uptime } from 'node:os';
+// Not the global one, which test environments leave out or fake.
+import { setImmediate } from 'node:timers';
 
 /** Ends a timer; harmless afterwards. */
 export type Cancel = () => void;
