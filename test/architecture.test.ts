@@ -61,6 +61,7 @@ test('finds a file that is too long, unless it is generated, and a folder that i
 
 test.each([
   ['src/core/clock.ts', 'export const now = () => Date.now();'],
+  ['src/core/clock.ts', "import { setImmediate } from 'node:timers';"],
   ['src/core/a.ts', 'export const expired = (socket: { setTimeout(ms: number): void }) => socket.setTimeout(5);'],
   ['src/core/a.ts', 'const date = new Date(0); // Date.now()'],
   ['src/backends/redlock.ts', "import { redis } from './redis/index.ts';"],

@@ -89,7 +89,9 @@ function wrongArrow(path: string, { from, kind }: Import): string | undefined {
   const [layer, part] = place(path);
   const arrow = `imports ${from}`;
   if (from.startsWith('node:')) {
-    if (CLOCKED.includes(layer) && from.startsWith('node:timers')) return `${arrow}: timers come from the Clock`;
+    const timers = from.startsWith('node:timers');
+    if (timers && CLOCKS.includes(path)) return undefined;
+    if (timers && CLOCKED.includes(layer)) return `${arrow}: timers come from the Clock`;
     const known = layer !== 'core' || CORE_BUILTINS.includes(from);
     return known ? undefined : `${arrow}: core knows of Node only ${CORE_BUILTINS.join(', ')}`;
   }
