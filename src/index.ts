@@ -16,7 +16,7 @@ export type { Clock } from './core/clock.ts';
 export type { Duration } from './core/duration.ts';
 export { isLockError, LockError, type LockErrorCode } from './core/errors.ts';
 export type { LockEvent } from './core/events.ts';
-export type { AnyLease, Lease, SharedLease } from './core/lease.ts';
+export type { AnyLease, Lease, LeaseRecord, SharedLease } from './core/lease.ts';
 export type { Adaptive, HandOff, LockOptions, Spin } from './core/options.ts';
 export { createLocks, type ForceOptions, type Locks, type LocksDefaults } from './locks.ts';
 export type { Lock } from './primitives/lock.ts';

@@ -29,8 +29,19 @@ export interface AnyLease extends AsyncDisposable {
    * the engine gave no answer, within 5 s: then it goes on in the background. Never throws.
    */
   release(): Promise<boolean>;
+  /** For logs: the token as text, since JSON has no such numbers. */
+  toJSON(): LeaseRecord;
   /** Releases; never throws. */
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** A lease as JSON shows it, at that moment. */
+export interface LeaseRecord {
+  readonly key: string;
+  readonly held: boolean;
+  /** ms */
+  readonly remaining: number;
+  readonly token?: string;
 }
 
 /** A lease of readers and permits: without a token, since several hold at once. */
@@ -126,6 +137,11 @@ export class HeldLease implements AnyLease {
     if (this.#released) return Promise.resolve(false);
     this.#released = true;
     return this.#giveBack();
+  }
+
+  toJSON(): LeaseRecord {
+    const { key, held, remaining, token } = this;
+    return { key, held, remaining, ...(token !== undefined && { token: `${token}` }) };
   }
 
   /** As if it had not been granted: `minHold` is for what somebody was given. Of a hold that others are in nothing changes. */

@@ -1,5 +1,5 @@
 import type { Duration } from '../core/duration.ts';
-import type { AnyLease } from '../core/lease.ts';
+import type { AnyLease, LeaseRecord } from '../core/lease.ts';
 
 /** Several leases as one: lost when any part is. */
 export class MultiLease implements AnyLease {
@@ -37,6 +37,12 @@ export class MultiLease implements AnyLease {
 
   async extend(ttl: Duration): Promise<void> {
     await Promise.all(this.parts.map((part) => part.extend(ttl)));
+  }
+
+  toJSON(): LeaseRecord & { readonly tokens: Readonly<Record<string, string>> } {
+    const { key, held, remaining } = this;
+    const tokens = Object.fromEntries([...this.tokens].map(([of, token]) => [of, `${token}`]));
+    return { key, held, remaining, tokens };
   }
 
   /** Whether this call freed all of them. */

@@ -213,3 +213,15 @@ test('a renewal answered after the deadline revives nothing', async () => {
   expect(lease.held).toBe(false);
   expect(() => lease.assertHeld()).toThrow(expect.objectContaining({ code: 'LOCK_LOST' }));
 });
+
+test('a lease can be logged as JSON, its token as text and its id nowhere', async () => {
+  await using locks = createLocks(memory({ clock: manualClock(1) }), { clock: manualClock(1) });
+  const lease = await locks.mutex('order').acquire({ ttl: 1_000 });
+  const { remaining } = lease;
+  expect(JSON.parse(JSON.stringify(lease))).toEqual({ key: 'order', held: true, remaining, token: `${lease.token}` });
+  const both = await locks.all(['a', locks.rwLock('b').read]).acquire({ ttl: 1_000 });
+  const shown = JSON.parse(JSON.stringify(both));
+  expect(shown).toMatchObject({ key: 'a, b', held: true, tokens: { a: `${both.tokens.get('a')}` } });
+  await lease.release();
+  expect(JSON.parse(JSON.stringify(lease))).toMatchObject({ held: false, remaining: 0 });
+});
