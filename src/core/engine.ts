@@ -180,6 +180,8 @@ export class Engine {
   }
 }
 
-const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+/** Without a full stop of its own: a sentence follows. */
+const reasonOf = (cause: unknown): string =>
+  (cause instanceof Error ? cause.message : String(cause)).replace(/[.\s]+$/, '');
 
 export const quoted = (key: string): string => JSON.stringify(key.length > 80 ? `${key.slice(0, 77)}…` : key);

@@ -21,3 +21,9 @@ test('what nobody knows is told as what was asked for: only an attempt is undone
   });
   expect(evicted).toContain('Nobody knows whether a holder was evicted');
 });
+
+test('what the driver says ends its sentence once', async () => {
+  const broken = () => Promise.reject(new Error('Connection is closed.'));
+  await using locks = createLocks(around(memory(), { attempt: broken }));
+  await expect(locks.mutex('key').tryAcquire()).rejects.toThrow(/Connection is closed\. [A-Z]/);
+});
