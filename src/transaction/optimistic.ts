@@ -3,7 +3,7 @@ import { milliseconds } from '../core/duration.ts';
 import { invalid, isLockError, LockError, shown } from '../core/errors.ts';
 import { checkGiven, checkNames } from '../core/options.ts';
 import { type DialectName, dialectOf } from './dialect.ts';
-import { changedBy, mapped, type Query, type Row, Text } from './query.ts';
+import { changedBy, checkQuery, columnsOf, mapped, type Query, type Row, Text } from './query.ts';
 
 /** Somebody else changed the row since it was read. */
 export const STALE: unique symbol = Symbol('stale');
@@ -32,11 +32,13 @@ export async function changeRow<V extends number | bigint>(
   query: Query,
   options: ChangeOptions<V>,
 ): Promise<V | typeof STALE> {
+  checkQuery(query, 'changeRow');
   checkGiven(options, CHANGE, 'the options of changeRow');
   const { dialect: backend, table, where, version, column = 'version', set } = options;
   const dialect = dialectOf(backend);
+  const values = columnsOf(set, 'set');
   if (Object.hasOwn(set, column)) throw invalid(`set has ${shown(column)}: the version is counted up by itself`);
-  if (Object.keys(where).length === 0) throw invalid('where names no column: it would change the whole table');
+  if (columnsOf(where, 'where').length === 0) throw invalid('where names no column: it would change the whole table');
   // What is no number would not be counted up, or not be told of a change: '1' + 1 is '11', and NULL stays NULL.
   if (typeof version !== 'bigint' && !Number.isSafeInteger(version)) {
     throw invalid(
@@ -44,7 +46,7 @@ export async function changeRow<V extends number | bigint>(
     );
   }
   const text = new Text(dialect);
-  const changes = Object.entries(set).map(([name, value]) => `${text.name(name)} = ${text.value(value)}`);
+  const changes = values.map(([name, value]) => `${text.name(name)} = ${text.value(value)}`);
   const counted = `${text.name(column)} = ${text.name(column)} + 1`;
   const sql = `UPDATE ${text.name(table)} SET ${[...changes, counted].join(', ')}${text.where({ ...where, [column]: version })}`;
   try {

@@ -2,7 +2,7 @@ import { type Duration, milliseconds } from '../core/duration.ts';
 import { invalid, shown } from '../core/errors.ts';
 import { checkGiven } from '../core/options.ts';
 import { type Dialect, type DialectName, dialectOf } from './dialect.ts';
-import { mapped, type Query, type Row, rowsOf, Text } from './query.ts';
+import { checkQuery, columnsOf, mapped, type Query, type Row, rowsOf, Text } from './query.ts';
 
 interface Rows {
   readonly dialect: DialectName;
@@ -42,10 +42,11 @@ const FREE = new Set([...ROWS, 'orderBy', 'limit'] satisfies (keyof LockFreeOpti
  * nothing but a rollback; on MySQL and MariaDB so it is after `LOCK_DEADLOCK`.
  */
 export async function lockRow(query: Query, options: LockRowOptions): Promise<Row | undefined> {
+  checkQuery(query, 'lockRow');
   checkGiven(options, ROW, 'the options of lockRow'); // a misspelt wait would wait without a limit
   const { dialect: backend, where, wait } = options;
   const dialect = dialectOf(backend);
-  if (Object.keys(where).length === 0) throw invalid('where names no column: it would lock the whole table');
+  if (columnsOf(where, 'where').length === 0) throw invalid('where names no column: it would lock the whole table');
   const limit = wait === undefined ? undefined : milliseconds(wait, 'wait');
   const text = new Text(dialect);
   const select = `${selected(text, options)}${text.where(where)} FOR UPDATE`;
@@ -69,6 +70,7 @@ export async function lockRow(query: Query, options: LockRowOptions): Promise<Ro
  * @throws LockError `LOCK_DEADLOCK`, `LOCK_INVALID`
  */
 export async function lockFree(query: Query, options: LockFreeOptions): Promise<Row[]> {
+  checkQuery(query, 'lockFree');
   checkGiven(options, FREE, 'the options of lockFree');
   const { dialect: backend, where = {}, orderBy = [], limit = 1 } = options;
   const dialect = dialectOf(backend);

@@ -28,6 +28,19 @@ export function changedBy(result: unknown): number {
   return changed;
 }
 
+/** @throws LockError `LOCK_INVALID` when what runs the statements of `taker` is no function */
+export function checkQuery(query: unknown, taker: string): void {
+  if (typeof query !== 'function') {
+    throw invalid(`${taker}() needs a function that runs a statement in your transaction, not ${shown(query)}`);
+  }
+}
+
+/** @throws LockError `LOCK_INVALID` when `columns` is not an object of them */
+export function columnsOf(columns: Row, what: string): [string, unknown][] {
+  if (typeof columns === 'object' && columns !== null) return Object.entries(columns);
+  throw invalid(`${what} is ${shown(columns)}; it must be an object of columns and their values`);
+}
+
 /** A statement that is being put together: names are checked and quoted, values become parameters. */
 export class Text {
   /** What the caller gave, for the caller's own function to take. */
@@ -61,7 +74,7 @@ export class Text {
 
   /** ` WHERE …`: every column is as given; null is null. */
   where(columns: Row): string {
-    const terms = Object.entries(columns).map(([name, value]) =>
+    const terms = columnsOf(columns, 'where').map(([name, value]) =>
       value === null ? `${this.name(name)} IS NULL` : `${this.name(name)} = ${this.value(value)}`,
     );
     return terms.length > 0 ? ` WHERE ${terms.join(' AND ')}` : '';

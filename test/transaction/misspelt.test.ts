@@ -16,3 +16,15 @@ test.each<[string, (query: () => Promise<never>, more: object) => unknown]>([
   const misspelt = (async () => call(query, { wiat: 0 }))();
   await expect(misspelt).rejects.toMatchObject({ code: 'LOCK_INVALID', message: expect.stringContaining(name) });
 });
+
+test.each<[string, () => Promise<unknown>]>([
+  ['lockRow', () => (lockRow as () => Promise<unknown>)()],
+  ['lockFree', () => (lockFree as () => Promise<unknown>)()],
+  ['changeRow', () => (changeRow as () => Promise<unknown>)()],
+  ['where', () => lockRow(async () => [], { ...row, where: undefined as never })],
+  ['where', () => lockFree(async () => [], { ...row, where: 'id = 1' as never })],
+  ['where', () => changeRow(async () => [], { ...row, where: null as never, version: 1, set: {} })],
+  ['set', () => changeRow(async () => [], { ...row, version: 1, set: undefined as never })],
+])('without %s, or with something else for it, what is wrong is said', async (name, call) => {
+  await expect(call()).rejects.toMatchObject({ code: 'LOCK_INVALID', message: expect.stringContaining(name) });
+});

@@ -1,3 +1,4 @@
+import { checkNames } from '../../core/options.ts';
 import { isTrue } from './client.ts';
 import { isMissing, unavailable } from './errors.ts';
 import { type Naming, naming } from './names.ts';
@@ -10,7 +11,12 @@ const FORMAT = 1;
 const OLDEST = 120_000;
 
 /** Everything that `setup()` runs, for a migration of your own: one transaction, safe to run again. */
-export const setupScript = (names: Naming = {}): string => scriptOf(naming(names));
+export function setupScript(names: Naming = {}): string {
+  checkNames(names, NAMES, 'the names of setupScript');
+  return scriptOf(naming(names));
+}
+
+const NAMES = new Set(['prefix', 'schema'] satisfies (keyof Naming)[]);
 
 export const scriptOf = (named: (script: string) => string): string =>
   [tables, admit, settle, attempt, release, renew, sweep, notes].map(named).join('\n\n');
