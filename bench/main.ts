@@ -1,33 +1,39 @@
-/**
- * What a lock costs here, against a floor and against others, on servers of our own: `npm run bench`.
- *   --only redis,file   these groups
- *   --row 'one caller'  rows whose title has this in it
- *   --rounds 5          how often each is measured; medians count
- *   --quick             two short rounds: a look, not a measurement
- */
+/** What a lock costs here, against a floor and against others: `npm run bench -- --help`. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { parseArgs } from 'node:util';
 import { arenas } from './arenas.ts';
+import { type Flags, flagsOf, USAGE } from './flags.ts';
 import { bars, figures, json, type Result, targetsTable } from './report.ts';
 import type { Arena, Row, Sample } from './row.ts';
 import { rows } from './rows/index.ts';
 
-const { values: flags } = parseArgs({
-  options: {
-    only: { type: 'string', default: Object.keys(arenas).join() },
-    row: { type: 'string', default: '' },
-    rounds: { type: 'string', default: '5' },
-    quick: { type: 'boolean', default: false },
-  },
-});
-const groups = new Set(flags.only.split(','));
+function given(): Flags {
+  try {
+    return flagsOf(process.argv.slice(2), Object.keys(arenas));
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
+const flags = given();
+const chosen = rows.filter(({ group, title }) => flags.only.has(group) && title.includes(flags.row));
+const listOf = (some: readonly Row[]): string =>
+  some.map(({ group, title }) => `  ${group.padEnd(14)}${title}`).join('\n');
+if (flags.help || flags.list) {
+  console.log(flags.help ? USAGE : listOf(chosen));
+  process.exit();
+}
+if (chosen.length === 0) {
+  console.error(`no row of ${[...flags.only].join(', ')} has '${flags.row}' in its title; there are\n${listOf(rows)}`);
+  process.exit(2);
+}
 const patience = flags.quick ? 0.4 : 1;
 
 /** Entries take turns, so that what disturbs the machine disturbs all of them. */
 async function measure(row: Row, arena: Arena): Promise<Result> {
   const rounds: Record<string, Sample>[] = [];
-  const count = Math.min(flags.quick ? 2 : Number(flags.rounds), row.rounds ?? Number.POSITIVE_INFINITY);
+  const count = Math.min(flags.quick ? 2 : flags.rounds, row.rounds ?? Number.POSITIVE_INFINITY);
   console.log(`\n${row.group}: ${row.title}`);
   for (let round = 0; round < count; round++) {
     const samples: Record<string, Sample> = {};
@@ -46,10 +52,10 @@ async function measure(row: Row, arena: Arena): Promise<Result> {
 
 const results: Result[] = [];
 for (const [group, start] of Object.entries(arenas)) {
-  const chosen = rows.filter((row) => groups.has(group) && row.group === group && row.title.includes(flags.row));
-  if (chosen.length === 0) continue;
+  const wanted = chosen.filter((row) => row.group === group);
+  if (wanted.length === 0) continue;
   await using arena = await start();
-  for (const row of chosen) results.push(await measure(row, arena));
+  for (const row of wanted) results.push(await measure(row, arena));
 }
 console.log(`\n${targetsTable(results)}`);
 
