@@ -1,5 +1,5 @@
 import { setTimeout as pass } from 'node:timers/promises';
-import { rowsOf } from '../../src/transaction/query.ts';
+import { recordsOf } from '../../src/transaction/query.ts';
 import type { Database, Query } from './database.ts';
 
 /** The table of orders, and of what was promised to drivers: two winners of one order are two rows there. */
@@ -30,7 +30,7 @@ export interface Order {
 
 export async function readOrder({ query, mark }: Database, id: number): Promise<Order | undefined> {
   const sql = `SELECT driver, version FROM orders WHERE id = ${mark(1)}`;
-  return rowsOf(await query(sql, [id]))[0] as Order | undefined;
+  return recordsOf(await query(sql, [id]))[0] as Order | undefined;
 }
 
 /** Between reading an order and giving it away, ms: as long as who starts the service says. */
@@ -70,7 +70,7 @@ export interface Verdict {
 }
 
 export async function judge({ query }: Database, orders: number): Promise<Verdict> {
-  const rows = rowsOf(await query('SELECT order_id, COUNT(*) AS winners FROM wins GROUP BY order_id', []));
+  const rows = recordsOf(await query('SELECT order_id, COUNT(*) AS winners FROM wins GROUP BY order_id', []));
   const winners = rows.map((row) => Number(row.winners));
   return {
     orders,

@@ -2,7 +2,7 @@ import { type Duration, milliseconds } from '../core/duration.ts';
 import { invalid, shown } from '../core/errors.ts';
 import { checkGiven } from '../core/options.ts';
 import { type Dialect, type DialectName, dialectOf } from './dialect.ts';
-import { checkQuery, columnsOf, mapped, type Query, type Row, rowsOf, Text } from './query.ts';
+import { checkQuery, columnsOf, mapped, type Query, type Row, recordsOf, Text } from './query.ts';
 
 interface Rows {
   readonly dialect: DialectName;
@@ -51,7 +51,7 @@ export async function lockRow(query: Query, options: LockRowOptions): Promise<Ro
   const text = new Text(dialect);
   const select = `${selected(text, options)}${text.where(where)} FOR UPDATE`;
   try {
-    const run = async (clause: string): Promise<Row[]> => rowsOf(await query(select + clause, text.params));
+    const run = async (clause: string): Promise<Row[]> => recordsOf(await query(select + clause, text.params));
     const rows =
       limit === undefined
         ? await run('')
@@ -81,7 +81,7 @@ export async function lockFree(query: Query, options: LockFreeOptions): Promise<
   const order = orderBy.length > 0 ? ` ORDER BY ${orderBy.map((name) => text.name(name)).join(', ')}` : '';
   const sql = `${selected(text, options)}${text.where(where)}${order} LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
   try {
-    return rowsOf(await query(sql, text.params));
+    return recordsOf(await query(sql, text.params));
   } catch (error) {
     throw mapped(error, dialect, backend, `locking rows of ${options.table}`);
   }
@@ -99,7 +99,7 @@ async function limited(
   run: (clause: string) => Promise<Row[]>,
 ): Promise<Row[]> {
   if ('clause' in limit) return run(limit.clause(ms));
-  const was = String(rowsOf(await query(limit.read, []))[0]?.was);
+  const was = String(recordsOf(await query(limit.read, []))[0]?.was);
   await query(limit.write(limit.value(ms)), []);
   try {
     return await run('');

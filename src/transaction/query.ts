@@ -9,14 +9,23 @@ export type Query = (sql: string, params: never[]) => Promise<unknown>;
 
 export type Row = Readonly<Record<string, unknown>>;
 
-export function rowsOf(result: unknown): Row[] {
+/** As many as there are, in whatever form they come. */
+export function rowsOf(result: unknown): unknown[] {
   const rows = Array.isArray(result)
     ? Array.isArray(result[0])
       ? result[0] // mysql2: rows and fields
       : result
     : (result as { rows?: unknown } | undefined)?.rows;
   if (!Array.isArray(rows)) throw invalid('query did not give rows: let it return what the driver returns');
-  return rows as Row[];
+  return rows;
+}
+
+/** @throws LockError `LOCK_INVALID` for rows without names: they would be read as if nothing were in them */
+export function recordsOf(result: unknown): Row[] {
+  const rows = rowsOf(result);
+  const [first = {}] = rows;
+  if (typeof first === 'object' && first !== null && !Array.isArray(first)) return rows as Row[];
+  throw invalid("query gave rows as arrays: leave out rowsAsArray (mysql2) or rowMode: 'array' (pg)");
 }
 
 export function changedBy(result: unknown): number {

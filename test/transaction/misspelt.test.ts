@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { fenceColumn, sqlFence } from '../../src/fence/index.ts';
+import { createStock, sqlStock } from '../../src/stock/index.ts';
 import { changeRow, lockFree, lockRow, retryStale } from '../../src/transaction/index.ts';
 
 const row = { dialect: 'postgres', table: 'orders', where: { id: 1 } } as const;
@@ -27,4 +28,18 @@ test.each<[string, () => Promise<unknown>]>([
   ['set', () => changeRow(async () => [], { ...row, version: 1, set: undefined as never })],
 ])('without %s, or with something else for it, what is wrong is said', async (name, call) => {
   await expect(call()).rejects.toMatchObject({ code: 'LOCK_INVALID', message: expect.stringContaining(name) });
+});
+
+test.each<[string, unknown]>([
+  ['mysql2 with rowsAsArray', [[[1, 'new']], []]],
+  ['the rows of that alone', [[1, 'new']]],
+  ["pg with rowMode: 'array'", { rows: [[1, 'new']] }],
+])('rows as arrays are refused: without names nothing would be found in them (%s)', async (_, answer) => {
+  const query = async () => answer;
+  await expect(lockRow(query, row)).rejects.toMatchObject({
+    code: 'LOCK_INVALID',
+    message: expect.stringContaining('as arrays'),
+  });
+  const store = sqlStock({ dialect: 'mysql', transaction: (work) => work(query) });
+  await expect(createStock(store).create('shoe', { units: 1 })).rejects.toThrow('as arrays');
 });

@@ -1,6 +1,6 @@
 import { type DialectName, dialectOf } from '../../transaction/dialect.ts';
 import { retryStale } from '../../transaction/optimistic.ts';
-import { made, type Query, rowsOf, Text } from '../../transaction/query.ts';
+import { made, type Query, recordsOf, Text } from '../../transaction/query.ts';
 import { checkOptions } from '../input.ts';
 import type { StockStore } from '../store.ts';
 import { type Conversation, DIALECTS, Statements } from './statements.ts';
@@ -46,7 +46,7 @@ export function sqlStock(options: SqlStockOptions): SqlStock {
           while (!said.done) {
             const [sql, params] = said.value;
             const result = await query(sql, params as never[]);
-            said = conversation.next(sql.startsWith('SELECT') ? rowsOf(result) : []);
+            said = conversation.next(sql.startsWith('SELECT') ? recordsOf(result) : []);
           }
           return said.value;
         }),
