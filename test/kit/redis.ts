@@ -159,9 +159,14 @@ export async function startRedisCluster(certificate?: Certificate): Promise<Serv
   const addresses = nodes.map((port) => `${HOST}:${port}`);
   const create = ['--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes'];
   await promisify(execFile)(program('redis', 'redis-cli'), create, { timeout: 30_000 });
-  for (const port of nodes) await until(`node ${port} of the cluster is ready`, () => isMember(port), 20_000);
+  await untilWhole(cluster);
   started.move();
   return cluster;
+}
+
+/** Each node finds all slots served, and every primary has a replica that follows: from the start, and some time after one was away. */
+export async function untilWhole({ servers }: Servers): Promise<void> {
+  for (const { port } of servers) await until(`node ${port} of the cluster is ready`, () => isMember(port), 20_000);
 }
 
 async function isMember(port: number): Promise<boolean> {
