@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
 const place = (pids: readonly number[], cores: string): boolean =>
@@ -13,4 +14,16 @@ export function coresApart(servers: readonly number[], clients: readonly number[
   const cores = availableParallelism();
   const apart = cores > 1 && place(servers, '0') && place(clients, '1');
   return { [Symbol.dispose]: () => apart && place(servers, `0-${cores - 1}`) };
+}
+
+/** Processor time that these processes have had, µs; not a number where nobody counts it (other systems than Linux). */
+export function serverTime(pids: readonly number[]): number {
+  try {
+    const tasks = pids.flatMap((pid) =>
+      readdirSync(`/proc/${pid}/task`).map((task) => `/proc/${pid}/task/${task}/schedstat`),
+    );
+    return tasks.reduce((sum, task) => sum + Number(readFileSync(task, 'utf8').split(' ')[0]) / 1_000, 0);
+  } catch {
+    return Number.NaN;
+  }
 }

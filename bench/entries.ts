@@ -1,7 +1,7 @@
 /** The ways to measure a contestant: each starts its processes, puts them under load, and says what came out. */
 import { randomUUID } from 'node:crypto';
 import { startWorker, type WorkerProcess } from '../test/kit/processes.ts';
-import { coresApart } from './cores.ts';
+import { coresApart, serverTime } from './cores.ts';
 import type { Cycles, CyclesPlan } from './loads/cycles.ts';
 import { handOvers, machineTime } from './loads/relay.ts';
 import type { Arena, Entry, Group } from './row.ts';
@@ -79,7 +79,7 @@ export const cycling = (who: Who, plan: Partial<CyclesPlan> = {}): Entry =>
     };
   });
 
-/** A moment with the lock and a moment with the floor by turns, for a machine is not as quick in one second as in the next: `perSecond`, `floor`, and the `ratio` of the two, the median of all turns; `cpu` and `floorCpu` of the clients a section, µs. */
+/** A moment with the lock and a moment with the floor by turns, for a machine is not as quick in one second as in the next: `perSecond`, `floor`, and the `ratio` of the two, the median of all turns; `cpu` and `floorCpu` of the clients a section, µs, `servers` and `floorServers` of the servers. */
 export const beside = (who: Who, floor: string, plan: Partial<CyclesPlan> = {}): Entry => ({
   name: who.contestant,
   async measure(arena, patience) {
@@ -95,9 +95,11 @@ export const beside = (who: Who, floor: string, plan: Partial<CyclesPlan> = {}):
       );
     }
     for (const worker of workers) await worker.call('cycles', { ...ONE_CALLER, ...plan, ms: WARM_UP * patience });
-    const pace = async (worker: Workers[number]): Promise<{ perSecond: number; cpu: number }> => {
+    const pace = async (worker: Workers[number]) => {
+      const before = serverTime(arena.servers ?? []);
       const { sections, ms, cpu } = await worker.call('cycles', { ...ONE_CALLER, ...plan, ms: TURN });
-      return { perSecond: (sections / ms) * 1_000, cpu: cpu / sections };
+      const servers = (serverTime(arena.servers ?? []) - before) / sections;
+      return { perSecond: (sections / ms) * 1_000, cpu: cpu / sections, servers };
     };
     type Pace = Awaited<ReturnType<typeof pace>>;
     const paces: [Pace, Pace][] = [];
@@ -113,6 +115,10 @@ export const beside = (who: Who, floor: string, plan: Partial<CyclesPlan> = {}):
       ratio: median(paces.map(([ours, theirs]) => ours.perSecond / theirs.perSecond)),
       cpu: median(paces.map(([ours]) => ours.cpu)),
       floorCpu: median(paces.map(([, theirs]) => theirs.cpu)),
+      ...(arena.servers && {
+        servers: median(paces.map(([ours]) => ours.servers)),
+        floorServers: median(paces.map(([, theirs]) => theirs.servers)),
+      }),
     };
   },
 });

@@ -55,7 +55,7 @@ async function bareNodeRedis(place: Place): Promise<Contestant> {
 }
 
 /** The least script that gives a token, which a SET alone cannot: the server's time. Without a line, and without a memory of the last. */
-const TOKEN = `local time = redis.call('TIME')
+export const TOKEN = `local time = redis.call('TIME')
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return time[1] .. time[2] end`;
 
 /** The bare pair with a token. For one caller: it does not wait. */

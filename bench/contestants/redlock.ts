@@ -1,14 +1,16 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis, type RedisOptions } from 'ioredis';
 import Redlock from 'redlock';
 import { ATTEMPT, RELEASE } from '../../src/backends/redis/scripts.generated.ts';
 import { attemptArgs } from '../../src/backends/redis/wire.ts';
 import { redlock } from '../../src/backends/redlock/index.ts';
+import { BusyPoll } from '../../src/core/busy-poll.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import { HOST } from '../../test/kit/net.ts';
 import type { Contestant, Contestants, Place } from '../contestant.ts';
 import { holdfast } from './holdfast.ts';
-import { COMPARE_AND_DELETE, LAST_MOMENT } from './redis.ts';
+import { COMPARE_AND_DELETE, LAST_MOMENT, TOKEN } from './redis.ts';
 
 const TTL = 30_000;
 /** Of the poll that stands for what anyone would write, less or more by half, so that votes are not split for ever. ms. */
@@ -64,22 +66,60 @@ async function bare(place: Place, clients: Redis[] = connect(place)): Promise<Co
   };
 }
 
-/** Our two scripts at all five at once, with nothing of ours around them. For one caller: it does not wait. */
-function scripts(place: Place): Contestant {
-  const clients = connect(place);
-  // Known to all who answer: by its text the first time, as those who are stopped would keep a SCRIPT LOAD waiting.
-  const run = (client: Redis, { text, sha1 }: typeof ATTEMPT, key: string, args: readonly string[]): Promise<boolean> =>
+/** Polls for a majority's answers as ours does. */
+function polled(poll: BusyPoll | undefined, votes: readonly Promise<boolean>[]): Promise<boolean> {
+  poll?.begin(systemClock.now());
+  return majority(votes).finally(() => poll?.answered());
+}
+
+/** A script that its server knows: by its text the first time, as those who are stopped would keep a SCRIPT LOAD waiting. */
+function known(text: string, sha1 = createHash('sha1').update(text).digest('hex')) {
+  return (client: Redis, key: string, ...args: readonly (string | number)[]): Promise<boolean> =>
     client.evalsha(sha1, 1, key, ...args).then(
       () => true,
       () => client.eval(text, 1, key, ...args).then(() => true),
     );
+}
+
+/** Our two scripts at all five at once, with nothing of ours around them but polling. For one caller: it does not wait. */
+function scripts(place: Place, poll?: BusyPoll): Contestant {
+  const clients = connect(place);
+  const [take, free] = [known(ATTEMPT.text), known(RELEASE.text)];
   return {
     lock: (key) => async () => {
       const id = randomUUID();
       const claim = { key, id, take: 1, of: 1, ttl: TTL, queue: false, span: 1, within: TTL, label: '' };
       const asked = attemptArgs(claim, '-', LAST_MOMENT);
-      await majority(clients.map((client) => run(client, ATTEMPT, key, asked)));
-      return () => majority(clients.map((client) => run(client, RELEASE, key, [id])));
+      await polled(
+        poll,
+        clients.map((client) => take(client, key, ...asked)),
+      );
+      return () =>
+        polled(
+          poll,
+          clients.map((client) => free(client, key, id)),
+        );
+    },
+  };
+}
+
+/** The least scripts with a token, at all five at once, and polled for: how near to the floor any lock with a token can come. */
+function token(place: Place): Contestant {
+  const clients = connect(place);
+  const poll = new BusyPoll(systemClock);
+  const [take, free] = [known(TOKEN), known(COMPARE_AND_DELETE)];
+  return {
+    lock: (key) => async () => {
+      const value = randomUUID();
+      await polled(
+        poll,
+        clients.map((client) => take(client, key, value, TTL)),
+      );
+      return () =>
+        polled(
+          poll,
+          clients.map((client) => free(client, key, value)),
+        );
     },
   };
 }
@@ -101,6 +141,8 @@ export default {
   'holdfast, autopipelining': (place) => holdfast(redlock(gathering(place))),
   bare: (place) => bare(place),
   'bare, autopipelining': (place) => bare(place, gathering(place)),
-  scripts,
+  scripts: (place) => scripts(place),
+  'scripts, busy poll': (place) => scripts(place, new BusyPoll(systemClock)),
+  'token, busy poll': token,
   redlock: peer,
 } satisfies Contestants;

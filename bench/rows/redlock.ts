@@ -3,6 +3,8 @@ import { figure, type Row, ratio } from '../row.ts';
 
 /** Ours with nothing around them: how near to the floor a lock with a token can come. */
 const SCRIPTS = 'scripts';
+const POLLED_SCRIPTS = 'scripts, busy poll';
+const TOKEN = 'token, busy poll';
 const NO_BUSY_POLL = 'holdfast, no busy poll';
 const healthy = 'redlock';
 const hung = 'redlock-hung';
@@ -15,7 +17,7 @@ export const redlockRows: readonly Row[] = [
     group: healthy,
     title: 'one caller',
     entries: [
-      ...['holdfast', 'redlock', NO_BUSY_POLL, SCRIPTS].map((contestant) =>
+      ...['holdfast', 'redlock', NO_BUSY_POLL, SCRIPTS, POLLED_SCRIPTS, TOKEN].map((contestant) =>
         beside({ group: healthy, contestant }, 'bare'),
       ),
       beside({ group: healthy, contestant: 'holdfast, autopipelining' }, 'bare, autopipelining'),
