@@ -66,60 +66,47 @@ async function bare(place: Place, clients: Redis[] = connect(place)): Promise<Co
   };
 }
 
-/** Polls for a majority's answers as ours does. */
-function polled(poll: BusyPoll | undefined, votes: readonly Promise<boolean>[]): Promise<boolean> {
-  poll?.begin(systemClock.now());
-  return majority(votes).finally(() => poll?.answered());
-}
-
-/** A script that its server knows: by its text the first time, as those who are stopped would keep a SCRIPT LOAD waiting. */
-function known(text: string, sha1 = createHash('sha1').update(text).digest('hex')) {
-  return (client: Redis, key: string, ...args: readonly (string | number)[]): Promise<boolean> =>
+/** Runs a script that its server knows: by its text the first time, as those who are stopped would keep a SCRIPT LOAD waiting. */
+function known(text: string) {
+  const sha1 = createHash('sha1').update(text).digest('hex');
+  return (client: Redis, key: string, args: readonly (string | number)[]): Promise<boolean> =>
     client.evalsha(sha1, 1, key, ...args).then(
       () => true,
       () => client.eval(text, 1, key, ...args).then(() => true),
     );
 }
 
-/** Our two scripts at all five at once, with nothing of ours around them but polling. For one caller: it does not wait. */
-function scripts(place: Place, poll?: BusyPoll): Contestant {
+interface Pair {
+  readonly take: string;
+  readonly free: string;
+  asked(key: string, id: string): readonly (string | number)[];
+}
+
+const OURS: Pair = {
+  take: ATTEMPT.text,
+  free: RELEASE.text,
+  asked(key, id) {
+    const claim = { key, id, take: 1, of: 1, ttl: TTL, queue: false, span: 1, within: TTL, label: '' };
+    return attemptArgs(claim, '-', LAST_MOMENT);
+  },
+};
+
+/** How near to the floor any lock with a token can come. */
+const LEAST: Pair = { take: TOKEN, free: COMPARE_AND_DELETE, asked: (_, id) => [id, TTL] };
+
+/** Two scripts at all five at once, with nothing of ours around them but polling, if wanted. For one caller: it does not wait. */
+function scripts(place: Place, { take, free, asked }: Pair, poll?: BusyPoll): Contestant {
   const clients = connect(place);
-  const [take, free] = [known(ATTEMPT.text), known(RELEASE.text)];
+  const [taking, freeing] = [known(take), known(free)];
+  const ask = (run: typeof taking, key: string, args: readonly (string | number)[]): Promise<boolean> => {
+    poll?.begin(systemClock.now());
+    return majority(clients.map((client) => run(client, key, args))).finally(() => poll?.answered());
+  };
   return {
     lock: (key) => async () => {
       const id = randomUUID();
-      const claim = { key, id, take: 1, of: 1, ttl: TTL, queue: false, span: 1, within: TTL, label: '' };
-      const asked = attemptArgs(claim, '-', LAST_MOMENT);
-      await polled(
-        poll,
-        clients.map((client) => take(client, key, ...asked)),
-      );
-      return () =>
-        polled(
-          poll,
-          clients.map((client) => free(client, key, id)),
-        );
-    },
-  };
-}
-
-/** The least scripts with a token, at all five at once, and polled for: how near to the floor any lock with a token can come. */
-function token(place: Place): Contestant {
-  const clients = connect(place);
-  const poll = new BusyPoll(systemClock);
-  const [take, free] = [known(TOKEN), known(COMPARE_AND_DELETE)];
-  return {
-    lock: (key) => async () => {
-      const value = randomUUID();
-      await polled(
-        poll,
-        clients.map((client) => take(client, key, value, TTL)),
-      );
-      return () =>
-        polled(
-          poll,
-          clients.map((client) => free(client, key, value)),
-        );
+      await ask(taking, key, asked(key, id));
+      return () => ask(freeing, key, [id]);
     },
   };
 }
@@ -141,8 +128,8 @@ export default {
   'holdfast, autopipelining': (place) => holdfast(redlock(gathering(place))),
   bare: (place) => bare(place),
   'bare, autopipelining': (place) => bare(place, gathering(place)),
-  scripts: (place) => scripts(place),
-  'scripts, busy poll': (place) => scripts(place, new BusyPoll(systemClock)),
-  'token, busy poll': token,
+  scripts: (place) => scripts(place, OURS),
+  'scripts, busy poll': (place) => scripts(place, OURS, new BusyPoll(systemClock)),
+  'token, busy poll': (place) => scripts(place, LEAST, new BusyPoll(systemClock)),
   redlock: peer,
 } satisfies Contestants;
