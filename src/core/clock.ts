@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { uptime } from 'node:os';
 // Not the global one, which test environments leave out or fake.
 import { setImmediate } from 'node:timers';
@@ -44,16 +44,17 @@ function inParts(ms: number, fn: () => void, background: boolean): Cancel {
 /** Less than this between the two clocks is measurement, not sleep. */
 const SLEEP = 250;
 
-const POOL = Buffer.allocUnsafe(16 * 256);
-let pooled = POOL.length;
+/** Two digits a byte, of which an id takes 32: many at once, since each visit to the generator costs more than an id. */
+let digits = '';
+let drawn = 0;
 
 function randomId(): string {
-  if (pooled === POOL.length) {
-    randomFillSync(POOL);
-    pooled = 0;
+  if (drawn === digits.length) {
+    digits = randomBytes(16 * 64).toString('hex');
+    drawn = 0;
   }
-  pooled += 16;
-  return POOL.toString('hex', pooled - 16, pooled);
+  drawn += 32;
+  return digits.slice(drawn - 32, drawn);
 }
 
 let asleep = 0;

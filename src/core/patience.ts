@@ -5,12 +5,12 @@ import type { Clock } from './clock.ts';
 /** A timer that fires this late says that this process stood still: answers may lie unread. ms. */
 const STALL = 20;
 
-interface Call {
+/** One that is under way, or was. */
+export interface Call {
   readonly due: number;
   /** Where it stands among those under way; below 0 when it is not. */
   slot: number;
-  readonly expired: () => Error;
-  readonly reject: (error: Error) => void;
+  readonly expired: () => void;
 }
 
 /**
@@ -37,27 +37,42 @@ export class Patience {
     );
   }
 
-  /**
-   * The answer, or after `ms` the error that `expired` makes.
-   * @param heard hears that the other side has spoken; with the answer, where it came after all and is dropped here
-   */
-  bound<T>(answer: Promise<T>, ms: number, expired: () => Error, heard?: (late?: T) => void): Promise<T> {
+  /** A call that was sent at `now`: `expired` is called after `ms`, unless it has ended. */
+  begin(ms: number, expired: () => void, now = this.#clock.now()): Call {
+    const call: Call = { due: now + ms, slot: this.#calls.length, expired };
+    this.#calls.push(call);
+    this.#alarm.by(call.due);
+    if (call.slot === 0) this.#busyPoll?.begin(now);
+    else this.#busyPoll?.stop();
+    return call;
+  }
+
+  /** It was answered, or given up. Whether it was still under way. */
+  end(call: Call): boolean {
+    const { slot } = call;
+    if (slot < 0) return false;
+    this.#busyPoll?.answered();
+    const last = this.#calls.pop()!;
+    if (last !== call) {
+      this.#calls[slot] = last;
+      last.slot = slot;
+    }
+    call.slot = -1;
+    if (this.#resting) this.#settle();
+    return true;
+  }
+
+  /** The answer, or after `ms` the error that `expired` makes. */
+  bound<T>(answer: Promise<T>, ms: number, expired: () => Error): Promise<T> {
     return new Promise((resolve, reject) => {
-      const now = this.#clock.now();
-      const call: Call = { due: now + ms, slot: this.#calls.length, expired, reject };
-      this.#calls.push(call);
-      this.#alarm.by(call.due);
-      if (call.slot === 0) this.#busyPoll?.begin(now);
-      else this.#busyPoll?.stop();
+      const call = this.begin(ms, () => reject(expired()));
       answer.then(
         (value) => {
-          const inTime = this.#end(call);
-          heard?.(inTime ? undefined : value);
+          this.end(call);
           resolve(value);
         },
         (error) => {
-          this.#end(call);
-          heard?.();
+          this.end(call);
           reject(error);
         },
       );
@@ -74,21 +89,6 @@ export class Patience {
   close(): void {
     for (const call of [...this.#calls]) this.#expire(call);
     this.rest();
-  }
-
-  /** Whether it was under way. */
-  #end(call: Call): boolean {
-    const { slot } = call;
-    if (slot < 0) return false;
-    this.#busyPoll?.answered();
-    const last = this.#calls.pop()!;
-    if (last !== call) {
-      this.#calls[slot] = last;
-      last.slot = slot;
-    }
-    call.slot = -1;
-    if (this.#resting) this.#settle();
-    return true;
   }
 
   #settle(): void {
@@ -110,7 +110,6 @@ export class Patience {
   }
 
   #expire(call: Call): void {
-    this.#end(call);
-    call.reject(call.expired());
+    if (this.end(call)) call.expired();
   }
 }

@@ -42,15 +42,17 @@ test('calls one after the other share a timer, and none is left when nothing is 
   expect(clock.pending, 'timers left behind').toBe(0);
 });
 
-test('an answer that comes after all goes to whoever settles it', async () => {
+test('whoever hears an answer after all learns that its call was over, and it expires once', async () => {
   const clock = manualClock();
-  const answer = Promise.withResolvers<string>();
-  const heard: string[] = [];
-  const call = fate(new Patience(clock).bound(answer.promise, 100, late, (value) => heard.push(value!)));
+  const patience = new Patience(clock);
+  const expired: string[] = [];
+  const [answered, silent] = ['answered', 'silent'].map((name) => patience.begin(100, () => expired.push(name)));
+  expect(patience.end(answered!), 'answered in time').toBe(true);
   await clock.advance(100);
-  answer.resolve('after all');
-  await clock.advance(1);
-  expect([call.is, heard]).toEqual(['late', ['after all']]);
+  expect(expired).toEqual(['silent']);
+  expect([patience.end(answered!), patience.end(silent!)], 'under way once more').toEqual([false, false]);
+  await clock.advance(2_000);
+  expect([expired.length, clock.pending], 'expired again, or timers left behind').toEqual([1, 0]);
 });
 
 /** A clock whose timers fire `lag` ms late, as in a process that stands still now and then, or is never on time. */

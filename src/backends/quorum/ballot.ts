@@ -45,7 +45,7 @@ export class Ballot {
   readonly #back = new Map<string, 'leaving' | 'doubtful' | 'gone'>();
   /** Where a node can tell that its vote is gone. Made when needed: to abort one costs as much as a message. */
   #lost: AbortController | undefined;
-  #settle!: { resolve(answer: Attempt): void; reject(error: unknown): void };
+  readonly #settle = Promise.withResolvers<Attempt>();
   #settled = false;
   /** A node was asked twice under one id: a release may free the first vote, and be overtaken by the second. */
   #raised = false;
@@ -60,23 +60,22 @@ export class Ballot {
     this.#within = patienceOf(claim);
     this.#began = clock.now();
     this.#said = nodes.map(() => UNASKED);
-    this.outcome = new Promise((resolve, reject) => {
-      this.#settle = { resolve, reject };
-    });
+    this.outcome = this.#settle.promise;
     this.outcome.catch(() => {}); // whoever asked is told; a ballot that was given back has nobody
   }
 
   /** Asks all nodes, unless the claim was given back meanwhile. */
   open(): Promise<Attempt> {
     if (this.#over) return this.outcome;
-    const { nodes, highest } = this.#council;
+    const { nodes, clock, highest } = this.#council;
     const { atLeast = 0n } = this.claim;
     const proposal = atLeast > highest ? atLeast : highest + 1n;
     for (const i of nodes.keys()) {
       const { absence } = nodes[i]!;
       this.#said[i] = absence ? { kind: 'no', why: absence, asked: false } : OPEN;
     }
-    for (const i of nodes.keys()) if (this.#said[i] === OPEN) this.#ask(i, proposal > 1n ? proposal : undefined);
+    const sent = clock.now();
+    for (const i of nodes.keys()) if (this.#said[i] === OPEN) this.#ask(i, proposal > 1n ? proposal : undefined, sent);
     this.#count();
     return this.outcome;
   }
@@ -139,19 +138,17 @@ export class Ballot {
     });
   }
 
-  #ask(i: number, atLeast: bigint | undefined): void {
-    const { nodes, clock } = this.#council;
-    const sent = clock.now();
+  #ask(i: number, atLeast: bigint | undefined, sent = this.#council.clock.now()): void {
     const claim = this.#claimAt(i, atLeast);
     this.#say(i, OPEN);
-    const late = (): void => {
-      // Its vote was counted as unknown, and is asked for or given back as such: back it goes only if it is over by now.
-      if (this.#over || this.#claims[i]!.id !== claim.id) this.#undo(i, undefined, claim);
-    };
-    nodes[i]!.attempt(claim, late).then(
-      (answer) => this.#heard(i, claim, answer, sent),
-      (why) => this.#hear(i, { kind: 'no', why: errorOf(why), asked: true }),
-    );
+    this.#council.nodes[i]!.attempt(claim, sent, {
+      answered: (answer) => this.#heard(i, claim, answer, sent),
+      failed: (why) => this.#hear(i, { kind: 'no', why: errorOf(why), asked: true }),
+      late: ({ granted }) => {
+        // Its vote was counted as unknown, and is asked for or given back as such: back it goes only if it is over by now.
+        if (granted && (this.#over || this.#claims[i]!.id !== claim.id)) this.#undo(i, undefined, claim);
+      },
+    });
   }
 
   #claimAt(i: number, atLeast: bigint | undefined): Claim {
@@ -239,9 +236,9 @@ export class Ballot {
 
   #win(ticket: bigint): void {
     const { majority, clock, worth } = this.#council;
-    const good = this.#said.flatMap((said) =>
-      said.kind === 'yes' && (!this.#fenced || said.ticket === ticket) ? [said] : [],
-    );
+    const good = this.#said
+      .filter((said) => said.kind === 'yes')
+      .filter((said) => !this.#fenced || said.ticket === ticket);
     const until = good.map((said) => said.until).sort((a, b) => b - a)[majority - 1]!;
     const validFor = (until - this.#began) * worth;
     if (deadlineOf(this.#began, validFor) <= clock.now()) {
@@ -275,10 +272,9 @@ export class Ballot {
   }
 
   #undo(i: number, told?: (freed: boolean | undefined) => void, handle: Claim = this.#claims[i]!): void {
-    const { nodes, clock } = this.#council;
-    const until = clock.now() + this.claim.ttl + this.#within;
+    const lapse = this.claim.ttl + this.#within;
     this.#back.set(handle.id, 'leaving');
-    void nodes[i]!.undo(handle, this.#within, until, (freed) => {
+    this.#council.nodes[i]!.undo(handle, this.#within, lapse, (freed) => {
       const doubtful = this.#back.get(handle.id) === 'doubtful';
       const gone = freed && !this.#raised;
       if (gone) this.#back.set(handle.id, 'gone');

@@ -1,6 +1,7 @@
 import type { Attempt, Backend, Claim, Finding, Grant, Handle, Renewal, Standing } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
 import { invalid, isLockError, type LockError } from '../../core/errors.ts';
+import { heard } from '../../core/heard.ts';
 import type { Patience } from '../../core/patience.ts';
 
 /** A node that does not answer is asked again this often, and left out between. ms. */
@@ -8,6 +9,8 @@ const PROBE = 500;
 /** Pauses between tries to give something back: the first, doubled up to the last. ms. */
 const FIRST_PAUSE = 50;
 const LAST_PAUSE = 2_000;
+
+const NEVER = Number.NEGATIVE_INFINITY;
 
 /** Made once: with its stack an error costs more than a message. */
 const SILENT = new Error('is silent');
@@ -31,6 +34,18 @@ export interface House {
   misuse?: LockError;
 }
 
+/**
+ * What becomes of a question, told by calls and not by a promise: every turn that is spent between an answer and the next question
+ * is one in which that node, and the others behind it, have nothing to do.
+ */
+export interface Hearing<Answer> {
+  answered(answer: Answer): void;
+  /** The answer is unknown, or may not count. */
+  failed(why: unknown): void;
+  /** It was answered after it had failed. */
+  late?(answer: Answer): void;
+}
+
 /** One of the engines a quorum is made of: asked with patience of its own, left out while it is silent or not to be trusted. */
 export class Node {
   readonly title: string;
@@ -41,7 +56,7 @@ export class Node {
   #probeAt = 0;
   #run: string | undefined;
   #nameless = false;
-  #guardedUntil = Number.NEGATIVE_INFINITY;
+  #guardedUntil = NEVER;
   #closed = false;
 
   constructor(backend: Backend, number: number, house: House) {
@@ -61,6 +76,7 @@ export class Node {
   }
 
   get #guarded(): Error | undefined {
+    if (this.#guardedUntil === NEVER) return undefined;
     const rest = this.#guardedUntil - this.#house.clock.now();
     if (rest <= 0) return undefined;
     return new Error(
@@ -71,74 +87,71 @@ export class Node {
   /** Finds out which run of which server it is. */
   async introduce(within: number): Promise<void> {
     const known = this.#identify();
-    if (known) await this.#ask(known, within);
+    if (known) await this.#answer(() => known, within);
   }
 
-  /**
-   * @param late gets a grant that came when nobody waited for it any more
-   * @throws when its answer is unknown, or may not count
-   */
-  async attempt(claim: Claim, late: (grant: Grant) => void): Promise<Attempt> {
-    if (this.#house.misuse) throw this.#house.misuse;
-    let answer: Attempt;
-    try {
-      answer = await this.#ask(this.backend.attempt(claim), claim.within, (attempt) => {
-        if (attempt.granted) late(attempt);
-      });
-    } catch (error) {
-      // Its vote would never count, and nobody would see it until another node is lost.
-      if (isLockError(error, 'LOCK_UNSUPPORTED'))
-        this.#house.misuse = invalid(`${this.title} cannot be one of a quorum: ${error.message}`);
-      throw error;
-    }
-    if (answer.granted) {
-      const known = this.#identify();
-      if (known) await known;
-      if (this.#guarded) throw this.#guarded; // also where another attempt has learnt of the new run first
-    }
-    return answer;
+  /** @param sent when, by the clock: now */
+  attempt(claim: Claim, sent: number, vote: Hearing<Attempt>): void {
+    const { misuse } = this.#house;
+    const call = (): Promise<Attempt> => (misuse ? Promise.reject(misuse) : this.backend.attempt(claim));
+    this.#ask(call, claim.within, sent, {
+      answered: (answer) => {
+        if (answer.granted) this.#vouch(answer, vote);
+        else vote.answered(answer);
+      },
+      failed: (error) => {
+        // Its vote would never count, and nobody would see it until another node is lost.
+        if (isLockError(error, 'LOCK_UNSUPPORTED'))
+          this.#house.misuse = invalid(`${this.title} cannot be one of a quorum: ${error.message}`);
+        vote.failed(error);
+      },
+      late: vote.late,
+    });
   }
 
-  async renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
-    return this.#ask(this.backend.renew(claims), within);
+  renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
+    return this.#answer(() => this.backend.renew(claims), within);
   }
 
   /**
    * Gives back whatever the node may have given this id: again and again, until the node says so or it must have lapsed.
+   * @param lapse ms after which it must have
    * @param told hears of the first try: whether it freed something, undefined where nobody knows
    */
-  async undo(
-    handle: Handle,
-    within: number,
-    until: number,
-    told?: (freed: boolean | undefined) => void,
-  ): Promise<void> {
+  undo(handle: Handle, within: number, lapse: number, told: (freed: boolean | undefined) => void): void {
+    const sent = this.#house.clock.now();
+    this.#ask(() => this.backend.release(handle), within, sent, {
+      answered: ({ freed }) => told(freed),
+      failed: () => {
+        told(undefined);
+        void this.#insist(handle, within, sent + lapse);
+      },
+    });
+  }
+
+  async #insist(handle: Handle, within: number, until: number): Promise<void> {
     for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 2, LAST_PAUSE)) {
+      if (this.#closed || this.#house.clock.now() >= until) return;
+      await this.#pause(pause);
+      if (this.#closed) return;
       try {
-        const { freed } = await this.#ask(this.backend.release(handle), within);
-        told?.(freed);
+        await this.#answer(() => this.backend.release(handle), within);
         return;
-      } catch {
-        told?.(undefined);
-        told = undefined;
-        if (this.#closed || this.#house.clock.now() >= until) return;
-        await this.#pause(pause);
-        if (this.#closed) return;
-      }
+      } catch {} // nobody knows: again
     }
   }
 
   list(prefix: string, within: number): Promise<Standing[]> {
-    return this.#ask(collected(this.backend.inspect!(prefix)), within);
+    return this.#answer(() => collected(this.backend.inspect!(prefix)), within);
   }
 
   evict(key: string, ticket: bigint, within: number): Promise<boolean> {
-    return this.#ask(this.backend.evict!(key, ticket), within);
+    return this.#answer(() => this.backend.evict!(key, ticket), within);
   }
 
   /** With a warning where it cannot be seen that it started anew. */
   async check(within: number): Promise<Finding[]> {
-    const found = await this.#ask(this.backend.check?.() ?? Promise.resolve([]), within);
+    const found = await this.#answer(async () => this.backend.check?.() ?? [], within);
     return this.#house.guard !== undefined && (!this.backend.incarnation || this.#nameless)
       ? [...found, UNGUARDED]
       : found;
@@ -150,18 +163,34 @@ export class Node {
     await this.backend.close();
   }
 
-  #ask<T>(answer: Promise<T>, within: number, late?: (value: T) => void): Promise<T> {
+  #answer<T>(call: () => Promise<T>, within: number): Promise<T> {
+    const now = this.#house.clock.now();
+    return new Promise((answered, failed) => this.#ask(call, within, now, { answered, failed }));
+  }
+
+  #ask<T>(call: () => Promise<T>, within: number, sent: number, hearing: Hearing<T>): void {
     const { patience, clock } = this.#house;
-    const heard = (value?: T): void => {
-      this.#silent = false;
-      if (value !== undefined) late?.(value);
-    };
-    const expired = (): Error => {
+    const expired = (): void => {
       this.#silent = true;
       this.#probeAt = clock.now() + PROBE;
-      return new Error(`no answer within ${Math.round(within)} ms`);
+      hearing.failed(new Error(`no answer within ${Math.round(within)} ms`));
     };
-    return patience.bound(answer, within, expired, heard);
+    const asked = patience.begin(within, expired, sent);
+    heard(call).then(
+      (answer) => {
+        this.#silent = false;
+        try {
+          if (patience.end(asked)) hearing.answered(answer);
+          else hearing.late?.(answer);
+        } catch (error) {
+          hearing.failed(error); // a backend of somebody else's may answer anything
+        }
+      },
+      (error) => {
+        this.#silent = false;
+        if (patience.end(asked)) hearing.failed(error);
+      },
+    );
   }
 
   #pause(ms: number): Promise<void> {
@@ -174,6 +203,18 @@ export class Node {
       const cancel = this.#house.clock.after(ms, wake, true);
       this.#pauses.add(wake);
     });
+  }
+
+  /** A grant counts where the run is the one that granted it, and has not forgotten what it granted before. */
+  #vouch(grant: Grant, vote: Hearing<Attempt>): void {
+    const count = (): void => {
+      const guarded = this.#guarded; // also where another attempt has learnt of the new run first
+      if (guarded) vote.failed(guarded);
+      else vote.answered(grant);
+    };
+    const known = this.#identify();
+    if (known) known.then(count, vote.failed);
+    else count();
   }
 
   /** Asked after the grant: where the run is still the one that was known, the grant is of that run too. */

@@ -61,9 +61,10 @@ export function tallyRelease(
   answers: readonly ('freed' | 'nothing' | 'unknown' | 'open')[],
   majority: number,
 ): boolean | 'unknown' | undefined {
-  const count = (kind: string): number => answers.filter((answer) => answer === kind).length;
-  if (count('freed') >= majority) return true;
-  if (answers.length - count('nothing') < majority) return false;
-  if (count('open') > 0) return undefined;
-  return count('freed') > 0 || 'unknown';
+  const count = { freed: 0, nothing: 0, unknown: 0, open: 0 };
+  for (const answer of answers) count[answer]++;
+  if (count.freed >= majority) return true;
+  if (answers.length - count.nothing < majority) return false;
+  if (count.open > 0) return undefined;
+  return count.freed > 0 || 'unknown';
 }

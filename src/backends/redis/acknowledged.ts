@@ -4,6 +4,7 @@ import { ended, isReply } from './errors.ts';
 import type { Line, Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';
 import { perRequest, type Request, type Shards } from './shards.ts';
+import type { Traffic } from './turn.ts';
 
 export interface Acknowledgement {
   /** Replicas that must have a grant before it is shown. */
@@ -25,7 +26,9 @@ interface Opened {
  * connection wrote, and holds up whatever comes behind it there. A line is never mended: on a new connection WAIT would
  * know nothing of the writes before, and be content.
  */
-export class Acknowledged {
+export class Acknowledged implements Traffic {
+  commands = 0;
+  keys = 0;
   readonly #port: Port;
   readonly #shards: Shards;
   readonly #wanted: Acknowledgement;
@@ -60,6 +63,8 @@ export class Acknowledged {
     }
     const patience = this.#wanted.within + SILENCE;
     const late = (): Error => new Error(`no answer within ${patience} ms`);
+    this.commands++;
+    this.keys += requests.length;
     try {
       return await this.#patience.bound(this.#askOn(line.opening, script, requests), patience, late);
     } catch (error) {
@@ -69,6 +74,9 @@ export class Acknowledged {
       // The client learns from its own commands only where a slot was moved to, and who holds may send none.
       if (isReply(error, 'MOVED')) this.#shards.find(requests[0]!).catch(() => {});
       throw error;
+    } finally {
+      this.commands--;
+      this.keys -= requests.length;
     }
   }
 
@@ -116,8 +124,8 @@ export class Acknowledged {
 
 const TOO_FEW = 'REPLICAS';
 
-/** Of lua/attempt.lua a ticket, of lua/renew.lua a 1; not a refusal, nor an error. */
-const isHeld = (reply: unknown): boolean => /^[1-9]/.test(String(reply));
+/** Of lua/attempt.lua a ticket or, below zero, the time; of lua/renew.lua a 1. Not a refusal, lateness (-1), nor an error. */
+const isHeld = (reply: unknown): boolean => /^(?:-\d)?[1-9]/.test(String(reply));
 
 /** The hold was taken, and is to be given back. */
 export const isTooFew = (error: unknown): boolean => isReply(error, TOO_FEW);

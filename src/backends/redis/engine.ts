@@ -1,10 +1,12 @@
-import { heard } from '../../core/heard.ts';
 import { ended, isReply, meaning } from './errors.ts';
 import type { Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';
+import type { Traffic } from './turn.ts';
 
 /** The server as the backend sees it. */
-export class Engine {
+export class Engine implements Traffic {
+  commands = 0;
+  keys = 0;
   readonly #port: Port;
 
   constructor(port: Port) {
@@ -12,12 +14,19 @@ export class Engine {
   }
 
   /** Runs a script by its hash; where the server does not know it (restart, fail-over, SCRIPT FLUSH), by its text. */
-  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    if (this.#port.ended) return Promise.reject(ended());
-    return heard(() => this.#port.evalSha(script.sha1, keys, args)).catch((error) => {
+  async run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+    if (this.#port.ended) throw ended();
+    this.commands++;
+    this.keys += keys.length;
+    try {
+      return await this.#port.evalSha(script.sha1, keys, args);
+    } catch (error) {
       if (!isReply(error, 'NOSCRIPT')) throw error;
-      return this.#port.eval(script.text, keys, args);
-    });
+      return await this.#port.eval(script.text, keys, args);
+    } finally {
+      this.commands--;
+      this.keys -= keys.length;
+    }
   }
 
   /** A command whose keys stand before its other arguments. */

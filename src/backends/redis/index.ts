@@ -131,9 +131,8 @@ class Redis implements Backend {
     this.#acknowledged = acknowledged;
     const holders = acknowledged ?? shards;
     const { groupOf } = shards;
-    const traffic = { commands: 0 };
-    this.#attempts = new Turn(BATCH, traffic, asker(holders, ATTEMPT), groupOf);
-    this.#releases = new Turn(BATCH, traffic, asker(shards, RELEASE), groupOf);
+    this.#attempts = new Turn(BATCH, acknowledged ?? this.#engine, asker(holders, ATTEMPT), groupOf);
+    this.#releases = new Turn(BATCH, this.#engine, asker(shards, RELEASE), groupOf);
     this.#mailbox = new Mailbox(prefix, port, clock);
     this.#incarnation = new Incarnation(port, this.#engine);
     if (port.connected) this.incarnation = () => this.#incarnation.ask();
@@ -269,7 +268,7 @@ class Redis implements Backend {
 
   /** Learnt for the server that has the key by now: it may have moved while it was asked for. */
   #answer(reply: unknown, claim: Claim, sent: number): Attempt {
-    const { attempt, time } = readAttempt(reply, claim.ttl);
+    const { attempt, time } = readAttempt(reply, claim);
     this.#shards.timeOf(claim.key).learn(time, sent, this.#clock.now());
     return attempt;
   }

@@ -1,7 +1,7 @@
 const ESCAPES: Readonly<Record<string, string>> = { '%': '%25', '{': '%7B', '}': '%7D' };
 
 /** Braces inside a name must not move the hash tag, and no two names may meet. */
-const encode = (name: string): string => name.replace(/[%{}]/g, (char) => ESCAPES[char]!);
+const encode = (name: string): string => (/[%{}]/.test(name) ? name.replace(/[%{}]/g, (char) => ESCAPES[char]!) : name);
 
 /** The key of a lock. The scripts name two more after it, `…:line` and `…:claims`: of its hash tag, so of its slot in a Cluster. */
 export const lockOf = (prefix: string, name: string): string => `${prefix}:{${encode(name)}}`;

@@ -318,10 +318,10 @@ end`;
 
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: '144288448448e19b587be0d4a099b75daf156b7c',
+  sha1: 'd39e52afb0b0a547ba2c435ff82c0b088bf0b386',
   text: `local TIME = redis.call('TIME')
 local now = TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]
-local replies, count, done, SECOND = {}, #ARGV / 2, 0, 1000000
+local replies, count, done, SECOND = nil, #ARGV / 2, 0, 1000000
 for i = 1, count do
   local asked = ARGV[2 * i - 1]
   if #now ~= 16 or now > asked then break end
@@ -340,12 +340,15 @@ for i = 1, count do
     reply = tonumber(now)
   else
     if ticket - now > SECOND then break end
-    reply = ticket .. ' ' .. now
+    reply = ticket == asked:sub(17, 32) and -now or ticket .. ' ' .. now
   end
   redis.call('SET', KEYS[i], '1 sole ' .. ticket .. asked:sub(34, 38) .. ' ' .. now .. asked:sub(39), 'PX', ARGV[2 * i])
+  if count == 1 then return reply end
+  replies = replies or {}
   replies[i], done = reply, i
 end
-if done == count then return done == 1 and replies[1] or replies end
+if done == count then return replies end
+replies = replies or {}
 ${alone}
 ${publish}
 ${line}
@@ -426,12 +429,10 @@ return { freed, safely(attempt, KEYS[1], ARGV[2], ARGV[3], redis.pcall('GET', KE
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: '4efefd40baf1b382cdf3a04219877c4de260fab4',
+  sha1: 'd592afe39ce2dc565ca2369817f64be218745eb7',
   text: `local TIME
-${publish}
-${handover}
-local replies, done = {}, 0
-for i = 1, #ARGV do
+local replies, count, done = nil, #ARGV, 0
+for i = 1, count do
   local id = ARGV[i]
   local value = redis.pcall('GET', KEYS[i])
   if not value or value.err or value:sub(47, 47 + #id) ~= id .. ' ' then break end
@@ -440,21 +441,27 @@ for i = 1, #ARGV do
     if redis.pcall('SET', KEYS[i], '1 free ' .. value:sub(8, 28), 'KEEPTTL').err then break end
   else
     if kind ~= '1 held ' then break end
+${publish}
+${handover}
     TIME = TIME or redis.call('TIME')
     local readable, handed = pcall(hand_over, KEYS[i], value, TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2])
     if not readable or not handed then break end
   end
+  if count == 1 then return 1 end
+  replies = replies or {}
   replies[i], done = 1, i
 end
-if done == #ARGV then return done == 1 and 1 or replies end
+if done == count then return replies end
 TIME = TIME or redis.call('TIME')
+replies = replies or {}
 ${alone}
+${publish}
 ${line}
 ${release}
-for i = done + 1, #ARGV do
+for i = done + 1, count do
   replies[i] = safely(release, KEYS[i], ARGV[i], redis.pcall('GET', KEYS[i]))
 end
-return #ARGV == 1 and replies[1] or replies`,
+return count == 1 and replies[1] or replies`,
 };
 
 export const RENEW: Script = {

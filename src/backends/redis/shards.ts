@@ -22,6 +22,8 @@ export class Shards {
   readonly #engine: Engine;
   readonly #prefix: string;
   readonly #clock: Clock;
+  /** Where there is one server. */
+  readonly #time = new EngineTime();
   readonly #times = new Map<string, EngineTime>();
 
   constructor(port: Port, engine: Engine, prefix: string, clock: Clock) {
@@ -38,7 +40,8 @@ export class Shards {
 
   /** The clock of the server that has this key now: each server has its own. */
   timeOf(key: string): EngineTime {
-    const node = this.#port.cluster ? this.#port.nodeOf(this.slotOf(key)) : '';
+    if (!this.#port.cluster) return this.#time;
+    const node = this.#port.nodeOf(this.slotOf(key));
     let time = this.#times.get(node);
     if (!time) {
       time = new EngineTime();

@@ -1,12 +1,16 @@
 /** Commands to keep under way at once: the server works on one while the client reads and writes the others. */
 const LANES = 3;
 
-/** What is under way on one connection, whoever sends it. */
+/** With no more keys under way than this, there is hardly anybody to share a command with. */
+const FEW = 1;
+
+/** What is under way on one connection, whoever sends it: commands, and the keys they name. */
 export interface Traffic {
-  commands: number;
+  readonly commands: number;
+  readonly keys: number;
 }
 
-/** How a question is answered by itself, and how many are in one command. Rejects, and never throws. */
+/** How a question is answered by itself, and how many are in one command, which is traffic at once. Rejects, and never throws. */
 export interface Asker<Question, Answer> {
   one(question: Question): Promise<Answer>;
   many(questions: Question[]): Promise<Answer[]>;
@@ -20,8 +24,8 @@ interface Asked<Question, Answer> {
 
 /**
  * Collects what is asked in one turn of the event loop and sends it in few commands: what a command costs client and server,
- * many times what a lock costs, is paid once for many. Nothing waits for anything but the turn it was asked in; and where nothing
- * is under way, not even for that: a lone caller pays for nobody to share with.
+ * many times what a lock costs, is paid once for many. Nothing waits for anything but the turn it was asked in; and where hardly
+ * anything is under way, not even for that: a lone caller pays for nobody to share with.
  */
 export class Turn<Question, Answer> {
   #asked: Asked<Question, Answer>[] = [];
@@ -47,7 +51,7 @@ export class Turn<Question, Answer> {
   }
 
   ask(question: Question): Promise<Answer> {
-    if (this.#traffic.commands === 0 && this.#asked.length === 0) return this.#counted(this.#asker.one(question));
+    if (this.#traffic.keys <= FEW && this.#asked.length === 0) return this.#asker.one(question);
     return new Promise((resolve, reject) => {
       this.#asked.push({ question, resolve, reject });
       // Runs when everything that the last reply set off has run.
@@ -62,27 +66,13 @@ export class Turn<Question, Answer> {
     for (const part of parts(asked, share, this.#groupOf)) this.#command(part);
   };
 
-  #counted<T>(answering: Promise<T>): Promise<T> {
-    this.#traffic.commands++;
-    return answering.then(
-      (answer) => {
-        this.#traffic.commands--;
-        return answer;
-      },
-      (error) => {
-        this.#traffic.commands--;
-        throw error;
-      },
-    );
-  }
-
   #command(part: Asked<Question, Answer>[]): void {
     if (part.length === 1) {
       const { question, resolve, reject } = part[0]!;
-      this.#counted(this.#asker.one(question)).then(resolve, reject);
+      this.#asker.one(question).then(resolve, reject);
       return;
     }
-    this.#counted(this.#asker.many(part.map(({ question }) => question))).then(
+    this.#asker.many(part.map(({ question }) => question)).then(
       (answers) => {
         for (let i = 0; i < part.length; i++) part[i]!.resolve(answers[i]!);
       },

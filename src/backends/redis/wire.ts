@@ -30,16 +30,18 @@ function own(reply: unknown): string {
   return text;
 }
 
-/** Its reply, and the engine's time in µs, which every reply brings. */
-export function readAttempt(reply: unknown, ttl: number): { attempt: Attempt; time: number } {
-  if (typeof reply === 'number') {
-    return { attempt: { granted: true, ticket: BigInt(reply), validFor: ttl }, time: reply };
-  }
-  const [ticket = '', now = ticket, ahead, wait] = own(reply).split(' ');
+/** What came of a claim, and the engine's time in µs, which every reply brings. */
+export function readAttempt(reply: unknown, claim: Pick<Claim, 'ttl' | 'atLeast'>): { attempt: Attempt; time: number } {
+  const { ttl: validFor, atLeast } = claim;
+  const granted = (ticket: bigint, time: number) => ({ attempt: { granted: true, ticket, validFor } as const, time });
+  const alone = typeof reply === 'number' ? reply : Number(own(reply));
+  if (alone < 0) return granted(atLeast!, -alone);
+  if (alone > 0) return granted(BigInt(alone), alone);
+  const [ticket, now, ahead, wait] = own(reply).split(' ');
   const time = Number(now);
   if (ticket === '0') return { attempt: { granted: false, ahead: Number(ahead), retryAfter: Number(wait) }, time };
   if (ticket === '-1') return { attempt: { granted: false, late: true }, time };
-  return { attempt: { granted: true, ticket: BigInt(ticket), validFor: ttl }, time };
+  return granted(BigInt(ticket!), time);
 }
 
 /** Of lua/release.lua and lua/evict.lua. */

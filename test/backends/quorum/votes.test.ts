@@ -85,6 +85,33 @@ test('what is no backend is refused with the reason', () => {
   }
 });
 
+test.each([
+  ['answers nothing', { attempt: async () => undefined as never }],
+  [
+    'throws instead of rejecting',
+    {
+      attempt: () => {
+        throw new Error('at once');
+      },
+    },
+  ],
+  [
+    'throws when it is asked its name',
+    {
+      incarnation: () => {
+        throw new Error('nameless');
+      },
+    },
+  ],
+] as [string, Partial<Backend>][])('a node that %s is one vote less, and nobody waits for it', async (_, calls) => {
+  const lock = quorum([memory(), memory(), around(memory(), calls)]);
+  const held = claim();
+  expect((await lock.attempt(held)).granted, 'a majority is left').toBe(true);
+  expect(await lock.release(held)).toEqual({ freed: true });
+  const two = quorum([memory(), around(memory(), calls), around(memory(), calls)]);
+  await expect(two.attempt(claim()), 'a minority is left').rejects.toThrow(/node 2 \(memory\)/);
+});
+
 test('a vote that comes after the outcome is undone', async () => {
   const slow = memory();
   const taken = [memory(), memory()];

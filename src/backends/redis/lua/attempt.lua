@@ -3,13 +3,13 @@
 --   KEYS  per claim: lock; of a Cluster, then the others (see src/backends/redis/keys.ts)
 --   ARGV  per claim: what is asked (see include/alone.lua), ms to keep the key
 --   ->    per claim, and of one claim by itself: an array costs the server one write more than the answer
---         granted  "<ticket> <now>", or <now>, an integer, where that is the ticket
+--         granted  "<ticket> <now>"; <now>, an integer, where that is the ticket, and below zero where the proposal is
 --         refused  "0 <now> <how many are ahead> <ms to the earliest lapse among the holders>"
 --         late     "-1 <now>"
 --         failed   "! <error>"
 local TIME = redis.call('TIME')
 local now = TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]
-local replies, count, done, SECOND = {}, #ARGV / 2, 0, 1000000
+local replies, count, done, SECOND = nil, #ARGV / 2, 0, 1000000
 -- The quick way, before anything is defined: nobody is there, and nothing is unusual.
 for i = 1, count do
   local asked = ARGV[2 * i - 1]
@@ -32,12 +32,15 @@ for i = 1, count do
   else
     -- Tickets that were reserved or proposed are ahead of the clock, by ms; by more, the key has to live longer.
     if ticket - now > SECOND then break end
-    reply = ticket .. ' ' .. now
+    reply = ticket == asked:sub(17, 32) and -now or ticket .. ' ' .. now
   end
   redis.call('SET', KEYS[i], '1 sole ' .. ticket .. asked:sub(34, 38) .. ' ' .. now .. asked:sub(39), 'PX', ARGV[2 * i])
+  if count == 1 then return reply end
+  replies = replies or {}
   replies[i], done = reply, i
 end
-if done == count then return done == 1 and replies[1] or replies end
+if done == count then return replies end
+replies = replies or {}
 -- @include alone
 -- @include publish
 -- @include line

@@ -3,11 +3,9 @@
 --   ARGV  per handle: id
 --   ->    per handle, and of one handle by itself: 1 if there was something to give up, 0 if not, "! <error>"
 local TIME
--- @include publish
--- @include handover
-local replies, done = {}, 0
+local replies, count, done = nil, #ARGV, 0
 -- The quick ways, before the rest is defined: it is alone, or holds all and is followed by one who will.
-for i = 1, #ARGV do
+for i = 1, count do
   local id = ARGV[i]
   local value = redis.pcall('GET', KEYS[i])
   if not value or value.err or value:sub(47, 47 + #id) ~= id .. ' ' then break end
@@ -16,18 +14,24 @@ for i = 1, #ARGV do
     if redis.pcall('SET', KEYS[i], '1 free ' .. value:sub(8, 28), 'KEEPTTL').err then break end
   else
     if kind ~= '1 held ' then break end
+-- @include publish
+-- @include handover
     TIME = TIME or redis.call('TIME')
     local readable, handed = pcall(hand_over, KEYS[i], value, TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2])
     if not readable or not handed then break end
   end
+  if count == 1 then return 1 end
+  replies = replies or {}
   replies[i], done = 1, i
 end
-if done == #ARGV then return done == 1 and 1 or replies end
+if done == count then return replies end
 TIME = TIME or redis.call('TIME')
+replies = replies or {}
 -- @include alone
+-- @include publish
 -- @include line
 -- @include release
-for i = done + 1, #ARGV do
+for i = done + 1, count do
   replies[i] = safely(release, KEYS[i], ARGV[i], redis.pcall('GET', KEYS[i]))
 end
-return #ARGV == 1 and replies[1] or replies
+return count == 1 and replies[1] or replies
