@@ -1,9 +1,6 @@
 /** Commands to keep under way at once: the server works on one while the client reads and writes the others. */
 const LANES = 3;
 
-/** With no more keys under way than this, there is hardly anybody to share a command with. */
-const FEW = 1;
-
 /** What is under way on one connection, whoever sends it: commands, and the keys they name. */
 export interface Traffic {
   readonly commands: number;
@@ -24,11 +21,13 @@ interface Asked<Question, Answer> {
 
 /**
  * Collects what is asked in one turn of the event loop and sends it in few commands: what a command costs client and server,
- * many times what a lock costs, is paid once for many. Nothing waits for anything but the turn it was asked in; and where hardly
- * anything is under way, not even for that: a lone caller pays for nobody to share with.
+ * many times what a lock costs, is paid once for many. Nothing waits for anything but the turn it was asked in; and where nothing
+ * is under way, or one thing and there was no company of late, not even for that: a lone caller pays for nobody to share with.
  */
 export class Turn<Question, Answer> {
   #asked: Asked<Question, Answer>[] = [];
+  /** Several were asked in the last turn that was waited for. */
+  #company = false;
   readonly #most: number;
   readonly #traffic: Traffic;
   readonly #asker: Asker<Question, Answer>;
@@ -51,7 +50,7 @@ export class Turn<Question, Answer> {
   }
 
   ask(question: Question): Promise<Answer> {
-    if (this.#traffic.keys <= FEW && this.#asked.length === 0) return this.#asker.one(question);
+    if (this.#asked.length === 0 && this.#traffic.keys <= (this.#company ? 0 : 1)) return this.#asker.one(question);
     return new Promise((resolve, reject) => {
       this.#asked.push({ question, resolve, reject });
       // Runs when everything that the last reply set off has run.
@@ -62,6 +61,7 @@ export class Turn<Question, Answer> {
   readonly #flush = (): void => {
     const asked = this.#asked;
     this.#asked = [];
+    this.#company = asked.length > 1;
     const share = shareOf(asked.length, this.#traffic.commands, this.#most);
     for (const part of parts(asked, share, this.#groupOf)) this.#command(part);
   };

@@ -66,6 +66,25 @@ describe('when a request is sent', () => {
     expect(sent, 'sent before the turn is over').toEqual([['a'], ['b']]);
   });
 
+  test('not beside another where the last turn had company: who sends alone there sends many commands', async () => {
+    const { sent, answers, turn } = traffic();
+    const many = ['a', 'b', 'c', 'd'].map((question) => turn.ask(question));
+    await nextTurn();
+    for (const answer of answers.splice(0)) answer();
+    await Promise.all(many);
+    void turn.ask('e');
+    void turn.ask('f');
+    expect(sent.slice(3), 'sent before the turn is over').toEqual([['e']]);
+    await nextTurn();
+    void turn.ask('g');
+    await nextTurn();
+    for (const answer of answers.splice(0)) answer();
+    await nextTurn();
+    void turn.ask('h');
+    void turn.ask('i');
+    expect(sent.slice(3), 'f and g were alone in their turns').toEqual([['e'], ['f'], ['g'], ['h'], ['i']]);
+  });
+
   test('with whatever else is asked in this turn where more is under way', async () => {
     const { sent, answers, turn } = traffic();
     const all = ['a', 'b', 'c', 'd', 'e'].map((question) => turn.ask(question));
