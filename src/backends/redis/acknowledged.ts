@@ -28,7 +28,6 @@ interface Opened {
  */
 export class Acknowledged implements Traffic {
   commands = 0;
-  keys = 0;
   readonly #port: Port;
   readonly #shards: Shards;
   readonly #wanted: Acknowledgement;
@@ -64,7 +63,6 @@ export class Acknowledged implements Traffic {
     const patience = this.#wanted.within + SILENCE;
     const late = (): Error => new Error(`no answer within ${patience} ms`);
     this.commands++;
-    this.keys += requests.length;
     try {
       return await this.#patience.bound(this.#askOn(line.opening, script, requests), patience, late);
     } catch (error) {
@@ -76,7 +74,6 @@ export class Acknowledged implements Traffic {
       throw error;
     } finally {
       this.commands--;
-      this.keys -= requests.length;
     }
   }
 

@@ -6,7 +6,6 @@ import type { Traffic } from './turn.ts';
 /** The server as the backend sees it. */
 export class Engine implements Traffic {
   commands = 0;
-  keys = 0;
   readonly #port: Port;
 
   constructor(port: Port) {
@@ -17,7 +16,6 @@ export class Engine implements Traffic {
   async run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
     if (this.#port.ended) throw ended();
     this.commands++;
-    this.keys += keys.length;
     try {
       return await this.#port.evalSha(script.sha1, keys, args);
     } catch (error) {
@@ -25,7 +23,6 @@ export class Engine implements Traffic {
       return await this.#port.eval(script.text, keys, args);
     } finally {
       this.commands--;
-      this.keys -= keys.length;
     }
   }
 

@@ -1,10 +1,9 @@
 /** Commands to keep under way at once: the server works on one while the client reads and writes the others. */
 const LANES = 3;
 
-/** What is under way on one connection, whoever sends it: commands, and the keys they name. */
+/** What is under way on one connection, whoever sends it. */
 export interface Traffic {
   readonly commands: number;
-  readonly keys: number;
 }
 
 /** How a question is answered by itself, and how many are in one command, which is traffic at once. Rejects, and never throws. */
@@ -50,7 +49,7 @@ export class Turn<Question, Answer> {
   }
 
   ask(question: Question): Promise<Answer> {
-    if (this.#asked.length === 0 && this.#traffic.keys <= (this.#company ? 0 : 1)) return this.#asker.one(question);
+    if (this.#asked.length === 0 && this.#traffic.commands <= (this.#company ? 0 : 1)) return this.#asker.one(question);
     return new Promise((resolve, reject) => {
       this.#asked.push({ question, resolve, reject });
       // Runs when everything that the last reply set off has run.

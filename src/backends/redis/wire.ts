@@ -34,10 +34,11 @@ function own(reply: unknown): string {
 export function readAttempt(reply: unknown, claim: Pick<Claim, 'ttl' | 'atLeast'>): { attempt: Attempt; time: number } {
   const { ttl: validFor, atLeast } = claim;
   const granted = (ticket: bigint, time: number) => ({ attempt: { granted: true, ticket, validFor } as const, time });
-  const alone = typeof reply === 'number' ? reply : Number(own(reply));
+  const text = typeof reply === 'number' ? '' : own(reply);
+  const alone = typeof reply === 'number' ? reply : Number(text);
   if (alone < 0) return granted(atLeast!, -alone);
   if (alone > 0) return granted(BigInt(alone), alone);
-  const [ticket, now, ahead, wait] = own(reply).split(' ');
+  const [ticket, now, ahead, wait] = text.split(' ');
   const time = Number(now);
   if (ticket === '0') return { attempt: { granted: false, ahead: Number(ahead), retryAfter: Number(wait) }, time };
   if (ticket === '-1') return { attempt: { granted: false, late: true }, time };

@@ -27,16 +27,14 @@ describe('when a request is sent', () => {
   function traffic() {
     const sent: string[][] = [];
     const answers: (() => void)[] = [];
-    const underWay = { commands: 0, keys: 0 };
+    const underWay = { commands: 0 };
     const send = async <Answer>(questions: string[], answer: Answer): Promise<Answer> => {
       sent.push(questions);
       underWay.commands++;
-      underWay.keys += questions.length;
       const { promise, resolve } = Promise.withResolvers<void>();
       answers.push(resolve);
       await promise;
       underWay.commands--;
-      underWay.keys -= questions.length;
       return answer;
     };
     const asker = {
