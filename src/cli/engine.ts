@@ -1,15 +1,31 @@
+import { mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { connect } from '../connect/index.ts';
 import { urlOfFile } from '../connect/url.ts';
 import type { Locks, LocksDefaults } from '../locks.ts';
+import { UsageError } from './exit.ts';
 
 /** Of every command that asks an engine. */
 export const URL_OPTION = { url: { type: 'string', short: 'u' } } as const;
 
-/** The locks of the engine that is named by the flag, by the environment, or by nobody: then a file of the user. */
-export const open = (url: string | undefined, defaults?: LocksDefaults): Promise<Locks> =>
-  connect(url ?? (process.env.HOLDFAST_URL || urlOfFile(join(stateFolder(), 'locks.db'))), defaults);
+/**
+ * The locks of the engine that is named by the flag, by the environment, or by nobody: then a file of the user.
+ * @throws UsageError for `memory:`, which nobody else could see
+ */
+export async function open(url: string | undefined, defaults?: LocksDefaults): Promise<Locks> {
+  const given = url ?? (process.env.HOLDFAST_URL || undefined);
+  if (given?.startsWith('memory:'))
+    throw new UsageError('memory: keeps locks in one process, so they would lock nobody out; give a file or a server');
+  return connect(given ?? urlOfFile(join(madeStateFolder(), 'locks.db')), defaults);
+}
+
+/** Our own folder is made where it is missing; the folder of a file that somebody names has to be there. */
+function madeStateFolder(): string {
+  const folder = stateFolder();
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}
 
 /** Where programs keep what outlives them, without being the user's own files. */
 function stateFolder(): string {

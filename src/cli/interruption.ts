@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { heeded } from './child/inherited.ts';
 
 const NAMES = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -8,7 +9,7 @@ export class Interruption implements Disposable {
   readonly #end = (name: NodeJS.Signals): void => this.#ended.abort(name);
 
   constructor() {
-    for (const name of NAMES) process.on(name, this.#end);
+    for (const name of heeded(NAMES)) process.on(name, this.#end);
   }
 
   get signal(): AbortSignal {

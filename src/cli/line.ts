@@ -1,4 +1,5 @@
 /** `holdfast <command> …`: the command line. */
+import { keepIgnoring } from './child/inherited.ts';
 import { split } from './command.ts';
 import { COMMANDS } from './commands/index.ts';
 import { EXIT, exitCodeOf, lineOf, UsageError } from './exit.ts';
@@ -31,6 +32,8 @@ function told(text: string): number {
   console.log(text);
   return EXIT.OK;
 }
+
+keepIgnoring();
 
 // Node 22 calls its SQLite experimental at every start, which is of no use to whoever runs a command.
 const { emitWarning } = process;

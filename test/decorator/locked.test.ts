@@ -90,6 +90,22 @@ test('names are found in any parameter list', async () => {
   expect(await locked({ key: 'k:{last}' }, list)(undefined, 9)).toEqual([')', '9', 'k:9']);
 });
 
+test.each([
+  ['a regular expression with a bracket in it', 'async (a = /[)]/, b) => keys()'],
+  ['a regular expression with a quote in it', `async (a = /'/, b, c = /'/) => keys()`],
+  ['a regular expression that looks like a comment', `async (a = /[/*]/, b, c = '*/') => keys()`],
+  ['a division', 'async (a = 4 / 2, b = 3 / 1) => keys()'],
+  ['text with code in it', `async (a = \`\${\`)\`}\`, b) => keys()`],
+  ['two parameters of one name', 'async function f(b, b) { return keys(); }'],
+  ['names that a minifier gave', 'async(a,b)=>keys()'],
+  ['the name that a minifier gave', 'async b=>keys()'],
+  ['a minified method', '({async f(a,b){return keys()}}).f'],
+])('an argument is never guessed by name: %s', async (_title, source) => {
+  const list = new Function('keys', `return ${source}`)(keys) as (a: unknown, b: unknown) => Promise<string[]>;
+  expect(() => locked({ key: 'k:{b}' }, list)).toThrow(/not the name of a parameter.*count them instead/);
+  expect(await locked({ key: 'k:{1}' }, list)(1, 2)).toEqual(['k:2']);
+});
+
 test('an argument is found by its number also where the source has no parameter for it', async () => {
   const list = async (...args: unknown[]): Promise<unknown[]> => [args, await keys()];
   // What another decorator wraps a method with, and what a compiler makes of a default for engines without it.

@@ -11,7 +11,7 @@ import type { Durability } from './store.ts';
 export type { Durability } from './store.ts';
 
 export interface FileOptions {
-  /** The locks file, on a local file system; made, with its directory, if it is not there. */
+  /** The locks file, on a local file system; made if it is not there, in a folder that has to be there. */
   readonly path: string;
   /**
    * `process` (default): a grant outlives every process. `power`: it also outlives a power cut; every step then waits

@@ -2,7 +2,6 @@ import {
   closeSync,
   existsSync,
   linkSync,
-  mkdirSync,
   mkdtempSync,
   openSync,
   realpathSync,
@@ -194,7 +193,8 @@ export class Store {
 /** Makes file and directory, private to this user, where there is none; SQLite gives its other files the same mode. */
 function create(path: string): string {
   const directory = dirname(path);
-  makeDirectory(directory);
+  // Not made: who misspelt it would have a lock of their own, and be let in.
+  if (!existsSync(directory)) throw new Error(`its folder, ${directory}, does not exist; make it, or correct the path`);
   const network = networkOf(directory);
   if (network)
     throw new Error(`${network} is a network file system: hosts that share it share neither clock nor sockets`);
@@ -217,17 +217,6 @@ function make(path: string, directory: string): void {
   } finally {
     rmSync(made, { force: true }); // one by one: to list what is in there may take a descriptor that cannot be had
     rmdirSync(workshop);
-  }
-}
-
-/** Not by `recursive`: that never returns where a file system answers ENOENT for a directory that is there (/proc). */
-function makeDirectory(directory: string): void {
-  if (existsSync(directory)) return;
-  if (dirname(directory) !== directory) makeDirectory(dirname(directory));
-  try {
-    mkdirSync(directory, { mode: 0o700 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 

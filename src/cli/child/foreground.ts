@@ -3,13 +3,15 @@ import { readFileSync } from 'node:fs';
 import { isatty } from 'node:tty';
 
 /**
- * Whether the child may be given the terminal: we have it, and nobody beside us in a pipeline might want it (`… | less`
- * would be stopped by its next key).
+ * What the command may do with the terminal. `lend`: it has it while it runs. `input`: it may read what is typed, and no more,
+ * since somebody beside us in a pipeline might want the rest (`… | less` would be stopped by its next key); the same where the input is
+ * no terminal at all. `none`: we run in the background, and what is typed is for somebody else.
  */
-export function mayLendTerminal(): boolean {
-  if (process.platform === 'win32' || !isatty(0) || !isatty(1)) return false;
+export function terminalUse(): 'lend' | 'input' | 'none' {
+  if (process.platform === 'win32' || !isatty(0)) return 'input';
   const [own, foreground] = jobOf();
-  return own === foreground;
+  if (own !== foreground) return 'none';
+  return isatty(1) ? 'lend' : 'input';
 }
 
 /** Our process group, and the one that the terminal listens to. */

@@ -1,34 +1,58 @@
 import type { AnyLease } from '../../core/lease.ts';
+import { EXIT } from '../exit.ts';
 import type { ProcessGroup } from './group.ts';
 import { guard } from './guard.ts';
+import { Signals } from './signals.ts';
 import type { Started } from './start.ts';
 import type { Timing } from './timing.ts';
 
+/** ms after which it is told why the lock is still kept, though the command has ended. */
+const TOLD = 1_000;
+
+export interface Supervision {
+  readonly timing: Timing;
+  /** Give the lock back when the command has ended, though something that it started still runs. */
+  readonly leaveRunning: boolean;
+  readonly tell: (message: string) => void;
+}
+
 /**
  * Lets a command run while the lease is held, and ends it, with all it started, before the lease could be somebody else's.
- * @param lost told when that happens
- * @returns its exit code
+ * @returns its exit code; never 0 when the lease was lost meanwhile
  */
 export async function supervise(
   lease: AnyLease,
   start: () => Promise<Started>,
-  { grace, spare }: Timing,
-  lost: (reason: Error) => void,
+  { timing: { grace, spare }, leaveRunning, tell }: Supervision,
 ): Promise<number> {
   using signals = new Signals(); // before the command is there: none may end us and leave it behind
-  const { group, exited } = await start();
-  const dismiss = guard(group.pid);
+  const { group, exited, go } = await start();
+  const dismiss = await guard(group.pid);
   signals.passTo(group);
+  go();
   try {
-    await Promise.race([exited, loss(lease.signal)]);
+    const over = leaveRunning ? exited : exited.then(() => remaining(group, lease.signal, tell));
+    await Promise.race([over, loss(lease.signal)]);
     if (lease.signal.aborted) {
-      lost(lease.signal.reason);
+      tell(lease.signal.reason.message);
       await group.end(Math.min(grace, lease.remaining - spare));
     }
-    return await exited;
+    const code = await exited;
+    return lease.signal.aborted || !lease.held ? code || EXIT.UNAVAILABLE : code;
   } finally {
     dismiss();
   }
+}
+
+/** Settled when all that the command has left running in its group has ended. */
+async function remaining(group: ProcessGroup, lost: AbortSignal, tell: Supervision['tell']): Promise<void> {
+  const told = setTimeout(() => {
+    tell(
+      'the command has ended, but what it started still runs; the lock is kept until that ends, too (--leave-running)',
+    );
+  }, TOLD);
+  await group.ended(lost);
+  clearTimeout(told);
 }
 
 const loss = (signal: AbortSignal): Promise<void> =>
@@ -36,35 +60,3 @@ const loss = (signal: AbortSignal): Promise<void> =>
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
-
-/** What a user or a system tells a process, and what therefore is for the command. */
-const PASSED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT'] as const;
-/** ^Z: in a pipeline it would stop us alone, and the command would run on past the lease. */
-const REFUSED = 'SIGTSTP';
-
-const ignore = (): void => {};
-
-/** Keeps what comes until there is a command to hear it. */
-class Signals implements Disposable {
-  readonly #early: NodeJS.Signals[] = [];
-  #group: ProcessGroup | undefined;
-  readonly #hear = (name: NodeJS.Signals): void => {
-    if (this.#group) this.#group.signal(name);
-    else this.#early.push(name);
-  };
-
-  constructor() {
-    for (const name of PASSED_ON) process.on(name, this.#hear);
-    process.on(REFUSED, ignore);
-  }
-
-  passTo(group: ProcessGroup): void {
-    this.#group = group;
-    for (const name of this.#early) group.signal(name);
-  }
-
-  [Symbol.dispose](): void {
-    for (const name of PASSED_ON) process.off(name, this.#hear);
-    process.off(REFUSED, ignore);
-  }
-}

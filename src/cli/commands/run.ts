@@ -3,12 +3,13 @@ import { hostname } from 'node:os';
 import { basename } from 'node:path';
 import type { AnyLease } from '../../core/lease.ts';
 import type { Locks } from '../../index.ts';
+import { checkCommand } from '../child/find.ts';
 import { start } from '../child/start.ts';
 import { supervise } from '../child/supervise.ts';
 import { time, timing } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
-import { UsageError } from '../exit.ts';
+import { EXIT, UsageError } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { complain } from '../terminal/say.ts';
 
@@ -28,14 +29,16 @@ const HELP = `Run a command while holding a lock. Anyone else who asks for the s
   --shared            take it together with other readers
   --permits <n>       take one of n permits
   --grace <time>      between SIGTERM and SIGKILL when the lock is lost (default 5s, at most two thirds of the ttl)
+  --leave-running     give the lock back when the command has ended, though something it started still runs
 
 A <time> is 250ms, 30s, 5m, 2h or 1d; a number alone is milliseconds.
 
 The command finds HOLDFAST_KEY and, unless it shares the lock, HOLDFAST_TOKEN: a number that grows with every holder, to
-be checked where it writes. If the lock is lost, the command and all it started are ended before anyone else has it.
+be checked where it writes. If the lock is lost, the command and all it started are ended before anyone else has it. The lock
+is given back when the command and all it started have ended, as far as they stayed in its process group.
 
-Exit code: the command's own; 128 + n if signal n ended it; 75 the lock was not obtained; 69 the engine is not there;
-64 wrong usage; 127 and 126 no such command, or not one that runs.`;
+Exit code: the command's own; 128 + n if signal n ended it; 75 the lock was not obtained; 69 the engine is not there, or the
+lock was lost and the command itself says 0; 64 wrong usage; 127 and 126 no such command, or not one that runs.`;
 
 export const run = command({
   name: 'run',
@@ -49,6 +52,7 @@ export const run = command({
     shared: { type: 'boolean' },
     permits: { type: 'string' },
     grace: { type: 'string' },
+    'leave-running': { type: 'boolean' },
   },
   help: HELP,
   async run({ values, positionals: [key], rest }) {
@@ -57,6 +61,7 @@ export const run = command({
     if (values.permits !== undefined && !/^\d+$/.test(values.permits))
       throw new UsageError(`--permits is ${JSON.stringify(values.permits)}, not a number`);
     const plan = timing(values.ttl ?? '30s', values.grace);
+    checkCommand(rest[0]!);
     await using locks = await open(values.url, {
       wait: values.wait && time(values.wait),
       ttl: plan.ttl,
@@ -71,24 +76,31 @@ export const run = command({
     });
     if (!lease || interruption.exitCode !== undefined) return interruption.exitCode!;
     const env = { ...process.env, HOLDFAST_KEY: key, HOLDFAST_TOKEN: lease.token?.toString() };
+    const supervision = { timing: plan, leaveRunning: values['leave-running'] === true, tell: complain };
+    let code: number;
+    let freed = true;
     try {
-      return await supervise(
-        lease,
-        () => start(rest, env),
-        plan,
-        ({ message }) => complain(message),
-      );
+      code = await supervise(lease, () => start(rest, env), supervision);
     } finally {
       // One that is lost is given up in the background: the engine may not even answer.
-      if (!lease.signal.aborted) await released(lease);
+      if (!lease.signal.aborted) freed = await released(lease);
     }
+    if (freed || lease.signal.aborted || code !== EXIT.OK) return code;
+    // `holdfast run … && deploy` must not deploy: somebody else may have had the lock before the command ended.
+    complain(
+      `the command has ended well, but ${JSON.stringify(key)} was not there any more to be given back, or nobody knows`,
+    );
+    return EXIT.UNAVAILABLE;
   },
 });
 
-/** Until the end of `--min-hold`, where only a process that lives can keep the key; a signal ends that, and the key is free. */
-async function released(lease: AnyLease): Promise<void> {
+/**
+ * Until the end of `--min-hold`, where only a process that lives can keep the key; a signal ends that, and the key is free.
+ * @returns whether the lock was ours until now
+ */
+async function released(lease: AnyLease): Promise<boolean> {
   using interruption = new Interruption();
-  await Promise.race([lease.release(), once(interruption.signal, 'abort')]);
+  return await Promise.race([lease.release(), once(interruption.signal, 'abort').then(() => true)]);
 }
 
 type Kind = { readonly shared?: boolean; readonly permits?: string };

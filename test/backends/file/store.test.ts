@@ -5,6 +5,7 @@ import fs, {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -44,13 +45,20 @@ async function handOver(from: Locks, to: Locks): Promise<number> {
 const codes = async (locks: Locks): Promise<string[]> => (await locks.check()).map(({ code }) => code);
 
 describeOn('file', 'the locks file', () => {
-  test('is made with its directory, private to the user', async () => {
-    await using at = new LocksFile('new', 'deep', 'locks.db');
+  test('is made private to the user, in a folder that is there', async () => {
+    await using at = new LocksFile();
     await at.open().mutex('k').acquire();
     const mode = (name: string): number => statSync(name).mode & 0o777;
-    expect(mode(dirname(at.path))).toBe(0o700);
     expect(mode(at.bells)).toBe(0o700);
     for (const suffix of ['', '-wal', '-shm']) expect(mode(at.path + suffix), suffix).toBe(0o600);
+  });
+
+  test('is refused in a folder that is not there, which is not made: it may be misspelt', async () => {
+    await using at = new LocksFile('typo', 'locks.db');
+    rmdirSync(dirname(at.path));
+    const message = expect.stringMatching(/typo, does not exist/);
+    await expect(at.open().mutex('k').acquire()).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE', message });
+    expect(existsSync(dirname(at.path))).toBe(false);
   });
 
   test('is made by several processes at the same moment, and refuses none of them', async () => {
