@@ -34,11 +34,11 @@ const HELP = `Run a command while holding a lock. Anyone else who asks for the s
 A <time> is 250ms, 30s, 5m, 2h or 1d; a number alone is milliseconds.
 
 The command finds HOLDFAST_KEY and, unless it shares the lock, HOLDFAST_TOKEN: a number that grows with every holder, to
-be checked where it writes. If the lock is lost, the command and all it started are ended before anyone else has it. The lock
-is given back when the command and all it started have ended, as far as they stayed in its process group.
+be checked where it writes. If the lock is lost, the command and all it started are ended before anyone else has it. The
+lock is given back when the command and all it started have ended, as far as they stayed in its process group.
 
-Exit code: the command's own; 128 + n if signal n ended it; 75 the lock was not obtained; 69 the engine is not there, or the
-lock was lost and the command itself says 0; 64 wrong usage; 127 and 126 no such command, or not one that runs.`;
+Exit code: the command's own; 128 + n if signal n ended it; 75 the lock was not obtained; 69 the engine is not there, or
+the lock was lost and the command itself says 0; 64 wrong usage; 127 and 126 no such command, or not one that runs.`;
 
 export const run = command({
   name: 'run',
