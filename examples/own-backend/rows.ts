@@ -41,6 +41,7 @@ export function rows(db: DatabaseSync): Backend {
       spans: false,
       wakes: 'never',
       lapses: true,
+      keptBy: 'lease',
       ttl: { min: 10, max: 365 * 86_400_000 },
     },
     async attempt({ key, id, ttl, atLeast = 0n }) {

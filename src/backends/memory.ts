@@ -23,6 +23,7 @@ const TRAITS: Traits = {
   spans: true,
   wakes: 'watch',
   lapses: true,
+  keptBy: 'lease',
   ttl: { min: 1, max: Number.MAX_SAFE_INTEGER },
 };
 

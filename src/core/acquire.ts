@@ -113,7 +113,8 @@ export class Place {
   async #ask(): Promise<Answer | undefined> {
     const { clock } = this.#engine;
     const sent = clock.now();
-    const before = this.#sent ?? sent;
+    const earlier = this.#sent;
+    const before = earlier ?? sent;
     this.#sent = before;
     this.#sound ??= sent;
     try {
@@ -134,6 +135,7 @@ export class Place {
     } catch (error) {
       this.#trouble = error;
       if (this.#listener.mail) return undefined;
+      if (isLockError(error)) this.#sent = earlier; // surely without effect: nothing of it is to be withdrawn
       if (isLockError(error) || !this.#patient || sent - this.#sound > TROUBLE) throw error;
       return undefined;
     }

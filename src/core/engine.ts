@@ -104,8 +104,8 @@ export class Engine {
   }
 
   /**
-   * Takes back, in the background, whatever this id may have been given: releases it until the engine says so, or until
-   * it must have lapsed by itself. Nothing waits for it but `close`.
+   * Takes back, in the background, whatever this id may have been given: releases it until the engine says so, or where its
+   * own lease keeps it, until that must be over. Nothing waits for it but `close`.
    * @param after ms in which it is left alone; `close` leaves it then
    */
   withdraw(claim: Claim, after = 0): void {
@@ -118,13 +118,14 @@ export class Engine {
   }
 
   async #withdraw(claim: Claim): Promise<void> {
-    const until = this.clock.now() + claim.within + claim.ttl;
+    const lapses = this.backend.traits.keptBy === 'lease';
+    const until = lapses ? this.clock.now() + claim.within + claim.ttl : Number.POSITIVE_INFINITY;
     for (let pause = FIRST_RETRY; ; pause = Math.min(pause * 2, LAST_RETRY)) {
       try {
         await this.release(claim);
         return;
       } catch (error) {
-        if (isLockError(error) || this.clock.now() >= until) return;
+        if (!mayPass(error) || this.clock.now() >= until) return;
         await this.pause(pause, true);
         if (this.#over) return;
       }
@@ -179,6 +180,9 @@ export class Engine {
     return new LockError('LOCK_UNAVAILABLE', message, { key, backend, cause });
   }
 }
+
+/** A refusal for what the server is like just now, with a full disk say, is none for good; nor is what nobody knows. */
+const mayPass = (error: unknown): boolean => !isLockError(error) || error.code === 'LOCK_UNAVAILABLE';
 
 /** Without a full stop of its own: a sentence follows. */
 const reasonOf = (cause: unknown): string =>

@@ -12,6 +12,11 @@ export interface Traits {
   readonly wakes: 'mailbox' | 'watch' | 'never';
   /** A hold can be left to lapse by itself after a given time (`minHold` without a process that waits for it). */
   readonly lapses: boolean;
+  /**
+   * What keeps a claim there. `lease`: its own, of its ttl, so one that nobody asks for any more ends by itself. `session`: a
+   * session, a connection or a lease that the claims of a client share, so it ends by a release, or with that.
+   */
+  readonly keptBy: 'lease' | 'session';
   /** Bounds of a lease, ms. */
   readonly ttl: { readonly min: number; readonly max: number };
 }

@@ -31,6 +31,7 @@ const TRAITS: Traits = {
   spans: false,
   wakes: 'watch',
   lapses: true,
+  keptBy: 'session',
   // In whole seconds. The server raises what is below one and a half of its election timeouts.
   ttl: { min: 1_000, max: 9_000_000_000_000 },
 };

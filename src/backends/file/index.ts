@@ -51,5 +51,6 @@ const traits = (durability: Durability): Traits => ({
   spans: true,
   wakes: 'mailbox',
   lapses: true,
+  keptBy: 'lease',
   ttl: { min: 10, max: Number.MAX_SAFE_INTEGER },
 });

@@ -27,6 +27,7 @@ const TRAITS: Traits = {
   spans: true,
   wakes: 'watch',
   lapses: true,
+  keptBy: 'lease',
   ttl: { min: 1, max: 365 * 86_400_000 },
 };
 

@@ -35,6 +35,7 @@ const TRAITS: Traits = {
   spans: true,
   wakes: 'mailbox',
   lapses: true,
+  keptBy: 'lease',
   ttl: { min: 10, max: LONGEST },
 };
 

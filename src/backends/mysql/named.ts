@@ -16,6 +16,7 @@ const TRAITS: Traits = {
   spans: false,
   wakes: 'watch',
   lapses: false,
+  keptBy: 'session',
   ttl: { min: 1, max: LONGEST },
 };
 

@@ -23,6 +23,7 @@ const TRAITS: Traits = {
   spans: false,
   wakes: 'watch',
   lapses: false,
+  keptBy: 'session',
   ttl: { min: 10, max: LONGEST },
 };
 

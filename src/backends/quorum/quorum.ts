@@ -219,6 +219,7 @@ function traitsOf(backends: readonly Backend[], maxTtl: number): Traits {
     spans: traits.every(({ spans }) => spans),
     wakes: 'never',
     lapses: traits.every(({ lapses }) => lapses),
+    keptBy: traits.some(({ keptBy }) => keptBy === 'session') ? 'session' : 'lease',
     ttl: {
       min: Math.max(...traits.map(({ ttl }) => ttl.min)),
       max: Math.min(maxTtl, ...traits.map(({ ttl }) => ttl.max)),

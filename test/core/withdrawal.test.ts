@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import type { Backend, Traits } from '../../src/core/backend.ts';
+import { createLocks, LockError } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+/** An engine whose claims stay until they are released, as a session has them. */
+function session(traits: Partial<Traits> = {}) {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  const state = { attempts: 'answered' as 'answered' | 'unheard', releases: undefined as Error | undefined, asked: 0 };
+  const backend = around(engine, {
+    traits: { ...engine.traits, lapses: false, keptBy: 'session', ...traits },
+    async attempt(claim) {
+      const answer = await engine.attempt({ ...claim, ttl: 1e9 });
+      return state.attempts === 'answered' ? answer : new Promise<never>(() => {});
+    },
+    release(handle) {
+      state.asked++;
+      return state.releases ? Promise.reject(state.releases) : engine.release(handle);
+    },
+  });
+  const locks = createLocks(backend, { clock, ttl: 1_000 });
+  return { clock, engine, locks, state, left: () => claims(engine) };
+}
+
+async function claims(engine: Backend): Promise<number> {
+  let count = 0;
+  for await (const _ of engine.inspect!('')) count++;
+  return count;
+}
+
+/** A grant that nobody heard of, on an engine that answers no release for `silent` ms. */
+async function ghost(scene: ReturnType<typeof session>, silent: number): Promise<void> {
+  scene.state.attempts = 'unheard';
+  scene.state.releases = new Error('no connection');
+  const tried = expect(scene.locks.mutex('key').tryAcquire()).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  await scene.clock.advance(silent);
+  await tried;
+}
+
+test('what a session carries is taken back however long the engine is away, since it does not lapse by itself', async () => {
+  const scene = session();
+  await ghost(scene, 120_000);
+  expect(await scene.left(), 'granted, and nobody knows').toBe(1);
+  scene.state.releases = undefined;
+  await scene.clock.advance(3_000);
+  expect(await scene.left()).toBe(0);
+});
+
+test('a claim that its own lease keeps is left to it, and costs nothing once that must be over', async () => {
+  const scene = session({ keptBy: 'lease' });
+  await ghost(scene, 5_000);
+  const { asked } = scene.state;
+  await scene.clock.advance(60_000);
+  expect(scene.state.asked).toBe(asked);
+});
+
+test('closing ends a withdrawal that nobody answers, and leaves no timer', async () => {
+  const scene = session();
+  await ghost(scene, 20_000);
+  const closing = scene.locks.close();
+  await scene.clock.advance(5_100);
+  await closing;
+  expect(scene.clock.pending).toBe(0);
+});
+
+test.each([
+  ['LOCK_UNAVAILABLE', 'the server cannot save its data and refuses writes', 0],
+  ['LOCK_UNSUPPORTED', 'upgrade the server', 1],
+] as const)('a release refused with %s is tried again only if that may pass', async (code, message, left) => {
+  const scene = session({ keptBy: 'lease' });
+  const lease = await scene.locks.mutex('key').acquire({ ttl: 30_000 });
+  scene.state.releases = new LockError(code, message);
+  expect(await lease.release(), 'refused').toBe(false);
+  scene.state.releases = undefined;
+  await scene.clock.advance(100);
+  expect(await scene.left(), 'claims 100 ms later').toBe(left);
+});
+
+test('an attempt that was surely refused leaves nothing to withdraw', async () => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  let releases = 0;
+  const refusing = around(engine, {
+    attempt: () => Promise.reject(new LockError('LOCK_UNAVAILABLE', 'no rights')),
+    release: (handle) => {
+      releases++;
+      return engine.release(handle);
+    },
+  });
+  const locks = createLocks(refusing, { clock });
+  await expect(locks.mutex('key').tryAcquire()).rejects.toThrow('no rights');
+  await clock.advance(100);
+  expect(releases).toBe(0);
+});
