@@ -7,8 +7,13 @@ export interface Granted {
   readonly lost?: AbortSignal;
 }
 
+const WORTH = 0.99;
+
 /**
  * The deadline of a lease: counted from before the request was sent, less a hundredth for clocks that run at different rates
  * and 2 ms for their rounding (Gray and Cheriton, *Leases*, 1989).
  */
-export const deadlineOf = (sent: number, validFor: number): number => sent + validFor * 0.99 - 2;
+export const deadlineOf = (sent: number, validFor: number): number => sent + validFor * WORTH - 2;
+
+/** What `validFor` has to be for a request that was sent `later`, ms, for the deadline to stay the same. */
+export const sentLater = (validFor: number, later: number): number => validFor - later / WORTH;

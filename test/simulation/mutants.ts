@@ -51,7 +51,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'leaves no margin for clocks that go wrong',
     file: 'core/deadline.ts',
-    sound: 'validFor * 0.99 - 2',
+    sound: 'validFor * WORTH - 2',
     broken: 'validFor',
     foundBy: 'exclusion',
   },

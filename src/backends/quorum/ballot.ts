@@ -1,7 +1,7 @@
 import { isExclusive } from '../../core/admission.ts';
 import type { Attempt, Claim, Grant } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
-import { deadlineOf } from '../../core/deadline.ts';
+import { deadlineOf, sentLater } from '../../core/deadline.ts';
 import { answerOf } from './answer.ts';
 import type { Node } from './node.ts';
 import { LATE, lostOf, OPEN, REFUSED, type Said, UNASKED } from './said.ts';
@@ -78,6 +78,12 @@ export class Ballot {
     for (const i of nodes.keys()) if (this.#said[i] === OPEN) this.#ask(i, proposal > 1n ? proposal : undefined, sent);
     this.#count();
     return this.outcome;
+  }
+
+  /** The outcome for one who asked at `sent`, later than the first: the nodes have been counting since they were asked. */
+  async outcomeFor(sent: number): Promise<Attempt> {
+    const answer = await this.outcome;
+    return answer.granted ? { ...answer, validFor: sentLater(answer.validFor, sent - this.#began) } : answer;
   }
 
   /** Whether a node may keep this claim: it says so, or nobody knows. */

@@ -104,7 +104,7 @@ export class Quorum implements Backend {
 
   async #again(ballot: Ballot, claim: Claim): Promise<Attempt> {
     const { grant } = ballot;
-    if (!grant) return ballot.outcome;
+    if (!grant) return ballot.outcomeFor(this.#council.clock.now());
     const [renewal] = await this.renew([claim]);
     if (typeof renewal === 'object') return { ...grant, validFor: renewal.validFor };
     if (renewal !== 'gone') throw new Error('too few nodes answered to say whether the hold is still there');
