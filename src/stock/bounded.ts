@@ -2,6 +2,7 @@ import { systemClock } from '../core/clock.ts';
 import { LockError } from '../core/errors.ts';
 import { heard } from '../core/heard.ts';
 import { Patience } from '../core/patience.ts';
+import { nameOf } from './address.ts';
 import type { StockStore } from './store.ts';
 
 /** The store, but every call has an end: without an answer for `within` ms nobody knows what became of it. */
@@ -10,7 +11,7 @@ export function bounded(store: StockStore, within: number): StockStore {
   const { name, servers } = store;
   const limited = <T>(what: string, product: string, call: () => Promise<T>): Promise<T> =>
     patience.bound(heard(call), within, () => {
-      const message = `${name} did not answer within ${within} ms, asked to ${what} ${JSON.stringify(decodeURIComponent(product))}; it may have been done. Ask again, a sale with the same buyer and request`;
+      const message = `${name} did not answer within ${within} ms, asked to ${what} ${JSON.stringify(nameOf(product))}; it may have been done. Ask again, a sale with the same buyer and request`;
       return new LockError('LOCK_UNAVAILABLE', message, { backend: name });
     });
   return {
@@ -19,7 +20,7 @@ export function bounded(store: StockStore, within: number): StockStore {
     layout: (product) => limited('read the layout of', product, () => store.layout(product)),
     relayout: (product, was, layout) =>
       limited('change the layout of', product, () => store.relayout(product, was, layout)),
-    step: (product, cell, steps) => limited('change the stock of', product, () => store.step(product, cell, steps)),
-    remove: (product, cells) => limited('remove', product, () => store.remove(product, cells)),
+    step: (address, cell, steps) => limited('change the stock of', address, () => store.step(address, cell, steps)),
+    clear: (address, cell) => limited('remove', address, () => store.clear(address, cell)),
   };
 }

@@ -1,6 +1,9 @@
 import { RESERVE } from './cell.ts';
+import { cleared } from './cleared.ts';
 import { StockError, type StockErrorCode } from './errors.ts';
 import type { Cells } from './look.ts';
+
+import { Shared } from './shared.ts';
 import type { Layout, StockStore } from './store.ts';
 
 /** Passes of reading, finishing and writing before somebody else's changes are too many. */
@@ -30,6 +33,7 @@ export class LayoutOf {
   readonly #store: StockStore;
   readonly #product: string;
   readonly #cells: Cells;
+  readonly #rereads = new Shared(() => this.read());
   #known: Layout | undefined;
 
   constructor(store: StockStore, product: string, cells: Cells) {
@@ -43,19 +47,30 @@ export class LayoutOf {
     return this.#known;
   }
 
+  /** As it is by now, read once for all who ask together. @throws StockError `STOCK_UNKNOWN` when the product is gone */
+  reread(): Promise<Layout> {
+    return this.#rereads.ask();
+  }
+
   /** As it was last read. @throws StockError `STOCK_UNKNOWN`, `STOCK_INVALID` */
   async get(): Promise<Layout> {
     return this.#known ?? this.read();
   }
 
   async read(): Promise<Layout> {
+    let begun: Layout | undefined;
     for (let tries = 0; tries < TRIES; tries++) {
       const layout = await this.#store.layout(this.#product);
-      if (!layout) throw this.#error('STOCK_UNKNOWN', `is not on ${this.#store.name}: create() it first`);
+      const why = this.#goneWith(layout);
+      if (why || !layout) {
+        if (begun) await cleared(this.#store, this.#product, begun); // made behind the back of whoever removed it
+        throw this.#error('STOCK_UNKNOWN', why);
+      }
       if (layout.servers !== this.#store.servers) {
         const why = `is spread over ${layout.servers} servers, and this store has ${this.#store.servers}: give the same, in the same order`;
         throw this.#error('STOCK_INVALID', why);
       }
+      if (layout.next) begun = finished(layout);
       const done = await this.#finish(layout);
       if (done) {
         this.#known = done;
@@ -71,11 +86,18 @@ export class LayoutOf {
       const layout = await this.read();
       const next = change(layout);
       if (!next) return layout;
-      await this.#store.relayout(this.#product, layout.version, { ...layout, version: layout.version + 1, next });
+      await this.#store.relayout(this.#product, layout, { ...layout, version: layout.version + 1, next });
       const after = await this.read();
       if (!change(after)) return after;
     }
     throw this.#error('STOCK_BUSY', RESTLESS);
+  }
+
+  /** Why it is not the product that is meant here; '' where it is. */
+  #goneWith(layout: Layout | undefined): string {
+    if (layout?.removed) return 'is being removed: remove() it again if that broke off';
+    if (layout && !this.#cells.bind(layout.identity)) return 'was removed, and made anew since: open() it again';
+    return layout ? '' : `is not on ${this.#store.name}: create() it first`;
   }
 
   /** Undefined when somebody else wrote in the meantime. */
@@ -91,7 +113,7 @@ export class LayoutOf {
         return this.#cells.step(i + RESERVE, { op: 'open', epoch }, ...(units > 0 ? [put] : []));
       }),
     );
-    return (await this.#store.relayout(this.#product, layout.version, done)) ? done : undefined;
+    return (await this.#store.relayout(this.#product, layout, done)) ? done : undefined;
   }
 
   #error(code: StockErrorCode, why: string): StockError {

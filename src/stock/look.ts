@@ -1,3 +1,4 @@
+import { addressOf } from './address.ts';
 import { type Cell, type Move, RESERVE } from './cell.ts';
 import { StockError } from './errors.ts';
 import type { Reply, Step } from './step.ts';
@@ -35,10 +36,11 @@ export function sourceFor(look: Look, home: number, units: number): number | und
   return richest?.[0];
 }
 
-/** The cells of one product, as they are spoken to. */
+/** The cells of one product, as they are spoken to: of one among all that ever had its name. */
 export class Cells {
   readonly #store: StockStore;
   readonly #product: string;
+  #address: string | undefined;
   #running: Promise<unknown> = Promise.resolve();
   #next: { readonly count: number; readonly look: Promise<Look> } | undefined;
 
@@ -47,9 +49,16 @@ export class Cells {
     this.#product = product;
   }
 
+  /** Says which product of the name is meant, before anything else. False where another one is meant already. */
+  bind(identity: string): boolean {
+    const address = addressOf(this.#product, identity);
+    this.#address ??= address;
+    return this.#address === address;
+  }
+
   /** @throws StockError `STOCK_UNKNOWN` when the cell is gone: the engine lost its data, or the product was removed */
   async step(cell: number, ...steps: Step[]): Promise<readonly Reply[]> {
-    const replies = await this.#store.step(this.#product, cell, steps);
+    const replies = await this.#store.step(this.#address!, cell, steps);
     if (replies.some(({ is }) => is === 'missing')) {
       const product = decodeURIComponent(this.#product);
       const what = cell === RESERVE ? 'the reserve' : `segment ${cell}`;

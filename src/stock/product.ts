@@ -41,8 +41,9 @@ export class Product {
     this.#locks = locks;
   }
 
-  /** @internal */
-  async opened(): Promise<this> {
+  /** @internal @param identity which one of the name; by default the one that is there now */
+  async opened(identity?: string): Promise<this> {
+    if (identity !== undefined) this.#cells.bind(identity);
     await this.#layout.read();
     return this;
   }

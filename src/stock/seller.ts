@@ -12,6 +12,9 @@ import { Supply } from './supply.ts';
 /** Layouts that are read anew before others change them too often. */
 const TRIES = 100;
 
+/** Segment, identity of the product (none of those that the first version made), and request. */
+const REF = /^(\d{1,4})\.(?:(\w{1,64})\.)?(r:.{1,800})$/s;
+
 /**
  * A buyer never leaves its segment: there are its requests, and what it bought. When the segment is empty, units are fetched
  * into it, and arrive and are taken in one step.
@@ -65,8 +68,11 @@ export class Seller {
 
   async #take(layout: Layout, segment: number, wish: Wish, token: string): Promise<Reserved | undefined> {
     const { id, buyer, units, ttl, came } = wish;
-    const known = wish.repeats ? undefined : this.#supply.refusal(units, came);
-    if (known) throw known;
+    if (!wish.repeats) {
+      const known = this.#supply.refusal(units, came);
+      if (known) throw known;
+      if (this.#supply.over(units)) throw await this.#supply.finalRefusal(units);
+    }
     const { epoch, limit, sizes } = layout;
     const former = sizes.length === 1 ? 0 : await this.#former(layout, wish);
     if (typeof former !== 'number') return former;
@@ -78,12 +84,12 @@ export class Seller {
       await this.#layout.read();
       return undefined;
     }
-    return this.#kept(segment, id, reply);
+    return this.#kept(layout, segment, id, reply);
   }
 
   /** @param ref as it was given; `token` as digits, '' without a lock */
   async settle(ref: string, to: 'sold' | 'cancelled', token: string): Promise<Reserved> {
-    const [, cell, id] = /^(\d{1,4})\.(r:.{1,800})$/s.exec(typeof ref === 'string' ? ref : '') ?? [];
+    const [, cell, identity = '', id] = REF.exec(typeof ref === 'string' ? ref : '') ?? [];
     const within = ({ cells }: Layout): boolean => Number(cell) < cells;
     // Another process may have added the segment since the layout was read here.
     if (id === undefined || !(within(await this.#layout.get()) || within(await this.#layout.read()))) {
@@ -91,13 +97,16 @@ export class Seller {
         product: this.#product,
       });
     }
+    const layout = await this.#layout.get();
+    if (layout.identity !== identity) throw refusal({ is: 'unknown' }, this.#product);
     const [reply] = await this.#cells.step(Number(cell), { op: 'settle', id, to, token });
     if (reply!.is !== 'done' && reply!.is !== to) throw refusal(reply!, this.#product);
-    return { ...this.#reserved(Number(cell), id, reply!), remaining: 0 };
+    return { ...this.#reserved(layout, Number(cell), id, reply!), remaining: 0 };
   }
 
   /** What the buyer did where it lived before a resize: this very request, or the number of units it has there. */
-  async #former({ sizes, limit }: Layout, wish: Wish): Promise<Reserved | number> {
+  async #former(layout: Layout, wish: Wish): Promise<Reserved | number> {
+    const { sizes, limit } = layout;
     if (wish.routed === undefined) return 0;
     let bought = 0;
     for (const home of formerHomes(wish.routed, sizes)) {
@@ -106,20 +115,21 @@ export class Seller {
         if (found!.units !== wish.units || (wish.ttl === 0 && found!.is === 'reserved')) {
           throw refusal({ is: 'reused' }, this.#product);
         }
-        return this.#kept(home, wish.id, found!);
+        return this.#kept(layout, home, wish.id, found!);
       }
       bought += found!.bought!;
     }
     return limit > 0 ? bought : 0;
   }
 
-  #kept(segment: number, id: string, reply: Reply): Reserved {
+  #kept(layout: Layout, segment: number, id: string, reply: Reply): Reserved {
     if (reply.is !== 'done' && reply.is !== 'reserved' && reply.is !== 'sold') throw refusal(reply, this.#product);
-    return this.#reserved(segment, id, reply);
+    return this.#reserved(layout, segment, id, reply);
   }
 
-  #reserved(segment: number, id: string, { is, units, until, now }: Reply): Reserved {
+  #reserved({ identity }: Layout, segment: number, id: string, { is, units, until, now }: Reply): Reserved {
     const remaining = Math.max(0, until! - now!);
-    return { ref: `${segment}.${id}`, units: units!, segment, remaining, repeated: is !== 'done' };
+    const ref = identity === '' ? `${segment}.${id}` : `${segment}.${identity}.${id}`;
+    return { ref, units: units!, segment, remaining, repeated: is !== 'done' };
   }
 }

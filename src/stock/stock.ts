@@ -1,11 +1,11 @@
+import { systemClock } from '../core/clock.ts';
 import type { Duration } from '../core/duration.ts';
 import type { Locks } from '../locks.ts';
 import { bounded } from './bounded.ts';
 import { StockError } from './errors.ts';
 import { checkCount, checkDuration, checkName, checkOptions, checkShare, MAX_SEGMENTS, MAX_UNITS } from './input.ts';
-import { LayoutOf } from './layout.ts';
-import { Cells } from './look.ts';
 import { Product } from './product.ts';
+import { removed } from './removal.ts';
 import { spread } from './routing.ts';
 import type { StockStore } from './store.ts';
 
@@ -33,7 +33,11 @@ export interface Stock {
   create(product: string, options: ProductOptions): Promise<Product>;
   /** @throws StockError `STOCK_UNKNOWN`, `STOCK_INVALID` */
   open(product: string): Promise<Product>;
-  /** Forgets the product, what was sold of it, and by whom. When nobody sells it any more: a sale meanwhile may fail. */
+  /**
+   * Forgets the product, what was sold of it, and by whom. A sale meanwhile may fail, with `STOCK_UNKNOWN`. Who had opened the
+   * product hears `STOCK_UNKNOWN` from then on, also when there is a new one of the name: open it again.
+   * @throws StockError `STOCK_UNKNOWN`, `STOCK_INVALID`
+   */
   remove(product: string): Promise<void>;
 }
 
@@ -59,7 +63,9 @@ export function createStock(given: StockStore, options: StockOptions = {}): Stoc
       checkShare(share, 'reserve');
       const { reserve, segments } = spread(units, size, share);
       const put = Object.fromEntries([reserve, ...segments].map((n, i) => [i - 1, n]));
-      const made = await store.relayout(product, 0, {
+      const identity = systemClock.id();
+      const made = await store.relayout(product, undefined, {
+        identity,
         version: 1,
         servers: store.servers,
         epoch: 0,
@@ -73,16 +79,9 @@ export function createStock(given: StockStore, options: StockOptions = {}): Stoc
         const message = `${JSON.stringify(name)} is on ${store.name} already (made by this very call, if its answer was lost): open() it`;
         throw new StockError('STOCK_EXISTS', message, { product: name });
       }
-      return new Product(store, name, locks).opened();
+      return new Product(store, name, locks).opened(identity);
     },
     open: async (name) => new Product(store, name, locks).opened(),
-    async remove(name) {
-      const product = checkName(name, 'product');
-      const { cells } = await new LayoutOf(store, product, new Cells(store, product)).read();
-      await store.remove(
-        product,
-        Array.from({ length: cells + 1 }, (_, i) => i - 1),
-      );
-    },
+    remove: async (name) => removed(store, checkName(name, 'product')),
   };
 }

@@ -2,6 +2,8 @@ import type { Reply, Step } from './step.ts';
 
 /** How a product is laid out; kept with it. Segment counts only ever follow one another through `next` (layout.ts). */
 export interface Layout {
+  /** Random, made with the product: another one of the same name has another. '' of those that the first version made. */
+  readonly identity: string;
   /** Raised by every change of the layout. */
   readonly version: number;
   /** How many engines hold it: with another number its cells would be looked for in the wrong place. */
@@ -15,25 +17,31 @@ export interface Layout {
   readonly limit: number;
   /** Nothing is put in any more. */
   readonly closed: boolean;
+  /** Its removal was begun: nobody sells it any more. */
+  readonly removed?: true;
   /** A change that was begun: whoever comes across it finishes it. */
   readonly next?: { readonly size: number; readonly closed: boolean; readonly put: Readonly<Record<string, number>> };
 }
 
+/** Which layout is meant: it changes with every version, and with every product of the name. */
+export type LayoutVersion = Pick<Layout, 'identity' | 'version'>;
+
 /**
- * What stock asks of an engine. Names come encoded: ASCII without blanks, braces or control characters.
+ * What stock asks of an engine. Names come encoded: ASCII without blanks, braces or control characters. `address` is that of one
+ * product among all that ever had its name (address.ts). No call works for long, however much a product keeps.
  * Any throw means that the outcome is unknown, unless it is a LockError.
  */
 export interface StockStore {
   readonly name: string;
   readonly servers: number;
   layout(product: string): Promise<Layout | undefined>;
-  /** Writes it where the version is still `was` (0: where there is none). False, and nothing changed, where it is not. */
-  relayout(product: string, was: number, layout: Layout): Promise<boolean>;
+  /** Writes it (undefined: forgets it) where it is still `was`; undefined: where there is none. Else false, and nothing changed. */
+  relayout(product: string, was: LayoutVersion | undefined, layout: Layout | undefined): Promise<boolean>;
   /**
    * One atomic step on one cell: all of `steps` in order, after giving back what has run out (`decide` in rule.ts). Takes
    * alone, which are orders of several buyers, may be several steps one after the other.
    */
-  step(product: string, cell: number, steps: readonly Step[]): Promise<readonly Reply[]>;
-  /** Forgets the product with its cells and requests. */
-  remove(product: string, cells: readonly number[]): Promise<void>;
+  step(address: string, cell: number, steps: readonly Step[]): Promise<readonly Reply[]>;
+  /** Forgets a cell at once, and at least some of its requests. True when nothing is left of them. */
+  clear(address: string, cell: number): Promise<boolean>;
 }

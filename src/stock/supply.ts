@@ -43,7 +43,22 @@ export class Supply {
   /** Why an order cannot be served, if that is known here: what was true at a moment after it came is an answer to it. */
   refusal(units: number, came: number): Error | undefined {
     const { at, left, final } = this.#vain;
-    return units > left && (final || at >= came) ? soldOut(this.#product, left, units, final) : undefined;
+    return units > left && at >= came ? soldOut(this.#product, left, units, final) : undefined;
+  }
+
+  /**
+   * As `refusal`, and what is so for good, as long as there is the product: that much is asked, once for all who come together.
+   * @throws StockError `STOCK_UNKNOWN` when the product was removed
+   */
+  async finalRefusal(units: number): Promise<Error> {
+    await this.#layout.reread();
+    return soldOut(this.#product, this.#vain.left, units, true);
+  }
+
+  /** Nothing will ever be left for so many units. */
+  over(units: number): boolean {
+    const { left, final } = this.#vain;
+    return final && units > left;
   }
 
   /** @throws StockError `STOCK_SOLD_OUT` */

@@ -6,6 +6,7 @@ import { createStock, type Product, type Stock, type StockErrorCode, type StockS
 import { homeOf } from '../../src/stock/routing.ts';
 import { describeOn } from '../kit/suite.ts';
 import { until } from '../kit/wait.ts';
+import { madeAnew } from './made-anew.ts';
 import { SUBJECTS } from './stores.ts';
 
 const refused = (code: StockErrorCode, more: object = {}) => expect.objectContaining({ code, ...more });
@@ -44,6 +45,8 @@ for (const { name, part, open } of SUBJECTS) {
       await expect(stock.open(product)).rejects.toThrow(refused('STOCK_UNKNOWN'));
       expect((await (await stock.create(product, { units: 3, segments: 1 })).levels()).sold).toBe(0);
     });
+
+    madeAnew(() => store);
 
     test('who finds a product missing, there, or closed is told which one, where, and what to do', async () => {
       const name = fresh();

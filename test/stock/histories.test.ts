@@ -23,6 +23,24 @@ function dying(store: StockStore, at: number, done: boolean): StockStore {
   };
 }
 
+/** The store as processes see it whose calls arrive in any order. */
+function scheduled(store: StockStore, scheduler: fc.Scheduler): StockStore {
+  const turn = (label: string) => scheduler.schedule(Promise.resolve(), label);
+  return {
+    ...store,
+    layout: (product) => turn('layout').then(() => store.layout(product)),
+    relayout: (product, was, layout) => turn('relayout').then(() => store.relayout(product, was, layout)),
+    step: (address, cell, steps) =>
+      turn(`${steps.map(({ op }) => op)} at ${cell}`).then(() => store.step(address, cell, steps)),
+    clear: (address, cell) => turn(`clear ${cell}`).then(() => store.clear(address, cell)),
+  };
+}
+
+/** A refusal is an answer. */
+function ignored(error: unknown): void {
+  if (!isStockError(error)) throw error;
+}
+
 type Act = (product: Product, refs: string[]) => Promise<unknown>;
 
 const buyer = fc.integer({ min: 0, max: 5 }).map((i) => `buyer ${i}`);
@@ -134,5 +152,51 @@ test('a crowd in several processes, some of which die, never buys more than ther
       },
     ),
     { numRuns: 100 },
+  );
+});
+
+test('a product that is made anew between any two steps of others has its own units, all of them, and no others', async () => {
+  const step = fc.record({ act, from: fc.integer({ min: 0, max: 2 }) });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.array(step, { minLength: 1, maxLength: 12 }),
+      fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 2, maxLength: 3 }),
+      async (scheduler, steps, puts) => {
+        const memory = memoryStock({ now: () => 1_000_000 });
+        const store = scheduled(memory, scheduler);
+        const refs: string[] = [];
+        const stock = createStock(store);
+        const makers = (async () => {
+          for (const [i, units] of puts.entries()) {
+            if (i > 0) await stock.remove('p');
+            await stock.create('p', { units, segments: 2, reserve: 0.5 }).catch(ignored);
+          }
+        })();
+        const others = [0, 1, 2].map(async (me) => {
+          for (const { act, from } of steps) {
+            if (from !== me) continue;
+            await stock
+              .open('p')
+              .then((product) => act(product, refs))
+              .catch(ignored);
+          }
+        });
+        await scheduler.waitFor(Promise.all([makers, ...others]));
+        const product = await createStock(memory).open('p');
+        const before = await product.audit();
+        expect(before.right, JSON.stringify(before)).toBe(true);
+        expect(before.put, 'what it was made with').toBeGreaterThanOrEqual(puts.at(-1)!);
+        let sold = 0;
+        try {
+          for (;;) sold += (await product.take()).units;
+        } catch (error) {
+          if (!isStockError(error, 'STOCK_SOLD_OUT')) throw error;
+        }
+        expect(await product.audit()).toMatchObject({ right: true, transit: 0, segments: 0, reserve: 0 });
+        expect(sold, 'every unsold unit could be sold').toBe(before.put - before.sold - before.reserved);
+      },
+    ),
+    { numRuns: 150 },
   );
 });

@@ -38,11 +38,19 @@ return ttl > 0 and { done, now } or done`,
 
 export const RELAYOUT: Script = {
   name: 'relayout',
-  sha1: 'e925b2ac0b1cbda92a7118ad6566bb030b1199f6',
+  sha1: '4935f9444df181ee601dc98374b7a1b83dd10bbf',
   text: `local known = redis.call('GET', KEYS[1])
-local version = known and cjson.decode(known).version or 0
-if version ~= tonumber(ARGV[1]) then return 0 end
-redis.call('SET', KEYS[1], ARGV[2])
+local identity, version = '', 0
+if known then
+  local layout = cjson.decode(known)
+  identity, version = layout.identity or '', layout.version
+end
+if identity ~= ARGV[1] or version ~= tonumber(ARGV[2]) then return 0 end
+if ARGV[3] == '' then
+  redis.call('UNLINK', KEYS[1])
+else
+  redis.call('SET', KEYS[1], ARGV[3])
+end
 return 1`,
 };
 

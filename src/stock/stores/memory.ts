@@ -42,12 +42,14 @@ export function memoryStock({ now = Date.now }: { readonly now?: () => number } 
     servers: 1,
     layout: async (product) => layouts.get(product),
     async relayout(product, was, layout) {
-      if ((layouts.get(product)?.version ?? 0) !== was) return false;
-      layouts.set(product, layout);
+      const is = layouts.get(product);
+      if (is?.identity !== was?.identity || is?.version !== was?.version) return false;
+      if (layout) layouts.set(product, layout);
+      else layouts.delete(product);
       return true;
     },
-    async step(product, cell, steps) {
-      const name = `${product}/${cell}`;
+    async step(address, cell, steps) {
+      const name = `${address}/${cell}`;
       const shelf = shelves.get(name) ?? new Shelf();
       const time = now();
       const { ids, tallies } = named(steps);
@@ -59,9 +61,9 @@ export function memoryStock({ now = Date.now }: { readonly now?: () => number } 
       if (shelf.cell) shelves.set(name, shelf);
       return outcome.replies;
     },
-    async remove(product, cells) {
-      layouts.delete(product);
-      for (const cell of cells) shelves.delete(`${product}/${cell}`);
+    async clear(address, cell) {
+      shelves.delete(`${address}/${cell}`);
+      return true;
     },
   };
 }

@@ -2,12 +2,14 @@ import { Engine } from '../../backends/redis/engine.ts';
 import { meaning } from '../../backends/redis/errors.ts';
 import { portOf, type RedisClient } from '../../backends/redis/port.ts';
 import { checkPrefix } from '../../core/key.ts';
+import { nameOf } from '../address.ts';
 import { RESERVE } from '../cell.ts';
 import { StockError } from '../errors.ts';
 import { checkOptions } from '../input.ts';
 import { QUICK, RELAYOUT, RIGHTS, STEP } from '../redis/scripts.generated.ts';
 import type { Reply, Step, Take } from '../step.ts';
-import type { Layout, StockStore } from '../store.ts';
+import type { StockStore } from '../store.ts';
+import { restored, stored } from '../stored-layout.ts';
 
 export interface RedisStockOptions {
   /** What all keys begin with; default `holdfast`. */
@@ -32,18 +34,18 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
   const base = `${checkPrefix(prefix)}:stock:`;
   const layoutKey = (product: string): string => `${base}{${product}}:layout`;
   const made = new Map<string, string[][]>();
-  function cellsOf(product: string): string[][] {
-    const known = made.get(product);
+  function cellsOf(address: string): string[][] {
+    const known = made.get(address);
     if (known) return known;
     if (made.size === REMEMBERED) made.clear();
     const cells: string[][] = [];
-    made.set(product, cells);
+    made.set(address, cells);
     return cells;
   }
-  const keyOf = (product: string, cell: number, part: string): string => `${base}{${product}/${cell}}:${part}`;
-  function keysOf(product: string, cell: number): readonly string[] {
-    const cells = cellsOf(product);
-    cells[cell - RESERVE] ??= ['cell', 'requests', 'bought', 'due'].map((part) => keyOf(product, cell, part));
+  const keyOf = (address: string, cell: number, part: string): string => `${base}{${address}/${cell}}:${part}`;
+  function keysOf(address: string, cell: number): readonly string[] {
+    const cells = cellsOf(address);
+    cells[cell - RESERVE] ??= ['cell', 'requests', 'bought', 'due'].map((part) => keyOf(address, cell, part));
     return cells[cell - RESERVE]!;
   }
   const engineOf = (cell: number): Engine => engines[Math.max(0, cell) % engines.length]!;
@@ -60,27 +62,27 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
     return trial;
   }
 
-  const refused = (error: unknown, product: string): unknown =>
-    meaning(error, 'change the stock of', decodeURIComponent(product));
+  const refused = (error: unknown, product: string): unknown => meaning(error, 'change the stock of', nameOf(product));
 
   return {
     name: 'redis',
     servers: engines.length,
     async layout(product) {
       const text = await engines[0]!.command('read the stock', 'GET', [layoutKey(product)]);
-      return text === null ? undefined : (JSON.parse(`${text}`) as Layout);
+      return text === null ? undefined : restored(`${text}`);
     },
     async relayout(product, was, layout) {
+      const args = [was?.identity ?? '', `${was?.version ?? 0}`, layout ? stored(layout) : ''];
       try {
-        const done = await engines[0]!.run(RELAYOUT, [layoutKey(product)], [`${was}`, JSON.stringify(layout)]);
+        const done = await engines[0]!.run(RELAYOUT, [layoutKey(product)], args);
         return Number(done) === 1; // text where the client is told so (`stringNumbers`…)
       } catch (error) {
         throw refused(error, product);
       }
     },
-    async step(product, cell, steps) {
+    async step(address, cell, steps) {
       const engine = engineOf(cell);
-      const keys = keysOf(product, cell);
+      const keys = keysOf(address, cell);
       const replies: Reply[] = [];
       try {
         await allowedOn(engine, keys);
@@ -94,14 +96,12 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
         replies.push(...JSON.parse(`${await engine.run(STEP, keys, [rest])}`));
         return replies;
       } catch (error) {
-        throw refused(error, product);
+        throw refused(error, address);
       }
     },
-    async remove(product, cells) {
-      // A cell at a time: a Cluster takes no command over several slots. The layout last: while it is there, a removal that
-      // broke off can be done again, and no new product of the name comes upon old cells.
-      for (const cell of cells) await engineOf(cell).command('remove the stock', 'DEL', keysOf(product, cell));
-      await engines[0]!.command('remove the stock', 'DEL', [layoutKey(product)]);
+    async clear(address, cell) {
+      await engineOf(cell).command('remove the stock', 'UNLINK', keysOf(address, cell));
+      return true;
     },
   };
 }

@@ -64,7 +64,7 @@ export function sqlStock(options: SqlStockOptions): SqlStock {
     },
     layout: (product) => within(() => statements.layout(product)),
     relayout: (product, was, layout) => within(() => statements.relayout(product, was, layout)),
-    step: (product, cell, steps) => within(() => statements.step(product, cell, steps)),
-    remove: (product) => within(() => statements.remove(product)),
+    step: (address, cell, steps) => within(() => statements.step(address, cell, steps)),
+    clear: (address, cell) => within(() => statements.clear(address, cell)),
   };
 }

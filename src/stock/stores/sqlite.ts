@@ -57,8 +57,8 @@ export function sqliteStock(options: { readonly path: string }): SqliteStock {
     servers: 1,
     layout: (product) => transaction(statements.layout(product)),
     relayout: (product, was, layout) => transaction(statements.relayout(product, was, layout)),
-    step: (product, cell, steps) => transaction(statements.step(product, cell, steps)),
-    remove: (product) => transaction(statements.remove(product)),
+    step: (address, cell, steps) => transaction(statements.step(address, cell, steps)),
+    clear: (address, cell) => transaction(statements.clear(address, cell)),
     close,
     [Symbol.dispose]: close,
   };

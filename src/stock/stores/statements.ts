@@ -2,7 +2,8 @@ import { serverTime } from '../../backends/mysql/statement.ts';
 import type { Cell, Entry, Status } from '../cell.ts';
 import { decide } from '../rule.ts';
 import type { Reply, Step } from '../step.ts';
-import type { Layout } from '../store.ts';
+import type { Layout, LayoutVersion } from '../store.ts';
+import { restored, stored } from '../stored-layout.ts';
 import { named } from './view.ts';
 
 /** What differs between the databases, as data. */
@@ -52,7 +53,10 @@ export type Statement = readonly [sql: string, params: readonly (string | number
 /** Statements one after the other in one transaction; each is answered by its rows. */
 export type Conversation<T> = Generator<Statement, T, readonly Row[]>;
 
-/** Requests that come back in one step; the rest with the next one. */
+/** One cell. Its `product` is an address (address.ts). */
+const HERE = 'product = ? AND cell = ?';
+
+/** Requests that come back in one step, or are forgotten in one; the rest with the next one. */
 const MOST = 1_000;
 
 /** Longest encoded names (input.ts): a product or a buyer; a request with its buyer. */
@@ -100,28 +104,33 @@ export class Statements {
 
   *layout(product: string): Conversation<Layout | undefined> {
     const [row] = yield this.#say(`SELECT body FROM ${this.#layouts} WHERE product = ?`, product);
-    return row && (JSON.parse(String(row.body)) as Layout);
+    return row && restored(String(row.body));
   }
 
-  *relayout(product: string, was: number, layout: Layout): Conversation<boolean> {
+  *relayout(product: string, was: LayoutVersion | undefined, layout: Layout | undefined): Conversation<boolean> {
     const [before, after] = this.#dialect.insertNew;
-    const find = `SELECT version FROM ${this.#layouts} WHERE product = ?${this.#dialect.forUpdate}`;
-    if (was === 0) {
+    const find = `SELECT version, body FROM ${this.#layouts} WHERE product = ?${this.#dialect.forUpdate}`;
+    if (!was) {
       const empty = `${before} ${this.#layouts} (product, version, body) VALUES (?, 0, '')${after}`;
       yield this.#say(empty, product);
     }
     const [row] = yield this.#say(find, product);
-    if (Number(row?.version ?? -1) !== was) return false;
+    const version = Number(row?.version ?? -1);
+    if (version !== (was?.version ?? 0)) return false;
+    if (was && restored(String(row!.body)).identity !== was.identity) return false;
+    if (!layout) {
+      yield this.#say(`DELETE FROM ${this.#layouts} WHERE product = ?`, product);
+      return true;
+    }
     const update = `UPDATE ${this.#layouts} SET version = ?, body = ? WHERE product = ?`;
-    yield this.#say(update, layout.version, JSON.stringify(layout), product);
+    yield this.#say(update, layout.version, stored(layout), product);
     return true;
   }
 
-  *step(product: string, cell: number, steps: readonly Step[]): Conversation<readonly Reply[]> {
+  *step(address: string, cell: number, steps: readonly Step[]): Conversation<readonly Reply[]> {
     const { insertNew, forUpdate, now: clock } = this.#dialect;
     const { ids, buyers, opens, tallies } = named(steps);
-    const here = [product, cell] as const;
-    const HERE = 'product = ? AND cell = ?';
+    const here = [address, cell] as const;
     if (opens) {
       const sql = `${insertNew[0]} ${this.#cells} (product, cell, state) VALUES (?, ?, '')${insertNew[1]}`;
       yield this.#say(sql, ...here);
@@ -130,8 +139,8 @@ export class Statements {
     const [row] = yield this.#say(find, ...here);
     if (!row) return steps.map(() => ({ is: 'missing' }));
     const now = Number(row.moment);
-    const stored = String(row.state); // bytes, where the character set of a connection is `binary`
-    const state = stored === '' ? undefined : (JSON.parse(stored) as Cell);
+    const text = String(row.state); // bytes, where the character set of a connection is `binary`
+    const state = text === '' ? undefined : (JSON.parse(text) as Cell);
 
     const entries = `SELECT id, buyer, units, status, expires FROM ${this.#requests} WHERE ${HERE}`;
     const due = yield this.#say(
@@ -178,10 +187,17 @@ export class Statements {
     return outcome.replies;
   }
 
-  *remove(product: string): Conversation<void> {
-    for (const table of [this.#layouts, this.#cells, this.#requests]) {
-      yield this.#say(`DELETE FROM ${table} WHERE product = ?`, product);
-    }
+  *clear(address: string, cell: number): Conversation<boolean> {
+    // The cell first: then no step adds to its requests.
+    yield this.#say(`DELETE FROM ${this.#cells} WHERE ${HERE}`, address, cell);
+    const [last] = yield this.#say(
+      `SELECT id FROM ${this.#requests} WHERE ${HERE} ORDER BY id LIMIT 1 OFFSET ${MOST - 1}`,
+      ...[address, cell],
+    );
+    const portion = last ? ' AND id <= ?' : '';
+    const upTo = last ? [String(last.id)] : [];
+    yield this.#say(`DELETE FROM ${this.#requests} WHERE ${HERE}${portion}`, address, cell, ...upTo);
+    return !last;
   }
 
   #say(sql: string, ...params: (string | number)[]): Statement {

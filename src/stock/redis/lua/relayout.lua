@@ -1,9 +1,17 @@
--- Writes a product's layout, if nobody else did so in the meantime.
+-- Writes or forgets a product's layout, if nobody else did so in the meantime.
 --   KEYS  layout
---   ARGV  the version it must have; 0: there is none. The layout, as JSON
---   ->    1, or 0 where it has another version
+--   ARGV  identity and version it must have (version 0: there is none); the layout, as JSON, or nothing to forget it
+--   ->    1, or 0 where it is another one
 local known = redis.call('GET', KEYS[1])
-local version = known and cjson.decode(known).version or 0
-if version ~= tonumber(ARGV[1]) then return 0 end
-redis.call('SET', KEYS[1], ARGV[2])
+local identity, version = '', 0
+if known then
+  local layout = cjson.decode(known)
+  identity, version = layout.identity or '', layout.version
+end
+if identity ~= ARGV[1] or version ~= tonumber(ARGV[2]) then return 0 end
+if ARGV[3] == '' then
+  redis.call('UNLINK', KEYS[1])
+else
+  redis.call('SET', KEYS[1], ARGV[3])
+end
 return 1
