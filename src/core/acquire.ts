@@ -35,6 +35,8 @@ export class Place {
   /** When the last request was sent that was answered, or the very first. */
   #sound: number | undefined;
   #lessons = 0;
+  /** An attempt of this claim was not answered. */
+  #unsure = false;
   #cancelled = false;
 
   /** `patient`: keeps asking after a refusal, and calls `onWait` at each. */
@@ -75,7 +77,7 @@ export class Place {
     let kept: Granted | undefined;
     this.#sent = riding?.sent; // sent is sent, whether or not it is ever answered
     try {
-      let answer = riding && (await answerTo(riding));
+      let answer = riding && (await answerTo(riding).catch(() => this.#unanswered()));
       if (answer) this.#trouble = undefined;
       for (let tries = 0; !this.#cancelled; tries++) {
         if (wakes === 'mailbox' && this.claim.queue) this.#listener.arm(this.claim);
@@ -134,11 +136,16 @@ export class Place {
       return { sent, attempt };
     } catch (error) {
       this.#trouble = error;
+      if (!isLockError(error)) this.#unanswered();
       if (this.#listener.mail) return undefined;
       if (isLockError(error)) this.#sent = earlier; // surely without effect: nothing of it is to be withdrawn
       if (isLockError(error) || !this.#patient || sent - this.#sound > TROUBLE) throw error;
       return undefined;
     }
+  }
+
+  #unanswered(): undefined {
+    this.#unsure = true;
   }
 
   // A refusal that comes after the mail is older than it; a grant is not: the mail may be of an earlier life of the same
@@ -147,7 +154,7 @@ export class Place {
     const { mail } = this.#listener;
     const grant: Grant | undefined = answer?.attempt.granted ? answer.attempt : mail;
     if (!grant || this.#sent === undefined) return undefined;
-    return { ticket: grant.ticket, sent: this.#sent, validFor: grant.validFor, lost: grant.lost };
+    return { ticket: grant.ticket, sent: this.#sent, validFor: grant.validFor, lost: grant.lost, unsure: this.#unsure };
   }
 
   /** As another claim: an id that is given back is never used again. */
@@ -156,5 +163,6 @@ export class Place {
     this.#engine.withdraw(this.claim);
     this.claim = { ...this.claim, id: this.#engine.clock.id() };
     this.#sent = undefined;
+    this.#unsure = false;
   }
 }

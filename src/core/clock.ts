@@ -18,6 +18,8 @@ export interface Clock {
    * from then on.
    */
   resync(): number;
+  /** As `resync`, where a cheap look says that the machine may have been suspended since the last one. A hint: it may miss that. */
+  lookAgain?(): void;
   /** Calls `fn` once, about `ms` from now. A background timer does not keep the process alive; a waiter's does. */
   after(ms: number, fn: () => void, background?: boolean): Cancel;
   /** Calls `fn` when the event loop has looked for what came in, without sleeping until something does. Without it nobody polls. */
@@ -60,9 +62,17 @@ function randomId(): string {
 let asleep = 0;
 const awakeSince = uptime() * 1_000 - performance.now();
 
+/** How far the clock on the wall was ahead when both clocks were looked at last. */
+let wall = Date.now() - performance.now();
+
 export const systemClock: Clock = {
   now: () => performance.now() + asleep,
+  // `uptime` reads a file, which takes longer than a hand-over; the clock on the wall is read in no time, and sleeps no more.
+  lookAgain() {
+    if (Math.abs(Date.now() - performance.now() - wall) > SLEEP) systemClock.resync();
+  },
   resync() {
+    wall = Date.now() - performance.now();
     const slept = uptime() * 1_000 - performance.now() - awakeSince - asleep;
     if (slept > SLEEP) asleep += slept;
     return performance.now() + asleep;

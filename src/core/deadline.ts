@@ -5,6 +5,8 @@ export interface Granted {
   readonly sent: number;
   readonly validFor: number;
   readonly lost?: AbortSignal;
+  /** Another attempt of it was not answered: it may still arrive, and set the lease that was asked for. */
+  readonly unsure?: boolean;
 }
 
 const WORTH = 0.99;

@@ -36,6 +36,8 @@ export class Hold {
   renewAt: number;
   /** Of the renewal that is under way, if one is. Never rejects. */
   renewing: Promise<unknown> | undefined;
+  /** An extension was sent and is not answered. */
+  extending = false;
   /** How long the key stays taken from `since`, ms. */
   minHold: number;
   /** Callers inside: the one it was granted to, and those who re-entered. */
@@ -45,7 +47,7 @@ export class Hold {
   readonly #lost: AbortSignal | undefined;
   /** Without `renew`, the end of the lease. A session's word is good for less; it is asked for again until then. */
   #leaseEnd: number;
-  /** The shortest lease that a renewal without an answer may still set, whenever it arrives. ms. */
+  /** The shortest lease that a request without an answer may still set, whenever it arrives. ms. */
   #doubt = Number.POSITIVE_INFINITY;
   #controller: AbortController | undefined;
   #loss: LockError | undefined;
@@ -66,6 +68,7 @@ export class Hold {
     this.token = granted.ticket;
     this.since = engine.clock.now();
     this.tenure = tenure ?? { since: this.since, passes: 0 };
+    if (granted.unsure) this.#doubt = claim.ttl;
     this.#leaseEnd = terms.renew ? Number.POSITIVE_INFINITY : deadlineOf(granted.sent, claim.ttl);
     this.sent = granted.sent;
     const good = this.#good(granted.validFor);
@@ -93,6 +96,11 @@ export class Hold {
 
   get loss(): LockError | undefined {
     return this.#loss;
+  }
+
+  /** No renewal is on its way, or may still be: arriving later, it would set the lease of whoever has this hold by then. */
+  get settled(): boolean {
+    return !this.renewing && !this.extending && this.#doubt === Number.POSITIVE_INFINITY;
   }
 
   get exclusive(): boolean {
@@ -214,13 +222,7 @@ export class Hold {
     this.close();
     const granted = { ticket: this.token + 1n, sent: this.sent, validFor: this.word, lost: this.#lost };
     const tenure = { since: this.tenure.since, passes: this.tenure.passes + 1 };
-    const next = new Hold(this.#engine, this.claim, granted, terms, this.#keeper, tenure);
-    next.#doubt = this.#doubt;
-    if (this.renewing) {
-      next.renewing = this.renewing;
-      next.renewAt = Number.POSITIVE_INFINITY; // until it is answered
-    }
-    return next;
+    return new Hold(this.#engine, this.claim, granted, terms, this.#keeper, tenure);
   }
 
   event(more: Partial<LockEvent> = {}): LockEvent {

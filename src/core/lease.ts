@@ -124,9 +124,15 @@ export class HeldLease implements AnyLease {
       hold.doubt(hold.claim.ttl);
       return this.#engine.unavailable(this.key, why, 'The old deadline stands; try again before it');
     };
-    const [answer] = await this.#engine.renew([hold.claim], PATIENCE).catch((error) => {
-      throw unknown(error);
-    });
+    hold.extending = true;
+    const [answer] = await this.#engine
+      .renew([hold.claim], PATIENCE)
+      .catch((error) => {
+        throw unknown(error);
+      })
+      .finally(() => {
+        hold.extending = false;
+      });
     if (answer === 'gone') hold.end('the engine no longer has it');
     this.#assertKept();
     if (typeof answer !== 'object') throw unknown('the renewal was not confirmed');

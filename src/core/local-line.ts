@@ -49,6 +49,7 @@ export class LocalLine implements HoldKeeper {
     const { wish } = hold;
     if (!wish || hold.over) return false;
     const { engine, renewal } = this.#space;
+    engine.clock.lookAgain?.();
     if (!hold.held) {
       hold.end('its deadline passed without a renewal');
       return false;
@@ -82,7 +83,7 @@ export class LocalLine implements HoldKeeper {
     const { max, within } = hold.terms.handOff;
     const next = this.#line.head;
     if (!next || !hold.exclusive || !next.equals(wish) || hold.loss || hold.terms.minHold > 0) return false;
-    if (hold.claim.ttl !== leaseOf(next.terms)) return false; // it was extended
+    if (hold.claim.ttl !== leaseOf(next.terms) || !hold.settled) return false; // it was extended, or may have been
     if (hold.tenure.passes + 1 >= hold.claim.span) return false; // of whoever asked the engine for the tickets
     if (hold.tenure.passes >= max || next.terms.handOff.max <= hold.tenure.passes) return false;
     const least = hold.claim.ttl * (next.terms.renew ? 0.5 : 0.9); // who does not renew has nothing but that
@@ -102,11 +103,7 @@ export class LocalLine implements HoldKeeper {
     this.#line.replace(wish, next);
     const sent = engine.clock.now();
     const released = engine.release(hold.claim, place.claim);
-    const attempt = released.then(
-      (answer) => answer.next,
-      () => undefined,
-    );
-    void this.#serve(place, { sent, attempt });
+    void this.#serve(place, { sent, attempt: released.then((answer) => answer.next) });
     return released.then(freed);
   }
 

@@ -38,6 +38,10 @@ export function manualClock(seed = 1): ManualClock {
       asleep = 0;
       return awake + found;
     },
+    lookAgain() {
+      found += asleep;
+      asleep = 0;
+    },
     after(ms, fn): Cancel {
       // At least 1 ms, as Node has it: work that arms itself again with 0 must not hold time still.
       const timer = { due: awake + Math.max(1, ms), fn };

@@ -101,31 +101,62 @@ test('a waiter that gives up leaves its place in line to the next', async () => 
   expect(new Set(asked.map(({ id }) => id)).size, 'places in line').toBe(1);
 });
 
-test('an extension waits for a renewal that was sent before the hold passed on: it would set the shorter lease last', async () => {
+/** As `scene`, with one renewal that is on its way until the test lets it arrive; nobody hears of what came of it. */
+function oneRenewalLate() {
   const clock = manualClock(1);
   const engine = memory({ clock });
-  const arriving: (() => void)[] = [];
+  let arrive: (() => Promise<unknown>) | undefined;
   const backend = around(engine, {
-    async renew(claims) {
-      await new Promise<void>((arrive) => arriving.push(arrive));
-      return engine.renew(claims);
+    renew(claims) {
+      if (arrive) return engine.renew(claims);
+      arrive = () => engine.renew(claims);
+      return new Promise(() => {});
     },
   });
   const locks = createLocks(backend, { clock, ttl: 9_000, handOff: { within: '1m' } });
-  const first = await locks.mutex('key').acquire();
-  const waiting = locks.mutex('key').acquire();
-  await clock.advance(3_500);
-  expect(arriving, 'the renewal is on its way').toHaveLength(1);
+  const late = { clock, engine, arrive: () => arrive!(), take: () => locks.mutex('key').acquire() };
+  return late;
+}
+
+test.each([
+  ['an extension under way', 1, 10],
+  ['a renewal under way', 3_500, 10],
+  ['an extension that nobody answered', 1, 5_200],
+  ['a renewal that nobody answered', 3_500, 3_100],
+] as const)('after a hand-over %s never shortens what the next holder has, whenever it arrives', async (what, before, after) => {
+  const { clock, engine, arrive, take } = oneRenewalLate();
+  const first = await take();
+  if (what.startsWith('an extension')) void first.extend(1_000).catch(() => {});
+  await clock.advance(before);
+  await clock.advance(after);
+  const waiting = take();
   await first.release();
+  await clock.advance(10);
   const second = await waiting;
-  expect(second.token, 'it passed on').toBe(first.token + 1n);
-  const extended = second.extend(60_000);
-  await clock.advance(1);
-  expect(arriving, 'before the renewal is answered').toHaveLength(1);
-  arriving[0]!();
-  await clock.advance(1);
-  arriving[1]!();
-  await extended;
+  let failed: unknown;
+  void second.extend(60_000).catch((error) => {
+    failed = error;
+  });
+  await clock.advance(6_000); // whoever waited for an answer has given up
+  await arrive();
+  expect(failed).toBeUndefined();
   expect(second.remaining).toBeGreaterThan(50_000);
+  for await (const { remaining } of engine.inspect!('key')) {
+    expect(remaining, 'on the engine').toBeGreaterThanOrEqual(second.remaining);
+  }
+  await second.release();
+});
+
+test('what the machine slept through is not passed on', async () => {
+  const { clock, take } = scene();
+  const first = await take();
+  const waiting = take();
+  clock.suspend(5_000); // no timer has run yet
+  expect(await first.release(), 'freed it').toBe(false);
+  expect(first.signal.reason).toMatchObject({ code: 'LOCK_LOST' });
+  await clock.advance(10);
+  const second = await waiting;
+  expect(second.held).toBe(true);
+  expect(second.remaining).toBeGreaterThan(900);
   await second.release();
 });

@@ -225,3 +225,26 @@ test('a lease can be logged as JSON, its token as text and its id nowhere', asyn
   await lease.release();
   expect(JSON.parse(JSON.stringify(lease))).toMatchObject({ held: false, remaining: 0 });
 });
+
+test('an attempt that was not answered and arrives after an extension never ends the lease before its deadline', async () => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  let late: (() => Promise<unknown>) | undefined;
+  const backend = around(engine, {
+    attempt(claim) {
+      if (late) return engine.attempt(claim);
+      late = () => engine.attempt(claim); // on its way, when the connection breaks
+      return Promise.reject(new Error('the connection broke'));
+    },
+  });
+  const locks = createLocks(backend, { clock, ttl: 900 });
+  const waiting = locks.mutex('key').acquire();
+  await clock.advance(50);
+  const lease = await waiting;
+  await lease.extend(20_000);
+  await late?.();
+  for await (const { remaining } of engine.inspect!('key')) {
+    expect(remaining, 'on the engine').toBeGreaterThanOrEqual(lease.remaining);
+  }
+  await lease.release();
+});

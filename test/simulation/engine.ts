@@ -14,12 +14,6 @@ import type { Clock } from '../../src/core/clock.ts';
 import type { Network } from './network.ts';
 import type { Process } from './process.ts';
 
-/**
- * True ms in which a renewal arrives or is lost: less than a caller waits for it. Unlike an attempt it has no `within`, so one
- * that was given up and comes after an extension would make the lease short again. On one connection that cannot be.
- */
-const RENEWALS = 150;
-
 type Wake = (grant?: Grant) => void;
 
 /** What the engine answers, with its own time, from which a client learns when an attempt of its is too late. */
@@ -119,7 +113,7 @@ export class Client implements Backend {
   }
 
   renew(claims: readonly Claim[]): ReturnType<Backend['renew']> {
-    return this.#call(() => this.#engine.backend.renew(claims), RENEWALS);
+    return this.#call(() => this.#engine.backend.renew(claims));
   }
 
   async release(handle: Handle, next?: Claim): Promise<Release> {
@@ -143,9 +137,9 @@ export class Client implements Backend {
     this.#closed = true;
   }
 
-  #call<T>(work: () => Promise<T>, longest?: number): Promise<T> {
+  #call<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closed) return Promise.reject(new Error('the client is closed'));
-    return this.#network.call(this.#process, work, longest);
+    return this.#network.call(this.#process, work);
   }
 
   #notAfter({ within }: Claim): number {

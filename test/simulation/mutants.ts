@@ -91,6 +91,13 @@ export const MUTANTS: readonly Mutant[] = [
     foundBy: 'tokens',
   },
   {
+    bug: 'hands over while an extension is on its way',
+    file: 'core/local-line.ts',
+    sound: ' || !hold.settled',
+    broken: '',
+    foundBy: 'exclusion',
+  },
+  {
     bug: 'says of a late release that it was in time',
     file: 'core/local-line.ts',
     sound: "hold.end('its deadline passed without a renewal');\n      return false;",

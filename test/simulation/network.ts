@@ -8,13 +8,15 @@ export interface Weather {
   readonly loseRequest: number;
   readonly loseReply: number;
   readonly loseWake: number;
+  /** Of connections that break with a request on its way, which arrives all the same: its sender has given up by then. */
+  readonly breaks: number;
   /** Messages that take `late` at most, instead of `delay`. */
   readonly slow: number;
   readonly late: number;
   readonly delay: number;
 }
 
-export const CALM: Weather = { loseRequest: 0, loseReply: 0, loseWake: 0, slow: 0, late: 0, delay: 10 };
+export const CALM: Weather = { loseRequest: 0, loseReply: 0, loseWake: 0, breaks: 0, slow: 0, late: 0, delay: 10 };
 
 /** Between the processes and the engine: each message has a fate of its own, and none waits for another. */
 export class Network {
@@ -22,6 +24,7 @@ export class Network {
   onFault: (kind: string) => void = () => {};
   readonly #onCall = new Map<Process, () => void>();
   readonly #cutUntil = new Map<Process, number>();
+  #refusal: { readonly until: number; readonly error: () => Error } | undefined;
   readonly #world: World;
   readonly #choice: Choice;
 
@@ -36,6 +39,11 @@ export class Network {
     this.#cutUntil.set(process, this.#world.now + ms);
   }
 
+  /** The engine answers every request with an error, and does nothing, for a while. */
+  refuse(ms: number, error: () => Error): void {
+    this.#refusal = { until: this.#world.now + ms, error };
+  }
+
   /** When the process sends its next request. */
   onCall(process: Process, fn: () => void): void {
     this.#onCall.set(process, fn);
@@ -44,14 +52,12 @@ export class Network {
   heal(): void {
     this.#onCall.clear();
     this.#cutUntil.clear();
+    this.#refusal = undefined;
     this.weather = CALM;
   }
 
-  /**
-   * A request of `process`: `work` is what the engine does when it arrives.
-   * @param longest true ms after which it is not delivered any more
-   */
-  call<T>(process: Process, work: () => Promise<T>, longest: number = Number.POSITIVE_INFINITY): Promise<T> {
+  /** A request of `process`: `work` is what the engine does when it arrives. */
+  call<T>(process: Process, work: () => Promise<T>): Promise<T> {
     this.#onCall.get(process)?.();
     this.#onCall.delete(process);
     return new Promise<T>((resolve, reject) => {
@@ -64,13 +70,29 @@ export class Network {
         fail();
         return;
       }
-      this.#world.in(Math.min(this.#delay(), longest), () => {
-        void work().then((answer) => {
-          if (this.#lost(process, this.weather.loseReply, 'reply lost')) fail();
-          else this.#world.in(this.#delay(), () => process.deliver(() => resolve(answer)));
-        }, reject);
+      const delay = this.#delay();
+      if (this.#choice.chance(this.weather.breaks)) {
+        this.onFault('request outruns its sender');
+        const broken = new Error('the connection broke');
+        this.#world.in(this.#choice.between(0, delay), () => process.deliver(() => reject(broken)));
+      }
+      this.#world.in(delay, () => {
+        void this.#served(work).then(
+          (answer) => {
+            if (this.#lost(process, this.weather.loseReply, 'reply lost')) fail();
+            else this.#world.in(this.#delay(), () => process.deliver(() => resolve(answer)));
+          },
+          (error) => this.#world.in(this.#delay(), () => process.deliver(() => reject(error))),
+        );
       });
     });
+  }
+
+  #served<T>(work: () => Promise<T>): Promise<T> {
+    const { until, error } = this.#refusal ?? { until: 0 };
+    if (this.#world.now >= until) return work();
+    this.onFault('refused');
+    return Promise.reject(error!());
   }
 
   /** Word from the engine that nobody asked for. */

@@ -15,6 +15,8 @@ const SEEN = [
   'requests lost',
   'replies lost',
   'wakes lost',
+  'requests that outran their sender',
+  'requests refused',
   'waits ended by their limit',
   'waits ended by a signal',
 ] as const;
@@ -31,6 +33,8 @@ export function addSightings(seen: Sightings, { events }: History): void {
     'request lost': 'requests lost',
     'reply lost': 'replies lost',
     'wake lost': 'wakes lost',
+    'request outruns its sender': 'requests that outran their sender',
+    refused: 'requests refused',
   };
   for (const event of events) {
     if (event.what === 'admitted') admitted.add(event.id);

@@ -1,3 +1,4 @@
+import { LockError } from '../../src/core/errors.ts';
 import type { createLocks, Locks } from '../../src/locks.ts';
 import { randomFrom } from '../../src/testing/random.ts';
 import { Choice } from './choice.ts';
@@ -81,8 +82,15 @@ function weatherOf({ calm, wakesLost }: Scene, choice: Choice): Weather {
     [0.05, 2_500],
     [0.02, 8_000],
   ] as const);
-  return { loseRequest: loss, loseReply: loss, loseWake, slow, late, delay: choice.pick([2, 10, 40]) };
+  const breaks = choice.pick([0, 0.05]);
+  return { loseRequest: loss, loseReply: loss, loseWake, breaks, slow, late, delay: choice.pick([2, 10, 40]) };
 }
+
+/** As what an engine that cannot do its work just now tells it: for sure, or not. */
+const REFUSALS = [
+  () => new LockError('LOCK_UNAVAILABLE', 'the engine cannot save its data'),
+  () => new Error('the engine is being moved'),
+];
 
 interface Side {
   readonly process: Process;
@@ -94,7 +102,7 @@ function trouble(world: World, choice: Choice, network: Network, recorder: Recor
   for (let faults = choice.whole(0, 6); faults > 0; faults--) {
     const { process, locks } = choice.pick(sides);
     const ms = choice.pick([50, 400, 1_000, 2_500, 7_000]) * choice.between(0.5, 1.5);
-    const kind = choice.pick(['pause', 'pause', 'cut', 'crash', 'close'] as const);
+    const kind = choice.pick(['pause', 'pause', 'cut', 'crash', 'close', 'refuse'] as const);
     world.at(choice.between(0, TROUBLE), () => {
       if (process.crashed) return;
       const holding = recorder.holds(process) ? ' of a holder' : '';
@@ -104,6 +112,7 @@ function trouble(world: World, choice: Choice, network: Network, recorder: Recor
       else if (kind === 'pause') network.onCall(process, () => process.pause(ms));
       else if (kind === 'cut') network.cut(process, ms);
       else if (kind === 'close') void locks.close();
+      else if (kind === 'refuse') network.refuse(ms, choice.pick(REFUSALS));
       // Somebody has to be left to find out.
       else if (process !== sides[0]!.process) {
         process.crash();

@@ -76,7 +76,8 @@ export class Caller {
 
   async givesBack(lease: AnyLease): Promise<void> {
     this.recorder.back(lease);
-    await lease.release();
+    const released = lease.release();
+    if (this.choice.chance(0.8)) await released;
   }
 
   async takes(lock: Lock, options: LockOptions = this.options): Promise<void> {
@@ -154,6 +155,26 @@ const extend: Op = async (caller) => {
   await caller.givesBack(lease);
 };
 
+/** One passes the lock on while what it asked last is not answered; the next one needs it for longer. */
+const relay: Op = async (caller) => {
+  const { choice, process } = caller;
+  const lock = caller.locks.mutex(caller.key);
+  const options = { ttl: 600, handOff: { max: 3, within: 400 } };
+  const first = await lock.acquire(options);
+  const waiting = lock.acquire(options).catch(() => undefined);
+  caller.recorder.given(process, first);
+  first.extend(100).catch(() => {}); // no longer than it was
+  await process.sleep(choice.between(0, 20));
+  const given = caller.givesBack(first);
+  const next = await waiting;
+  await given;
+  if (!next) return;
+  caller.recorder.given(process, next);
+  next.extend(LONGEST_TTL).catch(() => {});
+  await process.sleep(choice.between(600, 1_800));
+  await caller.givesBack(next);
+};
+
 const force: Op = async (caller) => {
   await caller.locks.forceRelease(caller.key, { reason: 'simulated' });
 };
@@ -169,4 +190,11 @@ const GENTLE: readonly (readonly [string, Op])[] = [
   ['reentrant', reentrant],
   ['tryAcquire', tries],
 ];
-const OPS: typeof GENTLE = [...GENTLE, ['all', all], ['extend', extend], ['extend', extend], ['forceRelease', force]];
+const OPS: typeof GENTLE = [
+  ...GENTLE,
+  ['all', all],
+  ['extend', extend],
+  ['extend', extend],
+  ['relay', relay],
+  ['forceRelease', force],
+];
