@@ -6,13 +6,11 @@ import { isLockError } from './errors.ts';
 import { Listener } from './listener.ts';
 import type { Terms } from './options.ts';
 import { pauseAfter } from './pause.ts';
+import { Trouble } from './trouble.ts';
 import type { Wish } from './wish.ts';
 
-/** How long a waiter outlives an engine that does not answer, ms; and refusals for lateness in a row that are no trouble yet. */
-const TROUBLE = 10_000;
+/** Refusals for lateness in a row that are no trouble yet. */
 const LESSONS = 3;
-/** One for all: the stack of each would tell nothing, and cost more than many an attempt. */
-const UNANSWERED = new Error('no request was answered so far');
 
 /**
  * One claim standing in the engine's line: attempt, arm the watch, attempt, sleep until woken or until it is time to ask
@@ -22,9 +20,7 @@ export class Place {
   claim: Claim;
   /** Whose it is now. */
   wish: Wish | undefined;
-  /** What went wrong last, while nothing has gone right since. Until something is answered, that nothing was. */
-  #trouble: unknown = UNANSWERED;
-  readonly #opened: number;
+  readonly trouble: Trouble;
   readonly #engine: Engine;
   readonly #spin: Terms['spin'];
   readonly #patient: boolean;
@@ -32,27 +28,20 @@ export class Place {
   readonly #listener: Listener;
   /** When the last answered attempt was sent, or the first one. */
   #sent: number | undefined;
-  /** When the last request was sent that was answered, or the very first. */
-  #sound: number | undefined;
   #lessons = 0;
   /** An attempt of this claim was not answered. */
   #unsure = false;
   #cancelled = false;
 
-  /** `patient`: keeps asking after a refusal, and calls `onWait` at each. */
-  constructor(engine: Engine, claim: Claim, spin: Terms['spin'], patient: boolean, onWait: () => void) {
+  /** Who waits keeps asking after a refusal, and `onWait` is called at each. */
+  constructor(engine: Engine, claim: Claim, { spin, wait }: Terms, trouble: Trouble | undefined, onWait: () => void) {
     this.#engine = engine;
+    this.trouble = trouble ?? new Trouble(engine.clock.now());
     this.claim = claim;
     this.#spin = spin;
-    this.#patient = patient;
+    this.#patient = wait > 0;
     this.#onWait = onWait;
-    this.#opened = engine.clock.now();
     this.#listener = new Listener(engine.backend, engine.clock);
-  }
-
-  /** What went wrong last. That nothing was answered so far does not count where it was asked after `moment` only. */
-  troubleBy(moment: number): unknown {
-    return this.#trouble === UNANSWERED && this.#opened > moment ? undefined : this.#trouble;
   }
 
   cancel(): void {
@@ -76,9 +65,10 @@ export class Place {
     const { wakes } = backend.traits;
     let kept: Granted | undefined;
     this.#sent = riding?.sent; // sent is sent, whether or not it is ever answered
+    if (riding) this.trouble.asked(riding.sent);
     try {
       let answer = riding && (await answerTo(riding).catch(() => this.#unanswered()));
-      if (answer) this.#trouble = undefined;
+      if (answer) this.trouble.answered(answer.sent);
       for (let tries = 0; !this.#cancelled; tries++) {
         if (wakes === 'mailbox' && this.claim.queue) this.#listener.arm(this.claim);
         if (!this.#listener.mail) answer ??= await this.#ask();
@@ -98,7 +88,8 @@ export class Place {
         }
         if (answer) this.#onWait();
         if (answer && wakes === 'watch') this.#listener.arm(this.claim);
-        await this.#listener.sleep(pauseAfter(answer, wakes, this.claim, this.#spin, tries, clock.random()));
+        const pause = pauseAfter(answer, wakes, this.claim, this.#spin, tries, clock.random());
+        await this.#listener.sleep(Math.min(pause, this.#untilTold));
         answer = undefined;
       }
       return undefined;
@@ -118,16 +109,15 @@ export class Place {
     const earlier = this.#sent;
     const before = earlier ?? sent;
     this.#sent = before;
-    this.#sound ??= sent;
+    this.trouble.asked(sent);
     try {
       const attempt = await this.#engine.attempt(this.claim);
       if (!attempt.granted && attempt.late) {
         if (++this.#lessons <= LESSONS) return this.#ask();
         throw new Error(`every request came later than ${this.claim.within} ms`);
       }
-      this.#sound = sent;
       this.#lessons = 0;
-      this.#trouble = undefined;
+      this.trouble.answered(sent);
       const silence = Math.min(this.claim.ttl, PLACE_TTL);
       // The id may have been admitted and have lapsed unheard, so that this is another place in its name: mail for the first
       // one, still on its way, would be taken for a grant of the second.
@@ -135,13 +125,22 @@ export class Place {
       this.#sent = sent;
       return { sent, attempt };
     } catch (error) {
-      this.#trouble = error;
+      this.trouble.failed(error);
       if (!isLockError(error)) this.#unanswered();
       if (this.#listener.mail) return undefined;
       if (isLockError(error)) this.#sent = earlier; // surely without effect: nothing of it is to be withdrawn
-      if (isLockError(error) || !this.#patient || sent - this.#sound > TROUBLE) throw error;
+      if (isLockError(error) || !this.#patient || this.trouble.exceeds(this.#began, sent, clock.now())) throw error;
       return undefined;
     }
+  }
+
+  get #began(): number {
+    return this.wish?.began ?? 0;
+  }
+
+  /** In trouble the last attempt is sent when the time is over, not later: only then it ends within the limit of a call. */
+  get #untilTold(): number {
+    return Math.max(1, this.trouble.limit(this.#began) - this.#engine.clock.now());
   }
 
   #unanswered(): undefined {

@@ -8,6 +8,7 @@ import { Hold, type HoldKeeper } from './hold.ts';
 import { Line } from './line.ts';
 import type { Terms } from './options.ts';
 import type { Space } from './space.ts';
+import type { Trouble } from './trouble.ts';
 import { leaseOf, Wish } from './wish.ts';
 
 /**
@@ -112,22 +113,23 @@ export class LocalLine implements HoldKeeper {
     const { engine } = this.#space;
     if (engine.backend.traits.lapses) {
       const ttl = Math.max(Math.ceil(rest), engine.backend.traits.ttl.min);
-      // Should this fail, it stays for as long as its lease: too long, never too short.
       const [answer] = await engine.renew([{ ...hold.claim, ttl }], PATIENCE).catch(() => []);
+      // Else it would stay for as long as its lease, should nothing come of that either: too long, never too short.
+      if (answer === undefined || answer === 'unknown') engine.withdraw(hold.claim, hold.rest);
       return typeof answer === 'object';
     }
     await engine.pause(rest);
     return this.#giveBack(hold, wish);
   }
 
-  #stand(wish: Wish): void {
-    const place = this.#newPlace(wish);
+  #stand(wish: Wish, trouble?: Trouble): void {
+    const place = this.#newPlace(wish, trouble);
     this.#assign(place, wish);
     void this.#serve(place);
   }
 
-  #newPlace(wish: Wish): Place {
-    const place: Place = new Place(this.#space.engine, this.#claim(wish), wish.terms.spin, wish.terms.wait > 0, () =>
+  #newPlace(wish: Wish, trouble?: Trouble): Place {
+    const place: Place = new Place(this.#space.engine, this.#claim(wish), wish.terms, trouble, () =>
       this.#waits(place.wish),
     );
     return place;
@@ -172,7 +174,8 @@ export class LocalLine implements HoldKeeper {
     } catch (error) {
       const { wish } = place;
       wish?.refuse(error);
-      if (wish) this.#leave(wish);
+      if (wish) this.#tellAlike(place.trouble);
+      if (wish) this.#leave(wish, place.trouble);
     } finally {
       place.wish = undefined;
       engine.end();
@@ -212,8 +215,21 @@ export class LocalLine implements HoldKeeper {
     this.#leave(wish);
   }
 
-  #leave(wish: Wish): void {
-    for (const next of this.#line.leave(wish)) this.#stand(next);
+  /** Who has waited here for as long as an engine is waited for is told with the one who asked it. */
+  #tellAlike(trouble: Trouble): void {
+    const { engine } = this.#space;
+    const now = engine.clock.now();
+    if (now < trouble.limit(0)) return;
+    for (const wish of this.#line.members) {
+      if (wish.place || wish.settled || now < trouble.limit(wish.began)) continue;
+      wish.refuse(engine.unavailable(this.#key, trouble.last, 'Another caller in this process asked; try again'));
+      this.#leave(wish, trouble);
+    }
+  }
+
+  /** @param trouble that whoever comes next would meet, too */
+  #leave(wish: Wish, trouble?: Trouble): void {
+    for (const next of this.#line.leave(wish)) this.#stand(next, trouble);
     this.#tidy();
   }
 

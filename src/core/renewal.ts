@@ -58,7 +58,9 @@ export class Renewal {
         else hold.renewAt = Number.POSITIVE_INFINITY;
       }
     }
-    for (let i = 0; i < batch.length; i += BATCH) void this.#renew(batch.slice(i, i + BATCH));
+    for (const holds of byPatience(batch).values()) {
+      for (let i = 0; i < holds.length; i += BATCH) void this.#renew(holds.slice(i, i + BATCH));
+    }
     for (const hold of this.#holds.values()) this.#alarm.by(due(hold));
   }
 
@@ -66,7 +68,7 @@ export class Renewal {
     const sent = this.#engine.clock.now();
     const claims = batch.map(({ claim }) => claim);
     for (const hold of batch) hold.renewAt = Number.POSITIVE_INFINITY; // until it is answered
-    const within = Math.min(PATIENCE, Math.min(...batch.map(({ word }) => word)) / 3);
+    const within = Math.min(...batch.map(patienceFor));
     const renewing = this.#engine.renew(claims, within).catch((error: unknown) => ({ error }));
     for (const hold of batch) hold.renewing = renewing;
     const answers = await renewing;
@@ -90,3 +92,18 @@ export class Renewal {
 function due(hold: Hold): number {
   return hold.loss ? hold.deadline : Math.min(hold.renewAt, hold.noticeAt);
 }
+
+/** By how long they can wait for an answer, to within a factor of two: a short lease must not take the time that a long one has. */
+function byPatience(holds: readonly Hold[]): Map<number, Hold[]> {
+  const groups = new Map<number, Hold[]>();
+  for (const hold of holds) {
+    const size = Math.floor(Math.log2(patienceFor(hold)));
+    const group = groups.get(size);
+    if (group) group.push(hold);
+    else groups.set(size, [hold]);
+  }
+  return groups;
+}
+
+/** ms that a renewal of it may take: long enough before the deadline there has to be another. */
+const patienceFor = ({ word }: Hold): number => Math.min(PATIENCE, word / 3);

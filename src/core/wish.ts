@@ -63,7 +63,7 @@ export class Wish {
    * this process took up, for the most part: the engine has only just been asked.
    */
   #timedOut(backend: string): LockError {
-    const details = { key: this.#key, backend, cause: this.place?.troubleBy(this.began + this.terms.wait / 2) };
+    const details = { key: this.#key, backend, cause: this.place?.trouble.by(this.began + this.terms.wait / 2) };
     const waited = `${quoted(this.#key)} could not be had on ${backend} within ${this.terms.wait} ms`;
     return details.cause === undefined
       ? new LockError(

@@ -60,3 +60,32 @@ test('maxHold ends a hold that a session would carry for ever', async () => {
   expect(next, 'free for others').not.toBeNull();
   await next!.release();
 });
+
+test('a short lease beside a long one does not take the time that the long one has for its renewal', async () => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  const slow = around(engine, {
+    async renew(claims) {
+      await new Promise<void>((resume) => clock.after(400, resume));
+      return engine.renew(claims);
+    },
+  });
+  await using locks = createLocks(slow, { clock });
+  const long = await locks.mutex('long').acquire({ ttl: 30_000 });
+  let over = false;
+  const pass = (ms: number) => new Promise<void>((resume) => clock.after(ms, resume));
+  const busy = Array.from({ length: 25 }, async (_, number) => {
+    await pass(number * 4); // so that at any moment one of them is due
+    while (!over) {
+      const short = await locks.mutex(`short ${number}`).acquire({ ttl: 300 });
+      await pass(110);
+      await short.release();
+    }
+  });
+  await clock.advance(40_000);
+  over = true;
+  await clock.advance(1_000);
+  await Promise.all(busy);
+  expect(long.held).toBe(true);
+  expect(long.signal.aborted).toBe(false);
+});

@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import type { Backend } from '../../src/core/backend.ts';
+import { createLocks, LockError } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+const never = (): Promise<never> => new Promise(() => {});
+
+/** One process on an engine that answers no attempt, or every one with an error. */
+function outage(answer: () => Promise<never>, ttl: number) {
+  const clock = manualClock(1);
+  const backend = around(memory({ clock }), { attempt: answer, release: answer });
+  const locks = createLocks(backend, { clock, ttl });
+  const ends: { after: number; code: unknown }[] = [];
+  const wait = (): void => {
+    const began = clock.now();
+    const ended = (code: unknown) => ends.push({ after: clock.now() - began, code });
+    locks
+      .mutex('key')
+      .acquire()
+      .then(
+        () => ended('granted'),
+        (error) => ended(error.code),
+      );
+  };
+  return { clock, ends, wait };
+}
+
+test.each<[string, () => Promise<never>, number, number]>([
+  ['answers nothing', never, 30_000, 15_100],
+  ['answers nothing, and whose leases are short', never, 2_000, 15_100],
+  ['answers everything with an error', () => Promise.reject(new Error('no route')), 30_000, 15_100],
+])('every waiter of a process on an engine that %s ends within the same bound, whenever it came', async (_, answer, ttl, bound) => {
+  const { clock, ends, wait } = outage(answer, ttl);
+  for (let waiter = 0; waiter < 5; waiter++) wait();
+  for (const pause of [3_000, 6_000, 4_900, 600, 8_000, 20_000]) {
+    await clock.advance(pause);
+    wait();
+  }
+  await clock.advance(bound);
+  expect(ends.map(({ code }) => code)).toEqual(Array(11).fill('LOCK_UNAVAILABLE'));
+  for (const { after } of ends) expect(after, 'ms until it was told').toBeLessThanOrEqual(bound);
+});
+
+test('who takes up the place of another that gave up has its own ten seconds', async () => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  let up = false;
+  const backend = around(engine, {
+    attempt: (claim) => (up ? engine.attempt(claim) : Promise.reject(new Error('no route'))),
+  });
+  const locks = createLocks(backend, { clock });
+  const hasty = expect(locks.mutex('key').acquire({ wait: 9_000 })).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  await clock.advance(8_900);
+  const heir = locks.mutex('key').acquire();
+  await clock.advance(5_000);
+  await hasty;
+  up = true;
+  await clock.advance(2_500);
+  expect((await heir).held).toBe(true);
+});
+
+test.each<[string, () => Error]>([
+  ['that says for sure that it had no effect', () => new LockError('LOCK_UNAVAILABLE', 'it cannot save its data')],
+  ['of which nobody knows what it means', () => new Error('it is being moved')],
+])('after a while in which every request got an error %s, all is as before', async (_, error) => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  let ill = false;
+  const asked = <T>(call: () => Promise<T>): Promise<T> => (ill ? Promise.reject(error()) : call());
+  const calls: Partial<Backend> = {
+    attempt: (claim) => asked(() => engine.attempt(claim)),
+    renew: (claims) => asked(() => engine.renew(claims)),
+    release: (handle, next) => asked(() => engine.release(handle, next)),
+  };
+  const locks = createLocks(around(engine, calls), { clock, ttl: 9_000 });
+  const others = createLocks(engine, { clock, ttl: 60_000, handOff: false });
+  const kept = await locks.mutex('kept').acquire();
+  const short = await locks.mutex('released').acquire({ ttl: 60_000 });
+  const once = await locks.mutex('once').acquire({ ttl: 60_000, minHold: 1_000 });
+  const holder = await others.mutex('awaited').acquire();
+  const waiting = locks.mutex('awaited').acquire();
+  const outcome = waiting.then(
+    () => 'granted',
+    ({ code }) => code as string,
+  );
+  await clock.advance(100);
+  ill = true;
+  expect(await short.release(), 'a release that was refused').toBe(false);
+  await once.release();
+  await clock.advance(4_000);
+  ill = false;
+  await clock.advance(3_000);
+  expect(kept.held, 'a hold that could not be renewed meanwhile').toBe(true);
+  for (const key of ['released', 'once']) {
+    expect(await others.mutex(key).tryAcquire(), `${key}, long before its lease is over`).not.toBeNull();
+  }
+  await holder.release();
+  await clock.advance(2_500);
+  // Who is told for sure ends at once; who is not goes on, and keeps its place.
+  expect(await outcome).toBe(error() instanceof LockError ? 'LOCK_UNAVAILABLE' : 'granted');
+  if ((await outcome) === 'granted') await (await waiting).release();
+  await kept.release();
+  await clock.advance(5_000);
+  for await (const { key } of engine.inspect!('')) expect(['released', 'once'], 'left behind').toContain(key);
+});
