@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Backend, Finding, Standing } from './core/backend.ts';
 import { type Clock, systemClock } from './core/clock.ts';
+import { Context } from './core/context.ts';
 import { quoted } from './core/engine.ts';
 import { invalid, LockError, shown } from './core/errors.ts';
 import { emit } from './core/events.ts';
@@ -122,7 +123,7 @@ export class Locks implements AsyncDisposable {
     }
     let evicted = 0;
     for (const holder of holders) if (await this.#space.engine.evict(key, holder)) evicted++;
-    emit('forced', () => ({ backend: this.#backend.name, key, reason, evicted }));
+    emit('forced', new Context(), () => ({ backend: this.#backend.name, key, reason, evicted }));
     return evicted;
   }
 

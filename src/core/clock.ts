@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { uptime } from 'node:os';
 // Not the global one, which test environments leave out or fake.
 import { setImmediate } from 'node:timers';
+import { inNoContext } from './context.ts';
 
 /** Ends a timer; harmless afterwards. */
 export type Cancel = () => void;
@@ -59,6 +60,19 @@ function randomId(): string {
   return digits.slice(drawn - 32, drawn);
 }
 
+/** A clock that was given, with callbacks in no caller's context, as those of the machine's: its timers are shared. */
+export function withoutContext(clock: Clock): Clock {
+  if (clock === systemClock) return clock;
+  return {
+    now: () => clock.now(),
+    resync: () => clock.resync(),
+    after: (ms, fn, background) => clock.after(ms, () => inNoContext(fn), background),
+    ...(clock.turn && { turn: (fn) => clock.turn!(() => inNoContext(fn)) }),
+    random: () => clock.random(),
+    id: () => clock.id(),
+  };
+}
+
 let asleep = 0;
 const awakeSince = uptime() * 1_000 - performance.now();
 
@@ -79,11 +93,11 @@ export const systemClock: Clock = {
   },
   after(ms, fn, background = false) {
     if (ms > LONGEST_TIMER) return inParts(ms, fn, background);
-    const timer = setTimeout(fn, ms);
+    const timer = inNoContext(setTimeout, fn, ms);
     if (background) timer.unref();
     return () => clearTimeout(timer);
   },
-  turn: setImmediate,
+  turn: (fn) => void inNoContext(setImmediate, fn),
   random: Math.random,
   id: randomId,
 };

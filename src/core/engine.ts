@@ -1,7 +1,8 @@
 import type { Attempt, Backend, Claim, Finding, Handle, Release, Renewal, Standing } from './backend.ts';
 import { Bell } from './bell.ts';
 import { BusyPoll } from './busy-poll.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, withoutContext } from './clock.ts';
+import { inNoContext } from './context.ts';
 import { isLockError, LockError } from './errors.ts';
 import { heard } from './heard.ts';
 import { Patience } from './patience.ts';
@@ -26,9 +27,9 @@ export class Engine {
 
   constructor(backend: Backend, clock: Clock, busyPoll: boolean) {
     this.backend = backend;
-    this.clock = clock;
-    this.#idle = new Bell(clock);
-    this.#patience = new Patience(clock, busyPoll ? new BusyPoll(clock) : undefined);
+    this.clock = withoutContext(clock);
+    this.#idle = new Bell(this.clock);
+    this.#patience = new Patience(this.clock, busyPoll ? new BusyPoll(this.clock) : undefined);
   }
 
   attempt(claim: Claim): Promise<Attempt> {
@@ -64,7 +65,7 @@ export class Engine {
 
   /** @throws LockError `LOCK_UNAVAILABLE` */
   async *inspect(prefix: string): AsyncIterable<Standing> {
-    const standings = this.backend.inspect!(prefix)[Symbol.asyncIterator]();
+    const standings = inNoContext(() => this.backend.inspect!(prefix)[Symbol.asyncIterator]());
     try {
       for (;;) {
         const { done, value } = await this.#asked(prefix, () => standings.next(), 'Try again');
@@ -168,9 +169,16 @@ export class Engine {
     for (const bell of this.#pauses) bell.ring();
   }
 
-  /** The call, or a rejection when it takes too long. A late answer is dropped: whoever gave up settles the outcome. */
+  /**
+   * The call, or a rejection when it takes too long. A late answer is dropped: whoever gave up settles the outcome. It is made in
+   * no caller's context: what a backend or its driver opens, arms and sends with it, others will use.
+   */
   bounded<T>(call: () => Promise<T>, within: number, what: () => string): Promise<T> {
-    return this.#patience.bound(heard(call), within, () => new Error(`${what()}: no answer within ${within} ms`));
+    return this.#patience.bound(
+      inNoContext(heard<T>, call),
+      within,
+      () => new Error(`${what()}: no answer within ${within} ms`),
+    );
   }
 
   /** @param advice what became of it, and what to do */

@@ -8,6 +8,8 @@ import { emit, type LockEvent } from './events.ts';
 import type { Terms } from './options.ts';
 import { leaseOf, type Wish } from './wish.ts';
 
+type LossListener = (loss: LockError) => void;
+
 /** Whoever keeps the holds of a key in this process. */
 export interface HoldKeeper {
   /** Gives the hold up; whether that freed it. */
@@ -49,7 +51,8 @@ export class Hold {
   #leaseEnd: number;
   /** The shortest lease that a request without an answer may still set, whenever it arrives. ms. */
   #doubt = Number.POSITIVE_INFINITY;
-  #controller: AbortController | undefined;
+  /** Who is to be told of the loss. Most holds need none. */
+  #listeners: Set<LossListener> | undefined;
   #loss: LockError | undefined;
   #over = false;
 
@@ -107,11 +110,15 @@ export class Hold {
     return isExclusive(this.claim);
   }
 
-  /** Made when first asked for: most holds never need one. */
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.#loss && !this.#controller.signal.aborted) this.#controller.abort(this.#loss);
-    return this.#controller.signal;
+  /** Calls `listener` when the hold is lost, at once if it is; what is given ends that. */
+  onLoss(listener: LossListener): () => void {
+    if (this.#loss) {
+      listener(this.#loss);
+      return () => {};
+    }
+    this.#listeners ??= new Set();
+    const listeners = this.#listeners.add(listener);
+    return () => void listeners.delete(listener);
   }
 
   /** ms for which the key has to stay taken, by `minHold`. */
@@ -151,7 +158,7 @@ export class Hold {
     this.sent = sent;
     this.word = Math.min(this.claim.ttl, good);
     this.renewAt = this.#nextRenewal(this.#engine.clock.now());
-    emit('renewed', () => this.event());
+    emit('renewed', this.wish?.context, () => this.event());
   }
 
   /**
@@ -173,7 +180,7 @@ export class Hold {
   renewalFailed(ttl: number, error: unknown): void {
     this.doubt(ttl);
     this.renewAt = this.#engine.clock.now() + this.word / 12;
-    emit('renewalFailed', () => this.event({ error }));
+    emit('renewalFailed', this.wish?.context, () => this.event({ error }));
   }
 
   /** Tells the holder, once and for good. It may still hold until the deadline: time to stop. */
@@ -187,8 +194,10 @@ export class Hold {
       `the hold of ${quoted(key)} on ${backend} is lost: ${reason}. Stop writing`,
       { key, backend },
     );
-    emit('lost', () => this.event({ error: this.#loss, duration: this.#engine.clock.now() - this.since }));
-    this.#controller?.abort(this.#loss);
+    emit('lost', this.wish?.context, () =>
+      this.event({ error: this.#loss, duration: this.#engine.clock.now() - this.since }),
+    );
+    for (const tell of [...(this.#listeners ?? [])]) tell(this.#loss);
   }
 
   /** The end that nobody asked for. */

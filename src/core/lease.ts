@@ -1,3 +1,4 @@
+import { Context } from './context.ts';
 import { type Duration, milliseconds } from './duration.ts';
 import { type Engine, PATIENCE, quoted } from './engine.ts';
 import { LockError } from './errors.ts';
@@ -10,7 +11,10 @@ const extensions = new Turns();
 /** A hold in the hands of one caller. Whatever the clock says counts, so ask `held` right before what must not happen twice. */
 export interface AnyLease extends AsyncDisposable {
   readonly key: string;
-  /** Aborted on loss, `notice` before the deadline; its reason is the `LOCK_LOST` error. */
+  /**
+   * Aborted on loss, `notice` before the deadline; its reason is the `LOCK_LOST` error. Its listeners run in the async context of
+   * whoever was the first to ask this lease for it; inside `run` the lock cannot be entered again by then.
+   */
   readonly signal: AbortSignal;
   /** Compares the clock, now. False after the deadline, a loss or a release. */
   readonly held: boolean;
@@ -63,6 +67,9 @@ export class HeldLease implements AnyLease {
   readonly #engine: Engine;
   readonly #giveBack: () => Promise<boolean>;
   #released = false;
+  #signal: AbortSignal | undefined;
+  /** Ends the telling. */
+  #unlisten: (() => void) | undefined;
 
   /** @param giveBack what a release does; called once */
   constructor(engine: Engine, hold: Hold, giveBack: () => Promise<boolean>) {
@@ -78,7 +85,17 @@ export class HeldLease implements AnyLease {
   }
 
   get signal(): AbortSignal {
-    return this.#hold.signal;
+    this.#signal ??= this.#signalOfLoss();
+    return this.#signal;
+  }
+
+  #signalOfLoss(): AbortSignal {
+    const controller = new AbortController();
+    if (!this.#released || this.#hold.loss) {
+      const context = new Context();
+      this.#unlisten = this.#hold.onLoss((loss) => context.run(() => controller.abort(loss)));
+    }
+    return controller.signal;
   }
 
   get held(): boolean {
@@ -104,7 +121,7 @@ export class HeldLease implements AnyLease {
   }
 
   /** Held, and not told of its loss. */
-  #assertKept(): void {
+  assertKept(): void {
     this.assertHeld();
     if (this.#hold.loss) throw this.#hold.loss;
   }
@@ -117,7 +134,7 @@ export class HeldLease implements AnyLease {
   async #extend(ms: number): Promise<void> {
     const hold = this.#hold;
     await hold.renewing; // it may be shorter, too
-    this.#assertKept();
+    this.assertKept();
     const sent = this.#engine.clock.now();
     hold.claim = { ...hold.claim, ttl: Math.max(ms, hold.claim.ttl) }; // and no renewal from now on is shorter
     const unknown = (why: unknown): LockError => {
@@ -134,7 +151,7 @@ export class HeldLease implements AnyLease {
         hold.extending = false;
       });
     if (answer === 'gone') hold.end('the engine no longer has it');
-    this.#assertKept();
+    this.assertKept();
     if (typeof answer !== 'object') throw unknown('the renewal was not confirmed');
     if (!hold.extended(ms, sent, answer.validFor)) throw unknown('an earlier renewal may still arrive, and shorten it');
   }
@@ -142,7 +159,10 @@ export class HeldLease implements AnyLease {
   release(): Promise<boolean> {
     if (this.#released) return Promise.resolve(false);
     this.#released = true;
-    return this.#giveBack();
+    const given = this.#giveBack();
+    // Not before: it may find that the hold is lost.
+    if (this.#unlisten) given.then(this.#unlisten, this.#unlisten);
+    return given;
   }
 
   toJSON(): LeaseRecord {

@@ -1,6 +1,7 @@
 import type { Backend, Claim, Grant } from './backend.ts';
 import { Bell } from './bell.ts';
 import type { Clock } from './clock.ts';
+import { inNoContext } from './context.ts';
 
 /** A watch that is asked for and not there yet. */
 const ARMING: AsyncDisposable = { [Symbol.asyncDispose]: async () => {} };
@@ -26,11 +27,13 @@ export class Listener extends Bell {
   arm(claim: Claim): boolean {
     if (this.#watch) return this.#watch !== ARMING;
     this.#claim = claim;
-    const watch = this.#backend.watch?.(claim, (grant) => {
-      if (this.#claim !== claim) return;
-      if (!this.#doubted) this.mail ??= grant;
-      this.ring();
-    });
+    const watch = inNoContext(() =>
+      this.#backend.watch?.(claim, (grant) => {
+        if (this.#claim !== claim) return;
+        if (!this.#doubted) this.mail ??= grant;
+        this.ring();
+      }),
+    );
     if (!(watch instanceof Promise)) {
       this.#watch = watch;
       if (watch && this.#backend.traits.wakes === 'watch') this.ring();

@@ -55,7 +55,7 @@ export class LocalLine implements HoldKeeper {
       hold.end('its deadline passed without a renewal');
       return false;
     }
-    emit('released', () => hold.event({ duration: engine.clock.now() - hold.since }));
+    emit('released', wish.context, () => hold.event({ duration: engine.clock.now() - hold.since }));
     if (this.#passOn(hold, wish)) return true;
     renewal.remove(hold);
     hold.close();
@@ -187,7 +187,7 @@ export class LocalLine implements HoldKeeper {
     hold.wish = wish;
     this.#space.renewal.add(hold);
     const duration = hold.since - wish.began;
-    emit(hold.tenure.passes > 0 ? 'handedOver' : 'acquired', () => hold.event({ duration }));
+    emit(hold.tenure.passes > 0 ? 'handedOver' : 'acquired', wish.context, () => hold.event({ duration }));
     wish.grant(hold);
   }
 
@@ -237,7 +237,7 @@ export class LocalLine implements HoldKeeper {
   #waits(wish: Wish | undefined): void {
     if (!wish || wish.waited) return;
     wish.waited = true;
-    emit('waiting', () => this.#event(wish));
+    emit('waiting', wish.context, () => this.#event(wish));
   }
 
   #tidy(): void {

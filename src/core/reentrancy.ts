@@ -99,7 +99,7 @@ export class Frame {
     if (!(await wish.outcome)) return 'ended';
     const child = this.#child(wish);
     try {
-      child.assertHeld();
+      child.assertKept();
       return child;
     } catch (lost) {
       await child.release();
@@ -109,11 +109,7 @@ export class Frame {
 
   /** Nobody waits for a hold that is lost, or whose `Locks` were closed: who is inside may never leave. */
   #untilLost(wish: Wish): void {
-    const { signal } = this.#lease;
-    const lost = (): void => this.#giveUp(wish, signal.reason);
-    if (signal.aborted) lost();
-    else signal.addEventListener('abort', lost, { once: true });
-    const unlisten = (): void => signal.removeEventListener('abort', lost);
+    const unlisten = this.#lease.hold.onLoss((loss) => this.#giveUp(wish, loss));
     wish.outcome.then(unlisten, unlisten);
   }
 

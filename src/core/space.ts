@@ -1,5 +1,6 @@
 import type { Backend } from './backend.ts';
 import type { Clock } from './clock.ts';
+import { inNoContext } from './context.ts';
 import { Engine } from './engine.ts';
 import { LockError } from './errors.ts';
 import { LocalLine } from './local-line.ts';
@@ -46,7 +47,7 @@ export class Space {
     for (const hold of [...this.renewal.holds]) void hold.abandon('its Locks were closed');
     this.renewal.close();
     await this.engine.quiet();
-    await this.engine.backend.close();
+    await inNoContext(() => this.engine.backend.close());
   }
 }
 

@@ -1,8 +1,10 @@
 import type { Place } from './acquire.ts';
 import type { Seats } from './admission.ts';
 import type { Cancel, Clock } from './clock.ts';
+import type { Context } from './context.ts';
 import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
+import { eventContext } from './events.ts';
 import type { Hold } from './hold.ts';
 import type { Terms } from './options.ts';
 
@@ -11,6 +13,8 @@ export class Wish {
   readonly seats: Seats;
   readonly terms: Terms;
   readonly began: number;
+  /** Of the caller, for what is told of this wish and its hold. */
+  readonly context: Context | undefined = eventContext();
   /** Its claim in the engine's line, once it stands there. */
   place: Place | undefined;
   /** Whether it was told that it has to wait. */

@@ -1,6 +1,7 @@
 import { type Case, caseOf, type Law } from './case.ts';
 import { adaptive } from './face/adaptive.ts';
 import { classics } from './face/classics.ts';
+import { contexts } from './face/contexts.ts';
 import { force } from './face/force.ts';
 import { input } from './face/input.ts';
 import { leases } from './face/leases.ts';
@@ -20,6 +21,7 @@ const FACE: readonly Law[] = [
   ...parts,
   ...force,
   ...unknown,
+  ...contexts,
   ...input,
 ];
 

@@ -65,7 +65,10 @@ const minHold: Checker = (history) => {
   });
 };
 
-/** Each hold that ended by itself was told of once, on its signal and on the channel; one given back in time, never after. */
+/**
+ * Each hold that ended by itself was told of once: on the channel, and on the signal of each lease that was not given back by
+ * then. One given back in time, never after.
+ */
 const losses: Checker = (history) => {
   const crashed = new Set(all(history, 'crashed').map(({ by }) => by));
   const events = all(history, 'given', 'back', 'signalled', 'lost');
@@ -73,10 +76,19 @@ const losses: Checker = (history) => {
   return [...holds].flatMap(([hold, by]) => {
     if (crashed.has(by)) return [];
     const mine = events.filter((event) => event.hold === hold);
-    const signals = mine.filter(({ what }) => what === 'signalled').length;
     const told = mine.filter(({ what }) => what === 'lost').length;
-    if (signals !== told || told > 1)
-      return [`hold ${hold} was told lost ${told} times, and signalled ${signals} times`];
+    const lost = mine.findIndex(({ what }) => what === 'lost');
+    const leases = new Set(mine.flatMap((event) => ('lease' in event ? [event.lease] : [])));
+    const wrong = [...leases].flatMap((lease) => {
+      const ofLease = (what: string) =>
+        mine.filter((event) => 'lease' in event && event.lease === lease && event.what === what);
+      const signals = ofLease('signalled').length;
+      // Whether one that was given back just before the loss is told of it depends on what giving it back found.
+      const gone = ofLease('back').some((event) => mine.indexOf(event) < lost);
+      return signals === told || (gone && signals === 0) ? [] : [signals];
+    });
+    if (told > 1 || wrong.length > 0)
+      return [`hold ${hold} was told lost ${told} times, and its leases were signalled ${wrong.join(', ')} times`];
     const over = mine.some((event) => event.what === 'back' && !event.held);
     return over && told === 0 ? [`hold ${hold} was over when it was given back, and nobody was told`] : [];
   });

@@ -30,6 +30,7 @@ export type Event = { readonly at: number } & (
   | {
       readonly what: 'given';
       readonly hold: number;
+      readonly lease: number;
       readonly id: string;
       readonly by: string;
       readonly key: string;
@@ -40,9 +41,9 @@ export type Event = { readonly at: number } & (
       readonly kept: number;
     }
   /** A caller gave its lease back; `held`: what it said of itself just before. */
-  | { readonly what: 'back'; readonly hold: number; readonly held: boolean }
-  /** The signal of a hold fired; the event of a loss was told. */
-  | { readonly what: 'signalled'; readonly hold: number }
+  | { readonly what: 'back'; readonly hold: number; readonly lease: number; readonly held: boolean }
+  /** The signal of a lease fired; the event of a loss was told. */
+  | { readonly what: 'signalled'; readonly hold: number; readonly lease: number }
   | { readonly what: 'lost'; readonly hold: number }
   /** Children that share a hold and exclude each other: in and out of what they guard. */
   | { readonly what: 'in' | 'out'; readonly token: bigint; readonly child: number }

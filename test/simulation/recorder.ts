@@ -15,6 +15,7 @@ interface Tracked {
   readonly lease: HeldLease;
   readonly process: Process;
   readonly hold: number;
+  readonly number: number;
 }
 
 /** Writes down what the callers of the library see, and what the engine does. */
@@ -28,6 +29,7 @@ export class Recorder implements Disposable {
   /** Of holds that were lost before their callers had them. */
   readonly #early = new Set<unknown>();
   #ops = 0;
+  #leases = 0;
 
   constructor(world: World, engine: Engine) {
     this.#world = world;
@@ -64,19 +66,31 @@ export class Recorder implements Disposable {
     if (number === undefined) {
       number = this.#holds.size;
       this.#holds.set(hold, number);
-      const told = { what: 'signalled', hold: number } as const;
       if (this.#early.delete(hold.loss)) this.add({ what: 'lost', hold: number });
-      if (lease.signal.aborted) this.add(told);
-      else lease.signal.addEventListener('abort', () => this.add(told));
     }
-    this.#open.add({ lease: lease as HeldLease, process, hold: number });
+    const tracked: Tracked = { lease: lease as HeldLease, process, hold: number, number: this.#leases++ };
+    this.#open.add(tracked);
     const { passes } = hold.tenure;
     const { id } = hold.claim;
     const robbed = this.#robbed(hold);
     // A lease of that length is counted from when it was asked for, and its process may die at once.
     const kept =
       this.#world.now + deadlineOf(Math.min(hold.sent, hold.since), hold.terms.minHold) - process.clock.now();
-    this.add({ what: 'given', hold: number, id, by: process.name, key, token, robbed, passes, kept });
+    this.add({
+      what: 'given',
+      hold: number,
+      lease: tracked.number,
+      id,
+      by: process.name,
+      key,
+      token,
+      robbed,
+      passes,
+      kept,
+    });
+    const told = { what: 'signalled', hold: number, lease: tracked.number } as const;
+    if (lease.signal.aborted) this.add(told);
+    else lease.signal.addEventListener('abort', () => this.add(told));
   }
 
   /** Just before it is given back. */
@@ -88,7 +102,7 @@ export class Recorder implements Disposable {
     const tracked = [...this.#open].find((each) => each.lease === lease);
     if (!tracked) return;
     this.#open.delete(tracked);
-    this.add({ what: 'back', hold: tracked.hold, held: lease.held });
+    this.add({ what: 'back', hold: tracked.hold, lease: tracked.number, held: lease.held });
   }
 
   holds(process: Process): boolean {

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Backend } from '../../core/backend.ts';
+import { channels, type LockEvent } from '../../core/events.ts';
+import type { AnyLease } from '../../core/lease.ts';
+import type { LockOptions } from '../../core/options.ts';
+import type { Locks } from '../../locks.ts';
+import { around } from '../around.ts';
+import type { Law } from '../case.ts';
+import { meanwhile } from '../meanwhile.ts';
+import type { Scene } from '../scene.ts';
+
+/** What an application keeps for each of its requests. */
+const request = new AsyncLocalStorage<string>();
+const here = (): string | undefined => request.getStore();
+
+/** Callers share timers, connections and lines in a process, and never run in each other's async context. */
+export const contexts: readonly Law[] = [
+  {
+    name: 'a loss is told in the context of whose lease it is, where no other’s hold can be entered',
+    async check(scene) {
+      const locks = await scene.locks();
+      using told = tellings(scene);
+      const hot = locks.mutex(`${scene.key}/hot`);
+      const short = { ttl: scene.ttl, renew: false };
+      const lost = await asking('b', locks, `${scene.key}/lost`, short);
+      const loss = request.run('b', () => {
+        const { signal } = lost;
+        return new Promise<{ context: string | undefined; stranger: Promise<AnyLease | null> }>((resolve) => {
+          signal.addEventListener('abort', () => resolve({ context: here(), stranger: hot.tryAcquire() }));
+        });
+      });
+      // This one is told first: the timer that all leases share is set anew, inside.
+      const inside = () => asking('a', locks, `${scene.key}/first`, { ...short, notice: scene.ttl * 0.6 });
+      await request.run('a', () =>
+        hot.run(async (lease) => {
+          await inside();
+          const { context, stranger } = await scene.soon(loss, 'the loss signal');
+          assert.equal(context, 'b', 'the context in which b hears of its loss');
+          assert.equal(await stranger, null, 'b must not be in what a holds');
+          lease.assertHeld();
+        }),
+      );
+      told.areTheirs();
+    },
+  },
+  {
+    name: 'whoever makes way for a caller lends it no context, nor does the connection',
+    async check(scene) {
+      const client = await scene.another();
+      const heard: string[] = [];
+      const note = (what: string): void => {
+        if (here() !== undefined) heard.push(`${what}, by ${here()}`);
+      };
+      const locks = await scene.locks({}, around(client, noting(client, note)));
+      const there = (await scene.locks()).mutex(scene.key);
+      using told = tellings(scene);
+      const far = await request.run('far', () => there.acquire({ label: 'far' }));
+      const turns = ['a', 'b', 'c'].map((name) => {
+        const turn = async (): Promise<void> => {
+          const lease = await asking(name, locks, scene.key, { ttl: scene.ttl });
+          assert.equal(here(), name, 'the context in which an acquire goes on');
+          if (name === 'a') await scene.pass(scene.ttl / 2); // a renewal
+          await lease.release();
+          assert.equal(here(), name, 'the context in which a release goes on');
+        };
+        return meanwhile(request.run(name, turn));
+      });
+      await scene.pass(scene.tolerance / 10);
+      await request.run('far', () => far.release());
+      await scene.soon(Promise.all(turns), 'three turns');
+      await request.run('last', () => locks.close());
+      assert.deepEqual(heard, [], 'calls to the backend, and what it calls, belong to nobody');
+      told.areTheirs();
+    },
+  },
+];
+
+const asking = (name: string, locks: Locks, key: string, options: LockOptions): Promise<AnyLease> =>
+  request.run(name, () => locks.mutex(key).acquire({ ...options, label: name }));
+
+/** A client that notes each call to it, and each of its own. */
+function noting(client: Backend, note: (what: string) => void): Partial<Backend> {
+  const { watch } = client;
+  return {
+    attempt(claim) {
+      note('attempt');
+      return client.attempt(claim);
+    },
+    renew(claims) {
+      note('renew');
+      return client.renew(claims);
+    },
+    release(handle, next) {
+      note('release');
+      return client.release(handle, next);
+    },
+    watch:
+      watch &&
+      ((claim, wake) => {
+        note('watch');
+        return watch.call(client, claim, (grant) => {
+          note('wake');
+          wake(grant);
+        });
+      }),
+    close() {
+      note('close');
+      return client.close();
+    },
+  };
+}
+
+/** Events of the keys of a scene: each has to come in the context of the caller that its label names. */
+function tellings(scene: Scene): Disposable & { areTheirs(): void } {
+  const found: string[] = [];
+  let count = 0;
+  const listeners = Object.entries(channels).map(([name, channel]) => {
+    const listener = (event: unknown): void => {
+      const { key, label } = event as LockEvent;
+      if (!key.startsWith(scene.key) || key.endsWith('/hot')) return;
+      count++;
+      if (here() !== label) found.push(`${name} of ${label} in the context of ${here() ?? 'nobody'}`);
+    };
+    channel.subscribe(listener);
+    return () => channel.unsubscribe(listener);
+  });
+  return {
+    areTheirs() {
+      assert.deepEqual(found, []);
+      assert.ok(count > 0, 'events were told');
+    },
+    [Symbol.dispose]() {
+      for (const unlisten of listeners) unlisten();
+    },
+  };
+}
