@@ -19,12 +19,13 @@ const PASS: Mode = { kind: 'pass' };
 export class FaultProxy implements AsyncDisposable {
   readonly host = HOST;
   readonly port: number;
+  /** Where new connections lead, as behind a name that moves; those that are open stay where they are. */
+  target: number;
   /** Bytes that came through, and that were swallowed, per direction. */
   readonly passed: Record<Direction, number> = { up: 0, down: 0 };
   readonly dropped: Record<Direction, number> = { up: 0, down: 0 };
   /** Connections accepted so far. */
   connections = 0;
-  readonly #target: number;
   readonly #modes: Record<Direction, Mode> = { up: PASS, down: PASS };
   readonly #traps = new Set<Trap>();
   readonly #links = new Set<Link>();
@@ -33,7 +34,7 @@ export class FaultProxy implements AsyncDisposable {
   /** Use `startProxy`. */
   constructor(port: number, target: number) {
     this.port = port;
-    this.#target = target;
+    this.target = target;
   }
 
   /** Connections open now. */
@@ -112,7 +113,7 @@ export class FaultProxy implements AsyncDisposable {
     const options = { noDelay: true, allowHalfOpen: true };
     const listener = createServer(options, (client) => {
       this.connections++;
-      const server = connect({ ...options, port: this.#target, host: HOST });
+      const server = connect({ ...options, port: this.target, host: HOST });
       const link: Link = new Link(client, server, weather, () => this.#links.delete(link));
       this.#links.add(link);
     });

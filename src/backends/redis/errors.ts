@@ -8,7 +8,6 @@ const ADVICE: Readonly<Record<string, string>> = {
   WRONGTYPE: 'something else uses this key: choose another prefix, or remove it',
   HOLDFAST: 'upgrade every process to the same version, choose another prefix, or remove the key',
   OOM: 'raise maxmemory, or free memory; holds can still be renewed and released',
-  MISCONF: 'the server cannot save its data and refuses writes: see its log',
   REPLICAS: 'see that the replicas run and keep up, or ask for fewer; the lock was given back',
   CLOSED: 'give redis() a client that is connected, and close it after the locks',
   UNKNOWN: 'Redis 6.2 or Valkey, or newer, with EVAL and EVALSHA is needed',
@@ -16,7 +15,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 
 /** Inside a script the code may stand behind a position: before 7, `ERR Error running script …user_script:3: -OOM …`. */
 const CODED =
-  /^(?:ERR )?(?:.*?user_script: ?\d+: )?-?(NOAUTH|WRONGPASS|NOPERM|WRONGTYPE|HOLDFAST|OOM|MISCONF|REPLICAS|CLOSED)\b/;
+  /^(?:ERR )?(?:.*?user_script: ?\d+: )?-?(NOAUTH|WRONGPASS|NOPERM|WRONGTYPE|HOLDFAST|OOM|REPLICAS|CLOSED)\b/;
 /** What some versions say without a code. */
 const UNCODED: Readonly<Record<string, RegExp>> = {
   NOPERM: /The user executing the script can't/,
@@ -29,7 +28,8 @@ function codeOf(message: string): string | undefined {
 
 /**
  * What a failed command means: a LockError where it surely had no effect and never will; anything else (a broken connection,
- * a limit passed, READONLY, LOADING, MASTERDOWN, CLUSTERDOWN, TRYAGAIN, BUSY…) may pass, and stays an unknown outcome.
+ * a limit passed, READONLY, MISCONF, NOREPLICAS, LOADING, MASTERDOWN, CLUSTERDOWN, TRYAGAIN, BUSY…) may pass, and stays an
+ * unknown outcome.
  */
 export function meaning(error: unknown, act: string, key?: string): unknown {
   if (isLockError(error)) return error;

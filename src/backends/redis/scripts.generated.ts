@@ -27,10 +27,14 @@ local function kind_of(value)
   if kind ~= '1 free ' and kind ~= '1 sole ' and kind ~= '1 line ' or #last ~= 16 or #span ~= 4 then error(UNREADABLE, 0) end
   return kind
 end
+local OF_SERVER = { READONLY = 1, MISCONF = 1, NOREPLICAS = 1, LOADING = 1, MASTERDOWN = 1, CLUSTERDOWN = 1 }
 local function safely(act, ...)
   local done, reply = pcall(act, ...)
   if done then return reply end
-  return '! ' .. (type(reply) == 'table' and reply.err or tostring(reply))
+  local text = type(reply) == 'table' and reply.err or tostring(reply)
+  local at, _, code = text:find('(%u%u%u%u%u+) ')
+  if OF_SERVER[code] then return { err = text:sub(at) } end
+  return '! ' .. text
 end
 local function first_ticket(value, proposed)
   if proposed and (value or now - proposed < 1000000) then return proposed end
@@ -318,7 +322,7 @@ end`;
 
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: 'd39e52afb0b0a547ba2c435ff82c0b088bf0b386',
+  sha1: 'e674bf5dfecc4c65f6f24e26595cd09723871075',
   text: `local TIME = redis.call('TIME')
 local now = TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]
 local replies, count, done, SECOND = nil, #ARGV / 2, 0, 1000000
@@ -355,13 +359,14 @@ ${line}
 ${attempt}
 for i = done + 1, count do
   replies[i] = safely(attempt, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i], redis.pcall('GET', KEYS[i]))
+  if type(replies[i]) == 'table' then return replies[i] end
 end
 return count == 1 and replies[1] or replies`,
 };
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: 'e92de96e371813ac96b50306860a2337f86da398',
+  sha1: '2fa463be620e574f41f32fe385418c8dff901961',
   text: `local TIME = redis.call('TIME')
 ${alone}
 local value = redis.call('GET', KEYS[1])
@@ -389,7 +394,7 @@ return 0`,
 
 export const INSPECT: Script = {
   name: 'inspect',
-  sha1: 'f24c6852b307bb270eff13024743133a6f138e77',
+  sha1: '947fa7cd90bcf88e8e77b7a30fbaf8b5f49b9040',
   text: `local TIME = redis.call('TIME')
 ${alone}
 local value = redis.call('GET', KEYS[1])
@@ -416,7 +421,7 @@ return replies`,
 
 export const PASS: Script = {
   name: 'pass',
-  sha1: '4115f33619f1e59e5fd43e7dc3dac4de71d8ac04',
+  sha1: '964da696f285a5d4675209638d182692674cb6ea',
   text: `local TIME = redis.call('TIME')
 ${alone}
 ${publish}
@@ -424,12 +429,14 @@ ${line}
 ${release}
 ${attempt}
 local freed = safely(release, KEYS[1], ARGV[1], redis.pcall('GET', KEYS[1]))
-return { freed, safely(attempt, KEYS[1], ARGV[2], ARGV[3], redis.pcall('GET', KEYS[1])) }`,
+if type(freed) == 'table' then return freed end
+local reply = safely(attempt, KEYS[1], ARGV[2], ARGV[3], redis.pcall('GET', KEYS[1]))
+return type(reply) == 'table' and reply or { freed, reply }`,
 };
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: 'd592afe39ce2dc565ca2369817f64be218745eb7',
+  sha1: '73047545b9eb13c397e6c2752413978cbe9a7176',
   text: `local TIME
 local replies, count, done = nil, #ARGV, 0
 for i = 1, count do
@@ -460,13 +467,14 @@ ${line}
 ${release}
 for i = done + 1, count do
   replies[i] = safely(release, KEYS[i], ARGV[i], redis.pcall('GET', KEYS[i]))
+  if type(replies[i]) == 'table' then return replies[i] end
 end
 return count == 1 and replies[1] or replies`,
 };
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: 'a7c5ec3afa70da0daf1d35dc8aed90ef28cf5061',
+  sha1: '60fc81ae198fca72e9723a423d9a879c4f183184',
   text: `local TIME = redis.call('TIME')
 ${alone}
 ${publish}
@@ -498,6 +506,7 @@ end
 local replies, count = {}, #ARGV / 2
 for i = 1, count do
   replies[i] = safely(renew, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i], redis.pcall('GET', KEYS[i]))
+  if type(replies[i]) == 'table' then return replies[i] end
 end
 return count == 1 and replies[1] or replies`,
 };

@@ -20,6 +20,8 @@ const SAFE = {
   connectTimeout: CONNECT_WITHIN,
   // Also of a connection that is dead already, and it keeps the process alive. All answers were waited for by then.
   disconnectTimeout: 100,
+  // A name or a sentinel leads to another primary by now, and nobody ended this connection. 1: without sending it again.
+  reconnectOnError: ({ message }: Error) => message.startsWith('READONLY') && 1,
 } as const satisfies RedisOptions;
 
 const PORT = 6379;

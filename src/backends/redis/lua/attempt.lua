@@ -47,5 +47,6 @@ replies = replies or {}
 -- @include attempt
 for i = done + 1, count do
   replies[i] = safely(attempt, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i], redis.pcall('GET', KEYS[i]))
+  if type(replies[i]) == 'table' then return replies[i] end
 end
 return count == 1 and replies[1] or replies

@@ -10,4 +10,6 @@ local TIME = redis.call('TIME')
 -- @include release
 -- @include attempt
 local freed = safely(release, KEYS[1], ARGV[1], redis.pcall('GET', KEYS[1]))
-return { freed, safely(attempt, KEYS[1], ARGV[2], ARGV[3], redis.pcall('GET', KEYS[1])) }
+if type(freed) == 'table' then return freed end
+local reply = safely(attempt, KEYS[1], ARGV[2], ARGV[3], redis.pcall('GET', KEYS[1]))
+return type(reply) == 'table' and reply or { freed, reply }

@@ -33,5 +33,6 @@ replies = replies or {}
 -- @include release
 for i = done + 1, count do
   replies[i] = safely(release, KEYS[i], ARGV[i], redis.pcall('GET', KEYS[i]))
+  if type(replies[i]) == 'table' then return replies[i] end
 end
 return count == 1 and replies[1] or replies

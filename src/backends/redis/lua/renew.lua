@@ -37,5 +37,6 @@ end
 local replies, count = {}, #ARGV / 2
 for i = 1, count do
   replies[i] = safely(renew, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i], redis.pcall('GET', KEYS[i]))
+  if type(replies[i]) == 'table' then return replies[i] end
 end
 return count == 1 and replies[1] or replies

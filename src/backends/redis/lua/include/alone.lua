@@ -42,11 +42,20 @@ local function kind_of(value)
   return kind
 end
 
+-- What is wrong with the whole server, or with its place among others, and not with one key.
+local OF_SERVER = { READONLY = 1, MISCONF = 1, NOREPLICAS = 1, LOADING = 1, MASTERDOWN = 1, CLUSTERDOWN = 1 }
+
 -- One of several requests: what goes wrong is its own reply. Before 7 the server raises text, since then a table.
+-- What is wrong with the server is a table, to be the reply of the whole script: an error as the server words it, so that the
+-- client's own logic sees it (ioredis' reconnectOnError, node-redis behind sentinels).
 local function safely(act, ...)
   local done, reply = pcall(act, ...)
   if done then return reply end
-  return '! ' .. (type(reply) == 'table' and reply.err or tostring(reply))
+  local text = type(reply) == 'table' and reply.err or tostring(reply)
+  -- Before 7 it stands behind a position; ERR, which may stand before that, has three letters.
+  local at, _, code = text:find('(%u%u%u%u%u+) ')
+  if OF_SERVER[code] then return { err = text:sub(at) } end
+  return '! ' .. text
 end
 
 -- The least ticket of a new claim: the engine's time, or what a quorum proposes for it. A lock that remembers its last ticket

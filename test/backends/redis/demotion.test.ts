@@ -1,0 +1,174 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Redis, type RedisOptions } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { redis } from '../../../src/backends/redis/index.ts';
+import { connect } from '../../../src/connect/index.ts';
+import type { Backend, Claim } from '../../../src/core/backend.ts';
+import { isLockError } from '../../../src/core/errors.ts';
+import { createLocks } from '../../../src/index.ts';
+import { startProxy } from '../../kit/proxy.ts';
+import { askRedis, startRedis } from '../../kit/redis.ts';
+import type { Server } from '../../kit/server.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { until } from '../../kit/wait.ts';
+import { Fleet, LIBRARIES } from './fleet.ts';
+import { granted, wish } from './scene.ts';
+
+/** As each library's own logic is told of it: the reply is an error that begins with the code. */
+const READONLY = /^READONLY /;
+
+describeOn('redis', 'redis whose primary was demoted, and its clients', () => {
+  let old: Server;
+  let next: Server;
+
+  beforeAll(async () => {
+    [old, next] = [await startRedis(), await startRedis()];
+  });
+  afterAll(async () => {
+    for (const server of [old, next]) await server?.[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    await askRedis(old.port, 'REPLICAOF NO ONE');
+    await askRedis(old.port, 'FLUSHALL');
+    await askRedis(next.port, `REPLICAOF 127.0.0.1 ${old.port}`);
+    await follows(next, old);
+  });
+
+  const follows = (replica: Server, primary: Server): Promise<void> =>
+    until('the replica has everything', async () => {
+      const offset = /^master_repl_offset:(\d+)/m.exec(await askRedis(primary.port, 'INFO replication'))![1];
+      const theirs = await askRedis(replica.port, 'INFO replication');
+      return theirs.includes('master_link_status:up') && theirs.includes(`slave_repl_offset:${offset}`);
+    });
+
+  /** The roles change, and nobody ends a connection. */
+  async function demote(): Promise<void> {
+    await follows(next, old);
+    await askRedis(next.port, 'REPLICAOF NO ONE');
+    await askRedis(old.port, `REPLICAOF 127.0.0.1 ${next.port}`);
+    await follows(old, next);
+  }
+
+  const refused = async (work: Promise<unknown>): Promise<string> => {
+    const error = await work.then(
+      () => new Error('it was not refused'),
+      (thrown: Error) => thrown,
+    );
+    expect(isLockError(error), `a demotion may pass, so it is no definite refusal: ${error.message}`).toBe(false);
+    return error.message;
+  };
+
+  for (const library of LIBRARIES) {
+    test(`${library}: whatever is asked of a demoted primary is answered by an error, which the client sees`, async () => {
+      await using fleet = new Fleet(old.port);
+      const backend = await fleet.backend(library);
+      const [alone, held, behind, third] = [wish('alone'), wish('line'), wish('line'), wish('alone')];
+      for (const claim of [alone, held]) granted(await backend.attempt(claim));
+      await backend.attempt(behind);
+      await demote();
+      const asked: Record<string, () => Promise<unknown>> = {
+        'an attempt': () => backend.attempt(wish('free')),
+        'an attempt that stands in line': () => backend.attempt(third),
+        'a release': () => backend.release(alone),
+        'a hand-over': () => backend.release(held),
+        'a release that takes the next along': () => backend.release(alone, wish('alone')),
+      };
+      for (const [what, ask] of Object.entries(asked)) {
+        expect(await refused(ask()), what).toMatch(READONLY);
+      }
+      await Promise.all([refused(backend.release(alone)), refused(backend.release(held))]);
+      expect(await backend.renew([alone, held])).toEqual(['unknown', 'unknown']);
+    });
+  }
+
+  /** The errors that ioredis shows to `reconnectOnError`, by what the backend was asked. */
+  async function shown(ask: (backend: Backend, holder: Claim) => Promise<unknown>): Promise<string[]> {
+    const errors: string[] = [];
+    await using fleet = new Fleet(old.port);
+    const reconnectOnError: RedisOptions['reconnectOnError'] = ({ message }) => {
+      errors.push(message);
+      return false;
+    };
+    const backend = fleet.over(fleet.ioredis({ reconnectOnError }));
+    const holder = wish('shown');
+    granted(await backend.attempt(holder));
+    await demote();
+    errors.length = 0;
+    await ask(backend, holder).catch(() => {});
+    return errors.filter((message) => !message.startsWith('NOSCRIPT'));
+  }
+
+  test.each<[string, (backend: Backend, holder: Claim) => Promise<unknown>]>([
+    ['a renewal', (backend, holder) => backend.renew([holder])],
+    ['several renewals', (backend, holder) => backend.renew([holder, wish('other')])],
+    ['a release', (backend, holder) => backend.release(holder)],
+    ['a release that takes the next along', (backend, holder) => backend.release(holder, wish('shown'))],
+  ])('%s shows a demotion to the logic that reconnects', async (_, ask) => {
+    expect(await shown(ask)).toEqual([expect.stringMatching(READONLY)]);
+  });
+
+  test('ioredis with reconnectOnError: a demotion costs a holder one reconnection, and no lock', async () => {
+    await using proxy = await startProxy(old.port);
+    const client = new Redis({
+      host: '127.0.0.1',
+      port: proxy.port,
+      reconnectOnError: ({ message }) => (message.includes('READONLY') ? 2 : false),
+    });
+    client.on('error', () => {});
+    const locks = createLocks(redis(client));
+    try {
+      const held = await locks.mutex('held').acquire({ ttl: '3s' });
+      let reconnections = 0;
+      client.on('connect', () => reconnections++);
+      proxy.target = next.port;
+      await demote();
+      const deadline = (): number => performance.now() + held.remaining;
+      const before = deadline();
+      await until('it is renewed at the next primary', () => held.held && deadline() > before + 500, 2_800);
+      await using other = await locks.mutex('other').acquire({ wait: '2s' });
+      expect(other.held).toBe(true);
+      expect(await held.release()).toBe(true);
+      expect(reconnections).toBe(1);
+    } finally {
+      await locks.close();
+      client.disconnect();
+    }
+  });
+
+  test('connect(): a client of ours leaves a demoted primary by itself', async () => {
+    await using proxy = await startProxy(old.port);
+    await using locks = await connect(`redis://127.0.0.1:${proxy.port}`);
+    const held = await locks.mutex('held').acquire({ ttl: '3s' });
+    proxy.target = next.port;
+    await demote();
+    await using other = await locks.mutex('other').acquire({ wait: '2s' });
+    expect(other.held).toBe(true);
+    expect(await held.release()).toBe(true);
+  });
+
+  test('a save that fails for a while: a release that was refused is tried again, and the next gets in at once', async () => {
+    await using own = await startRedis({ save: '3600 1000000', 'stop-writes-on-bgsave-error': 'yes' });
+    await using fleet = new Fleet(own.port);
+    await using locks = createLocks(await fleet.backend('ioredis'));
+    await using others = createLocks(await fleet.backend('node-redis'));
+    const held = await locks.mutex('saving').acquire({ ttl: '30s' });
+    const obstacle = await obstacleOf(own);
+    await mkdir(join(obstacle, 'x'), { recursive: true });
+    await askRedis(own.port, 'BGSAVE');
+    await until('the save has failed', async () =>
+      (await askRedis(own.port, 'INFO persistence')).includes('rdb_last_bgsave_status:err'),
+    );
+    expect(await held.release(), 'not known to be free').toBe(false);
+    await rm(obstacle, { recursive: true });
+    await askRedis(own.port, 'SAVE');
+    await using next = await others.mutex('saving').acquire({ wait: '5s' });
+    expect(next.held).toBe(true);
+  });
+});
+
+/** What is in the way of the snapshot: with it, saving fails, and writes are refused with MISCONF. */
+async function obstacleOf(server: Server): Promise<string> {
+  const dir = (await askRedis(server.port, 'CONFIG GET dir')).trim().split('\r\n').at(-1)!;
+  return join(dir, 'dump.rdb');
+}
