@@ -5,6 +5,7 @@ export type {
   Finding,
   Grant,
   Handle,
+  Listing,
   Notes,
   Refusal,
   Release,

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import type { Backend, Finding, Standing } from './core/backend.ts';
+import type { Backend, Finding, Listing, Standing } from './core/backend.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import { Context } from './core/context.ts';
 import { quoted } from './core/engine.ts';
@@ -36,6 +36,7 @@ export interface ForceOptions {
 const DEFAULTS: ReadonlySet<string> = new Set([...LOCK_OPTIONS, 'clock', 'busyPoll']);
 /** On one core, who polls keeps off it whoever is to answer. */
 const SEVERAL_CORES = availableParallelism() > 1;
+const INSPECT_OPTIONS = new Set(['exact', 'progress'] satisfies readonly (keyof Listing)[]);
 const FORCE_OPTIONS = new Set(['reason', 'ticket'] satisfies readonly (keyof ForceOptions)[]);
 
 /**
@@ -91,14 +92,18 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * Who holds and who waits, key by key in the order of their lines.
-   * @param prefix only keys that begin with it
+   * Who holds and who waits, key by key in the order of their lines. It takes as long as the engine needs to look through its keys;
+   * each request of it has a limit.
+   * @param prefix only keys that begin with it; with `exact`, the key itself
    * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` when the engine cannot be asked
    */
-  inspect(prefix = ''): AsyncIterable<Standing> {
+  inspect(prefix = '', options: Listing = {}): AsyncIterable<Standing> {
     if (typeof prefix !== 'string') throw invalid(`a prefix must be a string, not ${shown(prefix)}`);
+    checkNames(options, INSPECT_OPTIONS, 'the options of inspect');
+    const { exact = false, progress } = options;
+    if (typeof exact !== 'boolean') throw invalid(`exact is ${shown(exact)}; it must be true or false`);
     if (!this.#backend.inspect) throw this.#unsupported('list its locks');
-    return this.#space.engine.inspect(prefix);
+    return this.#space.engine.inspect(prefix, { exact, ...(progress && { progress }) });
   }
 
   /**
@@ -117,9 +122,8 @@ export class Locks implements AsyncDisposable {
       throw invalid(`a ticket is a bigint, as inspect() shows it, not ${shown(ticket)}`, key);
     if (!this.#backend.evict) throw this.#unsupported('evict a holder');
     const holders: bigint[] = [];
-    for await (const standing of this.inspect(key)) {
-      if (standing.key === key && standing.held && (ticket === undefined || standing.ticket === ticket))
-        holders.push(standing.ticket);
+    for await (const standing of this.inspect(key, { exact: true })) {
+      if (standing.held && (ticket === undefined || standing.ticket === ticket)) holders.push(standing.ticket);
     }
     let evicted = 0;
     for (const holder of holders) if (await this.#space.engine.evict(key, holder)) evicted++;

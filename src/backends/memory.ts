@@ -5,6 +5,7 @@ import type {
   Claim,
   Grant,
   Handle,
+  Listing,
   Notes,
   Release,
   Renewal,
@@ -152,8 +153,9 @@ class Memory implements Backend {
     };
   }
 
-  async *inspect(prefix: string): AsyncIterable<Standing> {
-    for (const key of [...this.#lines.keys()].filter((name) => name.startsWith(prefix)).sort()) {
+  async *inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<Standing> {
+    const keys = exact ? [prefix] : [...this.#lines.keys()].filter((name) => name.startsWith(prefix)).sort();
+    for (const key of keys) {
       const now = this.#clock.now();
       for (const [position, entry] of (this.#line(key, now)?.members ?? []).entries()) {
         const { ticket, held, joined, lapses } = entry;

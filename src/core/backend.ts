@@ -15,9 +15,9 @@
  *   brings the same grant an attempt would have brought.
  */
 import type { Seats } from './admission.ts';
-import type { Finding, Notes, Standing, Traits } from './traits.ts';
+import type { Finding, Listing, Notes, Standing, Traits } from './traits.ts';
 
-export type { Finding, Notes, Standing, Traits } from './traits.ts';
+export type { Finding, Listing, Notes, Standing, Traits } from './traits.ts';
 export { PLACE_TTL } from './traits.ts';
 
 export interface Handle {
@@ -82,7 +82,8 @@ export interface Backend {
   release(handle: Handle, next?: Claim): Promise<Release>;
   /** From when this is there no admission of the claim goes unheard. At once, not by a promise, where arming is free now. */
   watch?(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable | Promise<AsyncDisposable>;
-  inspect?(prefix: string): AsyncIterable<Standing>;
+  /** Core waits a few seconds for each standing or progress, and as long as it takes for all of them. */
+  inspect?(prefix: string, listing?: Listing): AsyncIterable<Standing>;
   /** Forced release of the claim with this ticket, whoever holds it. */
   evict?(key: string, ticket: bigint): Promise<boolean>;
   /** Where the engine can keep a few words for all processes. */

@@ -1,9 +1,10 @@
-import type { Attempt, Backend, Claim, Finding, Handle, Release, Renewal, Standing } from './backend.ts';
+import type { Attempt, Backend, Claim, Finding, Handle, Listing, Release, Renewal, Standing } from './backend.ts';
 import { Bell } from './bell.ts';
 import { BusyPoll } from './busy-poll.ts';
 import { type Clock, withoutContext } from './clock.ts';
-import { inNoContext } from './context.ts';
+import { Context, inNoContext } from './context.ts';
 import { isLockError, LockError } from './errors.ts';
+import { GoingOn } from './going-on.ts';
 import { heard } from './heard.ts';
 import { Patience } from './patience.ts';
 
@@ -64,13 +65,26 @@ export class Engine {
   }
 
   /** @throws LockError `LOCK_UNAVAILABLE` */
-  async *inspect(prefix: string): AsyncIterable<Standing> {
-    const standings = inNoContext(() => this.backend.inspect!(prefix)[Symbol.asyncIterator]());
+  async *inspect(prefix: string, { exact = false, progress }: Listing = {}): AsyncIterable<Standing> {
+    const caller = new Context();
+    const work = new GoingOn();
+    const goesOn = (looked: number): void => {
+      work.moved();
+      if (progress) caller.run(() => progress(looked));
+    };
+    const limited = (step: () => Promise<void>): Promise<void> => this.#asked(prefix, step, 'Try again');
+    const standings = inNoContext(() =>
+      this.backend.inspect!(prefix, { exact, progress: goesOn })[Symbol.asyncIterator](),
+    );
     try {
       for (;;) {
-        const { done, value } = await this.#asked(prefix, () => standings.next(), 'Try again');
+        const { done, value } = await work.until(
+          inNoContext(heard<IteratorResult<Standing>>, () => standings.next()),
+          limited,
+        );
         if (done) return;
-        yield value;
+        // An engine that cannot ask for one key by its name lists others, too.
+        if (!exact || value.key === prefix) yield value;
       }
     } finally {
       standings.return?.().catch(() => {}); // not waited for: it may hang in the very call that took too long

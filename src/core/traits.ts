@@ -43,6 +43,14 @@ export interface Standing {
   readonly remaining: number;
 }
 
+/** What is listed by `inspect`, and whom it tells that it goes on. */
+export interface Listing {
+  /** Not the keys that begin with the prefix, but the key of that very name: it is asked for directly. */
+  readonly exact?: boolean;
+  /** Called after each request to the engine, with the number of keys looked at so far, also where nobody holds anything. */
+  readonly progress?: (looked: number) => void;
+}
+
 /** Something about a server that endangers locks, and what to do about it. */
 export interface Finding {
   readonly severity: 'info' | 'warning' | 'danger';

@@ -5,6 +5,7 @@ import type {
   Finding,
   Grant,
   Handle,
+  Listing,
   Release,
   Renewal,
   Standing,
@@ -115,8 +116,8 @@ export class Etcd implements Backend {
     return this.#contenders.watch(claim, wake);
   }
 
-  inspect(prefix: string): AsyncIterable<Standing> {
-    return inspect(this.#client, this.#prefix, prefix);
+  inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<Standing> {
+    return inspect(this.#client, this.#prefix, prefix, exact);
   }
 
   async evict(key: string, ticket: bigint): Promise<boolean> {

@@ -5,10 +5,10 @@ import { endOf, type Place, placeOf } from './line.ts';
 
 const PAGE = 1_000n;
 
-/** Everyone who stands in a line of a key that begins with `start`, line by line, all as of one revision. */
-export async function* inspect(client: Client, prefix: string, start: string): AsyncIterable<Standing> {
+/** Everyone who stands in a line of a key that begins with `start` (where it is `exact`, is it), line by line, all as of one revision. */
+export async function* inspect(client: Client, prefix: string, start: string, exact: boolean): AsyncIterable<Standing> {
   let line: Place[] = [];
-  for await (const place of places(client, prefix, start)) {
+  for await (const place of places(client, `${prefix}/${encodeURIComponent(start)}${exact ? '/' : ''}`)) {
     if (line.length > 0 && keyOf(line[0]!) !== keyOf(place)) {
       yield* standings(client, line);
       line = [];
@@ -19,8 +19,8 @@ export async function* inspect(client: Client, prefix: string, start: string): A
 }
 
 /** Page by page, in the order of the names, so that the places of one key follow each other. */
-async function* places(client: Client, prefix: string, start: string): AsyncIterable<Place> {
-  const first = Buffer.from(`${prefix}/${encodeURIComponent(start)}`);
+async function* places(client: Client, start: string): AsyncIterable<Place> {
+  const first = Buffer.from(start);
   let key = first;
   for (let revision = 0n, more = true; more; ) {
     const page = await client.range({ key, rangeEnd: endOf(first), limit: PAGE, revision });

@@ -5,6 +5,7 @@ import type {
   Finding,
   Grant,
   Handle,
+  Listing,
   Notes,
   Release,
   Renewal,
@@ -100,9 +101,9 @@ export class FileBackend implements Backend, Ear {
     };
   }
 
-  async *inspect(prefix: string): AsyncIterable<Standing> {
+  async *inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<Standing> {
     while (!(await this.#transact((turn) => turn.sweep()))) await this.#pause(0);
-    yield* await this.#transact((turn) => turn.inspect(prefix));
+    yield* await this.#transact((turn) => turn.inspect(prefix, exact));
   }
 
   evict(key: string, ticket: bigint): Promise<boolean> {

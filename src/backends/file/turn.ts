@@ -118,9 +118,9 @@ export class Turn {
     return keys.length === 0;
   }
 
-  inspect(prefix: string): Standing[] {
+  inspect(prefix: string, exact: boolean): Standing[] {
     const from = this.#key(prefix);
-    const to = Buffer.concat([from, Uint8Array.of(0xff)]); // no byte of UTF-8 is 0xff
+    const to = Buffer.concat([from, Uint8Array.of(exact ? 0 : 0xff)]); // no byte of UTF-8 is 0xff
     const start = Buffer.byteLength(this.#house.prefix) + 1;
     let last: Standing | undefined;
     return (this.#sql.range.all(from, to) as unknown as Row[]).map((row) => {

@@ -6,6 +6,7 @@ import type {
   Finding,
   Grant,
   Handle,
+  Listing,
   Release,
   Renewal,
   Standing,
@@ -94,10 +95,10 @@ export class Mongo implements Backend {
     return { [Symbol.asyncDispose]: async () => stop() };
   }
 
-  async *inspect(prefix: string): AsyncIterable<Standing> {
+  async *inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<Standing> {
     const from = idOf(prefix);
     const lines = this.#lines.aggregate([
-      { $match: { _id: { $gte: from } } },
+      { $match: { _id: exact ? { $eq: from } : { $gte: from } } },
       { $sort: { _id: 1 } },
       { $set: { now: '$$NOW' } },
     ]);

@@ -5,6 +5,7 @@ import type {
   Finding,
   Grant,
   Handle,
+  Listing,
   Notes,
   Release,
   Renewal,
@@ -138,9 +139,9 @@ class Mysql implements MysqlBackend {
     return this.#poller.watch(claim, wake);
   }
 
-  async *inspect(prefix: string): AsyncIterable<Standing> {
+  async *inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<Standing> {
     await this.#table.ready();
-    const to = Buffer.concat([this.#nameOf(prefix), LAST_BYTE]);
+    const to = Buffer.concat([this.#nameOf(prefix), exact ? FIRST_BYTE : LAST_BYTE]);
     for (let from = this.#nameOf(prefix); ; ) {
       const rows = await this.#table.read(sql.list, { from, to });
       for (const { name, line, now } of rows)

@@ -4,6 +4,7 @@ import type {
   Claim,
   Finding,
   Handle,
+  Listing,
   Notes,
   Release,
   Renewal,
@@ -145,9 +146,11 @@ class Postgres implements PostgresBackend {
     return claims.map(({ ttl }, index) => (good.has(index + 1) ? { validFor: ttl } : 'gone'));
   }
 
-  async *inspect(prefix: string): AsyncIterable<Standing> {
+  async *inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<Standing> {
     await this.#open();
-    const rows = await this.#server.send(this.#statement.inspect, [Buffer.from(prefix)], 'a listing');
+    const from = Buffer.from(prefix);
+    const to = Buffer.concat([from, Uint8Array.of(exact ? 0 : 0xff)]); // no byte of UTF-8 is 0xff
+    const rows = await this.#server.send(this.#statement.inspect, [from, to], 'a listing');
     for (const row of rows) yield standing(row);
   }
 

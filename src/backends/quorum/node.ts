@@ -1,6 +1,17 @@
-import type { Attempt, Backend, Claim, Finding, Grant, Handle, Renewal, Standing } from '../../core/backend.ts';
+import type {
+  Attempt,
+  Backend,
+  Claim,
+  Finding,
+  Grant,
+  Handle,
+  Listing,
+  Renewal,
+  Standing,
+} from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
 import { invalid, isLockError, type LockError } from '../../core/errors.ts';
+import { GoingOn } from '../../core/going-on.ts';
 import { heard } from '../../core/heard.ts';
 import type { Patience } from '../../core/patience.ts';
 
@@ -141,8 +152,15 @@ export class Node {
     }
   }
 
-  list(prefix: string, within: number): Promise<Standing[]> {
-    return this.#answer(() => collected(this.backend.inspect!(prefix)), within);
+  /** @param within for each of its requests, as far as it tells of them */
+  list(prefix: string, { exact = false, progress }: Listing, within: number): Promise<Standing[]> {
+    const work = new GoingOn();
+    const goesOn = (looked: number): void => {
+      work.moved();
+      progress?.(looked);
+    };
+    const all = collected(this.backend.inspect!(prefix, { exact, progress: goesOn }));
+    return work.until(all, (step) => this.#answer(step, within));
   }
 
   evict(key: string, ticket: bigint, within: number): Promise<boolean> {

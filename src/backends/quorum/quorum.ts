@@ -4,6 +4,7 @@ import type {
   Claim,
   Finding,
   Handle,
+  Listing,
   Release,
   Renewal,
   Standing,
@@ -32,7 +33,7 @@ const CORE_DRIFT = 0.01;
 const INTRODUCTION = 250;
 /** How often holds that lapsed by themselves are forgotten. ms. */
 const SWEEP = 60_000;
-/** Longest time a node may take to list its locks. Less than core waits for all of them: one may hang. ms. */
+/** Longest time a node may take over one request of a listing. Less than core waits for progress: one may hang. ms. */
 const LISTING = 4_000;
 
 /** N engines as one. What it knows of a hold, which node has it under which id, is here: a hold ends with its process. */
@@ -62,7 +63,7 @@ export class Quorum implements Backend {
       highest: 0n,
     };
     const listing = backends.every(({ inspect }) => inspect);
-    this.inspect = listing ? (prefix) => this.#inspect(prefix) : undefined;
+    this.inspect = listing ? (prefix, how) => this.#inspect(prefix, how) : undefined;
     this.evict =
       listing && backends.every(({ evict }) => evict) ? (key, ticket) => this.#evict(key, ticket) : undefined;
   }
@@ -175,12 +176,19 @@ export class Quorum implements Backend {
     }
   }
 
-  async *#inspect(prefix: string): AsyncIterable<Standing> {
-    for (const { standing } of await this.#poll(prefix)) yield standing;
+  async *#inspect(prefix: string, { exact = false, progress }: Listing = {}): AsyncIterable<Standing> {
+    let most = 0;
+    const goesOn = (looked: number): void => {
+      most = Math.max(most, looked);
+      progress?.(most);
+    };
+    for (const { standing } of await this.#poll(prefix, { exact, progress: goesOn })) yield standing;
   }
 
   async #evict(key: string, ticket: bigint): Promise<boolean> {
-    const poll = (await this.#poll(key)).find(({ standing }) => standing.key === key && standing.ticket === ticket);
+    const poll = (await this.#poll(key, { exact: true })).find(
+      ({ standing }) => standing.key === key && standing.ticket === ticket,
+    );
     if (!poll) return false;
     const { nodes, majority } = this.#council;
     const evicted = await Promise.all(
@@ -189,9 +197,9 @@ export class Quorum implements Backend {
     return evicted.filter(Boolean).length >= majority || evicted.filter(Boolean).length === poll.votes;
   }
 
-  async #poll(prefix: string): Promise<Poll[]> {
+  async #poll(prefix: string, how: Listing): Promise<Poll[]> {
     const { nodes, majority, fenced } = this.#council;
-    const lists = await Promise.all(nodes.map((node) => node.list(prefix, LISTING).catch(() => undefined)));
+    const lists = await Promise.all(nodes.map((node) => node.list(prefix, how, LISTING).catch(() => undefined)));
     const heard = lists.filter((list) => list !== undefined).length;
     if (heard < majority)
       throw new Error(`${heard} of ${nodes.length} nodes listed their locks, ${majority} are needed`);

@@ -1,5 +1,5 @@
 import { admitted } from '../../core/admission.ts';
-import type { Standing } from '../../core/backend.ts';
+import type { Listing, Standing } from '../../core/backend.ts';
 import { lineOf, type Member } from './names.ts';
 import { children, childrenNow, read, removed } from './nodes.ts';
 import { decodeKey } from './paths.ts';
@@ -9,11 +9,24 @@ import type { Connection } from './wire/connection.ts';
 const BATCH = 256;
 
 /** Who stands in the lines of all keys that begin with `prefix`; those of Curator's clients are among them. */
-export async function* census(connection: Connection, root: string, prefix: string): AsyncIterable<Standing> {
-  for (const segment of (await childrenNow(connection, root)).sort()) {
+export async function* census(
+  connection: Connection,
+  root: string,
+  prefix: string,
+  progress: Listing['progress'],
+): AsyncIterable<Standing> {
+  for (const [looked, segment] of (await childrenNow(connection, root)).sort().entries()) {
     const key = decodeKey(segment);
-    if (key?.startsWith(prefix)) yield* standings(connection, key, `${root}/${segment}`);
+    if (!key?.startsWith(prefix)) continue;
+    yield* standings(connection, key, `${root}/${segment}`);
+    progress?.(looked + 1);
   }
+}
+
+/** Who stands in the line of one key, as of now. */
+export async function* lineAt(connection: Connection, key: string, parent: string): AsyncIterable<Standing> {
+  await childrenNow(connection, parent); // a follower may lag
+  yield* standings(connection, key, parent);
 }
 
 async function* standings(connection: Connection, key: string, parent: string): AsyncIterable<Standing> {

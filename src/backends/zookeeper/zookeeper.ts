@@ -5,6 +5,7 @@ import type {
   Finding,
   Grant,
   Handle,
+  Listing,
   Release,
   Renewal,
   Standing,
@@ -12,7 +13,7 @@ import type {
 } from '../../core/backend.ts';
 import { LockError } from '../../core/errors.ts';
 import { Turns } from '../../core/turns.ts';
-import { census, evicted } from './census.ts';
+import { census, evicted, lineAt } from './census.ts';
 import { findings } from './check.ts';
 import { LineWatch } from './line-watch.ts';
 import { lineOf } from './names.ts';
@@ -157,9 +158,11 @@ class Zookeeper implements Backend {
     }
   }
 
-  async *inspect(prefix: string): AsyncIterable<Standing> {
+  async *inspect(prefix: string, { exact = false, progress }: Listing = {}): AsyncIterable<Standing> {
     try {
-      yield* census(await this.#session.connection(PATIENCE), this.#settings.root, prefix);
+      const connection = await this.#session.connection(PATIENCE);
+      if (exact) yield* lineAt(connection, prefix, this.#places.parent(prefix));
+      else yield* census(connection, this.#settings.root, prefix, progress);
     } catch (error) {
       throw judged(error, 'list the locks');
     }

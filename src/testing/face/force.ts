@@ -41,6 +41,25 @@ export const force: readonly Law[] = [
     },
   },
   {
+    name: 'a listing of one key by its name shows that key alone, and a forced release hits no other',
+    needs: ['evict', 'inspect'],
+    async check(scene) {
+      const [here, there] = await scene.processes();
+      const names = [scene.key, `${scene.key}/more`, `${scene.key}0`];
+      const leases = await Promise.all(names.map((name) => here.mutex(name).acquire()));
+      const listed = async (name: string): Promise<string[]> => {
+        const keys: string[] = [];
+        for await (const { key } of there.inspect(name, { exact: true })) keys.push(key);
+        return keys;
+      };
+      for (const name of names) assert.deepEqual(await listed(name), [name]);
+      assert.deepEqual(await listed(scene.key.slice(0, -1)), [], 'a key that nobody holds');
+      assert.equal(await there.forceRelease(scene.key, { reason }), 1);
+      assert.deepEqual(await listed(scene.key), []);
+      for (const lease of leases.slice(1)) assert.equal(await lease.release(), true, `${lease.key} was not meant`);
+    },
+  },
+  {
     name: 'a listing shows holders and waiters of all processes',
     needs: ['inspect', 'fair'],
     async check(scene) {

@@ -22,9 +22,10 @@ export function lines(now: () => Date = () => new Date()): Handler {
       return { value: after };
     }
     if (name === 'aggregate' && !command.pipeline[0].$changeStream) {
-      const from = command.pipeline[0].$match._id.$gte;
-      const found = [...of(command.aggregate)].filter(
-        ([id]) => Buffer.compare(Buffer.from(id), Buffer.from(from)) >= 0,
+      const { $gte, $eq } = command.pipeline[0].$match._id;
+      const from = $gte ?? $eq;
+      const found = [...of(command.aggregate)].filter(([id]) =>
+        $eq === undefined ? Buffer.compare(Buffer.from(id), Buffer.from(from)) >= 0 : id === $eq,
       );
       found.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
       const firstBatch = found.map(([, document]) => ({ ...document, now: now() }));

@@ -1,5 +1,5 @@
--- Everyone in line for the keys that begin with a prefix, by the rule itself: held follows from order and seats.
---   $1  the prefix, bytes
+-- Everyone in line for a range of keys, by the rule itself: held follows from order and seats.
+--   $1, $2  the keys from the first up to, but not including, the second: bytes
 -- Gives key and label (hex), held (0 or 1), position (from 0), ticket, take, room, since (ms), remaining (ms), in the order of
 -- keys and line (`ticket` alone would be the text that is given, in which 10 comes before 9).
 SELECT encode(standing.key, 'hex') AS key, encode(label, 'hex') AS label,
@@ -15,7 +15,7 @@ FROM (
     UNION ALL
     SELECT key, ticket, taken, room, label, joined, lapses FROM {keys} WHERE id IS NOT NULL
   ) AS everyone
-  WHERE key >= $1::bytea AND substring(key FROM 1 FOR length($1::bytea)) = $1::bytea AND lapses > clock_timestamp()
+  WHERE key >= $1::bytea AND key < $2::bytea AND lapses > clock_timestamp()
   WINDOW line AS (PARTITION BY key ORDER BY ticket)
 ) AS standing
 ORDER BY standing.key, standing.ticket
