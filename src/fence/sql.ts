@@ -16,7 +16,8 @@ export interface SqlFenceOptions {
 export interface SqlFence extends Fence {
   /**
    * Within the caller's transaction (give its own `query`) the mark's row stays locked until the commit: nobody newer comes in
-   * between. Outside of one it guards a read, not a write.
+   * between. Outside of one it guards a read, not a write. A mark counts once its transaction is committed: on a connection that
+   * was given back to its pool with one left open it is undone with that.
    */
   claim(token: bigint, query?: Query): Promise<void>;
   /** Makes the table if it is not there. */

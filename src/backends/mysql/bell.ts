@@ -1,6 +1,8 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Client } from './client.ts';
 import type { Connection, Row } from './pool.ts';
+import { open } from './sql.generated.ts';
+import { bare } from './statement.ts';
 
 /** How long the server sleeps for the bell at a time, s; below every common idle limit. */
 const SLEEP = 20;
@@ -91,8 +93,9 @@ export class Bell {
     this.#connection = connection;
     connection.on('error', () => {});
     try {
-      const getLock = `SELECT GET_LOCK('${lockOf(this.#name)}', 0) AS got`;
-      const [row] = (await this.#client.say(connection, getLock, 0, this.#over.signal)) as Row[];
+      const values = [lockOf(this.#name)];
+      // Also refuses a session with something left open on it, which would stay open for as long as this one listens.
+      const [row] = (await this.#client.on(connection, { sql: getLock, values }, this.#over.signal)) as Row[];
       // A session of ours that was lost may still have it: asleep without it, this one could be neither woken nor ended.
       if (Number(row?.got) !== 1) throw new Error('another session has the lock of this bell');
       for (;;) {
@@ -134,6 +137,8 @@ export class Bell {
     });
   }
 }
+
+const getLock = `SELECT GET_LOCK(?, 0) AS got, ${bare(open)} AS open`;
 
 /** Names of bells come from the table: only what one of ours looks like goes into a statement. */
 const lockOf = (bell: string): string => `holdfast:${bell.replace(/[^0-9a-f]/g, '').slice(0, 32)}`;

@@ -63,6 +63,14 @@ const DANGERS: readonly (Finding & { when(settings: Settings): boolean })[] = [
   },
 ];
 
+const leftOpen = (times: number): Finding => ({
+  severity: 'warning',
+  code: 'left-open',
+  message: `connections of this pool were given back with a transaction, or something like it, left open: ${times} times`,
+  advice:
+    'end it (COMMIT, ROLLBACK) before the connection goes back; what was open was undone, as no lock may depend on it',
+});
+
 const STILL_TIME: Finding = {
   severity: 'warning',
   code: 'sysdate-is-now',
@@ -85,6 +93,7 @@ export async function settingsOf(table: Table): Promise<Settings> {
 /** What endangers locks on this server. */
 export async function findings(table: Table): Promise<Finding[]> {
   const found = await rights(table);
+  if (table.client.leftOpen > 0) found.push(leftOpen(table.client.leftOpen));
   const settings = await settingsOf(table);
   for (const { when, ...finding } of DANGERS) if (when(settings)) found.push(finding);
   const [pause] = await table.read(sql.pause);

@@ -1,7 +1,8 @@
 import type { Clock } from '../../core/clock.ts';
 import { Patience } from '../../core/patience.ts';
 import { isPassing } from './errors.ts';
-import { borrowed, type CallbackPool, type Connection, coreOf, type Header, type MysqlPool } from './pool.ts';
+import { checkAlone, LeftOpen, refusedFor } from './left-open.ts';
+import { borrowed, type CallbackPool, type Connection, coreOf, type MysqlPool } from './pool.ts';
 import type { Bound } from './statement.ts';
 
 /** Tries of a statement that lost a deadlock or a wait for a row, and the longest pause after the first, ms. */
@@ -11,17 +12,15 @@ const PAUSE = 20;
 const PATIENCE = 10_000;
 /** Longest time to wait for a session's end: whoever closes waits for it. ms. */
 const FAREWELL = 3_000;
-/** SERVER_STATUS_IN_TRANS */
-const IN_TRANSACTION = 1;
-
-/** A statement waits for a COMMIT that never comes. */
-export class Uncommitted extends Error {}
-
+/** Does nothing, and its answer has no rows but says what is open on the session. */
+const LOOK = 'DO 0';
 /** The pool: statements, each committed by itself, each for a limited time. */
 export class Client {
   readonly #pool: CallbackPool;
   readonly #clock: Clock;
   readonly #patience: Patience;
+  /** How many connections came with something left open on them. */
+  leftOpen = 0;
 
   constructor(pool: MysqlPool, clock: Clock) {
     this.#pool = coreOf(pool);
@@ -63,11 +62,34 @@ export class Client {
     }
   }
 
-  /** @param over ends the wait for an answer: the driver gives none on a connection that was destroyed */
-  async on(connection: Connection, { sql, values }: Bound, over?: AbortSignal): Promise<unknown> {
-    const result = await this.#bound(connection.execute(sql, values), PATIENCE, over);
-    if (((result as Header).serverStatus ?? 0) & IN_TRANSACTION) throw new Uncommitted();
-    return result;
+  /**
+   * @param over ends the wait for an answer: the driver gives none on a connection that was destroyed
+   * @throws LeftOpen the connection must be destroyed
+   */
+  on(connection: Connection, { sql, values }: Bound, over?: AbortSignal): Promise<unknown> {
+    return this.#counted(async () => {
+      const result = await this.#bound(connection.execute(sql, values), PATIENCE, over);
+      if (checkAlone(result) === undefined) checkAlone(await this.say(connection, LOOK, 0, over));
+      return result;
+    });
+  }
+
+  /** A statement that would commit what is open on its session: run only where nothing is. */
+  runAlone(statement: Bound): Promise<unknown> {
+    return this.with(async (connection) => {
+      await this.#counted(async () => checkAlone(await this.say(connection, LOOK)));
+      return this.on(connection, statement);
+    });
+  }
+
+  async #counted<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (cause) {
+      const error = refusedFor(cause);
+      if (error instanceof LeftOpen) this.leftOpen++;
+      throw error;
+    }
   }
 
   /** A statement without values. @param ms what it takes by itself; @param over as for `on` */

@@ -19,7 +19,6 @@ const DEFINITE: Readonly<Record<number, string>> = {
   1114: 'the table or the disk is full: make room',
   1021: 'the disk is full: make room',
   1290: 'the server takes no writes: connect to the primary',
-  1792: 'the session takes no writes: connect to the primary, and leave transactions read-write',
   1836: 'the server takes no writes: connect to the primary',
 };
 

@@ -93,7 +93,7 @@ class Mysql implements MysqlBackend {
 
   async setup(): Promise<void> {
     await this.#table.ready();
-    await this.#table.write(sql.notes);
+    await this.#table.make(sql.notes);
   }
 
   sweep(): Promise<number> {
@@ -144,10 +144,11 @@ class Mysql implements MysqlBackend {
     const to = Buffer.concat([this.#nameOf(prefix), exact ? FIRST_BYTE : LAST_BYTE]);
     for (let from = this.#nameOf(prefix); ; ) {
       const rows = await this.#table.read(sql.list, { from, to });
-      for (const { name, line, now } of rows)
+      const [, ...keys] = rows;
+      for (const { name, line, now } of keys)
         yield* standings(this.#keyOf(name), survey(String(line), Number(now)), Number(now));
-      if (rows.length === 0) return;
-      from = Buffer.concat([rows.at(-1)!.name as Buffer, FIRST_BYTE]);
+      if (keys.length === 0) return;
+      from = Buffer.concat([keys.at(-1)!.name as Buffer, FIRST_BYTE]);
     }
   }
 
@@ -274,6 +275,7 @@ class Mysql implements MysqlBackend {
       const rows = await this.#table.read(sql.read, {}, namesOf(portion.map((key) => this.#nameOf(key))));
       for (const { name, line, now } of rows) lines.set(this.#keyOf(name), { text: String(line), now: Number(now) });
     }
+    lines.delete(''); // the table's own row; a key is never empty
     return lines;
   }
 

@@ -15,7 +15,7 @@ export function notesOf(table: Table, nameOf: (name: string) => Buffer): Notes {
     await table.ready();
     return ask().catch(async (error: Error) => {
       if (!isNoTable(error.cause)) throw error;
-      await table.write(notes);
+      await table.make(notes);
       return ask();
     });
   }

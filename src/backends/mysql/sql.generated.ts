@@ -48,9 +48,9 @@ export const getLock: string = `-- Takes the named lock of a key in this session
 -- Result: got: 1 yes, 0 no, -1 too late, NULL an error. now.
 SELECT IF({now} > CAST(:notAfter AS SIGNED), -1, GET_LOCK({hash}, CAST(:wait AS SIGNED))) AS got, {now} AS now`;
 
-export const greet: string = `-- Before the first step: which table is this, what time is it, and does a statement commit by itself?
--- Result: format, now, autocommit. No row: the table was made, but not founded.
-SELECT line AS format, {now} AS now, @@autocommit AS autocommit FROM {table} WHERE name = ''`;
+export const greet: string = `-- Before the first step: which table is this, and what time is it?
+-- Result: format, now, open. No row: the table was made, but not founded.
+SELECT line AS format, {now} AS now, {open} AS open FROM {table} WHERE name = ''`;
 
 export const hash: string = `-- The name of the lock of a key. HEX, since the names of databases and keys have different character sets.
 SHA2(CONCAT(HEX(COALESCE(NULLIF(:database, ''), DATABASE(), '')), '/', HEX(:name)), 256)`;
@@ -106,9 +106,10 @@ WHERE name = :name
   ) >= 0`;
 
 export const list: string = `-- The lines that are not empty, of the names from :from up to, but not including, :to, a page at a time.
+-- The table's own row comes first, as in read.sql.
 -- :from, :to
-SELECT name, line, {now} AS now FROM {table}
-WHERE name >= :from AND name < :to AND line <> ''
+SELECT name, line, {now} AS now, {open} AS open FROM {table}
+WHERE name = '' OR (name >= :from AND name < :to AND line <> '')
 ORDER BY name LIMIT 200`;
 
 export const noteForget: string = `-- :name
@@ -119,7 +120,7 @@ INSERT INTO {notes} (name, text, lapses) VALUES (:name, :text, {now} + CAST(:ttl
 ON DUPLICATE KEY UPDATE text = VALUES(text), lapses = VALUES(lapses)`;
 
 export const noteRead: string = `-- :name. Its text, if there is one whose time is not over.
-SELECT text FROM {notes} WHERE name = :name AND lapses > {now}`;
+SELECT text, {open} AS open FROM {notes} WHERE name = :name AND lapses > {now}`;
 
 export const noteSweep: string = `-- Some of those whose time is over.
 DELETE FROM {notes} WHERE lapses <= {now} LIMIT 100`;
@@ -141,6 +142,10 @@ export const now: string = `-- The server's time when this is evaluated, µs sin
   + MOD(TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6)) + 86400000000, 900000000)
 )`;
 
+export const open: string = `-- What is open on the session: 2 autocommit is off, 1 a transaction, 0 nothing. NULL on MySQL, which has no variable for it, and
+-- takes the inside for a comment: there the answer to a statement without rows tells.
+IF(@@autocommit, COALESCE(/*M! @@in_transaction, */ NULL), 2)`;
+
 export const ownsLock: string = `-- Also keeps the session from being idle.
 -- :database, :name as in get-lock.sql
 -- Result: mine: 1 if this session has the lock.
@@ -150,9 +155,10 @@ export const pause: string = `-- Whether SYSDATE goes on during a statement.
 SELECT IF(SLEEP(0.002) = 0, SYSDATE(6) > NOW(6), 0) AS moves`;
 
 export const read: string = `-- The lines of some keys, and the server's time. No locks: a line that was read late shows a claim behind others that have
--- left, never before others that are still there.
+-- left, never before others that are still there. The table's own row comes, too: without a row nothing would tell of a
+-- transaction that was left open, which sees the table as it was when that began.
 -- {list}
-SELECT name, line, {now} AS now FROM {table} WHERE name IN ({list})`;
+SELECT name, line, {now} AS now, {open} AS open FROM {table} WHERE name IN ('', {list})`;
 
 export const releaseLock: string = `-- :database, :name as in get-lock.sql
 -- Result: freed: 1, 0 if it is another session's, NULL if it is nobody's.

@@ -1,5 +1,5 @@
 import type { Value } from './pool.ts';
-import { hash, now, room } from './sql.generated.ts';
+import { hash, now, open, room } from './sql.generated.ts';
 
 export type Values = Readonly<Record<string, Value>>;
 
@@ -20,7 +20,7 @@ export interface Statement {
 }
 
 /** Parts that several files share. */
-const INCLUDES: Readonly<Record<string, string>> = { hash, now, room };
+const INCLUDES: Readonly<Record<string, string>> = { hash, now, open, room };
 
 /** A file without its comments, `:name` turned into `?`. @param parts what it names in braces, beside the shared ones */
 export function statement(text: string, parts: Readonly<Record<string, string>>): Statement {
@@ -39,7 +39,7 @@ export function statement(text: string, parts: Readonly<Record<string, string>>)
   };
 }
 
-const bare = (text: string): string =>
+export const bare = (text: string): string =>
   text
     .replace(/^ *--.*$/gm, '')
     .replace(/\s+/g, ' ')

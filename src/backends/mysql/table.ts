@@ -1,8 +1,9 @@
 import type { Clock } from '../../core/clock.ts';
 import { invalid, shown } from '../../core/errors.ts';
-import { Client, Uncommitted } from './client.ts';
+import { Client } from './client.ts';
 import { EngineTime } from './engine-time.ts';
 import { isNoTable, mapped, refused } from './errors.ts';
+import { LeftOpen } from './left-open.ts';
 import type { Header, MysqlPool, Row } from './pool.ts';
 import { found, greet, setup } from './sql.generated.ts';
 import { type Bound, type List, type Statement, statement, type Values } from './statement.ts';
@@ -59,6 +60,15 @@ export class Table {
     return this.#run(text, values, list) as Promise<Header>;
   }
 
+  /** A table. It commits whatever is open on its session, so nothing may be. */
+  async make(text: string): Promise<void> {
+    try {
+      await this.client.runAlone(this.bind(text));
+    } catch (error) {
+      throw this.mapped(error);
+    }
+  }
+
   async #run(text: string, values?: Values, list?: List): Promise<unknown> {
     try {
       return await this.client.run(this.bind(text, values, list));
@@ -69,20 +79,30 @@ export class Table {
 
   /** A definite refusal as a `LockError`; anything else, whose outcome is unknown, as it is. */
   mapped(error: unknown): unknown {
-    return error instanceof Uncommitted ? this.#uncommitted() : mapped(error, this.#backend);
+    return mapped(error, this.#backend);
   }
 
   async #greet(): Promise<void> {
-    const row = (await this.#welcome()) ?? (await this.#found());
+    const row = await this.#own();
     const format = String(row?.format);
     if (format !== FORMAT) {
       const advice = 'let all processes use the same version of holdfast, or give this one a table of its own';
       throw refused(this.#backend, `the table ${this.#name} has the format ${shown(format)}, not ${FORMAT}`, advice);
     }
-    if (Number(row!.autocommit) !== 1) throw this.#uncommitted();
   }
 
-  /** The table's own row, if there is a table with one. */
+  /** The table's own row; made where there is none. */
+  async #own(): Promise<Row | undefined> {
+    try {
+      return (await this.#welcome()) ?? (await this.#found());
+    } catch (error) {
+      // The first session that is seen of the pool, so most likely all are like that: no other try would help.
+      if (!(error instanceof LeftOpen) || error.what !== 'autocommit off') throw error;
+      throw refused(this.#backend, 'a session of the pool does not commit by itself', 'leave autocommit on', error);
+    }
+  }
+
+  /** If there is a table with one. */
   async #welcome(): Promise<Row | undefined> {
     try {
       return (await this.read(greet))[0];
@@ -93,14 +113,9 @@ export class Table {
   }
 
   async #found(): Promise<Row | undefined> {
-    await this.write(setup);
+    await this.make(setup);
     await this.write(found, { format: FORMAT });
     return this.#welcome();
-  }
-
-  #uncommitted(): Error {
-    const what = 'the sessions of the pool do not commit by themselves';
-    return refused(this.#backend, what, 'leave autocommit on in this pool');
   }
 }
 
