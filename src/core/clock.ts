@@ -66,6 +66,7 @@ export function withoutContext(clock: Clock): Clock {
   return {
     now: () => clock.now(),
     resync: () => clock.resync(),
+    ...(clock.lookAgain && { lookAgain: () => clock.lookAgain!() }),
     after: (ms, fn, background) => clock.after(ms, () => inNoContext(fn), background),
     ...(clock.turn && { turn: (fn) => clock.turn!(() => inNoContext(fn)) }),
     random: () => clock.random(),
