@@ -75,6 +75,11 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     }
   }
 
+  /** Made by the same `Locks`: what they take and for how long is resolved for one engine. */
+  isOf(space: Space): boolean {
+    return this.#space === space;
+  }
+
   #resolve(options: O | undefined): Terms {
     if (options === undefined) return this.#terms;
     return resolve(this.#space.engine.backend.traits, ...this.#layers, this.taking.lockOptions(options));

@@ -17,6 +17,13 @@ export function multiLock(
   parts: readonly LockObject<AnyLease, LockOptions>[],
   layers: readonly (LockOptions | undefined)[],
 ): MultiLock {
+  const foreign = parts.find((part) => !part.isOf(space));
+  if (foreign)
+    throw new LockError(
+      'LOCK_INVALID',
+      `all() was given a lock of ${JSON.stringify(foreign.taking.name)} that other Locks made; give it keys, or locks of its own Locks`,
+      { key: foreign.taking.name },
+    );
   // Of locks that are several themselves, the parts: as a whole they would stand out of the order.
   const sorted = parts.flatMap(({ taking }) => taking.parts ?? [taking]).sort((a, b) => (a.name < b.name ? -1 : 1));
   const twin = sorted.find((part, i) => part.name === sorted[i + 1]?.name);

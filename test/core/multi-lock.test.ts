@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { createLocks } from '../../src/index.ts';
+import { createLocks, type Lock, type Locks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { meanwhile } from '../../src/testing/meanwhile.ts';
@@ -29,6 +29,20 @@ test('locks that are several themselves are taken part by part, in the one order
 test('a key that comes twice is refused, however deep it stands', () => {
   const locks = createLocks(memory());
   expect(() => locks.all(['a', locks.all([locks.all(['b', 'a']), 'c'])])).toThrow(/"a" twice/);
+});
+
+test.each<[string, (there: Locks) => readonly Lock[]]>([
+  ['a mutex', (there) => [there.mutex('b')]],
+  ['a reader', (there) => [there.rwLock('b').read]],
+  ['permits', (there) => [there.semaphore('b', { permits: 2 })]],
+  ['several', (there) => [there.all(['b', 'c'])]],
+])('%s of other Locks is LOCK_INVALID: terms and bounds of one engine are not those of another', (_, parts) => {
+  const engine = memory();
+  const here = createLocks(engine);
+  const invalid = expect.objectContaining({ code: 'LOCK_INVALID', message: expect.stringMatching(/"b.* other Locks/) });
+  for (const there of [createLocks(memory()), createLocks(engine)])
+    expect(() => here.all(['a', ...parts(there)])).toThrow(invalid);
+  here.all(['a', ...parts(here)]); // throws nothing
 });
 
 test('a wait that is over is told in whole milliseconds', async () => {
