@@ -121,7 +121,7 @@ export class HeldLease implements AnyLease {
   }
 
   /** Held, and not told of its loss. */
-  assertKept(): void {
+  #assertKept(): void {
     this.assertHeld();
     if (this.#hold.loss) throw this.#hold.loss;
   }
@@ -134,7 +134,7 @@ export class HeldLease implements AnyLease {
   async #extend(ms: number): Promise<void> {
     const hold = this.#hold;
     await hold.renewing; // it may be shorter, too
-    this.assertKept();
+    this.#assertKept();
     const sent = this.#engine.clock.now();
     hold.claim = { ...hold.claim, ttl: Math.max(ms, hold.claim.ttl) }; // and no renewal from now on is shorter
     const unknown = (why: unknown): LockError => {
@@ -151,7 +151,7 @@ export class HeldLease implements AnyLease {
         hold.extending = false;
       });
     if (answer === 'gone') hold.end('the engine no longer has it');
-    this.assertKept();
+    this.#assertKept();
     if (typeof answer !== 'object') throw unknown('the renewal was not confirmed');
     if (!hold.extended(ms, sent, answer.validFor)) throw unknown('an earlier renewal may still arrive, and shorten it');
   }

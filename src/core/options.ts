@@ -29,6 +29,12 @@ export interface LockOptions {
   readonly label?: string | undefined;
   /** How long an exclusive hold may pass from hand to hand inside this process. Default at most 64 times and 10 ms. */
   readonly handOff?: false | HandOff | undefined;
+  /**
+   * Whether it is entered again inside `run`, by what runs in its async context. Default true. False for work that is done for many
+   * callers in the context of one, such as a batch's or a pool's: it waits in line as a stranger's would. If what holds the lock
+   * waits for that work in turn, both wait until `wait` is over.
+   */
+  readonly reentrant?: boolean | undefined;
 }
 
 export interface HandOff {
@@ -67,6 +73,7 @@ export interface Terms {
   readonly signal: AbortSignal | undefined;
   readonly label: string;
   readonly handOff: { readonly max: number; readonly within: number };
+  readonly reentrant: boolean;
 }
 
 /** With what is left of the wait; never 0, which would not wait at all. */
@@ -81,7 +88,9 @@ const DEFAULT_TTL = 30_000;
 const DEFAULT_LABEL = `${hostname()}:${process.pid}`;
 /** Every option there is, by name. */
 export const LOCK_OPTIONS: ReadonlySet<string> = new Set(
-  'wait ttl renew maxHold minHold notice adaptive spin signal label handOff'.split(' ') satisfies readonly string[],
+  'wait ttl renew maxHold minHold notice adaptive spin signal label handOff reentrant'.split(
+    ' ',
+  ) satisfies readonly string[],
 );
 
 /** @throws LockError `LOCK_INVALID` when what `taker` was given is none */
@@ -131,6 +140,7 @@ export function resolve(traits: Traits, ...layers: readonly (LockOptions | undef
     signal: abortSignal(given.signal),
     label: label(given.label ?? DEFAULT_LABEL),
     handOff: traits.spans ? handOff(given.handOff) : NO_HAND_OFF,
+    reentrant: flag(given.reentrant ?? true, 'reentrant'),
   };
 }
 

@@ -99,7 +99,8 @@ export class Frame {
     if (!(await wish.outcome)) return 'ended';
     const child = this.#child(wish);
     try {
-      child.assertKept();
+      child.assertHeld();
+      if (child.hold.loss) throw child.hold.loss; // told already, though some of the lease is left
       return child;
     } catch (lost) {
       await child.release();
@@ -139,12 +140,12 @@ export class Frame {
   }
 }
 
-/** The lease of seats of a key, re-entering the frame around the caller if there is one. Undefined: refused, `wait` is 0. */
+/** The lease of seats of a key, re-entering the frame around the caller if there is one that may be. Undefined: refused, `wait` is 0. */
 export async function obtain(space: Space, key: string, seats: Seats, terms: Terms): Promise<HeldLease | undefined> {
   const { clock } = space.engine;
   const until = clock.now() + terms.wait;
   let asked = terms;
-  for (;;) {
+  while (terms.reentrant) {
     const frame = Frame.around(space, key, seats);
     if (!frame) break;
     const lease = await frame.enter(seats, asked);
@@ -166,6 +167,6 @@ export async function obtain(space: Space, key: string, seats: Seats, terms: Ter
 }
 
 function deadlock(key: string, backend: string): LockError {
-  const message = `${quoted(key)} is held around this call in a kind that excludes what is asked for, so it would wait for itself. Take the stronger kind first`;
+  const message = `${quoted(key)} is held around this call in a kind that excludes what is asked for, so it would wait for itself. Take the stronger kind first. If this runs for others, in a batch or a pool, ask with reentrant: false`;
   return new LockError('LOCK_DEADLOCK', message, { key, backend });
 }
