@@ -7,7 +7,11 @@ import { Server, type ServerPlan, Servers } from './server.ts';
 /** Lines of zoo.cfg. */
 export type ZookeeperSettings = Readonly<Record<string, string>>;
 
-async function plans(members: number, settings: ZookeeperSettings): Promise<ServerPlan[]> {
+async function plans(
+  members: number,
+  settings: ZookeeperSettings,
+  jvm: (member: number) => readonly string[] = () => [],
+): Promise<ServerPlan[]> {
   const clients = await freePorts(members);
   const links = await freePorts(members * 2);
   const ensemble = clients.map((_, n) => [`server.${n + 1}`, `${HOST}:${links[2 * n]}:${links[2 * n + 1]}`] as const);
@@ -36,6 +40,7 @@ async function plans(members: number, settings: ZookeeperSettings): Promise<Serv
       command: program('zookeeper', 'java'),
       args: (data) => [
         ...['-Xms32m', '-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'],
+        ...jvm(index),
         ...['-Dzookeeper.admin.enableServer=false', '-cp', program('zookeeper', '/usr/share/java/zookeeper.jar')],
         ...['org.apache.zookeeper.server.quorum.QuorumPeerMain', join(data, 'zoo.cfg')],
       ],
@@ -54,7 +59,11 @@ export async function startZookeeper(settings: ZookeeperSettings = {}): Promise<
   return Server.start((await plans(1, settings))[0]!);
 }
 
-/** Members of one ensemble. */
-export async function startZookeeperMembers(count = 3, settings: ZookeeperSettings = {}): Promise<Servers> {
-  return Servers.start('zookeeper', await plans(count, settings));
+/** Members of one ensemble. `jvm`: flags of each member's JVM. */
+export async function startZookeeperMembers(
+  count = 3,
+  settings: ZookeeperSettings = {},
+  jvm?: (member: number) => readonly string[],
+): Promise<Servers> {
+  return Servers.start('zookeeper', await plans(count, settings, jvm));
 }

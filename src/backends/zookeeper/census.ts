@@ -1,7 +1,7 @@
 import { admitted } from '../../core/admission.ts';
 import type { Listing, Standing } from '../../core/backend.ts';
 import { lineOf, type Member } from './names.ts';
-import { children, childrenNow, read, removed } from './nodes.ts';
+import { caughtUp, list, listNow, read, removed } from './nodes.ts';
 import { decodeKey } from './paths.ts';
 import type { Connection } from './wire/connection.ts';
 
@@ -15,7 +15,8 @@ export async function* census(
   prefix: string,
   progress: Listing['progress'],
 ): AsyncIterable<Standing> {
-  for (const [looked, segment] of (await childrenNow(connection, root)).sort().entries()) {
+  const { names } = await listNow(connection, root);
+  for (const [looked, segment] of [...names].sort().entries()) {
     const key = decodeKey(segment);
     if (!key?.startsWith(prefix)) continue;
     yield* standings(connection, key, `${root}/${segment}`);
@@ -25,12 +26,12 @@ export async function* census(
 
 /** Who stands in the line of one key, as of now. */
 export async function* lineAt(connection: Connection, key: string, parent: string): AsyncIterable<Standing> {
-  await childrenNow(connection, parent); // a follower may lag
+  await caughtUp(connection, parent);
   yield* standings(connection, key, parent);
 }
 
 async function* standings(connection: Connection, key: string, parent: string): AsyncIterable<Standing> {
-  const line = lineOf(await children(connection, parent));
+  const line = lineOf((await list(connection, parent)).names);
   const inside = admitted(line);
   for (let from = 0; from < line.length; from += BATCH) {
     const batch = line.slice(from, from + BATCH);
@@ -48,7 +49,7 @@ async function* standings(connection: Connection, key: string, parent: string): 
 
 /** Removes the claim with this ticket. Tickets grow along the line, so the search ends early. */
 export async function evicted(connection: Connection, parent: string, ticket: bigint): Promise<boolean> {
-  for (const { name } of lineOf(await childrenNow(connection, parent))) {
+  for (const { name } of lineOf((await listNow(connection, parent)).names)) {
     const path = `${parent}/${name}`;
     const node = await read(connection, path);
     if (node && node.stat.czxid >= ticket) return node.stat.czxid === ticket && removed(connection, path);

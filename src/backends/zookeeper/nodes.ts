@@ -1,7 +1,7 @@
 import type { Connection } from './wire/connection.ts';
 import { Code, isKeeperError } from './wire/errors.ts';
-import { createContainer, getChildren, getData, type Operation, type Read, remove, sync } from './wire/operations.ts';
-import type { Acl } from './wire/records.ts';
+import { createContainer, exists, getChildren, getData, type Operation, type Read, remove } from './wire/operations.ts';
+import type { Acl, Stat } from './wire/records.ts';
 import type { Watcher } from './wire/watches.ts';
 
 /** Containers that vanish between being made and being used, in a row, before it is trouble. */
@@ -22,19 +22,42 @@ async function orElse<T, E>(
   }
 }
 
-/** Names under a node; one that is not there has none. */
-export const children = (connection: Connection, path: string, watcher?: Watcher): Promise<string[]> =>
-  orElse(connection, getChildren(path), [], watcher);
+/** The names under a node, and the transaction that changed them last. */
+export interface Listing {
+  readonly names: readonly string[];
+  readonly asOf: bigint;
+}
+
+/** A node that is not there has no children. */
+export async function list(connection: Connection, path: string, watcher?: Watcher): Promise<Listing> {
+  const found = await orElse(connection, getChildren(path), undefined, watcher);
+  return found ? { names: found.names, asOf: found.stat.pzxid } : { names: [], asOf: 0n };
+}
+
+/** Nobody has a node of this name. */
+const NOBODY = '_c_-none';
 
 /**
- * The same, as of now: a follower answers from what it has applied, which may lack a release that is over, or our own node.
- * Both at once, since the server answers in order.
- * @see https://zookeeper.apache.org/doc/current/zookeeperInternals.html (consistency guarantees)
+ * Answered after the server asked has applied all that anybody had been answered before. A `sync` would do on a follower, but the
+ * leader lets it pass: it may lag behind what its followers have already told their clients. A write has its place among all
+ * others, and the removal of a node that is not there changes nothing.
  */
-export async function childrenNow(connection: Connection, path: string): Promise<string[]> {
-  const [, names] = await Promise.all([connection.request(sync), children(connection, path)]);
-  return names;
+export async function caughtUp(connection: Connection, parent: string): Promise<void> {
+  await connection.request(remove(`${parent}/${NOBODY}`)).catch((error) => {
+    // Refused by the leader, it has had its place among the others.
+    if (!isKeeperError(error, Code.noNode) && !isKeeperError(error, Code.noAuth)) throw error;
+  });
 }
+
+/** The names under a node as of now. Both at once, since the server answers in order. */
+export async function listNow(connection: Connection, path: string): Promise<Listing> {
+  const [, listing] = await Promise.all([caughtUp(connection, path), list(connection, path)]);
+  return listing;
+}
+
+/** @returns undefined when it is not there */
+export const stat = (connection: Connection, path: string): Promise<Stat | undefined> =>
+  orElse(connection, exists(path), undefined);
 
 /** @returns undefined when it is not there, and then nothing is watched */
 export const read = (connection: Connection, path: string, watcher?: Watcher): Promise<Read | undefined> =>

@@ -1,12 +1,12 @@
 import type { Claim, Handle } from '../../core/backend.ts';
+import type { Guard, Refusal } from './lines.ts';
 import { isOf, nameOf } from './names.ts';
-import { children, childrenNow, ensureContainer, read, removed, TRIES } from './nodes.ts';
+import { ensureContainer, type Listing, list, listNow, read, removed, TRIES } from './nodes.ts';
 import { encodeKey } from './paths.ts';
 import type { Connection } from './wire/connection.ts';
 import { Code, isKeeperError } from './wire/errors.ts';
 import { type Created, createEphemeralSequential } from './wire/operations.ts';
 import type { Acl } from './wire/records.ts';
-import type { Witness } from './wire/session.ts';
 
 /** A label is shown to people; more of it would only weigh on the server. */
 const LONGEST_LABEL = 256;
@@ -21,27 +21,39 @@ export interface Place {
   lost?: AbortController;
   /** When the last answered attempt began. */
   asked: number;
-  /** Already told the next in line that it has been admitted. */
-  relayed: boolean;
+  /** The next in line is to hear that this one has been admitted. */
+  relay?: 'owed' | 'told';
   /** The connection on which the node was seen and is watched: while it lives, no news is good news. */
   seenOn?: Connection;
+  /** Why it waits, as of when its line was last listed. */
+  refusal?: Refusal;
+  /** What tells when that changes. */
+  guard?: Guard;
 }
 
-/** A place, and the names in its line as of after it was taken. */
+/** A place, and its line as of after it was taken. */
 export interface Stand {
   readonly place: Place;
-  readonly names: readonly string[];
+  readonly listing: Listing;
+}
+
+/** Given up, but not surely gone. */
+export interface Leaving extends Handle {
+  /** Of its node, where that is known. */
+  readonly path?: string;
 }
 
 export const labelOf = ({ label }: Claim): Buffer => Buffer.from(label.slice(0, LONGEST_LABEL));
 
 /** Our nodes, by id. */
-export class Places implements Witness {
+export class Places {
   readonly #root: string;
   readonly #acl: readonly Acl[];
   readonly #places = new Map<string, Place>();
-  /** Ids of which nobody knows whether a node was made. */
-  readonly #doubts = new Set<string>();
+  /** By id, what may be there: a node whose creation was not answered, or, by its path, one whose session may be over. */
+  readonly #doubts = new Map<string, string | undefined>();
+  /** By id. Their session may outlive whoever gave them up, so they are kept until their nodes are surely gone. */
+  readonly #leaving = new Map<string, Leaving>();
 
   constructor(root: string, acl: readonly Acl[]) {
     this.#root = root;
@@ -50,6 +62,10 @@ export class Places implements Witness {
 
   parent(key: string): string {
     return `${this.#root}/${encodeKey(key)}`;
+  }
+
+  get leaving(): readonly Leaving[] {
+    return [...this.#leaving.values()];
   }
 
   /** Ours, if it is of this session: a node of an earlier one is as good as gone. */
@@ -64,8 +80,8 @@ export class Places implements Witness {
   async stand(connection: Connection, claim: Claim): Promise<Stand> {
     const place = this.get(claim.id, connection.session) ?? (await this.#adopt(connection, claim));
     if (place) {
-      const names = await childrenNow(connection, this.parent(claim.key));
-      if (names.includes(place.name)) return { place, names };
+      const listing = await listNow(connection, this.parent(claim.key));
+      if (listing.names.includes(place.name)) return { place, listing };
       this.lose(claim.id, place);
     }
     return this.#create(connection, claim);
@@ -75,13 +91,13 @@ export class Places implements Witness {
     const parent = this.parent(claim.key);
     const creation = createEphemeralSequential(`${parent}/${nameOf(claim)}`, labelOf(claim), this.#acl);
     for (let tries = 1; ; tries++) {
-      this.#doubts.add(claim.id);
+      this.#doubts.set(claim.id, undefined);
       try {
         // Both at once: the server answers in order, so the listing has the new node and all that are ahead of it. Known from
         // its own answer on: whoever may make a node and not list has it taken back by its path.
         const making = connection.request(creation).then((created) => this.#keep(claim, connection, created));
-        const [place, names] = await Promise.all([making, children(connection, parent)]);
-        return { place, names };
+        const [place, listing] = await Promise.all([making, list(connection, parent)]);
+        return { place, listing };
       } catch (error) {
         if (!isKeeperError(error, Code.noNode) || tries === TRIES) throw error;
         await ensureContainer(connection, parent, this.#acl);
@@ -91,7 +107,7 @@ export class Places implements Witness {
 
   #keep({ id }: Handle, { session }: Connection, { path, stat }: Created): Place {
     const name = path.slice(path.lastIndexOf('/') + 1);
-    const place: Place = { session, path, name, ticket: stat.czxid, asked: 0, relayed: false };
+    const place = { session, path, name, ticket: stat.czxid, asked: 0 };
     this.#doubts.delete(id);
     this.#places.set(id, place);
     return place;
@@ -114,19 +130,31 @@ export class Places implements Witness {
 
   async #find(connection: Connection, { key, id }: Handle): Promise<string[]> {
     const parent = this.parent(key);
-    const names = await childrenNow(connection, parent);
+    const { names } = await listNow(connection, parent);
     return names.filter((name) => isOf(id, name)).map((name) => `${parent}/${name}`);
   }
 
-  /** @returns whether there was anything */
+  /** No longer ours from here on, so that its end is not taken for a loss. Until `leave` has succeeded it is still to be removed. */
+  giveUp({ id, key }: Handle): void {
+    const place = this.#places.get(id);
+    this.#places.delete(id);
+    if (place) this.#leaving.set(id, { id, key, path: place.path });
+    else if (this.#doubts.has(id)) this.#leaving.set(id, { id, key, path: this.#doubts.get(id) });
+  }
+
+  /** Removes what was given up, by its path or by its name. @returns whether there was anything */
   async leave(connection: Connection, handle: Handle): Promise<boolean> {
-    const place = this.#places.get(handle.id);
-    // No longer ours from here on, so that its end is not taken for a loss. Should this fail, its name will be found.
-    this.#places.delete(handle.id);
-    const paths = place ? [place.path] : await this.#find(connection, handle);
-    const ends = await Promise.all(paths.map((path) => removed(connection, path)));
-    this.#doubts.delete(handle.id);
+    const path = this.#leaving.get(handle.id)?.path;
+    const paths = path === undefined ? await this.#find(connection, handle) : [path];
+    const ends = await Promise.all(paths.map((each) => removed(connection, each)));
+    this.forgive(handle.id);
     return ends.includes(true);
+  }
+
+  /** There is nothing to remove, or it is not for us to remove it. */
+  forgive(id: string): void {
+    this.#leaving.delete(id);
+    this.#doubts.delete(id);
   }
 
   has(id: string, place: Place): boolean {
@@ -149,7 +177,7 @@ export class Places implements Witness {
   doubtful(session: bigint): void {
     for (const [id, place] of this.#places) {
       if (place.session !== session || !place.lost) continue;
-      this.#doubts.add(id);
+      this.#doubts.set(id, place.path);
       this.lose(id, place);
     }
   }

@@ -13,7 +13,7 @@ const FOR_GOOD: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** What to throw for an error: definite if another try would end the same; else as it is, which means unknown. */
-export function judged(error: unknown, what: string, key?: string): unknown {
+export function explained(error: unknown, what: string, key?: string): unknown {
   const reason = error instanceof KeeperError ? FOR_GOOD.get(error.code) : undefined;
   if (reason === undefined) return error;
   return new LockError('LOCK_UNAVAILABLE', `ZooKeeper would not ${what}: ${reason}`, {

@@ -1,11 +1,22 @@
 import { ALL_SEATS, admitted, isExclusive } from '../../core/admission.ts';
 import { isPermit, type Member } from './names.ts';
 
-export type Verdict =
-  /** `relay`: the next in line waits to hear of it. */
-  | { readonly admitted: true; readonly relay: boolean }
-  /** `behind`: the node to watch; none means the whole line. */
-  | { readonly admitted: false; readonly ahead: number; readonly behind?: string };
+/** `relay`: the next in line waits to hear of it. */
+export interface Admitted {
+  readonly admitted: true;
+  readonly relay: boolean;
+}
+
+export interface Refused {
+  readonly admitted: false;
+  readonly ahead: number;
+  /** The name of the node to watch; none means the whole line. */
+  readonly behind?: string;
+  /** A write of that node is news too, not only its end. */
+  readonly relayed: boolean;
+}
+
+export type Verdict = Admitted | Refused;
 
 /**
  * The rule over the line, and whom to watch so that nobody is woken in vain: as few as possible look at one node.
@@ -26,7 +37,9 @@ export function verdictOn(line: readonly Member[], name: string): Verdict | unde
     const next = line[at + 1];
     return { admitted: true, relay: next !== undefined && !isExclusive(mine) && isPermit(next) };
   }
-  return { admitted: false, ahead: at, behind: obstacle(line, at, inside)?.name };
+  const behind = obstacle(line, at, inside);
+  const relayed = behind !== undefined && !isExclusive(mine) && !isExclusive(behind);
+  return { admitted: false, ahead: at, behind: behind?.name, relayed };
 }
 
 function obstacle(line: readonly Member[], at: number, inside: number): Member | undefined {

@@ -16,13 +16,11 @@ import { Turns } from '../../core/turns.ts';
 import { census, evicted, lineAt } from './census.ts';
 import { findings } from './check.ts';
 import { LineWatch } from './line-watch.ts';
-import { lineOf } from './names.ts';
-import { children, read } from './nodes.ts';
+import { judged, stillRefused, watched } from './lines.ts';
 import { type Settings, settingsOf, type ZookeeperOptions } from './options.ts';
-import { labelOf, type Place, Places, type Stand } from './places.ts';
+import { labelOf, type Place, Places } from './places.ts';
 import { proven } from './proof.ts';
-import { judged } from './refusal.ts';
-import { type Verdict, verdictOn } from './verdict.ts';
+import { explained } from './refusal.ts';
 import type { Connection } from './wire/connection.ts';
 import { ConnectionLost } from './wire/errors.ts';
 import { getAcl, setData, sync } from './wire/operations.ts';
@@ -56,7 +54,11 @@ class Zookeeper implements Backend {
     const { servers, sessionTimeout: timeout, tls, auth, clock, root, acl } = settings;
     this.#settings = settings;
     this.#places = new Places(root, acl);
-    this.#session = new Session(servers, { timeout, tls, auth }, clock, this.#places);
+    this.#session = new Session(servers, { timeout, tls, auth }, clock, {
+      connected: (connection) => this.#clear(connection),
+      expired: (session) => this.#places.expired(session),
+      doubtful: (session) => this.#places.doubtful(session),
+    });
     this.traits = {
       seats: 'counted',
       fair: true,
@@ -80,31 +82,42 @@ class Zookeeper implements Backend {
   }
 
   async #attempt(connection: Connection, claim: Claim, began: number): Promise<Attempt> {
-    const stand = await this.#places.stand(connection, claim);
-    stand.place.asked = began;
+    const { clock } = this.#settings;
+    const parent = this.#places.parent(claim.key);
+    const waiting = this.#places.get(claim.id, connection.session);
+    if (claim.queue && waiting && (await stillRefused(connection, parent, waiting, clock.now()))) {
+      waiting.asked = began;
+      return { granted: false };
+    }
+    const { place, listing } = await this.#places.stand(connection, claim);
+    place.asked = began;
     // ZooKeeper takes no "not after": what came too late is taken back.
-    const late = this.#settings.clock.now() - began > claim.within;
-    const verdict = this.#verdict(stand);
-    if (verdict.admitted && !late) return this.#grant(connection, claim, stand.place, verdict.relay);
-    if (late || !claim.queue) await this.#places.leave(connection, claim);
+    const late = clock.now() - began > claim.within;
+    const verdict = judged(place, listing, clock.now());
+    if (verdict.admitted && !late) return this.#grant(connection, claim, place, verdict.relay);
+    if (late || !claim.queue) {
+      this.#places.giveUp(claim);
+      await this.#places.leave(connection, claim);
+    }
     if (late || verdict.admitted) return { granted: false, late: true };
     return { granted: false, ahead: verdict.ahead };
   }
 
-  #verdict({ names, place }: Stand): Verdict {
-    const verdict = verdictOn(lineOf(names), place.name);
-    if (!verdict) throw new ConnectionLost('the node is not in its own line');
-    return verdict;
-  }
-
   #grant(connection: Connection, claim: Claim, place: Place, relay: boolean): Grant {
-    if (relay && !place.relayed) {
-      place.relayed = true;
-      connection.request(setData(place.path, labelOf(claim))).catch(() => {}); // a hint: core asks by itself, too
-    }
+    if (relay) place.relay ??= 'owed';
+    this.#relay(connection, claim, place);
     place.lost ??= new AbortController();
     const validFor = this.#validFor(connection, claim, place.asked);
     return { granted: true, ticket: place.ticket, validFor, lost: place.lost.signal };
+  }
+
+  /** Writes the node, for the next in line to hear. Should that fail, the next renewal does it. */
+  #relay(connection: Connection, claim: Claim, place: Place): void {
+    if (place.relay !== 'owed') return;
+    place.relay = 'told';
+    connection.request(setData(place.path, labelOf(claim))).catch(() => {
+      place.relay = 'owed';
+    });
   }
 
   #validFor = (connection: Connection, { ttl }: Claim, since: number): number =>
@@ -118,17 +131,30 @@ class Zookeeper implements Backend {
     const renewal = async (claim: Claim): Promise<Renewal> => {
       const place = this.#places.get(claim.id, connection.session);
       if (!place || !(await proven(this.#places, claim.id, place, connection))) return 'gone';
+      this.#relay(connection, claim, place);
       return { validFor: this.#validFor(connection, claim, began) };
     };
     return Promise.all(claims.map((claim) => renewal(claim).catch((): Renewal => 'unknown')));
   }
 
   release(handle: Handle): Promise<Release> {
-    return this.#turns.take(handle.id, () =>
-      this.#asked(`leave ${JSON.stringify(handle.key)}`, PATIENCE, async (connection) => ({
+    return this.#turns.take(handle.id, () => {
+      this.#places.giveUp(handle);
+      return this.#asked(`leave ${JSON.stringify(handle.key)}`, PATIENCE, async (connection) => ({
         freed: await this.#places.leave(connection, handle),
-      })),
-    );
+      }));
+    });
+  }
+
+  /** Whoever gave up may have stopped asking by now, and the session may have outlived that: what is left of them goes. */
+  #clear(connection: Connection): void {
+    for (const handle of this.#places.leaving) {
+      const leave = (): Promise<unknown> => this.#places.leave(connection, handle);
+      this.#turns.take(handle.id, leave).catch((error) => {
+        // Refused for good it is not for us to remove; else the next connection does it.
+        if (explained(error, 'leave') instanceof LockError) this.#places.forgive(handle.id);
+      });
+    }
   }
 
   async watch(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
@@ -139,23 +165,13 @@ class Zookeeper implements Backend {
 
   /** Tells of the admission, or arms the one watch that the claim needs now. */
   async #look(claim: Claim, wake: (grant?: Grant) => void, tell: Watcher): Promise<boolean> {
-    for (;;) {
-      const connection = await this.#session.connection(PATIENCE);
-      const place = this.#places.get(claim.id, connection.session);
-      if (!place) throw new ConnectionLost('there is no place in line');
-      const parent = this.#places.parent(claim.key);
-      const verdict = this.#verdict({ place, names: await children(connection, parent) });
-      if (verdict.admitted) {
-        wake(this.#grant(connection, claim, place, verdict.relay));
-        return false;
-      }
-      if (verdict.behind !== undefined) {
-        if (await read(connection, `${parent}/${verdict.behind}`, tell)) return true;
-      } else {
-        const now = this.#verdict({ place, names: await children(connection, parent, tell) });
-        if (!now.admitted && now.behind === undefined) return true;
-      }
-    }
+    const connection = await this.#session.connection(PATIENCE);
+    const place = this.#places.get(claim.id, connection.session);
+    if (!place) throw new ConnectionLost('there is no place in line');
+    const now = (): number => this.#settings.clock.now();
+    const admitted = await watched(connection, this.#places.parent(claim.key), place, tell, now);
+    if (admitted) wake(this.#grant(connection, claim, place, admitted.relay));
+    return !admitted;
   }
 
   async *inspect(prefix: string, { exact = false, progress }: Listing = {}): AsyncIterable<Standing> {
@@ -164,7 +180,7 @@ class Zookeeper implements Backend {
       if (exact) yield* lineAt(connection, prefix, this.#places.parent(prefix));
       else yield* census(connection, this.#settings.root, prefix, progress);
     } catch (error) {
-      throw judged(error, 'list the locks');
+      throw explained(error, 'list the locks');
     }
   }
 
@@ -197,7 +213,7 @@ class Zookeeper implements Backend {
     try {
       return await ask(await this.#session.connection(within), began);
     } catch (error) {
-      throw judged(error, what);
+      throw explained(error, what);
     }
   }
 }

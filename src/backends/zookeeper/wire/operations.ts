@@ -91,8 +91,20 @@ export interface Read {
 export const getData = (path: string): Operation<Read> =>
   reading('getData', 4, 'node', path, (from) => ({ data: from.bytes(), stat: decodeStat(from) }));
 
-export const getChildren = (path: string): Operation<string[]> =>
-  reading('getChildren', 8, 'children', path, (from) => from.list(() => from.text()));
+/** The names under a node, and the node itself as of then. */
+export interface Children {
+  readonly names: string[];
+  readonly stat: Stat;
+}
+
+export const getChildren = (path: string): Operation<Children> =>
+  reading('getChildren2', 12, 'children', path, (from) => ({
+    names: from.list(() => from.text()),
+    stat: decodeStat(from),
+  }));
+
+/** To be asked without a watcher: one on a missing node would wait for its creation. */
+export const exists = (path: string): Operation<Stat> => reading('exists', 3, 'node', path, decodeStat);
 
 export const getAcl = (path: string): Operation<Acl[]> => ({
   name: 'getACL',
@@ -101,7 +113,10 @@ export const getAcl = (path: string): Operation<Acl[]> => ({
   decode: decodeAcl,
 });
 
-/** Answered by the server asked, but only after it has heard from the leader. */
+/**
+ * Answered by a follower only after it has heard from the leader, and has applied what that had committed by then. The leader
+ * itself answers at once, and may not have applied yet what its followers have answered: see `caughtUp`.
+ */
 export const sync: Operation<void> = {
   name: 'sync',
   code: 9,

@@ -4,8 +4,12 @@ import type { Decoder, Encoder } from './jute.ts';
 export interface Stat {
   /** The transaction that created the node: 64 bits that grow over the whole ensemble, leader after leader. */
   readonly czxid: bigint;
+  /** How often its data was written since. */
+  readonly version: number;
   /** The session that an ephemeral node lives and dies with; 0 for others. */
   readonly ephemeralOwner: bigint;
+  /** The transaction that made or removed the last of its children to come or go. */
+  readonly pzxid: bigint;
 }
 
 export interface Acl {
@@ -27,14 +31,13 @@ export function decodeStat(from: Decoder): Stat {
   from.long(); // mzxid
   from.long(); // ctime
   from.long(); // mtime
-  from.int(); // version
+  const version = from.int();
   from.int(); // cversion
   from.int(); // aversion
   const ephemeralOwner = from.long();
   from.int(); // dataLength
   from.int(); // numChildren
-  from.long(); // pzxid
-  return { czxid, ephemeralOwner };
+  return { czxid, version, ephemeralOwner, pzxid: from.long() };
 }
 
 export function encodeAcl(into: Encoder, acl: readonly Acl[]): void {

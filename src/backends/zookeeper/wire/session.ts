@@ -20,6 +20,8 @@ const closed = (): LockError => new LockError('LOCK_CLOSED', 'these locks were c
 
 /** Whoever has nodes that live and die with a session. */
 export interface Witness {
+  /** A connection has begun that carries this session or a new one. */
+  connected(connection: Connection): void;
   /** The session is over, and its nodes with it. */
   expired(session: bigint): void;
   /** Nobody has been reached for so long that the session may be over. It may also come back. */
@@ -84,6 +86,7 @@ export class Session {
         const opened = await this.#open(next.next().value);
         failures = 0;
         this.#waiters.resolve(opened.connection);
+        this.#witness.connected(opened.connection);
         await opened.connection.ended;
         this.#doubtLater(opened.connection);
         await this.#pause(0);

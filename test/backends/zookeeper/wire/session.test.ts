@@ -24,6 +24,7 @@ const TIMEOUT = 1_000;
 const WITHIN = 5_000;
 
 class Told {
+  readonly connected = vi.fn();
   readonly expired = vi.fn();
   readonly doubtful = vi.fn();
 }
@@ -52,7 +53,7 @@ describeOn('zookeeper', 'a session', () => {
   test('requests are answered in order, and the last sees what the first has done', async () => {
     await using opened = open([server.port]);
     const connection = await opened.session.connection(WITHIN);
-    const [first, second, names] = await Promise.all([
+    const [first, second, { names }] = await Promise.all([
       connection.request(node('order')),
       connection.request(node('order')),
       connection.request(getChildren('/')),
@@ -89,7 +90,7 @@ describeOn('zookeeper', 'a session', () => {
     const opened = open([server.port]);
     const { path } = await (await opened.session.connection(WITHIN)).request(node('closing'));
     await opened.session.close();
-    const names = await (await other.session.connection(WITHIN)).request(getChildren('/'));
+    const { names } = await (await other.session.connection(WITHIN)).request(getChildren('/'));
     expect(names).not.toContain(path.slice(1));
     expect(opened.told.expired).not.toHaveBeenCalled();
     await expect(opened.session.connection(WITHIN)).rejects.toMatchObject({ code: 'LOCK_CLOSED' });

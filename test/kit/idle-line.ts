@@ -1,0 +1,61 @@
+import { EXCLUSIVE, type Seats, SHARED } from '../../src/core/admission.ts';
+import type { Backend, Claim } from '../../src/core/backend.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import type { FaultProxy } from './proxy.ts';
+
+/** Kinds of waiters, and who holds the key meanwhile. */
+export const IDLE_LINES: readonly (readonly [kind: string, holder: Seats, waiter: Seats])[] = [
+  ['mutexes', EXCLUSIVE, EXCLUSIVE],
+  ['readers behind a writer', EXCLUSIVE, SHARED],
+  ['permits', { take: 2, of: 2 }, { take: 1, of: 2 }],
+];
+
+/** Waiters of one process on one key, who stand and watch as core lets them, and ask by no timer. */
+export class IdleLine implements AsyncDisposable {
+  readonly #backend: Backend;
+  readonly #proxy: FaultProxy;
+  readonly #claims: readonly Claim[];
+  readonly #watches: AsyncDisposable[] = [];
+
+  private constructor(backend: Backend, proxy: FaultProxy, claims: readonly Claim[]) {
+    this.#backend = backend;
+    this.#proxy = proxy;
+    this.#claims = claims;
+  }
+
+  static async of(
+    count: number,
+    backend: Backend,
+    proxy: FaultProxy,
+    [kind, holder, waiter]: (typeof IDLE_LINES)[number],
+    ttl: number,
+  ): Promise<IdleLine> {
+    const common = { key: `${count} ${kind}`, ttl, queue: true, span: 1, within: 30_000, label: 'host 1, pid 4711' };
+    const seats = [holder, ...Array.from({ length: count }, () => waiter)];
+    const claims = seats.map((wish) => ({ ...common, ...wish, id: systemClock.id() }));
+    const line = new IdleLine(backend, proxy, claims);
+    for (const claim of claims) {
+      const { granted } = await backend.attempt(claim);
+      if (granted !== (claim === claims[0])) throw new Error(`the line of ${count} ${kind} is not as it should be`);
+      if (!granted) line.#watches.push(await backend.watch!(claim, () => {}));
+    }
+    return line;
+  }
+
+  get #passed(): number {
+    return this.#proxy.passed.up + this.#proxy.passed.down;
+  }
+
+  /** Every waiter gives its sign of life, as it does every two seconds. Bytes on the wire for each. */
+  async signsOfLife(): Promise<number> {
+    const waiting = this.#claims.slice(1);
+    const before = this.#passed;
+    await Promise.all(waiting.map((claim) => this.#backend.attempt(claim)));
+    return (this.#passed - before) / waiting.length;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const watch of this.#watches) await watch[Symbol.asyncDispose]();
+    await Promise.all(this.#claims.toReversed().map((claim) => this.#backend.release(claim)));
+  }
+}
