@@ -4,9 +4,10 @@ import { ConnectionLost } from './errors.ts';
 import type { Frames } from './frames.ts';
 import type { Welcome } from './handshake.ts';
 import { Decoder } from './jute.ts';
+import { LastHeard } from './last-heard.ts';
 import { type Operation, sync } from './operations.ts';
 import { type Pending, Requests } from './requests.ts';
-import { BEAT, PATIENCE, SURE } from './timing.ts';
+import { BEAT, PATIENCE, REPORT, SCARCE, SURE } from './timing.ts';
 import { type Watcher, Watches } from './watches.ts';
 
 const WATCH_EVENT = -1;
@@ -25,19 +26,21 @@ export class Connection {
   readonly #clock: Clock;
   readonly #watches = new Watches();
   readonly #requests = new Requests(this.#watches);
-  /** When the last exchange was sent that the leader had a part in. */
+  readonly #heard: LastHeard;
+  /** When the last answered exchange was sent that the leader had a part in. */
   #confirmed: number;
   #cancelBeat: Cancel;
   #trouble: Error | undefined;
   #settle = (): void => {};
 
-  /** @param sent when the handshake was sent: opening or resuming a session takes the leader's word */
+  /** @param sent when the handshake was sent: the leader hears of a session that is opened or resumed */
   constructor(socket: Socket, frames: Frames, welcome: Welcome, sent: number, lastZxid: bigint, clock: Clock) {
     this.session = welcome.id;
     this.lastZxid = lastZxid;
     this.#timeout = welcome.timeout;
     this.#socket = socket;
     this.#frames = frames;
+    this.#heard = new LastHeard(sent, welcome.timeout * REPORT);
     this.#confirmed = sent;
     this.#clock = clock;
     this.ended = new Promise((resolve) => {
@@ -51,7 +54,7 @@ export class Connection {
 
   /** Until then, by the clock, the session and its nodes live, whatever happens to the connection. */
   get sureUntil(): number {
-    return this.#confirmed + this.#timeout * SURE;
+    return this.#heard.certain + this.#timeout * SURE;
   }
 
   get alive(): boolean {
@@ -81,6 +84,7 @@ export class Connection {
   #receive(chunk: Buffer): void {
     try {
       for (const frame of this.#frames.take(chunk)) this.#answer(new Decoder(frame));
+      this.#resumeIfScarce();
     } catch (error) {
       this.end(error as Error);
     }
@@ -92,7 +96,21 @@ export class Connection {
     const code = from.int();
     if (zxid > this.lastZxid) this.lastZxid = zxid;
     if (xid === WATCH_EVENT) this.#watches.event(from);
-    else this.#confirmed = Math.max(this.#confirmed, this.#requests.answer(xid, code, from) ?? 0);
+    else this.#answered(this.#requests.answer(xid, code, from));
+  }
+
+  /** @param sent undefined where the leader had no part in it */
+  #answered(sent: number | undefined): void {
+    if (sent === undefined) return;
+    this.#confirmed = sent;
+    this.#heard.answered(sent, this.#clock.now());
+  }
+
+  /** After a silence: before this server's reports have shown that the session lives, what is certain of it may be over. */
+  #resumeIfScarce(): void {
+    const left = this.sureUntil - this.#clock.now();
+    if (left > this.#timeout * SCARCE || this.#requests.oldest) return;
+    this.end(new ConnectionLost('after a silence the session is resumed, for the leader to hear of it'));
   }
 
   /** A sync, not a ping: a server that is cut off from the leader answers pings, while the leader ends the session. */

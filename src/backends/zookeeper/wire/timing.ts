@@ -1,12 +1,15 @@
 /** Everything as a share of the session timeout that the server granted. */
 
 /** How often a connection without recent writes says that it is alive. */
-export const BEAT = 1 / 6;
+export const BEAT = 1 / 12;
 /** After this without an answer a server is given up. */
 export const PATIENCE = 1 / 3;
 /**
- * For this long, from before a confirmed exchange was sent, no leader ends the session. A follower tells the leader of its
- * clients' signs of life twice a tick, and a session lasts two ticks at least (`minSessionTimeout`): what the leader knows
- * is up to a quarter of the timeout older than what the follower has answered.
+ * A follower reports its clients' signs of life at least this often. The leader asks for them twice a tick, and a session lasts two
+ * ticks at least unless `minSessionTimeout` says otherwise: a quarter, and a twelfth for a leader that is late.
  */
-export const SURE = 3 / 4;
+export const REPORT = 1 / 3;
+/** With less than this left of a session that is alive, the next report may come too late: its leader is asked afresh. */
+export const SCARCE = REPORT + BEAT;
+/** From when the leader has last heard of a session: a hundredth less than it lasts, for clocks that run at different rates. */
+export const SURE = 0.99;
