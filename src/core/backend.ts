@@ -90,6 +90,8 @@ export interface Backend {
   readonly notes?: Notes;
   /** Names this run of the server: another one may have forgotten what the last one granted. At once where it is known. */
   incarnation?(): string | Promise<string>;
+  /** Why a request that is not answered may not even have been sent, as an end of a sentence: `all 10 connections … are in use`. */
+  obstacle?(): string | undefined;
   /** What endangers locks on this server. */
   check?(): Promise<Finding[]>;
   /** Ends what is ours (connections, timers). The client given to us stays open. */

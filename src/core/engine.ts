@@ -188,11 +188,10 @@ export class Engine {
    * no caller's context: what a backend or its driver opens, arms and sends with it, others will use.
    */
   bounded<T>(call: () => Promise<T>, within: number, what: () => string): Promise<T> {
-    return this.#patience.bound(
-      inNoContext(heard<T>, call),
-      within,
-      () => new Error(`${what()}: no answer within ${within} ms`),
-    );
+    return this.#patience.bound(inNoContext(heard<T>, call), within, () => {
+      const obstacle = this.backend.obstacle?.();
+      return new Error(`${what()}: no answer within ${within} ms${obstacle ? `; ${obstacle}` : ''}`);
+    });
   }
 
   /** @param advice what became of it, and what to do */
@@ -207,7 +206,7 @@ export class Engine {
 const mayPass = (error: unknown): boolean => !isLockError(error) || error.code === 'LOCK_UNAVAILABLE';
 
 /** Without a full stop of its own: a sentence follows. */
-const reasonOf = (cause: unknown): string =>
+export const reasonOf = (cause: unknown): string =>
   (cause instanceof Error ? cause.message : String(cause)).replace(/[.\s]+$/, '');
 
 export const quoted = (key: string): string => JSON.stringify(key.length > 80 ? `${key.slice(0, 77)}…` : key);

@@ -40,6 +40,8 @@ export class Hold {
   renewing: Promise<unknown> | undefined;
   /** An extension was sent and is not answered. */
   extending = false;
+  /** Why the last renewal failed, if it did and that is known. */
+  failure: unknown;
   /** How long the key stays taken from `since`, ms. */
   minHold: number;
   /** Callers inside: the one it was granted to, and those who re-entered. */
@@ -156,6 +158,7 @@ export class Hold {
     const good = Math.min(this.#good(validFor), this.#doubt);
     this.deadline = Math.min(Math.max(this.deadline, deadlineOf(sent, good)), this.#leaseEnd);
     this.sent = sent;
+    this.failure = undefined;
     this.word = Math.min(this.claim.ttl, good);
     this.renewAt = this.#nextRenewal(this.#engine.clock.now());
     emit('renewed', this.wish?.context, () => this.event());
@@ -178,13 +181,14 @@ export class Hold {
 
   /** Nobody knows whether the renewal to `ttl` took effect: the old deadline stands, and it is tried again soon. */
   renewalFailed(ttl: number, error: unknown): void {
+    this.failure = error;
     this.doubt(ttl);
     this.renewAt = this.#engine.clock.now() + this.word / 12;
     emit('renewalFailed', this.wish?.context, () => this.event({ error }));
   }
 
   /** Tells the holder, once and for good. It may still hold until the deadline: time to stop. */
-  lose(reason: string): void {
+  lose(reason: string, cause?: unknown): void {
     if (this.#loss || this.#over) return;
     this.renewAt = Number.POSITIVE_INFINITY;
     const { key } = this.claim;
@@ -192,7 +196,7 @@ export class Hold {
     this.#loss = new LockError(
       'LOCK_LOST',
       `the hold of ${quoted(key)} on ${backend} is lost: ${reason}. Stop writing`,
-      { key, backend },
+      { key, backend, cause },
     );
     emit('lost', this.wish?.context, () =>
       this.event({ error: this.#loss, duration: this.#engine.clock.now() - this.since }),

@@ -1,5 +1,5 @@
 import { Alarm } from './alarm.ts';
-import { type Engine, PATIENCE } from './engine.ts';
+import { type Engine, PATIENCE, reasonOf } from './engine.ts';
 import type { Hold } from './hold.ts';
 
 /** Holds renewed by one call. */
@@ -48,10 +48,7 @@ export class Renewal {
     const batch: Hold[] = [];
     for (const hold of [...this.#holds.values()]) {
       if (now >= hold.deadline) hold.end(hold.loss?.message ?? 'its deadline passed without a renewal');
-      else if (now >= hold.noticeAt)
-        hold.lose(
-          hold.renews ? 'renewal failed until shortly before the deadline' : 'its time is up and it is not renewed',
-        );
+      else if (now >= hold.noticeAt) hold.lose(...whyLost(hold));
       else if (now >= hold.renewAt - hold.word / 30) {
         // A little early, so that holds taken at different times come to share a batch.
         if (hold.renews) batch.push(hold);
@@ -86,6 +83,13 @@ export class Renewal {
       if (!hold.over) this.#alarm.by(due(hold));
     }
   }
+}
+
+/** Why one is lost that is about to reach its deadline. */
+function whyLost({ renews, failure }: Hold): [reason: string, cause?: unknown] {
+  if (!renews) return ['its time is up and it is not renewed'];
+  const reason = 'renewal failed until shortly before the deadline';
+  return failure === undefined ? [reason] : [`${reason} (${reasonOf(failure)})`, failure];
 }
 
 /** When something has to be done about a hold. */
