@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { ALL_SEATS, isExclusive } from '../core/admission.ts';
-import type { Standing } from '../index.ts';
+import type { Locks, Standing } from '../index.ts';
 import { span, table } from './terminal/table.ts';
 
 /** The line of one key. */
@@ -22,6 +22,10 @@ export async function linesOf(standings: AsyncIterable<Standing>): Promise<Line[
   return [...lines.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
+/** The line of one key, asked for by its name. */
+export const lineOf = async (locks: Locks, key: string): Promise<Line | undefined> =>
+  (await linesOf(locks.inspect(key, { exact: true })))[0];
+
 /** Everybody, those who hold first. */
 const all = ({ holders, waiters }: Line): Standing[] => [...holders, ...waiters];
 
@@ -30,7 +34,7 @@ export function overview(lines: readonly Line[], width?: number): string[] {
   const rows = lines.map(({ key, holders, waiters }) => {
     const [first] = holders;
     const who = first ? first.label + (holders.length > 1 ? ` and ${holders.length - 1} more` : '') : '-';
-    const left = Math.min(...holders.map(({ remaining }) => remaining));
+    const left = holders.reduce((least, { remaining }) => Math.min(least, remaining), Number.POSITIVE_INFINITY);
     return [key, who, tokenOf(first), holders.length > 0 ? span(left) : '-', `${waiters.length}`];
   });
   return table(['KEY', 'HELD BY', 'TOKEN', 'FOR', 'WAITING'], rows, width);

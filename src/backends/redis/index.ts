@@ -5,6 +5,7 @@ import {
   type Finding,
   type Grant,
   type Handle,
+  type Listing,
   type Notes,
   PLACE_TTL,
   type Release,
@@ -20,15 +21,16 @@ import { checkNames } from '../../core/options.ts';
 import { Acknowledged, type Acknowledgement, isTooFew } from './acknowledged.ts';
 import { findings } from './check.ts';
 import { Engine } from './engine.ts';
-import { ended, isReply, meaning } from './errors.ts';
+import { isReply, meaning } from './errors.ts';
 import { Incarnation } from './incarnation.ts';
-import { nameOf, noteOf, patternOf } from './keys.ts';
+import { noteOf } from './keys.ts';
+import { Listings } from './listing.ts';
 import { Mailbox } from './mailbox.ts';
-import { type Node, type Port, portOf, type RedisClient } from './port.ts';
-import { ATTEMPT, EVICT, INSPECT, PASS, RELEASE, RENEW, type Script } from './scripts.generated.ts';
+import { type Port, portOf, type RedisClient } from './port.ts';
+import { ATTEMPT, EVICT, PASS, RELEASE, RENEW, type Script } from './scripts.generated.ts';
 import { type Request, Shards } from './shards.ts';
 import { type Asker, parts, Turn } from './turn.ts';
-import { attemptArgs, digits, failed, readAttempt, readFreed, readRenewal, readStandings } from './wire.ts';
+import { attemptArgs, digits, failed, readAttempt, readFreed, readRenewal } from './wire.ts';
 
 export type { RedisClient } from './port.ts';
 
@@ -117,6 +119,7 @@ class Redis implements Backend {
   readonly #prefix: string;
   readonly #clock: Clock;
   readonly #mailbox: Mailbox;
+  readonly #listings: Listings;
   readonly #attempts: Turn<Request, unknown>;
   readonly #releases: Turn<Request, unknown>;
   readonly #incarnation: Incarnation;
@@ -134,6 +137,7 @@ class Redis implements Backend {
     const { groupOf } = shards;
     this.#attempts = new Turn(BATCH, acknowledged ?? this.#engine, asker(holders, ATTEMPT), groupOf);
     this.#releases = new Turn(BATCH, this.#engine, asker(shards, RELEASE), groupOf);
+    this.#listings = new Listings(port, this.#engine, shards, prefix);
     this.#mailbox = new Mailbox(prefix, port, clock);
     this.#incarnation = new Incarnation(port, this.#engine);
     if (port.connected) this.incarnation = () => this.#incarnation.ask();
@@ -185,36 +189,16 @@ class Redis implements Backend {
     return this.#mailbox.watch(claim, this.#acknowledged ? () => wake() : wake);
   }
 
-  async *inspect(start: string): AsyncIterable<Standing> {
-    const prefix = this.#port.keyPrefix + this.#prefix;
-    const pattern = patternOf(prefix, start);
-    const seen = new Set<string>(); // SCAN may give a key twice
-    if (this.#port.ended) throw meaning(ended(), 'inspect'); // of a Cluster it would know no node
-    for (const node of this.#port.nodes()) {
-      let cursor = '0';
-      do {
-        const [next, keys] = await this.#scan(node, cursor, pattern);
-        for (const key of keys.map(String)) {
-          const name = nameOf(prefix, key);
-          if (name === undefined || seen.has(name)) continue;
-          seen.add(name);
-          yield* readStandings(name, (await this.#one('inspect', INSPECT, { key: name, args: [] })) as string[]);
-        }
-        cursor = `${next}`;
-      } while (cursor !== '0');
-    }
-  }
-
-  async #scan(node: Node, cursor: string, pattern: string): Promise<[string, string[]]> {
-    try {
-      return (await node.command('SCAN', cursor, 'MATCH', pattern, 'COUNT', '500')) as [string, string[]];
-    } catch (error) {
-      throw meaning(error, 'inspect');
-    }
+  inspect(start: string, listing?: Listing): AsyncIterable<Standing> {
+    return this.#listings.inspect(start, listing);
   }
 
   async evict(key: string, ticket: bigint): Promise<boolean> {
-    return readFreed(await this.#one('evict', EVICT, { key, args: [digits(ticket)] }));
+    for (let place = ''; ; ) {
+      const reply = String(await this.#one('evict', EVICT, { key, args: [digits(ticket), place] }));
+      if (!reply.startsWith('h')) return reply === '1';
+      place = reply;
+    }
   }
 
   readonly notes: Notes = {

@@ -299,6 +299,26 @@ local function enter(claim, span, keep_for, queue, at_least)
   return refused(ahead, soonest or time)
 end`;
 
+const portion = `local PORTION = 500
+local function portion(lock, place)
+  local score, skipped = place:match('^h (%S+) (%d+)$')
+  local found
+  if place == '' or score then
+    skipped = tonumber(skipped or 0)
+    found = redis.call('ZREVRANGEBYSCORE', line_of(lock), score or 0, '-inf', 'WITHSCORES', 'LIMIT', skipped, PORTION)
+    if #found < 2 * PORTION then return found, 'w 0' end
+    local last = found[#found]
+    local same = last == score and skipped or 0
+    for i = #found, 2, -2 do
+      if found[i] ~= last then break end
+      same = same + 1
+    end
+    return found, ('h %s %d'):format(last, same)
+  end
+  found = redis.call('ZRANGEBYSCORE', line_of(lock), '(' .. place:sub(3), '+inf', 'WITHSCORES', 'LIMIT', 0, PORTION)
+  return found, #found == 2 * PORTION and 'w ' .. found[#found] or nil
+end`;
+
 const publish = `local function publish(channel, mail)
   redis.set_repl(redis.REPL_NONE)
   local heard = redis.pcall('PUBLISH', channel, mail)
@@ -318,6 +338,13 @@ const release = `local function release(key, id, value)
   settle()
   save()
   return freed
+end`;
+
+const standing = `local function standing(held, record, holds_until)
+  local take, of, ttl, label = record:match('^%S+ (%d+) (%d+) (%d+) %S+ (.*)$', 40)
+  local lapse = holds_until or record:sub(23, 38) + ttl * 1000
+  if lapse <= tonumber(now) then return nil end
+  return ('%d %s %.0f %s %s '):format(held, record:sub(1, 16), lapse, take, of) .. label
 end`;
 
 export const ATTEMPT: Script = {
@@ -366,7 +393,7 @@ return count == 1 and replies[1] or replies`,
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: '2fa463be620e574f41f32fe385418c8dff901961',
+  sha1: '1efb30dba0d8ee130a8c1cac12522b31d5cea34c',
   text: `local TIME = redis.call('TIME')
 ${alone}
 local value = redis.call('GET', KEYS[1])
@@ -379,41 +406,68 @@ if kind == '1 sole ' then
 end
 ${publish}
 ${line}
-open(KEYS[1], value)
-local all = redis.call('HGETALL', claims)
-for i = 1, #all, 2 do
-  if all[i + 1]:sub(1, 16) == ARGV[1] then
-    local found = leave(all[i])
-    settle()
-    save()
-    return found
-  end
+${portion}
+local function evicted(id)
+  local record = redis.call('HGET', claims_of(KEYS[1]), id)
+  if not record or record:sub(1, 16) ~= ARGV[1] then return nil end
+  open(KEYS[1], value)
+  local found = leave(id)
+  settle()
+  save()
+  return found
 end
-return 0`,
+if ARGV[2] == '' then
+  local waiter = redis.call('ZRANGEBYSCORE', line_of(KEYS[1]), ARGV[1], ARGV[1])[1]
+  local found = waiter and evicted(waiter)
+  if found then return found end
+end
+local holders, rest = portion(KEYS[1], ARGV[2])
+for i = 1, #holders, 2 do
+  local found = evicted(holders[i])
+  if found then return found end
+end
+return rest and rest:sub(1, 1) == 'h' and rest or 0`,
 };
 
 export const INSPECT: Script = {
   name: 'inspect',
-  sha1: '947fa7cd90bcf88e8e77b7a30fbaf8b5f49b9040',
+  sha1: 'b65021a21118b2db4970424fb66bb566029b9569',
   text: `local TIME = redis.call('TIME')
 ${alone}
+${standing}
+${portion}
 local value = redis.call('GET', KEYS[1])
-local replies = { now }
-local function show(held, record, holds_until)
-  local take, of, ttl, label = record:match('^%S+ (%d+) (%d+) (%d+) %S+ (.*)$', 40)
-  local lapse = holds_until or record:sub(23, 38) + ttl * 1000
-  if lapse <= tonumber(now) then return end
-  replies[#replies + 1] = ('%d %s %.0f %s %s '):format(held, record:sub(1, 16), lapse, take, of) .. label
-end
 local kind = kind_of(value)
-if kind == '1 sole ' then
-  show(1, value:sub(8))
-elseif kind == '1 line ' then
-  local line = redis.call('ZRANGE', line_of(KEYS[1]), 0, -1, 'WITHSCORES')
-  for i = 1, #line, 2 do
-    local score = tonumber(line[i + 1])
-    local record = redis.call('HGET', claims_of(KEYS[1]), line[i])
-    if record then show(score < 0 and 1 or 0, record, score < 0 and -score or nil) end
+if kind == '1 sole ' then return { now, '', standing(1, value:sub(8)) } end
+if kind ~= '1 line ' then return { now, '' } end
+local found, rest = portion(KEYS[1], ARGV[1])
+local replies = { now, rest or '' }
+for i = 1, #found, 2 do
+  local score = tonumber(found[i + 1])
+  local record = redis.call('HGET', claims_of(KEYS[1]), found[i])
+  replies[#replies + 1] = record and standing(score < 0 and 1 or 0, record, score < 0 and -score or nil)
+end
+return replies`,
+};
+
+export const LIST: Script = {
+  name: 'list',
+  sha1: '749c271a9a7f05e4fea8af69745c56a5aa5d7fb5',
+  text: `local TIME = redis.call('TIME')
+${alone}
+${standing}
+local replies = { now }
+local function look(key)
+  local value = redis.pcall('GET', key)
+  if not value or not value.err and value:sub(1, 7) == '1 free ' then return nil end
+  if kind_of(value) == '1 line ' then return '' end
+  return standing(1, value:sub(8))
+end
+for i, key in ipairs(KEYS) do
+  local found = safely(look, key)
+  if found then
+    replies[#replies + 1] = i - 1
+    replies[#replies + 1] = found
   end
 end
 return replies`,

@@ -45,7 +45,7 @@ export function readAttempt(reply: unknown, claim: Pick<Claim, 'ttl' | 'atLeast'
   return granted(BigInt(ticket!), time);
 }
 
-/** Of lua/release.lua and lua/evict.lua. */
+/** Of lua/release.lua. */
 export const readFreed = (reply: unknown): boolean => own(reply) === '1';
 
 /** Of lua/renew.lua. */
@@ -68,23 +68,24 @@ export function readMail(message: string): Mail | undefined {
 
 const STANDING = /^([01]) (\d+) (\d+) (\d+) (\d+) (.*)$/s;
 
-/** The reply of lua/inspect.lua, in the order of the line. */
-export function readStandings(key: string, [now, ...rows]: string[]): Standing[] {
-  const standings = rows.map((row) => {
-    const [, held, ticket, lapse, take, of, label] = STANDING.exec(row)!;
-    return {
-      key,
-      held: held === '1',
-      ticket: BigInt(ticket!),
-      take: Number(take),
-      of: Number(of),
-      label: label!,
-      // A ticket is the time it was given at, or just ahead of it.
-      since: Math.max(0, Number(now) - Number(ticket)) / 1_000,
-      remaining: (Number(lapse) - Number(now)) / 1_000,
-    };
-  });
-  // Holders first: the admitted are a prefix of the line, whatever a raise did to their tickets.
-  standings.sort((a, b) => Number(b.held) - Number(a.held) || Number(a.ticket - b.ticket));
-  return standings.map((standing, position) => ({ ...standing, position }));
+/** A claim of lua/include/standing.lua. @param now of the engine, µs */
+export function readStanding(key: string, now: string, row: string): Omit<Standing, 'position'> {
+  const [, held, ticket, lapse, take, of, label] = STANDING.exec(row)!;
+  return {
+    key,
+    held: held === '1',
+    ticket: BigInt(ticket!),
+    take: Number(take),
+    of: Number(of),
+    label: label!,
+    // A ticket is the time it was given at, or just ahead of it.
+    since: Math.max(0, Number(now) - Number(ticket)) / 1_000,
+    remaining: (Number(lapse) - Number(now)) / 1_000,
+  };
 }
+
+/** Holders first: the admitted are a prefix of the line, whatever a raise did to their tickets. */
+export const inOrder = (standings: readonly Omit<Standing, 'position'>[]): Standing[] =>
+  [...standings]
+    .sort((a, b) => Number(b.held) - Number(a.held) || Number(a.ticket - b.ticket))
+    .map((standing, position) => ({ ...standing, position }));

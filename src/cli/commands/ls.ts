@@ -2,6 +2,7 @@ import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
 import { EXIT } from '../exit.ts';
 import { linesOf, overview, records } from '../listing.ts';
+import { withProgress } from '../terminal/progress.ts';
 
 export const ls = command({
   name: 'ls',
@@ -20,7 +21,7 @@ export const ls = command({
 FOR is how long the first of its holders has until it lapses, unless it is renewed.`,
   async run({ values, positionals: [prefix = ''] }) {
     await using locks = await open(values.url);
-    const lines = await linesOf(locks.inspect(prefix));
+    const lines = await withProgress((progress) => linesOf(locks.inspect(prefix, { progress })));
     if (lines.length > 0) console.log((values.json ? records(lines) : overview(lines)).join('\n'));
     else if (!values.json) console.error('Nobody holds or waits for anything here.');
     return EXIT.OK;

@@ -4,7 +4,7 @@ import type { Locks, Standing } from '../../index.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { details, linesOf } from '../listing.ts';
+import { details, lineOf } from '../listing.ts';
 
 export const release = command({
   name: 'release',
@@ -51,7 +51,7 @@ check the fencing token. Exit code: 0 somebody was evicted; 1 nobody was.`,
 async function agreed(locks: Locks, key: string, ticket: bigint | undefined): Promise<bigint[] | undefined> {
   if (!process.stdin.isTTY) throw new UsageError('there is no terminal to ask on: say --yes');
   const hit = (standing: Standing): boolean => ticket === undefined || standing.ticket === ticket;
-  const line = (await linesOf(locks.inspect(key))).find((each) => each.key === key);
+  const line = await lineOf(locks, key);
   const holders = line?.holders.filter(hit) ?? [];
   if (holders.length === 0) return [];
   console.log(details({ key, holders, waiters: [] }).join('\n'));

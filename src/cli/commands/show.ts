@@ -1,7 +1,7 @@
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
 import { EXIT } from '../exit.ts';
-import { details, linesOf, records } from '../listing.ts';
+import { details, lineOf, records } from '../listing.ts';
 
 export const show = command({
   name: 'show',
@@ -20,7 +20,7 @@ The ticket of a holder is the fencing token that its hold began with. AS tells m
 readers (shared) and permits (1 of 3).`,
   async run({ values, positionals: [key] }) {
     await using locks = await open(values.url);
-    const line = (await linesOf(locks.inspect(key!))).find((each) => each.key === key);
+    const line = await lineOf(locks, key!);
     if (line) console.log((values.json ? records([line]) : details(line)).join('\n'));
     else if (!values.json) console.error(`Nobody holds or waits for ${JSON.stringify(key)}.`);
     return EXIT.OK;

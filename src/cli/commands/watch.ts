@@ -6,6 +6,7 @@ import { open, URL_OPTION } from '../engine.ts';
 import { EXIT, lineOf } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { linesOf, overview, records } from '../listing.ts';
+import { withProgress } from '../terminal/progress.ts';
 import { visible } from '../terminal/say.ts';
 import { Screen } from '../terminal/screen.ts';
 
@@ -30,9 +31,13 @@ It asks the engine as often as it looks, and with many keys that is work: mind a
     await using locks = await open(values.url);
     using ended = new Interruption();
     using screen = values.json ? undefined : new Screen();
+    const { signal } = ended;
+    const stopped = new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined)));
     while (!ended.signal.aborted) {
       try {
-        const lines = await linesOf(locks.inspect(prefix));
+        const looked = withProgress((progress) => linesOf(locks.inspect(prefix, { progress })));
+        const lines = await Promise.race([looked, stopped]);
+        if (!lines) break;
         if (screen) screen.show((width) => overview(lines, width));
         else console.log(`{"at":${Date.now()},"standings":[${records(lines).join()}]}`);
       } catch (error) {

@@ -1,7 +1,8 @@
--- Forced release of the claim with this ticket, whoever holds it; admits whoever is next and tells them.
+-- Forced release of the claim with this ticket, whoever holds it; admits whoever is next and tells them. A portion of the line
+-- at a time.
 --   KEYS  lock; of a Cluster, then the others
---   ARGV  ticket (16 digits)
---   ->    1 if there was one, else 0
+--   ARGV  ticket (16 digits), where to begin: nothing, or what the last reply was
+--   ->    1 if there was one, 0 if not, or where to go on looking for it
 local TIME = redis.call('TIME')
 -- @include alone
 local value = redis.call('GET', KEYS[1])
@@ -14,14 +15,27 @@ if kind == '1 sole ' then
 end
 -- @include publish
 -- @include line
-open(KEYS[1], value)
-local all = redis.call('HGETALL', claims)
-for i = 1, #all, 2 do
-  if all[i + 1]:sub(1, 16) == ARGV[1] then
-    local found = leave(all[i])
-    settle()
-    save()
-    return found
-  end
+-- @include portion
+
+local function evicted(id)
+  local record = redis.call('HGET', claims_of(KEYS[1]), id)
+  if not record or record:sub(1, 16) ~= ARGV[1] then return nil end
+  open(KEYS[1], value)
+  local found = leave(id)
+  settle()
+  save()
+  return found
 end
-return 0
+
+-- Who waits stands at its ticket.
+if ARGV[2] == '' then
+  local waiter = redis.call('ZRANGEBYSCORE', line_of(KEYS[1]), ARGV[1], ARGV[1])[1]
+  local found = waiter and evicted(waiter)
+  if found then return found end
+end
+local holders, rest = portion(KEYS[1], ARGV[2])
+for i = 1, #holders, 2 do
+  local found = evicted(holders[i])
+  if found then return found end
+end
+return rest and rest:sub(1, 1) == 'h' and rest or 0

@@ -1,28 +1,20 @@
--- Who holds and who waits. Reads only; ids and channels stay here.
+-- Who holds and who waits for one key, a portion at a time. Reads only.
 --   KEYS  lock; of a Cluster, then the others
---   ->    now, then per living claim: <1 held or 0> <ticket> <lapse> <take> <of> <label>
+--   ARGV  where to begin: nothing, or what the last portion named
+--   ->    now, where to go on (nothing: that was all), then each living claim (include/standing.lua)
 local TIME = redis.call('TIME')
 -- @include alone
+-- @include standing
+-- @include portion
 local value = redis.call('GET', KEYS[1])
-local replies = { now }
-
-local function show(held, record, holds_until)
-  local take, of, ttl, label = record:match('^%S+ (%d+) (%d+) (%d+) %S+ (.*)$', 40)
-  local lapse = holds_until or record:sub(23, 38) + ttl * 1000
-  if lapse <= tonumber(now) then return end
-  -- Formatted, the label would end at a zero byte.
-  replies[#replies + 1] = ('%d %s %.0f %s %s '):format(held, record:sub(1, 16), lapse, take, of) .. label
-end
-
 local kind = kind_of(value)
-if kind == '1 sole ' then
-  show(1, value:sub(8))
-elseif kind == '1 line ' then
-  local line = redis.call('ZRANGE', line_of(KEYS[1]), 0, -1, 'WITHSCORES')
-  for i = 1, #line, 2 do
-    local score = tonumber(line[i + 1])
-    local record = redis.call('HGET', claims_of(KEYS[1]), line[i])
-    if record then show(score < 0 and 1 or 0, record, score < 0 and -score or nil) end
-  end
+if kind == '1 sole ' then return { now, '', standing(1, value:sub(8)) } end
+if kind ~= '1 line ' then return { now, '' } end
+local found, rest = portion(KEYS[1], ARGV[1])
+local replies = { now, rest or '' }
+for i = 1, #found, 2 do
+  local score = tonumber(found[i + 1])
+  local record = redis.call('HGET', claims_of(KEYS[1]), found[i])
+  replies[#replies + 1] = record and standing(score < 0 and 1 or 0, record, score < 0 and -score or nil)
 end
 return replies

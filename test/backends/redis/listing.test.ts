@@ -1,0 +1,99 @@
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { redis } from '../../../src/backends/redis/index.ts';
+import { ALL_SEATS } from '../../../src/core/admission.ts';
+import type { Backend, Standing } from '../../../src/core/backend.ts';
+import { createLocks } from '../../../src/index.ts';
+import { startProxy } from '../../kit/proxy.ts';
+import { askRedis, startRedis } from '../../kit/redis.ts';
+import type { Server } from '../../kit/server.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { granted, wish } from './scene.ts';
+
+const IDLE = 50_000;
+/** Keys that were used and that nobody holds, as a lock leaves them. */
+const SEED = `for i = ARGV[1], ARGV[2] do
+  redis.call('SET', 'holdfast:{order:' .. i .. '}', '1 free 1790000000000000 0001', 'PX', 86400000)
+end`;
+
+const SHARED = { take: 1, of: ALL_SEATS };
+
+async function collected(standings: AsyncIterable<Standing>): Promise<Standing[]> {
+  const all: Standing[] = [];
+  for await (const standing of standings) all.push(standing);
+  return all;
+}
+
+/** How often the server has run a script. */
+async function scripts(port: number): Promise<number> {
+  const stats = await askRedis(port, 'INFO commandstats');
+  return [...stats.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+)/g)].reduce((sum, [, calls]) => sum + Number(calls), 0);
+}
+
+describeOn('redis', 'redis, listed at scale', () => {
+  const stack = new AsyncDisposableStack();
+  let server: Server;
+  let near: Backend;
+
+  /** @param port of the server, or of a proxy before it */
+  const clientAt = (port: number): Redis => {
+    const client = new Redis(port, '127.0.0.1');
+    client.on('error', () => {});
+    stack.defer(() => client.disconnect());
+    return client;
+  };
+
+  beforeAll(async () => {
+    server = stack.use(await startRedis());
+    const client = clientAt(server.port);
+    for (let i = 1; i <= IDLE; i += 5_000) await client.eval(SEED, 0, i, i + 4_999);
+    near = redis(client);
+    stack.defer(() => near.close());
+  });
+  afterAll(() => stack.disposeAsync());
+
+  test('among 50,000 idle keys, over a link that takes its time, holders are found and evicted, and progress is told', async () => {
+    await using proxy = await startProxy(server.port);
+    const far = clientAt(proxy.port);
+    await far.ping();
+    proxy.delay(1);
+    await using locks = createLocks(redis(far));
+    const keys = ['order:1', 'order:17', 'order:49999', 'order:4 of none'];
+    for (const key of keys) granted(await near.attempt(wish(key)));
+    const told: number[] = [];
+    const listed = await collected(locks.inspect('order:', { progress: (looked) => told.push(looked) }));
+    expect(listed.map(({ key }) => key).sort()).toEqual([...keys].sort());
+    expect(told.length, 'signs of life').toBeGreaterThan(10);
+    expect(told, 'it only grows').toEqual([...told].sort((a, b) => a - b));
+    expect(told.at(-1)).toBeGreaterThanOrEqual(IDLE);
+
+    const before = await scripts(server.port);
+    expect((await collected(locks.inspect('order:1', { exact: true }))).map(({ key }) => key)).toEqual(['order:1']);
+    expect(await collected(locks.inspect('order:2', { exact: true })), 'idle').toEqual([]);
+    for (const key of keys) expect(await locks.forceRelease(key, { reason: 'a test' })).toBe(1);
+    expect((await scripts(server.port)) - before, 'nothing else was looked at').toBeLessThanOrEqual(2 + 2 * 2 * 4);
+    for (const key of keys) expect(await collected(locks.inspect(key, { exact: true }))).toEqual([]);
+  });
+
+  test('a long line is read and searched in portions, and is whole and in order', async () => {
+    const holders = Array.from({ length: 1_300 }, () => wish('line', { ttl: 60_000 }, SHARED));
+    const waiters = Array.from({ length: 1_200 }, () => wish('line', { ttl: 60_000 }));
+    const tickets = (await Promise.all(holders.map((claim) => near.attempt(claim)))).map((one) => granted(one).ticket);
+    const refused = await Promise.all(waiters.map((claim) => near.attempt(claim)));
+    expect(refused.some((attempt) => attempt.granted)).toBe(false);
+    await near.renew(holders.slice(0, 1_100)); // now many lapse in one moment
+    const before = await scripts(server.port);
+    const line = await collected(near.inspect!('line', { exact: true }));
+    expect(line.map(({ position }) => position)).toEqual(Array.from({ length: 2_500 }, (_, i) => i));
+    expect(line.filter(({ held }) => held).map(({ ticket }) => ticket)).toEqual(tickets.sort((a, b) => Number(a - b)));
+    expect(line.slice(1_300).every(({ held }) => !held)).toBe(true);
+    expect((await scripts(server.port)) - before, 'scripts for 2,500').toBeGreaterThanOrEqual(5);
+
+    for (const gone of [line[3]!, line[1_299]!, line[1_300]!, line[2_499]!]) {
+      expect(await near.evict!('line', gone.ticket), `place ${gone.position}`).toBe(true);
+      expect(await near.evict!('line', gone.ticket)).toBe(false);
+    }
+    expect(await collected(near.inspect!('line', { exact: true }))).toHaveLength(2_496);
+    expect((await collected(near.inspect!('li'))).length, 'by prefix').toBe(2_496);
+  });
+});
