@@ -153,7 +153,8 @@ export class Place {
     const { mail } = this.#listener;
     const grant: Grant | undefined = answer?.attempt.granted ? answer.attempt : mail;
     if (!grant || this.#sent === undefined) return undefined;
-    return { ticket: grant.ticket, sent: this.#sent, validFor: grant.validFor, lost: grant.lost, unsure: this.#unsure };
+    const { ticket, span, validFor, lost } = grant;
+    return { ticket, span, sent: this.#sent, validFor, lost, unsure: this.#unsure };
   }
 
   /** As another claim: an id that is given back is never used again. */

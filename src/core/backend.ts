@@ -51,6 +51,8 @@ export interface Grant {
   readonly granted: true;
   /** Grows with every exclusive grant of the key: the fencing token. */
   readonly ticket: bigint;
+  /** Tickets in a row from this one on that are this hold's, where they are fewer than were asked for. */
+  readonly span?: number;
   /** ms from the *sending* of the attempt that the hold is good for; Infinity where a session carries it. */
   readonly validFor: number;
   /** Aborted as soon as the backend knows that the hold is gone. */

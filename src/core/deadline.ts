@@ -1,6 +1,8 @@
 /** A grant in the terms of this process: good for `validFor`, counted from before its request was sent. */
 export interface Granted {
   readonly ticket: bigint;
+  /** As in `Grant`. */
+  readonly span?: number | undefined;
   /** When the request was sent that this grant counts from. */
   readonly sent: number;
   readonly validFor: number;

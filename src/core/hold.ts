@@ -25,6 +25,8 @@ export class Hold {
   wish: Wish | undefined;
   readonly terms: Terms;
   readonly token: bigint;
+  /** How many tokens in a row the engine gave, the first holder's included. */
+  readonly span: number;
   /** When this holder got it. */
   readonly since: number;
   /** How often and since when it has passed from hand to hand. */
@@ -71,6 +73,7 @@ export class Hold {
     this.terms = terms;
     this.minHold = terms.minHold;
     this.token = granted.ticket;
+    this.span = granted.span ?? claim.span;
     this.since = engine.clock.now();
     this.tenure = tenure ?? { since: this.since, passes: 0 };
     if (granted.unsure) this.#doubt = claim.ttl;
@@ -233,7 +236,13 @@ export class Hold {
   /** The same hold on the engine in the next hands, with the next token. */
   passTo(terms: Terms): Hold {
     this.close();
-    const granted = { ticket: this.token + 1n, sent: this.sent, validFor: this.word, lost: this.#lost };
+    const granted = {
+      ticket: this.token + 1n,
+      span: this.span,
+      sent: this.sent,
+      validFor: this.word,
+      lost: this.#lost,
+    };
     const tenure = { since: this.tenure.since, passes: this.tenure.passes + 1 };
     return new Hold(this.#engine, this.claim, granted, terms, this.#keeper, tenure);
   }

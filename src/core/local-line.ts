@@ -85,7 +85,7 @@ export class LocalLine implements HoldKeeper {
     const next = this.#line.head;
     if (!next || !hold.exclusive || !next.equals(wish) || hold.loss || hold.terms.minHold > 0) return false;
     if (hold.claim.ttl !== leaseOf(next.terms) || !hold.settled) return false; // it was extended, or may have been
-    if (hold.tenure.passes + 1 >= hold.claim.span) return false; // of whoever asked the engine for the tickets
+    if (hold.tenure.passes + 1 >= hold.span) return false; // of whoever asked the engine for the tickets
     if (hold.tenure.passes >= max || next.terms.handOff.max <= hold.tenure.passes) return false;
     const least = hold.claim.ttl * (next.terms.renew ? 0.5 : 0.9); // who does not renew has nothing but that
     if (clock.now() - hold.tenure.since >= within || hold.deadline - clock.now() < least) return false;

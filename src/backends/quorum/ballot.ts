@@ -43,6 +43,8 @@ export class Ballot {
   readonly #said: Said[];
   /** Ids given back: on their way; so, and a vote came meanwhile, which may be younger than what takes it back; or gone. */
   readonly #back = new Map<string, 'leaving' | 'doubtful' | 'gone'>();
+  /** Nodes asked for a vote after the grant. */
+  readonly #mended = new Set<number>();
   /** Where a node can tell that its vote is gone. Made when needed: to abort one costs as much as a message. */
   #lost: AbortController | undefined;
   readonly #settle = Promise.withResolvers<Attempt>();
@@ -115,6 +117,7 @@ export class Ballot {
   mend(i: number): void {
     if (this.#over || this.#said[i] === OPEN || !this.grant) return;
     this.#freshId(i);
+    this.#mended.add(i);
     this.#ask(i, this.#fenced ? this.grant.ticket : undefined);
   }
 
@@ -171,10 +174,15 @@ export class Ballot {
 
   #heard(i: number, claim: Claim, answer: Attempt, sent: number): void {
     const keptLower = answer.granted && claim.atLeast !== undefined && answer.ticket < claim.atLeast;
+    // Tokens are shown that this node would give again.
+    const tooFew = answer.granted && this.#mended.has(i) && (answer.span ?? claim.span) < (this.grant?.span ?? 1);
     if (keptLower && this.#fenced && !this.#over) this.#anew(i, claim);
-    else if (answer.granted) {
-      const { ticket, validFor, lost } = answer;
-      this.#hear(i, { kind: 'yes', ticket, until: sent + Math.min(validFor, this.claim.ttl), lost });
+    else if (tooFew && this.#fenced && !this.#over) {
+      this.#undo(i);
+      this.#hear(i, REFUSED);
+    } else if (answer.granted) {
+      const { ticket, span = claim.span, validFor, lost } = answer;
+      this.#hear(i, { kind: 'yes', ticket, span, until: sent + Math.min(validFor, this.claim.ttl), lost });
     } else this.#hear(i, answer.late ? LATE : REFUSED);
   }
 
@@ -201,7 +209,7 @@ export class Ballot {
   #hear(i: number, said: Said): void {
     this.#say(i, said);
     if (said.kind === 'yes') {
-      const last = said.ticket + BigInt(this.claim.span) - 1n;
+      const last = said.ticket + BigInt(said.span) - 1n;
       if (last > this.#council.highest) this.#council.highest = last;
       if (this.#over) this.#undoAfter(i);
     }
@@ -253,7 +261,8 @@ export class Ballot {
     }
     if (good.some((said) => said.lost)) this.#lost = new AbortController();
     const shown = this.#fenced ? ticket : BigInt(`0x${this.tag}`);
-    const grant: Grant = { granted: true, ticket: shown, validFor, lost: this.#lost?.signal };
+    const span = Math.min(...good.map((said) => said.span));
+    const grant: Grant = { granted: true, ticket: shown, span, validFor, lost: this.#lost?.signal };
     this.grant = grant;
     this.#end(() => this.#settle.resolve(grant));
   }

@@ -1,7 +1,14 @@
 /** What one node has said. `asked`: it may have something of this claim to give back. */
 export type Said =
   | { readonly kind: 'open' }
-  | { readonly kind: 'yes'; readonly ticket: bigint; readonly until: number; readonly lost?: AbortSignal }
+  | {
+      readonly kind: 'yes';
+      readonly ticket: bigint;
+      /** Tickets in a row. */
+      readonly span: number;
+      readonly until: number;
+      readonly lost?: AbortSignal;
+    }
   | { readonly kind: 'no'; readonly why: 'refused' | 'late' | Error; readonly asked: boolean };
 
 export const OPEN: Said = { kind: 'open' };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { SHARED } from '../../core/admission.ts';
+import type { Grant } from '../../core/backend.ts';
 import { isLockError } from '../../core/errors.ts';
 import type { Law } from '../case.ts';
 import type { Contender } from '../contender.ts';
@@ -44,13 +45,18 @@ export const tickets: readonly Law[] = [
       const spanning = scene.contender({ span: SPAN });
       const [second, third] = scene.pair({ span: SPAN });
       const first = await spanning.gets();
-      assert.equal((await spanning.gets()).ticket, first.ticket, 'an attempt again reserves nothing more');
+      const again = await spanning.gets();
+      assert.deepEqual(
+        [again.ticket, endOf(again)],
+        [first.ticket, endOf(first)],
+        'an attempt again reserves nothing more',
+      );
       await second.waits();
       await spanning.leaves();
-      const { ticket } = await second.gets();
-      above(ticket, first.ticket + BigInt(SPAN));
+      const next = await second.gets();
+      above(next.ticket, endOf(first));
       await second.leaves();
-      above((await third.gets()).ticket, ticket + BigInt(SPAN));
+      above((await third.gets()).ticket, endOf(next));
     },
   },
   {
@@ -77,20 +83,22 @@ export const tickets: readonly Law[] = [
     needs: ['fencing'],
     async check(scene) {
       const holder = scene.contender({ queue: false, span: SPAN });
-      const { ticket } = await holder.gets();
+      const first = await holder.gets();
+      const { ticket } = first;
       const atLeast = ticket + LEAP;
-      let raised = ticket;
+      let grant = first;
       try {
-        raised = (await holder.gets({ ...holder.claim, atLeast })).ticket;
+        grant = await holder.gets({ ...holder.claim, atLeast });
       } catch (error) {
         if (!isLockError(error, 'LOCK_UNSUPPORTED')) throw error;
       }
+      const raised = grant.ticket;
       assert.ok(raised === ticket || raised === atLeast, `${raised} is neither ${ticket} nor ${atLeast}`);
       assert.equal((await holder.gets()).ticket, raised, 'a ticket is never lowered again');
       await holder.renews();
       await holder.leaves();
-      const reserved = scene.clients[0].traits.spans ? SPAN : 1;
-      above((await scene.contender({ queue: false }).gets()).ticket, raised + BigInt(reserved));
+      const end = scene.clients[0].traits.spans ? endOf(grant) : raised + 1n;
+      above((await scene.contender({ queue: false }).gets()).ticket, end);
     },
   },
 ];
@@ -109,6 +117,9 @@ async function growsOver(
     await end(holder, ticket);
   }
 }
+
+/** The first ticket that is not of this grant. */
+const endOf = ({ ticket, span = SPAN }: Grant): bigint => ticket + BigInt(span);
 
 function above(ticket: bigint, least: bigint): void {
   assert.ok(ticket >= least, `ticket ${ticket} must be at least ${least}`);
