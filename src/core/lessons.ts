@@ -39,7 +39,7 @@ export class Lessons {
 
   /** The terms with the lease that the last holders would have needed. */
   async lengthen(terms: Terms): Promise<Terms> {
-    this.#before = read(await this.#tried(() => this.#notes.read(this.#group), terms.wait || PATIENCE));
+    this.#before = read(await this.#tried(() => this.#notes.read(this.#group), terms.wait || PATIENCE, terms.signal));
     const lease = Math.min(this.#before?.lease ?? 0, this.#cap);
     return lease > terms.ttl ? { ...terms, ttl: lease } : terms;
   }
@@ -51,7 +51,16 @@ export class Lessons {
     await this.#tried(() => this.#notes.write(this.#group, lesson && written(lesson), DAY), PATIENCE);
   }
 
-  #tried<T>(ask: () => Promise<T>, within: number): Promise<T | undefined> {
-    return this.#engine.bounded(ask, Math.min(within, PATIENCE), () => 'a note').catch(() => undefined);
+  async #tried<T>(ask: () => Promise<T>, within: number, signal?: AbortSignal): Promise<T | undefined> {
+    const tried = this.#engine.bounded(ask, Math.min(within, PATIENCE), () => 'a note').catch(() => undefined);
+    return signal ? unlessAborted(tried, signal) : tried;
   }
+}
+
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  if (signal.aborted) return undefined;
+  const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
+  const abort = (): void => resolve(undefined);
+  signal.addEventListener('abort', abort, { once: true });
+  return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', abort));
 }

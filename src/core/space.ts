@@ -4,6 +4,7 @@ import { inNoContext } from './context.ts';
 import { Engine } from './engine.ts';
 import { LockError } from './errors.ts';
 import { LocalLine } from './local-line.ts';
+import { Refusals } from './refusals.ts';
 import { Renewal } from './renewal.ts';
 
 /** Lines kept for the next use of their keys, so that a busy key does not make a new one each time. */
@@ -13,12 +14,14 @@ const KEPT = 1_000;
 export class Space {
   readonly engine: Engine;
   readonly renewal: Renewal;
+  readonly refusals: Refusals;
   readonly #lines = new Map<string, LocalLine>();
   #closed: Promise<void> | undefined;
 
   constructor(backend: Backend, clock: Clock, busyPoll: boolean) {
     this.engine = new Engine(backend, clock, busyPoll);
     this.renewal = new Renewal(this.engine);
+    this.refusals = new Refusals(this.engine.clock);
   }
 
   /** @throws LockError `LOCK_CLOSED` */

@@ -49,19 +49,27 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   }
 
   async acquire(options?: O): Promise<L> {
-    const lease = await this.taking.obtain(this.#resolve(options), options);
-    if (lease) return lease;
-    const { name: backend } = this.#space.engine.backend;
-    const { name } = this.taking;
-    throw new LockError('LOCK_TIMEOUT', `${quoted(name)} on ${backend} is taken, and wait is 0`, {
-      key: name,
-      backend,
-    });
+    try {
+      const lease = await this.taking.obtain(this.#resolve(options), options);
+      if (lease) return lease;
+      throw this.#taken();
+    } catch (error) {
+      await this.#space.refusals.next();
+      throw error;
+    }
   }
 
   async tryAcquire(options?: Omit<O, 'wait'>): Promise<L | null> {
     const given = options as O | undefined;
-    return (await this.taking.obtain({ ...this.#resolve(given), wait: 0 }, given)) ?? null;
+    try {
+      const lease = await this.taking.obtain({ ...this.#resolve(given), wait: 0 }, given);
+      if (lease) return lease;
+    } catch (error) {
+      await this.#space.refusals.next();
+      throw error;
+    }
+    await this.#space.refusals.next();
+    return null;
   }
 
   async run<T>(fn: (lease: L) => Promise<T> | T, options?: O): Promise<T> {
@@ -78,6 +86,15 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   /** Made by the same `Locks`: what they take and for how long is resolved for one engine. */
   isOf(space: Space): boolean {
     return this.#space === space;
+  }
+
+  #taken(): LockError {
+    const { name: backend } = this.#space.engine.backend;
+    const { name } = this.taking;
+    return new LockError('LOCK_TIMEOUT', `${quoted(name)} on ${backend} is taken, and wait is 0`, {
+      key: name,
+      backend,
+    });
   }
 
   #resolve(options: O | undefined): Terms {

@@ -4,6 +4,7 @@ import { type LockOptions, restOf, type Terms } from '../core/options.ts';
 import type { Space } from '../core/space.ts';
 import { type Lock, LockObject, type Taking } from './lock.ts';
 import { MultiLease } from './multi-lease.ts';
+import { Stop } from './stop.ts';
 
 export type MultiLock = Lock<MultiLease>;
 
@@ -37,17 +38,21 @@ export function multiLock(
   async function obtain(terms: Terms): Promise<MultiLease | undefined> {
     const until = clock.now() + terms.wait;
     const leases: AnyLease[] = [];
+    using stop = new Stop(terms.signal);
     try {
       for (const part of sorted) {
-        const lease = await part.obtain(restOf(terms, until, clock.now()), undefined);
+        const rest = { ...restOf(terms, until, clock.now()), signal: stop.signal };
+        const lease = await part.obtain(rest, undefined);
         if (!lease) break;
         leases.push(lease);
+        stop.onLossOf(lease as HeldLease);
+        if (stop.loss) throw stop.loss;
         leases.find((had) => !had.held)?.assertHeld(); // lost while waiting for the rest
       }
       if (leases.length === sorted.length) return new MultiLease(leases);
     } catch (error) {
       await undone(leases);
-      throw error;
+      throw stop.loss ?? error;
     }
     await undone(leases);
     return undefined;

@@ -1,0 +1,35 @@
+import type { LockError } from '../core/errors.ts';
+import type { HeldLease } from '../core/lease.ts';
+
+/** Ends a wait for one lock while others are had already: when one of those is lost, or by the caller's own signal. */
+export class Stop implements Disposable {
+  /** The loss that ended it. */
+  loss: LockError | undefined;
+  readonly #controller = new AbortController();
+  readonly #unlisten: (() => void)[] = [];
+
+  constructor(own: AbortSignal | undefined) {
+    if (!own) return;
+    const abort = (): void => this.#controller.abort(own.reason);
+    if (own.aborted) abort();
+    else own.addEventListener('abort', abort, { once: true });
+    this.#unlisten.push(() => own.removeEventListener('abort', abort));
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** From now on the loss of this one ends it. */
+  onLossOf({ hold }: HeldLease): void {
+    const lost = (loss: LockError): void => {
+      this.loss ??= loss;
+      this.#controller.abort(loss);
+    };
+    this.#unlisten.push(hold.onLoss(lost));
+  }
+
+  [Symbol.dispose](): void {
+    for (const unlisten of this.#unlisten) unlisten();
+  }
+}
