@@ -7,7 +7,7 @@ import { Listener } from './listener.ts';
 import type { Terms } from './options.ts';
 import { pauseAfter } from './pause.ts';
 import { Trouble } from './trouble.ts';
-import type { Wish } from './wish.ts';
+import { leaseOf, type Wish } from './wish.ts';
 
 /** Refusals for lateness in a row that are no trouble yet. */
 const LESSONS = 3;
@@ -21,6 +21,8 @@ export class Place {
   /** Whose it is now. */
   wish: Wish | undefined;
   readonly trouble: Trouble;
+  /** What was asked for, ms. The claim of one that waits lasts longer. */
+  readonly #lease: number;
   readonly #engine: Engine;
   readonly #spin: Terms['spin'];
   readonly #patient: boolean;
@@ -34,12 +36,13 @@ export class Place {
   #cancelled = false;
 
   /** Who waits keeps asking after a refusal, and `onWait` is called at each. */
-  constructor(engine: Engine, claim: Claim, { spin, wait }: Terms, trouble: Trouble | undefined, onWait: () => void) {
+  constructor(engine: Engine, claim: Claim, terms: Terms, trouble: Trouble | undefined, onWait: () => void) {
     this.#engine = engine;
+    this.#lease = leaseOf(terms);
     this.trouble = trouble ?? new Trouble(engine.clock.now());
     this.claim = claim;
-    this.#spin = spin;
-    this.#patient = wait > 0;
+    this.#spin = terms.spin;
+    this.#patient = terms.wait > 0;
     this.#onWait = onWait;
     this.#listener = new Listener(engine.backend, engine.clock);
   }
@@ -71,15 +74,15 @@ export class Place {
       if (answer) this.trouble.answered(answer.sent);
       for (let tries = 0; !this.#cancelled; tries++) {
         if (wakes === 'mailbox' && this.claim.queue) this.#listener.arm(this.claim);
-        if (!this.#listener.mail) answer ??= await this.#ask();
+        if (!this.#mail) answer ??= await this.#ask();
         const granted = this.#granted(answer);
-        if (granted && !granted.lost?.aborted && deadlineOf(granted.sent, granted.validFor) > clock.now()) {
+        if (granted && !granted.lost?.aborted && this.#lasts(granted)) {
           if (!this.#cancelled) kept = granted;
           return kept;
         }
         if (granted) {
           this.#startAnew();
-          if (!this.#patient) throw new Error(`the hold, of ${this.claim.ttl} ms, was over before its answer came`);
+          if (!this.#patient) throw new Error(`the hold, of ${this.#lease} ms, was over before its answer came`);
           answer = undefined;
         }
         if (answer && !this.#patient) {
@@ -88,7 +91,8 @@ export class Place {
         }
         if (answer) this.#onWait();
         if (answer && wakes === 'watch') this.#listener.arm(this.claim);
-        const pause = pauseAfter(answer, wakes, this.claim, this.#spin, tries, clock.random());
+        const needs = { ttl: this.#lease, queue: this.claim.queue };
+        const pause = pauseAfter(answer, wakes, needs, this.#spin, tries, clock.random());
         await this.#listener.sleep(Math.min(pause, this.#untilTold));
         answer = undefined;
       }
@@ -147,11 +151,26 @@ export class Place {
     this.#unsure = true;
   }
 
+  /** Whether any of it is left; of the lease, too, which is what its holder will count on. */
+  #lasts({ sent, validFor }: Granted): boolean {
+    const now = this.#engine.clock.now();
+    const lease = this.claim.ttl === this.#lease ? validFor : this.#lease;
+    return deadlineOf(sent, validFor) > now && deadlineOf(now, lease) > now;
+  }
+
+  /** The grant that came by itself. One of which too little is left, since this process stood still, is only a bell: to ask sets it anew. */
+  get #mail(): Grant | undefined {
+    const { mail } = this.#listener;
+    if (!mail || this.claim.ttl === this.#lease || this.#sent === undefined) return mail;
+    if (deadlineOf(this.#sent, mail.validFor) < deadlineOf(this.#engine.clock.now(), this.#lease))
+      this.#listener.doubt();
+    return this.#listener.mail;
+  }
+
   // A refusal that comes after the mail is older than it; a grant is not: the mail may be of an earlier life of the same
   // id, which lapsed unheard.
   #granted(answer: Answer | undefined): Granted | undefined {
-    const { mail } = this.#listener;
-    const grant: Grant | undefined = answer?.attempt.granted ? answer.attempt : mail;
+    const grant: Grant | undefined = answer?.attempt.granted ? answer.attempt : this.#mail;
     if (!grant || this.#sent === undefined) return undefined;
     const { ticket, span, validFor, lost } = grant;
     return { ticket, span, sent: this.#sent, validFor, lost, unsure: this.#unsure };

@@ -51,6 +51,8 @@ export class Hold {
   readonly #engine: Engine;
   readonly #keeper: HoldKeeper;
   readonly #lost: AbortSignal | undefined;
+  /** The engine's word that this counts on, which may be good for longer than the lease. */
+  #word: Pick<Granted, 'sent' | 'validFor'>;
   /** Without `renew`, the end of the lease. A session's word is good for less; it is asked for again until then. */
   #leaseEnd: number;
   /** The shortest lease that a request without an answer may still set, whenever it arrives. ms. */
@@ -77,11 +79,15 @@ export class Hold {
     this.since = engine.clock.now();
     this.tenure = tenure ?? { since: this.since, passes: 0 };
     if (granted.unsure) this.#doubt = claim.ttl;
-    this.#leaseEnd = terms.renew ? Number.POSITIVE_INFINITY : deadlineOf(granted.sent, claim.ttl);
-    this.sent = granted.sent;
-    const good = this.#good(granted.validFor);
-    this.word = Math.min(claim.ttl, good);
-    this.deadline = Math.min(deadlineOf(granted.sent, good), this.#leaseEnd);
+    const full = deadlineOf(this.since, claim.ttl);
+    this.#leaseEnd = terms.renew ? Number.POSITIVE_INFINITY : full;
+    this.#word = { sent: granted.sent, validFor: this.#good(granted.validFor) };
+    this.deadline = deadlineOf(granted.sent, this.#word.validFor);
+    // It lasts what was asked for, from now; the next renewal makes it last no longer, however long the claim of a waiter does.
+    const longer = this.deadline > full && this.deadline < Number.POSITIVE_INFINITY;
+    this.sent = longer ? this.since : granted.sent;
+    this.word = Math.min(claim.ttl, this.#word.validFor);
+    this.deadline = Math.min(this.deadline, longer ? full : this.#leaseEnd);
     this.renewAt = this.#nextRenewal(this.since);
     this.#keeper = keeper;
     this.#lost = granted.lost;
@@ -159,6 +165,7 @@ export class Hold {
 
   renewed(sent: number, validFor: number): void {
     const good = Math.min(this.#good(validFor), this.#doubt);
+    this.#word = { sent, validFor: good };
     this.deadline = Math.min(Math.max(this.deadline, deadlineOf(sent, good)), this.#leaseEnd);
     this.sent = sent;
     this.failure = undefined;
@@ -233,16 +240,18 @@ export class Hold {
     this.#lost?.removeEventListener('abort', this);
   }
 
+  /** Whether it can be passed on: who does not renew has nothing but what is left of it, and gets all that was asked for. */
+  lastsFor(next: Terms): boolean {
+    const now = this.#engine.clock.now();
+    const lease = leaseOf(next);
+    if (next.renew) return this.deadline - now >= lease / 2;
+    return deadlineOf(this.#word.sent, this.#word.validFor) >= deadlineOf(now, lease);
+  }
+
   /** The same hold on the engine in the next hands, with the next token. */
   passTo(terms: Terms): Hold {
     this.close();
-    const granted = {
-      ticket: this.token + 1n,
-      span: this.span,
-      sent: this.sent,
-      validFor: this.word,
-      lost: this.#lost,
-    };
+    const granted = { ticket: this.token + 1n, span: this.span, ...this.#word, lost: this.#lost };
     const tenure = { since: this.tenure.since, passes: this.tenure.passes + 1 };
     return new Hold(this.#engine, this.claim, granted, terms, this.#keeper, tenure);
   }

@@ -7,6 +7,7 @@ import { emit } from './events.ts';
 import { Hold, type HoldKeeper } from './hold.ts';
 import { Line } from './line.ts';
 import type { Terms } from './options.ts';
+import { waitedAway } from './pause.ts';
 import type { Space } from './space.ts';
 import type { Trouble } from './trouble.ts';
 import { leaseOf, Wish } from './wish.ts';
@@ -87,8 +88,7 @@ export class LocalLine implements HoldKeeper {
     if (hold.claim.ttl !== leaseOf(next.terms) || !hold.settled) return false; // it was extended, or may have been
     if (hold.tenure.passes + 1 >= hold.span) return false; // of whoever asked the engine for the tickets
     if (hold.tenure.passes >= max || next.terms.handOff.max <= hold.tenure.passes) return false;
-    const least = hold.claim.ttl * (next.terms.renew ? 0.5 : 0.9); // who does not renew has nothing but that
-    if (clock.now() - hold.tenure.since >= within || hold.deadline - clock.now() < least) return false;
+    if (clock.now() - hold.tenure.since >= within || !hold.lastsFor(next.terms)) return false;
     this.#line.replace(wish, next);
     this.#hold(hold.passTo(next.terms), next);
     return true;
@@ -142,15 +142,18 @@ export class LocalLine implements HoldKeeper {
 
   #claim({ seats, terms }: Wish): Claim {
     const { backend, clock } = this.#space.engine;
+    const { traits } = backend;
     const ttl = leaseOf(terms);
+    const queue = terms.wait > 0 && traits.fair;
+    const woken = queue && traits.keptBy === 'lease' && traits.wakes !== 'never';
     return {
       key: this.#key,
       id: clock.id(),
       take: seats.take,
       of: seats.of,
       readWrite: seats.readWrite,
-      ttl,
-      queue: terms.wait > 0 && backend.traits.fair,
+      ttl: woken ? Math.min(ttl + waitedAway(ttl), traits.ttl.max) : ttl,
+      queue,
       span: isExclusive(seats) ? terms.handOff.max + 1 : 1,
       within: Math.min(PATIENCE, Math.max(ttl / 2, 100)),
       lingers: terms.minHold > 0,
@@ -165,7 +168,8 @@ export class LocalLine implements HoldKeeper {
     try {
       const granted = await place.stand(riding);
       const { wish } = place;
-      if (granted && wish) this.#hold(new Hold(engine, place.claim, granted, wish.terms, this), wish);
+      const claim = wish && { ...place.claim, ttl: leaseOf(wish.terms) };
+      if (granted && wish) this.#hold(new Hold(engine, claim!, granted, wish.terms, this), wish);
       else if (granted) engine.withdraw(place.claim);
       else if (wish) {
         wish.grant(undefined);

@@ -5,40 +5,57 @@ import type { Terms } from './options.ts';
 /** Safety net beside every watch: a waiter asks at least this often. ms. */
 const POLL = 2_000;
 
+/** Random part of the pause beside a watch, so that waiters do not ask in step. ms. */
+const JITTER = 5;
+
 /** How long a claim sleeps before it asks again: after a refusal beside its watch, or where nobody wakes it or answers. */
 export function pauseAfter(
   answer: Answer | undefined,
   wakes: Traits['wakes'],
-  claim: Claim,
+  claim: Pick<Claim, 'ttl' | 'queue'>,
   spin: Terms['spin'],
   tries: number,
   random: number,
 ): number {
   const beside = answer && !answer.attempt.granted && wakes !== 'never';
   return beside
-    ? watchedPause(claim, answer.attempt as Refusal, random)
+    ? watchedPause(claim.ttl, answer.attempt as Refusal, random)
     : polledPause(claim, spin, tries, random, answer?.attempt);
 }
 
 /** ms in which a place in line needs a sign of life: three times before it may lapse. */
-const signOfLife = (claim: Claim): number => Math.min(claim.ttl, PLACE_TTL) / 3;
+const signOfLife = (ttl: number): number => Math.min(ttl, PLACE_TTL) / 3;
+
+/** Longest pause between two signs of life of a waiter that is woken. ms. */
+const longestPause = (ttl: number): number => Math.min(POLL, signOfLife(ttl));
+
+/**
+ * How much longer than its lease a waiter's claim has to last, ms. Its lease counts from its last sign of life that was
+ * answered, for when it was admitted since then it cannot know; so much may be over by the time it hears of its grant: a pause, a
+ * timer that is late, the way of the next sign of life, and the difference of the clocks.
+ */
+export const waitedAway = (ttl: number): number => Math.ceil(1.25 * longestPause(ttl)) + 25;
 
 /** To the earliest lapse ahead, or until its place needs a sign of life. */
-function watchedPause(claim: Claim, refusal: Refusal, random: number): number {
-  const net = Math.min(POLL, signOfLife(claim));
-  return Math.max(1, Math.min(net, refusal.retryAfter ?? net)) + random * 5;
+function watchedPause(ttl: number, refusal: Refusal, random: number): number {
+  const net = longestPause(ttl);
+  return Math.max(1, Math.min(net, refusal.retryAfter ?? net)) + random * JITTER;
 }
 
 /** Never so long that its place in line would lapse, nor past the moment from which the engine says it is worth asking. */
 function polledPause(
-  claim: Claim,
+  claim: Pick<Claim, 'ttl' | 'queue'>,
   spin: Terms['spin'],
   tries: number,
   random: number,
   attempt: Attempt | undefined,
 ): number {
   const worthIt = (attempt?.granted === false && attempt.retryAfter) || Number.POSITIVE_INFINITY;
-  return Math.min(backOff(spin, tries, random), worthIt, claim.queue ? signOfLife(claim) : Number.POSITIVE_INFINITY);
+  return Math.min(
+    backOff(spin, tries, random),
+    worthIt,
+    claim.queue ? signOfLife(claim.ttl) : Number.POSITIVE_INFINITY,
+  );
 }
 
 /** Doubled with each try, part of it random, so that rivals part. */

@@ -24,7 +24,8 @@ test('a hold tells how it came, how it was kept and how it went, with its token 
 
 test('what passes from hand to hand tells the label of whoever has it', async () => {
   using events = heard('waiting', 'acquired', 'handedOver', 'released');
-  const locks = createLocks(memory());
+  const clock = manualClock(1);
+  const locks = createLocks(memory({ clock }), { clock });
   const first = await locks.mutex('key').acquire({ label: 'first' });
   const waiting = locks.mutex('key').acquire({ label: 'second' });
   await first.release();

@@ -248,3 +248,43 @@ test('an attempt that was not answered and arrives after an extension never ends
   }
   await lease.release();
 });
+
+test.each([
+  300, 3_000, 30_000,
+])('who waited has all of %d ms from the grant, in one command, whenever it was admitted', async (ttl) => {
+  for (const pause of [0.1, 0.5, 0.9]) {
+    const { clock, engine, locks } = scene();
+    const other = createLocks(engine, { clock, handOff: false });
+    const holder = await other.mutex('key').acquire();
+    const waiting = locks.mutex('key').acquire({ ttl, renew: false });
+    const sign = Math.min(2_000, ttl / 3);
+    await clock.advance(10 + sign + pause * sign);
+    await holder.release();
+    const lease = await waiting;
+    expect(lease.remaining).toBeGreaterThan(ttl * 0.99 - 3);
+    expect(lease.remaining, 'and no more than that').toBeLessThanOrEqual(ttl);
+    await clock.advance(ttl * 0.98 - 2);
+    expect(lease.held).toBe(true);
+    await clock.advance(ttl * 0.02 + 2);
+    expect(lease.held).toBe(false);
+  }
+});
+
+test('what is left of a grant that this process hears of late is no lease: it asks once more', async () => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  let unheard = 0;
+  const deaf = around(engine, {
+    attempt: (claim) => (unheard-- > 0 ? new Promise(() => {}) : engine.attempt(claim)),
+    watch: (claim, wake) => engine.watch!(claim, (grant) => void clock.after(3_500, () => wake(grant))),
+  });
+  const holder = await createLocks(engine, { clock, handOff: false }).mutex('key').acquire();
+  const waiting = createLocks(deaf, { clock }).mutex('key').acquire({ ttl: 30_000, renew: false });
+  await clock.advance(100);
+  unheard = 1; // its next sign of life, as from a process that stands still
+  await holder.release();
+  await clock.advance(8_000);
+  const lease = await waiting;
+  expect(lease.remaining, 'a second after it was granted at the earliest').toBeGreaterThan(28_500);
+  await lease.release();
+});

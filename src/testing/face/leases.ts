@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { deadlineOf } from '../../core/deadline.ts';
 import type { Lease } from '../../core/lease.ts';
 import type { Law } from '../case.ts';
 import { meanwhile } from '../meanwhile.ts';
@@ -40,6 +41,27 @@ export const leases: readonly Law[] = [
       assert.equal(await lease.release(), false, 'a release after the loss freed nothing');
       next.assertHeld();
       await next.release();
+    },
+  },
+  {
+    name: 'a lease lasts what was asked for from the grant, also when it was waited for',
+    async check(scene) {
+      const [here, there] = await scene.processes();
+      const ttl = scene.ttl * 3;
+      const lease = await here.mutex(scene.key).acquire();
+      const following = async (): Promise<number> => {
+        const next = await there.mutex(scene.key).acquire({ ttl, renew: false });
+        const began = scene.clock.now();
+        while (next.held) await scene.pass(scene.ttl / 80);
+        return scene.clock.now() - began;
+      };
+      const lasting = meanwhile(following());
+      await scene.pass(ttl * 0.3); // shortly before it gives the next sign of life
+      await lease.release();
+      const lasted = await scene.soon(lasting, 'the next lease and its end');
+      const least = deadlineOf(0, ttl) - scene.tolerance / 5;
+      assert.ok(lasted >= least, `it asked for ${ttl} ms, and held for ${lasted} ms from the grant`);
+      await scene.isFree();
     },
   },
   {
