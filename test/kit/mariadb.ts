@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exchange, freePort, HOST } from './net.ts';
 import { program } from './programs.ts';
-import { Server } from './server.ts';
+import { Server, type ServerPlan } from './server.ts';
 import { copyTemplate } from './template.ts';
 
 /** Options of mariadbd without the dashes. */
@@ -11,13 +11,18 @@ export type MariadbSettings = Readonly<Record<string, string>>;
 const DATABASE = 'holdfast';
 
 /** The user is root, without a password. */
-export async function startMariadb(settings: MariadbSettings = {}): Promise<Server> {
+export const startMariadb = async (settings?: MariadbSettings): Promise<Server> =>
+  Server.start(await mariadbPlan(settings));
+
+export async function mariadbPlan(
+  settings: MariadbSettings = {},
+): Promise<ServerPlan & Required<Pick<ServerPlan, 'prepare'>>> {
   const port = await freePort();
   const asRoot = process.getuid?.() === 0 ? ['--user=root'] : [];
   const size = '--innodb-log-file-size=4M';
   const install = program('mariadb', 'mariadb-install-db');
   const command = program('mariadb', 'mariadbd');
-  return Server.start({
+  return {
     name: 'mariadbd',
     port,
     url: `mysql://root@${HOST}:${port}/${DATABASE}`,
@@ -37,5 +42,5 @@ export async function startMariadb(settings: MariadbSettings = {}): Promise<Serv
     ],
     // Its greeting comes unasked.
     ready: async () => (await exchange(port, '', (greeting) => greeting.includes('MariaDB'))).includes('MariaDB'),
-  });
+  };
 }

@@ -10,6 +10,7 @@ export const NEEDS = {
     packages: ['openjdk-17-jre-headless', 'zookeeper'],
   },
   mariadb: { programs: ['mariadbd', 'mariadb-install-db'], packages: ['mariadb-server-core', 'mariadb-client-core'] },
+  galera: { programs: ['mariadbd', '/usr/lib/galera/libgalera_smm.so'], packages: ['galera-4'] },
   postgres: { programs: ['postgres', 'initdb'], packages: ['postgresql-15'] },
   /** Debian has no server: an address in MONGO_URL, or a `mongod` on the PATH. */
   mongodb: { programs: ['mongod'], packages: [] },

@@ -23,6 +23,7 @@ export interface ServerPlan {
   /** How the end of a test ends it. Default SIGKILL: nothing is worth keeping. */
   readonly endSignal?: NodeJS.Signals;
   readonly account?: Account;
+  readonly env?: NodeJS.ProcessEnv;
   /** What it prints when it comes back before the last children of the one before have gone: it is started again then. */
   readonly tooSoon?: RegExp;
 }
@@ -131,7 +132,7 @@ export class Server implements AsyncDisposable {
   }
 
   #spawn(): void {
-    const { command, account, args } = this.#plan;
+    const { command, account, args, env } = this.#plan;
     const folder = this.#folder.path;
     this.#child = new Child({
       command,
@@ -139,6 +140,7 @@ export class Server implements AsyncDisposable {
       log: join(folder, 'log'),
       cwd: this.#data,
       account,
+      env,
     });
   }
 }

@@ -1,67 +1,9 @@
 import type { Finding } from '../../core/backend.ts';
 import { isLockError } from '../../core/errors.ts';
+import { DANGERS, type Settings } from './dangers.ts';
 import * as sql from './sql.generated.ts';
 import { namesOf } from './statement.ts';
 import type { Table } from './table.ts';
-
-/** What a server says about itself; empty where it has no such variable. */
-type Settings = (name: string) => string;
-
-const isOn = (value: string): boolean => value === 'ON' || value === '1';
-
-/** Settings that endanger locks, as data: when, and what to do. */
-const DANGERS: readonly (Finding & { when(settings: Settings): boolean })[] = [
-  {
-    severity: 'danger',
-    code: 'too-old',
-    message: 'the server is older than MariaDB 10.6 and MySQL 8.0',
-    advice: 'use a newer server: nothing here was tried on this one',
-    when: (settings) => tooOld(settings('version')),
-  },
-  {
-    severity: 'danger',
-    code: 'read-only',
-    message: 'the server takes no writes: it may be a replica',
-    advice: 'connect to the primary',
-    when: (settings) => isOn(settings('read_only')) || isOn(settings('super_read_only')),
-  },
-  {
-    severity: 'warning',
-    code: 'galera',
-    message:
-      'the server is part of a Galera cluster: two nodes may change one row at a time, and one of them is told late',
-    advice: 'send the locks to one node, or set wsrep_sync_wait = 7; named locks (mysqlNamed) are refused here',
-    when: (settings) => isOn(settings('wsrep_on')),
-  },
-  {
-    severity: 'warning',
-    code: 'no-durability',
-    message: 'a grant may be forgotten when the machine loses power: innodb_flush_log_at_trx_commit is not 1',
-    advice: 'set innodb_flush_log_at_trx_commit = 1',
-    when: (settings) => settings('innodb_flush_log_at_trx_commit') !== '1',
-  },
-  {
-    severity: 'danger',
-    code: 'statement-replication',
-    message: 'binlog_format is STATEMENT: replicas reckon times and tickets anew and come to other results',
-    advice: 'set binlog_format to ROW or MIXED',
-    when: (settings) => isOn(settings('log_bin')) && settings('binlog_format') === 'STATEMENT',
-  },
-  {
-    severity: 'info',
-    code: 'isolation',
-    message: 'the sessions are SERIALIZABLE: reads of a line wait for its writers',
-    advice: 'nothing breaks; READ COMMITTED is quicker',
-    when: (settings) => (settings('transaction_isolation') || settings('tx_isolation')) === 'SERIALIZABLE',
-  },
-  {
-    severity: 'info',
-    code: 'idle-limit',
-    message: 'the server ends sessions that are idle for less than a minute (wait_timeout)',
-    advice: 'set wait_timeout to 60 or more: every new connection costs a grant some milliseconds',
-    when: (settings) => Number(settings('wait_timeout')) < 60,
-  },
-];
 
 const leftOpen = (times: number): Finding => ({
   severity: 'warning',
@@ -78,14 +20,9 @@ const STILL_TIME: Finding = {
   advice: 'start the server without sysdate-is-now',
 };
 
-function tooOld(version: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map((part) => Number.parseInt(part, 10));
-  return /mariadb/i.test(version) ? major < 10 || (major === 10 && minor < 6) : major < 8;
-}
-
 /** As text, in which a pool whose character set is `binary` does not give it. */
 export async function settingsOf(table: Table): Promise<Settings> {
-  const rows = await table.read(sql.settings);
+  const rows = [...(await table.read(sql.settings)), ...(await table.read(sql.status))];
   const all = new Map(rows.map(({ Variable_name, Value }) => [String(Variable_name), String(Value)]));
   return (name) => all.get(name) ?? '';
 }
@@ -96,9 +33,24 @@ export async function findings(table: Table): Promise<Finding[]> {
   if (table.client.leftOpen > 0) found.push(leftOpen(table.client.leftOpen));
   const settings = await settingsOf(table);
   for (const { when, ...finding } of DANGERS) if (when(settings)) found.push(finding);
+  found.push(...(await servers(table)));
   const [pause] = await table.read(sql.pause);
   if (Number(pause?.moves) !== 1) found.push(STILL_TIME);
   return found;
+}
+
+/** Asked by several connections at a time, where the pool has them. */
+const ASKED = 4;
+
+/** Whether all connections of the pool lead to one server. */
+async function servers(table: Table): Promise<Finding[]> {
+  const answers = await Promise.all(Array.from({ length: ASKED }, () => table.read(sql.server)));
+  const names = new Set(answers.map(([row]) => `${row?.host}:${row?.port} (${row?.id})`));
+  if (names.size === 1) return [];
+  const message = `connections of this pool lead to several servers, which may give one lock at a time: ${[...names].join(', ')}`;
+  const advice =
+    'send the locks of all processes to one and the same server: no balancing between nodes, no splitting of reads';
+  return [{ severity: 'danger', code: 'several-servers', message, advice }];
 }
 
 /** Tries every kind of statement, on no row. */

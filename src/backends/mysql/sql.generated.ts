@@ -168,10 +168,14 @@ export const room: string = `-- Whether the line has room for one more place, of
 -- max_allowed_packet is no error but NULL, which empties the line, and a value above the column's size is cut off.
 LENGTH(line) + 2048 <= LEAST(@@max_allowed_packet, 16777215)`;
 
+export const server: string = `-- Which server a connection leads to, whatever is in between.
+SELECT @@hostname AS host, @@port AS port, @@server_id AS id`;
+
 export const settings: string = `-- What the server says about itself. SHOW, since a variable that one kind of server does not have is an error in a SELECT.
 SHOW VARIABLES WHERE Variable_name IN (
-  'version', 'read_only', 'super_read_only', 'wsrep_on', 'innodb_flush_log_at_trx_commit', 'log_bin', 'binlog_format',
-  'transaction_isolation', 'tx_isolation', 'wait_timeout'
+  'version', 'read_only', 'super_read_only', 'wsrep_on', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'binlog_format',
+  'transaction_isolation', 'tx_isolation', 'wait_timeout', 'group_replication_group_name',
+  'group_replication_single_primary_mode'
 )`;
 
 export const setup: string = `-- The table, made once by whoever comes first.
@@ -194,6 +198,11 @@ CREATE TABLE IF NOT EXISTS {table} (
   line MEDIUMBLOB NOT NULL,
   PRIMARY KEY (name)
 ) ENGINE = InnoDB`;
+
+export const status: string = `-- What the server says about its replication. Any user may ask.
+SHOW GLOBAL STATUS WHERE Variable_name IN (
+  'Slave_running', 'Slaves_connected', 'Rpl_semi_sync_master_status', 'Rpl_semi_sync_source_status'
+)`;
 
 export const swap: string = `-- Puts another line in the place of the one that was read, unless it has changed meanwhile: how the dead are removed.
 -- :name, :old, :new

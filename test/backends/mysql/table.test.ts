@@ -15,7 +15,12 @@ const grant = (answer: unknown): Grant => {
 };
 
 describeOn('mysql', 'the table of mysql', () => {
-  const mariadb = useMariadb({ 'innodb-lock-wait-timeout': '1', 'innodb-flush-log-at-trx-commit': '1' });
+  const mariadb = useMariadb({
+    'innodb-lock-wait-timeout': '1',
+    'innodb-flush-log-at-trx-commit': '1',
+    'log-bin': 'binlog',
+    'sync-binlog': '1',
+  });
 
   test('many processes may set it up at once', async () => {
     const backends = Array.from({ length: 12 }, () => mysql(mariadb.pool(), { table: 'at_once' }));
@@ -75,11 +80,21 @@ describeOn('mysql', 'the table of mysql', () => {
     const backend = mysql(root, { table: 'checked' });
     expect(await backend.check()).toEqual([]);
     await root.query('SET GLOBAL innodb_flush_log_at_trx_commit = 0');
+    await root.query('SET GLOBAL sync_binlog = 0');
     await root.query("SET SESSION tx_isolation = 'SERIALIZABLE'");
     await root.query('SET SESSION wait_timeout = 30');
-    const found = (await backend.check()).map(({ code }) => code).sort();
-    await root.query('SET GLOBAL innodb_flush_log_at_trx_commit = 1');
-    expect(found).toEqual(['idle-limit', 'isolation', 'no-durability']);
+    const found = await backend.check();
+    await root.query('SET GLOBAL innodb_flush_log_at_trx_commit = 3'); // as durable as 1
+    await root.query('SET GLOBAL sync_binlog = 1');
+    expect(found.map(({ code }) => code).sort()).toEqual([
+      'binlog-not-synced',
+      'idle-limit',
+      'isolation',
+      'no-durability',
+    ]);
+    const dangers = found.filter(({ severity }) => severity === 'danger').map(({ code }) => code);
+    expect(dangers).toEqual(['no-durability', 'binlog-not-synced']);
+    expect((await backend.check()).map(({ code }) => code).sort()).toEqual(['idle-limit', 'isolation']);
     await backend.close();
   });
 

@@ -1,0 +1,47 @@
+import { createPool } from 'mysql2/promise';
+import { expect, test } from 'vitest';
+import { DANGERS } from '../../../src/backends/mysql/dangers.ts';
+import { mysql } from '../../../src/backends/mysql/index.ts';
+import { startMariadb } from '../../kit/mariadb.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { until } from '../../kit/wait.ts';
+
+describeOn('mysql', 'a server with a replica', () => {
+  test('check() names the replica that is not waited for on one, and the primary that is elsewhere on the other', async () => {
+    await using stack = new AsyncDisposableStack();
+    const settings = { 'log-bin': 'binlog', 'sync-binlog': '1', 'innodb-flush-log-at-trx-commit': '1' };
+    const [primary, replica] = await Promise.all(
+      [1, 2].map((id) => startMariadb({ ...settings, 'server-id': `${id}` })),
+    );
+    const [up, down] = [primary, replica].map((server) => {
+      stack.use(server!);
+      const pool = createPool(server!.url);
+      stack.defer(() => pool.end());
+      return pool;
+    });
+    const { host, port } = primary!;
+    await down!.query(`CHANGE MASTER TO MASTER_HOST='${host}', MASTER_PORT=${port}, MASTER_USER='root'`);
+    await down!.query('START SLAVE');
+    const [above, below] = [up!, down!].map((pool, i) => mysql(pool, { table: `lines_${i}`, sweep: 0 }));
+    const codes = async (backend = above): Promise<string[]> => (await backend!.check()).map(({ code }) => code);
+    await until('the replica follows', async () => (await codes()).includes('asynchronous-replicas'));
+    expect(await codes(below)).toContain('replica');
+    await Promise.all([above!.close(), below!.close()]);
+  });
+});
+
+// There is no MySQL server here to run a group on: this is what its manual says of these two variables.
+test('a group with several primaries is a danger, one with a single primary is not', () => {
+  const codes = (single: string): string[] => {
+    const all: Record<string, string> = {
+      version: '8.4.0',
+      innodb_flush_log_at_trx_commit: '1',
+      wait_timeout: '28800',
+      group_replication_group_name: 'aadaaaaa-adda-adda-aaaa-aaaaaaddaaaa',
+      group_replication_single_primary_mode: single,
+    };
+    return DANGERS.filter(({ when }) => when((name) => all[name] ?? '')).map(({ code }) => code);
+  };
+  expect(codes('OFF')).toEqual(['several-primaries']);
+  expect(codes('ON')).toEqual([]);
+});
