@@ -7,7 +7,7 @@ import { ConnectionLost } from './wire/errors.ts';
 import { sync } from './wire/operations.ts';
 import type { Watcher } from './wire/watches.ts';
 
-/** Whoever waits for a permit's word that it was admitted looks at the line by itself after this, if the line has changed. ms. */
+/** Whoever watches for a permit's word that it was admitted looks at the line by itself after this, if the line has changed. ms. */
 const UNTOLD = 10_000;
 
 /** A refusal, and what it was read from. */
@@ -47,10 +47,11 @@ export async function stillRefused(
   const { refusal } = place;
   if (!refusal) return false;
   const { behind, relayed } = refusal.verdict;
-  const byLine = behind === undefined || (relayed && now - refusal.listed >= UNTOLD);
+  // What is watched tells by itself, as soon as the server asked knows of it: that the leader may lag costs nothing then.
+  const watched = isWatched(place, connection);
+  const byLine = behind === undefined || (relayed && (!watched || now - refusal.listed >= UNTOLD));
   const [, own, obstacle, line] = await Promise.all([
-    // What is watched tells by itself, as soon as the server asked knows of it: that the leader may lag costs nothing then.
-    isWatched(place, connection) ? connection.request(sync) : caughtUp(connection, parent),
+    watched ? connection.request(sync) : caughtUp(connection, parent),
     stat(connection, place.path),
     behind === undefined ? undefined : stat(connection, `${parent}/${behind}`),
     byLine ? stat(connection, parent) : undefined,

@@ -29,6 +29,8 @@ export class Connection {
   readonly #heard: LastHeard;
   /** When the last answered exchange was sent that the leader had a part in. */
   #confirmed: number;
+  /** This process or the server stood still for so long that what is certain may be over before the server's next report shows. */
+  #scarce = false;
   #cancelBeat: Cancel;
   #trouble: Error | undefined;
   #settle = (): void => {};
@@ -84,7 +86,6 @@ export class Connection {
   #receive(chunk: Buffer): void {
     try {
       for (const frame of this.#frames.take(chunk)) this.#answer(new Decoder(frame));
-      this.#resumeIfScarce();
     } catch (error) {
       this.end(error as Error);
     }
@@ -102,15 +103,10 @@ export class Connection {
   /** @param sent undefined where the leader had no part in it */
   #answered(sent: number | undefined): void {
     if (sent === undefined) return;
+    const now = this.#clock.now();
     this.#confirmed = sent;
-    this.#heard.answered(sent, this.#clock.now());
-  }
-
-  /** After a silence: before this server's reports have shown that the session lives, what is certain of it may be over. */
-  #resumeIfScarce(): void {
-    const left = this.sureUntil - this.#clock.now();
-    if (left > this.#timeout * SCARCE || this.#requests.oldest) return;
-    this.end(new ConnectionLost('after a silence the session is resumed, for the leader to hear of it'));
+    this.#heard.answered(sent, now);
+    this.#scarce = this.sureUntil - now < this.#timeout * SCARCE;
   }
 
   /** A sync, not a ping: a server that is cut off from the leader answers pings, while the leader ends the session. */
@@ -120,6 +116,12 @@ export class Connection {
     if (oldest && now - oldest.sent > this.#timeout * PATIENCE) {
       // If it was this process that stood still, the answer is here and will be read before the next timer.
       this.#cancelBeat = this.#clock.after(1, () => this.#giveUp(oldest), true);
+      return;
+    }
+    if (this.#scarce && !oldest) {
+      this.end(
+        new ConnectionLost('the session is resumed on another connection, for the leader to hear of it at once'),
+      );
       return;
     }
     // Half a beat: what was confirmed a moment before this one would be too old at the next.

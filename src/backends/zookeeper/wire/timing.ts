@@ -9,7 +9,7 @@ export const PATIENCE = 1 / 3;
  * ticks at least unless `minSessionTimeout` says otherwise: a quarter, and a twelfth for a leader that is late.
  */
 export const REPORT = 1 / 3;
-/** With less than this left of a session that is alive, the next report may come too late: its leader is asked afresh. */
-export const SCARCE = REPORT + BEAT;
+/** With less than this left at an answer, the session is resumed for its leader to hear of it: the next report may come too late. */
+export const SCARCE = 1 / 3;
 /** From when the leader has last heard of a session: a hundredth less than it lasts, for clocks that run at different rates. */
 export const SURE = 0.99;
