@@ -1,6 +1,7 @@
 import type { Grant } from '../../core/backend.ts';
 import type { Lease } from './leases.ts';
-import type { Obstacle } from './line.ts';
+import type { Line } from './line.ts';
+import type { Blocked } from './waiting.ts';
 
 /** A claim of this process that stands in line, or is about to. */
 export interface Contender {
@@ -15,11 +16,15 @@ export interface Contender {
   sent: number;
   /** It was refused, so somebody may be watching it. */
   waited: boolean;
-  /** What stood in its way when last looked at. */
-  obstacle?: Obstacle & { readonly from: bigint };
+  /** What stood in its way when the line was last listed; none of one that was admitted. */
+  obstacle?: Blocked;
   /** It was given up; an answer that is still to come changes nothing any more. */
   over: boolean;
 }
+
+/** Where it stands in the line; below 0 when it does not. */
+export const indexOf = ({ places }: Line, { name, ticket }: Contender): number =>
+  places.findIndex((place) => place.name.equals(name) && (ticket === undefined || place.ticket === ticket));
 
 /** Whether the key is known to be under a lease of so many seconds. */
 export const isUnderLeaseOf = ({ lease, adrift }: Contender, seconds: number): boolean =>

@@ -2,24 +2,15 @@ import { ALL_SEATS, admitted, isExclusive } from '../../core/admission.ts';
 import { type Attempt, type Claim, type Grant, type Handle, PLACE_TTL, type Release } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Client } from './client.ts';
-import { type Contender, isUnderLeaseOf, secondsOf, stopWatching, type Waiter } from './contender.ts';
+import { type Contender, indexOf, isUnderLeaseOf, secondsOf, stopWatching, type Waiter } from './contender.ts';
 import { isStatus, STATUS } from './grpc.ts';
 import type { Leases } from './leases.ts';
-import { endOf, type Line, lineOf, nameOf, obstacle, read, readFrom, written } from './line.ts';
+import { endOf, type Line, lineOf, nameOf, read, readFrom, written } from './line.ts';
 import type { TxnResponse } from './messages.ts';
 import type { Moves } from './moves.ts';
-import {
-  list,
-  listing,
-  nobodyJoinedAfter,
-  type Op,
-  remove,
-  stand,
-  stillStands,
-  type Transaction,
-  touch,
-} from './ops.ts';
+import { list, listing, nobodyJoinedAfter, type Op, remove, stand, type Transaction } from './ops.ts';
 import type { Received } from './protobuf.ts';
+import { beckon, blocked, stillRefused } from './waiting.ts';
 import type { Watches } from './watches.ts';
 
 const PLACE_SECONDS = secondsOf(PLACE_TTL);
@@ -55,7 +46,8 @@ export class Contenders {
 
   async attempt(claim: Claim, sent: number, ms: number): Promise<Attempt> {
     await this.#bury(claim.id, ms);
-    const line = await this.#lookAgain(claim.id, ms);
+    const line = await this.#lookAgain(claim, sent, ms);
+    if (line === 'refused') return { granted: false };
     if (line) return this.#settle(claim, this.#known.get(claim.id)!, line, sent, ms);
     const me = await this.#contender(claim, ms);
     if (this.#clock.now() - sent >= claim.within) return this.#isLate(claim);
@@ -155,14 +147,26 @@ export class Contenders {
     return { [Symbol.asyncDispose]: over };
   }
 
-  /** A sign of life, and the line as it is now; undefined for a claim that does not stand in it (any more). */
-  async #lookAgain(id: string, ms: number): Promise<Line | undefined> {
-    const me = this.standing(id);
+  /** A sign of life, and the line as it is now where that may admit it; undefined for a claim that does not stand in it (any more). */
+  async #lookAgain(claim: Claim, sent: number, ms: number): Promise<Line | 'refused' | undefined> {
+    const me = this.standing(claim.id);
     if (!me) return undefined;
-    const [alive, line] = await Promise.all([this.#leases.keepAlive(me.lease, ms), this.#list(me, ms)]);
-    if (alive && indexOf(line, me) >= 0) return line;
-    this.forget(id);
+    const [alive, line] = await Promise.all([this.#leases.keepAlive(me.lease, ms), this.#lookAround(claim.id, me, ms)]);
+    if (alive && line === 'refused') {
+      me.sent = sent;
+      this.#arm(claim, me);
+      return line;
+    }
+    if (alive && line !== 'refused' && indexOf(line, me) >= 0) return line;
+    this.forget(claim.id);
     return undefined;
+  }
+
+  async #lookAround(id: string, me: Contender, ms: number): Promise<Line | 'refused'> {
+    const asPlace = me.lease.seconds <= PLACE_SECONDS && !me.adrift; // else it is to be moved
+    const watched = this.#waiters.get(id)?.watching !== undefined;
+    const refused = asPlace && (await stillRefused(this.#client, me, watched, this.#clock.now(), ms));
+    return refused ? 'refused' : this.#list(me, ms);
   }
 
   async #contender(claim: Claim, ms: number): Promise<Contender> {
@@ -240,19 +244,15 @@ export class Contenders {
     me.ticket = line.places[index]!.ticket;
     if (index >= admitted(line.places)) {
       me.waited = true;
-      me.obstacle = { ...obstacle(line.places, index), from: line.revision + 1n };
+      me.obstacle = blocked(line, index, this.#clock.now());
       this.#arm(claim, me);
       return { granted: false, ahead: index };
     }
+    me.obstacle = undefined;
     const behind = line.places[index + 1];
-    if (me.waited && claim.of < ALL_SEATS && behind && !isExclusive(behind)) this.#beckon(me, me.ticket);
+    if (me.waited && claim.of < ALL_SEATS && behind && !isExclusive(behind)) beckon(this.#client, me);
     me.waited = false;
     return { granted: true, ticket: me.ticket, validFor: me.lease.goodUntil - me.sent };
-  }
-
-  /** Waiting permits watch each other: the admitted one wakes the next by a write. If it is lost, that one's timer helps. */
-  #beckon(me: Contender, ticket: bigint): void {
-    this.#client.txn({ compare: [stillStands(me.name, ticket)], success: [touch(me.name)] }).catch(() => undefined);
   }
 
   /** Watches what stands in the way, if somebody waits for it and nothing is watched yet. */
@@ -289,6 +289,3 @@ export class Contenders {
     }
   }
 }
-
-const indexOf = ({ places }: Line, { name, ticket }: Contender): number =>
-  places.findIndex((place) => place.name.equals(name) && (ticket === undefined || place.ticket === ticket));

@@ -24,9 +24,16 @@ export const RangeRequest = define({
   sortOrder: [5, 'int'],
   sortTarget: [6, 'int'],
   keysOnly: [8, 'bool'],
+  maxCreateRevision: [13, 'int'],
 });
-export const RangeResponse = define({ header: [1, Header], kvs: [2, [KeyValue]], more: [3, 'bool'] });
-export const SORT = { ascending: 1n, byCreateRevision: 2n } as const;
+/** `count`: of all keys in the range, whatever the limit. */
+export const RangeResponse = define({
+  header: [1, Header],
+  kvs: [2, [KeyValue]],
+  more: [3, 'bool'],
+  count: [4, 'int'],
+});
+export const SORT = { ascending: 1n, descending: 2n, byCreateRevision: 2n } as const;
 
 const PutRequest = define({
   key: [1, 'bytes'],

@@ -27,6 +27,15 @@ export const listing = (line: Buffer): Sent<typeof RangeRequest> => ({
 });
 export const list = (line: Buffer): Op => ({ range: listing(line) });
 
+/** Whoever came before this ticket, without what they stored. */
+export const ahead = (line: Buffer, ticket: bigint): Op => ({
+  range: { key: line, rangeEnd: endOf(line), keysOnly: true, maxCreateRevision: ticket - 1n },
+});
+/** The youngest of a line, and how many there are. */
+export const newest = (line: Buffer): Op => ({
+  range: { ...listing(line), sortOrder: SORT.descending, limit: 1n, keysOnly: true },
+});
+
 export const stillStands = (key: Buffer, ticket: bigint): Condition => ({
   key,
   createRevision: ticket,

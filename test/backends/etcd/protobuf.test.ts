@@ -38,7 +38,7 @@ describe('protocol buffers', () => {
   });
 
   test('what was not sent is zero, empty or absent', () => {
-    expect(decode(RangeResponse, Buffer.alloc(0))).toEqual({ header: undefined, kvs: [], more: false });
+    expect(decode(RangeResponse, Buffer.alloc(0))).toEqual({ header: undefined, kvs: [], more: false, count: 0n });
   });
 
   test('fields that are not in the table are skipped, whatever their type', () => {
