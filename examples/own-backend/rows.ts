@@ -13,7 +13,7 @@ const ATTEMPT = `
   ON CONFLICT (key) DO UPDATE SET
     ticket = iif(id = :id AND until > ${NOW}, ticket, max(ticket + 1, :atLeast)),
     id = :id,
-    until = ${NOW} + :ttl
+    until = max(${NOW} + :ttl, iif(id IS :id, until, 0))
   WHERE id IS NULL OR id = :id OR until <= ${NOW}
   RETURNING ticket`;
 

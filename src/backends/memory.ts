@@ -92,7 +92,7 @@ class Memory implements Backend {
     const now = this.#clock.now();
     const line = this.#line(claim.key, now) ?? new KeyLine();
     const mine = line.byId.get(claim.id) ?? this.#join(line, claim, now);
-    mine.lapses = now + (mine.held ? claim.ttl : Math.min(claim.ttl, PLACE_TTL));
+    mine.lapses = mine.held ? Math.max(mine.lapses, now + claim.ttl) : now + Math.min(claim.ttl, PLACE_TTL);
     line.firstLapse = Math.min(line.firstLapse, mine.lapses);
     if (mine.held) {
       this.#raise(mine, claim);

@@ -5,9 +5,10 @@
  * - Same id, same ticket, while it lives. An id once released is never attempted again.
  * - A thrown `LockError` is definite: refused for good, without effect. Any other throw means the outcome is unknown; core
  *   settles it by `release`, or by attempting again with the same id.
- * - `renew` sets the hold to lapse `ttl` from now. It never revives: gone stays gone.
+ * - `renew` sets the hold to lapse `ttl` from now. It never revives: gone stays gone. Nothing else makes a hold lapse sooner: an
+ *   attempt again, which may be an old message, leaves it what was confirmed.
  * - Only durations cross the contract, and only the engine's clock compares times.
- * - A hold lapses `ttl` after its last attempt or renewal. A place in line may lapse `min(ttl, PLACE_TTL)` after its last
+ * - A hold lapses `ttl` after its last attempt or renewal, or later. A place in line may lapse `min(ttl, PLACE_TTL)` after its last
  *   attempt; core attempts at least three times in that.
  * - Without `queue` nothing is left behind by a refusal. `lost` never fires for a hold that is still good.
  * - Whatever removes a claim (release, lapse, eviction) admits whomever the rule (`admission.ts`) now admits.

@@ -20,6 +20,8 @@ export class MongoStub implements AsyncDisposable {
   /** Commands received, without those the driver sends on its own. */
   readonly commands: Document[] = [];
   handler: Handler;
+  /** What it says of itself beside what the driver needs to know. */
+  hello: Document = {};
   readonly #listener: Server;
   readonly #sockets = new Set<Socket>();
 
@@ -87,7 +89,7 @@ export class MongoStub implements AsyncDisposable {
 
   #reply(command: Document): ReturnType<Handler> {
     const name = Object.keys(command)[0]!;
-    if (/^(hello|ismaster)$/i.test(name)) return HELLO;
+    if (/^(hello|ismaster)$/i.test(name)) return { ...HELLO, ...this.hello };
     if (name === 'endSessions' || name === 'ping') return {};
     this.commands.push(command);
     return this.handler(command, name);

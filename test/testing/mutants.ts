@@ -59,6 +59,17 @@ const shows =
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    bug: 'lets an attempt again shorten what was renewed',
+    foundBy: 'a lapse never moves backwards: an attempt again leaves a hold what a renewal has confirmed',
+    plant: (sound) => ({
+      async attempt(claim) {
+        const answer = await sound.attempt(claim);
+        if (answer.granted) await sound.renew([claim]);
+        return answer;
+      },
+    }),
+  },
+  {
     bug: 'releases whoever holds',
     foundBy: 'a second release frees nothing, least of all the next holder',
     plant: (sound) => ({

@@ -220,8 +220,9 @@ export class Contenders {
     me.sent = sent;
     const attempt = this.#judge(claim, me, line);
     if (attempt.granted) {
-      if (isUnderLeaseOf(me, secondsOf(claim.ttl))) return attempt;
-      const moved = await this.#moves.to(me, secondsOf(claim.ttl), ms, claim.lingers);
+      const seconds = Math.max(secondsOf(claim.ttl), me.lease.seconds); // never less than a renewal confirmed
+      if (isUnderLeaseOf(me, seconds)) return attempt;
+      const moved = await this.#moves.to(me, seconds, ms, claim.lingers);
       return moved ? this.#judge(claim, me, moved) : { granted: false };
     }
     if (!claim.queue) {

@@ -38,7 +38,7 @@ export class Turn {
     if (mine?.held) {
       const held = line.raise(mine, Number(claim.atLeast ?? 0n));
       if (held !== mine) this.#house.lift(held.ticket + claim.span - 1);
-      line.touch(held, claim);
+      if (held.lapses < this.#now + claim.ttl) line.touch(held, claim); // never sooner than a renewal confirmed
       return grantOf(held, claim);
     }
     if (mine && claim.queue) line.touch(mine, claim);

@@ -58,10 +58,11 @@ export class Changes {
     });
     stream.on('change', (change) => this.#tell(change as Change));
     stream.on('error', (error) => {
-      if (codeOf(error) === NO_CHANGE_STREAMS) this.#unsupported = true;
+      if (NO_CHANGE_STREAMS.has(codeOf(error))) this.#unsupported = true;
       this.#broken(stream);
     });
-    stream.on('close', () => this.#broken(stream));
+    // The driver says that it is closed before it says why; closed once more in between, it never says why.
+    stream.on('close', () => this.#clock.after(1, () => this.#broken(stream), true));
   }
 
   #tell({ documentKey, fullDocument }: Change): void {

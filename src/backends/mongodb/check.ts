@@ -7,15 +7,24 @@ export async function check(db: MongoDb): Promise<Finding[]> {
   return [...versionFindings(String(version)), ...memberFindings(hello)];
 }
 
+/** A router: its shards are replica sets. */
+const SHARDED: Finding = {
+  severity: 'warning',
+  code: 'sharded',
+  message:
+    "behind mongos the time is the router's: a key goes by the latest that any router has brought, so one that is ahead keeps the locks of the dead for as much longer, and one that comes late is refused",
+  advice: 'keep the clocks of all routers together (NTP); leave the collection unsharded, or shard it by _id',
+};
+
 function versionFindings(version: string): Finding[] {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  if (major > 4 || (major === 4 && minor >= 2)) return [];
-  const message = `MongoDB ${version} is older than 4.2 and has no updates by pipeline`;
+  if (major > 4 || (major === 4 && minor >= 4)) return [];
+  const message = `MongoDB ${version} is older than 4.4, and the driver does not connect to it`;
   return [{ severity: 'danger', code: 'version', message, advice: 'upgrade to a supported version' }];
 }
 
 function memberFindings({ setName, msg, hosts, arbiters }: Record<string, unknown>): Finding[] {
-  if (msg === 'isdbgrid') return []; // a router: its shards are replica sets
+  if (msg === 'isdbgrid') return [SHARDED];
   if (setName === undefined) {
     return [
       {

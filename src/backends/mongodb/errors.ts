@@ -2,16 +2,16 @@ import { LockError } from '../../core/errors.ts';
 
 /** Two clients made the document at the same time; the other was first. It is there now. */
 const DUPLICATE_KEY = 11_000;
-/** The server does not know change streams here: it is not part of a replica set. */
-export const NO_CHANGE_STREAMS = 40_573;
+/** The server does not know change streams here: it is not part of a replica set; or they are not supported at all. */
+export const NO_CHANGE_STREAMS: ReadonlySet<unknown> = new Set([40_573, 115]);
 
 /** Definite refusals: the server did nothing. https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml */
 const REFUSALS = new Map<unknown, string>([
   [13, 'the user needs readWrite on the collection'],
   [18, 'check user and password'],
-  [9, 'version 4.2 or later is needed'],
-  [14, 'version 4.2 or later is needed'],
-  [40_324, 'version 4.2 or later is needed'],
+  [9, 'version 4.4 or later is needed'],
+  [14, 'version 4.4 or later is needed'],
+  [40_324, 'version 4.4 or later is needed'],
 ]);
 
 export const codeOf = (error: unknown): unknown => (error as { code?: unknown } | undefined)?.code;

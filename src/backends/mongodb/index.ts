@@ -18,7 +18,7 @@ export interface MongoOptions {
 const KNOWN = new Set(['prefix', 'clock']);
 
 /**
- * Locks in a collection of a database of MongoDB 4.2 or later. The client stays yours, and open.
+ * Locks in a collection of a database of MongoDB 4.4 or later. The client stays yours, and open.
  * @param db a `Db` of the official driver: `client.db('app')`
  * @throws LockError `LOCK_INVALID` when it is no database, or for a bad option.
  */

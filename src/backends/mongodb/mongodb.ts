@@ -19,6 +19,7 @@ import { Changes } from './changes.ts';
 import { check } from './check.ts';
 import type { LineDocument, MongoCollection, MongoDb } from './driver.ts';
 import { isDuplicate, refusal } from './errors.ts';
+import { refuseLookalikes } from './lookalikes.ts';
 import { attempting, FORM, idOf, keyOf, leaving, renewing, type Stage } from './pipeline.ts';
 
 const TRAITS: Traits = {
@@ -36,6 +37,8 @@ const TRAITS: Traits = {
 const SURE = { writeConcern: { w: 'majority', journal: true }, readPreference: 'primary' };
 /** How long a document is kept after its last use, s. It outlasts any step back of a server's clock that is not a disaster. */
 const KEPT = 86_400;
+/** Longest time the server may take over what has no limit of its own. ms. */
+const LONGEST = 5_000;
 /** How long closing waits for a server that does not answer. ms. */
 const LAST_WORD = 2_000;
 
@@ -49,6 +52,8 @@ export class Mongo implements Backend {
   /** The server's time less ours, ms, as of the last answer: too high by at most the way there, so never too strict. */
   #ahead?: number;
   #tidy?: Promise<unknown>;
+  #asked?: Promise<void> | undefined;
+  #isKnown = false;
 
   constructor(db: MongoDb, collection: string, clock: Clock) {
     this.#db = db;
@@ -68,8 +73,7 @@ export class Mongo implements Backend {
     return Promise.all(
       claims.map(async (claim): Promise<Renewal> => {
         try {
-          const document = await this.#change(claim.key, renewing(claim), false);
-          return document && this.#judge(claim, document).granted ? { validFor: claim.ttl } : 'gone';
+          return (await this.#renew(claim)) ?? (await this.#renew(claim)) ?? 'unknown';
         } catch {
           return 'unknown';
         }
@@ -77,9 +81,22 @@ export class Mongo implements Backend {
     );
   }
 
+  /** Undefined when it came too late and changed nothing; the server's time is known then. */
+  async #renew(claim: Claim): Promise<Renewal | undefined> {
+    const notAfter = this.#notAfter(claim);
+    const document = await this.#change(claim.key, renewing(claim, notAfter), false, claim.within);
+    if (!document || !this.#judge(claim, document).granted) return 'gone';
+    return notAfter && document.now > notAfter ? undefined : { validFor: claim.ttl };
+  }
+
   async release({ key, id }: Handle, next?: Claim): Promise<Release> {
     const notAfter = next && this.#notAfter(next);
-    const document = await this.#change(key, leaving({ id }, next, notAfter), next !== undefined, next?.within);
+    const document = await this.#change(
+      key,
+      leaving({ id }, next, notAfter),
+      next !== undefined,
+      next?.within ?? LONGEST,
+    );
     const freed = document?.freed ?? false;
     return next ? { freed, next: this.#judge(next, document!, notAfter) } : { freed };
   }
@@ -125,7 +142,7 @@ export class Mongo implements Backend {
   }
 
   async evict(key: string, ticket: bigint): Promise<boolean> {
-    return (await this.#change(key, leaving({ ticket }), false))?.freed ?? false;
+    return (await this.#change(key, leaving({ ticket }), false, LONGEST))?.freed ?? false;
   }
 
   check(): Promise<Finding[]> {
@@ -156,19 +173,16 @@ export class Mongo implements Backend {
   }
 
   /** One step on the server. The filter is `_id` alone: only then does the server itself repeat a lost race of two first-comers. */
-  async #change(
-    key: string,
-    pipeline: Stage[],
-    upsert: boolean,
-    maxTimeMS?: number,
-  ): Promise<LineDocument | undefined> {
+  async #change(key: string, pipeline: Stage[], upsert: boolean, maxTimeMS: number): Promise<LineDocument | undefined> {
+    const known = this.#known();
+    if (known) await known;
     const run = async (): Promise<LineDocument | undefined> => {
       const sent = this.#clock.now();
       const options = {
         upsert,
         returnDocument: 'after',
         includeResultMetadata: false,
-        ...(maxTimeMS && { maxTimeMS: Math.ceil(maxTimeMS) }), // the server refuses fractions
+        maxTimeMS: Math.ceil(maxTimeMS), // the server refuses fractions
       };
       const document = (await this.#lines.findOneAndUpdate(
         { _id: idOf(key) },
@@ -188,6 +202,24 @@ export class Mongo implements Backend {
     } catch (error) {
       throw refusal(error);
     }
+  }
+
+  /**
+   * Before anything is written: whether this is a MongoDB at all.
+   * @throws LockError `LOCK_UNSUPPORTED`
+   */
+  #known(): Promise<void> | undefined {
+    if (this.#isKnown) return undefined;
+    this.#asked ??= refuseLookalikes(this.#db, LONGEST).then(
+      () => {
+        this.#isKnown = true;
+      },
+      (error: unknown) => {
+        this.#asked = undefined;
+        throw refusal(error);
+      },
+    );
+    return this.#asked;
   }
 
   /** The index by which the server removes idle documents. Without the right to make it they stay, which harms nobody. */

@@ -1,11 +1,12 @@
 /**
- * The change of one key's document as an aggregation pipeline, so that the server does it in one step, by its own clock
- * (`$$NOW`). Pure functions: what they build is sent as it is. The last stage writes, besides the line,
+ * The change of one key's document as an aggregation pipeline, so that the server does it in one step, by its own clock.
+ * That is `$$NOW`, or the time that the document was changed last if that is later: a router fills in its own time, and a message
+ * that is held up in it brings an old one; members' clocks differ, too. So the time of a key never goes back. Pure functions: what they build is sent as it is. The last stage writes, besides the line,
  *
  *   v     the form of the document; one in another form is left exactly as it was
  *   last  the highest ticket given or reserved
  *   freed whether a departure found what it came for
- *   now   the server's time
+ *   now   the time, as above
  *   idle  from when nothing here is of use: what a TTL index goes by
  */
 import { type Claim, PLACE_TTL } from '../../core/backend.ts';
@@ -21,17 +22,18 @@ export const keyOf = (id: string): string => id.slice(1);
 export const attempting = (claim: Claim, notAfter?: Date): Stage[] => [
   ...OPEN,
   join(claim, notAfter),
-  refresh(claim),
+  refresh(claim, kept),
   CLOSE,
 ];
 
-export const renewing = (claim: Claim): Stage[] => [...OPEN, refresh(claim), CLOSE];
+/** After `notAfter` it changes nothing. */
+export const renewing = (claim: Claim, notAfter?: Date): Stage[] => [...OPEN, refresh(claim, renewed, notAfter), CLOSE];
 
 /** A departure, by id or, for a forced one, by ticket; the next claim of the process joins in the same step. */
 export const leaving = (who: Leaver, next?: Claim, notAfter?: Date): Stage[] => [
   ...OPEN,
   leave(who),
-  ...(next ? [join(next, notAfter), refresh(next)] : []),
+  ...(next ? [join(next, notAfter), refresh(next, kept)] : []),
   CLOSE,
 ];
 
@@ -39,8 +41,8 @@ export type Leaver = { readonly id: string } | { readonly ticket: bigint };
 
 /** Without those who gave no sign of life. */
 const OPEN: readonly Stage[] = [
-  { $set: { was: '$$ROOT' } },
-  { $set: { line: { $filter: { input: { $ifNull: ['$line', []] }, cond: { $gt: ['$$this.lapses', '$$NOW'] } } } } },
+  { $set: { was: '$$ROOT', now: { $max: ['$$NOW', '$now'] } } },
+  { $set: { line: { $filter: { input: { $ifNull: ['$line', []] }, cond: { $gt: ['$$this.lapses', '$now'] } } } } },
 ];
 
 function leave(who: Leaver): Stage {
@@ -52,16 +54,16 @@ function leave(who: Leaver): Stage {
 function join(claim: Claim, notAfter: Date | undefined): Stage {
   const { id, take, of, span, queue, atLeast, label } = claim;
   // The time in µs makes tickets grow even over a document that was removed, or lost.
-  const time = { $multiply: [{ $toLong: '$$NOW' }, 1_000] };
+  const time = { $multiply: [{ $toLong: '$now' }, 1_000] };
   const ticket = { $max: [{ $add: ['$last', 1] }, time, ...(atLeast === undefined ? [] : [atLeast])] };
   const joins = {
     $and: [
       { $not: [{ $in: [id, '$line.id'] }] },
-      ...(notAfter ? [{ $lte: ['$$NOW', notAfter] }] : []),
+      ...inTime(notAfter),
       ...(queue ? [] : [{ $lte: [{ $add: [{ $sum: '$line.take' }, take] }, { $min: [{ $min: '$line.of' }, of] }] }]),
     ],
   };
-  const place = { id, ticket, take, of, label: { $literal: label }, joined: '$$NOW', lapses: '$$NOW' };
+  const place = { id, ticket, take, of, label: { $literal: label }, joined: '$now', lapses: '$now' };
   return {
     $set: {
       line: { $cond: [joins, { $concatArrays: ['$line', [place]] }, '$line'] },
@@ -70,12 +72,18 @@ function join(claim: Claim, notAfter: Date | undefined): Stage {
   };
 }
 
+const inTime = (notAfter: Date | undefined): object[] => (notAfter ? [{ $lte: ['$now', notAfter] }] : []);
+
+/** A renewal says when it lapses; an attempt again, which may be an old message, leaves it what was confirmed. */
+const renewed = (lapses: object): object => lapses;
+const kept = (lapses: object): object => ({ $max: ['$$this.lapses', lapses] });
+
 /** Sets the claim to lapse a ttl from now: all of it once it is admitted, a short one while it waits. */
-function refresh({ id, ttl }: Claim): Stage {
+function refresh({ id, ttl }: Claim, as: typeof kept, notAfter?: Date): Stage {
   const left = { $cond: [ADMITTED, ttl, Math.min(ttl, PLACE_TTL)] };
-  const alive = { $mergeObjects: ['$$this', { lapses: { $add: ['$$NOW', left] } }] };
-  const line = { $map: { input: '$line', in: { $cond: [{ $eq: ['$$this.id', id] }, alive, '$$this'] } } };
-  return { $set: { line } };
+  const alive = { $mergeObjects: ['$$this', { lapses: as({ $add: ['$now', left] }) }] };
+  const mine = { $and: [{ $eq: ['$$this.id', id] }, ...inTime(notAfter)] };
+  return { $set: { line: { $map: { input: '$line', in: { $cond: [mine, alive, '$$this'] } } } } };
 }
 
 /** The rule, for `$$this` place: all seats taken up to and including it fit the smallest room named among them. */
@@ -96,10 +104,10 @@ const CLOSE: Stage = {
         line: '$line',
         last: '$last',
         freed: '$freed',
-        now: '$$NOW',
+        now: '$now',
         // Not before the time has overtaken its tickets: the next document begins with the time.
         idle: {
-          $max: ['$$NOW', { $max: '$line.lapses' }, { $toDate: { $toLong: { $divide: ['$last', 1_000] } } }],
+          $max: ['$now', { $max: '$line.lapses' }, { $toDate: { $toLong: { $divide: ['$last', 1_000] } } }],
         },
       },
       '$was',

@@ -111,7 +111,7 @@ class Mysql implements MysqlBackend {
     await this.#table.ready();
     const gone = new Set<Claim>();
     for (const portion of [...rounds(claims)].flatMap((round) => [...portions(round)])) {
-      if ((await this.#touch(portion, FOREVER)) === portion.length) continue;
+      if ((await this.#touch(portion, FOREVER, '0')) === portion.length) continue;
       const lines = await this.#lines(portion.map(({ key }) => key));
       for (const claim of portion) if (!stands(claim, lines.get(claim.key))) gone.add(claim);
     }
@@ -199,7 +199,7 @@ class Mysql implements MysqlBackend {
       const position = line.places.findIndex(({ id }) => id === claim.id);
       const mine = line.places[position];
       if (mine) {
-        touched ||= (await this.#touch([claim], notAfter)) === 1;
+        touched ||= (await this.#touch([claim], notAfter, '1')) === 1;
         if (touched) return position < line.held ? grantOf(mine.ticket, claim) : refusal(line, position, now);
         continue;
       }
@@ -244,11 +244,11 @@ class Mysql implements MysqlBackend {
   }
 
   /** How many of the claims, each of a key of its own, were alive and are now for another ttl. */
-  async #touch(claims: readonly Claim[], notAfter: string): Promise<number> {
+  async #touch(claims: readonly Claim[], notAfter: string, keeps: '0' | '1'): Promise<number> {
     const list = claimsOf(
       claims.map(({ key, id, ttl }) => [this.#nameOf(key), mark(id), `${Math.round(ttl * MICRO)}`]),
     );
-    return (await this.#table.write(sql.touch, { notAfter }, list)).affectedRows;
+    return (await this.#table.write(sql.touch, { notAfter, keeps }, list)).affectedRows;
   }
 
   async #swap(key: string, old: string, text: string): Promise<boolean> {

@@ -106,7 +106,7 @@ export class Quorum implements Backend {
   async #again(ballot: Ballot, claim: Claim): Promise<Attempt> {
     const { grant } = ballot;
     if (!grant) return ballot.outcomeFor(this.#council.clock.now());
-    const [renewal] = await this.renew([claim]);
+    const [renewal] = await this.renew([{ ...claim, ttl: Math.max(claim.ttl, ballot.claim.ttl) }]);
     if (typeof renewal === 'object') return { ...grant, validFor: renewal.validFor };
     if (renewal !== 'gone') throw new Error('too few nodes answered to say whether the hold is still there');
     if (this.#ballots.get(claim.id) !== ballot) throw new Error('it was given back meanwhile');

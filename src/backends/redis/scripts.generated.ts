@@ -74,6 +74,9 @@ local function alone(lock, value, claim, span, keep, queue, at_least)
       if claim:sub(1, #id + 1) ~= id .. ' ' then return not queue and refusal(claim, sole, lapse) or nil end
       ticket = value:sub(8, 23)
       if at_least and at_least > ticket then ticket = at_least end
+      local head, asked, rest = claim:match('^(%S+ %d+ %d+ )(%d+)(.*)$')
+      local left = math.ceil((lapse - now) / 1000)
+      if left > tonumber(asked) then claim, keep = head .. left .. rest, keep + left - asked end
       return set_sole(lock, ticket, claim, span, keep)
     end
   end
@@ -279,6 +282,7 @@ local function enter(claim, span, keep_for, queue, at_least)
   end
   if held or queue then
     local lapse = time + ttl * 1000
+    if held and score then lapse = math.max(lapse, -score) end -- never sooner than a renewal confirmed
     far = math.max(far, lapse)
     if held and not score then take_seats(take, of, id, lapse) end
     if id == whole then until_when = lapse end
@@ -349,7 +353,7 @@ end`;
 
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: 'e674bf5dfecc4c65f6f24e26595cd09723871075',
+  sha1: 'bab2f7f875279e7fd7632b9bc0daad9b92e51f51',
   text: `local TIME = redis.call('TIME')
 local now = TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]
 local replies, count, done, SECOND = nil, #ARGV / 2, 0, 1000000
@@ -393,7 +397,7 @@ return count == 1 and replies[1] or replies`,
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: '1efb30dba0d8ee130a8c1cac12522b31d5cea34c',
+  sha1: '723bcbfb7d7aa0219fc2578272a4d152906ea0f1',
   text: `local TIME = redis.call('TIME')
 ${alone}
 local value = redis.call('GET', KEYS[1])
@@ -431,7 +435,7 @@ return rest and rest:sub(1, 1) == 'h' and rest or 0`,
 
 export const INSPECT: Script = {
   name: 'inspect',
-  sha1: 'b65021a21118b2db4970424fb66bb566029b9569',
+  sha1: 'dad5de4d5fa3e00da0016c2c44ed95e967070540',
   text: `local TIME = redis.call('TIME')
 ${alone}
 ${standing}
@@ -452,7 +456,7 @@ return replies`,
 
 export const LIST: Script = {
   name: 'list',
-  sha1: '749c271a9a7f05e4fea8af69745c56a5aa5d7fb5',
+  sha1: '8f4685052a3d8ef6bc373014be2aece51bc002c6',
   text: `local TIME = redis.call('TIME')
 ${alone}
 ${standing}
@@ -475,7 +479,7 @@ return replies`,
 
 export const PASS: Script = {
   name: 'pass',
-  sha1: '964da696f285a5d4675209638d182692674cb6ea',
+  sha1: '42cdd04e0623fce1aef4bf30dc9cd4c15a87297a',
   text: `local TIME = redis.call('TIME')
 ${alone}
 ${publish}
@@ -490,7 +494,7 @@ return type(reply) == 'table' and reply or { freed, reply }`,
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: '73047545b9eb13c397e6c2752413978cbe9a7176',
+  sha1: '0c79f1905ede3236b44336d2476df95d4483c493',
   text: `local TIME
 local replies, count, done = nil, #ARGV, 0
 for i = 1, count do
@@ -528,7 +532,7 @@ return count == 1 and replies[1] or replies`,
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: '60fc81ae198fca72e9723a423d9a879c4f183184',
+  sha1: '93d71fbced438fcbf6d85b84863804720ea76548',
   text: `local TIME = redis.call('TIME')
 ${alone}
 ${publish}

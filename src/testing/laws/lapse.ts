@@ -38,6 +38,27 @@ export const lapse: readonly Law[] = [
     },
   },
   {
+    name: 'a lapse never moves backwards: an attempt again leaves a hold what a renewal has confirmed',
+    needs: ['lapses'],
+    async check(scene) {
+      for (const seats of [{}, SHARED]) {
+        if (seats === SHARED && scene.clients[0].traits.seats === 'exclusive') return;
+        const holder = scene.contender({ ...seats, ttl: scene.ttl });
+        const beside = seats === SHARED ? scene.contender(SHARED) : undefined;
+        await holder.gets();
+        await beside?.gets();
+        await holder.renews(scene.ttl * 20);
+        // As a message of before that was held up, and now comes after the renewal.
+        await holder.gets();
+        await beside?.leaves();
+        await scene.lapsed();
+        await scene.contender({ queue: false }).waits();
+        await holder.renews();
+        await holder.leaves();
+      }
+    },
+  },
+  {
     name: 'the lapse of a hold admits the next in line',
     needs: ['lapses', 'fair'],
     async check(scene) {

@@ -90,7 +90,7 @@ describe('MongoDB, as far as a stub can show', () => {
   test.each([
     [13, 'not authorized on app to execute command', /readWrite/],
     [18, 'Authentication failed.', /password/],
-    [9, 'Either an update or remove=true must be specified', /4\.2/],
+    [9, 'Either an update or remove=true must be specified', /4\.4/],
   ])('error %i is a definite refusal that says what to do', async (code, errmsg, advice) => {
     once({ ok: 0, code, errmsg });
     const refusal = await backend.attempt(claim()).catch((error: unknown) => error);
@@ -170,6 +170,60 @@ describe('MongoDB, as far as a stub can show', () => {
     await until('somebody is woken', () => woken.length > 0);
     expect(woken).toEqual(['next']);
     tell!({ operationType: 'drop' });
+  });
+
+  test('every change has a limit on the server, a renewal and a release too', async () => {
+    const mine = claim({ within: 700 });
+    await backend.attempt(mine);
+    await backend.renew([mine]);
+    await backend.release(mine);
+    expect(sent('findAndModify').map(({ maxTimeMS }) => maxTimeMS)).toEqual([700, 700, 5_000]);
+  });
+
+  test('a renewal that came late is sent once more, by the time that its answer told', async () => {
+    const mine = claim({ within: 700 });
+    await backend.attempt(mine);
+    const { value } = (await stub.handler(
+      { findAndModify: 'holdfast', query: { _id: '=a' }, update: [] },
+      'findAndModify',
+    ))!;
+    const later = new Date(Date.now() + 60_000); // by the clock of another router
+    once({ value: { ...value, now: later } });
+    expect(await backend.renew([mine])).toEqual([{ validFor: 30_000 }]);
+    expect(sent('findAndModify')).toHaveLength(3);
+  });
+
+  test.each([
+    ['FerretDB', { buildInfo: { version: '7.0.77', ferretdbVersion: 'v1.24.0' } }],
+    ['FerretDB', { buildInfo: { version: '7.0.77', ferretdb: { version: 'v2.5.0' } } }],
+    ['DocumentDB', { hello: { internal: { documentdb_versions: ['0.106-0'] } } }],
+  ] as [string, Record<string, Document>][])('%s is refused before anything is written', async (name, says) => {
+    const { handler } = stub;
+    stub.handler = (command, asked) => says[asked] ?? handler(command, asked);
+    stub.hello = says.hello ?? {};
+    await expect(backend.attempt(claim())).rejects.toMatchObject({
+      code: 'LOCK_UNSUPPORTED',
+      message: expect.stringContaining(name),
+    });
+    expect(sent('findAndModify')).toEqual([]);
+  });
+
+  test.each([115, 40_573])('a server without change streams (%i) is asked for one once', async (code) => {
+    const { handler } = stub;
+    stub.handler = (command, name) =>
+      name === 'aggregate' ? { ok: 0, code, errmsg: 'not supported' } : handler(command, name);
+    const [holder, waiter] = [claim(), claim()];
+    for (const each of [holder, waiter]) await backend.attempt(each);
+    let woken = 0;
+    await using _ = await backend.watch!(waiter, () => woken++);
+    await until('it is told three times to ask', () => woken >= 3);
+    expect(sent('aggregate')).toHaveLength(1);
+  });
+
+  test('check tells of a sharded cluster that time is the routers’', async () => {
+    stub.hello = { msg: 'isdbgrid' };
+    stub.handler = (_, name) => (name === 'buildInfo' ? { version: '7.0.0' } : {});
+    expect((await backend.check!()).map(({ code }) => code)).toEqual(['sharded']);
   });
 
   test('check tells a lone server and an old one', async () => {

@@ -79,6 +79,26 @@ describe('the other pipelines', () => {
     expect(ids(steps(held, [renewing(claim('a')), 30_000]))).toEqual([]);
   });
 
+  test('one that was held up in a router never sets a lapse back, nor does a router whose clock is behind', () => {
+    const held: [object[], number] = [attempting(claim('a')), 0];
+    const kept: [object[], number] = [renewing(claim('a')), 20_000];
+    expect(lapse(steps(held, kept, [renewing(claim('a')), 5_000]), 'a'), 'a renewal').toBe(50_000);
+    expect(lapse(steps(held, kept, [attempting(claim('a')), 5_000]), 'a'), 'an attempt again').toBe(50_000);
+    const gone = steps(held, [attempting(claim('b', { queue: false })), 31_000], [renewing(claim('a')), 5_000]);
+    expect(ids(gone), 'who has lapsed by the later time').toEqual(['b']);
+    expect(gone.now, 'the time of the key').toEqual(at(31_000));
+  });
+
+  test('an attempt again never shortens what was renewed, and a renewal that comes late changes nothing', () => {
+    const longer: [object[], number][] = [
+      [attempting(claim('a')), 0],
+      [renewing(claim('a', { ttl: 90_000 })), 10],
+    ];
+    expect(lapse(steps(...longer, [attempting(claim('a')), 20]), 'a')).toBe(90_010);
+    expect(lapse(steps(...longer, [renewing(claim('a'), at(19)), 20]), 'a')).toBe(90_010);
+    expect(lapse(steps(...longer, [renewing(claim('a'), at(20)), 20]), 'a')).toBe(30_020);
+  });
+
   test('a departure says whether it found something, and lets the next in in the same step', () => {
     const held: [object[], number] = [attempting(claim('a')), 0];
     expect(steps(held, [leaving({ id: 'a' }), 1])).toMatchObject({ freed: true, line: [] });

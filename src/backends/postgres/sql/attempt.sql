@@ -84,7 +84,9 @@ BEGIN
 
   UPDATE {line} l
     SET ttl = a_ttl, channel = a_channel,
-        lapses = moment + CASE WHEN l.held THEN a_ttl ELSE least(a_ttl, a_grace) END * interval '1 ms'
+        -- Of a hold never sooner than a renewal confirmed.
+        lapses = CASE WHEN l.held THEN greatest(l.lapses, moment + a_ttl * interval '1 ms')
+                      ELSE moment + least(a_ttl, a_grace) * interval '1 ms' END
     WHERE l.key = a_key AND l.id = a_id
     RETURNING * INTO mine;
   IF NOT FOUND THEN

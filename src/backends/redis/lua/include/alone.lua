@@ -110,6 +110,10 @@ local function alone(lock, value, claim, span, keep, queue, at_least)
       if claim:sub(1, #id + 1) ~= id .. ' ' then return not queue and refusal(claim, sole, lapse) or nil end
       ticket = value:sub(8, 23)
       if at_least and at_least > ticket then ticket = at_least end
+      -- Never sooner than a renewal confirmed.
+      local head, asked, rest = claim:match('^(%S+ %d+ %d+ )(%d+)(.*)$')
+      local left = math.ceil((lapse - now) / 1000)
+      if left > tonumber(asked) then claim, keep = head .. left .. rest, keep + left - asked end
       return set_sole(lock, ticket, claim, span, keep)
     end
   end

@@ -204,6 +204,7 @@ local function enter(claim, span, keep_for, queue, at_least)
   end
   if held or queue then
     local lapse = time + ttl * 1000
+    if held and score then lapse = math.max(lapse, -score) end -- never sooner than a renewal confirmed
     far = math.max(far, lapse)
     if held and not score then take_seats(take, of, id, lapse) end
     if id == whole then until_when = lapse end

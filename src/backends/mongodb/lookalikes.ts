@@ -1,0 +1,43 @@
+import { LockError } from '../../core/errors.ts';
+import type { MongoDb } from './driver.ts';
+import { codeOf } from './errors.ts';
+
+/** What a server that speaks MongoDB's protocol says of itself. */
+interface Said {
+  readonly buildInfo: Record<string, unknown>;
+  readonly hello: Record<string, unknown>;
+}
+
+/** Unauthorized, AuthenticationFailed, CommandNotFound: an answer, of a server that does not say what it is. */
+const TELLS_NOTHING: ReadonlySet<unknown> = new Set([13, 18, 59]);
+
+/** Another product, by what only it says; undefined for MongoDB, and for whatever passes itself off as one without a trace. */
+export function lookalike({ buildInfo, hello }: Said): string | undefined {
+  // https://docs.ferretdb.io/
+  if (Object.keys(buildInfo).some((name) => /^ferretdb/i.test(name))) return 'FerretDB';
+  const versions = [buildInfo, hello].flatMap(({ internal }) => Object.keys((internal as object | undefined) ?? {}));
+  // https://github.com/documentdb/documentdb, and Azure's service, which it comes from
+  if (versions.some((name) => /^(documentdb|cosmos)_versions$/.test(name))) return 'DocumentDB';
+  return undefined;
+}
+
+/**
+ * Refuses servers whose upsert by `_id` writes over the document of another who came first: the two would both hold.
+ * @param maxTimeMS longest time the server may take
+ * @throws LockError `LOCK_UNSUPPORTED`
+ */
+export async function refuseLookalikes(db: MongoDb, maxTimeMS: number): Promise<void> {
+  const ask = (command: object): Promise<Record<string, unknown>> =>
+    db.command({ ...command, maxTimeMS }).catch((error: unknown) => {
+      if (!TELLS_NOTHING.has(codeOf(error))) throw error;
+      return {};
+    });
+  const [buildInfo, hello] = await Promise.all([ask({ buildInfo: 1 }), ask({ hello: 1 })]);
+  const name = lookalike({ buildInfo, hello });
+  if (!name) return;
+  throw new LockError(
+    'LOCK_UNSUPPORTED',
+    `mongodb() was given ${name}, which speaks MongoDB's protocol: of two that make the same document at once it lets the second write over the first, so both would hold. Use MongoDB, or postgres() on the PostgreSQL below it`,
+    { backend: 'mongodb' },
+  );
+}
