@@ -10,6 +10,8 @@ import { Patience } from './patience.ts';
 
 /** Longest time an engine may take over one call; after it the outcome is unknown. ms. */
 export const PATIENCE = 5_000;
+/** Longest time that a backend may take to close, ms: it may have requests under way that have limits of their own. */
+const CLOSING = 15_000;
 /** Pauses of a withdrawal whose outcome is unknown: the first, doubled up to the last. ms. */
 const FIRST_RETRY = 50;
 const LAST_RETRY = 2_000;
@@ -41,12 +43,14 @@ export class Engine {
     );
   }
 
-  renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
-    return this.bounded(
+  /** An answer per claim, whatever the backend gave: without one, nobody knows. */
+  async renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
+    const answers = await this.bounded(
       () => this.backend.renew(claims),
       within,
       () => `renew ${claims.length} holds`,
     );
+    return claims.map((_, i) => renewalOf(answers?.[i]));
   }
 
   release(handle: Handle, next?: Claim): Promise<Release> {
@@ -87,7 +91,7 @@ export class Engine {
         if (!exact || value.key === prefix) yield value;
       }
     } finally {
-      standings.return?.().catch(() => {}); // not waited for: it may hang in the very call that took too long
+      inNoContext(async () => standings.return?.()).catch(() => {}); // not waited for: it may hang in the very call that took too long
     }
   }
 
@@ -107,6 +111,22 @@ export class Engine {
         backend: name,
         cause,
       });
+    }
+  }
+
+  /** @throws LockError `LOCK_UNAVAILABLE`: then it may go on in the background */
+  async close(): Promise<void> {
+    const { backend } = this;
+    try {
+      await this.bounded(
+        () => backend.close(),
+        CLOSING,
+        () => 'close',
+      );
+    } catch (cause) {
+      if (isLockError(cause)) throw cause;
+      const message = `${backend.name} could not be closed: ${reasonOf(cause)}`;
+      throw new LockError('LOCK_UNAVAILABLE', message, { backend: backend.name, cause });
     }
   }
 
@@ -210,3 +230,8 @@ export const reasonOf = (cause: unknown): string =>
   (cause instanceof Error ? cause.message : String(cause)).replace(/[.\s]+$/, '');
 
 export const quoted = (key: string): string => JSON.stringify(key.length > 80 ? `${key.slice(0, 77)}…` : key);
+
+const renewalOf = (answer: Renewal | undefined): Renewal =>
+  answer === 'gone' || typeof (answer as { validFor?: unknown } | undefined)?.validFor === 'number'
+    ? answer!
+    : 'unknown';

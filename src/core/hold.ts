@@ -90,8 +90,14 @@ export class Hold {
     this.deadline = Math.min(this.deadline, longer ? full : this.#leaseEnd);
     this.renewAt = this.#nextRenewal(this.since);
     this.#keeper = keeper;
-    this.#lost = granted.lost;
-    this.#lost?.addEventListener('abort', this, { once: true });
+    this.#lost = granted.lost instanceof AbortSignal ? granted.lost : undefined;
+  }
+
+  /** From now on the engine's `lost` ends it: at once where that came while nobody listened. */
+  listen(): void {
+    if (this.#over) return;
+    if (this.#lost?.aborted) this.handleEvent();
+    else this.#lost?.addEventListener('abort', this, { once: true });
   }
 
   /** Of the engine's `lost`. */
@@ -199,27 +205,35 @@ export class Hold {
 
   /** Tells the holder, once and for good. It may still hold until the deadline: time to stop. */
   lose(reason: string, cause?: unknown): void {
-    if (this.#loss || this.#over) return;
+    if (!this.#over) this.#markLost(reason, cause)();
+  }
+
+  /** @returns what tells of it. It may run anything, such as a release or `close`, so it comes when all else is done. */
+  #markLost(reason: string, cause?: unknown): () => void {
+    if (this.#loss) return () => {};
     this.renewAt = Number.POSITIVE_INFINITY;
     const { key } = this.claim;
     const backend = this.#engine.backend.name;
-    this.#loss = new LockError(
+    const loss = new LockError(
       'LOCK_LOST',
       `the hold of ${quoted(key)} on ${backend} is lost: ${reason}. Stop writing`,
       { key, backend, cause },
     );
-    emit('lost', this.wish?.context, () =>
-      this.event({ error: this.#loss, duration: this.#engine.clock.now() - this.since }),
-    );
-    for (const tell of [...(this.#listeners ?? [])]) tell(this.#loss);
+    this.#loss = loss;
+    const duration = this.#engine.clock.now() - this.since;
+    return () => {
+      emit('lost', this.wish?.context, () => this.event({ error: loss, duration }));
+      for (const tell of [...(this.#listeners ?? [])]) tell(loss);
+    };
   }
 
   /** The end that nobody asked for. */
   end(reason: string): void {
     if (this.#over) return;
-    this.lose(reason);
+    const tell = this.#markLost(reason);
     this.close();
     this.#keeper.ended(this);
+    tell();
   }
 
   /** One caller less inside; the last one gives the hold up. Whether that freed it. */

@@ -27,14 +27,8 @@ export class Listener extends Bell {
   arm(claim: Claim): boolean {
     if (this.#watch) return this.#watch !== ARMING;
     this.#claim = claim;
-    const watch = inNoContext(() =>
-      this.#backend.watch?.(claim, (grant) => {
-        if (this.#claim !== claim) return;
-        if (!this.#doubted) this.mail ??= grant;
-        this.ring();
-      }),
-    );
-    if (!(watch instanceof Promise)) {
+    const watch = this.#watchFor(claim);
+    if (!isThenable(watch)) {
       this.#watch = watch;
       if (watch && this.#backend.traits.wakes === 'watch') this.ring();
       return watch !== undefined;
@@ -53,6 +47,21 @@ export class Listener extends Bell {
     return false;
   }
 
+  /** What throws instead of rejecting is no more than a watch that is not there. */
+  #watchFor(claim: Claim): ReturnType<NonNullable<Backend['watch']>> | undefined {
+    try {
+      return inNoContext(() =>
+        this.#backend.watch?.(claim, (grant) => {
+          if (this.#claim !== claim) return;
+          if (!this.#doubted) this.mail ??= grant;
+          this.ring();
+        }),
+      );
+    } catch {
+      return undefined;
+    }
+  }
+
   /** Forgets the mail; what comes from now on for this claim only rings. */
   doubt(): void {
     this.#doubted = true;
@@ -69,6 +78,9 @@ export class Listener extends Bell {
   }
 }
 
+const isThenable = <T>(value: T | PromiseLike<T> | undefined): value is PromiseLike<T> =>
+  typeof (value as PromiseLike<T> | undefined)?.then === 'function';
+
 function dispose(watch: AsyncDisposable | undefined): void {
-  watch?.[Symbol.asyncDispose]().then(undefined, () => {});
+  if (watch) inNoContext(async () => watch[Symbol.asyncDispose]()).catch(() => {});
 }

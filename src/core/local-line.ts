@@ -2,6 +2,7 @@ import { Place } from './acquire.ts';
 import { isExclusive, type Seats } from './admission.ts';
 import type { Riding } from './answer.ts';
 import type { Claim, Release } from './backend.ts';
+import type { Granted } from './deadline.ts';
 import { PATIENCE } from './engine.ts';
 import { emit } from './events.ts';
 import { Hold, type HoldKeeper } from './hold.ts';
@@ -56,10 +57,10 @@ export class LocalLine implements HoldKeeper {
       hold.end('its deadline passed without a renewal');
       return false;
     }
+    hold.close(); // before that is told: a listener may release again, or close
     emit('released', wish.context, () => hold.event({ duration: engine.clock.now() - hold.since }));
     if (this.#passOn(hold, wish)) return true;
     renewal.remove(hold);
-    hold.close();
     const { rest } = hold;
     engine.begin();
     try {
@@ -165,8 +166,9 @@ export class LocalLine implements HoldKeeper {
   async #serve(place: Place, riding?: Riding): Promise<void> {
     const { engine } = this.#space;
     engine.begin();
+    let granted: Granted | undefined;
     try {
-      const granted = await place.stand(riding);
+      granted = await place.stand(riding);
       const { wish } = place;
       const claim = wish && { ...place.claim, ttl: leaseOf(wish.terms) };
       if (granted && wish) this.#hold(new Hold(engine, claim!, granted, wish.terms, this), wish);
@@ -177,6 +179,7 @@ export class LocalLine implements HoldKeeper {
       }
     } catch (error) {
       const { wish } = place;
+      if (granted) engine.withdraw(place.claim); // what came of it was no grant that could be held
       wish?.refuse(error);
       if (wish) this.#tellAlike(place.trouble);
       if (wish) this.#leave(wish, place.trouble);
@@ -191,8 +194,9 @@ export class LocalLine implements HoldKeeper {
     hold.wish = wish;
     this.#space.renewal.add(hold);
     const duration = hold.since - wish.began;
+    wish.grant(hold); // before that is told: a listener may end the wait
     emit(hold.tenure.passes > 0 ? 'handedOver' : 'acquired', wish.context, () => hold.event({ duration }));
-    wish.grant(hold);
+    hold.listen();
   }
 
   ended(hold: Hold): void {

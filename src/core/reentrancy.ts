@@ -146,6 +146,7 @@ export async function obtain(space: Space, key: string, seats: Seats, terms: Ter
   const until = clock.now() + terms.wait;
   let asked = terms;
   while (terms.reentrant) {
+    space.assertOpen(key);
     const frame = Frame.around(space, key, seats);
     if (!frame) break;
     const lease = await frame.enter(seats, asked);

@@ -1,6 +1,5 @@
 import type { Backend } from './backend.ts';
 import type { Clock } from './clock.ts';
-import { inNoContext } from './context.ts';
 import { Engine } from './engine.ts';
 import { LockError } from './errors.ts';
 import { LocalLine } from './local-line.ts';
@@ -16,7 +15,7 @@ export class Space {
   readonly renewal: Renewal;
   readonly refusals: Refusals;
   readonly #lines = new Map<string, LocalLine>();
-  #closed: Promise<void> | undefined;
+  #closed: PromiseWithResolvers<void> | undefined;
 
   constructor(backend: Backend, clock: Clock, busyPoll: boolean) {
     this.engine = new Engine(backend, clock, busyPoll);
@@ -25,32 +24,42 @@ export class Space {
   }
 
   /** @throws LockError `LOCK_CLOSED` */
-  line(key: string): LocalLine {
+  assertOpen(key: string): void {
     if (this.#closed) throw closed(key, this.engine.backend.name);
-    let line = this.#lines.get(key);
-    if (!line) {
-      line = new LocalLine(key, this, () => {
-        if (this.#lines.size > KEPT) this.#lines.delete(key);
-      });
-      this.#lines.set(key, line);
-    }
+  }
+
+  /** @throws LockError `LOCK_CLOSED` */
+  line(key: string): LocalLine {
+    this.assertOpen(key);
+    return this.#lines.get(key) ?? this.#newLine(key);
+  }
+
+  #newLine(key: string): LocalLine {
+    const line: LocalLine = new LocalLine(key, this, () => {
+      // Another one may have come in its place.
+      if (this.#lines.size > KEPT && this.#lines.get(key) === line) this.#lines.delete(key);
+    });
+    this.#lines.set(key, line);
     return line;
   }
 
   /** Rejects who waits, releases what is held, ends what is ours of the backend. */
   close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+    if (this.#closed) return this.#closed.promise;
+    this.#closed = Promise.withResolvers();
+    this.#close().then(this.#closed.resolve, this.#closed.reject);
+    return this.#closed.promise;
   }
 
+  /** Before anything else can run, nobody waits and nothing is held: what listeners ask for on the way finds it closed. */
   async #close(): Promise<void> {
-    await undefined; // so that lines made from here on find the space closed
     const lines = [...this.#lines];
     for (const [key, line] of lines) line.close(closed(key, this.engine.backend.name));
     for (const hold of [...this.renewal.holds]) void hold.abandon('its Locks were closed');
     this.renewal.close();
+    await undefined; // this may be called in the middle of a release, which is under way only then
     await this.engine.quiet();
-    await inNoContext(() => this.engine.backend.close());
+    await this.engine.close();
   }
 }
 
