@@ -21,24 +21,53 @@ const TRIES = 20;
 
 export async function auditOf(cells: Cells, count: number, product: string): Promise<Audit> {
   for (let tries = 0; tries < TRIES; tries++) {
-    const { look, agree } = await tally(cells, count);
-    if (unmoved(look, await cells.look(count))) return judged(look, agree);
+    const tallies = await tallied(cells, count);
+    if (tallies && unmoved(tallies.look, await cells.look(count))) return judged(tallies.look, tallies.agree);
   }
   throw new StockError('STOCK_BUSY', `${JSON.stringify(product)}: units keep moving; audit it when it is quieter`, {
     product,
   });
 }
 
-async function tally(cells: Cells, count: number): Promise<{ look: Look; agree: boolean }> {
+/** Each cell with what its requests add up to; undefined where one is sold from again and again while its requests are read. */
+async function tallied(cells: Cells, count: number): Promise<{ look: Look; agree: boolean } | undefined> {
   const look = new Map<number, Cell>();
   let agree = true;
   for (let i = RESERVE; i < count; i++) {
-    const [{ cell, reserved, sold }] = (await cells.step(i, { op: 'tally' })) as readonly [Required<Reply>];
+    let tally = await tallyOf(cells, i);
+    for (let tries = 1; !tally && tries < TRIES; tries++) tally = await tallyOf(cells, i);
+    if (!tally) return undefined;
+    const { cell, reserved, sold } = tally;
     look.set(i, cell);
     agree &&= cell.reserved === reserved && cell.sold === sold && balanced(cell);
   }
   return { look, agree };
 }
+
+/** All requests of a cell, portion by portion, if nothing became of any of them meanwhile. */
+async function tallyOf(
+  cells: Cells,
+  i: number,
+): Promise<Required<Pick<Reply, 'cell' | 'reserved' | 'sold'>> | undefined> {
+  const sums = { reserved: 0, sold: 0, counted: 0 };
+  let first: Cell | undefined;
+  for (let from: string | undefined; ; ) {
+    const [reply] = await cells.step(i, { op: 'tally', ...(from === undefined ? {} : { from }) });
+    const { cell, reserved = 0, sold = 0, counted = 0, next, requests = counted } = reply!;
+    first ??= cell!;
+    sums.reserved += reserved;
+    sums.sold += sold;
+    sums.counted += counted;
+    from = next;
+    if (from !== undefined) continue;
+    const quiet = isAsItWas(first, cell!) && (reply!.requests === undefined || sums.counted === requests);
+    return quiet ? { cell: cell!, reserved: sums.reserved, sold: sums.sold } : undefined;
+  }
+}
+
+/** Whoever takes raises one of the counts of units, and whatever lowers one raises another one, or the generation. */
+const isAsItWas = (before: Cell, after: Cell): boolean =>
+  before.sold === after.sold && before.reserved === after.reserved && before.generation === after.generation;
 
 export function judged(look: Look, agree: boolean): Audit {
   const put = total(look, 'put');

@@ -8,8 +8,8 @@ export interface View {
   readonly entries: readonly Entry[];
   /** Units reserved and sold, of the buyers that the steps name. */
   readonly bought: ReadonlyMap<string, number>;
-  /** Every request of the cell, where a step tallies. */
-  readonly all?: readonly Entry[];
+  /** Where a step tallies: the requests from there on, and where the rest begins. */
+  readonly portion?: { readonly entries: readonly Entry[]; readonly next: string | undefined };
 }
 
 export interface Outcome {
@@ -119,11 +119,14 @@ class Desk {
       case 'look':
         return { is: 'done', cell };
       case 'tally': {
-        const all = new Map((this.#view.all ?? []).map((entry) => [entry.id, entry]));
-        for (const [id, entry] of this.written) all.set(id, entry);
+        const { entries = [], next } = this.#view.portion ?? {};
+        const shown = new Map(entries.map((entry) => [entry.id, entry]));
+        const whole = next === undefined && step.from === undefined;
+        for (const [id, entry] of this.written) if (whole || shown.has(id)) shown.set(id, entry);
         const sum = (status: string) =>
-          [...all.values()].reduce((units, entry) => units + (entry.status === status ? entry.units : 0), 0);
-        return { is: 'done', cell, reserved: sum('reserved'), sold: sum('sold') };
+          [...shown.values()].reduce((units, entry) => units + (entry.status === status ? entry.units : 0), 0);
+        const sums = { reserved: sum('reserved'), sold: sum('sold') };
+        return { is: 'done', cell, ...sums, ...(next === undefined ? {} : { next }) };
       }
     }
   }

@@ -16,8 +16,8 @@ export type Step =
   /** The move has arrived: out of the journal. */
   | { readonly op: 'clear'; readonly to: number; readonly seq: number }
   | { readonly op: 'look' }
-  /** Adds up all requests, one by one: for audits. */
-  | { readonly op: 'tally' };
+  /** Adds up a portion of the requests, from the first one or from the `next` of the last portion: for audits. */
+  | { readonly op: 'tally'; readonly from?: string };
 
 export interface Take {
   readonly op: 'take';
@@ -52,6 +52,12 @@ export interface Reply {
   /** Of a move. */
   readonly seq?: number;
   readonly cell?: Cell;
+  /** Units of a portion of requests. */
   readonly reserved?: number;
   readonly sold?: number;
+  /** Where the next portion begins; there is none after the last one. */
+  readonly next?: string;
+  /** How many the portion has, and the cell, where a portion may show one twice. */
+  readonly counted?: number;
+  readonly requests?: number;
 }

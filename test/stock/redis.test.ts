@@ -12,7 +12,13 @@ import { ioredisAt } from './stores.ts';
 
 /** As the guide gives them. */
 const RIGHTS =
-  'eval evalsha time get hmget hget hset hsetnx hincrby hdel hgetall hvals zadd zrem zrange zrangebyscore'.split(' ');
+  'eval evalsha time get hmget hget hset hsetnx hincrby hdel hgetall hscan hlen zadd zrem zrange zrangebyscore'.split(
+    ' ',
+  );
+
+const REQUESTS = 100_000;
+/** Sales, as a step leaves them. */
+const SEED = `for i = ARGV[1], ARGV[2] do redis.call('HSET', KEYS[1], 'r:' .. i, 'sold 1 0 buyer') end`;
 
 describeOn('redis', 'stock on Redis alone', () => {
   const stack = new AsyncDisposableStack();
@@ -64,6 +70,27 @@ describeOn('redis', 'stock on Redis alone', () => {
     }
   });
 
+  test('100,000 requests are audited and removed without a script or command that takes long', async () => {
+    const { port } = nodes.servers[0]!;
+    const client = ioredisAt(port, stack);
+    const stock = createStock(redisStock(client));
+    const product = await stock.create('huge', { units: REQUESTS, segments: 1, reserve: 0 });
+    const ref = (await product.take({ buyer: 'x' })).ref;
+    const [requests] = await client.keys('holdfast:stock:{huge@*/0}:requests');
+    for (let i = 1; i < REQUESTS; i += 10_000)
+      await client.eval(SEED, 1, requests!, i, Math.min(REQUESTS - 1, i + 9_999));
+    await client.hset(requests!.replace(/requests$/, 'cell'), { free: 0, sold: REQUESTS });
+    await client.config('RESETSTAT');
+    expect(await product.audit()).toMatchObject({ right: true, sold: REQUESTS });
+    const stats = await client.info('commandstats');
+    expect(Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)![1]), 'portions').toBeGreaterThanOrEqual(REQUESTS / 1_000);
+    expect(stats, 'what reads all at once').not.toMatch(/cmdstat_h(vals|keys)/);
+    await stock.remove('huge');
+    expect(await client.info('commandstats'), 'what frees all at once').not.toMatch(/cmdstat_del:/);
+    expect(await client.exists(requests!)).toBe(0);
+    await expect(product.confirm(ref)).rejects.toMatchObject({ code: 'STOCK_UNKNOWN' });
+  });
+
   test('an option that there is not is refused, not ignored', () => {
     const client = ioredisAt(nodes.servers[0]!.port, stack);
     expect(() => redisStock(client, { Prefix: 'shop' } as object)).toThrow(/redisStock has no option "Prefix"/);
@@ -88,6 +115,8 @@ describeOn('redis', 'stock on Redis alone', () => {
     expect(settled!.is, 'a thousand came back before it').toBe('expired');
     const [tally] = await store.step('many', 0, [{ op: 'tally' }]);
     expect(tally).toMatchObject({ reserved: 0, sold: 0, cell: { free: 2_000, reserved: 0, sold: 0 } });
+    const [found] = await store.step('many', 0, [{ op: 'find', id: 'r:0', buyer: 'a' }]);
+    expect(found, 'and its buyer has none').toMatchObject({ is: 'expired', bought: 0 });
   });
 
   test('a server that says nothing is not waited for longer than asked, and what it did then is not done twice', async () => {

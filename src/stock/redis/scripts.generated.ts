@@ -72,9 +72,10 @@ return 1`,
 
 export const STEP: Script = {
   name: 'step',
-  sha1: 'c6a1dedd7e60f629b5e0708b532c852e9ed100ed',
+  sha1: 'a6d13d6d702e2f3800b456947f2b9892cdf2b1bb',
   text: `local CELL, REQUESTS, BOUGHT, DUE = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local MOST = 1000
+local PORTION = 500
 local FIELDS = { 'v', 'epoch', 'free', 'reserved', 'sold', 'put', 'in', 'out', 'generation', 'seq', 'fence' }
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -118,6 +119,40 @@ local function give_back(id, entry, status)
   redis.call('ZREM', DUE, id)
   entry.status, entry.til = status, 0
   write(id, entry)
+end
+local function give_back_due()
+  local ids = redis.call('ZRANGEBYSCORE', DUE, '-inf', now, 'LIMIT', 0, MOST)
+  if #ids == 0 then return end
+  local texts, rows = redis.call('HMGET', REQUESTS, unpack(ids)), {}
+  local buyers, bought, all = {}, {}, 0
+  for i, id in ipairs(ids) do
+    local units, buyer = texts[i]:match('^%l+ (%d+) %d+ (.*)$')
+    rows[2 * i - 1], rows[2 * i] = id, 'expired ' .. units .. ' 0 ' .. buyer
+    all = all + units
+    if buyer ~= '' then
+      if not bought[buyer] then buyers[#buyers + 1] = buyer end
+      bought[buyer] = (bought[buyer] or 0) + units
+    end
+  end
+  if #buyers > 0 then
+    local had, left, none = redis.call('HMGET', BOUGHT, unpack(buyers)), {}, {}
+    for i, buyer in ipairs(buyers) do
+      local rest = (had[i] or 0) - bought[buyer]
+      if rest > 0 then
+        left[#left + 1] = buyer
+        left[#left + 1] = ('%.0f'):format(rest)
+      else
+        none[#none + 1] = buyer
+      end
+    end
+    if #left > 0 then redis.call('HSET', BOUGHT, unpack(left)) end
+    if #none > 0 then redis.call('HDEL', BOUGHT, unpack(none)) end
+  end
+  redis.call('ZREM', DUE, unpack(ids))
+  redis.call('HSET', REQUESTS, unpack(rows))
+  add('free', all)
+  add('reserved', -all)
+  add('generation', #ids)
 end
 local function known_as(id)
   local entry = entry_of(id)
@@ -238,13 +273,18 @@ end
 function answer.look()
   return { is = 'done', cell = whole() }
 end
-function answer.tally()
+function answer.tally(step)
   local sums = { reserved = 0, sold = 0 }
-  for _, text in ipairs(redis.call('HVALS', REQUESTS)) do
-    local status, units = text:match('^(%l+) (%d+)')
+  local scanned = redis.call('HSCAN', REQUESTS, step.from or '0', 'COUNT', PORTION)
+  local all = scanned[2]
+  for i = 2, #all, 2 do
+    local status, units = all[i]:match('^(%l+) (%d+)')
     if sums[status] then sums[status] = sums[status] + units end
   end
-  return { is = 'done', cell = whole(), reserved = sums.reserved, sold = sums.sold }
+  local reply = { is = 'done', cell = whole(), reserved = sums.reserved, sold = sums.sold }
+  if step.from or scanned[1] ~= '0' then reply.counted, reply.requests = #all / 2, redis.call('HLEN', REQUESTS) end
+  if scanned[1] ~= '0' then reply.next = scanned[1] end
+  return reply
 end
 function answer.open(step)
   if not cell then
@@ -255,13 +295,14 @@ function answer.open(step)
   set('epoch', math.max(cell.epoch, step.epoch))
   return { is = 'done' }
 end
-if cell then
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', DUE, '-inf', now, 'LIMIT', 0, MOST)) do
-    give_back(id, entry_of(id), 'expired')
-  end
+local steps = cjson.decode(ARGV[1])
+for _, step in ipairs(steps) do
+  if step.op == 'look' or step.op == 'tally' then redis.call('HGETALL', CELL) end
+  if step.op == 'tally' then redis.call('HSCAN', REQUESTS, '0', 'COUNT', 1, 'MATCH', '') redis.call('HLEN', REQUESTS) end
 end
+if cell then give_back_due() end
 local replies = {}
-for i, step in ipairs(cjson.decode(ARGV[1])) do
+for i, step in ipairs(steps) do
   replies[i] = (cell or step.op == 'open') and answer[step.op](step) or { is = 'missing' }
 end
 local pairs_to_set = {}

@@ -52,10 +52,14 @@ export function memoryStock({ now = Date.now }: { readonly now?: () => number } 
       const name = `${address}/${cell}`;
       const shelf = shelves.get(name) ?? new Shelf();
       const time = now();
-      const { ids, tallies } = named(steps);
+      const { ids, tally } = named(steps);
       const entries = [...shelf.due(time), ...ids.flatMap((id) => shelf.entries.get(id) ?? [])];
-      const all = tallies ? [...shelf.entries.values()] : undefined;
-      const outcome = decide({ cell: shelf.cell, entries, bought: shelf.bought, all }, steps, time);
+      const portion = tally && { entries: [...shelf.entries.values()], next: undefined };
+      const outcome = decide(
+        { cell: shelf.cell, entries, bought: shelf.bought, ...(portion && { portion }) },
+        steps,
+        time,
+      );
       for (const entry of outcome.written) shelf.write(entry);
       shelf.cell = outcome.cell;
       if (shelf.cell) shelves.set(name, shelf);

@@ -1,6 +1,6 @@
 import { serverTime } from '../../backends/mysql/statement.ts';
 import type { Cell, Entry, Status } from '../cell.ts';
-import { decide } from '../rule.ts';
+import { decide, type View } from '../rule.ts';
 import type { Reply, Step } from '../step.ts';
 import type { Layout, LayoutVersion } from '../store.ts';
 import { restored, stored } from '../stored-layout.ts';
@@ -56,7 +56,7 @@ export type Conversation<T> = Generator<Statement, T, readonly Row[]>;
 /** One cell. Its `product` is an address (address.ts). */
 const HERE = 'product = ? AND cell = ?';
 
-/** Requests that come back in one step, or are forgotten in one; the rest with the next one. */
+/** Requests that come back, are added up or are forgotten in one step; the rest with the next one. */
 const MOST = 1_000;
 
 /** Longest encoded names (input.ts): a product or a buyer; a request with its buyer. */
@@ -88,7 +88,7 @@ export class Statements {
     const { name, text } = this.#dialect;
     const of = `product ${name(NAME)} NOT NULL`;
     const bare = this.#prefix.split('.').at(-1); // an index is where its table is
-    const indices = ['buyer', 'status, expires'].map(
+    const indices = ['buyer, status', 'status, expires'].map(
       (columns) => `INDEX ${bare}_${columns.slice(0, 5)} ON ${this.#requests} (product, cell, ${columns})`,
     );
     return [
@@ -129,7 +129,7 @@ export class Statements {
 
   *step(address: string, cell: number, steps: readonly Step[]): Conversation<readonly Reply[]> {
     const { insertNew, forUpdate, now: clock } = this.#dialect;
-    const { ids, buyers, opens, tallies } = named(steps);
+    const { ids, buyers, opens, tally } = named(steps);
     const here = [address, cell] as const;
     if (opens) {
       const sql = `${insertNew[0]} ${this.#cells} (product, cell, state) VALUES (?, ?, '')${insertNew[1]}`;
@@ -159,9 +159,13 @@ export class Statements {
       const [found] = yield this.#say(sum, ...here, buyer);
       bought.set(buyer, Number(found?.bought ?? 0));
     }
-    const all = tallies ? (yield this.#say(entries, ...here)).map(entryOf) : undefined;
+    const portion = tally && (yield* this.#portion(entries, address, cell, tally.from ?? ''));
 
-    const outcome = decide({ cell: state, entries: [...known.values()], bought, all }, steps, now);
+    const outcome = decide(
+      { cell: state, entries: [...known.values()], bought, ...(portion && { portion }) },
+      steps,
+      now,
+    );
     for (const { id, buyer, units, status, until } of outcome.written) {
       // Told apart here, since "insert or update" locks gaps between rows on MySQL, and deadlocks.
       yield known.has(id)
@@ -185,6 +189,13 @@ export class Statements {
       );
     }
     return outcome.replies;
+  }
+
+  /** Of the requests of a cell, behind one of them. @param entries the statement that reads all of them */
+  *#portion(entries: string, address: string, cell: number, from: string): Conversation<View['portion']> {
+    const rows = yield this.#say(`${entries} AND id > ? ORDER BY id LIMIT ${MOST}`, address, cell, from);
+    const found = rows.map(entryOf);
+    return { entries: found, next: found.length < MOST ? undefined : found.at(-1)!.id };
   }
 
   *clear(address: string, cell: number): Conversation<boolean> {

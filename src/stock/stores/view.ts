@@ -1,7 +1,12 @@
 import type { Step } from '../step.ts';
 
 /** What steps name, so that a store reads just that. */
-export function named(steps: readonly Step[]): { ids: string[]; buyers: string[]; opens: boolean; tallies: boolean } {
+export function named(steps: readonly Step[]): {
+  ids: string[];
+  buyers: string[];
+  opens: boolean;
+  tally: (Step & { op: 'tally' }) | undefined;
+} {
   const counted = (step: Step): step is Step & { readonly buyer: string } =>
     'buyer' in step && step.buyer !== '' && (step.op === 'find' || step.limit > 0);
   const buyers = steps.filter(counted).map(({ buyer }) => buyer);
@@ -9,6 +14,6 @@ export function named(steps: readonly Step[]): { ids: string[]; buyers: string[]
     ids: [...new Set(steps.flatMap((step) => ('id' in step ? [step.id] : [])))],
     buyers: [...new Set(buyers)],
     opens: steps.some(({ op }) => op === 'open'),
-    tallies: steps.some(({ op }) => op === 'tally'),
+    tally: steps.find((step) => step.op === 'tally'),
   };
 }
