@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers';
 import type { Cells } from './look.ts';
-import type { Reply, Take } from './step.ts';
+import type { Reply, Step } from './step.ts';
 
 /** The most orders that go in one step, so that no step is long. */
 export const MOST = 100;
 
 /** Orders that go together. */
 interface Crowd {
-  readonly takes: Take[];
+  readonly steps: Step[];
   readonly replies: Promise<readonly Reply[]>;
 }
 
@@ -24,20 +24,20 @@ export class Crowds {
     this.#cells = cells;
   }
 
-  async take(cell: number, take: Take): Promise<Reply> {
-    const { takes, replies } = this.#gathering.get(cell) ?? this.#gather(cell);
-    const place = takes.push(take) - 1;
-    if (takes.length === MOST) this.#gathering.delete(cell);
+  async ask(cell: number, step: Step): Promise<Reply> {
+    const { steps, replies } = this.#gathering.get(cell) ?? this.#gather(cell);
+    const place = steps.push(step) - 1;
+    if (steps.length === MOST) this.#gathering.delete(cell);
     return (await replies)[place]!;
   }
 
   #gather(cell: number): Crowd {
-    const takes: Take[] = [];
+    const steps: Step[] = [];
     const replies = new Promise<void>((leave) => setImmediate(leave)).then(() => {
       if (this.#gathering.get(cell) === crowd) this.#gathering.delete(cell);
-      return this.#cells.step(cell, ...takes);
+      return this.#cells.step(cell, ...steps);
     });
-    const crowd = { takes, replies };
+    const crowd = { steps, replies };
     this.#gathering.set(cell, crowd);
     return crowd;
   }

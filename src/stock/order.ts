@@ -1,6 +1,6 @@
 import { systemClock } from '../core/clock.ts';
 import type { Duration } from '../core/duration.ts';
-import { checkCount, checkName, MAX_UNITS } from './input.ts';
+import { checkCount, checkDuration, checkName, MAX_UNITS } from './input.ts';
 
 export interface Order {
   /** How many; all or none. Default 1. */
@@ -71,6 +71,9 @@ export interface Wish {
 
 /** @internal */
 export const ORDER: readonly string[] = ['units', 'buyer', 'request'];
+
+/** How long it is reserved, ms. Null is no duration, and does not stand for the default. */
+export const ttlOf = ({ ttl = '10m' }: ReserveOrder): number => checkDuration(ttl, 'ttl');
 
 /** Checks an order and encodes its names. @param ttl ms; 0: sold at once */
 export function wishOf({ units = 1, buyer, request }: Order, ttl: number): Wish {

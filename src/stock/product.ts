@@ -3,7 +3,7 @@ import type { Locks } from '../locks.ts';
 import { type Audit, auditOf } from './audit.ts';
 import { type Cell, RESERVE } from './cell.ts';
 import { StockError } from './errors.ts';
-import { checkCount, checkDuration, checkName, checkOptions, MAX_SEGMENTS, MAX_UNITS } from './input.ts';
+import { checkCount, checkName, checkOptions, MAX_SEGMENTS, MAX_UNITS } from './input.ts';
 import { LayoutOf } from './layout.ts';
 import { Cells, type Look } from './look.ts';
 import {
@@ -15,6 +15,7 @@ import {
   type Sale,
   type SellOrder,
   type Sold,
+  ttlOf,
   wishOf,
 } from './order.ts';
 import { type Rebalancing, rebalance } from './rebalancer.ts';
@@ -55,7 +56,7 @@ export class Product {
    */
   async reserve(order: ReserveOrder = {}): Promise<Reserved> {
     checkOptions(order, [...ORDER, 'ttl'], 'reserve');
-    return this.#seller.obtain(wishOf(order, checkDuration(order.ttl ?? '10m', 'ttl')));
+    return this.#seller.obtain(wishOf(order, ttlOf(order)));
   }
 
   /** Sells at once: `reserve` and `confirm` in one atomic step. Throws as `reserve`. */
@@ -73,7 +74,7 @@ export class Product {
   async sell<T>(order: SellOrder, work: (sale: Sale) => Promise<T> | T): Promise<Sold<T>> {
     checkOptions(order, [...ORDER, 'ttl', 'wait', 'signal'], 'sell');
     const locks = this.#needLocks('sell under a lock');
-    const wish = wishOf(order, checkDuration(order.ttl ?? '10m', 'ttl'));
+    const wish = wishOf(order, ttlOf(order));
     const { wait, signal } = order;
     for (;;) {
       const segment = await this.#seller.segmentOf(wish);
@@ -120,7 +121,9 @@ export class Product {
    * @param request repeating it with the same id counts once
    * @throws StockError `STOCK_CLOSED`, `STOCK_REQUEST_REUSED`, `STOCK_INVALID`
    */
-  async restock(units: number, { request = systemClock.id() }: { readonly request?: string } = {}): Promise<void> {
+  async restock(units: number, options: { readonly request?: string } = {}): Promise<void> {
+    checkOptions(options, ['request'], 'restock');
+    const { request = systemClock.id() } = options;
     const id = `p:${checkName(request, 'request')}`;
     checkCount(units, 'units', 1, MAX_UNITS);
     let layout = await this.#layout.get();

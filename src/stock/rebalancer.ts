@@ -68,10 +68,10 @@ interface Scene {
 /** One at a time over all processes; whoever waits takes over when the one that works dies. */
 export async function rebalance(scene: Scene, options: Rebalancing): Promise<void> {
   checkOptions(options, ['low', 'batch', 'every', 'merge', 'signal'], 'rebalance');
-  const low = checkCount(options.low ?? 10, 'low', 1, MAX_UNITS);
-  const batch = checkCount(options.batch ?? 20, 'batch', 1, MAX_UNITS);
-  const every = checkDuration(options.every ?? '1s', 'every');
-  const { signal, merge = false } = options;
+  const { low = 10, batch = 20, every: pause = '1s', signal, merge = false } = options;
+  checkCount(low, 'low', 1, MAX_UNITS);
+  checkCount(batch, 'batch', 1, MAX_UNITS);
+  const every = checkDuration(pause, 'every');
   let since: number | undefined;
   const well = (): void => {
     since = undefined;

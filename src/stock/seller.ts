@@ -22,6 +22,8 @@ const REF = /^(\d{1,4})\.(?:(\w{1,64})\.)?(r:.{1,800})$/s;
 export class Seller {
   readonly #cells: Cells;
   readonly #crowds: Crowds;
+  /** Apart from the orders, which the engine takes faster by themselves. */
+  readonly #questions: Crowds;
   readonly #supply: Supply;
   readonly #layout: LayoutOf;
   readonly #product: string;
@@ -30,6 +32,7 @@ export class Seller {
   constructor(cells: Cells, layout: LayoutOf, product: string) {
     this.#cells = cells;
     this.#crowds = new Crowds(cells);
+    this.#questions = new Crowds(cells);
     this.#supply = new Supply(cells, layout, product);
     this.#layout = layout;
     this.#product = product;
@@ -78,7 +81,7 @@ export class Seller {
     if (typeof former !== 'number') return former;
     const take: Take = { op: 'take', epoch, id, buyer, units, ttl, limit, already: former, token };
     // The holder of the segment's lock is alone; without it there may be a crowd.
-    const first = token === '' ? await this.#crowds.take(segment, take) : (await this.#cells.step(segment, take))[0]!;
+    const first = token === '' ? await this.#crowds.ask(segment, take) : (await this.#cells.step(segment, take))[0]!;
     const reply = first.is === 'empty' ? await this.#supply.fetch(segment, take, came) : first;
     if (reply.is === 'stale') {
       await this.#layout.read();
@@ -107,10 +110,14 @@ export class Seller {
   /** What the buyer did where it lived before a resize: this very request, or the number of units it has there. */
   async #former(layout: Layout, wish: Wish): Promise<Reserved | number> {
     const { sizes, limit } = layout;
-    if (wish.routed === undefined) return 0;
+    const { routed, repeats, id, buyer } = wish;
+    // Only then does it matter what is there: the very request, or what the buyer has.
+    if (routed === undefined || !(repeats || (limit > 0 && buyer !== ''))) return 0;
+    const homes = formerHomes(routed, sizes);
+    const answers = await Promise.all(homes.map((home) => this.#questions.ask(home, { op: 'find', id, buyer })));
     let bought = 0;
-    for (const home of formerHomes(wish.routed, sizes)) {
-      const [found] = await this.#cells.step(home, { op: 'find', id: wish.id, buyer: wish.buyer });
+    for (const [i, home] of homes.entries()) {
+      const found = answers[i];
       if (found!.is !== 'unknown') {
         if (found!.units !== wish.units || (wish.ttl === 0 && found!.is === 'reserved')) {
           throw refusal({ is: 'reused' }, this.#product);

@@ -57,7 +57,7 @@ export function createStock(given: StockStore, options: StockOptions = {}): Stoc
       checkOptions(options, ['units', 'segments', 'reserve', 'limit'], 'create');
       const product = checkName(name, 'product');
       const units = checkCount(options.units, 'units', 0, MAX_UNITS);
-      const size = checkCount(options.segments ?? 8, 'segments', 1, MAX_SEGMENTS);
+      const size = checkCount(options.segments === undefined ? 8 : options.segments, 'segments', 1, MAX_SEGMENTS);
       const limit = options.limit === undefined ? 0 : checkCount(options.limit, 'limit', 1, MAX_UNITS);
       const { reserve: share = 0.2 } = options;
       checkShare(share, 'reserve');

@@ -51,3 +51,38 @@ test('a step whose outcome nobody knows is that for all in it, and an order that
   }
   expect(await product.audit()).toMatchObject({ right: true, sold: 3 });
 });
+
+/** A product that had nine numbers of segments, and how many steps asked for what a buyer did before. */
+async function resized(limit?: number) {
+  const memory = memoryStock();
+  const asked = { finds: 0 };
+  const store: StockStore = {
+    ...memory,
+    step(address, cell, steps) {
+      if (steps[0]!.op === 'find') asked.finds++;
+      return memory.step(address, cell, steps);
+    },
+  };
+  const options = { units: 10_000, segments: 1, reserve: 0, ...(limit ? { limit } : {}) };
+  const product = await createStock(store).create('phone', options);
+  for (const size of [2, 5, 3, 8, 20, 12, 30, 16]) await product.resize(size);
+  const { segments } = await product.levels();
+  expect(segments).toHaveLength(30);
+  return { product, asked };
+}
+
+test('after eight resizes an order that no former segment can know asks none of them', async () => {
+  const { product, asked } = await resized();
+  for (let i = 0; i < 50; i++) await product.take({ buyer: `buyer ${i}` });
+  expect(asked.finds).toBe(0);
+});
+
+test.each([undefined, 3])('after eight resizes a crowd asks each former segment once; limit %s', async (limit) => {
+  const { product, asked } = await resized(limit);
+  const crowd = (round: string) =>
+    Promise.all(Array.from({ length: 400 }, (_, i) => product.take({ buyer: `buyer ${i}`, request: round })));
+  await crowd('first');
+  expect((await crowd('first')).every(({ repeated }) => repeated)).toBe(true);
+  await crowd('second');
+  expect(asked.finds, 'for 1,200 orders').toBeLessThanOrEqual(120);
+});
