@@ -52,6 +52,8 @@ export class Places {
   readonly #places = new Map<string, Place>();
   /** By id, what may be there: a node whose creation was not answered, or, by its path, one whose session may be over. */
   readonly #doubts = new Map<string, string | undefined>();
+  /** Ids of claims for which no node was asked for yet. */
+  readonly #unsent = new Set<string>();
   /** By id. Their session may outlive whoever gave them up, so they are kept until their nodes are surely gone. */
   readonly #leaving = new Map<string, Leaving>();
 
@@ -76,6 +78,16 @@ export class Places {
     return undefined;
   }
 
+  /** A claim is about to ask. */
+  begin({ id }: Handle): void {
+    if (!this.#places.has(id) && !this.#doubts.has(id)) this.#unsent.add(id);
+  }
+
+  /** Whether there is surely nothing of a claim, since all that it ever did was to wait for a connection. */
+  endUnsent({ id }: Handle): boolean {
+    return this.#unsent.delete(id);
+  }
+
   /** Takes a place in the line, or finds the one that was taken. */
   async stand(connection: Connection, claim: Claim): Promise<Stand> {
     const place = this.get(claim.id, connection.session) ?? (await this.#adopt(connection, claim));
@@ -91,6 +103,7 @@ export class Places {
     const parent = this.parent(claim.key);
     const creation = createEphemeralSequential(`${parent}/${nameOf(claim)}`, labelOf(claim), this.#acl);
     for (let tries = 1; ; tries++) {
+      this.#unsent.delete(claim.id);
       this.#doubts.set(claim.id, undefined);
       try {
         // Both at once: the server answers in order, so the listing has the new node and all that are ahead of it. Known from

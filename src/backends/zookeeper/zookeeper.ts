@@ -74,11 +74,12 @@ class Zookeeper implements Backend {
 
   attempt(claim: Claim): Promise<Attempt> {
     if (claim.atLeast !== undefined) return Promise.reject(unsupported(claim.key));
-    return this.#turns.take(claim.id, () =>
-      this.#asked(`queue for ${JSON.stringify(claim.key)}`, claim.within, (connection, began) =>
+    return this.#turns.take(claim.id, () => {
+      this.#places.begin(claim);
+      return this.#asked(`queue for ${JSON.stringify(claim.key)}`, claim.within, (connection, began) =>
         this.#attempt(connection, claim, began),
-      ),
-    );
+      );
+    });
   }
 
   async #attempt(connection: Connection, claim: Claim, began: number): Promise<Attempt> {
@@ -139,6 +140,7 @@ class Zookeeper implements Backend {
 
   release(handle: Handle): Promise<Release> {
     return this.#turns.take(handle.id, () => {
+      if (this.#places.endUnsent(handle)) return Promise.resolve({ freed: false });
       this.#places.giveUp(handle);
       return this.#asked(`leave ${JSON.stringify(handle.key)}`, PATIENCE, async (connection) => ({
         freed: await this.#places.leave(connection, handle),

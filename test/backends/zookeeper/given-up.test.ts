@@ -92,4 +92,15 @@ describeOn('zookeeper', 'what was given up while its session lived on', () => {
     expect(await standing('not yet')).toBe(1);
     expect(await backend.release(claim)).toEqual({ freed: true });
   });
+
+  test('what never got a connection to ask over needs none to be given up', async () => {
+    await backend.attempt(claimOf('connected'));
+    proxy.refuse();
+    proxy.cut();
+    await unanswered(backend.attempt(claimOf('the last that is sent', { within: 300 })));
+    const claim = claimOf('unsent', { within: 300 });
+    await unanswered(backend.attempt(claim));
+    expect(await backend.release(claim)).toEqual({ freed: false });
+    await proxy.pass();
+  });
 });
