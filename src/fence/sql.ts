@@ -3,6 +3,7 @@ import { checkKey } from '../core/key.ts';
 import { checkNames } from '../core/options.ts';
 import { type DialectName, dialectOf } from '../transaction/dialect.ts';
 import { changedBy, made, type Query, rowsOf, Text } from '../transaction/query.ts';
+import { checkCommitted, OWN_TRANSACTION } from './committed.ts';
 import { checkToken, type Fence, fenced } from './fence.ts';
 
 export interface SqlFenceOptions {
@@ -47,9 +48,16 @@ export function sqlFence(query: Query, resource: string, options: SqlFenceOption
   async function raised(token: bigint, run: Query): Promise<boolean> {
     const newest = String(checkToken(token));
     if (name === 'postgres') {
-      const insert = `INSERT INTO ${quoted} (resource, newest) VALUES (${first}, ${second})`;
+      const alone = run === query;
+      const values = `SELECT ${first}::text, ${second}::numeric${alone ? ` WHERE ${OWN_TRANSACTION.durable}` : ''}`;
       const update = `DO UPDATE SET newest = EXCLUDED.newest WHERE ${quoted}.newest <= EXCLUDED.newest`;
-      return changedBy(await run(`${insert} ON CONFLICT (resource) ${update}`, [resource, newest] as never[])) > 0;
+      const returning = alone ? ` RETURNING ${OWN_TRANSACTION.returning}` : '';
+      const insert = `INSERT INTO ${quoted} (resource, newest) ${values} ON CONFLICT (resource) ${update}${returning}`;
+      const result = await run(insert, [resource, newest] as never[]);
+      if (!alone) return changedBy(result) > 0;
+      const raised = rowsOf(result).length > 0;
+      if (raised) await checkCommitted(result, run, `the claim of ${quoted}`);
+      return raised;
     }
     // In hex, or the character set of the connection would decide which bytes these are, and so whose mark is whose.
     const values = [Buffer.from(resource).toString('hex'), newest] as never[];

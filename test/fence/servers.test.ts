@@ -253,6 +253,18 @@ for (const [dialect, start, open] of DATABASES) {
       await expect(fence.claim(1n)).rejects.toThrow(FENCED);
     });
 
+    test.runIf(dialect === 'postgres')('a mark that a rollback could take away is no mark', async () => {
+      let refused: unknown;
+      await database.transaction(async (query) => {
+        // A connection of a pool comes back with the transaction that somebody else left open on it.
+        const fence = sqlFence(query, 'left open', { dialect });
+        refused = await fence.claim(5n).catch((error) => error);
+        await query('ROLLBACK', []);
+      });
+      expect(refused).toMatchObject({ code: 'LOCK_UNAVAILABLE', message: expect.stringMatching(/left it open/) });
+      await sqlFence(database.query, 'left open', { dialect }).claim(4n);
+    });
+
     test('a transaction that began to read before the newer claim is refused all the same', async () => {
       const fence = sqlFence(database.query, 'snapshot', { dialect });
       await fence.claim(1n);
