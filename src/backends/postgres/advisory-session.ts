@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { type Dial, isTrue } from './client.ts';
 import { isMissing, refusal, unavailable } from './errors.ts';
+import { lookAlike } from './look-alike.ts';
 import type { ServerTime } from './server-time.ts';
 import { Session } from './session.ts';
 import type { Opener } from './sessions.ts';
@@ -29,6 +30,13 @@ export async function openAdvisory(dial: Dial, clock: Clock, time: ServerTime, n
     const probe = BigInt.asIntN(64, BigInt(`0x${clock.id().slice(0, 16)}`)).toString();
     const [before] = await session.query(advisoryLook, [probe, session.own]);
     time.heard(Number(before!.server_time));
+    const product = lookAlike(before!.product);
+    if (product) {
+      throw unavailable(
+        need.backend,
+        `the server is ${product}, where an advisory lock may keep nobody out; use postgres(), which is untested there, or another engine`,
+      );
+    }
     const [after] = await session.query(advisoryKept, [probe]);
     if (!isTrue(after!.kept) || before!.pid !== after!.pid) {
       throw unavailable(

@@ -73,3 +73,19 @@ export function dialLike(pool: PgPool): Dial | undefined {
   );
   return () => new Client(config);
 }
+
+/** What pg-pool counts. */
+interface PoolCounts {
+  readonly totalCount?: number;
+  readonly idleCount?: number;
+  readonly waitingCount?: number;
+  readonly options?: { readonly max?: number };
+}
+
+/** What keeps a statement from being sent: that no connection of the pool is free. Undefined where one is, or nothing is told. */
+export function busyPool(pool: PgPool): string | undefined {
+  const { totalCount, idleCount, waitingCount, options } = pool as PoolCounts;
+  if (!waitingCount || idleCount || totalCount === undefined || totalCount < (options?.max ?? totalCount))
+    return undefined;
+  return `all ${totalCount} connections of the pool are in use, and ${waitingCount} statements wait for one`;
+}

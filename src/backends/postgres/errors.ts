@@ -28,10 +28,20 @@ const CONFLICT = new Set(['40001', '40P01']);
 /** The connection changed under a prepared statement, as behind a transaction pooler: no effect, send it without a name. */
 const UNPREPARED = new Set(['26000', '42P05']);
 
+/**
+ * The connection was in a transaction that somebody else had begun: the server refused our COMMIT inside of it (2D000), or that
+ * transaction had failed already (25P02). No effect.
+ */
+const FOREIGN = new Set(['2D000', '25P02']);
+/** The queue of messages is full: https://www.postgresql.org/docs/current/sql-notify.html. Nothing was committed. */
+const FULL = '54000';
+
 const sqlState = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
 
 export const isConflict = (error: unknown): boolean => CONFLICT.has(sqlState(error));
 export const isUnprepared = (error: unknown): boolean => UNPREPARED.has(sqlState(error));
+export const isForeign = (error: unknown): boolean => FOREIGN.has(sqlState(error));
+export const isFull = (error: unknown): boolean => sqlState(error) === FULL;
 export const isMissing = (error: unknown): boolean => ['3F000', '42P01', '42883'].includes(sqlState(error));
 
 export const unavailable = (backend: string, message: string, key?: string, cause?: unknown): LockError =>

@@ -1,14 +1,21 @@
 import type { Finding } from '../../core/backend.ts';
 import { isTrue, type Row } from './client.ts';
+import { lookAlike } from './look-alike.ts';
 import type { Server } from './server.ts';
 import { facts } from './sql.generated.ts';
 
-type Judge = Finding & { readonly when: (facts: Row) => boolean };
+type Judge = Omit<Finding, 'message'> & {
+  readonly when: (facts: Row) => boolean;
+  readonly message: string | ((facts: Row) => string);
+};
 
 /** s. */
 const OLD_TRANSACTION = 300;
 /** ms. */
 const SHORT_STATEMENTS = 1_000;
+
+/** Part of the queue of messages. */
+const FULL_QUEUE = 0.5;
 
 const JUDGES: readonly Judge[] = [
   {
@@ -34,18 +41,34 @@ const JUDGES: readonly Judge[] = [
   },
   {
     when: ({ synchronous_commit }) => synchronous_commit === 'off',
-    severity: 'danger',
+    severity: 'info',
     code: 'asynchronous-commit',
     message:
-      'synchronous_commit is off: a crash can forget a grant that was already told, and give its token out again.',
-    advice: "Set it to on, at least for the role that locks: ALTER ROLE … SET synchronous_commit = 'on'.",
+      'synchronous_commit is off: what locks do is on disk when it is answered all the same, but a crash can forget what you wrote while you held one.',
+    advice: "Where that matters, set it to on: ALTER ROLE … SET synchronous_commit = 'on'.",
   },
   {
-    when: ({ replicas, standbys }) => Number(replicas) > 0 && standbys === '',
+    when: ({ queue }) => Number(queue) > FULL_QUEUE,
+    severity: 'warning',
+    code: 'notification-queue',
+    message:
+      'The queue of NOTIFY is more than half full: some session listens and does not end its transaction. Once it is full, waiters are told nothing and find out by polling.',
+    advice: 'Find the session in pg_stat_activity by its old xact_start, and end it.',
+  },
+  {
+    when: ({ product }) => lookAlike(product) !== undefined,
+    severity: 'warning',
+    code: 'untested',
+    message: 'This server only speaks the protocol of PostgreSQL: locks on it are untested, and nothing is promised.',
+    advice: 'Run the conformance suite (holdfast/testing) on it, or use PostgreSQL.',
+  },
+  {
+    when: ({ replicas }) => Number(replicas) > 0,
     severity: 'warning',
     code: 'asynchronous-replica',
-    message: 'Replicas follow asynchronously: a fail-over can forget the newest grants and tokens.',
-    advice: 'Set synchronous_standby_names if locks must survive a fail-over.',
+    message: ({ replicas, replica_names }) =>
+      `Replicas follow asynchronously (${replica_names || replicas}): a fail-over to one of them can forget the newest grants and tokens.`,
+    advice: 'Set synchronous_standby_names if locks must survive a fail-over, and fail over to those it names only.',
   },
   {
     when: ({ isolation }) => isolation === 'repeatable read' || isolation === 'serializable',
@@ -75,5 +98,8 @@ const JUDGES: readonly Judge[] = [
 /** What endangers locks on any PostgreSQL, whichever way they are taken. */
 export async function findings(server: Server): Promise<Finding[]> {
   const [row] = await server.send(facts, [], 'a look at the settings');
-  return JUDGES.filter(({ when }) => when(row!)).map(({ when: _, ...finding }) => finding);
+  return JUDGES.filter(({ when }) => when(row!)).map(({ when: _, message, ...finding }) => ({
+    ...finding,
+    message: typeof message === 'string' ? message : message(row!),
+  }));
 }

@@ -23,6 +23,7 @@ export class Mailbox {
   /** Nobody can guess it, so nobody else listens. */
   readonly channel: string;
   readonly #dial: Dial;
+  readonly #sessionPooler: boolean;
   readonly #clock: Clock;
   readonly #boxes = new Map<string, Box>();
   #session: Session | undefined;
@@ -32,8 +33,10 @@ export class Mailbox {
   #tests: (() => void)[] = [];
   #closed = false;
 
-  constructor(dial: Dial, clock: Clock) {
+  /** @param sessionPooler a pooler in between is known to keep one server session per client session */
+  constructor(dial: Dial, clock: Clock, sessionPooler = false) {
     this.#dial = dial;
+    this.#sessionPooler = sessionPooler;
     this.#clock = clock;
     this.channel = `holdfast_${clock.id()}`;
   }
@@ -82,7 +85,8 @@ export class Mailbox {
   async #listen(): Promise<void> {
     this.#again();
     try {
-      const session = await Session.open(this.#dial, this.#clock);
+      const session = await Session.open(this.#dial, this.#clock, this.#sessionPooler);
+      if (!(await session.isOwn())) return await this.#giveUp(session);
       session.onNotification(({ payload }) => this.#deliver(payload ?? ''));
       await session.query(`LISTEN "${this.channel}"`).catch((error) => {
         session.cut();
@@ -101,9 +105,15 @@ export class Mailbox {
     }
   }
 
-  #retry(): void {
+  /** On a session that others are given in a moment, LISTEN would go on for them, and hold up the server's queue of messages. */
+  async #giveUp(session: Session): Promise<void> {
+    await session.end();
+    this.#retry(AGAIN_MAX);
+  }
+
+  #retry(least = AGAIN): void {
     if (this.#closed || this.#boxes.size === 0) return;
-    const pause = Math.min(AGAIN * 2 ** this.#failures++, AGAIN_MAX) * (0.5 + this.#clock.random() / 2);
+    const pause = Math.min(least * 2 ** this.#failures++, AGAIN_MAX) * (0.5 + this.#clock.random() / 2);
     this.#again = this.#clock.after(pause, () => this.open(), true);
   }
 

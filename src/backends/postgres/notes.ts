@@ -1,8 +1,9 @@
 import type { Notes } from '../../core/backend.ts';
 import type { Row } from './client.ts';
 import { isMissing } from './errors.ts';
+import { marked } from './revision.ts';
 import type { Server } from './server.ts';
-import { noteForget, noteKeep, noteRead, notes } from './sql.generated.ts';
+import { commitNote, noteRead, notes } from './sql.generated.ts';
 
 /** Notes in a table of their own. @param create makes the table with the first note, if it is not there */
 export function notesOf(server: Server, named: (script: string) => string, create: boolean): Notes {
@@ -10,7 +11,7 @@ export function notesOf(server: Server, named: (script: string) => string, creat
     const ask = () => server.send(named(text), values, 'a note');
     return ask().catch(async (error: { cause?: unknown }) => {
       if (!create || !isMissing(error.cause)) throw error;
-      await server.script(named(notes), 'setting up the notes');
+      await server.script(named(marked(`${notes}\n${commitNote}`)), 'setting up the notes');
       return ask();
     });
   }
@@ -21,8 +22,7 @@ export function notesOf(server: Server, named: (script: string) => string, creat
       return row && String(row.text);
     },
     async write(name, text, ttl) {
-      if (text === undefined) await send(noteForget, [Buffer.from(name)]);
-      else await send(noteKeep, [Buffer.from(name), text, ttl]);
+      await send('CALL {commit_note}($1, $2, $3)', [Buffer.from(name), text ?? null, ttl]);
     },
   };
 }

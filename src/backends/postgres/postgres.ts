@@ -11,18 +11,21 @@ import type {
   Standing,
   Traits,
 } from '../../core/backend.ts';
-import { PLACE_TTL } from '../../core/backend.ts';
-import { type Cancel, type Clock, systemClock } from '../../core/clock.ts';
+import { type Clock, systemClock } from '../../core/clock.ts';
 import { LONGEST } from '../../core/duration.ts';
 import { checkNames } from '../../core/options.ts';
-import { checkPool, type Dial, dialLike, isTrue, type PgPool, type Row } from './client.ts';
+import { busyPool, checkPool, type Dial, dialLike, isTrue, type PgPool, type Row } from './client.ts';
 import { findings } from './findings.ts';
 import { Mailbox } from './mailbox.ts';
 import { type Naming, naming } from './names.ts';
 import { notesOf } from './notes.ts';
+import { ownDial, Renewals } from './renewals.ts';
+import { aboutFunctions, revisionFinding } from './revision.ts';
 import { open, scriptOf } from './schema.ts';
 import { Server } from './server.ts';
-import { evict, inspect, rights } from './sql.generated.ts';
+import { inspect, rights } from './sql.generated.ts';
+import { fieldsOf, Statements, valuesOf } from './statements.ts';
+import { IDLE, Sweeper } from './sweeper.ts';
 
 const TRAITS: Traits = {
   seats: 'counted',
@@ -35,10 +38,6 @@ const TRAITS: Traits = {
   ttl: { min: 10, max: LONGEST },
 };
 
-/** ms between two sweeps, over all processes, and how long a key must be out of use to be swept. */
-const SWEEP_EVERY = 60_000;
-const IDLE = 3_600_000;
-
 export interface PostgresOptions extends Naming {
   /** `auto` (default): tables that are missing are made on first use. `manual`: only by `setup()`, or by you. */
   readonly setup?: 'auto' | 'manual';
@@ -47,11 +46,18 @@ export interface PostgresOptions extends Naming {
    * the pool; `false`: none, and waiting is polled.
    */
   readonly connect?: Dial | false;
+  /** Says that a pooler between `connect` and the server pools whole sessions. Without it, nobody listens through any that is noticed. */
+  readonly pooler?: 'session';
+  /**
+   * Renewals go over a connection of our own, outside the pool, and so never wait behind statements of the application. Default
+   * false. It is opened with the first renewal; while it is away they go over the pool.
+   */
+  readonly ownConnection?: boolean;
   /** Time and randomness; the machine's by default. */
   readonly clock?: Clock;
 }
 
-const KNOWN = new Set(['prefix', 'schema', 'setup', 'connect', 'clock']);
+const KNOWN = new Set(['prefix', 'schema', 'setup', 'connect', 'pooler', 'ownConnection', 'clock']);
 
 export interface PostgresBackend extends Backend {
   /** Makes what is missing. Safe to run again, and by many processes at once. Needs the right to create. */
@@ -74,10 +80,6 @@ export function postgres(pool: PgPool, options: PostgresOptions = {}): PostgresB
   return new Postgres(checkPool(pool), options);
 }
 
-/** What the scripts take for a claim, from this parameter on. What never changes is part of the text: a parameter costs both sides. */
-const claimFrom = (first: number): string =>
-  [...Array.from({ length: 11 }, (_, n) => `$${first + n}`), PLACE_TTL].join();
-
 class Postgres implements PostgresBackend {
   readonly name = 'postgres';
   readonly traits: Traits;
@@ -88,30 +90,25 @@ class Postgres implements PostgresBackend {
   readonly #mailbox: Mailbox | undefined;
   readonly #named: (script: string) => string;
   readonly #create: boolean;
-  readonly #statement: Readonly<
-    Record<'attempt' | 'release' | 'exchange' | 'renew' | 'inspect' | 'evict' | 'sweep', string>
-  >;
+  readonly #statements: Statements;
+  readonly #sweeper: Sweeper;
+  readonly #renewals: Renewals;
+  readonly #pool: PgPool;
   #opened: Promise<void> | undefined;
-  #sweeper: Cancel = () => {};
-  #closed = false;
 
-  constructor(pool: PgPool, { setup = 'auto', connect, clock = systemClock, ...names }: PostgresOptions) {
+  constructor(pool: PgPool, options: PostgresOptions) {
+    const { setup = 'auto', connect, clock = systemClock, pooler, ownConnection = false, ...names } = options;
     this.#clock = clock;
     this.#server = new Server(pool, clock, this.name);
     this.#named = naming(names);
     this.#create = setup === 'auto';
     this.notes = notesOf(this.#server, this.#named, this.#create);
-    this.#statement = {
-      attempt: this.#named(`SELECT {attempt}(${claimFrom(1)})::text AS answer`),
-      release: this.#named('SELECT {release}($1, $2)::int AS freed'),
-      exchange: this.#named(`SELECT {exchange}($1, $2, ${claimFrom(3)})::text AS answer`),
-      renew: this.#named('SELECT {renew}($1) AS n'),
-      inspect: this.#named(inspect),
-      evict: this.#named(evict),
-      sweep: this.#named('SELECT {sweep}($1, $2)::int AS removed'),
-    };
+    this.#statements = new Statements(this.#server, this.#named);
+    this.#sweeper = new Sweeper(this.#statements, clock);
     const dial = connect === false ? undefined : (connect ?? dialLike(pool));
-    const mailbox = dial && new Mailbox(dial, clock);
+    this.#pool = pool;
+    this.#renewals = new Renewals(this.#server, this.#named, clock, ownConnection ? ownDial(pool, connect) : undefined);
+    const mailbox = dial && new Mailbox(dial, clock, pooler === 'session');
     this.#mailbox = mailbox;
     this.watch = mailbox && ((claim, wake) => mailbox.register(claim, wake));
     this.traits = mailbox ? TRAITS : { ...TRAITS, wakes: 'never' };
@@ -120,50 +117,47 @@ class Postgres implements PostgresBackend {
   async attempt(claim: Claim): Promise<Attempt> {
     const sent = this.#clock.now();
     await this.#open();
-    const [row] = await this.#server.send(this.#statement.attempt, this.#values(claim, sent), 'an attempt', claim.key);
-    return this.#outcome(fieldsOf(row!), claim);
+    const answer = await this.#statements.run('attempt', this.#values(claim, sent), 'an attempt', claim.key);
+    return this.#outcome(fieldsOf(answer), claim);
   }
 
   async release(handle: Handle, next?: Claim): Promise<Release> {
     const sent = this.#clock.now();
     await this.#open();
     const gone = [Buffer.from(handle.key), handle.id];
-    if (!next) {
-      const [row] = await this.#server.send(this.#statement.release, gone, 'a release', handle.key);
-      return { freed: isTrue(row!.freed) };
-    }
+    if (!next) return { freed: isTrue(await this.#statements.run('release', gone, 'a release', handle.key)) };
     const values = [...gone, ...this.#values(next, sent)];
-    const [row] = await this.#server.send(this.#statement.exchange, values, 'a release', handle.key);
-    const [freed, ...outcome] = fieldsOf(row!);
+    const answer = await this.#statements.run('exchange', values, 'a release', handle.key);
+    const [freed, ...outcome] = fieldsOf(answer);
     return { freed: freed === 't', next: this.#outcome(outcome, next) };
   }
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     await this.#open();
-    const asked = claims.map(({ key, id, ttl }) => ({ key: Buffer.from(key).toString('hex'), id, ttl }));
-    const rows = await this.#server.send(this.#statement.renew, [JSON.stringify(asked)], 'a renewal');
-    const good = new Set(rows.map(({ n }) => Number(n)));
-    return claims.map(({ ttl }, index) => (good.has(index + 1) ? { validFor: ttl } : 'gone'));
+    return this.#renewals.renew(claims);
+  }
+
+  obstacle(): string | undefined {
+    return busyPool(this.#pool);
   }
 
   async *inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<Standing> {
     await this.#open();
     const from = Buffer.from(prefix);
     const to = Buffer.concat([from, Uint8Array.of(exact ? 0 : 0xff)]); // no byte of UTF-8 is 0xff
-    const rows = await this.#server.send(this.#statement.inspect, [from, to], 'a listing');
+    const rows = await this.#server.send(this.#named(inspect), [from, to], 'a listing');
     for (const row of rows) yield standing(row);
   }
 
   async evict(key: string, ticket: bigint): Promise<boolean> {
     await this.#open();
     const values = [Buffer.from(key), String(ticket)];
-    const [row] = await this.#server.send(this.#statement.evict, values, 'a forced release', key);
-    return isTrue(row?.freed);
+    return isTrue(await this.#statements.run('evict', values, 'a forced release', key));
   }
 
   async check(): Promise<Finding[]> {
     const found = await findings(this.#server);
-    const missing = await this.#server.send(this.#named(rights), [], 'a look at the rights');
+    const missing = await this.#server.send(this.#named(aboutFunctions(rights)), [], 'a look at the rights');
     if (missing.length > 0) {
       found.push({
         severity: 'danger',
@@ -172,6 +166,8 @@ class Postgres implements PostgresBackend {
         advice: "Run setup() as a role that may create tables; grant what the PostgreSQL page lists under 'Rights'.",
       });
     }
+    const differing = await revisionFinding(this.#server, this.#named);
+    if (differing) found.push(differing);
     if (
       !(await this.#mailbox?.test((channel) => this.#server.send('SELECT pg_notify($1, $2)', [channel, ''], 'a test')))
     ) {
@@ -189,23 +185,21 @@ class Postgres implements PostgresBackend {
     return this.#server.script(scriptOf(this.#named), 'setting up the tables');
   }
 
-  async sweep(idle: number = IDLE, every = 0): Promise<number> {
+  async sweep(idle: number = IDLE): Promise<number> {
     await this.#open();
-    const [row] = await this.#server.send(this.#statement.sweep, [every, idle], 'a sweep');
-    return Number(row!.removed);
+    return this.#sweeper.sweep(idle, 0);
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    this.#sweeper();
+    this.#sweeper.close();
     this.#server.close();
-    await this.#mailbox?.close();
+    await Promise.all([this.#mailbox?.close(), this.#renewals.close()]);
   }
 
   /** Once per process, before the first statement; again after a failure, for somebody may have mended it. */
   #open(): Promise<void> {
     this.#opened ??= open(this.#server, this.#named, this.#create).then(
-      () => this.#sweepLater(),
+      () => this.#sweeper.later(),
       (error) => {
         this.#opened = undefined;
         throw error;
@@ -214,20 +208,9 @@ class Postgres implements PostgresBackend {
     return this.#opened;
   }
 
-  /** Every process asks, the table lets one in. A sweep that fails is made good by the next. */
-  #sweepLater(): void {
-    if (this.#closed) return;
-    const pause = SWEEP_EVERY * (0.5 + this.#clock.random());
-    const swept = () => this.#sweepLater();
-    this.#sweeper = this.#clock.after(pause, () => this.sweep(IDLE, SWEEP_EVERY).then(swept, swept), true);
-  }
-
-  /** In the order of the script's arguments. @param sent when it was asked for: before the tables were looked at */
-  #values({ key, id, take, of, ttl, span, label, queue, within, atLeast }: Claim, sent: number): unknown[] {
-    const least = atLeast === undefined ? null : String(atLeast);
-    const until = this.#server.time.in(within, sent);
-    const channel = this.#mailbox?.channel ?? null;
-    return [Buffer.from(key), id, take, of, ttl, span, Buffer.from(label), queue, until, least, channel];
+  /** @param sent when it was asked for: before the tables were looked at */
+  #values(claim: Claim, sent: number): unknown[] {
+    return valuesOf(claim, this.#server.time.in(claim.within, sent), this.#mailbox?.channel ?? null);
   }
 
   /** @param outcome what the script of an attempt gives, in its order */
@@ -239,9 +222,6 @@ class Postgres implements PostgresBackend {
     return { granted: false, ahead: Number(ahead), retryAfter: Number(retryAfter) };
   }
 }
-
-/** A row asked for as one value, as text however the pool takes rows, costs half of what its columns would; none needs quotes. */
-const fieldsOf = ({ answer }: Row): string[] => String(answer).slice(1, -1).split(',');
 
 /** Of bytes in hex. */
 const textOf = (hex: unknown): string => Buffer.from(String(hex), 'hex').toString();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import { type PgPool, type PgQuery, patienceOf, type Row } from './client.ts';
-import { isConflict, isUnprepared, refusal } from './errors.ts';
+import { isConflict, isForeign, isUnprepared, refusal, unavailable } from './errors.ts';
 import { ServerTime } from './server-time.ts';
 
 /** Times a statement is sent again after a conflict: the loser of one has seen another succeed, so few suffice. */
@@ -9,6 +9,9 @@ const RESENDS = 10;
 
 /** Who uses a pool: one listener serves all, since Node takes more than ten for a leak. */
 const users = new WeakMap<PgPool, Set<Server>>();
+
+/** Pools of which it was told that connections come back inside a transaction: once is enough. */
+const warned = new WeakSet<PgPool>();
 
 /** Statements on the pool: prepared, sent again after a conflict, refusals told from trouble. */
 export class Server {
@@ -40,6 +43,7 @@ export class Server {
       } catch (error) {
         if (isUnprepared(error) && query.name) this.#prepare = false;
         else if (isConflict(error) && resends++ < RESENDS) await this.#pause(resends);
+        else if (isForeign(error)) this.#foreign(error, resends++, asked, key);
         else throw refusal(error, this.#backend, asked, key);
       }
     }
@@ -47,12 +51,32 @@ export class Server {
 
   /** Several statements without values, in one transaction, each of which sees what others have done before it. */
   async script(text: string, asked: string): Promise<void> {
-    try {
-      const query_timeout = this.#patience;
-      await this.#pool.query({ text: `SET TRANSACTION ISOLATION LEVEL READ COMMITTED;\n${text}`, query_timeout });
-    } catch (error) {
-      throw refusal(error, this.#backend, asked);
+    await this.send(
+      `DO $script$
+BEGIN
+COMMIT;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+EXECUTE $text$${text}$text$;
+COMMIT;
+END
+$script$`,
+      [],
+      asked,
+    );
+  }
+
+  /** The pool drops a connection on which a statement failed, and the server ends its transaction then: another will do. */
+  #foreign(cause: unknown, resends: number, asked: string, key: string | undefined): void {
+    const found = 'a connection of the pool was inside a transaction that somebody had left open';
+    const advice = 'end every transaction, also after an error, before its client goes back to the pool';
+    if (resends >= RESENDS) {
+      throw unavailable(this.#backend, `${asked} was refused ${resends} times: ${found}; ${advice}`, key, cause);
     }
+    if (warned.has(this.#pool)) return;
+    warned.add(this.#pool);
+    process.emitWarning(`${this.#backend}: ${found}; it was given up, and another taken. ${advice}`, {
+      code: 'HOLDFAST_OPEN_TRANSACTION',
+    });
   }
 
   close(): void {

@@ -8,7 +8,8 @@ const UNLIMITED = 2 ** 31 - 1;
 
 /**
  * What a server may otherwise do to a session that is silent or waits on purpose; each is set where the version knows it.
- * With keep-alives of its own, so that the server frees what a vanished client held within seconds, not hours.
+ * With keep-alives of its own, so that the server frees what a vanished client held within seconds, not hours; and what it does is
+ * on disk when it is answered, where the server's default is not to wait for that.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   statement_timeout: '0',
@@ -19,13 +20,14 @@ const SETTINGS: Readonly<Record<string, string>> = {
   tcp_keepalives_interval: '2',
   tcp_keepalives_count: '3',
   tcp_user_timeout: '11000',
+  synchronous_commit: 'on',
 };
 /** Refused where the platform cannot tell, as on Windows: https://www.postgresql.org/docs/current/runtime-config-connection.html */
 const CHECKS: typeof SETTINGS = { client_connection_check_interval: '5000' };
 /** $2: the process it has to be, or null. That of a pooler in between is another client's in a moment. */
 const CONFIGURE = `SELECT set_config(w.name, w.value, false)
   FROM json_each_text($1::json) AS w(name, value) JOIN pg_settings USING (name)
-  WHERE pg_backend_pid() = coalesce($2::int, pg_backend_pid())`;
+  WHERE pg_backend_pid() = coalesce($2::int, pg_backend_pid()) AND (name <> 'synchronous_commit' OR setting = 'off')`;
 
 /** A connection of our own that is looked after: it ends when the server ends it, and when the server stops answering. */
 export class Session {
@@ -80,6 +82,14 @@ export class Session {
    */
   get own(): number | null {
     return this.#pooled ? null : (this.#client.processID ?? null);
+  }
+
+  /** Whether it talks to the very process it was connected to: through a pooler it does not. True where that is not told. */
+  async isOwn(): Promise<boolean> {
+    const own = this.own;
+    if (own === null) return true;
+    const [row] = await this.query('SELECT pg_backend_pid() AS pid');
+    return Number(row!.pid) === own;
   }
 
   onNotification(hear: (mail: { readonly channel: string; readonly payload?: string }) => void): void {

@@ -1,37 +1,43 @@
 // Generated from sql/*.sql by scripts/build-sql.mjs: edit there.
 
-export const admit: string = `-- Admits from the head of the line whomever the rule now admits, tells them by NOTIFY, and writes the key's sums back.
--- The caller has locked the key's row, and gives it as it stands after whatever it changed.
+export const admit: string = `-- Admits from the head of the line whomever the rule now admits, and tells them by NOTIFY.
+-- The caller has locked the key's row, gives it as it stands after whatever it changed, and writes it.
 -- A place that gave no sign of life is dropped as it comes to the head.
 --   spot    the key's row
 --   moment  the server's time, read under the lock
 --   asking  id of a claim that hears of it in its own reply and needs no message
--- Gives the key's row as written.
+-- Gives the key's row as it is to be written.
 CREATE OR REPLACE FUNCTION {admit}(spot {keys}, moment timestamptz, asking text) RETURNS {keys}
 LANGUAGE plpgsql AS $holdfast$
 DECLARE
-  head {line};
+  next {line};
 BEGIN
-  FOR head IN SELECT * FROM {line} WHERE key = spot.key AND NOT held ORDER BY ticket LOOP
-    IF head.lapses <= moment THEN
-      DELETE FROM {line} WHERE key = head.key AND id = head.id;
+  FOR next IN SELECT * FROM {line} WHERE key = spot.key AND ticket >= spot.head AND NOT held ORDER BY ticket LOOP
+    IF next.lapses <= moment THEN
+      DELETE FROM {line} WHERE key = next.key AND ticket = next.ticket;
       spot.waits := spot.waits - 1;
+      spot.head := next.ticket + 1;
       CONTINUE;
     END IF;
-    IF spot.taken + head.take > spot.room AND spot.taken + head.take <= head.room THEN
-      SELECT coalesce(min(room), {seats}) INTO spot.room FROM {line} WHERE key = spot.key AND held;
+    spot.head := next.ticket;
+    IF spot.taken + next.take > spot.room AND spot.taken + next.take <= next.room THEN
+      SELECT coalesce(min(room), {seats}) INTO spot.room FROM {line}
+        WHERE key = spot.key AND ticket >= spot.first AND ticket < spot.head AND held;
     END IF;
-    EXIT WHEN spot.taken + head.take > least(spot.room, head.room);
-    spot.taken := spot.taken + head.take;
+    EXIT WHEN spot.taken + next.take > least(spot.room, next.room);
+    IF spot.taken = 0 THEN
+      spot.first := next.ticket; -- nobody holds, and nobody who waits is before it
+    END IF;
+    spot.taken := spot.taken + next.take;
     spot.waits := spot.waits - 1;
-    spot.room := least(spot.room, head.room);
-    UPDATE {line} SET held = true, lapses = moment + head.ttl * interval '1 ms' WHERE key = head.key AND id = head.id;
-    IF head.channel IS NOT NULL AND head.id IS DISTINCT FROM asking THEN
-      PERFORM pg_notify(head.channel, head.ticket || ' ' || head.id);
+    spot.room := least(spot.room, next.room);
+    spot.head := next.ticket + 1;
+    UPDATE {line} SET held = true, lapses = moment + next.ttl * interval '1 ms' WHERE key = next.key AND ticket = next.ticket;
+    -- \`quiet\`: the queue of messages is full, and would not let the transaction commit.
+    IF next.channel IS NOT NULL AND next.id IS DISTINCT FROM asking AND current_setting('holdfast.quiet', true) IS DISTINCT FROM 'on' THEN
+      PERFORM pg_notify(next.channel, next.ticket || ' ' || next.id);
     END IF;
   END LOOP;
-  UPDATE {keys} SET taken = spot.taken, waits = spot.waits, room = spot.room, lapses = spot.lapses, id = spot.id
-    WHERE key = spot.key;
   RETURN spot;
 END
 $holdfast$;`;
@@ -56,7 +62,7 @@ SELECT pg_backend_pid() AS pid, ((SELECT count(*) FROM pg_locks WHERE locktype =
 
 export const advisoryLook: string = `-- What a new session is, and takes a lock on it that advisory-kept looks for.
 --   $1  a random number    $2  the process it has to be, or null: on a pooler's session the lock would stay
-SELECT pg_backend_pid() AS pid, pg_is_in_recovery()::int AS replica,
+SELECT pg_backend_pid() AS pid, version() AS product, pg_is_in_recovery()::int AS replica,
        (SELECT extract(epoch FROM coalesce(backend_start, pg_postmaster_start_time()))::text
           FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS started,
        CASE WHEN pg_backend_pid() = coalesce($2::int, pg_backend_pid()) THEN pg_advisory_lock($1::bigint) IS NOT NULL END AS locked,
@@ -107,11 +113,14 @@ CREATE OR REPLACE FUNCTION {attempt}(
   a_key bytea, a_id text, a_take int, a_room int, a_ttl float8, a_span int, a_label bytea,
   a_queue boolean, a_until float8, a_least bigint, a_channel text, a_grace float8,
   OUT state text, OUT ticket bigint, OUT ahead int, OUT retry_after float8, OUT server_time float8
-) LANGUAGE plpgsql AS $holdfast$
+) LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off
+AS $holdfast$
 DECLARE
   spot {keys};
   moment timestamptz;
   mine {line};
+  moved boolean := false;
 BEGIN
   -- Most attempts find a key that was used before and is free: one update does for them. All that is read here is read under
   -- the row's lock, even after a wait for it. date_part is float8, and much quicker than the numeric of extract.
@@ -121,15 +130,16 @@ BEGIN
           FROM (SELECT greatest(k.last + 1, nextval('{tickets}'), a_least) AS drawn OFFSET 0) AS once
         ),
         taken = a_take, room = a_room, lapses = clock_timestamp() + a_ttl * interval '1 ms',
-        id = a_id, ttl = a_ttl, joined = clock_timestamp(), label = a_label
-    WHERE k.key = a_key AND (k.taken = 0 OR k.id IS NOT NULL AND k.lapses <= clock_timestamp())
+        id = a_id, ttl = a_ttl, joined = clock_timestamp(), label = a_label, steps = k.steps + 1, era = (k.steps + 1) / 64
+    WHERE k.key = a_key AND k.era >= (SELECT newest.era FROM {keys} newest WHERE newest.key = a_key ORDER BY newest.era DESC LIMIT 1)
+      AND (k.taken = 0 OR k.id IS NOT NULL AND k.lapses <= clock_timestamp())
       AND date_part('epoch', clock_timestamp()) * 1000 <= coalesce(a_until, 'infinity')
     RETURNING k.ticket, date_part('epoch', clock_timestamp()) * 1000 INTO ticket, server_time;
   IF FOUND THEN
     state := 'held';
     -- The time above is older than a wait for a row that was only locked, and is as it was.
     IF server_time > a_until THEN
-      UPDATE {keys} k SET taken = 0, room = {seats}, id = NULL WHERE k.key = a_key;
+      PERFORM {release}(a_key, a_id);
       state := 'late';
     END IF;
     RETURN;
@@ -139,25 +149,21 @@ BEGIN
   IF NOT a_queue THEN
     moment := clock_timestamp();
     SELECT k.* INTO spot FROM {keys} k
-      WHERE k.key = a_key AND k.lapses > moment AND (k.waits > 0 OR k.taken + a_take > a_room)
-        AND k.id IS DISTINCT FROM a_id AND NOT EXISTS (SELECT FROM {line} l WHERE l.key = a_key AND l.id = a_id);
+      WHERE k.key = a_key
+        AND k.era >= (SELECT newest.era FROM {keys} newest WHERE newest.key = a_key ORDER BY newest.era DESC LIMIT 1)
+        AND k.lapses > moment AND (k.waits > 0 OR k.taken + a_take > a_room)
+        AND k.id IS DISTINCT FROM a_id AND NOT EXISTS (SELECT FROM {line} l WHERE l.id = a_id AND l.key || '' = a_key);
     IF FOUND THEN
       server_time := date_part('epoch', moment) * 1000;
       state := 'waits';
-      SELECT count(*) + (spot.id IS NOT NULL)::int INTO ahead FROM {line} l WHERE l.key = a_key;
+      SELECT count(*) + (spot.id IS NOT NULL)::int INTO ahead FROM {line} l
+        WHERE l.key = a_key AND l.ticket >= spot.first;
       retry_after := date_part('epoch', spot.lapses - moment) * 1000;
       RETURN;
     END IF;
   END IF;
 
-  -- Locks the key's row, or makes it. The ticket is drawn here, under the lock, so that tickets become visible in order.
-  INSERT INTO {keys} AS k (key, last, room, lapses) VALUES (a_key, 0, {seats}, clock_timestamp())
-    ON CONFLICT (key) DO UPDATE SET last = greatest(k.last + 1, nextval('{tickets}'), a_least) + a_span - 1
-    RETURNING * INTO spot;
-  IF spot.last = 0 THEN
-    -- Not in the insert: its values are older than the wait for who has the row, and a sweep may have taken that away since.
-    UPDATE {keys} k SET last = greatest(nextval('{tickets}'), a_least) + a_span - 1 WHERE k.key = a_key RETURNING * INTO spot;
-  END IF;
+  spot := {spot}(a_key, true);
   -- Not now(): that is when the transaction began, before the wait for the lock.
   moment := clock_timestamp();
   server_time := date_part('epoch', moment) * 1000;
@@ -168,11 +174,14 @@ BEGIN
   IF spot.id IS NOT NULL THEN
     INSERT INTO {line} VALUES (
       a_key, spot.id, spot.ticket, spot.taken, spot.room, spot.ttl, true, spot.lapses, spot.joined, NULL, spot.label);
-    UPDATE {keys} k SET id = NULL WHERE k.key = a_key;
     spot.id := NULL;
+    spot.first := spot.ticket;
+    spot.head := spot.ticket + 1;
+    moved := true;
   END IF;
   IF spot.taken > 0 AND spot.lapses <= moment THEN
     spot := {settle}(spot, moment, a_id);
+    moved := true;
   END IF;
 
   UPDATE {line} l
@@ -180,9 +189,16 @@ BEGIN
         -- Of a hold never sooner than a renewal confirmed.
         lapses = CASE WHEN l.held THEN greatest(l.lapses, moment + a_ttl * interval '1 ms')
                       ELSE moment + least(a_ttl, a_grace) * interval '1 ms' END
-    WHERE l.key = a_key AND l.id = a_id
+    WHERE l.id = a_id AND l.key || '' = a_key
     RETURNING * INTO mine;
-  IF NOT FOUND THEN
+  IF FOUND THEN
+    IF moved OR mine.lapses < spot.lapses THEN
+      spot.lapses := least(spot.lapses, mine.lapses);
+      PERFORM {keep}(spot);
+    END IF;
+  ELSE
+    -- Drawn under the lock, so that tickets become visible in order.
+    spot.last := greatest(spot.last + 1, nextval('{tickets}'), a_least) + a_span - 1;
     -- Whoever waits goes first.
     mine.held := spot.waits = 0 AND spot.taken + a_take <= least(spot.room, a_room);
     mine.ticket := spot.last - a_span + 1;
@@ -191,14 +207,19 @@ BEGIN
       a_key, a_id, mine.ticket, a_take, a_room, a_ttl, mine.held, mine.lapses, moment, a_channel, a_label);
     spot.lapses := CASE WHEN spot.taken = 0 THEN mine.lapses ELSE least(spot.lapses, mine.lapses) END;
     IF mine.held THEN
-      UPDATE {keys} k SET taken = spot.taken + a_take, room = least(spot.room, a_room), lapses = spot.lapses
-        WHERE k.key = a_key;
+      IF spot.taken = 0 THEN
+        spot.first := mine.ticket;
+      END IF;
+      spot.head := mine.ticket + 1;
+      spot.taken := spot.taken + a_take;
+      spot.room := least(spot.room, a_room);
     ELSE
       -- The room that was known may be smaller than it is now, and admitting looks closer.
       spot.waits := spot.waits + 1;
       spot := {admit}(spot, moment, a_id);
-      SELECT l.held INTO mine.held FROM {line} l WHERE l.key = a_key AND l.id = a_id;
+      SELECT l.held INTO mine.held FROM {line} l WHERE l.id = a_id AND l.key || '' = a_key;
     END IF;
+    PERFORM {keep}(spot);
   END IF;
 
   IF mine.held THEN
@@ -207,7 +228,7 @@ BEGIN
     RETURN;
   END IF;
   state := 'waits';
-  SELECT count(*) INTO ahead FROM {line} l WHERE l.key = a_key AND l.ticket < mine.ticket;
+  SELECT count(*) INTO ahead FROM {line} l WHERE l.key = a_key AND l.ticket >= spot.first AND l.ticket < mine.ticket;
   retry_after := greatest(0, date_part('epoch', spot.lapses - moment) * 1000);
   IF NOT a_queue THEN
     PERFORM {release}(a_key, a_id);
@@ -215,15 +236,106 @@ BEGIN
 END
 $holdfast$;`;
 
-export const evict: string = `-- Forced release of the claim with a ticket.
---   $1  key    $2  ticket
--- Gives one row with \`freed\` (0 or 1) if it was there.
-SELECT {release}(key, id)::int AS freed FROM (
-  SELECT key, id, ticket FROM {line}
-  UNION ALL
-  SELECT key, id, ticket FROM {keys} WHERE id IS NOT NULL
-) AS everyone
-WHERE key = $1 AND ticket = $2`;
+export const commitNote: string = `-- Keeps a note for so many ms; without a text it is forgotten. Some of those whose time is over go, unless somebody is at them.
+CREATE OR REPLACE PROCEDURE {commit_note}(a_name bytea, a_text text, ms float8)
+LANGUAGE plpgsql AS $holdfast$
+BEGIN
+{prelude}
+  IF a_text IS NULL THEN
+    DELETE FROM {notes} WHERE name = a_name;
+  ELSE
+    DELETE FROM {notes} n USING (
+      SELECT name FROM {notes} WHERE lapses <= clock_timestamp() AND name <> a_name LIMIT 100 FOR UPDATE SKIP LOCKED
+    ) AS over WHERE n.name = over.name;
+    INSERT INTO {notes} (name, text, lapses) VALUES (a_name, a_text, clock_timestamp() + ms * interval '1 ms')
+      ON CONFLICT (name) DO UPDATE SET text = EXCLUDED.text, lapses = EXCLUDED.lapses;
+  END IF;
+  COMMIT;
+END
+$holdfast$;`;
+
+export const commit: string = `-- What programs call: each does its work in a transaction of its own, and has committed it when it answers. In a transaction that
+-- somebody has left open on the connection the server refuses the COMMIT (2D000), and the work is undone: nobody is told of a
+-- grant that a rollback could still take away.
+-- The work is done at READ COMMITTED, whatever the default: an older snapshot would only have to be refused.
+--   quiet   those who are admitted are told nothing: for when the queue of messages is full, and no transaction with a message can commit
+-- It is on disk when the answer comes, even where the server's default is not to wait for that.
+CREATE OR REPLACE PROCEDURE {commit_attempt}(
+  a_key bytea, a_id text, a_take int, a_room int, a_ttl float8, a_span int, a_label bytea,
+  a_queue boolean, a_until float8, a_least bigint, a_channel text, a_grace float8,
+  quiet boolean, INOUT answer text
+) LANGUAGE plpgsql AS $holdfast$
+BEGIN
+{prelude}
+  PERFORM set_config('holdfast.quiet', 'on', true) WHERE quiet;
+  answer := {attempt}(a_key, a_id, a_take, a_room, a_ttl, a_span, a_label, a_queue, a_until, a_least, a_channel, a_grace)::text;
+  COMMIT;
+END
+$holdfast$;
+
+CREATE OR REPLACE PROCEDURE {commit_release}(a_key bytea, a_id text, quiet boolean, INOUT answer text)
+LANGUAGE plpgsql AS $holdfast$
+BEGIN
+{prelude}
+  PERFORM set_config('holdfast.quiet', 'on', true) WHERE quiet;
+  answer := {release}(a_key, a_id)::int;
+  COMMIT;
+END
+$holdfast$;
+
+CREATE OR REPLACE PROCEDURE {commit_exchange}(
+  a_key bytea, a_id text,
+  next_key bytea, next_id text, next_take int, next_room int, next_ttl float8, next_span int, next_label bytea,
+  next_queue boolean, next_until float8, next_least bigint, next_channel text, next_grace float8,
+  quiet boolean, INOUT answer text
+) LANGUAGE plpgsql AS $holdfast$
+BEGIN
+{prelude}
+  PERFORM set_config('holdfast.quiet', 'on', true) WHERE quiet;
+  answer := {exchange}(
+    a_key, a_id, next_key, next_id, next_take, next_room, next_ttl, next_span, next_label,
+    next_queue, next_until, next_least, next_channel, next_grace)::text;
+  COMMIT;
+END
+$holdfast$;
+
+-- Gives the positions with commas between them.
+CREATE OR REPLACE PROCEDURE {commit_renew}(asked json, INOUT answer text)
+LANGUAGE plpgsql AS $holdfast$
+BEGIN
+{prelude}
+  answer := (SELECT coalesce(string_agg(n::text, ','), '') FROM {renew}(asked) AS n);
+  COMMIT;
+END
+$holdfast$;
+
+-- Forced release of the claim with a ticket. Gives 1 if it was there and had not lapsed.
+CREATE OR REPLACE PROCEDURE {commit_evict}(a_key bytea, a_ticket bigint, quiet boolean, INOUT answer text)
+LANGUAGE plpgsql AS $holdfast$
+BEGIN
+{prelude}
+  PERFORM set_config('holdfast.quiet', 'on', true) WHERE quiet;
+  answer := coalesce((
+    SELECT {release}(a_key, id)::int FROM (
+      SELECT id FROM {line} WHERE key = a_key AND ticket = a_ticket
+      UNION ALL
+      SELECT id FROM {keys} WHERE key = a_key AND ticket = a_ticket AND id IS NOT NULL
+    ) AS found LIMIT 1
+  ), 0);
+  COMMIT;
+END
+$holdfast$;
+
+-- Gives \`removed,next\`.
+CREATE OR REPLACE PROCEDURE {commit_sweep}(every float8, idle float8, page bigint, quiet boolean, INOUT answer text)
+LANGUAGE plpgsql AS $holdfast$
+BEGIN
+{prelude}
+  PERFORM set_config('holdfast.quiet', 'on', true) WHERE quiet;
+  answer := (SELECT removed || ',' || coalesce(next::text, '') FROM {sweep_pages}(every, idle, page));
+  COMMIT;
+END
+$holdfast$;`;
 
 export const facts: string = `-- What endangers locks on this server, as facts; findings.ts judges them.
 SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery()::int AS replica,
@@ -232,9 +344,18 @@ SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery(
        current_setting('synchronous_standby_names') AS standbys,
        current_setting('default_transaction_isolation') AS isolation,
        (SELECT setting::int FROM pg_settings WHERE name = 'statement_timeout') AS statement_timeout,
-       (SELECT count(*)::int FROM pg_stat_replication) AS replicas,
+       version() AS product,
+       -- Asking also frees what nobody needs any more.
+       pg_notification_queue_usage() AS queue,
+       (SELECT count(*)::int FROM pg_stat_replication WHERE coalesce(sync_state, 'async') = 'async') AS replicas,
+       (SELECT string_agg(application_name, ', ' ORDER BY application_name) FROM pg_stat_replication WHERE sync_state = 'async')
+         AS replica_names,
        (SELECT coalesce(extract(epoch FROM max(clock_timestamp() - xact_start)), 0)::float8
           FROM pg_stat_activity WHERE datname = current_database()) AS oldest_transaction`;
+
+export const functions: string = `-- What is installed, to be compared with what should be.
+SELECT proname AS name, md5(prosrc) AS digest FROM pg_proc
+WHERE pronamespace = to_regnamespace('{schema}') AND '"' || proname || '"' IN ({functions})`;
 
 export const inspect: string = `-- Everyone in line for a range of keys, by the rule itself: held follows from order and seats.
 --   $1, $2  the keys from the first up to, but not including, the second: bytes
@@ -258,17 +379,9 @@ FROM (
 ) AS standing
 ORDER BY standing.key, standing.ticket`;
 
-export const noteForget: string = `-- $1 name
-DELETE FROM {notes} WHERE name = $1`;
-
-export const noteKeep: string = `-- $1 name, $2 text, $3 ms to keep it. Some of those whose time is over go, unless somebody is at them.
-WITH over AS (
-  SELECT name FROM {notes} WHERE lapses <= clock_timestamp() AND name <> $1 LIMIT 100 FOR UPDATE SKIP LOCKED
-), gone AS (
-  DELETE FROM {notes} n USING over WHERE n.name = over.name
-)
-INSERT INTO {notes} (name, text, lapses) VALUES ($1, $2, clock_timestamp() + $3::float8 * interval '1 ms')
-ON CONFLICT (name) DO UPDATE SET text = EXCLUDED.text, lapses = EXCLUDED.lapses`;
+export const installed: string = `-- Revisions of the functions that are there: of those without a mark, 1. Null: none is there.
+SELECT min(coalesce(substring(prosrc FROM '-- holdfast revision ([0-9]+)')::int, 1)) FROM pg_proc
+  WHERE pronamespace = to_regnamespace('{schema}') AND '"' || proname || '"' IN ({functions})`;
 
 export const noteRead: string = `-- $1 name. Gives its text, if there is one whose time is not over.
 SELECT text FROM {notes} WHERE name = $1 AND lapses > clock_timestamp()`;
@@ -282,35 +395,50 @@ CREATE TABLE IF NOT EXISTS {notes} (
 );
 CREATE INDEX IF NOT EXISTS {=notes_over} ON {notes} (lapses);`;
 
+export const prelude: string = `  IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
+    COMMIT;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+  END IF;
+  IF current_setting('synchronous_commit') = 'off' THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;`;
+
 export const release: string = `-- Gives up a hold or a place, and admits whom the rule then admits.
 --   key, id   of the claim
 -- Gives whether there was a hold or place that had not lapsed.
 CREATE OR REPLACE FUNCTION {release}(a_key bytea, a_id text) RETURNS boolean
-LANGUAGE plpgsql AS $holdfast$
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off
+AS $holdfast$
 DECLARE
   spot {keys};
   moment timestamptz;
   gone {line};
 BEGIN
   -- Most are alone.
-  UPDATE {keys} k SET taken = 0, room = {seats}, id = NULL WHERE k.key = a_key AND k.id = a_id RETURNING k.lapses INTO moment;
+  UPDATE {keys} k SET taken = 0, room = {seats}, id = NULL, steps = k.steps + 1, era = (k.steps + 1) / 64
+    WHERE k.key = a_key AND k.era >= (SELECT newest.era FROM {keys} newest WHERE newest.key = a_key ORDER BY newest.era DESC LIMIT 1)
+      AND k.id = a_id
+    RETURNING k.lapses INTO moment;
   IF FOUND THEN
     RETURN moment > clock_timestamp();
   END IF;
 
   -- The key's row first, here as everywhere: two orders would be a deadlock.
-  SELECT * INTO spot FROM {keys} WHERE key = a_key FOR NO KEY UPDATE;
-  IF NOT FOUND THEN
-    -- An attempt of this very claim may be making the row, and not have committed: only an insert waits for that.
-    INSERT INTO {keys} AS k (key, last, room, lapses) VALUES (a_key, 0, {seats}, clock_timestamp())
-      ON CONFLICT (key) DO UPDATE SET last = k.last RETURNING * INTO spot;
+  spot := {spot}(a_key, false);
+  IF spot.key IS NULL THEN
+    RETURN false;
   END IF;
   IF spot.id = a_id THEN
     -- Alone since just now: the attempt was committed while this waited for the row.
-    UPDATE {keys} SET taken = 0, room = {seats}, id = NULL WHERE key = a_key;
+    spot.taken := 0;
+    spot.room := {seats};
+    spot.id := NULL;
+    PERFORM {keep}(spot);
     RETURN spot.lapses > clock_timestamp();
   END IF;
-  DELETE FROM {line} WHERE key = a_key AND id = a_id RETURNING * INTO gone;
+  -- \`|| ''\` leaves the planner no index but the one for this.
+  DELETE FROM {line} WHERE id = a_id AND key || '' = a_key RETURNING * INTO gone;
   IF NOT FOUND THEN
     RETURN false;
   END IF;
@@ -324,10 +452,9 @@ BEGIN
     spot.room := {seats};
   END IF;
   IF spot.waits > 0 THEN
-    PERFORM {admit}(spot, moment, NULL);
-  ELSE
-    UPDATE {keys} SET taken = spot.taken, waits = 0, room = spot.room WHERE key = a_key;
+    spot := {admit}(spot, moment, NULL);
   END IF;
+  PERFORM {keep}(spot);
   RETURN gone.lapses > moment;
 END
 $holdfast$;
@@ -354,12 +481,17 @@ export const renew: string = `-- Renews many holds at once. In this order: one w
 --   asked   [{ "key": hex, "id", "ttl": ms }, ...]
 -- Gives the position (from 1) of each that was still good.
 CREATE OR REPLACE FUNCTION {renew}(asked json) RETURNS SETOF int
-LANGUAGE plpgsql AS $holdfast$
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET plan_cache_mode = force_generic_plan SET jit = off
+AS $holdfast$
 BEGIN
   RETURN QUERY
-    UPDATE {keys} k SET ttl = r.ttl, lapses = clock_timestamp() + r.ttl * interval '1 ms'
-      FROM ROWS FROM (json_to_recordset(asked) AS (key text, id text, ttl float8)) WITH ORDINALITY AS r(key, id, ttl, n)
-      WHERE k.key = decode(r.key, 'hex') AND k.id = r.id AND k.lapses > clock_timestamp()
+    UPDATE {keys} k
+      SET ttl = r.ttl, lapses = clock_timestamp() + r.ttl * interval '1 ms', steps = k.steps + 1, era = (k.steps + 1) / 64
+      FROM ROWS FROM (json_to_recordset(asked) AS (key text, id text, ttl float8)) WITH ORDINALITY AS r(key, id, ttl, n),
+        LATERAL (SELECT e.era FROM {keys} e WHERE e.key = decode(r.key, 'hex') ORDER BY e.era DESC LIMIT 1) AS newest
+      WHERE k.key = decode(r.key, 'hex') AND k.era >= newest.era AND k.id = r.id AND k.lapses > clock_timestamp()
       RETURNING r.n::int;
 
   -- Takes no key's lock: it changes nobody's place, and a lapse is looked at again once locked.
@@ -367,11 +499,13 @@ BEGIN
     WITH renewed AS (
       UPDATE {line} l SET ttl = r.ttl, lapses = clock_timestamp() + r.ttl * interval '1 ms'
         FROM ROWS FROM (json_to_recordset(asked) AS (key text, id text, ttl float8)) WITH ORDINALITY AS r(key, id, ttl, n)
-        WHERE l.key = decode(r.key, 'hex') AND l.id = r.id AND l.held AND l.lapses > clock_timestamp()
+        WHERE l.id = r.id AND l.key || '' = decode(r.key, 'hex') AND l.held AND l.lapses > clock_timestamp()
         RETURNING r.n, l.key, l.lapses
     ), sooner AS (
       -- Only a lease that was made shorter can lapse before what the key's row says.
-      UPDATE {keys} k SET lapses = renewed.lapses FROM renewed WHERE k.key = renewed.key AND k.lapses > renewed.lapses
+      UPDATE {keys} k SET lapses = renewed.lapses, steps = k.steps + 1, era = (k.steps + 1) / 64
+        FROM renewed, LATERAL (SELECT e.era FROM {keys} e WHERE e.key = renewed.key ORDER BY e.era DESC LIMIT 1) AS newest
+        WHERE k.key = renewed.key AND k.era >= newest.era AND k.lapses > renewed.lapses
     )
     SELECT renewed.n::int FROM renewed;
 END
@@ -393,72 +527,138 @@ WHERE to_regclass('{tickets}') IS NULL
 UNION ALL
 -- Which everybody has, unless the default was changed.
 SELECT 'EXECUTE on ' || oid::regprocedure FROM pg_proc
-WHERE pronamespace = to_regnamespace('{schema}') AND NOT has_function_privilege(oid, 'EXECUTE') AND '"' || proname || '"' IN (
-  '{=admit}', '{=settle}', '{=attempt}', '{=release}', '{=exchange}', '{=renew}', '{=sweep}')`;
+WHERE pronamespace = to_regnamespace('{schema}') AND NOT has_function_privilege(oid, 'EXECUTE') AND '"' || proname || '"' IN ({functions})`;
 
 export const settle: string = `-- Removes everyone in the key's line who has lapsed, counts the rest anew, and admits whom the rule now admits.
 -- Linear in the line, so it runs only when the earliest lapse that is known has come.
 --   spot, moment, asking   as for {admit}
--- Gives the key's row as written.
+-- Gives the key's row as it is to be written.
 CREATE OR REPLACE FUNCTION {settle}(spot {keys}, moment timestamptz, asking text) RETURNS {keys}
 LANGUAGE plpgsql AS $holdfast$
 BEGIN
-  DELETE FROM {line} WHERE key = spot.key AND lapses <= moment;
+  DELETE FROM {line} WHERE key = spot.key AND ticket >= spot.first AND lapses <= moment;
   spot.id := NULL; -- whoever was alone, it was they who lapsed
   SELECT coalesce(sum(take) FILTER (WHERE held), 0), count(*) FILTER (WHERE NOT held),
          coalesce(min(room) FILTER (WHERE held), {seats}), coalesce(min(lapses), spot.lapses)
     INTO spot.taken, spot.waits, spot.room, spot.lapses
-    FROM {line} WHERE key = spot.key;
+    FROM {line} WHERE key = spot.key AND ticket >= spot.first;
   RETURN {admit}(spot, moment, asking);
 END
 $holdfast$;`;
 
+export const spot: string = `-- Locks the row of a key and gives it as it is now; a row of nulls where there is none.
+--   make   makes it where there is none
+-- The newest era first: see tables.sql. No index keeps a key from having two rows, so whoever makes one holds a lock on the key's
+-- name, and looks again under it.
+CREATE OR REPLACE FUNCTION {spot}(a_key bytea, make boolean) RETURNS {keys}
+LANGUAGE plpgsql AS $holdfast$
+DECLARE
+  spot {keys};
+BEGIN
+  SELECT * INTO spot FROM {keys} WHERE key = a_key ORDER BY era DESC LIMIT 1 FOR NO KEY UPDATE;
+  IF FOUND THEN
+    RETURN spot;
+  END IF;
+  -- An older snapshot would not see the row that another has just made.
+  IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
+    RAISE serialization_failure USING MESSAGE = 'holdfast: a key cannot be made above READ COMMITTED',
+      HINT = 'Call the procedures, as the newest version of holdfast does.';
+  END IF;
+  -- Also where none is to be made: an attempt of this very claim may be making it, and not have committed.
+  PERFORM pg_advisory_xact_lock(hashtextextended('{keys} ' || encode(a_key, 'hex'), 0));
+  SELECT * INTO spot FROM {keys} WHERE key = a_key ORDER BY era DESC LIMIT 1 FOR NO KEY UPDATE;
+  IF NOT FOUND AND make THEN
+    INSERT INTO {keys} (key, last, room, lapses) VALUES (a_key, 0, {seats}, clock_timestamp()) RETURNING * INTO spot;
+  END IF;
+  RETURN spot;
+END
+$holdfast$;
+
+-- Writes back the row of a key that the caller has locked.
+CREATE OR REPLACE FUNCTION {keep}(spot {keys}) RETURNS void
+LANGUAGE plpgsql AS $holdfast$
+BEGIN
+  UPDATE {keys}
+    SET last = spot.last, taken = spot.taken, waits = spot.waits, room = spot.room, lapses = spot.lapses, id = spot.id,
+        first = spot.first, head = spot.head, steps = spot.steps + 1, era = (spot.steps + 1) / 64
+    WHERE key = spot.key AND era = spot.era;
+END
+$holdfast$;`;
+
 export const state: string = `-- Whether this is set up for us, and what time it is there; as text, for pg misreads times where its pool is \`binary\`.
-SELECT format, current_setting('server_version_num')::int AS version, pg_is_in_recovery()::int AS replica,
+SELECT format, ({installed}) AS revision,
+       current_setting('server_version_num')::int AS version, version() AS product, pg_is_in_recovery()::int AS replica,
        (extract(epoch FROM clock_timestamp()) * 1000)::text AS server_time
 FROM {meta}`;
 
-export const sweep: string = `-- Removes what nobody asks about any more: lapsed claims, and keys that are not in use. One process at a time.
---   every   ms that must have passed since the last sweep
+export const sweep: string = `-- Removes what nobody asks about any more, from 64 pages of the table of keys: lapsed claims, and keys that are not in use. What one
+-- call does is bounded by the pages, also where they are full of rows that are dead but cannot be removed yet.
+--   every   ms that must have passed since the last sweep of any process, for a sweep to begin
 --   idle    ms that a key must have been out of use
--- Gives how many keys were removed.
-CREATE OR REPLACE FUNCTION {sweep}(every float8, idle float8) RETURNS bigint
-LANGUAGE plpgsql AS $holdfast$
+--   page    where to go on; 0 begins
+-- Gives how many keys were removed, and where to go on: null when this was the end, or it is not time to begin.
+CREATE OR REPLACE FUNCTION {sweep_pages}(every float8, idle float8, page bigint, OUT removed bigint, OUT next bigint)
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off
+AS $holdfast$
 DECLARE
   moment timestamptz := clock_timestamp();
+  pages bigint := pg_relation_size('{keys}') / current_setting('block_size')::int;
+  low tid := format('(%s,0)', page);
+  high tid;
   spot {keys};
-  removed bigint;
 BEGIN
-  PERFORM FROM {meta} WHERE swept <= moment - every * interval '1 ms' FOR UPDATE SKIP LOCKED;
-  IF NOT FOUND THEN
-    RETURN 0;
+  removed := 0;
+  IF page = 0 THEN
+    PERFORM FROM {meta} WHERE swept <= moment - every * interval '1 ms' FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+      RETURN;
+    END IF;
+    UPDATE {meta} SET swept = moment;
+  ELSE
+    -- So that nobody else begins.
+    UPDATE {meta} SET swept = moment WHERE swept < moment - least(every, 1000) / 2 * interval '1 ms';
   END IF;
-  UPDATE {meta} SET swept = moment;
+  next := page + 64;
+  -- Before version 14 such a range is found by reading the whole table, so there it is one range.
+  IF next >= pages OR current_setting('server_version_num')::int < 140000 THEN
+    next := NULL;
+  END IF;
+  high := format('(%s,0)', coalesce(next, 4294967295));
   FOR spot IN
-    SELECT * FROM {keys} k WHERE k.lapses <= moment AND (k.id IS NOT NULL OR EXISTS (SELECT FROM {line} l WHERE l.key = k.key))
-      LIMIT 1000 FOR UPDATE SKIP LOCKED
+    SELECT * FROM {keys} k
+      WHERE k.ctid >= low AND k.ctid < high AND k.lapses <= moment
+        AND (k.id IS NOT NULL OR EXISTS (SELECT FROM {line} l WHERE l.key = k.key AND l.ticket >= k.first))
+      FOR NO KEY UPDATE SKIP LOCKED
   LOOP
-    PERFORM {settle}(spot, clock_timestamp(), NULL);
+    PERFORM {keep}({settle}(spot, clock_timestamp(), NULL));
   END LOOP;
   -- A key that comes back starts from the sequence, so only rows that the sequence has overtaken may go.
   WITH unused AS (
-    SELECT key FROM {keys} k
-      WHERE k.lapses <= moment - idle * interval '1 ms' AND k.last < (SELECT last_value FROM {tickets})
-        AND k.id IS NULL AND NOT EXISTS (SELECT FROM {line} l WHERE l.key = k.key)
-      LIMIT 1000 FOR UPDATE SKIP LOCKED
+    SELECT key, era FROM {keys} k
+      WHERE k.ctid >= low AND k.ctid < high
+        AND k.lapses <= moment - idle * interval '1 ms' AND k.last < (SELECT last_value FROM {tickets})
+        AND k.id IS NULL AND NOT EXISTS (SELECT FROM {line} l WHERE l.key = k.key AND l.ticket >= k.first)
+      FOR UPDATE SKIP LOCKED
   )
-  DELETE FROM {keys} k USING unused WHERE k.key = unused.key;
+  DELETE FROM {keys} k USING unused WHERE k.key = unused.key AND k.era = unused.era;
   GET DIAGNOSTICS removed = ROW_COUNT;
-  RETURN removed;
+END
+$holdfast$;
+
+-- As programs of the first revision call it: a part of the table, anywhere.
+CREATE OR REPLACE FUNCTION {sweep}(every float8, idle float8) RETURNS bigint
+LANGUAGE plpgsql AS $holdfast$
+DECLARE
+  pages bigint := pg_relation_size('{keys}') / current_setting('block_size')::int;
+BEGIN
+  PERFORM FROM {meta} WHERE swept <= clock_timestamp() - every * interval '1 ms';
+  RETURN CASE WHEN FOUND THEN (SELECT removed FROM {sweep_pages}(every, idle, floor(random() * pages / 64)::bigint * 64)) ELSE 0 END;
 END
 $holdfast$;`;
 
 export const tables: string = `-- What is stored. Run once per schema and prefix, by a role that may create there; safe to run again and by many at once.
 -- {names} are replaced by quoted, schema-qualified identifiers, {=names} by quoted bare ones.
-
--- Two that create the same thing at the same moment would trip over the catalogue's unique indexes.
-SELECT pg_advisory_xact_lock(hashtextextended('{meta}', 0));
-
 CREATE TABLE IF NOT EXISTS {meta} (
   format int NOT NULL,                -- of everything here; a program that does not know it must not touch it
   swept  timestamptz NOT NULL DEFAULT '-infinity'
@@ -470,8 +670,10 @@ CREATE SEQUENCE IF NOT EXISTS {tickets};
 
 -- One row per key in use. Its row lock puts everything that happens to the key in order. A holder who met nobody is in here
 -- alone, so that to take and to free a key is one update each; whoever joins first moves it to the line.
+-- The row is looked for from its newest era down (ORDER BY era DESC): while some snapshot is held open, no dead version of it
+-- can be removed, and a search by the key alone would pass over all of them.
 CREATE TABLE IF NOT EXISTS {keys} (
-  key    bytea PRIMARY KEY,
+  key    bytea NOT NULL,
   last   bigint NOT NULL,             -- highest ticket given out or reserved
   taken  bigint NOT NULL DEFAULT 0,   -- seats of all who hold; 0: the line is empty
   waits  int NOT NULL DEFAULT 0,      -- how many stand in line and do not hold
@@ -481,10 +683,16 @@ CREATE TABLE IF NOT EXISTS {keys} (
   ticket bigint,                      -- of the same, as are the rest
   ttl    float8,
   joined timestamptz,
-  label  bytea
+  label  bytea,
+  first  bigint NOT NULL DEFAULT 0,   -- nobody in line has a lower ticket
+  head   bigint NOT NULL DEFAULT 0,   -- nobody who waits has a lower ticket, nobody who holds has this or a higher one
+  steps  bigint NOT NULL DEFAULT 0,   -- how often the row was written
+  era    bigint NOT NULL DEFAULT 0,   -- steps / 64
+  PRIMARY KEY (key, era)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 
 -- The line of all others. Who holds is marked in the transaction that admits them, so that exactly the newly admitted are told.
+-- Each index serves one kind of search only, so that no plan can take the wrong one.
 CREATE TABLE IF NOT EXISTS {line} (
   key     bytea NOT NULL,
   id      text NOT NULL,
@@ -497,6 +705,21 @@ CREATE TABLE IF NOT EXISTS {line} (
   joined  timestamptz NOT NULL,
   channel text,                       -- where its process listens
   label   bytea NOT NULL,
-  PRIMARY KEY (key, id)
+  PRIMARY KEY (key, ticket)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
-CREATE INDEX IF NOT EXISTS {=line_waiting} ON {line} (key, ticket) WHERE NOT held;`;
+CREATE INDEX IF NOT EXISTS {=line_claims} ON {line} (id);`;
+
+export const upgrade: string = `-- Brings tables that an older revision made to what tables.sql says, in the same transaction as the functions that need it.
+DO $upgrade$
+BEGIN
+  IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('{keys}') AND attname = 'era') THEN
+    RETURN;
+  END IF;
+  ALTER TABLE {keys}
+    ADD COLUMN first bigint NOT NULL DEFAULT 0, ADD COLUMN head bigint NOT NULL DEFAULT 0,
+    ADD COLUMN steps bigint NOT NULL DEFAULT 0, ADD COLUMN era bigint NOT NULL DEFAULT 0,
+    DROP CONSTRAINT {=keys_pkey}, ADD PRIMARY KEY (key, era);
+  ALTER TABLE {line} DROP CONSTRAINT {=line_pkey}, ADD PRIMARY KEY (key, ticket);
+  DROP INDEX IF EXISTS {line_waiting};
+END
+$upgrade$;`;

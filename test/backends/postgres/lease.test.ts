@@ -42,14 +42,14 @@ describeOn('postgres', 'the line in a table', () => {
   const blocked = (name: string) =>
     until(`${name} waits`, async () => {
       const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1";
-      return (await database.sql(waiting, [`%holdfast_${name}%`])).length > 0;
+      return (await database.sql(waiting, [`%holdfast_commit_${name}%`])).length > 0;
     });
 
   test('terminated backends cost no hold', async () => {
     const backend = await open();
     const claim = claimOf(fresh());
     await backend.attempt(claim);
-    await kill('%holdfast_attempt%');
+    await kill('%holdfast_commit_attempt%');
     await until('the pool is whole again', async () => (await backend.renew([claim]))[0] !== undefined);
     expect(await backend.renew([claim])).toEqual([{ validFor: claim.ttl }]);
     expect(await backend.release(claim)).toEqual({ freed: true });
@@ -218,7 +218,7 @@ describeOn('postgres', 'the line in a table', () => {
     await rival.query('SELECT FROM stood_still_keys FOR UPDATE');
     const stopped = backend.attempt(claimOf('key'));
     const waiting =
-      "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%stood_still_attempt%'";
+      "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%stood_still_commit_attempt%'";
     await until('it waits for the row', async () => (await database.sql(waiting)).length > 0);
     const pid = Number((await database.sql(waiting))[0]!.pid);
     process.kill(pid, 'SIGSTOP');
@@ -280,7 +280,7 @@ describeOn('postgres', 'the line in a table', () => {
       on: (event, listener) => shared.on(event as 'end', listener as () => void),
       end: async () => {},
     });
-    const backend = await open({ connect: pooled });
+    const backend = await open({ connect: pooled, pooler: 'session' });
     const [holder, waiter] = [claimOf(fresh()), claimOf('')];
     const second = { ...waiter, key: holder.key };
     await backend.attempt(holder);

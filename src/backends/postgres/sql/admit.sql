@@ -1,35 +1,41 @@
--- Admits from the head of the line whomever the rule now admits, tells them by NOTIFY, and writes the key's sums back.
--- The caller has locked the key's row, and gives it as it stands after whatever it changed.
+-- Admits from the head of the line whomever the rule now admits, and tells them by NOTIFY.
+-- The caller has locked the key's row, gives it as it stands after whatever it changed, and writes it.
 -- A place that gave no sign of life is dropped as it comes to the head.
 --   spot    the key's row
 --   moment  the server's time, read under the lock
 --   asking  id of a claim that hears of it in its own reply and needs no message
--- Gives the key's row as written.
+-- Gives the key's row as it is to be written.
 CREATE OR REPLACE FUNCTION {admit}(spot {keys}, moment timestamptz, asking text) RETURNS {keys}
 LANGUAGE plpgsql AS $holdfast$
 DECLARE
-  head {line};
+  next {line};
 BEGIN
-  FOR head IN SELECT * FROM {line} WHERE key = spot.key AND NOT held ORDER BY ticket LOOP
-    IF head.lapses <= moment THEN
-      DELETE FROM {line} WHERE key = head.key AND id = head.id;
+  FOR next IN SELECT * FROM {line} WHERE key = spot.key AND ticket >= spot.head AND NOT held ORDER BY ticket LOOP
+    IF next.lapses <= moment THEN
+      DELETE FROM {line} WHERE key = next.key AND ticket = next.ticket;
       spot.waits := spot.waits - 1;
+      spot.head := next.ticket + 1;
       CONTINUE;
     END IF;
-    IF spot.taken + head.take > spot.room AND spot.taken + head.take <= head.room THEN
-      SELECT coalesce(min(room), {seats}) INTO spot.room FROM {line} WHERE key = spot.key AND held;
+    spot.head := next.ticket;
+    IF spot.taken + next.take > spot.room AND spot.taken + next.take <= next.room THEN
+      SELECT coalesce(min(room), {seats}) INTO spot.room FROM {line}
+        WHERE key = spot.key AND ticket >= spot.first AND ticket < spot.head AND held;
     END IF;
-    EXIT WHEN spot.taken + head.take > least(spot.room, head.room);
-    spot.taken := spot.taken + head.take;
+    EXIT WHEN spot.taken + next.take > least(spot.room, next.room);
+    IF spot.taken = 0 THEN
+      spot.first := next.ticket; -- nobody holds, and nobody who waits is before it
+    END IF;
+    spot.taken := spot.taken + next.take;
     spot.waits := spot.waits - 1;
-    spot.room := least(spot.room, head.room);
-    UPDATE {line} SET held = true, lapses = moment + head.ttl * interval '1 ms' WHERE key = head.key AND id = head.id;
-    IF head.channel IS NOT NULL AND head.id IS DISTINCT FROM asking THEN
-      PERFORM pg_notify(head.channel, head.ticket || ' ' || head.id);
+    spot.room := least(spot.room, next.room);
+    spot.head := next.ticket + 1;
+    UPDATE {line} SET held = true, lapses = moment + next.ttl * interval '1 ms' WHERE key = next.key AND ticket = next.ticket;
+    -- `quiet`: the queue of messages is full, and would not let the transaction commit.
+    IF next.channel IS NOT NULL AND next.id IS DISTINCT FROM asking AND current_setting('holdfast.quiet', true) IS DISTINCT FROM 'on' THEN
+      PERFORM pg_notify(next.channel, next.ticket || ' ' || next.id);
     END IF;
   END LOOP;
-  UPDATE {keys} SET taken = spot.taken, waits = spot.waits, room = spot.room, lapses = spot.lapses, id = spot.id
-    WHERE key = spot.key;
   RETURN spot;
 END
 $holdfast$;

@@ -14,11 +14,14 @@ CREATE OR REPLACE FUNCTION {attempt}(
   a_key bytea, a_id text, a_take int, a_room int, a_ttl float8, a_span int, a_label bytea,
   a_queue boolean, a_until float8, a_least bigint, a_channel text, a_grace float8,
   OUT state text, OUT ticket bigint, OUT ahead int, OUT retry_after float8, OUT server_time float8
-) LANGUAGE plpgsql AS $holdfast$
+) LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off
+AS $holdfast$
 DECLARE
   spot {keys};
   moment timestamptz;
   mine {line};
+  moved boolean := false;
 BEGIN
   -- Most attempts find a key that was used before and is free: one update does for them. All that is read here is read under
   -- the row's lock, even after a wait for it. date_part is float8, and much quicker than the numeric of extract.
@@ -28,15 +31,16 @@ BEGIN
           FROM (SELECT greatest(k.last + 1, nextval('{tickets}'), a_least) AS drawn OFFSET 0) AS once
         ),
         taken = a_take, room = a_room, lapses = clock_timestamp() + a_ttl * interval '1 ms',
-        id = a_id, ttl = a_ttl, joined = clock_timestamp(), label = a_label
-    WHERE k.key = a_key AND (k.taken = 0 OR k.id IS NOT NULL AND k.lapses <= clock_timestamp())
+        id = a_id, ttl = a_ttl, joined = clock_timestamp(), label = a_label, steps = k.steps + 1, era = (k.steps + 1) / 64
+    WHERE k.key = a_key AND k.era >= (SELECT newest.era FROM {keys} newest WHERE newest.key = a_key ORDER BY newest.era DESC LIMIT 1)
+      AND (k.taken = 0 OR k.id IS NOT NULL AND k.lapses <= clock_timestamp())
       AND date_part('epoch', clock_timestamp()) * 1000 <= coalesce(a_until, 'infinity')
     RETURNING k.ticket, date_part('epoch', clock_timestamp()) * 1000 INTO ticket, server_time;
   IF FOUND THEN
     state := 'held';
     -- The time above is older than a wait for a row that was only locked, and is as it was.
     IF server_time > a_until THEN
-      UPDATE {keys} k SET taken = 0, room = {seats}, id = NULL WHERE k.key = a_key;
+      PERFORM {release}(a_key, a_id);
       state := 'late';
     END IF;
     RETURN;
@@ -46,25 +50,21 @@ BEGIN
   IF NOT a_queue THEN
     moment := clock_timestamp();
     SELECT k.* INTO spot FROM {keys} k
-      WHERE k.key = a_key AND k.lapses > moment AND (k.waits > 0 OR k.taken + a_take > a_room)
-        AND k.id IS DISTINCT FROM a_id AND NOT EXISTS (SELECT FROM {line} l WHERE l.key = a_key AND l.id = a_id);
+      WHERE k.key = a_key
+        AND k.era >= (SELECT newest.era FROM {keys} newest WHERE newest.key = a_key ORDER BY newest.era DESC LIMIT 1)
+        AND k.lapses > moment AND (k.waits > 0 OR k.taken + a_take > a_room)
+        AND k.id IS DISTINCT FROM a_id AND NOT EXISTS (SELECT FROM {line} l WHERE l.id = a_id AND l.key || '' = a_key);
     IF FOUND THEN
       server_time := date_part('epoch', moment) * 1000;
       state := 'waits';
-      SELECT count(*) + (spot.id IS NOT NULL)::int INTO ahead FROM {line} l WHERE l.key = a_key;
+      SELECT count(*) + (spot.id IS NOT NULL)::int INTO ahead FROM {line} l
+        WHERE l.key = a_key AND l.ticket >= spot.first;
       retry_after := date_part('epoch', spot.lapses - moment) * 1000;
       RETURN;
     END IF;
   END IF;
 
-  -- Locks the key's row, or makes it. The ticket is drawn here, under the lock, so that tickets become visible in order.
-  INSERT INTO {keys} AS k (key, last, room, lapses) VALUES (a_key, 0, {seats}, clock_timestamp())
-    ON CONFLICT (key) DO UPDATE SET last = greatest(k.last + 1, nextval('{tickets}'), a_least) + a_span - 1
-    RETURNING * INTO spot;
-  IF spot.last = 0 THEN
-    -- Not in the insert: its values are older than the wait for who has the row, and a sweep may have taken that away since.
-    UPDATE {keys} k SET last = greatest(nextval('{tickets}'), a_least) + a_span - 1 WHERE k.key = a_key RETURNING * INTO spot;
-  END IF;
+  spot := {spot}(a_key, true);
   -- Not now(): that is when the transaction began, before the wait for the lock.
   moment := clock_timestamp();
   server_time := date_part('epoch', moment) * 1000;
@@ -75,11 +75,14 @@ BEGIN
   IF spot.id IS NOT NULL THEN
     INSERT INTO {line} VALUES (
       a_key, spot.id, spot.ticket, spot.taken, spot.room, spot.ttl, true, spot.lapses, spot.joined, NULL, spot.label);
-    UPDATE {keys} k SET id = NULL WHERE k.key = a_key;
     spot.id := NULL;
+    spot.first := spot.ticket;
+    spot.head := spot.ticket + 1;
+    moved := true;
   END IF;
   IF spot.taken > 0 AND spot.lapses <= moment THEN
     spot := {settle}(spot, moment, a_id);
+    moved := true;
   END IF;
 
   UPDATE {line} l
@@ -87,9 +90,16 @@ BEGIN
         -- Of a hold never sooner than a renewal confirmed.
         lapses = CASE WHEN l.held THEN greatest(l.lapses, moment + a_ttl * interval '1 ms')
                       ELSE moment + least(a_ttl, a_grace) * interval '1 ms' END
-    WHERE l.key = a_key AND l.id = a_id
+    WHERE l.id = a_id AND l.key || '' = a_key
     RETURNING * INTO mine;
-  IF NOT FOUND THEN
+  IF FOUND THEN
+    IF moved OR mine.lapses < spot.lapses THEN
+      spot.lapses := least(spot.lapses, mine.lapses);
+      PERFORM {keep}(spot);
+    END IF;
+  ELSE
+    -- Drawn under the lock, so that tickets become visible in order.
+    spot.last := greatest(spot.last + 1, nextval('{tickets}'), a_least) + a_span - 1;
     -- Whoever waits goes first.
     mine.held := spot.waits = 0 AND spot.taken + a_take <= least(spot.room, a_room);
     mine.ticket := spot.last - a_span + 1;
@@ -98,14 +108,19 @@ BEGIN
       a_key, a_id, mine.ticket, a_take, a_room, a_ttl, mine.held, mine.lapses, moment, a_channel, a_label);
     spot.lapses := CASE WHEN spot.taken = 0 THEN mine.lapses ELSE least(spot.lapses, mine.lapses) END;
     IF mine.held THEN
-      UPDATE {keys} k SET taken = spot.taken + a_take, room = least(spot.room, a_room), lapses = spot.lapses
-        WHERE k.key = a_key;
+      IF spot.taken = 0 THEN
+        spot.first := mine.ticket;
+      END IF;
+      spot.head := mine.ticket + 1;
+      spot.taken := spot.taken + a_take;
+      spot.room := least(spot.room, a_room);
     ELSE
       -- The room that was known may be smaller than it is now, and admitting looks closer.
       spot.waits := spot.waits + 1;
       spot := {admit}(spot, moment, a_id);
-      SELECT l.held INTO mine.held FROM {line} l WHERE l.key = a_key AND l.id = a_id;
+      SELECT l.held INTO mine.held FROM {line} l WHERE l.id = a_id AND l.key || '' = a_key;
     END IF;
+    PERFORM {keep}(spot);
   END IF;
 
   IF mine.held THEN
@@ -114,7 +129,7 @@ BEGIN
     RETURN;
   END IF;
   state := 'waits';
-  SELECT count(*) INTO ahead FROM {line} l WHERE l.key = a_key AND l.ticket < mine.ticket;
+  SELECT count(*) INTO ahead FROM {line} l WHERE l.key = a_key AND l.ticket >= spot.first AND l.ticket < mine.ticket;
   retry_after := greatest(0, date_part('epoch', spot.lapses - moment) * 1000);
   IF NOT a_queue THEN
     PERFORM {release}(a_key, a_id);

@@ -5,6 +5,11 @@ SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery(
        current_setting('synchronous_standby_names') AS standbys,
        current_setting('default_transaction_isolation') AS isolation,
        (SELECT setting::int FROM pg_settings WHERE name = 'statement_timeout') AS statement_timeout,
-       (SELECT count(*)::int FROM pg_stat_replication) AS replicas,
+       version() AS product,
+       -- Asking also frees what nobody needs any more.
+       pg_notification_queue_usage() AS queue,
+       (SELECT count(*)::int FROM pg_stat_replication WHERE coalesce(sync_state, 'async') = 'async') AS replicas,
+       (SELECT string_agg(application_name, ', ' ORDER BY application_name) FROM pg_stat_replication WHERE sync_state = 'async')
+         AS replica_names,
        (SELECT coalesce(extract(epoch FROM max(clock_timestamp() - xact_start)), 0)::float8
           FROM pg_stat_activity WHERE datname = current_database()) AS oldest_transaction

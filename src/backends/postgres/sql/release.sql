@@ -2,31 +2,38 @@
 --   key, id   of the claim
 -- Gives whether there was a hold or place that had not lapsed.
 CREATE OR REPLACE FUNCTION {release}(a_key bytea, a_id text) RETURNS boolean
-LANGUAGE plpgsql AS $holdfast$
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off
+AS $holdfast$
 DECLARE
   spot {keys};
   moment timestamptz;
   gone {line};
 BEGIN
   -- Most are alone.
-  UPDATE {keys} k SET taken = 0, room = {seats}, id = NULL WHERE k.key = a_key AND k.id = a_id RETURNING k.lapses INTO moment;
+  UPDATE {keys} k SET taken = 0, room = {seats}, id = NULL, steps = k.steps + 1, era = (k.steps + 1) / 64
+    WHERE k.key = a_key AND k.era >= (SELECT newest.era FROM {keys} newest WHERE newest.key = a_key ORDER BY newest.era DESC LIMIT 1)
+      AND k.id = a_id
+    RETURNING k.lapses INTO moment;
   IF FOUND THEN
     RETURN moment > clock_timestamp();
   END IF;
 
   -- The key's row first, here as everywhere: two orders would be a deadlock.
-  SELECT * INTO spot FROM {keys} WHERE key = a_key FOR NO KEY UPDATE;
-  IF NOT FOUND THEN
-    -- An attempt of this very claim may be making the row, and not have committed: only an insert waits for that.
-    INSERT INTO {keys} AS k (key, last, room, lapses) VALUES (a_key, 0, {seats}, clock_timestamp())
-      ON CONFLICT (key) DO UPDATE SET last = k.last RETURNING * INTO spot;
+  spot := {spot}(a_key, false);
+  IF spot.key IS NULL THEN
+    RETURN false;
   END IF;
   IF spot.id = a_id THEN
     -- Alone since just now: the attempt was committed while this waited for the row.
-    UPDATE {keys} SET taken = 0, room = {seats}, id = NULL WHERE key = a_key;
+    spot.taken := 0;
+    spot.room := {seats};
+    spot.id := NULL;
+    PERFORM {keep}(spot);
     RETURN spot.lapses > clock_timestamp();
   END IF;
-  DELETE FROM {line} WHERE key = a_key AND id = a_id RETURNING * INTO gone;
+  -- `|| ''` leaves the planner no index but the one for this.
+  DELETE FROM {line} WHERE id = a_id AND key || '' = a_key RETURNING * INTO gone;
   IF NOT FOUND THEN
     RETURN false;
   END IF;
@@ -40,10 +47,9 @@ BEGIN
     spot.room := {seats};
   END IF;
   IF spot.waits > 0 THEN
-    PERFORM {admit}(spot, moment, NULL);
-  ELSE
-    UPDATE {keys} SET taken = spot.taken, waits = 0, room = spot.room WHERE key = a_key;
+    spot := {admit}(spot, moment, NULL);
   END IF;
+  PERFORM {keep}(spot);
   RETURN gone.lapses > moment;
 END
 $holdfast$;

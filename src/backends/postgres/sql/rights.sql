@@ -14,5 +14,4 @@ WHERE to_regclass('{tickets}') IS NULL
 UNION ALL
 -- Which everybody has, unless the default was changed.
 SELECT 'EXECUTE on ' || oid::regprocedure FROM pg_proc
-WHERE pronamespace = to_regnamespace('{schema}') AND NOT has_function_privilege(oid, 'EXECUTE') AND '"' || proname || '"' IN (
-  '{=admit}', '{=settle}', '{=attempt}', '{=release}', '{=exchange}', '{=renew}', '{=sweep}')
+WHERE pronamespace = to_regnamespace('{schema}') AND NOT has_function_privilege(oid, 'EXECUTE') AND '"' || proname || '"' IN ({functions})

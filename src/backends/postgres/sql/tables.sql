@@ -1,9 +1,5 @@
 -- What is stored. Run once per schema and prefix, by a role that may create there; safe to run again and by many at once.
 -- {names} are replaced by quoted, schema-qualified identifiers, {=names} by quoted bare ones.
-
--- Two that create the same thing at the same moment would trip over the catalogue's unique indexes.
-SELECT pg_advisory_xact_lock(hashtextextended('{meta}', 0));
-
 CREATE TABLE IF NOT EXISTS {meta} (
   format int NOT NULL,                -- of everything here; a program that does not know it must not touch it
   swept  timestamptz NOT NULL DEFAULT '-infinity'
@@ -15,8 +11,10 @@ CREATE SEQUENCE IF NOT EXISTS {tickets};
 
 -- One row per key in use. Its row lock puts everything that happens to the key in order. A holder who met nobody is in here
 -- alone, so that to take and to free a key is one update each; whoever joins first moves it to the line.
+-- The row is looked for from its newest era down (ORDER BY era DESC): while some snapshot is held open, no dead version of it
+-- can be removed, and a search by the key alone would pass over all of them.
 CREATE TABLE IF NOT EXISTS {keys} (
-  key    bytea PRIMARY KEY,
+  key    bytea NOT NULL,
   last   bigint NOT NULL,             -- highest ticket given out or reserved
   taken  bigint NOT NULL DEFAULT 0,   -- seats of all who hold; 0: the line is empty
   waits  int NOT NULL DEFAULT 0,      -- how many stand in line and do not hold
@@ -26,10 +24,16 @@ CREATE TABLE IF NOT EXISTS {keys} (
   ticket bigint,                      -- of the same, as are the rest
   ttl    float8,
   joined timestamptz,
-  label  bytea
+  label  bytea,
+  first  bigint NOT NULL DEFAULT 0,   -- nobody in line has a lower ticket
+  head   bigint NOT NULL DEFAULT 0,   -- nobody who waits has a lower ticket, nobody who holds has this or a higher one
+  steps  bigint NOT NULL DEFAULT 0,   -- how often the row was written
+  era    bigint NOT NULL DEFAULT 0,   -- steps / 64
+  PRIMARY KEY (key, era)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 
 -- The line of all others. Who holds is marked in the transaction that admits them, so that exactly the newly admitted are told.
+-- Each index serves one kind of search only, so that no plan can take the wrong one.
 CREATE TABLE IF NOT EXISTS {line} (
   key     bytea NOT NULL,
   id      text NOT NULL,
@@ -42,6 +46,6 @@ CREATE TABLE IF NOT EXISTS {line} (
   joined  timestamptz NOT NULL,
   channel text,                       -- where its process listens
   label   bytea NOT NULL,
-  PRIMARY KEY (key, id)
+  PRIMARY KEY (key, ticket)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
-CREATE INDEX IF NOT EXISTS {=line_waiting} ON {line} (key, ticket) WHERE NOT held;
+CREATE INDEX IF NOT EXISTS {=line_claims} ON {line} (id);

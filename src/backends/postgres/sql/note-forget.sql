@@ -1,2 +1,0 @@
--- $1 name
-DELETE FROM {notes} WHERE name = $1
