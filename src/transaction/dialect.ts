@@ -2,10 +2,18 @@ import { invalid, type LockErrorCode, shown } from '../core/errors.ts';
 
 export type DialectName = 'postgres' | 'mysql' | 'mariadb';
 
-/** How a limit is put on waiting for a row: in the statement, or by a setting that is put back afterwards. */
-export type WaitLimit =
-  | { readonly clause: (ms: number) => string }
-  | { readonly read: string; readonly write: (value: string) => string; readonly value: (ms: number) => string };
+/**
+ * How a limit is put on waiting for rows: in the statement, or also by a setting that is put back afterwards. A server's own limit is
+ * for each wait, and a statement may wait for one transaction after another; so the statement is limited, too.
+ */
+export interface WaitLimit {
+  readonly select: (select: string, ms: number) => string;
+  readonly setting?: {
+    readonly read: string;
+    readonly set: (ms: number) => string;
+    readonly restore: (was: string) => string;
+  };
+}
 
 /** What differs between the servers, as data. */
 export interface Dialect {
@@ -19,34 +27,61 @@ export interface Dialect {
 
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
 
-const ERRORS_OF_MYSQL: Dialect['errors'] = { 1205: 'LOCK_TIMEOUT', 3572: 'LOCK_TIMEOUT', 1213: 'LOCK_DEADLOCK' };
+/** ER_LOCK_WAIT_TIMEOUT, NOWAIT, ER_QUERY_TIMEOUT, and ER_STATEMENT_TIMEOUT of MariaDB. */
+const ERRORS_OF_MYSQL: Dialect['errors'] = {
+  1205: 'LOCK_TIMEOUT',
+  3572: 'LOCK_TIMEOUT',
+  3024: 'LOCK_TIMEOUT',
+  1969: 'LOCK_TIMEOUT',
+  1213: 'LOCK_DEADLOCK',
+};
+
+/** The longest that PostgreSQL and MySQL count, ms; and MariaDB's statements, s. */
+const LONGEST = 2 ** 31 - 1;
+const LONGEST_STATEMENT = 31_536_000;
+const whole = (ms: number): number => Math.min(Math.max(1, Math.ceil(ms)), LONGEST);
 
 const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   postgres: {
     quote: '"',
     mark: (n) => `$${n}`,
     limit: {
-      read: "SELECT current_setting('lock_timeout') AS was",
-      // Of this transaction only: a rollback ends it, too, and after a time-out nothing but a rollback is possible.
-      write: (value) => `SELECT set_config('lock_timeout', '${value}', true)`,
-      value: (ms) => `${Math.min(Math.ceil(ms), 2 ** 31 - 1)}ms`,
+      select: (select) => select,
+      // Of this transaction only: a rollback ends it, too, and after a time-out nothing but a rollback is possible. A shorter limit
+      // of the caller's own stays.
+      setting: {
+        read: "SELECT current_setting('lock_timeout') || ' ' || current_setting('statement_timeout') AS was",
+        set: (ms) =>
+          `SELECT set_config(name, CASE WHEN name = 'statement_timeout' AND setting::bigint BETWEEN 1 AND ${whole(ms)} THEN setting ELSE '${whole(ms)}' END, true) FROM pg_settings WHERE name IN ('lock_timeout', 'statement_timeout')`,
+        restore: (was) => {
+          const [lock, statement] = was.split(' ');
+          return `SELECT set_config('lock_timeout', '${lock}', true), set_config('statement_timeout', '${statement}', true)`;
+        },
+      },
     },
+    // The statement's time may be over by the caller's own limit as well: only lockRow can tell (CANCELLED).
     errors: { '55P03': 'LOCK_TIMEOUT', '40P01': 'LOCK_DEADLOCK' },
   },
   mysql: {
     quote: '`',
     mark: () => '?',
     limit: {
-      read: 'SELECT @@SESSION.innodb_lock_wait_timeout AS was',
-      write: (value) => `SET SESSION innodb_lock_wait_timeout = ${value}`,
-      value: (ms) => `${seconds(ms)}`,
+      select: (select, ms) => select.replace(/^SELECT/, `SELECT /*+ MAX_EXECUTION_TIME(${whole(ms)}) */`),
+      setting: {
+        read: 'SELECT @@SESSION.innodb_lock_wait_timeout AS was',
+        set: (ms) => `SET SESSION innodb_lock_wait_timeout = ${seconds(ms)}`,
+        restore: (was) => `SET SESSION innodb_lock_wait_timeout = ${was}`,
+      },
     },
     errors: ERRORS_OF_MYSQL,
   },
   mariadb: {
     quote: '`',
     mark: () => '?',
-    limit: { clause: (ms) => ` WAIT ${seconds(ms)}` },
+    limit: {
+      select: (select, ms) =>
+        `SET STATEMENT max_statement_time = ${Math.min(whole(ms) / 1_000, LONGEST_STATEMENT)} FOR ${select} WAIT ${seconds(ms)}`,
+    },
     errors: ERRORS_OF_MYSQL,
   },
 };

@@ -3,7 +3,7 @@ import { milliseconds } from '../core/duration.ts';
 import { invalid, isLockError, LockError, shown } from '../core/errors.ts';
 import { checkGiven, checkNames } from '../core/options.ts';
 import { type DialectName, dialectOf } from './dialect.ts';
-import { changedBy, checkQuery, columnsOf, mapped, type Query, type Row, Text } from './query.ts';
+import { changedBy, checkQuery, codesOf, columnsOf, mapped, type Query, type Row, Text } from './query.ts';
 
 /** Somebody else changed the row since it was read. */
 export const STALE: unique symbol = Symbol('stale');
@@ -108,13 +108,11 @@ export async function retryStale<T>(
   });
 }
 
-/** Deadlocks, PostgreSQL's serialization failure, MariaDB's ER_CHECKREAD. */
-function isOvertaken(error: unknown): boolean {
-  const { code, errno } = (error ?? {}) as { code?: string; errno?: number };
-  return (
-    isLockError(error, 'LOCK_DEADLOCK') || ['40001', '40P01'].includes(`${code}`) || [1213, 1020].includes(errno ?? 0)
-  );
-}
+/** PostgreSQL's serialization failure and deadlock, MySQL's deadlock, MariaDB's ER_CHECKREAD. */
+const OVERTAKEN = ['40001', '40P01', '1213', '1020'];
+
+const isOvertaken = (error: unknown): boolean =>
+  isLockError(error, 'LOCK_DEADLOCK') || codesOf(error).some((code) => OVERTAKEN.includes(code));
 
 function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

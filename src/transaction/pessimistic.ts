@@ -1,8 +1,9 @@
+import { systemClock } from '../core/clock.ts';
 import { type Duration, milliseconds } from '../core/duration.ts';
 import { invalid, shown } from '../core/errors.ts';
 import { checkGiven } from '../core/options.ts';
 import { type Dialect, type DialectName, dialectOf } from './dialect.ts';
-import { checkQuery, columnsOf, mapped, type Query, type Row, recordsOf, Text } from './query.ts';
+import { checkQuery, codesOf, columnsOf, mapped, type Query, type Row, recordsOf, Text } from './query.ts';
 
 interface Rows {
   readonly dialect: DialectName;
@@ -16,8 +17,7 @@ export interface LockRowOptions extends Rows {
   /** The row: its key's columns and their values. */
   readonly where: Row;
   /**
-   * How long to wait for others who have the row locked. 0: not at all. Default: as long as the server waits by itself.
-   * MySQL and MariaDB wait whole seconds: it is rounded up.
+   * How long to wait, in all, for others who have the row locked. 0: not at all. Default: as long as the server waits by itself.
    */
   readonly wait?: Duration;
 }
@@ -51,12 +51,13 @@ export async function lockRow(query: Query, options: LockRowOptions): Promise<Ro
   const text = new Text(dialect);
   const select = `${selected(text, options)}${text.where(where)} FOR UPDATE`;
   try {
-    const run = async (clause: string): Promise<Row[]> => recordsOf(await query(select + clause, text.params));
+    const run = async (limited: (statement: string) => string): Promise<Row[]> =>
+      recordsOf(await query(limited(select), text.params));
     const rows =
       limit === undefined
-        ? await run('')
+        ? await run((statement) => statement)
         : limit === 0
-          ? await run(' NOWAIT')
+          ? await run((statement) => `${statement} NOWAIT`)
           : await limited(dialect, query, limit, run);
     return rows[0];
   } catch (error) {
@@ -91,20 +92,30 @@ function selected(text: Text, { table, columns }: Rows): string {
   return `SELECT ${columns?.map((name) => text.name(name)).join(', ') ?? '*'} FROM ${text.name(table)}`;
 }
 
+/** query_canceled of PostgreSQL: the statement's time is over, or somebody called it off. */
+const CANCELLED = '57014';
+
 /** With the server's own limit put back afterwards, where it had to be changed. */
 async function limited(
-  { limit }: Dialect,
+  { limit: { select, setting } }: Dialect,
   query: Query,
   ms: number,
-  run: (clause: string) => Promise<Row[]>,
+  run: (limit: (statement: string) => string) => Promise<Row[]>,
 ): Promise<Row[]> {
-  if ('clause' in limit) return run(limit.clause(ms));
-  const was = String(recordsOf(await query(limit.read, []))[0]?.was);
-  await query(limit.write(limit.value(ms)), []);
+  const ask = (): Promise<Row[]> => run((statement) => select(statement, ms));
+  if (!setting) return ask();
+  const was = String(recordsOf(await query(setting.read, []))[0]?.was);
+  await query(setting.set(ms), []);
+  const start = systemClock.now();
   try {
-    return await run('');
+    return await ask();
+  } catch (error) {
+    const over = systemClock.now() - start >= ms && codesOf(error).includes(CANCELLED);
+    throw over
+      ? Object.assign(new Error('the time for all waits is over', { cause: error }), { code: '55P03' })
+      : error;
   } finally {
     // Fails in a transaction that PostgreSQL has given up; its rollback puts the setting back as well.
-    await query(limit.write(was), []).catch(() => {});
+    await query(setting.restore(was), []).catch(() => {});
   }
 }

@@ -1,4 +1,4 @@
-import { invalid, LockError, shown } from '../core/errors.ts';
+import { invalid, isLockError, LockError, shown } from '../core/errors.ts';
 import type { Dialect, DialectName } from './dialect.ts';
 
 /**
@@ -11,11 +11,12 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /** As many as there are, in whatever form they come. */
 export function rowsOf(result: unknown): unknown[] {
+  const { rows: ofResult, records } = (result ?? {}) as { rows?: unknown; records?: unknown };
   const rows = Array.isArray(result)
     ? Array.isArray(result[0])
-      ? result[0] // mysql2: rows and fields
+      ? result[0] // mysql2, Sequelize: rows, and what is said about them
       : result
-    : (result as { rows?: unknown } | undefined)?.rows;
+    : (ofResult ?? records); // pg and Kysely; TypeORM's structured result
   if (!Array.isArray(rows)) throw invalid('query did not give rows: let it return what the driver returns');
   return rows;
 }
@@ -28,13 +29,28 @@ export function recordsOf(result: unknown): Row[] {
   throw invalid("query gave rows as arrays: leave out rowsAsArray (mysql2) or rowMode: 'array' (pg)");
 }
 
+/** By which names libraries say how many rows were changed: pg and Sequelize, mysql2, postgres.js, Kysely, TypeORM. */
+const COUNTS = ['rowCount', 'affectedRows', 'count', 'numAffectedRows', 'affected'] as const;
+
+/** @throws LockError `LOCK_INVALID` where the result does not say */
 export function changedBy(result: unknown): number {
-  const header = (Array.isArray(result) && !('count' in result) ? result[0] : result) as Record<string, unknown>;
-  const changed = header?.rowCount ?? header?.affectedRows ?? header?.count; // pg, mysql2, postgres.js
-  if (typeof changed !== 'number') {
+  const changed = countOf(result);
+  if (changed === undefined) {
     throw invalid('query did not say how many rows were changed: let it return what the driver returns');
   }
   return changed;
+}
+
+function countOf(result: unknown): number | undefined {
+  if (typeof result !== 'object' || result === null) return undefined;
+  for (const name of COUNTS) {
+    const count = (result as Readonly<Record<string, unknown>>)[name];
+    if (typeof count === 'number' || typeof count === 'bigint') return Number(count);
+  }
+  if (!Array.isArray(result)) return undefined;
+  const [first, second] = result;
+  if (Array.isArray(first) && typeof second === 'number') return second; // TypeORM on PostgreSQL: rows and their number
+  return countOf(first) ?? countOf(second); // mysql2: the header comes first; Sequelize on PostgreSQL: second
 }
 
 /** @throws LockError `LOCK_INVALID` when what runs the statements of `taker` is no function */
@@ -96,17 +112,36 @@ export class Text {
  */
 const THERE = ['1061', '42P07', '42710', '23505'];
 
+/** How deep libraries wrap what the driver threw. */
+const DEPTH = 5;
+
+/**
+ * What the server calls the error: its number or SQLSTATE, of the driver's own error, or of that which a library has wrapped: as its
+ * `cause` (Drizzle and most others), `parent` (Sequelize) or `driverError` (TypeORM).
+ */
+export function codesOf(error: unknown): string[] {
+  const codes: string[] = [];
+  for (let at = error, depth = 0; typeof at === 'object' && at !== null && depth < DEPTH; depth++) {
+    const { code, errno, cause, parent, driverError } = at as Readonly<Record<string, unknown>>;
+    codes.push(...[errno, code].filter((value) => value !== undefined).map(String));
+    at = cause ?? parent ?? driverError;
+  }
+  return codes;
+}
+
 /** A table or index is there afterwards, whoever made it. */
 export async function made(creation: Promise<unknown>): Promise<void> {
-  await creation.catch((error: { code?: unknown; errno?: unknown } | undefined) => {
-    if (!THERE.includes(`${error?.errno}`) && !THERE.includes(`${error?.code}`)) throw error;
+  await creation.catch((error: unknown) => {
+    if (!codesOf(error).some((code) => THERE.includes(code))) throw error;
   });
 }
 
 /** What the server's word for it is in ours; other errors stay as they are. */
 export function mapped(error: unknown, dialect: Dialect, backend: DialectName, what: string): unknown {
-  const { code, errno } = (error ?? {}) as { code?: string; errno?: number };
-  const ours = dialect.errors[`${errno}`] ?? dialect.errors[`${code}`];
+  if (isLockError(error)) return error;
+  const ours = codesOf(error)
+    .map((code) => dialect.errors[code])
+    .find(Boolean);
   if (!ours) return error;
   const advice = {
     LOCK_TIMEOUT: 'others have the row locked; roll back, or try again later',
