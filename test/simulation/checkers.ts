@@ -21,6 +21,12 @@ const exclusion: Checker = (history) =>
       ({ at, key, holders }) => `${time(at)}: holds ${holders.map(({ hold }) => hold).join(', ')} of ${key} at once`,
     );
 
+/** Over several nodes: nobody believes to hold what a majority does not keep, whether somebody else is there to take it or not. */
+const votes: Checker = (history) =>
+  all(history, 'unkept').map(
+    ({ at, hold, key, votes }) => `${time(at)}: hold ${hold} of ${key} is believed in, and ${votes} nodes keep it`,
+  );
+
 /** Who once saw that a hold is over never sees it again. */
 const finality: Checker = (history) => {
   const before = new Map<string, Set<number>>();
@@ -144,7 +150,7 @@ const residue: Checker = (history) =>
     .filter(({ claims, timers, watches }) => claims + timers + watches > 0)
     .map(({ claims, timers, watches }) => `left: ${claims} claims, ${timers} timers, ${watches} watches`);
 
-export const CHECKERS = { exclusion, finality, tokens, minHold, losses, endings, wakeUps, children, residue };
+export const CHECKERS = { exclusion, votes, finality, tokens, minHold, losses, endings, wakeUps, children, residue };
 
 export type CheckerName = keyof typeof CHECKERS;
 

@@ -22,20 +22,19 @@ interface Timed<T> {
   readonly answer: T;
 }
 
-/** The memory backend on a clock of its own, as one server for all processes. */
+/** The memory backend on a machine of its own, as one server for all processes. */
 export class Engine {
+  readonly machine: Process;
   readonly clock: Clock;
   readonly backend: Backend;
   onAdmitted: (id: string) => void = () => {};
   onFreed: (id: string) => void = () => {};
-  onEvicted: (key: string) => void = () => {};
-  /** Claims evicted by force, as `key:ticket`. */
-  readonly evicted = new Set<string>();
   readonly #listeners = new Map<string, (grant: Grant) => void>();
 
-  constructor(clock: Clock) {
-    this.clock = clock;
-    this.backend = memory({ clock });
+  constructor(machine: Process) {
+    this.machine = machine;
+    this.clock = machine.clock;
+    this.backend = memory({ clock: machine.clock });
   }
 
   async attempt(claim: Claim, notAfter: number, admitted: (grant: Grant) => void): Promise<Timed<Attempt>> {
@@ -64,8 +63,6 @@ export class Engine {
   }
 
   async evict(key: string, ticket: bigint): Promise<boolean> {
-    this.evicted.add(`${key}:${ticket}`);
-    this.onEvicted(key);
     return this.backend.evict!(key, ticket);
   }
 
@@ -139,7 +136,7 @@ export class Client implements Backend {
 
   #call<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closed) return Promise.reject(new Error('the client is closed'));
-    return this.#network.call(this.#process, work);
+    return this.#network.call(this.#process, this.#engine.machine, work);
   }
 
   #notAfter({ within }: Claim): number {

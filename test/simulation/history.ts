@@ -26,6 +26,8 @@ export type Event = { readonly at: number } & (
   | { readonly what: 'crashed'; readonly by: string }
   /** Who believes that they hold the key, whenever that changes. Those who were robbed by force are left out. */
   | { readonly what: 'believed'; readonly key: string; readonly holders: readonly Held[] }
+  /** Somebody believes to hold a key that fewer nodes than a majority keep for it. */
+  | { readonly what: 'unkept'; readonly hold: number; readonly key: string; readonly votes: number }
   /** A caller was given a lease; several of one hold where it was re-entered. */
   | {
       readonly what: 'given';

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { createLocks } from '../../src/index.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { CHECKERS } from './checkers.ts';
-import { MUTANTS, plant } from './mutants.ts';
+import { MUTANTS, plant, plantQuorum, QUORUM_MUTANTS } from './mutants.ts';
 import { simulate } from './simulate.ts';
 
 /** Schedules in which a planted bug must be found. */
@@ -13,6 +14,17 @@ describe('the simulation finds a core that', () => {
     const create = await plant(mutant, folder.path);
     const checker = CHECKERS[mutant.foundBy];
     for (let seed = 1; seed <= ENOUGH; seed++) if (checker(await simulate(seed, create)).length > 0) return;
+    expect.fail(`${mutant.foundBy} found nothing in ${ENOUGH} schedules`);
+  });
+});
+
+describe('the simulation finds a quorum that', () => {
+  test.each(QUORUM_MUTANTS)('$bug', { timeout: 300_000 }, async (mutant) => {
+    using folder = temporaryFolder();
+    const join = await plantQuorum(mutant, folder.path);
+    const checker = CHECKERS[mutant.foundBy];
+    for (let seed = 1; seed <= ENOUGH; seed++)
+      if (checker(await simulate(seed, createLocks, 5, join)).length > 0) return;
     expect.fail(`${mutant.foundBy} found nothing in ${ENOUGH} schedules`);
   });
 });

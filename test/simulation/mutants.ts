@@ -1,6 +1,7 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { quorum } from '../../src/backends/quorum/index.ts';
 import type { createLocks } from '../../src/locks.ts';
 import type { CheckerName } from './checkers.ts';
 
@@ -17,8 +18,23 @@ export interface Mutant {
 const SOURCE = join(import.meta.dirname, '..', '..', 'src');
 
 /** The library with the bug, from a copy of its source in `folder`. */
-export async function plant({ file, sound, broken }: Mutant, folder: string): Promise<typeof createLocks> {
-  for (const part of ['core', 'primitives', 'locks.ts']) {
+export async function plant(mutant: Mutant, folder: string): Promise<typeof createLocks> {
+  copy(mutant, folder);
+  const path = pathToFileURL(join(folder, 'locks.ts')).href;
+  const planted = (await import(/* @vite-ignore */ path)) as { createLocks: typeof createLocks };
+  return planted.createLocks;
+}
+
+/** As `plant`, of the quorum. */
+export async function plantQuorum(mutant: Mutant, folder: string): Promise<typeof quorum> {
+  copy(mutant, folder);
+  const path = pathToFileURL(join(folder, 'backends', 'quorum', 'index.ts')).href;
+  const planted = (await import(/* @vite-ignore */ path)) as { quorum: typeof quorum };
+  return planted.quorum;
+}
+
+function copy({ file, sound, broken }: Mutant, folder: string): void {
+  for (const part of ['core', 'primitives', 'locks.ts', join('backends', 'quorum')]) {
     cpSync(join(SOURCE, part), join(folder, part), { recursive: true });
   }
   const text = readFileSync(join(folder, file), 'utf8');
@@ -28,10 +44,17 @@ export async function plant({ file, sound, broken }: Mutant, folder: string): Pr
     join(folder, file),
     text.replace(sound, () => broken),
   );
-  const path = pathToFileURL(join(folder, 'locks.ts')).href;
-  const mutant = (await import(/* @vite-ignore */ path)) as { createLocks: typeof createLocks };
-  return mutant.createLocks;
 }
+
+export const QUORUM_MUTANTS: readonly Mutant[] = [
+  {
+    bug: 'answers an attempt again with the lease of the first',
+    file: 'backends/quorum/quorum.ts',
+    sound: 'return ballot.outcomeFor(this.#council.clock.now());',
+    broken: 'return ballot.outcome;',
+    foundBy: 'votes',
+  },
+];
 
 export const MUTANTS: readonly Mutant[] = [
   {

@@ -56,8 +56,8 @@ export class Network {
     this.weather = CALM;
   }
 
-  /** A request of `process`: `work` is what the engine does when it arrives. */
-  call<T>(process: Process, work: () => Promise<T>): Promise<T> {
+  /** A request of `process`: `work` is what the engine does when it arrives, and its machine is not paused. */
+  call<T>(process: Process, machine: Process, work: () => Promise<T>): Promise<T> {
     this.#onCall.get(process)?.();
     this.#onCall.delete(process);
     return new Promise<T>((resolve, reject) => {
@@ -76,15 +76,17 @@ export class Network {
         const broken = new Error('the connection broke');
         this.#world.in(this.#choice.between(0, delay), () => process.deliver(() => reject(broken)));
       }
-      this.#world.in(delay, () => {
-        void this.#served(work).then(
-          (answer) => {
-            if (this.#lost(process, this.weather.loseReply, 'reply lost')) fail();
-            else this.#world.in(this.#delay(), () => process.deliver(() => resolve(answer)));
-          },
-          (error) => this.#world.in(this.#delay(), () => process.deliver(() => reject(error))),
-        );
-      });
+      this.#world.in(delay, () =>
+        machine.deliver(() => {
+          void this.#served(work).then(
+            (answer) => {
+              if (this.#lost(process, this.weather.loseReply, 'reply lost')) fail();
+              else this.#world.in(this.#delay(), () => process.deliver(() => resolve(answer)));
+            },
+            (error) => this.#world.in(this.#delay(), () => process.deliver(() => reject(error))),
+          );
+        }),
+      );
     });
   }
 

@@ -1,12 +1,13 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Standing } from '../../src/core/backend.ts';
 import { deadlineOf } from '../../src/core/deadline.ts';
 import type { LockEvent } from '../../src/core/events.ts';
 import type { Hold } from '../../src/core/hold.ts';
 import type { AnyLease, HeldLease } from '../../src/core/lease.ts';
 import type { MultiLease } from '../../src/primitives/multi-lease.ts';
-import type { Engine } from './engine.ts';
 import type { Event } from './history.ts';
 import type { Process } from './process.ts';
+import { votesFor } from './votes.ts';
 import type { World } from './world.ts';
 
 type Unstamped<E> = E extends Event ? Omit<E, 'at'> : never;
@@ -22,18 +23,20 @@ interface Tracked {
 export class Recorder implements Disposable {
   readonly events: Event[] = [];
   readonly #world: World;
-  readonly #engine: Engine;
+  readonly #evicted: ReadonlySet<string>;
   readonly #holds = new Map<Hold, number>();
   readonly #open = new Set<Tracked>();
   readonly #believed = new Map<string, string>();
   /** Of holds that were lost before their callers had them. */
   readonly #early = new Set<unknown>();
+  readonly #unkept = new Set<number>();
   #ops = 0;
   #leases = 0;
 
-  constructor(world: World, engine: Engine) {
+  /** @param evicted claims evicted by force, as `key:ticket` */
+  constructor(world: World, evicted: ReadonlySet<string>) {
     this.#world = world;
-    this.#engine = engine;
+    this.#evicted = evicted;
     subscribe('holdfast:lost', this.#lost);
   }
 
@@ -134,8 +137,24 @@ export class Recorder implements Disposable {
     }
   };
 
+  /** After each event, where there are several nodes: whether a majority keeps what is believed in. Once for each hold. */
+  lookAt(lists: readonly (readonly Standing[])[]): void {
+    for (const { lease, process, hold } of this.#open) {
+      if (process.crashed || !lease.hold.exclusive || this.#unkept.has(hold) || !lease.held) continue;
+      if (this.#robbed(lease.hold)) continue;
+      const votes = votesFor(lease.hold, lists);
+      if (votes > lists.length / 2) continue;
+      this.#unkept.add(hold);
+      this.add({ what: 'unkept', hold, key: lease.key, votes });
+    }
+  }
+
+  get anybodyBelieves(): boolean {
+    return this.#open.size > 0;
+  }
+
   #robbed(hold: Hold): boolean {
-    return this.#engine.evicted.has(`${hold.claim.key}:${hold.token - BigInt(hold.tenure.passes)}`);
+    return this.#evicted.has(`${hold.claim.key}:${hold.token - BigInt(hold.tenure.passes)}`);
   }
 
   readonly #lost = (message: unknown): void => {

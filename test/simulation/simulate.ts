@@ -1,12 +1,13 @@
+import { quorum } from '../../src/backends/quorum/index.ts';
 import { LockError } from '../../src/core/errors.ts';
 import type { createLocks, Locks } from '../../src/locks.ts';
 import { randomFrom } from '../../src/testing/random.ts';
 import { Choice } from './choice.ts';
-import { Client, Engine } from './engine.ts';
 import type { History, Scene } from './history.ts';
 import { CALM, Network, type Weather } from './network.ts';
 import { Process } from './process.ts';
 import { Recorder } from './recorder.ts';
+import { Servers } from './servers.ts';
 import { Caller, LONGEST_TTL, type Manners } from './workload.ts';
 import { World } from './world.ts';
 
@@ -18,47 +19,67 @@ const HEALED = 120_000;
 /** After the end: whatever was unknown is undone or has lapsed. */
 const SETTLED = LONGEST_TTL + 20_000;
 
-/** A whole run from one seed. `create` is the face of the library, sound or with a planted bug. */
-export async function simulate(seed: number, create: typeof createLocks): Promise<History> {
+/**
+ * A whole run from one seed.
+ * @param create the face of the library, sound or with a planted bug
+ * @param nodes how many engines there are: over more than one, a majority decides
+ * @param join makes one of them, sound or with a planted bug
+ */
+export async function simulate(
+  seed: number,
+  create: typeof createLocks,
+  nodes = 1,
+  join: typeof quorum = quorum,
+): Promise<History> {
   const choice = new Choice(randomFrom(seed));
   const world = new World();
   const drift = (): number => 1 + choice.between(-DRIFT, DRIFT);
-  const engine = new Engine(new Process('engine', world, drift(), choice.random).clock);
+  const servers = new Servers(
+    Array.from({ length: nodes }, (_, i) => new Process(`engine ${i}`, world, drift(), choice.random)),
+    join,
+  );
   const scene = sceneOf(choice);
   const network = new Network(world, choice, weatherOf(scene, choice));
-  using recorder = new Recorder(world, engine);
-  engine.onAdmitted = (id) => recorder.add({ what: 'admitted', id });
-  engine.onFreed = (id) => recorder.add({ what: 'freed', id });
-  engine.onEvicted = (key) => recorder.add({ what: 'evicted', key });
+  using recorder = new Recorder(world, servers.evicted);
+  for (const engine of servers.engines) {
+    engine.onAdmitted = (id) => recorder.add({ what: 'admitted', id });
+    engine.onFreed = (id) => recorder.add({ what: 'freed', id });
+  }
+  servers.onEvicted = (key) => recorder.add({ what: 'evicted', key });
   network.onFault = (kind) => recorder.add({ what: 'fault', kind });
 
-  const manners: Manners = { gentle: scene.calm, keys: choice.whole(1, 2) };
+  const manners: Manners = { gentle: scene.calm, keys: choice.whole(1, 2), several: nodes > 1 };
   const work: Promise<void>[] = [];
   const sides = Array.from({ length: choice.whole(2, 4) }, (_, i) => {
     const process = new Process(`p${i}`, world, drift(), randomFrom(seed * 31 + i));
-    const client = new Client(engine, network, process, scene);
-    const locks = create(client, { clock: process.clock, ttl: 1_500, spin: { bound: 400 } });
+    const { backend, watches } = servers.connect(network, process, scene);
+    const locks = create(backend, { clock: process.clock, ttl: 1_500, spin: { bound: 400 } });
     for (let callers = choice.whole(1, 4); callers > 0; callers--) {
       const own = new Choice(randomFrom(seed * 997 + work.length));
       work.push(new Caller(process, locks, own, recorder, manners).works(choice.whole(2, 6)));
     }
-    return { process, client, locks, work: Promise.all(work.splice(0)) };
+    return { process, watches, locks, work: Promise.all(work.splice(0)) };
   });
   if (!scene.calm) trouble(world, choice, network, recorder, sides);
+  if (!scene.calm && nodes > 1) hangs(world, choice, recorder, servers);
 
+  const see = async (): Promise<void> => {
+    recorder.see();
+    if (nodes > 1 && recorder.anybodyBelieves) recorder.lookAt(await servers.lists());
+  };
   let working = sides.length;
   for (const { work } of sides) void work.then(() => working--);
   const done = (): boolean => working === sides.filter(({ process }) => process.crashed).length;
-  await world.run(TROUBLE, recorder.see);
+  await world.run(TROUBLE, see);
   network.heal();
-  await world.run(TROUBLE + HEALED, recorder.see, done);
-  await world.run(world.now + SETTLED, recorder.see);
+  await world.run(TROUBLE + HEALED, see, done);
+  await world.run(world.now + SETTLED, see);
   const living = sides.filter(({ process }) => !process.crashed);
   recorder.add({
     what: 'left',
-    claims: (await engine.standings('')).length,
+    claims: (await servers.lists()).flat().length,
     timers: living.reduce((sum, { process }) => sum + process.pending, 0),
-    watches: living.reduce((sum, { client }) => sum + client.watches, 0),
+    watches: living.reduce((sum, { watches }) => sum + watches(), 0),
   });
   return { seed, scene, events: recorder.events };
 }
@@ -119,5 +140,20 @@ function trouble(world: World, choice: Choice, network: Network, recorder: Recor
         recorder.add({ what: 'crashed', by: process.name });
       }
     });
+  }
+}
+
+/** Servers that stand still for a while: each for itself, or all about as long as a request may take, one after the other. */
+function hangs(world: World, choice: Choice, recorder: Recorder, { engines }: Servers): void {
+  const hang = (machine: Process, at: number, ms: number): void =>
+    world.at(at, () => {
+      recorder.add({ what: 'fault', kind: 'hang' });
+      machine.pause(ms);
+    });
+  for (let faults = choice.whole(1, 12); faults > 0; faults--) {
+    const at = choice.between(0, TROUBLE);
+    if (choice.chance(0.3))
+      hang(choice.pick(engines).machine, at, choice.pick([300, 600, 2_500]) * choice.between(0.5, 1.5));
+    else for (const { machine } of engines) hang(machine, at + choice.between(0, 200), choice.between(50, 250));
   }
 }

@@ -16,6 +16,8 @@ const KEYS = ['a', 'b'] as const;
 export interface Manners {
   readonly gentle: boolean;
   readonly keys: number;
+  /** Over several engines nobody counts permits, and nobody keeps notes. */
+  readonly several: boolean;
 }
 
 type Op = (caller: Caller) => Promise<void>;
@@ -39,7 +41,8 @@ export class Caller {
   async works(times: number): Promise<void> {
     for (let i = 0; i < times; i++) {
       await this.process.sleep(this.choice.chance(0.5) ? 1 : this.choice.between(0, 300));
-      const [as, op] = this.choice.pick(this.manners.gentle ? GENTLE : OPS);
+      const ops = this.manners.gentle ? GENTLE : OPS;
+      const [as, op] = this.choice.pick(this.manners.several ? ops.filter(([name]) => name !== 'semaphore') : ops);
       await this.recorder.op(this.process.name, as, () => op(this));
     }
   }
@@ -50,12 +53,12 @@ export class Caller {
 
   get options(): LockOptions {
     const { choice } = this;
-    const { gentle } = this.manners;
+    const { gentle, several } = this.manners;
     return {
       ttl: choice.pick(TTLS),
       wait: choice.chance(gentle ? 0.8 : 0.6) ? Number.POSITIVE_INFINITY : choice.between(1, 1_500),
       handOff: choice.pick([false, { max: 1, within: 400 }, { max: 3, within: 400 }, {}]),
-      ...choice.pick([{}, {}, {}, {}, {}, {}, {}, { renew: false }, { adaptive: { cap: LONGEST_TTL } }]),
+      ...choice.pick([{}, {}, {}, {}, {}, {}, {}, { renew: false }, several ? {} : { adaptive: { cap: LONGEST_TTL } }]),
       ...(choice.chance(0.1) && { maxHold: 700 }),
       ...(choice.chance(0.08) && { minHold: choice.between(1, 400) }),
       ...(choice.chance(gentle ? 0 : 0.15) && { signal: this.#signal() }),

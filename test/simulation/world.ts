@@ -27,14 +27,14 @@ export class World {
   }
 
   /** One event after the other, each with all that follows from it at once; `seen` looks after each. */
-  async run(until: number, seen: () => void, done: () => boolean = () => false): Promise<void> {
+  async run(until: number, seen: () => unknown, done: () => boolean = () => false): Promise<void> {
     await drained();
     while (!done() && this.#events.length > 0 && this.#events[0]!.at <= until) {
       const { at, fn } = this.#events.shift()!;
       this.now = at;
       fn();
       await drained();
-      seen();
+      await seen();
     }
     if (!done()) this.now = until;
   }

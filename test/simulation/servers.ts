@@ -1,0 +1,47 @@
+import type { quorum } from '../../src/backends/quorum/index.ts';
+import type { Backend, Standing } from '../../src/core/backend.ts';
+import { around } from '../../src/testing/around.ts';
+import { Client, Engine } from './engine.ts';
+import type { Scene } from './history.ts';
+import type { Network } from './network.ts';
+import type { Process } from './process.ts';
+
+/** What one process reaches of the engine, and how many watches it has there. */
+export interface Side {
+  readonly backend: Backend;
+  readonly watches: () => number;
+}
+
+/** The engine of a run: one server, or several of which a majority decides. */
+export class Servers {
+  readonly engines: readonly Engine[];
+  /** Claims evicted by force, as `key:ticket`. */
+  readonly evicted = new Set<string>();
+  onEvicted: (key: string) => void = () => {};
+
+  readonly #join: typeof quorum;
+
+  constructor(machines: readonly Process[], join: typeof quorum) {
+    this.#join = join;
+    this.engines = machines.map((machine) => new Engine(machine));
+  }
+
+  connect(network: Network, process: Process, scene: Scene): Side {
+    const clients = this.engines.map((engine) => new Client(engine, network, process, scene));
+    const backend = clients.length === 1 ? clients[0]! : this.#join(clients, { clock: process.clock });
+    const evict = (key: string, ticket: bigint): Promise<boolean> => {
+      this.evicted.add(`${key}:${ticket}`);
+      this.onEvicted(key);
+      return backend.evict!(key, ticket);
+    };
+    return {
+      backend: around(backend, { evict }),
+      watches: () => clients.reduce((sum, { watches }) => sum + watches, 0),
+    };
+  }
+
+  /** Living claims, of each. */
+  lists(): Promise<Standing[][]> {
+    return Promise.all(this.engines.map((engine) => engine.standings('')));
+  }
+}
