@@ -74,6 +74,15 @@ export type Renewal = { readonly validFor: number } | 'gone' | 'unknown';
 /** `freed`: there was a hold or a place. `next`: what became of the next claim, where the engine took both in one step. */
 export type Release = { readonly freed: boolean; readonly next?: Attempt };
 
+/** One run of a server. */
+export interface Run {
+  readonly id: string;
+  /** ms that it had lasted, at least, when it was first told. Undefined: nobody who comes later can see that it started anew. */
+  readonly age?: number;
+  /** What it acknowledges outlives it, a power failure too. */
+  readonly durable?: boolean;
+}
+
 export interface Backend {
   readonly name: string;
   readonly traits: Traits;
@@ -92,7 +101,7 @@ export interface Backend {
   /** Where the engine can keep a few words for all processes. */
   readonly notes?: Notes;
   /** Names this run of the server: another one may have forgotten what the last one granted. At once where it is known. */
-  incarnation?(): string | Promise<string>;
+  incarnation?(): string | Run | Promise<string | Run>;
   /** Why a request that is not answered may not even have been sent, as an end of a sentence: `all 10 connections … are in use`. */
   obstacle?(): string | undefined;
   /** What endangers locks on this server. */

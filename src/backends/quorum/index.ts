@@ -11,9 +11,12 @@ export interface QuorumOptions {
    * 0.01, and 2 ms, as in the Redlock algorithm.
    */
   readonly drift?: number;
-  /** Whether a node that started anew does not count until `maxTtl` has passed. Default true. */
+  /**
+   * Whether a node that started anew does not count until the longest lease is over that it may have forgotten: what that was the
+   * nodes remember. Default true.
+   */
   readonly restartGuard?: boolean;
-  /** The longest lease: whatever a restarted node may have forgotten has lapsed after it. Default 5 minutes. */
+  /** The longest lease there may be, also where too few nodes remember how long theirs were. Default 5 minutes. */
   readonly maxTtl?: Duration;
   /** Time and randomness; the machine's by default. */
   readonly clock?: Clock;
@@ -41,5 +44,5 @@ export function quorum(backends: readonly Backend[], options: QuorumOptions = {}
   if (typeof restartGuard !== 'boolean')
     throw invalid(`restartGuard is ${shown(restartGuard)}; it must be true or false`);
   const longest = milliseconds(maxTtl, 'maxTtl', { min: 100, max: LONGEST });
-  return new Quorum(backends, { drift, guard: restartGuard ? longest : undefined, maxTtl: longest, clock });
+  return new Quorum(backends, { drift, guarded: restartGuard, maxTtl: longest, clock });
 }

@@ -14,14 +14,13 @@ import { invalid, isLockError, type LockError } from '../../core/errors.ts';
 import { GoingOn } from '../../core/going-on.ts';
 import { heard } from '../../core/heard.ts';
 import type { Patience } from '../../core/patience.ts';
+import { type Identities, Identity } from './identity.ts';
 
 /** A node that does not answer is asked again this often, and left out between. ms. */
 const PROBE = 500;
 /** Pauses between tries to give something back: the first, doubled up to the last. ms. */
 const FIRST_PAUSE = 50;
 const LAST_PAUSE = 2_000;
-
-const NEVER = Number.NEGATIVE_INFINITY;
 
 /** Made once: with its stack an error costs more than a message. */
 const SILENT = new Error('is silent');
@@ -37,11 +36,8 @@ const UNGUARDED: Finding = {
 export interface House {
   readonly clock: Clock;
   readonly patience: Patience;
-  /** ms for which a node that started anew does not count; undefined: it counts at once. */
-  readonly guard: number | undefined;
-  /** Which node is which run of which server. */
-  readonly runs: Map<string, Node>;
-  /** Two nodes have turned out to be one server, or one numbers its grants itself. */
+  readonly identities: Identities;
+  /** One numbers its grants itself. */
   misuse?: LockError;
 }
 
@@ -62,52 +58,44 @@ export class Node {
   readonly title: string;
   readonly backend: Backend;
   readonly #house: House;
+  readonly #identity: Identity;
   readonly #pauses = new Set<() => void>();
   #silent = false;
   #probeAt = 0;
-  #run: string | undefined;
-  #nameless = false;
-  #guardedUntil = NEVER;
   #closed = false;
 
   constructor(backend: Backend, number: number, house: House) {
     this.backend = backend;
     this.title = `node ${number} (${backend.name})`;
     this.#house = house;
+    this.#identity = new Identity(backend, this.title, house.identities);
   }
 
   /** Why it is of no use to ask it now. A silent node is asked now and then, so that it is found when it is back. */
   get absence(): Error | undefined {
-    const guarded = this.#guarded;
-    if (guarded || !this.#silent) return guarded;
+    const { doubt } = this.#identity;
+    if (doubt && this.#house.identities.all.some(({ isTwin }) => isTwin)) return undefined; // it is refused with the reason
+    if (doubt || !this.#silent) return doubt;
     const now = this.#house.clock.now();
     if (now < this.#probeAt) return SILENT;
     this.#probeAt = now + PROBE;
     return undefined;
   }
 
-  get #guarded(): Error | undefined {
-    if (this.#guardedUntil === NEVER) return undefined;
-    const rest = this.#guardedUntil - this.#house.clock.now();
-    if (rest <= 0) return undefined;
-    return new Error(
-      `started anew: what it granted before may be forgotten, so it does not count for another ${Math.ceil(rest)} ms`,
-    );
-  }
-
   /** Finds out which run of which server it is. */
   async introduce(within: number): Promise<void> {
-    const known = this.#identify();
-    if (known) await this.#answer(() => known, within);
+    await this.#answer(() => this.#identity.ask(), within);
   }
 
   /** @param sent when, by the clock: now */
   attempt(claim: Claim, sent: number, vote: Hearing<Attempt>): void {
-    const { misuse } = this.#house;
-    const call = (): Promise<Attempt> => (misuse ? Promise.reject(misuse) : this.backend.attempt(claim));
+    const call = (): Promise<Attempt> => {
+      const parted = this.#parted();
+      return parted ? parted.then(() => this.backend.attempt(claim)) : this.backend.attempt(claim);
+    };
     this.#ask(call, claim.within, sent, {
       answered: (answer) => {
-        if (answer.granted) this.#vouch(answer, vote);
+        if (answer.granted) this.#vouch(answer, claim.ttl, sent, vote);
         else vote.answered(answer);
       },
       failed: (error) => {
@@ -121,7 +109,10 @@ export class Node {
   }
 
   renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
-    return this.#answer(() => this.backend.renew(claims), within);
+    return this.#answer(() => {
+      const noted = this.#identity.remember(Math.max(...claims.map(({ ttl }) => ttl)));
+      return noted ? noted.then(() => this.backend.renew(claims)) : this.backend.renew(claims);
+    }, within);
   }
 
   /**
@@ -170,9 +161,7 @@ export class Node {
   /** With a warning where it cannot be seen that it started anew. */
   async check(within: number): Promise<Finding[]> {
     const found = await this.#answer(async () => this.backend.check?.() ?? [], within);
-    return this.#house.guard !== undefined && (!this.backend.incarnation || this.#nameless)
-      ? [...found, UNGUARDED]
-      : found;
+    return this.#house.identities.guarded && this.#identity.nameless ? [...found, UNGUARDED] : found;
   }
 
   async close(): Promise<void> {
@@ -223,52 +212,24 @@ export class Node {
     });
   }
 
+  /** Nothing is asked of a quorum that is misused, while it is. */
+  #parted(): Promise<unknown> | undefined {
+    const { misuse, identities } = this.#house;
+    if (misuse) return Promise.reject(misuse);
+    const twins = identities.all.filter(({ isTwin }) => isTwin);
+    return twins.length === 0 ? undefined : Promise.all(twins.map((twin) => twin.part()));
+  }
+
   /** A grant counts where the run is the one that granted it, and has not forgotten what it granted before. */
-  #vouch(grant: Grant, vote: Hearing<Attempt>): void {
+  #vouch(grant: Grant, ttl: number, sent: number, vote: Hearing<Attempt>): void {
     const count = (): void => {
-      const guarded = this.#guarded; // also where another attempt has learnt of the new run first
-      if (guarded) vote.failed(guarded);
+      const { doubt } = this.#identity; // also where another attempt has learnt of the new run first
+      if (doubt) vote.failed(doubt);
       else vote.answered(grant);
     };
-    const known = this.#identify();
+    const known = this.#identity.known(ttl, sent);
     if (known) known.then(count, vote.failed);
     else count();
-  }
-
-  /** Asked after the grant: where the run is still the one that was known, the grant is of that run too. */
-  #identify(): void | Promise<void> {
-    const run = this.#nameless ? undefined : this.backend.incarnation?.();
-    if (run === undefined || run === this.#run) return;
-    return this.#recognise(run);
-  }
-
-  /** Where the right to ask is missing there is no name, and so no guard. */
-  async #named(asked: string | Promise<string>): Promise<string | undefined> {
-    try {
-      return await asked;
-    } catch (error) {
-      if (!isLockError(error)) throw error;
-      this.#nameless = true;
-      return undefined;
-    }
-  }
-
-  async #recognise(asked: string | Promise<string>): Promise<void> {
-    const { runs, guard, clock } = this.#house;
-    const run = await this.#named(asked);
-    if (run === undefined || run === this.#run) return;
-    const other = runs.get(run);
-    if (other && other !== this) {
-      this.#house.misuse = invalid(
-        `${other.title} and ${this.title} of a quorum are the same server; give it independent ones`,
-      );
-      throw this.#house.misuse;
-    }
-    const before = this.#run;
-    if (before !== undefined) runs.delete(before);
-    runs.set(run, this);
-    this.#run = run;
-    if (before !== undefined && guard !== undefined) this.#guardedUntil = clock.now() + guard;
   }
 }
 

@@ -21,8 +21,8 @@ import { majorityOf, tallyRenewal } from './tally.ts';
 
 export interface QuorumTerms {
   readonly drift: number;
-  /** ms for which a node that started anew does not count. */
-  readonly guard: number | undefined;
+  /** Whether a node that started anew does not count until what it may have forgotten has lapsed. */
+  readonly guarded: boolean;
   readonly maxTtl: number;
   readonly clock: Clock;
 }
@@ -49,14 +49,16 @@ export class Quorum implements Backend {
   #introduced = false;
   #swept = Number.NEGATIVE_INFINITY;
 
-  constructor(backends: readonly Backend[], { drift, guard, maxTtl, clock }: QuorumTerms) {
+  constructor(backends: readonly Backend[], { drift, guarded, maxTtl, clock }: QuorumTerms) {
+    const majority = majorityOf(backends.length);
     this.traits = traitsOf(backends, maxTtl);
     this.#patience = new Patience(clock);
     this.#rivals = new Rivals(clock);
-    const house = { clock, patience: this.#patience, guard, runs: new Map() };
+    const identities = { clock, majority, maxTtl, drift, guarded, all: [] };
+    const house = { clock, patience: this.#patience, identities };
     this.#council = {
       nodes: backends.map((backend, i) => new Node(backend, i + 1, house)),
-      majority: majorityOf(backends.length),
+      majority,
       clock,
       fenced: this.traits.fencing !== 'never',
       worth: Math.min(1, (1 - drift) / (1 - CORE_DRIFT)),

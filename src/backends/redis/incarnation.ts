@@ -1,3 +1,5 @@
+import type { Run } from '../../core/backend.ts';
+import { isLockError } from '../../core/errors.ts';
 import type { Engine } from './engine.ts';
 import type { Port } from './port.ts';
 
@@ -35,11 +37,11 @@ function listen(client: Connecting): Listened {
   return { callbacks, tell };
 }
 
-/** The run id of the server, asked once for each connection: a server that starts again ends those it had. */
+/** The run of the server, asked once for each connection: a server that starts again ends those it had. */
 export class Incarnation {
   readonly #port: Port;
   readonly #engine: Engine;
-  #id: string | undefined;
+  #run: Run | undefined;
   #connection = 0;
   #unlisten: (() => void) | undefined;
 
@@ -48,24 +50,53 @@ export class Incarnation {
     this.#engine = engine;
   }
 
-  ask(): string | Promise<string> {
-    return this.#id ?? this.#ask();
+  ask(): Run | Promise<Run> {
+    return this.#run ?? this.#ask();
   }
 
   close(): void {
     this.#unlisten?.();
   }
 
-  async #ask(): Promise<string> {
+  async #ask(): Promise<Run> {
     this.#unlisten ??= this.#port.connected?.(() => {
       this.#connection++;
-      this.#id = undefined;
+      this.#run = undefined;
     });
     const connection = this.#connection;
-    const info = String(await this.#engine.command('ask its run id', 'INFO', [], 'server'));
+    const info = await this.#info('server');
     const id = /^run_id:(\w+)/m.exec(info)?.[1];
     if (!id) throw new Error('INFO server names no run_id');
-    if (connection === this.#connection) this.#id = id;
-    return id;
+    // In whole seconds of two clocks that are each a part of one behind.
+    const seconds = Number(/^uptime_in_seconds:(\d+)/m.exec(info)?.[1] ?? 0);
+    const run = { id, age: Math.max(0, seconds - 1) * 1_000, durable: await this.#isDurable() };
+    if (connection === this.#connection) this.#run = run;
+    return run;
   }
+
+  /** Whether each write is on the disk before it is acknowledged. Where that is not allowed to be asked, it is not known to be. */
+  async #isDurable(): Promise<boolean> {
+    try {
+      const reply = await this.#engine.command('ask for its settings', 'CONFIG', [], 'GET', '*append*');
+      const has = Object.entries(SYNCED).every(([name, value]) => settings(reply).get(name) === value);
+      // While the file is written anew, or written for the first time, not all of the data may be in it.
+      return has && !/^aof_rewrite_(in_progress|scheduled):1\b/m.test(await this.#info('persistence'));
+    } catch (error) {
+      if (isLockError(error)) return false;
+      throw error;
+    }
+  }
+
+  async #info(section: string): Promise<string> {
+    return String(await this.#engine.command(`ask for INFO ${section}`, 'INFO', [], section));
+  }
+}
+
+const SYNCED = { appendonly: 'yes', appendfsync: 'always', 'no-appendfsync-on-rewrite': 'no' };
+
+/** In the shapes that clients give to what is a map to the server. */
+function settings(reply: unknown): Map<string, string> {
+  if (reply instanceof Map) return new Map([...reply].map(([name, value]) => [`${name}`, `${value}`]));
+  if (!Array.isArray(reply)) return new Map(Object.entries((reply as Record<string, string> | null) ?? {}));
+  return new Map(reply.flatMap((name, i) => (i % 2 === 0 ? [[`${name}`, `${reply[i + 1]}`] as const] : [])));
 }

@@ -1,0 +1,84 @@
+import type { Backend, Notes, Run } from '../../core/backend.ts';
+import { isLockError } from '../../core/errors.ts';
+
+/** How long a note is kept beyond what it is about, and how often one that is in use is written again. ms. */
+const DAY = 86_400_000;
+const AGAIN = DAY / 4;
+const RUN = '\u0001quorum/run';
+const DURABLE = ' durable';
+
+/** Leases are remembered rounded up to one of these, a note each, so that no write takes back another's: 1, 2, 3, 5, 10, 20 … s. */
+export function classes(maxTtl: number): number[] {
+  const found: number[] = [];
+  for (let decade = 1_000; decade < maxTtl; decade *= 10)
+    for (const step of [1, 2, 3, 5]) if (step * decade < maxTtl) found.push(step * decade);
+  return [...found, maxTtl];
+}
+
+/** What a node remembers of the quorum, in notes beside its locks. */
+export class Memory {
+  readonly #backend: Backend;
+  readonly #maxTtl: number;
+  /** Up to which lease this process has had it written down in this run, ms, and until when that is good. */
+  #noted = 0;
+  #until = Number.NEGATIVE_INFINITY;
+
+  constructor(backend: Backend, maxTtl: number) {
+    this.#backend = backend;
+    this.#maxTtl = maxTtl;
+  }
+
+  get #notes(): Notes | undefined {
+    return this.#backend.notes;
+  }
+
+  /** Whether the node is known to remember a lease. */
+  has(ttl: number, now: number): boolean {
+    return !this.#notes || (ttl <= this.#noted && now < this.#until);
+  }
+
+  /** Resolves when it remembers. Without the right to write, nobody relies on it. */
+  async note(ttl: number, now: number): Promise<void> {
+    const lease = classes(this.#maxTtl).find((each) => each >= ttl) ?? this.#maxTtl;
+    await allowed(() => this.#notes!.write(nameOf(lease), '1', DAY + this.#maxTtl));
+    if (now >= this.#until) this.#until = now + AGAIN;
+    this.#noted = Math.max(this.#noted, lease);
+  }
+
+  /** Another run may have forgotten. The longest lease it was to remember, ms. */
+  forget(): number {
+    const noted = this.#noted;
+    this.#noted = 0;
+    this.#until = Number.NEGATIVE_INFINITY;
+    return noted;
+  }
+
+  /** What it remembers. */
+  async look(run: Run): Promise<{ remembers: boolean; marked: string | undefined; kept: boolean; longest: number }> {
+    const read = (name: string): Promise<string | undefined> => this.#notes!.read(name);
+    const leases = classes(this.#maxTtl);
+    const found = this.#notes && (await allowed(() => Promise.all([RUN, ...leases.map(nameOf)].map(read))));
+    if (!found) return { remembers: false, marked: undefined, kept: false, longest: 0 };
+    const [mark, ...noted] = found;
+    const longest = leases.findLast((_, i) => noted[i] !== undefined) ?? 0;
+    const kept = mark?.endsWith(DURABLE) === true && run.durable === true;
+    return { remembers: true, marked: mark?.replace(DURABLE, ''), kept, longest };
+  }
+
+  /** Has it say that votes of this run count: what the last one may have forgotten has lapsed. */
+  async mark({ id, durable }: Run): Promise<void> {
+    await allowed(() => this.#notes?.write(RUN, durable ? id + DURABLE : id, DAY + this.#maxTtl));
+  }
+}
+
+const nameOf = (lease: number): string => `\u0001quorum/lease/${lease}`;
+
+/** Undefined where the right is missing. */
+async function allowed<T>(ask: () => Promise<T> | undefined): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!isLockError(error)) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,175 @@
+import { expect, test } from 'vitest';
+import { memory } from '../../../src/backends/memory.ts';
+import { type Looked, restsUntil } from '../../../src/backends/quorum/guard.ts';
+import { quorum } from '../../../src/backends/quorum/index.ts';
+import type { Backend, Run } from '../../../src/core/backend.ts';
+import { around } from '../../../src/testing/around.ts';
+import { type ManualClock, manualClock } from '../../../src/testing/index.ts';
+import { claim, holders } from './nodes.ts';
+
+const BOUNDS = { majority: 2, maxTtl: 300_000, drift: 0 };
+const looked = (more: Partial<Looked> = {}): Looked => ({
+  ...{ run: 'a', since: 0, remembers: true, marked: 'a', kept: false, longest: 10_000, restarted: false },
+  ...more,
+});
+/** One that came back empty at 0. */
+const EMPTY = looked({ marked: undefined, longest: 0 });
+const NEVER = Number.NEGATIVE_INFINITY;
+
+test.each([
+  ['one that is known in this run counts', looked(), [looked(), looked()], NEVER],
+  [
+    'one that came back empty waits for the longest lease the others remember',
+    EMPTY,
+    [EMPTY, looked(), looked()],
+    10_002,
+  ],
+  [
+    'so does one that came back with its data',
+    looked({ run: 'b' }),
+    [looked({ run: 'b' }), looked(), looked()],
+    10_002,
+  ],
+  ['but not if it kept everything', looked({ run: 'b', kept: true }), [looked(), looked()], NEVER],
+  ['with too few who remember it may have been any lease', EMPTY, [EMPTY, EMPTY, looked()], 300_002],
+  ['who was not asked may remember', EMPTY, [EMPTY, EMPTY, undefined], 300_002],
+  ['new nodes count at once', EMPTY, [EMPTY, EMPTY, EMPTY], NEVER],
+  ['but not for who has known them', { ...EMPTY, restarted: true }, [EMPTY, EMPTY, EMPTY], 300_002],
+] as [string, Looked, (Looked | undefined)[], number][])('%s', (_, node, all, until) => {
+  expect(restsUntil(node, all, 1_000, BOUNDS)).toBe(until);
+});
+
+/** A server with a run and an age, which can lose its data or keep it. */
+class Server {
+  readonly #clock: ManualClock;
+  #at: Backend;
+  #run = 1;
+  #began: number;
+  durable = false;
+
+  constructor(clock: ManualClock) {
+    this.#clock = clock;
+    this.#at = memory({ clock });
+    this.#began = clock.now();
+  }
+
+  restart(keeps: boolean): void {
+    this.#run++;
+    this.#began = this.#clock.now();
+    if (!keeps) this.#at = memory({ clock: this.#clock });
+  }
+
+  /** As one process sees it: asked once for each run. */
+  client(name: string): Backend {
+    let told: Run | undefined;
+    const incarnation = (): Run => {
+      const id = `${name} ${this.#run}`;
+      if (told?.id !== id) told = { id, age: this.#clock.now() - this.#began, durable: this.durable };
+      return told;
+    };
+    return new Proxy(this.#at, {
+      get: (_, key) => {
+        if (key === 'incarnation') return incarnation;
+        const value = Reflect.get(this.#at, key, this.#at);
+        return typeof value === 'function' ? value.bind(this.#at) : value;
+      },
+    });
+  }
+}
+
+const scene = (count = 3) => {
+  const clock = manualClock(1);
+  const servers = Array.from({ length: count }, () => new Server(clock));
+  const open = (): Backend =>
+    quorum(
+      servers.map((server, i) => server.client(`s${i}`)),
+      { clock },
+    );
+  const cycle = async (lock: Backend, ttl = 10_000): Promise<boolean> => {
+    const mine = claim({ ttl });
+    const { granted } = await lock.attempt(mine).catch(() => ({ granted: false }));
+    await lock.release(mine).catch(() => {});
+    await clock.advance(20);
+    return granted;
+  };
+  return { clock, servers, open, cycle };
+};
+
+test.each([
+  ['with their data', true],
+  ['empty', false],
+])('a rolling restart of all nodes %s, further apart than the leases, is never an outage', async (_, keeps) => {
+  const { clock, servers, open, cycle } = scene(5);
+  const lock = open();
+  expect(await cycle(lock)).toBe(true);
+  for (const server of servers) {
+    server.restart(keeps);
+    for (let spent = 0; spent < 20_000; spent += 250) {
+      expect(await cycle(lock), `${spent} ms after the restart of ${servers.indexOf(server) + 1}`).toBe(true);
+      await clock.advance(230);
+    }
+    expect(await cycle(open()), 'of a process that starts now').toBe(true);
+  }
+});
+
+test('three of five, one right after the other, count again when the longest lease is over, for every process', async () => {
+  const { clock, servers, open, cycle } = scene(5);
+  const lock = open();
+  expect(await cycle(lock)).toBe(true);
+  for (const server of servers.slice(0, 3)) {
+    server.restart(true);
+    await clock.advance(100);
+  }
+  const later = open();
+  for (const each of [lock, later]) expect(await cycle(each), 'right after it').toBe(false);
+  await clock.advance(10_500);
+  for (const each of [lock, later]) expect(await cycle(each), 'after the longest lease').toBe(true);
+});
+
+test('a process that starts after a restart counts the forgetful node no sooner than one that has seen it', async () => {
+  const { clock, servers, open, cycle } = scene(3);
+  const lock = open();
+  const held = claim({ ttl: 30_000 });
+  expect((await lock.attempt(held)).granted).toBe(true);
+  await clock.advance(5_000);
+  for (const server of servers.slice(0, 2)) server.restart(false);
+  expect(await cycle(open()), 'a second holder').toBe(false);
+  await clock.advance(20_000);
+  expect(await cycle(open()), 'a second holder, within the lease').toBe(false);
+});
+
+test('a node that keeps everything counts at once when it was restarted', async () => {
+  const { servers, open, cycle } = scene(3);
+  for (const server of servers) server.durable = true;
+  const lock = open();
+  expect(await cycle(lock)).toBe(true);
+  for (const server of servers.slice(0, 2)) server.restart(true);
+  for (const each of [lock, open()]) expect(await cycle(each)).toBe(true);
+  // It says so, but nothing of it is there.
+  for (const server of servers.slice(0, 2)) server.restart(false);
+  for (const each of [lock, open()]) expect(await cycle(each)).toBe(false);
+});
+
+test('two clients that are led to one server for a moment are refused for as long, and no longer', async () => {
+  const names = ['a', 'b', 'c'];
+  const nodes = names.map((_, i) => around(memory(), { incarnation: () => names[i]! }));
+  const lock = quorum(nodes);
+  const had = async (): Promise<boolean> => {
+    const mine = claim();
+    const { granted } = await lock.attempt(mine).catch(() => ({ granted: false }));
+    await lock.release(mine).catch(() => {});
+    return granted;
+  };
+  names[1] = 'a';
+  await expect(lock.attempt(claim()), 'from the start').rejects.toMatchObject({ code: 'LOCK_INVALID' });
+  names[1] = 'b';
+  expect(await had(), 'when it is over').toBe(true);
+  names[0] = 'c';
+  names[1] = 'c';
+  expect(await had(), 'with one server of three').toBe(false);
+  names[0] = 'a';
+  names[1] = 'b';
+  expect(await had(), 'when that is over, too').toBe(true);
+  expect(await Promise.all(nodes.map((node) => holders(node))), 'left').toEqual([0, 0, 0]);
+  await lock.close();
+});
