@@ -2,7 +2,7 @@ import { renameSync, unlinkSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { resolve, sep } from 'node:path';
-import type { Clock } from '../../core/clock.ts';
+import type { Cancel, Clock } from '../../core/clock.ts';
 import { isBeside, makePrivate, socketDirectory, socketName } from './sockets.ts';
 
 /** On Windows a socket is a pipe, whose name goes with its process. */
@@ -16,6 +16,9 @@ const TRIES = 5;
 /** ms that farewells may take, and that a process may need from having a name to listening under it. */
 const MOMENT = 200;
 const LONGEST_MESSAGE = 4_096;
+/** Pauses between tries to bury the dead, ms: the first, doubled up to the last. */
+const FIRST_PAUSE = 10;
+const LAST_PAUSE = 1_000;
 
 export interface Message {
   readonly id: string;
@@ -44,6 +47,7 @@ export class Bells {
   readonly #server: Server | undefined;
   readonly #links = new Map<string, Socket>();
   readonly #callers = new Set<Socket>();
+  readonly #pauses = new Set<Cancel>();
   #closed = false;
 
   private constructor(directory: string, name: string, server: Server | undefined, clock: Clock, ear: Ear) {
@@ -100,6 +104,7 @@ export class Bells {
 
   async close(): Promise<void> {
     this.#closed = true;
+    for (const cancel of this.#pauses) cancel();
     // The name goes first: this process is not dead, and what it could not give back is left to expiry.
     if (this.#server) this.#remove(this.name);
     this.#server?.close();
@@ -149,12 +154,23 @@ export class Bells {
     );
   }
 
-  /** The socket goes last: while it is there, whoever comes later finds the dead too. */
-  #bury(bell: string): void {
+  /**
+   * The socket goes last: while it is there, whoever comes later finds the dead too. A burial that fails, since others were in the
+   * way for too long or the disk was full, is tried again: those who wait for the dead hear of them once.
+   */
+  #bury(bell: string, pause = FIRST_PAUSE): void {
     if (this.#closed) return;
     this.#ear.died(bell).then(
       () => this.#remove(bell),
-      () => {},
+      () => {
+        const again = (): void => {
+          this.#pauses.delete(cancel);
+          this.#bury(bell, Math.min(2 * pause, LAST_PAUSE));
+        };
+        const cancel = this.#clock.after(pause, again, true);
+        this.#pauses.add(cancel);
+        if (this.#closed) cancel();
+      },
     );
   }
 

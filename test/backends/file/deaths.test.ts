@@ -207,6 +207,20 @@ describeOn('file', 'a file, and processes that die or stop', () => {
     await locks.mutex('k').run(() => {});
   });
 
+  test('the dead are buried as soon as it can be done, also where it could not be when they died', async () => {
+    const holder = await start();
+    await holder.call('acquire', 'k');
+    const waiter = await waiting('k');
+    const stopped = await start();
+    await stopped.call('enterTransaction', at.path);
+    stopped.pause();
+    await holder.kill();
+    await new Promise((resolve) => setTimeout(resolve, 2_500)); // longer than a step waits for others
+    await stopped.kill();
+    const ended = machineTime();
+    expect((await got(waiter, 5_000)).at - ended, 'ms, of a lease of 30 s').toBeLessThan(2 * TOLD);
+  });
+
   test('never two inside and tokens that grow, while processes are killed at random', { timeout: 60_000 }, async () => {
     const log = join(at.folder, 'log');
     const lines = (): string[] => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []);
