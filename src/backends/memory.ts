@@ -46,7 +46,18 @@ interface Entry {
 /** The line of one key, and when the first in it may lapse. */
 class KeyLine extends Line<Entry> {
   readonly byId = new Map<string, Entry>();
+  /** Nobody lapses before. */
   firstLapse = Number.POSITIVE_INFINITY;
+}
+
+/** Lines looked at for each that is made: what lapses while nobody asks for its key goes sooner than new ones come. */
+const SWEPT = 2;
+
+/** The first lapse of many: not by `Math.min`, which takes no more arguments than the stack holds. */
+function soonest(entries: Iterable<Entry>): number {
+  let first = Number.POSITIVE_INFINITY;
+  for (const { lapses } of entries) if (lapses < first) first = lapses;
+  return first;
 }
 
 /**
@@ -62,6 +73,7 @@ class Memory implements Backend {
   readonly name = 'memory';
   readonly traits = TRAITS;
   readonly #lines = new Map<string, KeyLine>();
+  #sweeping: Iterator<string> = this.#lines.keys();
   readonly #notes = new Map<string, { readonly text: string; readonly lapses: number }>();
   /** One counter for all keys: it grows per key too, and leaves nothing behind for keys that are not in use. */
   #tickets = 0n;
@@ -92,6 +104,7 @@ class Memory implements Backend {
     const now = this.#clock.now();
     const line = this.#line(claim.key, now) ?? new KeyLine();
     const mine = line.byId.get(claim.id) ?? this.#join(line, claim, now);
+    // Of a hold never back: this may have been sent before it was extended.
     mine.lapses = mine.held ? Math.max(mine.lapses, now + claim.ttl) : now + Math.min(claim.ttl, PLACE_TTL);
     line.firstLapse = Math.min(line.firstLapse, mine.lapses);
     if (mine.held) {
@@ -100,7 +113,7 @@ class Memory implements Backend {
     }
     const members = line.members;
     const ahead = members.indexOf(mine);
-    const retryAfter = Math.min(...members.slice(0, ahead).map(({ lapses }) => lapses)) - now;
+    const retryAfter = soonest(members.slice(0, ahead)) - now;
     if (!claim.queue) this.#remove(line, mine);
     return { granted: false, ahead, retryAfter };
   }
@@ -111,6 +124,7 @@ class Memory implements Backend {
     this.#tickets += BigInt(claim.span);
     entry.held = line.join(entry);
     line.byId.set(claim.id, entry);
+    if (!this.#lines.has(claim.key)) this.#sweep(joined);
     this.#lines.set(claim.key, line);
     return entry;
   }
@@ -176,13 +190,22 @@ class Memory implements Backend {
     return Promise.resolve();
   }
 
+  /** Goes on through the lines from where it was, for what lapsed unasked: left to it by `minHold`, or by who died. */
+  #sweep(now: number): void {
+    for (let looked = 0; looked < SWEPT; looked++) {
+      const { value: key, done } = this.#sweeping.next();
+      if (done) this.#sweeping = this.#lines.keys();
+      else this.#line(key, now);
+    }
+  }
+
   /** The line without those who gave no sign of life. */
   #line(key: string, now: number): KeyLine | undefined {
     const line = this.#lines.get(key);
     if (!line || now < line.firstLapse) return line;
     // The last first: a place that lapsed must not be admitted by the lapse of the hold ahead of it.
     for (const entry of line.members.reverse()) if (entry.lapses <= now) this.#remove(line, entry);
-    line.firstLapse = Math.min(...line.members.map(({ lapses }) => lapses));
+    line.firstLapse = soonest(line.members);
     return line;
   }
 

@@ -36,10 +36,14 @@ const longestPause = (ttl: number): number => Math.min(POLL, signOfLife(ttl));
  */
 export const waitedAway = (ttl: number): number => Math.ceil(1.25 * longestPause(ttl)) + 25;
 
-/** To the earliest lapse ahead, or until its place needs a sign of life. */
-function watchedPause(ttl: number, refusal: Refusal, random: number): number {
+/** So much later than the one ahead of it a waiter looks after a lapse, ms: what the first one finds wakes the others. */
+const STAGGER = 5;
+
+/** To the earliest lapse ahead, in turn and not the whole line at once; or until its place needs a sign of life. */
+function watchedPause(ttl: number, { ahead = 1, retryAfter }: Refusal, random: number): number {
   const net = longestPause(ttl);
-  return Math.max(1, Math.min(net, refusal.retryAfter ?? net)) + random * JITTER;
+  const turn = (retryAfter ?? net) + Math.max(0, ahead - 1) * STAGGER;
+  return Math.max(1, Math.min(net, turn)) + random * JITTER;
 }
 
 /** Never so long that its place in line would lapse, nor past the moment from which the engine says it is worth asking. */

@@ -109,7 +109,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'hands over beyond the reserved tickets',
     file: 'core/local-line.ts',
-    sound: 'if (hold.tenure.passes + 1 >= hold.claim.span) return false;',
+    sound: 'if (hold.tenure.passes + 1 >= hold.span) return false;',
     broken: '',
     foundBy: 'tokens',
   },
@@ -144,7 +144,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'trusts its watch, without a poll beside it',
     file: 'core/pause.ts',
-    sound: 'Math.max(1, Math.min(net, refusal.retryAfter ?? net))',
+    sound: 'Math.max(1, Math.min(net, turn))',
     broken: '1e9',
     foundBy: 'endings',
   },

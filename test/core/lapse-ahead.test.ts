@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import { EXCLUSIVE } from '../../src/core/admission.ts';
+import { createLocks } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+test('when a holder lapses the first in line asks at once, and not the whole line with it', async () => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  const asked: number[] = [];
+  const counted = around(engine, {
+    attempt(claim) {
+      asked.push(clock.now());
+      return engine.attempt(claim);
+    },
+  });
+  const dead = { key: 'key', id: 'dead', ...EXCLUSIVE, ttl: 9_500, queue: false, span: 1, within: 1_000, label: '' };
+  await engine.attempt(dead);
+  const lapse = clock.now() + dead.ttl;
+  let next = 0;
+  const waiting = Array.from({ length: 300 }, async () => {
+    const lease = await createLocks(counted, { clock, ttl: 30_000 }).mutex('key').acquire({ wait: 20_000 });
+    next ||= clock.now();
+    return lease;
+  });
+  for (const wait of waiting) wait.catch(() => {});
+  await clock.advance(12_000);
+  expect(next - lapse, 'ms after the lapse').toBeLessThan(20);
+  // All of them give a sign of life within two seconds, which is 8 in 50 ms.
+  const crowd = asked.filter((at) => at >= lapse - 5 && at < lapse + 50).length;
+  expect(crowd, 'asked within 50 ms').toBeLessThan(40);
+  await clock.advance(20_000);
+});
