@@ -48,4 +48,3 @@ CREATE TABLE IF NOT EXISTS {line} (
   label   bytea NOT NULL,
   PRIMARY KEY (key, ticket)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
-CREATE INDEX IF NOT EXISTS {=line_claims} ON {line} (id);

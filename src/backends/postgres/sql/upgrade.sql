@@ -1,6 +1,11 @@
 -- Brings tables that an older revision made to what tables.sql says, in the same transaction as the functions that need it.
 DO $upgrade$
 BEGIN
+  IF to_regclass('{line_claims}') IS NULL THEN
+    -- In the order in which every step takes them, or a step and this would wait for each other.
+    LOCK TABLE {keys}, {line} IN ACCESS EXCLUSIVE MODE;
+    CREATE INDEX {=line_claims} ON {line} (id);
+  END IF;
   IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('{keys}') AND attname = 'era') THEN
     RETURN;
   END IF;
