@@ -19,9 +19,9 @@ export interface MysqlOptions {
   readonly poll?: number;
   /** Hand over in a millisecond or two instead of a poll, by one connection of the pool that is kept. Default false. */
   readonly gate?: boolean;
-  /** ms after which the row of a key nobody uses may be swept. Default a day. */
+  /** ms after which the row of a key nobody uses may be swept: a new one begins above its tickets. Default 10 minutes. */
   readonly idle?: number;
-  /** ms between two sweeps, by one of all processes. Default 10 minutes; 0: none. */
+  /** ms between two sweeps, by one of all processes. Default 5 minutes; 0: none. */
   readonly sweep?: number;
   /** Time and randomness; the machine's by default. */
   readonly clock?: Clock;

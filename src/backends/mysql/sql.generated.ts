@@ -55,11 +55,10 @@ SELECT line AS format, {now} AS now, {open} AS open FROM {table} WHERE name = ''
 export const hash: string = `-- The name of the lock of a key. HEX, since the names of databases and keys have different character sets.
 SHA2(CONCAT(HEX(COALESCE(NULLIF(:database, ''), DATABASE(), '')), '/', HEX(:name)), 256)`;
 
-export const idle: string = `-- Keys that nobody has used for :idle µs. A line that is not empty then is one of the dead, or of a hold with a long ttl.
--- :after (the last name of the page before), :idle
+export const idle: string = `-- Keys of a page that nobody has used for :idle µs. A line that is not empty then is one of the dead, or of a hold with a long ttl.
+-- :after, :last (where the page ends), :idle
 SELECT name, ticket, line, {now} AS now FROM {table}
-WHERE name > :after AND used <= {now} - CAST(:idle AS SIGNED)
-ORDER BY name LIMIT 200`;
+WHERE name > :after AND name <= :last AND used <= {now} - CAST(:idle AS SIGNED)`;
 
 export const join: string = `-- Takes a place at the end of the line, if the line is :expected or, when the claim queues, whatever the line is.
 --
@@ -150,6 +149,11 @@ export const ownsLock: string = `-- Also keeps the session from being idle.
 -- :database, :name as in get-lock.sql
 -- Result: mine: 1 if this session has the lock.
 SELECT IS_USED_LOCK({hash}) = CONNECTION_ID() AS mine`;
+
+export const page: string = `-- Where the next page of keys ends: a sweep reads so many rows at a time, however few of them are idle.
+-- :after (the last name of the page before)
+-- Result: last: NULL after the last page.
+SELECT MAX(name) AS last FROM (SELECT name FROM {table} WHERE name > :after ORDER BY name LIMIT 2000) AS page`;
 
 export const pause: string = `-- Whether SYSDATE goes on during a statement.
 SELECT IF(SLEEP(0.002) = 0, SYSDATE(6) > NOW(6), 0) AS moves`;

@@ -45,11 +45,11 @@ export const bare = (text: string): string =>
     .replace(/\s+/g, ' ')
     .trim();
 
-/** Most members of one list. */
+/** Most members of one list, unless said otherwise. */
 const LARGEST = 64;
 
-export function* portions<T>(all: readonly T[]): Generator<readonly T[]> {
-  for (let from = 0; from < all.length; from += LARGEST) yield all.slice(from, from + LARGEST);
+export function* portions<T>(all: readonly T[], size: number = LARGEST): Generator<readonly T[]> {
+  for (let from = 0; from < all.length; from += size) yield all.slice(from, from + size);
 }
 
 /**

@@ -1,12 +1,15 @@
 import type { Cancel, Clock } from '../../core/clock.ts';
 import { milliseconds } from '../../core/duration.ts';
 import { MICRO, survey } from './place.ts';
+import type { Row } from './pool.ts';
 import * as sql from './sql.generated.ts';
-import { namesOf } from './statement.ts';
+import { namesOf, portions } from './statement.ts';
 import type { Table } from './table.ts';
 
-const DAY = 86_400_000;
 const TEN_MINUTES = 600_000;
+const FIVE_MINUTES = 300_000;
+/** Rows that one statement takes away. */
+const REMOVED = 256;
 
 export interface SweepOptions {
   readonly idle?: number;
@@ -22,7 +25,7 @@ export class Sweeper {
   #cancel: Cancel | undefined;
   #closed = false;
 
-  constructor(table: Table, clock: Clock, { idle = DAY, sweep = TEN_MINUTES }: SweepOptions) {
+  constructor(table: Table, clock: Clock, { idle = TEN_MINUTES, sweep = FIVE_MINUTES }: SweepOptions) {
     this.#table = table;
     this.#clock = clock;
     this.#idle = `${Math.round(milliseconds(idle, 'idle') * MICRO)}`;
@@ -34,26 +37,32 @@ export class Sweeper {
   async sweep(): Promise<number> {
     await this.#table.ready();
     let swept = 0;
-    for (let after: Buffer = Buffer.alloc(0); ; ) {
-      const rows = await this.#table.read(sql.idle, { after, idle: this.#idle });
-      if (rows.length === 0 || this.#closed) return swept;
-      after = rows.at(-1)!.name as Buffer;
-      const free = rows.filter(({ line }) => (line as Buffer).length === 0);
-      if (free.length > 0) {
-        const ticket = `${free.map((row) => BigInt(row.ticket as number | string)).reduce((a, b) => (a > b ? a : b))}`;
-        await this.#table.write(sql.floor, { ticket });
-        const gone = await this.#table.write(
-          sql.sweep,
-          { ticket, idle: this.#idle },
-          namesOf(free.map(({ name }) => name as Buffer)),
-        );
-        swept += gone.affectedRows;
-      }
+    for (let after: Buffer = Buffer.alloc(0); !this.#closed; ) {
+      const [page] = await this.#table.read(sql.page, { after });
+      const last = page?.last as Buffer | null;
+      if (last === null) return swept;
+      const rows = await this.#table.read(sql.idle, { after, last, idle: this.#idle });
+      swept += await this.#remove(rows.filter(({ line }) => (line as Buffer).length === 0));
       for (const { name, line, now } of rows) {
         const { lapsed, text } = survey(String(line), Number(now));
         if (lapsed) await this.#table.write(sql.swap, { name: name as Buffer, old: line as Buffer, new: text });
       }
+      after = last;
     }
+    return swept;
+  }
+
+  /** First the floor, for all of them: it is one row, and a commit each time. Then few at a time, so that nobody waits for long. */
+  async #remove(free: readonly Row[]): Promise<number> {
+    if (free.length === 0) return 0;
+    const ticket = `${free.map((row) => BigInt(row.ticket as number | string)).reduce((a, b) => (a > b ? a : b))}`;
+    await this.#table.write(sql.floor, { ticket });
+    let removed = 0;
+    for (const portion of portions(free, REMOVED)) {
+      const names = namesOf(portion.map(({ name }) => name as Buffer));
+      removed += (await this.#table.write(sql.sweep, { ticket, idle: this.#idle }, names)).affectedRows;
+    }
+    return removed;
   }
 
   close(): void {

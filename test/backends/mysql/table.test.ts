@@ -122,6 +122,29 @@ describeOn('mysql', 'the table of mysql', () => {
     await backend.close();
   });
 
+  test('no statement of a sweep reads or removes more than a few thousand rows, however large the table is', async () => {
+    const pool = mariadb.pool();
+    const backend = mysql(pool, { table: 'large', sweep: 0, idle: 60_000 });
+    await backend.setup();
+    const now = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
+    await pool.query(`INSERT INTO large SELECT CONCAT('holdfast/', seq), seq, ${now}, '' FROM seq_1_to_20000`);
+    await pool.query("INSERT INTO large SELECT CONCAT('holdfast/old', seq), seq, 0, '' FROM seq_1_to_5000");
+    await pool.query('TRUNCATE mysql.slow_log');
+    await pool.query("SET GLOBAL log_output = 'TABLE', long_query_time = 0, slow_query_log = 1");
+    const fresh = mysql(mariadb.pool(), { table: 'large', sweep: 0, idle: 60_000 }); // whose sessions keep the log
+    try {
+      expect(await fresh.sweep()).toBe(5_000);
+    } finally {
+      await pool.query('SET GLOBAL slow_query_log = 0, long_query_time = 10');
+    }
+    const [[most]] = (await pool.query(
+      "SELECT MAX(rows_examined) AS rows_read FROM mysql.slow_log WHERE sql_text LIKE '%`large`%' AND sql_text NOT LIKE 'INSERT%'",
+    )) as unknown as [[{ rows_read: number }]];
+    expect(most.rows_read).toBeGreaterThan(0);
+    expect(most.rows_read, 'rows that one statement looked at').toBeLessThan(5_000);
+    await Promise.all([backend.close(), fresh.close()]);
+  });
+
   test('of all processes one sweeps in each interval', async () => {
     const pool = mariadb.pool();
     const first = mysql(pool, { table: 'turns' });
