@@ -32,7 +32,8 @@ const TRAITS: Traits = {
   spans: false,
   wakes: 'watch',
   lapses: true,
-  keptBy: 'session',
+  // Of its own: one is used again only when what was under it is surely deleted.
+  keptBy: 'lease',
   // In whole seconds. The server raises what is below one and a half of its election timeouts.
   ttl: { min: 1_000, max: 9_000_000_000_000 },
 };

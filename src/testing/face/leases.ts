@@ -49,16 +49,16 @@ export const leases: readonly Law[] = [
       const [here, there] = await scene.processes();
       const ttl = scene.ttl * 3;
       const lease = await here.mutex(scene.key).acquire();
-      const following = async (): Promise<number> => {
-        const next = await there.mutex(scene.key).acquire({ ttl, renew: false });
-        const began = scene.clock.now();
-        while (next.held) await scene.pass(scene.ttl / 80);
-        return scene.clock.now() - began;
-      };
-      const lasting = meanwhile(following());
+      const following = async (): Promise<readonly [next: Lease, began: number]> => [
+        await there.mutex(scene.key).acquire({ ttl, renew: false }),
+        scene.clock.now(),
+      ];
+      const waiting = meanwhile(following());
       await scene.pass(ttl * 0.3); // shortly before it gives the next sign of life
       await lease.release();
-      const lasted = await scene.soon(lasting, 'the next lease and its end');
+      const [next, began] = await scene.soon(waiting, 'the next lease');
+      while (next.held) await scene.pass(scene.ttl / 80);
+      const lasted = scene.clock.now() - began;
       const least = deadlineOf(0, ttl) - scene.tolerance / 5;
       assert.ok(lasted >= least, `it asked for ${ttl} ms, and held for ${lasted} ms from the grant`);
       await scene.isFree();
