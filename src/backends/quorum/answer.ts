@@ -1,6 +1,6 @@
 import type { Attempt } from '../../core/backend.ts';
 import { isLockError, LockError } from '../../core/errors.ts';
-import type { Council } from './ballot.ts';
+import type { Council } from './council.ts';
 import type { Said } from './said.ts';
 
 /**

@@ -1,28 +1,10 @@
 import { isExclusive } from '../../core/admission.ts';
 import type { Attempt, Claim, Grant } from '../../core/backend.ts';
-import type { Clock } from '../../core/clock.ts';
 import { deadlineOf, sentLater } from '../../core/deadline.ts';
 import { answerOf } from './answer.ts';
-import type { Node } from './node.ts';
+import { type Council, patienceOf } from './council.ts';
 import { LATE, lostOf, OPEN, REFUSED, type Said, UNASKED } from './said.ts';
 import { tally, tallyRelease } from './tally.ts';
-
-/** What a ballot knows of its quorum. */
-export interface Council {
-  readonly nodes: readonly Node[];
-  readonly majority: number;
-  readonly clock: Clock;
-  /** Tickets are tokens: no engine among the nodes is without. */
-  readonly fenced: boolean;
-  /** The part of a lease that is good for so much of it after drift (see `quorum`). */
-  readonly worth: number;
-  /** The highest number any node has given. */
-  highest: bigint;
-}
-
-/** The patience with one node. Short, since it is only spent where the others leave the outcome open. ms. */
-export const patienceOf = ({ ttl, within }: Pick<Claim, 'ttl' | 'within'>): number =>
-  Math.min(500, Math.max(250, ttl / 4), within * 0.8);
 
 /** One claim put to all nodes at once; afterwards, what each of them keeps of it, until it is given back. */
 export class Ballot {

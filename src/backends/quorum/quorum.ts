@@ -12,8 +12,9 @@ import type {
 } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
 import { Patience } from '../../core/patience.ts';
-import { Ballot, type Council, patienceOf } from './ballot.ts';
+import { Ballot } from './ballot.ts';
 import { findings } from './check.ts';
+import { type Council, patienceOf } from './council.ts';
 import { Node } from './node.ts';
 import { Rivals } from './rivals.ts';
 import { type Poll, standings } from './standings.ts';
