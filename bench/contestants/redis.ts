@@ -8,7 +8,7 @@ import { Mutex } from 'redis-semaphore';
 import Redlock from 'redlock';
 import { redis } from '../../src/backends/redis/index.ts';
 import { ATTEMPT, RELEASE } from '../../src/backends/redis/scripts.generated.ts';
-import { attemptArgs, readMail } from '../../src/backends/redis/wire.ts';
+import { attemptArgs, readMail, releaseArgs } from '../../src/backends/redis/wire.ts';
 import { HOST } from '../../test/kit/net.ts';
 import type { Contestant, Contestants, Place, Release } from '../contestant.ts';
 import { apart, holdfast } from './holdfast.ts';
@@ -16,6 +16,8 @@ import { apart, holdfast } from './holdfast.ts';
 const TTL = 30_000;
 /** Of the server's clock, µs: never too late. */
 export const LAST_MOMENT = 9_999_999_999_999_000;
+/** As `remember` of redis() by default. ms. */
+export const REMEMBER = 300_000;
 /** Of the poll that stands for "just SET NX in a loop". ms. */
 const POLL = 5;
 export const COMPARE_AND_DELETE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
@@ -104,11 +106,11 @@ async function scripts(place: Place): Promise<Contestant> {
       const id = randomUUID();
       const claim = { key, id, take: 1, of: 1, ttl: TTL, queue: true, span: 1, within: TTL, label: '' };
       const told = new Promise<void>((resolve) => waiting.set(id, resolve));
-      const asked = attemptArgs(claim, channel, LAST_MOMENT);
+      const asked = attemptArgs(claim, channel, LAST_MOMENT, REMEMBER);
       const reply = (await client.evalsha(ATTEMPT.sha1, 1, key, ...asked)) as number | string;
       if (String(reply).startsWith('0 ')) await told;
       waiting.delete(id);
-      return () => client.evalsha(RELEASE.sha1, 1, key, id);
+      return () => client.evalsha(RELEASE.sha1, 1, key, ...releaseArgs(id, REMEMBER));
     },
   };
 }

@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis, type RedisOptions } from 'ioredis';
 import Redlock from 'redlock';
 import { ATTEMPT, RELEASE } from '../../src/backends/redis/scripts.generated.ts';
-import { attemptArgs } from '../../src/backends/redis/wire.ts';
+import { attemptArgs, releaseArgs } from '../../src/backends/redis/wire.ts';
 import { redlock } from '../../src/backends/redlock/index.ts';
 import { BusyPoll } from '../../src/core/busy-poll.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { HOST } from '../../test/kit/net.ts';
 import type { Contestant, Contestants, Place } from '../contestant.ts';
 import { holdfast } from './holdfast.ts';
-import { COMPARE_AND_DELETE, LAST_MOMENT, TOKEN } from './redis.ts';
+import { COMPARE_AND_DELETE, LAST_MOMENT, REMEMBER, TOKEN } from './redis.ts';
 
 const TTL = 30_000;
 /** Of the poll that stands for what anyone would write, less or more by half, so that votes are not split for ever. ms. */
@@ -80,6 +80,7 @@ interface Pair {
   readonly take: string;
   readonly free: string;
   asked(key: string, id: string): readonly (string | number)[];
+  freed(id: string): readonly string[];
 }
 
 const OURS: Pair = {
@@ -87,15 +88,16 @@ const OURS: Pair = {
   free: RELEASE.text,
   asked(key, id) {
     const claim = { key, id, take: 1, of: 1, ttl: TTL, queue: false, span: 1, within: TTL, label: '' };
-    return attemptArgs(claim, '-', LAST_MOMENT);
+    return attemptArgs(claim, '-', LAST_MOMENT, REMEMBER);
   },
+  freed: (id) => releaseArgs(id, REMEMBER),
 };
 
 /** How near to the floor any lock with a token can come. */
-const LEAST: Pair = { take: TOKEN, free: COMPARE_AND_DELETE, asked: (_, id) => [id, TTL] };
+const LEAST: Pair = { take: TOKEN, free: COMPARE_AND_DELETE, asked: (_, id) => [id, TTL], freed: (id) => [id] };
 
 /** Two scripts at all five at once, with nothing of ours around them but polling, if wanted. For one caller: it does not wait. */
-function scripts(place: Place, { take, free, asked }: Pair, poll?: BusyPoll): Contestant {
+function scripts(place: Place, { take, free, asked, freed }: Pair, poll?: BusyPoll): Contestant {
   const clients = connect(place);
   const [taking, freeing] = [known(take), known(free)];
   const ask = (run: typeof taking, key: string, args: readonly (string | number)[]): Promise<boolean> => {
@@ -106,7 +108,7 @@ function scripts(place: Place, { take, free, asked }: Pair, poll?: BusyPoll): Co
     lock: (key) => async () => {
       const id = randomUUID();
       await ask(taking, key, asked(key, id));
-      return () => ask(freeing, key, [id]);
+      return () => ask(freeing, key, freed(id));
     },
   };
 }

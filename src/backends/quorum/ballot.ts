@@ -25,8 +25,6 @@ export class Ballot {
   readonly #said: Said[];
   /** Ids given back: on their way; so, and a vote came meanwhile, which may be younger than what takes it back; or gone. */
   readonly #back = new Map<string, 'leaving' | 'doubtful' | 'gone'>();
-  /** Nodes asked for a vote after the grant. */
-  readonly #mended = new Set<number>();
   /** Where a node can tell that its vote is gone. Made when needed: to abort one costs as much as a message. */
   #lost: AbortController | undefined;
   readonly #settle = Promise.withResolvers<Attempt>();
@@ -99,8 +97,8 @@ export class Ballot {
   mend(i: number): void {
     if (this.#over || this.#said[i] === OPEN || !this.grant) return;
     this.#freshId(i);
-    this.#mended.add(i);
-    this.#ask(i, this.#fenced ? this.grant.ticket : undefined);
+    // The last of its numbers: all of them may be shown, and the node gives none of them again.
+    this.#ask(i, this.#fenced ? this.grant.ticket + BigInt((this.grant.span ?? 1) - 1) : undefined);
   }
 
   /**
@@ -156,13 +154,8 @@ export class Ballot {
 
   #heard(i: number, claim: Claim, answer: Attempt, sent: number): void {
     const keptLower = answer.granted && claim.atLeast !== undefined && answer.ticket < claim.atLeast;
-    // Tokens are shown that this node would give again.
-    const tooFew = answer.granted && this.#mended.has(i) && (answer.span ?? claim.span) < (this.grant?.span ?? 1);
     if (keptLower && this.#fenced && !this.#over) this.#anew(i, claim);
-    else if (tooFew && this.#fenced && !this.#over) {
-      this.#undo(i);
-      this.#hear(i, REFUSED);
-    } else if (answer.granted) {
+    else if (answer.granted) {
       const { ticket, span = claim.span, validFor, lost } = answer;
       this.#hear(i, { kind: 'yes', ticket, span, until: sent + Math.min(validFor, this.claim.ttl), lost });
     } else this.#hear(i, answer.late ? LATE : REFUSED);

@@ -13,12 +13,9 @@ import {
   type Standing,
   type Traits,
 } from '../../core/backend.ts';
-import { type Clock, systemClock } from '../../core/clock.ts';
-import { type Duration, LONGEST, milliseconds } from '../../core/duration.ts';
-import { invalid } from '../../core/errors.ts';
-import { checkPrefix } from '../../core/key.ts';
-import { checkNames } from '../../core/options.ts';
-import { Acknowledged, type Acknowledgement, isTooFew } from './acknowledged.ts';
+import type { Clock } from '../../core/clock.ts';
+import { LONGEST } from '../../core/duration.ts';
+import { Acknowledged, isTooFew } from './acknowledged.ts';
 import { findings } from './check.ts';
 import { Engine } from './engine.ts';
 import { isReply, meaning } from './errors.ts';
@@ -26,12 +23,15 @@ import { Incarnation } from './incarnation.ts';
 import { noteOf } from './keys.ts';
 import { Listings } from './listing.ts';
 import { Mailbox } from './mailbox.ts';
+import { type RedisOptions, type Terms, termsOf } from './options.ts';
 import { type Port, portOf, type RedisClient } from './port.ts';
+import { Rest } from './rest.ts';
 import { ATTEMPT, EVICT, PASS, RELEASE, RENEW, type Script } from './scripts.generated.ts';
 import { type Request, Shards } from './shards.ts';
 import { type Asker, parts, Turn } from './turn.ts';
-import { attemptArgs, digits, failed, readAttempt, readFreed, readRenewal } from './wire.ts';
+import { attemptArgs, digits, failed, readAttempt, readFreed, readRenewal, releaseArgs, renewArgs } from './wire.ts';
 
+export type { RedisOptions } from './options.ts';
 export type { RedisClient } from './port.ts';
 
 const TRAITS: Traits = {
@@ -49,23 +49,6 @@ const TRAITS: Traits = {
 const BATCH = 100;
 const RENEWALS = 250;
 
-const KNOWN = new Set(['prefix', 'replicas', 'clock']);
-const KNOWN_REPLICAS = new Set(['acknowledge', 'within']);
-
-export interface RedisOptions {
-  /** What all keys and channels begin with; default `holdfast`. */
-  readonly prefix?: string;
-  /** Wait for replicas: a grant is shown, and a renewal counts, only when they have it. By default nobody waits for them. */
-  readonly replicas?: {
-    /** How many must have it: 1 to 100. */
-    readonly acknowledge: number;
-    /** How long they have for it: 1 ms to 1 s; default 50 ms. */
-    readonly within?: Duration;
-  };
-  /** Time and randomness; the machine's by default. */
-  readonly clock?: Clock;
-}
-
 /**
  * Locks on one Redis (6.2 or newer) or Valkey, on one behind sentinels, or on a Cluster, over the caller's connected ioredis
  * or node-redis client. One more connection is opened, like the client's, for the messages that say whose turn it is. The
@@ -73,28 +56,7 @@ export interface RedisOptions {
  * @throws LockError `LOCK_INVALID` when it is not such a client, or an option is malformed.
  */
 export function redis(client: RedisClient, options: RedisOptions = {}): Backend {
-  checkNames(options, KNOWN, 'options of redis()');
-  const port = portOf(client);
-  return new Redis(
-    port,
-    checkPrefix(options.prefix ?? 'holdfast'),
-    options.clock ?? systemClock,
-    wanted(options.replicas),
-  );
-}
-
-function wanted(replicas: RedisOptions['replicas']): Acknowledgement | undefined {
-  if (!replicas) return undefined;
-  checkNames(replicas, KNOWN_REPLICAS, 'options of replicas');
-  const { acknowledge, within } = replicas;
-  if (!Number.isInteger(acknowledge) || acknowledge < 1 || acknowledge > 100) {
-    throw invalid(`replicas.acknowledge is ${acknowledge}; it must be a whole number from 1 to 100`);
-  }
-  // To the server 0 would be for ever.
-  return {
-    count: acknowledge,
-    within: Math.ceil(milliseconds(within ?? 50, 'replicas.within', { min: 1, max: 1_000 })),
-  };
+  return new Redis(portOf(client), termsOf(options));
 }
 
 const asker = (servers: Shards | Acknowledged, script: Script): Asker<Request, unknown> => ({
@@ -123,14 +85,17 @@ class Redis implements Backend {
   readonly #attempts: Turn<Request, unknown>;
   readonly #releases: Turn<Request, unknown>;
   readonly #incarnation: Incarnation;
+  readonly #remember: number;
+  readonly #rest: Rest;
 
-  constructor(port: Port, prefix: string, clock: Clock, replicas?: Acknowledgement) {
+  constructor(port: Port, { prefix, clock, remember, replicas }: Terms) {
     this.#port = port;
     this.#engine = new Engine(port);
     const shards = new Shards(port, this.#engine, prefix, clock);
     this.#shards = shards;
     this.#prefix = prefix;
     this.#clock = clock;
+    this.#remember = remember;
     const acknowledged = replicas && new Acknowledged(port, shards, replicas, clock);
     this.#acknowledged = acknowledged;
     const holders = acknowledged ?? shards;
@@ -138,6 +103,7 @@ class Redis implements Backend {
     this.#attempts = new Turn(BATCH, acknowledged ?? this.#engine, asker(holders, ATTEMPT), groupOf);
     this.#releases = new Turn(BATCH, this.#engine, asker(shards, RELEASE), groupOf);
     this.#listings = new Listings(port, this.#engine, shards, prefix);
+    this.#rest = new Rest(shards, remember);
     this.#mailbox = new Mailbox(prefix, port, clock);
     this.#incarnation = new Incarnation(port, this.#engine);
     if (port.connected) this.incarnation = () => this.#incarnation.ask();
@@ -148,8 +114,13 @@ class Redis implements Backend {
     try {
       const sent = this.#clock.now(); // before the time is learnt: who gave the claim up meanwhile has released it
       if (!this.#shards.timeOf(key).known) await this.#learnTime(claim);
-      const reply = await this.#attempts.ask({ key, args: this.#asking(claim, sent) });
-      return this.#answer(reply, claim, sent);
+      const asked = { key, args: this.#asking(claim, sent) };
+      // The line may be too long for one script. Not beyond its time: who gave it up then has released it.
+      while (this.#clock.now() < sent + claim.within) {
+        const answer = this.#answer(await this.#attempts.ask(asked), claim, sent);
+        if (answer) return answer;
+      }
+      return { granted: false, late: true };
     } catch (error) {
       if (isTooFew(error)) await this.release(claim);
       throw meaning(error, 'attempt', key);
@@ -159,13 +130,14 @@ class Redis implements Backend {
   async release({ key, id }: Handle, next?: Claim): Promise<Release> {
     try {
       // Where replicas have to have a grant, the next claim asks for itself.
-      if (!next || this.#acknowledged) return { freed: readFreed(await this.#releases.ask({ key, args: [id] })) };
+      const mine = releaseArgs(id, this.#remember);
+      if (!next || this.#acknowledged) return this.#freed(key, await this.#releases.ask({ key, args: mine }));
       const sent = this.#clock.now();
       if (!this.#shards.timeOf(key).known) await this.#learnTime(next);
-      const asked = { key, args: [id, ...this.#asking(next, sent)] };
+      const asked = { key, args: [...mine, ...this.#asking(next, sent)] };
       const [freed, reply] = (await this.#shards.askOne(PASS, asked)) as unknown[];
       // Released, but the next claim failed: it finds out why by asking for itself.
-      return { freed: readFreed(freed), next: failed(reply) ? undefined : this.#answer(reply, next, sent) };
+      return { ...this.#freed(key, freed), next: failed(reply) ? undefined : this.#answer(reply, next, sent) };
     } catch (error) {
       throw meaning(error, 'release', key);
     }
@@ -174,7 +146,7 @@ class Redis implements Backend {
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     const renewals = new Map<Claim, Renewal>();
     const renew = async (batch: readonly Claim[]): Promise<void> => {
-      const requests = batch.map(({ key, id, ttl }) => ({ key, args: [id, `${Math.ceil(ttl)}`] }));
+      const requests = batch.map((claim) => ({ key: claim.key, args: renewArgs(claim, this.#remember) }));
       // A batch that fails leaves its own holds unknown, not the others.
       const asked = (this.#acknowledged ?? this.#shards).ask(RENEW, requests);
       const replies = await this.#shards.within(patienceOf(claims), asked).catch(() => []);
@@ -195,8 +167,9 @@ class Redis implements Backend {
 
   async evict(key: string, ticket: bigint): Promise<boolean> {
     for (let place = ''; ; ) {
-      const reply = String(await this.#one('evict', EVICT, { key, args: [digits(ticket), place] }));
-      if (!reply.startsWith('h')) return reply === '1';
+      const asked = { key, args: [digits(ticket), place, `${this.#remember}`] };
+      const reply = String(await this.#one('evict', EVICT, asked));
+      if (!reply.startsWith('h')) return this.#freed(key, reply).freed;
       place = reply;
     }
   }
@@ -234,7 +207,14 @@ class Redis implements Backend {
     return findings(this.#port.nodes(), trial, this.#acknowledged?.count ?? 0);
   }
 
+  #freed(key: string, reply: unknown): { freed: boolean } {
+    const { freed, more } = readFreed(reply);
+    if (more) this.#rest.pass(key);
+    return { freed };
+  }
+
   async close(): Promise<void> {
+    this.#rest.close();
     this.#mailbox.close();
     this.#acknowledged?.close();
     this.#incarnation.close();
@@ -243,16 +223,20 @@ class Redis implements Backend {
   /** An attempt that is too late at once changes nothing, and its refusal tells the time. */
   async #learnTime(claim: Claim): Promise<void> {
     const sent = this.#clock.now();
-    const reply = await this.#shards.askOne(ATTEMPT, { key: claim.key, args: attemptArgs(claim, '-', 0) });
+    const reply = await this.#shards.askOne(ATTEMPT, {
+      key: claim.key,
+      args: attemptArgs(claim, '-', 0, this.#remember),
+    });
     this.#answer(reply, claim, sent);
   }
 
   #asking(claim: Claim, sent: number): string[] {
-    return attemptArgs(claim, this.#mailbox.channel, this.#shards.timeOf(claim.key).after(claim.within, sent));
+    const notAfter = this.#shards.timeOf(claim.key).after(claim.within, sent);
+    return attemptArgs(claim, this.#mailbox.channel, notAfter, this.#remember);
   }
 
-  /** Learnt for the server that has the key by now: it may have moved while it was asked for. */
-  #answer(reply: unknown, claim: Claim, sent: number): Attempt {
+  /** The time is learnt for the server that has the key by now: it may have moved while it was asked for. */
+  #answer(reply: unknown, claim: Claim, sent: number): Attempt | undefined {
     const { attempt, time } = readAttempt(reply, claim);
     this.#shards.timeOf(claim.key).learn(time, sent, this.#clock.now());
     return attempt;

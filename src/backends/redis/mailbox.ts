@@ -33,7 +33,8 @@ export class Mailbox {
   #closed = false;
 
   constructor(prefix: string, port: Port, clock: Clock) {
-    this.#channel = `${prefix}:mail:${clock.id()}`;
+    // The number tells the scripts of every version what mail is read here: see mail_of in lua/include/publish.lua.
+    this.#channel = `${prefix}:mail:2:${clock.id()}`;
     this.#doubtful = `?${this.#channel}`;
     this.#port = port;
     this.#clock = clock;
@@ -130,7 +131,7 @@ export class Mailbox {
   #deliver(message: string): void {
     const mail = readMail(message);
     const slot = mail && this.#slots.get(mail.id);
-    if (slot) slot.wake({ granted: true, ticket: mail.ticket, validFor: mail.validFor });
+    if (slot) slot.wake({ granted: true, ticket: mail.ticket, span: mail.span, validFor: mail.validFor });
   }
 }
 

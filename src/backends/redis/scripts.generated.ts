@@ -7,8 +7,7 @@ export interface Script {
   readonly text: string;
 }
 
-const alone = `local DAY = 86400000
-local function digits(micros)
+const alone = `local function digits(micros)
   return ('%016.0f'):format(micros)
 end
 local now = digits(TIME[1] * 1000000 + TIME[2])
@@ -36,21 +35,42 @@ local function safely(act, ...)
   if OF_SERVER[code] then return { err = text:sub(at) } end
   return '! ' .. text
 end
-local function first_ticket(value, proposed)
-  if proposed and (value or now - proposed < 1000000) then return proposed end
-  return now
+local function behind(first, span)
+  local room = now - first + 1
+  return room < 1 and '0001' or room < span + 0 and ('%04d'):format(room) or span
+end
+local function tickets(last, span, proposed)
+  local first
+  if proposed and (last or now - proposed < 1000000) then
+    first = proposed + 0
+  elseif not last then
+    return now, '0001', now
+  else
+    first = now - span + 1
+  end
+  if last and first <= last + 0 then first = last + 1 end
+  local given = behind(first, span)
+  return digits(first), given, digits(first + given - 1)
+end
+local function raised(last, span, proposed)
+  local given = behind(proposed, span)
+  if proposed + given - 1 < last + 0 then given = ('%04d'):format(last - proposed + 1) end
+  return proposed, given, digits(proposed + given - 1)
 end
 local function last_of(value)
   local ticket, span = value:sub(8, 23), value:sub(25, 28)
   return span == '0001' and ticket or digits(ticket + span - 1)
 end
-local function set_free(lock, tickets)
-  if redis.pcall('SET', lock, '1 free ' .. tickets, 'KEEPTTL').err then redis.call('DEL', lock) end
+local function set_free(lock, given, remember)
+  local ahead = given:sub(1, 16) > now
+  local set = ahead and redis.pcall('SET', lock, '1 free ' .. given, 'KEEPTTL')
+    or redis.pcall('SET', lock, '1 free ' .. given, 'PX', remember)
+  if set.err then redis.call('DEL', lock) end
 end
 local function set_sole(lock, ticket, claim, span, keep)
   if ticket > now then keep = keep + math.ceil((ticket + span - now) / 1000) end
   redis.call('SET', lock, '1 sole ' .. ticket .. ' ' .. span .. ' ' .. now .. ' ' .. claim, 'PX', keep)
-  return ticket .. ' ' .. now
+  return ticket .. ' ' .. now .. ' ' .. span + 0
 end
 local function refused(ahead, lapse)
   return ('0 %s %d %d'):format(now, ahead, math.ceil((lapse - now) / 1000))
@@ -62,7 +82,6 @@ local function refusal(claim, sole, lapse)
   return refused(1, lapse)
 end
 local function alone(lock, value, claim, span, keep, queue, at_least)
-  local ticket = first_ticket(value, at_least)
   local kind = kind_of(value)
   if kind == '1 line ' then return nil end
   if kind == '1 sole ' then
@@ -72,17 +91,16 @@ local function alone(lock, value, claim, span, keep, queue, at_least)
     local lapse = value:sub(30, 45) + ttl * 1000
     if lapse > tonumber(now) then
       if claim:sub(1, #id + 1) ~= id .. ' ' then return not queue and refusal(claim, sole, lapse) or nil end
-      ticket = value:sub(8, 23)
-      if at_least and at_least > ticket then ticket = at_least end
+      local ticket, given = value:sub(8, 23), value:sub(25, 28)
+      if at_least and at_least > ticket then ticket, given = raised(last_of(value), span, at_least) end
       local head, asked, rest = claim:match('^(%S+ %d+ %d+ )(%d+)(.*)$')
       local left = math.ceil((lapse - now) / 1000)
       if left > tonumber(asked) then claim, keep = head .. left .. rest, keep + left - asked end
-      return set_sole(lock, ticket, claim, span, keep)
+      return set_sole(lock, ticket, claim, given, keep)
     end
   end
-  local last = value and last_of(value)
-  if last and last >= ticket then ticket = digits(last + 1) end
-  return set_sole(lock, ticket, claim, span, keep)
+  local ticket, given = tickets(value and last_of(value), span, at_least)
+  return set_sole(lock, ticket, claim, given, keep)
 end`;
 
 const attempt = `local function attempt(key, asked, keep_for, value)
@@ -91,11 +109,11 @@ const attempt = `local function attempt(key, asked, keep_for, value)
   local queue, span, claim = asked:sub(33, 33) == '1', asked:sub(35, 38), asked:sub(40)
   local reply = alone(key, value, claim, span, keep_for, queue, at_least)
   if reply then return reply end
-  open(key, value)
+  open(key, value, keep_for - claim:match('^%S+ %d+ %d+ (%d+)'))
   return enter(claim, span, keep_for, queue, at_least)
 end`;
 
-const handover = `local function hand_over(key, value, now)
+const handover = `local function hand_over(key, value, now, remember)
   if value:sub(30, 45) <= now then return false end
   local line, claims = key .. ':line', key .. ':claims'
   local id = redis.call('ZRANGEBYSCORE', line, '(0', '+inf', 'LIMIT', 0, 1)[1]
@@ -106,9 +124,9 @@ const handover = `local function hand_over(key, value, now)
   local seen = record:sub(23, 38)
   local lapse = ('%016.0f'):format(seen + ttl * 1000)
   local gone, keep = value:match('^(%S+) (%d+)$', 47)
-  if lapse <= now or lapse / 1000 + 43200000 > keep + 0 then return false end
+  if lapse <= now or lapse / 1000 + remember > keep + 0 then return false end
   redis.call('ZREM', line, gone)
-  local heard = publish(channel, record:sub(1, 16) .. ' ' .. id .. ' ' .. ttl)
+  local heard = publish(channel, mail_of(channel, record, id, ttl))
   if type(heard) ~= 'number' or heard == 0 then
     redis.call('ZADD', line, '-' .. value:sub(30, 45), gone)
     return false
@@ -121,11 +139,14 @@ end`;
 
 const line = `local ALL = 2147483647
 local SILENCE = 6000000
-local MANY = 10000
+local steps_left = 100
+local COUNTED = 1000
+local SPARE = 300000
 local lock, line, claims
-local last, taken, room, tight, keep
+local last, taken, room, tight, keep, remember
 local time = tonumber(now)
 local far, soonest, empty
+local more
 local whole, until_when
 local function seats_of(record)
   local take, of, ttl, channel = record:match('^%S+ (%d+) (%d+) (%d+) (%S+)', 40)
@@ -143,9 +164,9 @@ end
 local function no_seats()
   taken, room, tight, whole = 0, ALL, 0, nil
 end
-local function open(lock_key, value)
-  lock, line, claims = lock_key, line_of(lock_key), claims_of(lock_key)
-  far, soonest, empty, whole = 0, nil, false, nil
+local function open(lock_key, value, ms)
+  lock, line, claims, remember = lock_key, line_of(lock_key), claims_of(lock_key), ms
+  far, soonest, empty, whole, more = 0, nil, false, nil, false
   last = last_of(value)
   if value:sub(1, 7) == '1 sole ' then
     local record = value:sub(8)
@@ -154,7 +175,7 @@ local function open(lock_key, value)
     keep, far = 0, lapse
     no_seats()
     take_seats(take, of, id, lapse)
-    redis.call('DEL', line, claims)
+    if type(redis.pcall('UNLINK', line, claims)) == 'table' then redis.call('DEL', line, claims) end
     redis.call('HSET', claims, id, record)
     redis.call('ZADD', line, -lapse, id)
     return
@@ -172,10 +193,10 @@ local function open(lock_key, value)
   if not keep then error(UNREADABLE, 0) end
 end
 local function save()
-  if empty then return set_free(lock, last .. ' 0001') end
-  local needed = math.max(far, tonumber(last)) / 1000 + DAY / 2
+  if empty then return set_free(lock, last .. ' 0001', remember) end
+  local needed = math.max(far, tonumber(last)) / 1000 + remember
   if needed > keep then
-    keep = math.ceil(needed + DAY / 2)
+    keep = math.ceil(needed + SPARE)
     redis.call('PEXPIREAT', line, keep)
     redis.call('PEXPIREAT', claims, keep)
   end
@@ -204,6 +225,8 @@ local function leave(id)
   return lapse > time and 1 or 0
 end
 local function recount()
+  local holders = redis.pcall('ZCOUNT', line, '-inf', '(0') -- an error where the user has the rights of an older version
+  if type(holders) == 'number' and holders > COUNTED then return end
   no_seats()
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', line, '-inf', 0)) do
     local record = redis.call('HGET', claims, id)
@@ -216,11 +239,14 @@ local function recount()
   end
 end
 local function sweep()
-  for _ = 1, MANY do
+  while true do
     local first = redis.call('ZREVRANGEBYSCORE', line, 0, '-inf', 'WITHSCORES', 'LIMIT', 0, 1)
     soonest = first[2] and -tonumber(first[2])
     if not soonest then return no_seats() end
     if soonest > time then break end
+    more = steps_left < 1
+    if more then return end
+    steps_left = steps_left - 1
     leave(first[1])
   end
   if tight < 1 then recount() end
@@ -229,14 +255,16 @@ local function tell(id, record, lapse, channel)
   if channel == '-' then return true end
   local doubt, address = channel:match('^(%??)(.*)$')
   local good = math.floor((lapse - record:sub(23, 38)) / 1000)
-  local heard = publish(address, ('%s %s %d'):format(record:sub(1, 16), id, good))
+  local heard = publish(address, mail_of(address, record, id, good))
   return heard ~= 0 or doubt == '?'
 end
 local function admit(me)
-  for _ = 1, MANY do
+  while not more do
     if taken >= room then return false end
     local id = redis.call('ZRANGEBYSCORE', line, '(0', '+inf', 'LIMIT', 0, 1)[1]
     if not id then return true end
+    if steps_left < 1 then break end
+    steps_left = steps_left - 1
     local record = redis.call('HGET', claims, id)
     local take, of, lapse, channel
     if record then
@@ -254,6 +282,7 @@ local function admit(me)
       leave(id)
     end
   end
+  more = true
   return false
 end
 local function settle(me)
@@ -269,16 +298,16 @@ local function enter(claim, span, keep_for, queue, at_least)
   if empty then return alone(lock, '1 free ' .. last .. ' 0001', claim, span, keep_for, queue, at_least) end
   local record = redis.call('HGET', claims, id)
   local score = record and redis.call('ZSCORE', line, id)
-  local ticket, held = first_ticket(true, at_least), nil
+  local ticket, given, final, held
   if score then
-    ticket, held = record:sub(1, 16), tonumber(score) < 0
+    ticket, given, held = record:sub(1, 16), record:sub(18, 21), tonumber(score) < 0
     if held and at_least and at_least > ticket then
-      ticket = at_least
-      if digits(ticket + span - 1) > last then last = digits(ticket + span - 1) end
+      ticket, given, final = raised(ticket + given - 1, span, at_least)
+      if final > last then last = final end
     end
   else
     held = served and taken + take <= math.min(room, of)
-    if last >= ticket then ticket = digits(last + 1) end
+    ticket, given, final = tickets(last, span, at_least)
   end
   if held or queue then
     local lapse = time + ttl * 1000
@@ -286,19 +315,20 @@ local function enter(claim, span, keep_for, queue, at_least)
     far = math.max(far, lapse)
     if held and not score then take_seats(take, of, id, lapse) end
     if id == whole then until_when = lapse end
-    redis.call('HSET', claims, id, ticket .. ' ' .. span .. ' ' .. now .. ' ' .. claim)
+    redis.call('HSET', claims, id, ticket .. ' ' .. given .. ' ' .. now .. ' ' .. claim)
     if held then
       redis.call('ZADD', line, -lapse, id)
     elseif not score then
       redis.call('ZADD', line, ticket, id)
     end
-    if not score then last = digits(ticket + span - 1) end
+    if not score then last = final end
   elseif score then
     leave(id)
     settle()
   end
   save()
-  if held then return ticket .. ' ' .. now end
+  if held then return ticket .. ' ' .. now .. ' ' .. given + 0 end
+  if more then return '-2 ' .. now end
   local ahead = redis.call('ZRANK', line, id) or redis.call('ZCARD', line)
   return refused(ahead, soonest or time)
 end`;
@@ -328,20 +358,25 @@ const publish = `local function publish(channel, mail)
   local heard = redis.pcall('PUBLISH', channel, mail)
   redis.set_repl(redis.REPL_ALL)
   return heard
+end
+local function mail_of(channel, record, id, good)
+  local mail = record:sub(1, 16) .. ' ' .. id .. ' ' .. good
+  return channel:find(':mail:2:', 1, true) and mail .. ' ' .. record:sub(18, 21) or mail
 end`;
 
-const release = `local function release(key, id, value)
+const release = `local function release(key, asked, value)
+  local id, remember = asked:match('^(%S+) (%d+)$')
   local kind = kind_of(value)
   if kind == '1 sole ' and value:sub(47, 47 + #id) == id .. ' ' then
-    set_free(key, value:sub(8, 28))
+    set_free(key, value:sub(8, 28), remember)
     return 1
   end
   if kind ~= '1 line ' then return 0 end
-  open(key, value)
+  open(key, value, remember)
   local freed = leave(id)
   settle()
   save()
-  return freed
+  return freed + (more and 2 or 0)
 end`;
 
 const standing = `local function standing(held, record, holds_until)
@@ -353,7 +388,7 @@ end`;
 
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: 'bab2f7f875279e7fd7632b9bc0daad9b92e51f51',
+  sha1: '077d69267b3108e338283aadcb6c116b83f638b8',
   text: `local TIME = redis.call('TIME')
 local now = TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]
 local replies, count, done, SECOND = nil, #ARGV / 2, 0, 1000000
@@ -361,23 +396,33 @@ for i = 1, count do
   local asked = ARGV[2 * i - 1]
   if #now ~= 16 or now > asked then break end
   local value = redis.pcall('GET', KEYS[i])
-  local ticket, reply = now, nil
-  if asked:byte(17) ~= 45 then
-    local proposed = asked:sub(17, 32)
-    if value or now - proposed < SECOND then ticket = proposed end
-  end
+  local span, proposed, ticket, reply = asked:sub(35, 38), nil, now, nil
+  if asked:byte(17) ~= 45 then proposed = asked:sub(17, 32) end
   if value then
     if #value ~= 28 or value:sub(1, 7) ~= '1 free ' then break end
-    local last, span = value:sub(8, 23), value:sub(25)
-    if ticket - last < span + 0 then ticket = ('%016.0f'):format(last + span) end
-  end
-  if ticket == now then
-    reply = tonumber(now)
+    local free, first = value:sub(8, 23) + value:sub(25), proposed and proposed + 0 or now - span + 1
+    if first < free then first, proposed = free, nil end
+    local room = now - first + 1
+    if room < 1 then break end
+    ticket = proposed or ('%016.0f'):format(first)
+    if room < span + 0 then
+      span = ('%04d'):format(room)
+      reply = ticket .. ' ' .. now .. ' ' .. room
+    elseif proposed then
+      reply = -now
+    elseif room > span + 0 then
+      reply = ticket .. ' ' .. now .. ' ' .. span
+    else
+      reply = tonumber(now)
+    end
+  elseif proposed and now - proposed < SECOND then
+    if now - proposed + 1 < span + 0 then break end
+    ticket, reply = proposed, -now
   else
-    if ticket - now > SECOND then break end
-    reply = ticket == asked:sub(17, 32) and -now or ticket .. ' ' .. now
+    reply = span == '0001' and tonumber(now) or now .. ' ' .. now .. ' 1'
+    span = '0001'
   end
-  redis.call('SET', KEYS[i], '1 sole ' .. ticket .. asked:sub(34, 38) .. ' ' .. now .. asked:sub(39), 'PX', ARGV[2 * i])
+  redis.call('SET', KEYS[i], '1 sole ' .. ticket .. ' ' .. span .. ' ' .. now .. asked:sub(39), 'PX', ARGV[2 * i])
   if count == 1 then return reply end
   replies = replies or {}
   replies[i], done = reply, i
@@ -397,7 +442,7 @@ return count == 1 and replies[1] or replies`,
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: '723bcbfb7d7aa0219fc2578272a4d152906ea0f1',
+  sha1: '94494b0823d0d7f2f03ebfdb6b0fda33434a3f99',
   text: `local TIME = redis.call('TIME')
 ${alone}
 local value = redis.call('GET', KEYS[1])
@@ -405,7 +450,7 @@ local kind = kind_of(value)
 if kind == '1 free ' then return 0 end
 if kind == '1 sole ' then
   if value:sub(8, 23) ~= ARGV[1] then return 0 end
-  set_free(KEYS[1], value:sub(8, 28))
+  set_free(KEYS[1], value:sub(8, 28), ARGV[3])
   return 1
 end
 ${publish}
@@ -414,11 +459,11 @@ ${portion}
 local function evicted(id)
   local record = redis.call('HGET', claims_of(KEYS[1]), id)
   if not record or record:sub(1, 16) ~= ARGV[1] then return nil end
-  open(KEYS[1], value)
+  open(KEYS[1], value, ARGV[3])
   local found = leave(id)
   settle()
   save()
-  return found
+  return found + (more and 2 or 0)
 end
 if ARGV[2] == '' then
   local waiter = redis.call('ZRANGEBYSCORE', line_of(KEYS[1]), ARGV[1], ARGV[1])[1]
@@ -435,7 +480,7 @@ return rest and rest:sub(1, 1) == 'h' and rest or 0`,
 
 export const INSPECT: Script = {
   name: 'inspect',
-  sha1: 'dad5de4d5fa3e00da0016c2c44ed95e967070540',
+  sha1: '241e71bf179e553289af010e4ef528abaec00c22',
   text: `local TIME = redis.call('TIME')
 ${alone}
 ${standing}
@@ -456,7 +501,7 @@ return replies`,
 
 export const LIST: Script = {
   name: 'list',
-  sha1: '8f4685052a3d8ef6bc373014be2aece51bc002c6',
+  sha1: '4973403b627b47de4b2958e4c471143bcd042de7',
   text: `local TIME = redis.call('TIME')
 ${alone}
 ${standing}
@@ -479,7 +524,7 @@ return replies`,
 
 export const PASS: Script = {
   name: 'pass',
-  sha1: '42cdd04e0623fce1aef4bf30dc9cd4c15a87297a',
+  sha1: '015ea47c1afaa4274ce3fad98b97d9665fa1236e',
   text: `local TIME = redis.call('TIME')
 ${alone}
 ${publish}
@@ -494,22 +539,23 @@ return type(reply) == 'table' and reply or { freed, reply }`,
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: '0c79f1905ede3236b44336d2476df95d4483c493',
+  sha1: '385ba8ffb73f9bafab573a8a0704cbb8ccd1cbb6',
   text: `local TIME
 local replies, count, done = nil, #ARGV, 0
 for i = 1, count do
-  local id = ARGV[i]
-  local value = redis.pcall('GET', KEYS[i])
-  if not value or value.err or value:sub(47, 47 + #id) ~= id .. ' ' then break end
+  local asked = ARGV[i]
+  local value, at = redis.pcall('GET', KEYS[i]), asked:find(' ', 1, true)
+  if not value or value.err or value:sub(47, 46 + at) ~= asked:sub(1, at) then break end
   local kind = value:sub(1, 7)
   if kind == '1 sole ' then
-    if redis.pcall('SET', KEYS[i], '1 free ' .. value:sub(8, 28), 'KEEPTTL').err then break end
+    if value:sub(8, 23) > value:sub(30, 45) then break end
+    if redis.pcall('SET', KEYS[i], '1 free ' .. value:sub(8, 28), 'PX', asked:sub(at + 1)).err then break end
   else
     if kind ~= '1 held ' then break end
 ${publish}
 ${handover}
     TIME = TIME or redis.call('TIME')
-    local readable, handed = pcall(hand_over, KEYS[i], value, TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2])
+    local readable, handed = pcall(hand_over, KEYS[i], value, TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2], asked:sub(at + 1))
     if not readable or not handed then break end
   end
   if count == 1 then return 1 end
@@ -532,37 +578,62 @@ return count == 1 and replies[1] or replies`,
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: '93d71fbced438fcbf6d85b84863804720ea76548',
+  sha1: 'fcbfb437b1bf3984561932880d2ff07d1ff9f8a8',
   text: `local TIME = redis.call('TIME')
+local now = TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]
+local wrote = false
+local function first_write(key, keep)
+  wrote = true
+  redis.call('PEXPIREAT', key, math.ceil(now / 1000) + keep)
+end
+local terms = {}
+local function terms_of(asked)
+  local ttl, keep = asked:match('^(%d+) (%d+)$')
+  terms[asked] = { since = ('%016.0f'):format(now - ttl * 1000), keep = keep }
+  return terms[asked]
+end
+local replies, count, others = {}, #ARGV / 2, nil
+for i = 1, count do
+  local claim, asked = ARGV[2 * i - 1], ARGV[2 * i]
+  local value, wanted = redis.pcall('GET', KEYS[i]), terms[asked] or terms_of(asked)
+  if value and not value.err and value:sub(47, 46 + #claim) == claim and value:sub(1, 7) == '1 sole '
+    and value:sub(30, 45) > wanted.since and value:sub(8, 23) <= now then
+    if not wrote then first_write(KEYS[i], wanted.keep) end
+    redis.call('SET', KEYS[i], value:sub(1, 29) .. now .. value:sub(46), 'PX', wanted.keep)
+    replies[i] = 1
+  else
+    others = others or {}
+    others[#others + 1] = i
+  end
+end
+if not others then return count == 1 and 1 or replies end
 ${alone}
 ${publish}
 ${line}
-local function first_write(key, lapse)
-  redis.call('PEXPIREAT', key, math.ceil(lapse / 1000) + DAY)
-end
-local function renew(key, id, ttl, value)
+local function renew(key, claim, asked, value)
+  local id = claim:match('^%S+')
+  local ttl, keep_for = asked:match('^(%d+) (%d+)$')
   local kind = kind_of(value)
   local lapse = time + ttl * 1000
   if kind == '1 free ' then return 0 end
   if kind == '1 sole ' then
     local mine, seats, old, rest = value:match('^(%S+) (%d+ %d+) (%d+)(.*)$', 47)
     if mine ~= id or value:sub(30, 45) + old * 1000 <= time then return 0 end
-    first_write(key, lapse)
-    set_sole(key, value:sub(8, 23), id .. ' ' .. seats .. ' ' .. ttl .. rest, value:sub(25, 28), ttl + DAY)
+    first_write(key, keep_for)
+    set_sole(key, value:sub(8, 23), id .. ' ' .. seats .. ' ' .. ttl .. rest, value:sub(25, 28), keep_for)
     return 1
   end
-  open(key, value)
+  open(key, value, keep_for - ttl)
   local score = redis.call('ZSCORE', line, id)
   if not score or -tonumber(score) <= time then return 0 end
-  first_write(key, lapse)
+  first_write(key, keep_for)
   redis.call('ZADD', line, 'XX', -lapse, id)
   far = lapse
   if id == whole then until_when = lapse end
   save()
   return 1
 end
-local replies, count = {}, #ARGV / 2
-for i = 1, count do
+for _, i in ipairs(others) do
   replies[i] = safely(renew, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i], redis.pcall('GET', KEYS[i]))
   if type(replies[i]) == 'table' then return replies[i] end
 end

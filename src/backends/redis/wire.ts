@@ -1,19 +1,36 @@
 import type { Attempt, Claim, Renewal, Standing } from '../../core/backend.ts';
 import { invalid } from '../../core/errors.ts';
 
-/** What the scripts take for a claim: see lua/attempt.lua and lua/include/alone.lua. */
-export function attemptArgs(claim: Claim, channel: string, notAfter: number): string[] {
-  const { id, take, of, span, queue, atLeast, label } = claim;
+/**
+ * What the scripts take for a claim: see lua/attempt.lua and lua/include/alone.lua.
+ * @param remember ms for which a key that nobody uses keeps its last ticket
+ */
+export function attemptArgs(claim: Claim, channel: string, notAfter: number, remember: number): string[] {
+  const { id, span, queue, atLeast, label } = claim;
   if (/\s/.test(id)) throw invalid('the id of a claim must hold no white space', claim.key);
-  const ttl = Math.ceil(claim.ttl);
   const least = atLeast === undefined ? NOTHING : digits(atLeast);
-  const seats = `${take} ${of} ${ttl} ${queue ? channel : '-'} ${label}`;
-  return [`${digits(notAfter)}${least}${queue ? 1 : 0} ${`${span}`.padStart(4, '0')} ${id} ${seats}`, `${ttl + DAY}`];
+  const asked = `${heldAs(claim)}${queue ? channel : '-'} ${label}`;
+  return [
+    `${digits(notAfter)}${least}${queue ? 1 : 0} ${`${span}`.padStart(4, '0')} ${asked}`,
+    `${lease(claim) + remember}`,
+  ];
 }
 
-const NOTHING = '-'.repeat(16);
+const lease = ({ ttl }: Claim): number => Math.ceil(ttl);
 
-const DAY = 86_400_000;
+/** How a record of the claim begins. */
+const heldAs = (claim: Claim): string => `${claim.id} ${claim.take} ${claim.of} ${lease(claim)} `;
+
+/** Of lua/renew.lua. */
+export const renewArgs = (claim: Claim, remember: number): string[] => [
+  heldAs(claim),
+  `${lease(claim)} ${lease(claim) + remember}`,
+];
+
+/** Of lua/release.lua. */
+export const releaseArgs = (id: string, remember: number): string[] => [`${id} ${remember}`];
+
+const NOTHING = '-'.repeat(16);
 
 /** Times and tickets have 16 digits in the scripts, where they are compared as text. */
 export const digits = (micros: number | bigint): string => `${micros}`.padStart(16, '0');
@@ -30,23 +47,33 @@ function own(reply: unknown): string {
   return text;
 }
 
-/** What came of a claim, and the engine's time in µs, which every reply brings. */
-export function readAttempt(reply: unknown, claim: Pick<Claim, 'ttl' | 'atLeast'>): { attempt: Attempt; time: number } {
-  const { ttl: validFor, atLeast } = claim;
-  const granted = (ticket: bigint, time: number) => ({ attempt: { granted: true, ticket, validFor } as const, time });
+/** What came of a claim, if anything yet, and the engine's time in µs, which every reply brings. */
+export function readAttempt(
+  reply: unknown,
+  claim: Pick<Claim, 'ttl' | 'atLeast' | 'span'>,
+): { attempt: Attempt | undefined; time: number } {
+  const { ttl: validFor, atLeast, span } = claim;
+  const granted = (ticket: bigint, time: number, given = span) => ({
+    attempt: { granted: true, ticket, span: given, validFor } as const,
+    time,
+  });
   const text = typeof reply === 'number' ? '' : own(reply);
   const alone = typeof reply === 'number' ? reply : Number(text);
   if (alone < 0) return granted(atLeast!, -alone);
-  if (alone > 0) return granted(BigInt(alone), alone);
-  const [ticket, now, ahead, wait] = text.split(' ');
+  if (alone > 0) return granted(BigInt(alone - span + 1), alone);
+  const [ticket, now, third, wait] = text.split(' ');
   const time = Number(now);
-  if (ticket === '0') return { attempt: { granted: false, ahead: Number(ahead), retryAfter: Number(wait) }, time };
+  if (ticket === '0') return { attempt: { granted: false, ahead: Number(third), retryAfter: Number(wait) }, time };
   if (ticket === '-1') return { attempt: { granted: false, late: true }, time };
-  return granted(BigInt(ticket!), time);
+  if (ticket === '-2') return { attempt: undefined, time };
+  return granted(BigInt(ticket!), time, Number(third));
 }
 
-/** Of lua/release.lua. */
-export const readFreed = (reply: unknown): boolean => own(reply) === '1';
+/** Of lua/release.lua and lua/evict.lua. `more`: to pass or to admit than one script does. */
+export function readFreed(reply: unknown): { freed: boolean; more: boolean } {
+  const bits = Number(own(reply));
+  return { freed: bits % 2 === 1, more: bits > 1 };
+}
 
 /** Of lua/renew.lua. */
 export function readRenewal(reply: unknown, ttl: number): Renewal {
@@ -57,13 +84,18 @@ export function readRenewal(reply: unknown, ttl: number): Renewal {
 export interface Mail {
   readonly id: string;
   readonly ticket: bigint;
+  /** Tickets in a row; one, where an older version told it. */
+  readonly span: number;
   /** ms from the last answered attempt. */
   readonly validFor: number;
 }
 
+/** See mail_of in lua/include/publish.lua. */
 export function readMail(message: string): Mail | undefined {
-  const match = /^(\d+) (\S+) (\d+)$/.exec(message);
-  return match ? { ticket: BigInt(match[1]!), id: match[2]!, validFor: Number(match[3]) } : undefined;
+  const match = /^(\d+) (\S+) (\d+)(?: (\d+))?$/.exec(message);
+  if (!match) return undefined;
+  const [, ticket, id, validFor, span] = match;
+  return { ticket: BigInt(ticket!), id: id!, validFor: Number(validFor), span: Number(span ?? 1) };
 }
 
 const STANDING = /^([01]) (\d+) (\d+) (\d+) (\d+) (.*)$/s;

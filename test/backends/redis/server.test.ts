@@ -10,7 +10,7 @@ import { granted, Mail, wish } from './scene.ts';
 
 /** As docs/backends/redis.md gives it. */
 const RIGHTS =
-  '~holdfast:* &holdfast:mail:* +eval +evalsha +time +get +set +del +pexpireat +hset +hget +hdel +hgetall +zadd +zrem +zscore +zrank +zcard +zrange +zrangebyscore +zrevrangebyscore +publish +subscribe +unsubscribe +scan'.split(
+  '~holdfast:* &holdfast:mail:* +eval +evalsha +time +get +set +del +unlink +pexpireat +hset +hget +hdel +hgetall +zadd +zrem +zscore +zrank +zcard +zcount +zrange +zrangebyscore +zrevrangebyscore +publish +subscribe +unsubscribe +scan'.split(
     ' ',
   );
 
@@ -244,24 +244,38 @@ describeOn('redis', 'redis and its settings', () => {
     expect(String(error)).toMatch(/READONLY/);
   });
 
-  test('idle keys vanish within about a day, and a hold of weeks does not', async () => {
-    const backend = await fleet.backend();
+  test('idle keys vanish within minutes, or as is wanted, and a hold of weeks does not', async () => {
     const client = fleet.ioredis();
-    const DAY = 86_400_000;
+    const MINUTE = 60_000;
+    const WEEKS = 30_240 * MINUTE;
     const keys = async (): Promise<number[]> => {
       const names = await client.keys('holdfast:{idle}*');
       return Promise.all(names.map((name) => client.pttl(name)));
     };
-    const [first, second] = [wish('idle'), wish('idle')];
-    granted(await backend.attempt(first));
-    await backend.attempt(second);
-    for (const left of await keys()) expect(left).toBeGreaterThan(DAY / 2);
-    await backend.renew([{ ...first, ttl: 21 * DAY }]);
-    for (const left of await keys()) expect(left).toBeGreaterThan(21 * DAY);
-    await backend.release(first);
-    await backend.release(second);
-    granted(await backend.attempt(wish('idle-2')));
-    expect(await client.keys('holdfast:{idle}*')).toEqual(['holdfast:{idle}']);
+    for (const [remember, ms] of [
+      [undefined, 5 * MINUTE],
+      ['2h', 120 * MINUTE],
+      ['1s', 1_000],
+    ] as const) {
+      const backend = await fleet.backend('ioredis', { remember });
+      const [first, second] = [wish('idle'), wish('idle')];
+      granted(await backend.attempt(first));
+      await backend.attempt(second);
+      for (const left of await keys()) expect(left).toBeGreaterThan(29_000 + ms);
+      await backend.renew([{ ...first, ttl: WEEKS }]);
+      for (const left of await keys()) expect(left).toBeGreaterThan(WEEKS);
+      await backend.release(first);
+      await backend.release(second);
+      expect(await client.keys('holdfast:{idle}*')).toEqual(['holdfast:{idle}']);
+      const [left] = await keys();
+      expect(left, `idle, with remember ${remember}`).toBeLessThanOrEqual(ms);
+      expect(left).toBeGreaterThan(ms - 900);
+      const alone = wish('idle', { ttl: WEEKS });
+      granted(await backend.attempt(alone));
+      await backend.release(alone);
+      expect((await keys())[0], 'the rest of a long lease that was given back').toBeLessThanOrEqual(ms);
+      await askRedis(server.port, 'FLUSHALL');
+    }
   });
 
   test('a key outlives a last ticket that is days ahead of the clock, also when its hold was renewed', async () => {

@@ -1,7 +1,7 @@
 -- Gives up a hold or a place and, in the same step, lets the process's next claim stand in line. The release is never too
 -- late; the next claim may be.
 --   KEYS  lock; of a Cluster, then the others
---   ARGV  id, then what attempt.lua takes for the next claim
+--   ARGV  what release.lua takes, then what attempt.lua takes for the next claim
 --   ->    the reply of release.lua and that of attempt.lua
 local TIME = redis.call('TIME')
 -- @include alone

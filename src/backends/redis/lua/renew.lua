@@ -1,32 +1,62 @@
 -- Sets holds to lapse their ttl from now. Never creates one, never revives one.
 --   KEYS  per hold: lock; of a Cluster, then the others
---   ARGV  per hold: id, ttl ms
+--   ARGV  per hold: "<id> <take> <of> <ttl> ", as its record has it unless its ttl was changed; "<ttl> <ms to keep the key>"
 --   ->    per hold, and of one hold by itself: 1 renewed, 0 gone, "! <error>"
 local TIME = redis.call('TIME')
+local now = TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]
+
+-- A renewal goes through when memory is short: PEXPIREAT is allowed then, and after a script's first write so are the others.
+local wrote = false
+local function first_write(key, keep)
+  wrote = true
+  redis.call('PEXPIREAT', key, math.ceil(now / 1000) + keep)
+end
+
+-- By what a hold asks for: since when it must have been seen to be alive, and how long to keep the key.
+local terms = {}
+local function terms_of(asked)
+  local ttl, keep = asked:match('^(%d+) (%d+)$')
+  terms[asked] = { since = ('%016.0f'):format(now - ttl * 1000), keep = keep }
+  return terms[asked]
+end
+
+local replies, count, others = {}, #ARGV / 2, nil
+-- The quick way: it is alone, and nothing of it changes but its last sign of life.
+for i = 1, count do
+  local claim, asked = ARGV[2 * i - 1], ARGV[2 * i]
+  local value, wanted = redis.pcall('GET', KEYS[i]), terms[asked] or terms_of(asked)
+  if value and not value.err and value:sub(47, 46 + #claim) == claim and value:sub(1, 7) == '1 sole '
+    and value:sub(30, 45) > wanted.since and value:sub(8, 23) <= now then
+    if not wrote then first_write(KEYS[i], wanted.keep) end
+    redis.call('SET', KEYS[i], value:sub(1, 29) .. now .. value:sub(46), 'PX', wanted.keep)
+    replies[i] = 1
+  else
+    others = others or {}
+    others[#others + 1] = i
+  end
+end
+if not others then return count == 1 and 1 or replies end
 -- @include alone
 -- @include publish
 -- @include line
 
--- A renewal goes through when memory is short: PEXPIREAT is allowed then, and after a script's first write so are the others.
-local function first_write(key, lapse)
-  redis.call('PEXPIREAT', key, math.ceil(lapse / 1000) + DAY)
-end
-
-local function renew(key, id, ttl, value)
+local function renew(key, claim, asked, value)
+  local id = claim:match('^%S+')
+  local ttl, keep_for = asked:match('^(%d+) (%d+)$')
   local kind = kind_of(value)
   local lapse = time + ttl * 1000
   if kind == '1 free ' then return 0 end
   if kind == '1 sole ' then
     local mine, seats, old, rest = value:match('^(%S+) (%d+ %d+) (%d+)(.*)$', 47)
     if mine ~= id or value:sub(30, 45) + old * 1000 <= time then return 0 end
-    first_write(key, lapse)
-    set_sole(key, value:sub(8, 23), id .. ' ' .. seats .. ' ' .. ttl .. rest, value:sub(25, 28), ttl + DAY)
+    first_write(key, keep_for)
+    set_sole(key, value:sub(8, 23), id .. ' ' .. seats .. ' ' .. ttl .. rest, value:sub(25, 28), keep_for)
     return 1
   end
-  open(key, value)
+  open(key, value, keep_for - ttl)
   local score = redis.call('ZSCORE', line, id)
   if not score or -tonumber(score) <= time then return 0 end
-  first_write(key, lapse)
+  first_write(key, keep_for)
   redis.call('ZADD', line, 'XX', -lapse, id)
   far = lapse
   if id == whole then until_when = lapse end
@@ -34,8 +64,7 @@ local function renew(key, id, ttl, value)
   return 1
 end
 
-local replies, count = {}, #ARGV / 2
-for i = 1, count do
+for _, i in ipairs(others) do
   replies[i] = safely(renew, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i], redis.pcall('GET', KEYS[i]))
   if type(replies[i]) == 'table' then return replies[i] end
 end

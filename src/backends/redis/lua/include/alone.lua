@@ -1,11 +1,11 @@
 -- A lock without a line is one string, so that the common case is one read and one write:
---   1 free <ticket> <span>  nobody; the last tickets ever given: that one, and how many from it on
+--   1 free <ticket> <span>  nobody; the last tickets given: that one, and how many from it on
 --   1 sole <record>         one claim alone, whatever seats it takes
 --   1 line, 1 held …        several: see line.lua
 -- The first field is the version of the format. Tickets are times, so that they grow even over a loss of the data: the
 -- engine's µs, always 16 digits, so that as text they have a fixed place and the order of numbers. (Formatting and parsing
 -- numbers is what a script spends most of its time on.)
--- A key lives for a day after the last lease in it would have lapsed and its last ticket is behind the clock.
+-- A key that nobody uses is remembered for a while (`remember`, ms), and until its last ticket is behind the clock.
 --   record  <ticket> <span, 4 digits> <seen> <claim>: its tickets, and its last sign of life
 --   claim   <id> <take> <of> <ttl ms> <channel> <label>: the channel its grant is told on: -, none; with a ? before it, one
 --           where to be unheard does not mean to be dead
@@ -13,8 +13,6 @@
 --           not be below `at least`
 -- `TIME` is the including script's.
 -- The two other keys of a lock are named after it and share its hash tag, so that a command names one key, not three.
-
-local DAY = 86400000
 
 local function digits(micros)
   return ('%016.0f'):format(micros)
@@ -58,12 +56,37 @@ local function safely(act, ...)
   return '! ' .. text
 end
 
--- The least ticket of a new claim: the engine's time, or what a quorum proposes for it. A lock that remembers its last ticket
--- needs no time to stay above it. One that does not (a day without use, or lost data) takes a proposal that is hardly behind
--- the clock, so that servers whose clocks differ can agree on one number; an older one may be below what was forgotten.
-local function first_ticket(value, proposed)
-  if proposed and (value or now - proposed < 1000000) then return proposed end
-  return now
+-- How many of `span` tickets from `first` on are behind the clock; one at the least.
+local function behind(first, span)
+  local room = now - first + 1
+  return room < 1 and '0001' or room < span + 0 and ('%04d'):format(room) or span
+end
+
+-- Tickets for a new claim: the first, how many, and the last. They are the clock's last µs, as many as are asked for, or as
+-- there are since the last ticket given. So whatever is made of them, none is shown before its time, and a key that lost its
+-- data, of which nothing is known but the clock, begins above all of them.
+-- What a quorum proposes is taken as it is, ahead of the clock if need be (then it is one ticket). But where nothing is known,
+-- only if it is hardly behind the clock, so that servers whose clocks differ can agree on one number; an older one may be
+-- below what was forgotten.
+local function tickets(last, span, proposed)
+  local first
+  if proposed and (last or now - proposed < 1000000) then
+    first = proposed + 0
+  elseif not last then
+    return now, '0001', now
+  else
+    first = now - span + 1
+  end
+  if last and first <= last + 0 then first = last + 1 end
+  local given = behind(first, span)
+  return digits(first), given, digits(first + given - 1)
+end
+
+-- The same for a claim that is raised to what a quorum proposes. `last` is the last one it had.
+local function raised(last, span, proposed)
+  local given = behind(proposed, span)
+  if proposed + given - 1 < last + 0 then given = ('%04d'):format(last - proposed + 1) end
+  return proposed, given, digits(proposed + given - 1)
 end
 
 -- The last ticket of the two fields that a lock's string has after its kind.
@@ -72,16 +95,20 @@ local function last_of(value)
   return span == '0001' and ticket or digits(ticket + span - 1)
 end
 
--- `tickets`: the last ones given.
-local function set_free(lock, tickets)
+-- `given`: the last tickets.
+local function set_free(lock, given, remember)
+  -- Ahead of the clock only by a quorum's proposal, an older version, or a clock that was set back.
+  local ahead = given:sub(1, 16) > now
+  local set = ahead and redis.pcall('SET', lock, '1 free ' .. given, 'KEEPTTL')
+    or redis.pcall('SET', lock, '1 free ' .. given, 'PX', remember)
   -- Short of memory, SET is refused and DEL is not. The next ticket is still the engine's time.
-  if redis.pcall('SET', lock, '1 free ' .. tickets, 'KEEPTTL').err then redis.call('DEL', lock) end
+  if set.err then redis.call('DEL', lock) end
 end
 
 local function set_sole(lock, ticket, claim, span, keep)
   if ticket > now then keep = keep + math.ceil((ticket + span - now) / 1000) end
   redis.call('SET', lock, '1 sole ' .. ticket .. ' ' .. span .. ' ' .. now .. ' ' .. claim, 'PX', keep)
-  return ticket .. ' ' .. now
+  return ticket .. ' ' .. now .. ' ' .. span + 0
 end
 
 local function refused(ahead, lapse)
@@ -98,7 +125,6 @@ end
 
 -- The claim's attempt if the lock's string is enough to answer it. nil: a line is needed.
 local function alone(lock, value, claim, span, keep, queue, at_least)
-  local ticket = first_ticket(value, at_least)
   local kind = kind_of(value)
   if kind == '1 line ' then return nil end
   if kind == '1 sole ' then
@@ -108,16 +134,15 @@ local function alone(lock, value, claim, span, keep, queue, at_least)
     local lapse = value:sub(30, 45) + ttl * 1000
     if lapse > tonumber(now) then
       if claim:sub(1, #id + 1) ~= id .. ' ' then return not queue and refusal(claim, sole, lapse) or nil end
-      ticket = value:sub(8, 23)
-      if at_least and at_least > ticket then ticket = at_least end
+      local ticket, given = value:sub(8, 23), value:sub(25, 28)
+      if at_least and at_least > ticket then ticket, given = raised(last_of(value), span, at_least) end
       -- Never sooner than a renewal confirmed.
       local head, asked, rest = claim:match('^(%S+ %d+ %d+ )(%d+)(.*)$')
       local left = math.ceil((lapse - now) / 1000)
       if left > tonumber(asked) then claim, keep = head .. left .. rest, keep + left - asked end
-      return set_sole(lock, ticket, claim, span, keep)
+      return set_sole(lock, ticket, claim, given, keep)
     end
   end
-  local last = value and last_of(value)
-  if last and last >= ticket then ticket = digits(last + 1) end
-  return set_sole(lock, ticket, claim, span, keep)
+  local ticket, given = tickets(value and last_of(value), span, at_least)
+  return set_sole(lock, ticket, claim, given, keep)
 end

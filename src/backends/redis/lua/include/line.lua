@@ -9,20 +9,26 @@
 --             the same where one holder leaves no room: it and its lapse are at hand, so that release.lua hands over at once
 --   line    sorted set of ids: holders below zero, at minus their lapse; waiters above, at their ticket
 --   claims  hash: id -> record
--- A mail of a grant is <ticket> <id> <ms it is good for since the last sign of life>, on the channel the claim named.
 
 local ALL = 2147483647
 -- Where to be unheard is no proof of death, silence is: µs without an attempt (PLACE_TTL of the contract). A grant told there
 -- is good for no longer, until its process renews it: it may be dead.
 local SILENCE = 6000000
--- Places that one script may pass; the next attempt goes on from there.
-local MANY = 10000
+-- How many one script may pass or admit, over all it is asked: a few ms of the server's time. The next one goes on from there.
+-- Meanwhile too few are admitted, never too many.
+local steps_left = 100
+-- Holders that one script may count anew.
+local COUNTED = 1000
+-- The keys are made to live longer in steps of this, ms.
+local SPARE = 300000
 
 local lock, line, claims
-local last, taken, room, tight, keep
+local last, taken, room, tight, keep, remember
 local time = tonumber(now)
 -- The latest lapse set here, the earliest among the holders, and whether nobody is left.
 local far, soonest, empty
+-- The portion was used up before all was done.
+local more
 -- The holder that leaves no room, and its lapse, if there is one.
 local whole, until_when
 
@@ -48,9 +54,9 @@ local function no_seats()
 end
 
 -- The state, from what the lock's key says: `1 sole` or `1 line`.
-local function open(lock_key, value)
-  lock, line, claims = lock_key, line_of(lock_key), claims_of(lock_key)
-  far, soonest, empty, whole = 0, nil, false, nil
+local function open(lock_key, value, ms)
+  lock, line, claims, remember = lock_key, line_of(lock_key), claims_of(lock_key), ms
+  far, soonest, empty, whole, more = 0, nil, false, nil, false
   last = last_of(value)
   if value:sub(1, 7) == '1 sole ' then
     local record = value:sub(8)
@@ -59,8 +65,8 @@ local function open(lock_key, value)
     keep, far = 0, lapse
     no_seats()
     take_seats(take, of, id, lapse)
-    -- What a lock that was deleted by hand, or evicted, may have left.
-    redis.call('DEL', line, claims)
+    -- What a lock that was deleted by hand, or evicted, may have left: possibly much, which UNLINK frees behind the scenes.
+    if type(redis.pcall('UNLINK', line, claims)) == 'table' then redis.call('DEL', line, claims) end
     redis.call('HSET', claims, id, record)
     redis.call('ZADD', line, -lapse, id)
     return
@@ -79,10 +85,10 @@ local function open(lock_key, value)
 end
 
 local function save()
-  if empty then return set_free(lock, last .. ' 0001') end
-  local needed = math.max(far, tonumber(last)) / 1000 + DAY / 2
+  if empty then return set_free(lock, last .. ' 0001', remember) end
+  local needed = math.max(far, tonumber(last)) / 1000 + remember
   if needed > keep then
-    keep = math.ceil(needed + DAY / 2)
+    keep = math.ceil(needed + SPARE)
     redis.call('PEXPIREAT', line, keep)
     redis.call('PEXPIREAT', claims, keep)
   end
@@ -113,8 +119,11 @@ local function leave(id)
   return lapse > time and 1 or 0
 end
 
--- The sum anew: the last of those who named the smallest room has left.
+-- The sum anew: the last of those who named the smallest room has left. With many holders the smallest room stays until
+-- there are fewer.
 local function recount()
+  local holders = redis.pcall('ZCOUNT', line, '-inf', '(0') -- an error where the user has the rights of an older version
+  if type(holders) == 'number' and holders > COUNTED then return end
   no_seats()
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', line, '-inf', 0)) do
     local record = redis.call('HGET', claims, id)
@@ -129,11 +138,14 @@ end
 
 -- Holders whose lease is over leave. The sum starts from nothing whenever nobody holds, so that no damage to it lasts.
 local function sweep()
-  for _ = 1, MANY do
+  while true do
     local first = redis.call('ZREVRANGEBYSCORE', line, 0, '-inf', 'WITHSCORES', 'LIMIT', 0, 1)
     soonest = first[2] and -tonumber(first[2])
     if not soonest then return no_seats() end
     if soonest > time then break end
+    more = steps_left < 1
+    if more then return end
+    steps_left = steps_left - 1
     leave(first[1])
   end
   if tight < 1 then recount() end
@@ -145,16 +157,18 @@ local function tell(id, record, lapse, channel)
   local doubt, address = channel:match('^(%??)(.*)$')
   local good = math.floor((lapse - record:sub(23, 38)) / 1000)
   -- An error is a right that is missing: the claim will ask.
-  local heard = publish(address, ('%s %s %d'):format(record:sub(1, 16), id, good))
+  local heard = publish(address, mail_of(address, record, id, good))
   return heard ~= 0 or doubt == '?'
 end
 
 -- Admits whomever the rule admits and tells them; `me` hears it from its own reply. True if nobody is left waiting.
 local function admit(me)
-  for _ = 1, MANY do
+  while not more do
     if taken >= room then return false end
     local id = redis.call('ZRANGEBYSCORE', line, '(0', '+inf', 'LIMIT', 0, 1)[1]
     if not id then return true end
+    if steps_left < 1 then break end
+    steps_left = steps_left - 1
     local record = redis.call('HGET', claims, id)
     local take, of, lapse, channel
     if record then
@@ -172,6 +186,7 @@ local function admit(me)
       leave(id)
     end
   end
+  more = true
   return false
 end
 
@@ -191,16 +206,16 @@ local function enter(claim, span, keep_for, queue, at_least)
   if empty then return alone(lock, '1 free ' .. last .. ' 0001', claim, span, keep_for, queue, at_least) end
   local record = redis.call('HGET', claims, id)
   local score = record and redis.call('ZSCORE', line, id)
-  local ticket, held = first_ticket(true, at_least), nil
+  local ticket, given, final, held
   if score then
-    ticket, held = record:sub(1, 16), tonumber(score) < 0
+    ticket, given, held = record:sub(1, 16), record:sub(18, 21), tonumber(score) < 0
     if held and at_least and at_least > ticket then
-      ticket = at_least
-      if digits(ticket + span - 1) > last then last = digits(ticket + span - 1) end
+      ticket, given, final = raised(ticket + given - 1, span, at_least)
+      if final > last then last = final end
     end
   else
     held = served and taken + take <= math.min(room, of)
-    if last >= ticket then ticket = digits(last + 1) end
+    ticket, given, final = tickets(last, span, at_least)
   end
   if held or queue then
     local lapse = time + ttl * 1000
@@ -208,19 +223,20 @@ local function enter(claim, span, keep_for, queue, at_least)
     far = math.max(far, lapse)
     if held and not score then take_seats(take, of, id, lapse) end
     if id == whole then until_when = lapse end
-    redis.call('HSET', claims, id, ticket .. ' ' .. span .. ' ' .. now .. ' ' .. claim)
+    redis.call('HSET', claims, id, ticket .. ' ' .. given .. ' ' .. now .. ' ' .. claim)
     if held then
       redis.call('ZADD', line, -lapse, id)
     elseif not score then
       redis.call('ZADD', line, ticket, id)
     end
-    if not score then last = digits(ticket + span - 1) end
+    if not score then last = final end
   elseif score then
     leave(id)
     settle()
   end
   save()
-  if held then return ticket .. ' ' .. now end
+  if held then return ticket .. ' ' .. now .. ' ' .. given + 0 end
+  if more then return '-2 ' .. now end
   local ahead = redis.call('ZRANK', line, id) or redis.call('ZCARD', line)
   return refused(ahead, soonest or time)
 end

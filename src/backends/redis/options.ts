@@ -1,0 +1,63 @@
+import { type Clock, systemClock } from '../../core/clock.ts';
+import { type Duration, milliseconds } from '../../core/duration.ts';
+import { invalid } from '../../core/errors.ts';
+import { checkPrefix } from '../../core/key.ts';
+import { checkNames } from '../../core/options.ts';
+import type { Acknowledgement } from './acknowledged.ts';
+
+const KNOWN = new Set(['prefix', 'replicas', 'remember', 'clock']);
+/** ms */
+const REMEMBER = { default: 5 * 60_000, min: 1_000, max: 86_400_000 };
+const KNOWN_REPLICAS = new Set(['acknowledge', 'within']);
+
+export interface RedisOptions {
+  /** What all keys and channels begin with; default `holdfast`. */
+  readonly prefix?: string;
+  /** Wait for replicas: a grant is shown, and a renewal counts, only when they have it. By default nobody waits for them. */
+  readonly replicas?: {
+    /** How many must have it: 1 to 100. */
+    readonly acknowledge: number;
+    /** How long they have for it: 1 ms to 1 s; default 50 ms. */
+    readonly within?: Duration;
+  };
+  /**
+   * How long a key that nobody uses keeps its last token: 1 s to a day; default 5 min. Later it begins at the server's clock,
+   * which is above all it gave, unless that was set back by more than the key was idle. An idle key takes about 170 bytes.
+   */
+  readonly remember?: Duration;
+  /** Time and randomness; the machine's by default. */
+  readonly clock?: Clock;
+}
+
+/** What is asked for, defaults and units resolved: ms. */
+export interface Terms {
+  readonly prefix: string;
+  readonly clock: Clock;
+  readonly remember: number;
+  readonly replicas: Acknowledgement | undefined;
+}
+
+/** @throws LockError `LOCK_INVALID` */
+export function termsOf(options: RedisOptions): Terms {
+  checkNames(options, KNOWN, 'options of redis()');
+  return {
+    prefix: checkPrefix(options.prefix ?? 'holdfast'),
+    clock: options.clock ?? systemClock,
+    remember: Math.ceil(milliseconds(options.remember ?? REMEMBER.default, 'remember', REMEMBER)),
+    replicas: wanted(options.replicas),
+  };
+}
+
+function wanted(replicas: RedisOptions['replicas']): Acknowledgement | undefined {
+  if (!replicas) return undefined;
+  checkNames(replicas, KNOWN_REPLICAS, 'options of replicas');
+  const { acknowledge, within } = replicas;
+  if (!Number.isInteger(acknowledge) || acknowledge < 1 || acknowledge > 100) {
+    throw invalid(`replicas.acknowledge is ${acknowledge}; it must be a whole number from 1 to 100`);
+  }
+  // To the server 0 would be for ever.
+  return {
+    count: acknowledge,
+    within: Math.ceil(milliseconds(within ?? 50, 'replicas.within', { min: 1, max: 1_000 })),
+  };
+}

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { SHARED } from '../../../src/core/admission.ts';
+import type { Claim } from '../../../src/core/backend.ts';
+import { askRedis, startRedis } from '../../kit/redis.ts';
+import type { Server } from '../../kit/server.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { until } from '../../kit/wait.ts';
+import { Fleet } from './fleet.ts';
+import { granted, Mail, wish } from './scene.ts';
+
+const MANY = 1_500;
+
+describeOn('redis', 'redis and long lines: no script does more than a portion', () => {
+  let server: Server;
+  let fleet: Fleet;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    fleet = new Fleet(server.port);
+  });
+  beforeEach(async () => void (await askRedis(server.port, 'FLUSHALL')));
+  afterAll(async () => {
+    await fleet[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+  });
+
+  const scripts = async (): Promise<{ count: number; told: number }> => {
+    const info = await askRedis(server.port, 'INFO commandstats');
+    const calls = (name: string): number => Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(info)?.[1] ?? 0);
+    return { count: calls('evalsha') + calls('eval'), told: calls('publish') };
+  };
+
+  /** Claims that stand in line, of a process that is gone. */
+  async function dead(key: string): Promise<void> {
+    const listening = async (): Promise<string> =>
+      (await askRedis(server.port, 'PUBSUB CHANNELS *:mail:*')).split('\r\n')[0]!;
+    const before = await listening();
+    const gone = await fleet.backend();
+    const claims = Array.from({ length: MANY }, () => wish(key));
+    await Mail.of(gone, claims[0]!);
+    await Promise.all(claims.map((claim) => gone.attempt(claim)));
+    await gone.close();
+    await until('nobody listens for them', async () => (await listening()) === before);
+  }
+
+  test('dead waiters are passed a hundred at a time, and the living one behind them is told', async () => {
+    const [near, far] = [await fleet.backend(), await fleet.backend()];
+    const [holder, waiter] = [wish('dead'), wish('dead')];
+    granted(await near.attempt(holder));
+    await dead('dead');
+    await using mail = await Mail.of(far, waiter);
+    await far.attempt(waiter);
+    await askRedis(server.port, 'CONFIG RESETSTAT');
+    expect((await near.release(holder)).freed).toBe(true);
+    expect((await mail.next())?.ticket).toBe(granted(await far.attempt(waiter)).ticket);
+    const { count, told } = await scripts();
+    expect(told).toBeGreaterThanOrEqual(MANY);
+    expect(told / count, 'told by one script').toBeLessThanOrEqual(101);
+  });
+
+  test('who does not wait is not refused for the dead: the lock is free', async () => {
+    const backend = await fleet.backend();
+    const holder = wish('dead', { ttl: 2_000 });
+    granted(await backend.attempt(holder));
+    await dead('dead');
+    await new Promise((resolve) => setTimeout(resolve, 2_050));
+    granted(await backend.attempt(wish('dead', { queue: false })));
+  });
+
+  test('readers are admitted a hundred at a time, all of them, and every one is told', async () => {
+    const backend = await fleet.backend();
+    const writer = wish('read');
+    const readers = Array.from({ length: MANY }, () => wish('read', {}, SHARED)) as [Claim, ...Claim[]];
+    granted(await backend.attempt(writer));
+    const mails = await Promise.all(readers.map((reader) => Mail.of(backend, reader)));
+    await Promise.all(readers.map((reader) => backend.attempt(reader)));
+    await askRedis(server.port, 'CONFIG RESETSTAT');
+    await backend.release(writer);
+    for (const mail of mails) expect(await mail.next()).toBeDefined();
+    const { count, told } = await scripts();
+    expect(told).toBe(MANY);
+    expect(told / count, 'admitted by one script').toBeLessThanOrEqual(101);
+    expect((await backend.attempt(wish('read', { queue: false }))).granted, 'a writer').toBe(false);
+  });
+
+  test('a process that dies in the middle of it loses no wake-up: whoever asks next goes on', async () => {
+    const [near, far] = [fleet.over(await fleet.client('ioredis')), await fleet.backend()];
+    const [holder, waiter] = [wish('dead'), wish('dead')];
+    granted(await near.attempt(holder));
+    await dead('dead');
+    await near.close(); // its client goes on: it releases, and does no more
+    expect((await near.release(holder)).freed).toBe(true);
+    granted(await far.attempt(waiter));
+  });
+});

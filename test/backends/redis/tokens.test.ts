@@ -1,0 +1,193 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { SHARED } from '../../../src/core/admission.ts';
+import type { Backend, Claim, Grant } from '../../../src/core/backend.ts';
+import { createLocks } from '../../../src/index.ts';
+import { askRedis, startRedis } from '../../kit/redis.ts';
+import type { Server } from '../../kit/server.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { Fleet } from './fleet.ts';
+import { granted, Mail, wish } from './scene.ts';
+
+const STEPS = ['take', 'stand', 'leave', 'evict', 'lapse', 'read', 'again', 'lose', 'batch', 'hot'] as const;
+
+describeOn('redis', 'tokens of redis and the clock of its server', () => {
+  let server: Server;
+  let fleet: Fleet;
+  let backend: Backend;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    fleet = new Fleet(server.port);
+    backend = await fleet.backend();
+    await backend.release(wish('warm'));
+  });
+  beforeEach(() => askRedis(server.port, 'FLUSHALL'));
+  afterAll(async () => {
+    await fleet[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+  });
+
+  test('the token after a loss of all data is above every one that could be shown before, whatever callers do', async () => {
+    const step = fc.record({ kind: fc.constantFrom(...STEPS), span: fc.constantFrom(1, 2, 65, 1_024) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {
+        await using run = new Run(backend, server);
+        for (const { kind, span } of steps) await run.step(kind, span);
+        await run.step('lose', 1);
+        await run.step('take', 1);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('no ticket is ahead of the server at the moment it is given, alone or in line', async () => {
+    const client = fleet.ioredis();
+    const behind = (record: string): void => {
+      const [ticket, span, seen] = record.split(' ').map(Number) as [number, number, number];
+      expect(ticket + span - 1 - seen, `µs by which the last ticket of "${record}" is ahead`).toBeLessThanOrEqual(0);
+    };
+    for (const span of [1, 65, 1_024]) {
+      for (let i = 0; i < 3; i++) {
+        const [holder, waiter, third] = [1, 2, 3].map(() => wish('given', { span })) as [Claim, Claim, Claim];
+        granted(await backend.attempt(holder));
+        behind((await client.get('holdfast:{given}'))!.slice('1 sole '.length));
+        for (const claim of [waiter, third]) {
+          await backend.attempt(claim);
+          behind((await client.hget('holdfast:{given}:claims', claim.id))!);
+        }
+        for (const claim of [third, waiter, holder]) await backend.release(claim);
+      }
+    }
+  });
+
+  test.each([1, 8])('so it is after the busiest hand-overs that a process can do, with %i callers', async (callers) => {
+    await using locks = createLocks(await fleet.backend());
+    for (const max of [64, 1_023]) {
+      const lock = locks.mutex(`busy-${max}`, { handOff: { max, within: '1s' }, wait: '10s' });
+      let highest = 0n;
+      const end = performance.now() + 700;
+      const caller = async (): Promise<void> => {
+        while (performance.now() < end) {
+          const lease = await lock.acquire();
+          if (lease.token > highest) highest = lease.token;
+          await lease.release();
+        }
+      };
+      await Promise.all(Array.from({ length: callers }, caller));
+      await askRedis(server.port, 'FLUSHALL');
+      const next = await lock.acquire();
+      expect(next.token, `above those shown before, with handOff.max ${max}`).toBeGreaterThan(highest);
+      await next.release();
+    }
+  });
+
+  test('hand-overs inside a process go on: a hot key gets the tickets that it asks for', async () => {
+    const hot = wish('hot', { span: 65 });
+    granted(await backend.attempt(hot));
+    await backend.release(hot);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    expect(granted(await backend.attempt(wish('hot', { span: 65 }))).span).toBe(65);
+  });
+
+  test('tokens of an older version, which ran ahead of the clock, are never given again', async () => {
+    const client = fleet.ioredis();
+    const now = BigInt(Date.now()) * 1_000n;
+    const ahead = now + 2_000_000n;
+    await client.set('holdfast:{older}', `1 free ${ahead} 0065`, 'PX', 60_000);
+    const claim = wish('older', { span: 65 });
+    const { ticket, span } = granted(await backend.attempt(claim));
+    expect([ticket, span]).toEqual([ahead + 65n, 1]);
+    await backend.release(claim);
+    expect(await client.pttl('holdfast:{older}'), 'remembered until the clock has passed it').toBeGreaterThan(2_000);
+    expect(granted(await backend.attempt(wish('older', { span: 65 }))).ticket).toBe(ahead + 66n);
+  });
+
+  test('side by side with an older version: it is told in its own words, and its words are taken with care', async () => {
+    const client = fleet.ioredis();
+    const listener = fleet.ioredis();
+    const holder = wish('mixed', { span: 65 });
+    granted(await backend.attempt(holder));
+    // As an older process stands in line: with a channel of the old name, and all the tickets that it asked for.
+    const waiter = wish('mixed', { span: 65 });
+    const record = (ticket: bigint, channel: string): string =>
+      `${ticket} 0065 ${BigInt(Date.now()) * 1_000n} ${waiter.id} ${waiter.take} ${waiter.of} 30000 ${channel} old`;
+    await using mail = await Mail.of(backend, wish('mixed'));
+    const second = wish('mixed', { span: 65 });
+    await backend.attempt(second);
+    await client.hset(
+      'holdfast:{mixed}:claims',
+      waiter.id,
+      record(1n, 'holdfast:mail:old').replace(/^1/, '0000000000000001'),
+    );
+    await client.zadd('holdfast:{mixed}:line', 1, waiter.id);
+    const heard = new Promise<string>((resolve) => listener.on('message', (_, message) => resolve(message)));
+    await listener.subscribe('holdfast:mail:old');
+    await backend.release(holder);
+    expect(await heard).toMatch(new RegExp(`^\\d+ ${waiter.id} \\d+$`));
+    expect(mail.wakes).toEqual([]);
+    // As an older process hands over to one of ours: without the number of tickets.
+    await using own = await Mail.of(backend, second);
+    const [channel] = (await client.pubsub('CHANNELS', '*:mail:2:*')) as string[];
+    await client.publish(channel!, `1795226102090509 ${second.id} 30000`);
+    expect(await own.next()).toMatchObject({ ticket: 1_795_226_102_090_509n, span: 1 });
+  });
+});
+
+/** One key, and what became of it. */
+class Run implements AsyncDisposable {
+  readonly #backend: Backend;
+  readonly #server: Server;
+  readonly #key = `run-${Math.random()}`;
+  readonly #claims = new Map<string, { claim: Claim; grant: Grant | undefined }>();
+  #highest = 0n;
+
+  constructor(backend: Backend, server: Server) {
+    this.#backend = backend;
+    this.#server = server;
+  }
+
+  async step(kind: (typeof STEPS)[number], span: number): Promise<void> {
+    const held = [...this.#claims.values()].at(-1);
+    if (kind === 'take') await this.#ask(wish(this.#key, { span, queue: false }));
+    if (kind === 'stand') await this.#ask(wish(this.#key, { span }));
+    if (kind === 'batch') await Promise.all([1, 2, 3].map(() => this.#ask(wish(this.#key, { span }))));
+    if (kind === 'hot') for (let i = 0; i < 20; i++) await this.#brief(wish(this.#key, { span, queue: false }));
+    if (kind === 'read') await this.#ask(wish(this.#key, {}, SHARED));
+    if (kind === 'lapse') await this.#lapse(wish(this.#key, { span, ttl: 10, queue: false }));
+    if (kind === 'again' && held) await this.#ask(held.claim);
+    if (kind === 'leave' && held) {
+      this.#claims.delete(held.claim.id);
+      await this.#backend.release(held.claim);
+    }
+    if (kind === 'evict' && held?.grant) await this.#backend.evict!(this.#key, held.grant.ticket);
+    if (kind === 'lose') await askRedis(this.#server.port, 'FLUSHALL');
+  }
+
+  async #ask(claim: Claim): Promise<void> {
+    const known = this.#claims.get(claim.id)?.grant;
+    const attempt = await this.#backend.attempt(claim);
+    const grant = attempt.granted ? attempt : undefined;
+    if (grant && grant.ticket !== known?.ticket && claim.take === claim.of) {
+      expect(grant.ticket, 'above all before').toBeGreaterThan(this.#highest);
+      this.#highest = grant.ticket + BigInt((grant.span ?? claim.span) - 1);
+    }
+    if (grant || claim.queue) this.#claims.set(claim.id, { claim, grant: grant ?? known });
+  }
+
+  async #brief(claim: Claim): Promise<void> {
+    await this.#ask(claim);
+    this.#claims.delete(claim.id);
+    await this.#backend.release(claim);
+  }
+
+  async #lapse(claim: Claim): Promise<void> {
+    await this.#ask(claim);
+    this.#claims.delete(claim.id);
+    await new Promise((resolve) => setTimeout(resolve, 12));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { claim } of this.#claims.values()) await this.#backend.release(claim);
+  }
+}
