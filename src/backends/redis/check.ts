@@ -142,6 +142,9 @@ const JUDGEMENTS: readonly Judgement[] = [
   },
 ];
 
+/** What a server says to whom it knows or lets too little; the older ones without a code. */
+const OF_RIGHTS = /NOPERM|NOAUTH|WRONGPASS|The user executing the script can't|unknown command/i;
+
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
@@ -162,13 +165,15 @@ export async function findings(
     }
   }
   if (refusal === undefined || found.some(({ code }) => code === TOO_FEW_REPLICAS)) return found;
+  const why = messageOf(refusal);
+  const tried = {
+    severity: 'danger',
+    message: `a lock could not be taken, released and listened for: ${why}`,
+  } as const;
+  const rights = "grant the user the rights listed on the engine's page, docs/backends/redis.md";
+  const later = 'see that the server answers and takes writes, and check again';
   return [
-    {
-      severity: 'danger',
-      code: 'rights',
-      message: `a lock could not be taken, released and listened for: ${messageOf(refusal)}`,
-      advice: "grant the user the rights listed on the engine's page, docs/backends/redis.md",
-    },
+    OF_RIGHTS.test(why) ? { ...tried, code: 'rights', advice: rights } : { ...tried, code: 'trial', advice: later },
     ...found,
   ];
 }

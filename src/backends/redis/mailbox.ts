@@ -28,7 +28,8 @@ export class Mailbox {
   #giveUp: ((reason: Error) => void) | undefined;
   #pause = FIRST_PAUSE;
   #cancelPause: Cancel | undefined;
-  #failure: unknown;
+  /** Of the try after the pause, where somebody asks for it meanwhile. */
+  #next: PromiseWithResolvers<void> | undefined;
   #unlisten: (() => void) | undefined;
   #closed = false;
 
@@ -61,14 +62,19 @@ export class Mailbox {
     this.#cancelPause?.();
     this.#open = false;
     this.#listening?.hangUp();
+    this.#next?.reject(new Error('closed'));
     this.#giveUp?.(new Error('closed')); // not every client says of a connection in the making that it was ended
   }
 
-  /** Resolves when the channel is open; one try serves all who ask meanwhile. */
+  /** Resolves when the channel is open; one try serves all who ask meanwhile, in the pause before it too. */
   listen(): Promise<void> {
     if (this.#open) return Promise.resolve();
     if (this.#closed) return Promise.reject(new Error('closed'));
-    if (this.#cancelPause) return Promise.reject(this.#failure);
+    if (this.#cancelPause) {
+      // Not refused: who begins to wait now would be deaf until it asks the engine again.
+      this.#next ??= Promise.withResolvers();
+      return this.#next.promise;
+    }
     this.#opening ??= this.#try().finally(() => {
       this.#opening = undefined;
     });
@@ -92,7 +98,7 @@ export class Mailbox {
       if (this.#listening !== attempt || this.#closed) throw new Error('lost before it was used');
     } catch (error) {
       attempt.hangUp();
-      this.#retryLater(error);
+      this.#retryLater();
       throw error;
     } finally {
       cancel();
@@ -107,22 +113,27 @@ export class Mailbox {
   #lost(listening: Listening): void {
     if (this.#listening !== listening) return;
     this.#listening = undefined;
-    if (!this.#open) return; // the try that opens it sees to the rest
+    if (!this.#open) {
+      // At once: what was sent on it is not always answered by its end (node-redis).
+      this.#giveUp?.(new Error('the listening connection was lost as it opened'));
+      return;
+    }
     this.#open = false;
     listening.hangUp();
-    this.#retryLater(new Error('the listening connection was lost'));
+    this.#retryLater();
   }
 
-  #retryLater(failure: unknown): void {
+  #retryLater(): void {
     if (this.#closed) return;
-    this.#failure = failure;
     const pause = this.#pause * (0.5 + this.#clock.random() / 2);
     this.#pause = Math.min(this.#pause * 2, LAST_PAUSE);
     this.#cancelPause = this.#clock.after(
       pause,
       () => {
         this.#cancelPause = undefined;
-        if (this.#slots.size > 0) this.listen().catch(() => {});
+        const next = this.#next;
+        this.#next = undefined;
+        if (next || this.#slots.size > 0) this.listen().then(next?.resolve, next?.reject ?? (() => {}));
       },
       true,
     );

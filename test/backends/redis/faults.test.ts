@@ -131,6 +131,40 @@ describeOn('redis', 'redis under faults', () => {
       expect((await mail.next())?.ticket).toBe(granted(await backend.attempt(waiter)).ticket);
     });
 
+    test(`${library}: a listening connection that is lost as it opens is given up at once`, async () => {
+      await using proxy = await startProxy(server.port);
+      await using far = new Fleet(proxy.port);
+      const backend = await far.backend(library);
+      await working(backend);
+      const lost = proxy.cutBefore('subscribe');
+      const began = performance.now();
+      await Mail.of(backend, wish('opening')).catch(() => {});
+      await lost;
+      await using _mail = await Mail.of(backend, wish('opening'));
+      expect(performance.now() - began, 'ms without a channel').toBeLessThan(2_500);
+    });
+
+    test(`${library}: who begins to wait between a loss and the next channel hears of its turn`, async () => {
+      const backend = await fleet.backend(library);
+      const [holder, waiter] = [wish('between'), wish('between')];
+      await using _mail = await Mail.of(backend, wish('between'));
+      granted(await backend.attempt(holder));
+      await cut('pubsub');
+      const wakes: unknown[] = [];
+      let watch: AsyncDisposable | Promise<AsyncDisposable> | undefined;
+      await until('the loss is known', async () => {
+        if (watch && !(watch instanceof Promise)) await watch[Symbol.asyncDispose]();
+        watch = backend.watch!(waiter, (grant) => wakes.push(grant));
+        return watch instanceof Promise;
+      });
+      const codes = (await backend.check!()).map(({ code }) => code);
+      expect(codes, 'no right is missing').not.toContain('rights');
+      await using _armed = await watch!;
+      expect((await backend.attempt(waiter)).granted).toBe(false);
+      await backend.release(holder);
+      await until('it is told', () => wakes.length > 0, 1_000);
+    });
+
     test(`${library}: a release while nobody could listen is found by the next attempt`, async () => {
       const backend = await fleet.backend(library);
       const other = await fleet.backend();
