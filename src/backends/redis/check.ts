@@ -1,5 +1,8 @@
 import type { Finding } from '../../core/backend.ts';
+import type { Clock } from '../../core/clock.ts';
+import { clocksApart, type Reading, readingOf } from './clocks.ts';
 import type { Node } from './port.ts';
+import { fieldsOf, unsupported } from './server-kind.ts';
 
 /** What a server says of itself: the fields of INFO, and the settings CONFIG GET gave, where it is allowed. */
 export interface ServerFacts {
@@ -12,12 +15,7 @@ export interface ServerFacts {
 const SETTINGS = ['save', 'appendfsync', 'min-replicas-to-write', 'min-replicas-max-lag'];
 
 async function factsOf(node: Node, acknowledge: number): Promise<ServerFacts> {
-  const info = new Map(
-    String(await node.command('INFO'))
-      .split('\r\n')
-      .filter((line) => line.includes(':'))
-      .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]),
-  );
+  const info = fieldsOf(String(await node.command('INFO')));
   const config = new Map<string, string>();
   for (const name of SETTINGS) {
     // Forbidden to most users, and on most hosted servers: then less is said.
@@ -39,6 +37,17 @@ type Judgement = (facts: ServerFacts) => Finding | false;
 
 /** What endangers locks, one law each. */
 const JUDGEMENTS: readonly Judgement[] = [
+  ({ info }) => {
+    const server = unsupported(info);
+    return (
+      server !== undefined && {
+        severity: 'danger',
+        code: 'unsupported',
+        message: `this is ${server}: locks were never tried there, and every attempt is refused`,
+        advice: 'use Redis 6.2 or newer, or Valkey',
+      }
+    );
+  },
   ({ info }) => {
     const version = info.get('redis_version') ?? '0';
     const [major = 0, minor = 0] = version.split('.').map(Number);
@@ -156,6 +165,7 @@ export async function findings(
   nodes: readonly Node[],
   trial: () => Promise<void>,
   acknowledge: number,
+  clock: Clock,
 ): Promise<Finding[]> {
   const found: Finding[] = [];
   const refusal = await trial().catch((error: unknown) => error ?? 'refused');
@@ -164,6 +174,9 @@ export async function findings(
       if (!found.some(({ code }) => code === finding.code)) found.push(finding);
     }
   }
+  const readings = await Promise.all(nodes.map((node) => readingOf(node, clock).catch(() => undefined)));
+  const apart = clocksApart(readings.filter((reading): reading is Reading => reading !== undefined));
+  if (apart) found.push(apart);
   if (refusal === undefined || found.some(({ code }) => code === TOO_FEW_REPLICAS)) return found;
   const why = messageOf(refusal);
   const tried = {

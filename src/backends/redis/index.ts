@@ -15,6 +15,7 @@ import {
 } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
 import { LONGEST } from '../../core/duration.ts';
+import { isLockError } from '../../core/errors.ts';
 import { Acknowledged, isTooFew } from './acknowledged.ts';
 import { findings } from './check.ts';
 import { Engine } from './engine.ts';
@@ -27,6 +28,7 @@ import { type RedisOptions, type Terms, termsOf } from './options.ts';
 import { type Port, portOf, type RedisClient } from './port.ts';
 import { Rest } from './rest.ts';
 import { ATTEMPT, EVICT, PASS, RELEASE, RENEW, type Script } from './scripts.generated.ts';
+import { refuseUnsupported } from './server-kind.ts';
 import { type Request, Shards } from './shards.ts';
 import { type Asker, parts, Turn } from './turn.ts';
 import { attemptArgs, digits, failed, readAttempt, readFreed, readRenewal, releaseArgs, renewArgs } from './wire.ts';
@@ -86,6 +88,7 @@ class Redis implements Backend {
   readonly #releases: Turn<Request, unknown>;
   readonly #incarnation: Incarnation;
   readonly #remember: number;
+  #known: Promise<void> | undefined;
   readonly #rest: Rest;
 
   constructor(port: Port, { prefix, clock, remember, replicas }: Terms) {
@@ -204,7 +207,7 @@ class Redis implements Backend {
       await this.release(claim);
       await this.#mailbox.listen();
     };
-    return findings(this.#port.nodes(), trial, this.#acknowledged?.count ?? 0);
+    return findings(this.#port.nodes(), trial, this.#acknowledged?.count ?? 0, this.#clock);
   }
 
   #freed(key: string, reply: unknown): { freed: boolean } {
@@ -222,12 +225,24 @@ class Redis implements Backend {
 
   /** An attempt that is too late at once changes nothing, and its refusal tells the time. */
   async #learnTime(claim: Claim): Promise<void> {
+    await this.#knowServer();
     const sent = this.#clock.now();
     const reply = await this.#shards.askOne(ATTEMPT, {
       key: claim.key,
       args: attemptArgs(claim, '-', 0, this.#remember),
     });
     this.#answer(reply, claim, sent);
+  }
+
+  /** Once. Who may not ask is not refused. */
+  #knowServer(): Promise<void> {
+    this.#known ??= this.#engine.command('ask which server it is', 'INFO', [], 'server').then(
+      (info) => refuseUnsupported(String(info)),
+      (error: unknown) => {
+        if (!isLockError(error)) this.#known = undefined; // not answered
+      },
+    );
+    return this.#known;
   }
 
   #asking(claim: Claim, sent: number): string[] {

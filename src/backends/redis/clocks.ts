@@ -1,0 +1,32 @@
+import type { Finding } from '../../core/backend.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Node } from './port.ts';
+
+/** By how much a server's clock is ahead of ours, ms: between these. */
+export interface Reading {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Less than this is nothing to a lease. ms. */
+const NOTHING = 100;
+
+export async function readingOf(node: Node, clock: Clock): Promise<Reading> {
+  const sent = clock.now();
+  const [seconds, micros] = (await node.command('TIME')) as [unknown, unknown];
+  const time = Number(seconds) * 1_000 + Number(micros) / 1_000;
+  return { least: time - clock.now(), most: time - sent };
+}
+
+/** Of the primaries of a Cluster: a slot that moves takes its leases and tokens to another clock. */
+export function clocksApart(readings: readonly Reading[]): Finding | undefined {
+  if (readings.length < 2) return undefined;
+  const apart = Math.max(...readings.map(({ least }) => least)) - Math.min(...readings.map(({ most }) => most));
+  if (apart < NOTHING) return undefined;
+  return {
+    severity: 'warning',
+    code: 'clocks',
+    message: `the clocks of two nodes are at least ${Math.round(apart)} ms apart: a lock whose slot moves lapses by so much too early or too late`,
+    advice: 'synchronize the clocks of all nodes (NTP) before a slot moves',
+  };
+}

@@ -1,0 +1,33 @@
+import { LockError } from '../../core/errors.ts';
+
+/** What INFO tells of itself and a Redis does not say, by server. */
+const UNSUPPORTED: Readonly<Record<string, string>> = { dragonfly_version: 'Dragonfly' };
+
+/**
+ * The name of a server that speaks the protocol, but on which our scripts do not lock: Dragonfly refuses a script the keys that
+ * it was not told of, and runs another Lua. Undefined for Redis, Valkey, and what does not say.
+ */
+export function unsupported(info: ReadonlyMap<string, string>): string | undefined {
+  const field = Object.keys(UNSUPPORTED).find((name) => info.has(name));
+  return field && `${UNSUPPORTED[field]} ${info.get(field)}`;
+}
+
+/** The fields of INFO. */
+export const fieldsOf = (info: string): Map<string, string> =>
+  new Map(
+    info
+      .split('\r\n')
+      .filter((line) => line.includes(':'))
+      .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]),
+  );
+
+/** @throws LockError `LOCK_UNSUPPORTED` */
+export function refuseUnsupported(info: string): void {
+  const server = unsupported(fieldsOf(info));
+  if (!server) return;
+  throw new LockError(
+    'LOCK_UNSUPPORTED',
+    `redis() was given a client of ${server}, on which its scripts were never run. Use Redis 6.2 or newer, or Valkey`,
+    { backend: 'redis' },
+  );
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { clocksApart } from '../../../src/backends/redis/clocks.ts';
+import { fieldsOf, refuseUnsupported, unsupported } from '../../../src/backends/redis/server-kind.ts';
+import { isLockError } from '../../../src/core/errors.ts';
+
+// As Dragonfly documents its INFO; it was not run.
+const DRAGONFLY = '# Server\r\nredis_version:7.4.0\r\ndragonfly_version:df-v1.30.0\r\nredis_mode:standalone\r\n';
+const REDIS = '# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\n';
+
+test('a server that only looks like Redis is refused by its name, and Redis is not', () => {
+  expect(unsupported(fieldsOf(DRAGONFLY))).toBe('Dragonfly df-v1.30.0');
+  expect(() => refuseUnsupported(DRAGONFLY)).toThrow(
+    expect.toSatisfy((error: unknown) => isLockError(error, 'LOCK_UNSUPPORTED')),
+  );
+  expect(() => refuseUnsupported(REDIS)).not.toThrow();
+});
+
+test('clocks are said to be apart only as far as that is certain', () => {
+  const at = (ahead: number, trip = 10) => ({ least: ahead - trip, most: ahead });
+  expect(clocksApart([at(0)])).toBeUndefined();
+  expect(clocksApart([at(0), at(90), at(20)])).toBeUndefined();
+  expect(clocksApart([at(0), at(2_000, 1_990)]), 'a slow answer proves nothing').toBeUndefined();
+  expect(clocksApart([at(0), at(-5_000), at(20)])).toMatchObject({ code: 'clocks', severity: 'warning' });
+});
