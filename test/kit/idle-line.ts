@@ -13,6 +13,9 @@ export const IDLE_LINES: readonly (readonly [kind: string, holder: Seats, waiter
 /** Asked side by side: under core they are spread over two seconds. */
 const AT_ONCE = 25;
 
+/** So many may join before those who stand already give a sign of life. */
+const KEPT_ALIVE = 50;
+
 async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<unknown>): Promise<void> {
   for (let at = 0; at < items.length; at += AT_ONCE) await Promise.all(items.slice(at, at + AT_ONCE).map(act));
 }
@@ -41,7 +44,8 @@ export class IdleLine implements AsyncDisposable {
     const seats = [holder, ...Array.from({ length: count }, () => waiter)];
     const claims = seats.map((wish) => ({ ...common, ...wish, id: systemClock.id() }));
     const line = new IdleLine(backend, proxy, claims);
-    for (const claim of claims) {
+    for (const [at, claim] of claims.entries()) {
+      if (at % KEPT_ALIVE === 0) await eachOf(claims.slice(1, at), (earlier) => backend.attempt(earlier));
       const { granted } = await backend.attempt(claim);
       if (granted !== (claim === claims[0])) throw new Error(`the line of ${count} ${kind} is not as it should be`);
       if (!granted) line.#watches.push(await backend.watch!(claim, () => {}));
