@@ -139,7 +139,7 @@ end`;
 
 const line = `local ALL = 2147483647
 local SILENCE = 6000000
-local steps_left = 100
+local steps_left = 50
 local COUNTED = 1000
 local SPARE = 300000
 local lock, line, claims
@@ -388,7 +388,7 @@ end`;
 
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: '077d69267b3108e338283aadcb6c116b83f638b8',
+  sha1: '381e40b8c5effb0087aabba4079e5d43e4b9f521',
   text: `local TIME = redis.call('TIME')
 local now = TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]
 local replies, count, done, SECOND = nil, #ARGV / 2, 0, 1000000
@@ -442,7 +442,7 @@ return count == 1 and replies[1] or replies`,
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: '94494b0823d0d7f2f03ebfdb6b0fda33434a3f99',
+  sha1: '01fa3603ec65c9e9ddd9241e074f2fbeecdef3a9',
   text: `local TIME = redis.call('TIME')
 ${alone}
 local value = redis.call('GET', KEYS[1])
@@ -524,7 +524,7 @@ return replies`,
 
 export const PASS: Script = {
   name: 'pass',
-  sha1: '015ea47c1afaa4274ce3fad98b97d9665fa1236e',
+  sha1: 'adb6f6f7de0e9e24ffc905f8fb2620cf42db475d',
   text: `local TIME = redis.call('TIME')
 ${alone}
 ${publish}
@@ -539,7 +539,7 @@ return type(reply) == 'table' and reply or { freed, reply }`,
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: '385ba8ffb73f9bafab573a8a0704cbb8ccd1cbb6',
+  sha1: '08e9c183505cfb1be589c73d3f5a9e27db8aff34',
   text: `local TIME
 local replies, count, done = nil, #ARGV, 0
 for i = 1, count do
@@ -578,28 +578,23 @@ return count == 1 and replies[1] or replies`,
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: 'fcbfb437b1bf3984561932880d2ff07d1ff9f8a8',
+  sha1: '3219673829bc4d814b4adcbee4a754dda88152f9',
   text: `local TIME = redis.call('TIME')
 local now = TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]
-local wrote = false
-local function first_write(key, keep)
-  wrote = true
-  redis.call('PEXPIREAT', key, math.ceil(now / 1000) + keep)
-end
 local terms = {}
 local function terms_of(asked)
   local ttl, keep = asked:match('^(%d+) (%d+)$')
-  terms[asked] = { since = ('%016.0f'):format(now - ttl * 1000), keep = keep }
+  local since, vanishes = ('%016.0f'):format(now - ttl * 1000), ('%.0f'):format(now / 1000 + keep)
+  terms[asked] = { since = since, vanishes = vanishes }
   return terms[asked]
 end
 local replies, count, others = {}, #ARGV / 2, nil
 for i = 1, count do
-  local claim, asked = ARGV[2 * i - 1], ARGV[2 * i]
-  local value, wanted = redis.pcall('GET', KEYS[i]), terms[asked] or terms_of(asked)
-  if value and not value.err and value:sub(47, 46 + #claim) == claim and value:sub(1, 7) == '1 sole '
-    and value:sub(30, 45) > wanted.since and value:sub(8, 23) <= now then
-    if not wrote then first_write(KEYS[i], wanted.keep) end
-    redis.call('SET', KEYS[i], value:sub(1, 29) .. now .. value:sub(46), 'PX', wanted.keep)
+  local key, claim, asked = KEYS[i], ARGV[2 * i - 1], ARGV[2 * i]
+  local value, wanted = redis.pcall('GET', key), terms[asked] or terms_of(asked)
+  if value and not value.err and value:byte(3) == 115 and value:byte(1) == 49 and value:find(claim, 47, true) == 47
+    and value:sub(30, 45) > wanted.since and value:sub(8, 23) <= now
+    and redis.pcall('PEXPIREAT', key, wanted.vanishes) == 1 and redis.pcall('SETRANGE', key, '29', now) == #value then
     replies[i] = 1
   else
     others = others or {}
@@ -610,6 +605,9 @@ if not others then return count == 1 and 1 or replies end
 ${alone}
 ${publish}
 ${line}
+local function first_write(key, keep)
+  redis.call('PEXPIREAT', key, math.ceil(now / 1000) + keep)
+end
 local function renew(key, claim, asked, value)
   local id = claim:match('^%S+')
   local ttl, keep_for = asked:match('^(%d+) (%d+)$')

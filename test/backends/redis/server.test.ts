@@ -10,7 +10,7 @@ import { granted, Mail, wish } from './scene.ts';
 
 /** As docs/backends/redis.md gives it. */
 const RIGHTS =
-  '~holdfast:* &holdfast:mail:* +eval +evalsha +time +get +set +del +unlink +pexpireat +hset +hget +hdel +hgetall +zadd +zrem +zscore +zrank +zcard +zcount +zrange +zrangebyscore +zrevrangebyscore +publish +subscribe +unsubscribe +scan'.split(
+  '~holdfast:* &holdfast:mail:* +eval +evalsha +time +get +set +setrange +del +unlink +pexpireat +hset +hget +hdel +hgetall +zadd +zrem +zscore +zrank +zcard +zcount +zrange +zrangebyscore +zrevrangebyscore +publish +subscribe +unsubscribe +scan'.split(
     ' ',
   );
 

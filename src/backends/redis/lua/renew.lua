@@ -5,30 +5,24 @@
 local TIME = redis.call('TIME')
 local now = TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]
 
--- A renewal goes through when memory is short: PEXPIREAT is allowed then, and after a script's first write so are the others.
-local wrote = false
-local function first_write(key, keep)
-  wrote = true
-  redis.call('PEXPIREAT', key, math.ceil(now / 1000) + keep)
-end
-
--- By what a hold asks for: since when it must have been seen to be alive, and how long to keep the key.
+-- By what a hold asks for: since when it must have been seen to be alive, and when the key vanishes.
 local terms = {}
 local function terms_of(asked)
   local ttl, keep = asked:match('^(%d+) (%d+)$')
-  terms[asked] = { since = ('%016.0f'):format(now - ttl * 1000), keep = keep }
+  local since, vanishes = ('%016.0f'):format(now - ttl * 1000), ('%.0f'):format(now / 1000 + keep)
+  terms[asked] = { since = since, vanishes = vanishes }
   return terms[asked]
 end
 
 local replies, count, others = {}, #ARGV / 2, nil
--- The quick way: it is alone, and nothing of it changes but its last sign of life.
+-- The quick way: it is alone, and nothing of it changes but its last sign of life. (Each piece of text costs a script as much as
+-- a command. Short of memory PEXPIREAT is allowed, and what a script writes after it.)
 for i = 1, count do
-  local claim, asked = ARGV[2 * i - 1], ARGV[2 * i]
-  local value, wanted = redis.pcall('GET', KEYS[i]), terms[asked] or terms_of(asked)
-  if value and not value.err and value:sub(47, 46 + #claim) == claim and value:sub(1, 7) == '1 sole '
-    and value:sub(30, 45) > wanted.since and value:sub(8, 23) <= now then
-    if not wrote then first_write(KEYS[i], wanted.keep) end
-    redis.call('SET', KEYS[i], value:sub(1, 29) .. now .. value:sub(46), 'PX', wanted.keep)
+  local key, claim, asked = KEYS[i], ARGV[2 * i - 1], ARGV[2 * i]
+  local value, wanted = redis.pcall('GET', key), terms[asked] or terms_of(asked)
+  if value and not value.err and value:byte(3) == 115 and value:byte(1) == 49 and value:find(claim, 47, true) == 47
+    and value:sub(30, 45) > wanted.since and value:sub(8, 23) <= now
+    and redis.pcall('PEXPIREAT', key, wanted.vanishes) == 1 and redis.pcall('SETRANGE', key, '29', now) == #value then
     replies[i] = 1
   else
     others = others or {}
@@ -39,6 +33,10 @@ if not others then return count == 1 and 1 or replies end
 -- @include alone
 -- @include publish
 -- @include line
+
+local function first_write(key, keep)
+  redis.call('PEXPIREAT', key, math.ceil(now / 1000) + keep)
+end
 
 local function renew(key, claim, asked, value)
   local id = claim:match('^%S+')

@@ -16,7 +16,7 @@ local ALL = 2147483647
 local SILENCE = 6000000
 -- How many one script may pass or admit, over all it is asked: a few ms of the server's time. The next one goes on from there.
 -- Meanwhile too few are admitted, never too many.
-local steps_left = 100
+local steps_left = 50
 -- Holders that one script may count anew.
 local COUNTED = 1000
 -- The keys are made to live longer in steps of this, ms.
