@@ -1,6 +1,7 @@
 import type { Finding } from '../../core/backend.ts';
 import { isLockError } from '../../core/errors.ts';
 import { DANGERS, type Settings } from './dangers.ts';
+import { shapeFindings } from './shape.ts';
 import * as sql from './sql.generated.ts';
 import { namesOf } from './statement.ts';
 import type { Table } from './table.ts';
@@ -33,7 +34,7 @@ export async function findings(table: Table): Promise<Finding[]> {
   if (table.client.leftOpen > 0) found.push(leftOpen(table.client.leftOpen));
   const settings = await settingsOf(table);
   for (const { when, ...finding } of DANGERS) if (when(settings)) found.push(finding);
-  found.push(...(await servers(table)));
+  found.push(...(await servers(table)), ...(await shapeFindings(table)));
   const [pause] = await table.read(sql.pause);
   if (Number(pause?.moves) !== 1) found.push(STILL_TIME);
   return found;

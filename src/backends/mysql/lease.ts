@@ -17,14 +17,16 @@ import { LONGEST, milliseconds } from '../../core/duration.ts';
 import { checkPrefix } from '../../core/key.ts';
 import { Bell } from './bell.ts';
 import { findings } from './check.ts';
-import { fits, grantOf, type Line, refusal, rounds, standings, stands } from './line.ts';
+import { fits, grantOf, refusal, standings } from './line.ts';
+import { Lines } from './lines.ts';
 import { notesOf } from './notes.ts';
 import { checkLeased, type MysqlOptions } from './options.ts';
-import { MICRO, mark, partsOf, type Survey, survey } from './place.ts';
+import { mark, partsOf, type Survey, survey } from './place.ts';
 import { Poller } from './poller.ts';
-import type { MysqlPool } from './pool.ts';
+import { busyPool, type MysqlPool, type PoolOfOne, poolOfOne } from './pool.ts';
+import { Renewals } from './renewals.ts';
 import * as sql from './sql.generated.ts';
-import { claimsOf, namesOf, portions, type Values } from './statement.ts';
+import type { Values } from './statement.ts';
 import { Sweeper } from './sweeper.ts';
 import { Table } from './table.ts';
 import { type Visit, Visits } from './visits.ts';
@@ -45,9 +47,6 @@ const [ALIVE, OTHERS] = [1, 2];
 
 /** Below and above every byte of UTF-8. */
 const [FIRST_BYTE, LAST_BYTE] = [Buffer.from([0]), Buffer.from([255])];
-
-/** A renewal that comes late finds its claim gone, or does no harm. */
-const FOREVER = `${Number.MAX_SAFE_INTEGER}`;
 
 /** Looks at a line that others change meanwhile, before the attempt is called off with an unknown outcome. */
 const TRIES = 20;
@@ -73,7 +72,10 @@ class Mysql implements MysqlBackend {
   readonly name = 'mysql';
   readonly traits = TRAITS;
   readonly notes: Notes;
-  readonly #prefix: string;
+  readonly #pool: MysqlPool;
+  readonly #lines: Lines;
+  readonly #renewals: Renewals;
+  readonly #ownPool: PoolOfOne | undefined;
   readonly #table: Table;
   readonly #poller: Poller;
   readonly #sweeper: Sweeper;
@@ -82,10 +84,17 @@ class Mysql implements MysqlBackend {
 
   constructor(pool: MysqlPool, options: MysqlOptions) {
     const { prefix = 'holdfast', table = 'holdfast_lines', poll = 25, gate = false, clock = systemClock } = options;
-    this.#prefix = `${checkPrefix(prefix)}/`;
+    const { ownConnection = false } = options;
+    this.#pool = pool;
     this.#table = new Table(pool, table, clock, this.name);
-    this.notes = notesOf(this.#table, (name) => this.#nameOf(name));
-    this.#poller = new Poller(clock, milliseconds(poll, 'poll', { min: 1, max: LONGEST }), (keys) => this.#lines(keys));
+    this.#lines = new Lines(this.#table, checkPrefix(prefix));
+    this.#ownPool = ownConnection ? poolOfOne(pool) : undefined;
+    const own = this.#ownPool && this.#lines.over(new Table(this.#ownPool, table, clock, this.name));
+    this.#renewals = new Renewals(this.#lines, own, clock);
+    this.notes = notesOf(this.#table, (name) => this.#lines.nameOf(name));
+    this.#poller = new Poller(clock, milliseconds(poll, 'poll', { min: 1, max: LONGEST }), (keys) =>
+      this.#lines.read(keys),
+    );
     const bells = (keys: readonly string[]) => this.#bells(keys);
     this.#bell = gate ? new Bell(this.#table.client, clock, () => this.#poller.hurry(), bells) : undefined;
     this.#sweeper = new Sweeper(this.#table, clock, options);
@@ -107,15 +116,12 @@ class Mysql implements MysqlBackend {
     });
   }
 
-  async renew(claims: readonly Claim[]): Promise<Renewal[]> {
-    await this.#table.ready();
-    const gone = new Set<Claim>();
-    for (const portion of [...rounds(claims)].flatMap((round) => [...portions(round)])) {
-      if ((await this.#touch(portion, FOREVER, '0')) === portion.length) continue;
-      const lines = await this.#lines(portion.map(({ key }) => key));
-      for (const claim of portion) if (!stands(claim, lines.get(claim.key))) gone.add(claim);
-    }
-    return claims.map((claim) => (gone.has(claim) ? 'gone' : { validFor: claim.ttl }));
+  renew(claims: readonly Claim[]): Promise<Renewal[]> {
+    return this.#renewals.renew(claims);
+  }
+
+  obstacle(): string | undefined {
+    return busyPool(this.#pool);
   }
 
   async release(handle: Handle, next?: Claim): Promise<Release> {
@@ -141,12 +147,12 @@ class Mysql implements MysqlBackend {
 
   async *inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<Standing> {
     await this.#table.ready();
-    const to = Buffer.concat([this.#nameOf(prefix), exact ? FIRST_BYTE : LAST_BYTE]);
-    for (let from = this.#nameOf(prefix); ; ) {
+    const to = Buffer.concat([this.#lines.nameOf(prefix), exact ? FIRST_BYTE : LAST_BYTE]);
+    for (let from = this.#lines.nameOf(prefix); ; ) {
       const rows = await this.#table.read(sql.list, { from, to });
       const [, ...keys] = rows;
       for (const { name, line, now } of keys)
-        yield* standings(this.#keyOf(name), survey(String(line), Number(now)), Number(now));
+        yield* standings(this.#lines.keyOf(name), survey(String(line), Number(now)), Number(now));
       if (keys.length === 0) return;
       from = Buffer.concat([keys.at(-1)!.name as Buffer, FIRST_BYTE]);
     }
@@ -166,6 +172,8 @@ class Mysql implements MysqlBackend {
     this.#poller.close();
     this.#sweeper.close();
     await this.#bell?.close();
+    this.#renewals.close();
+    this.#ownPool?.end(() => {});
     this.#table.client.close();
   }
 
@@ -190,8 +198,8 @@ class Mysql implements MysqlBackend {
   /** The place of a claim in a line, as it was when it was looked at: nobody gets ahead of it later. */
   async #find(claim: Claim, visit: Readonly<Visit>, notAfter: string, touched = false): Promise<Attempt> {
     for (let tries = 0; tries < TRIES; tries++) {
-      const stored = (await this.#lines([claim.key])).get(claim.key);
-      if (!stored) await this.#table.write(sql.create, { name: this.#nameOf(claim.key) });
+      const stored = (await this.#lines.read([claim.key])).get(claim.key);
+      if (!stored) await this.#table.write(sql.create, { name: this.#lines.nameOf(claim.key) });
       const { text, now } = stored ?? { text: '', now: 0 };
       if (now > Number(notAfter)) return { granted: false, late: true };
       const line = survey(text, now);
@@ -199,7 +207,7 @@ class Mysql implements MysqlBackend {
       const position = line.places.findIndex(({ id }) => id === claim.id);
       const mine = line.places[position];
       if (mine) {
-        touched ||= (await this.#touch([claim], notAfter, '1')) === 1;
+        touched ||= (await this.#lines.touch([claim], notAfter, '1')) === 1;
         if (touched) return position < line.held ? grantOf(mine.ticket, claim) : refusal(line, position, now);
         continue;
       }
@@ -232,7 +240,10 @@ class Mysql implements MysqlBackend {
 
   async #leave({ key, id }: Handle): Promise<boolean> {
     this.#visits.leave(id);
-    const { affectedRows, insertId } = await this.#table.write(sql.leave, { name: this.#nameOf(key), mark: mark(id) });
+    const { affectedRows, insertId } = await this.#table.write(sql.leave, {
+      name: this.#lines.nameOf(key),
+      mark: mark(id),
+    });
     if (affectedRows === 0) return false;
     if (Number(insertId) & OTHERS) this.#tellOthers(key);
     return (Number(insertId) & ALIVE) > 0;
@@ -243,53 +254,27 @@ class Mysql implements MysqlBackend {
     this.#bell?.ring(key);
   }
 
-  /** How many of the claims, each of a key of its own, were alive and are now for another ttl. */
-  async #touch(claims: readonly Claim[], notAfter: string, keeps: '0' | '1'): Promise<number> {
-    const list = claimsOf(
-      claims.map(({ key, id, ttl }) => [this.#nameOf(key), mark(id), `${Math.round(ttl * MICRO)}`]),
-    );
-    return (await this.#table.write(sql.touch, { notAfter, keeps }, list)).affectedRows;
-  }
-
   async #swap(key: string, old: string, text: string): Promise<boolean> {
-    const header = await this.#table.write(sql.swap, { name: this.#nameOf(key), old, new: text });
+    const header = await this.#table.write(sql.swap, { name: this.#lines.nameOf(key), old, new: text });
     return header.affectedRows > 0;
   }
 
   async #survey(key: string): Promise<Survey | undefined> {
-    const stored = (await this.#lines([key])).get(key);
+    const stored = (await this.#lines.read([key])).get(key);
     return stored && survey(stored.text, stored.now);
   }
 
   /** Of whoever holds these keys now. */
   async #bells(keys: readonly string[]): Promise<string[]> {
-    return [...(await this.#lines(keys)).values()].flatMap(({ text, now }) => {
+    return [...(await this.#lines.read(keys)).values()].flatMap(({ text, now }) => {
       const { places, held } = survey(text, now);
       return places.slice(0, held).map(({ bell }) => bell);
     });
   }
 
-  async #lines(keys: readonly string[]): Promise<Map<string, Line>> {
-    const lines = new Map<string, Line>();
-    for (const portion of portions(keys)) {
-      const rows = await this.#table.read(sql.read, {}, namesOf(portion.map((key) => this.#nameOf(key))));
-      for (const { name, line, now } of rows) lines.set(this.#keyOf(name), { text: String(line), now: Number(now) });
-    }
-    lines.delete(''); // the table's own row; a key is never empty
-    return lines;
-  }
-
   #newcomer(claim: Claim): Values {
     const { key, atLeast = 0n, span } = claim;
     const parts = partsOf(claim, this.#bell?.address ?? '-');
-    return { ...parts, name: this.#nameOf(key), atLeast: `${atLeast}`, span: `${span}` };
-  }
-
-  #nameOf(key: string): Buffer {
-    return Buffer.from(this.#prefix + key);
-  }
-
-  #keyOf(name: unknown): string {
-    return String(name).slice(this.#prefix.length);
+    return { ...parts, name: this.#lines.nameOf(key), atLeast: `${atLeast}`, span: `${span}` };
   }
 }

@@ -5,7 +5,7 @@ import { LockError } from '../../core/errors.ts';
 import { checkPrefix } from '../../core/key.ts';
 import { findings, settingsOf } from './check.ts';
 import { checkNamed, type MysqlNamedOptions } from './options.ts';
-import type { MysqlPool } from './pool.ts';
+import { busyPool, type MysqlPool } from './pool.ts';
 import { Session } from './session.ts';
 import { Table } from './table.ts';
 
@@ -45,6 +45,7 @@ class Named implements Backend {
   readonly #prefix: string;
   readonly #database: string;
   readonly #table: Table;
+  readonly #pool: MysqlPool;
   readonly #clock: Clock;
   readonly #sessions = new Map<string, Session>();
   readonly #watchers = new Map<string, Wake>();
@@ -57,6 +58,7 @@ class Named implements Backend {
     this.#prefix = `${checkPrefix(prefix)}/`;
     this.#database = table.includes('.') ? table.split('.')[0]! : '';
     this.#clock = clock;
+    this.#pool = pool;
     this.#table = new Table(pool, table, clock, this.name);
   }
 
@@ -110,6 +112,10 @@ class Named implements Backend {
         this.#forget(id, session);
       },
     };
+  }
+
+  obstacle(): string | undefined {
+    return busyPool(this.#pool);
   }
 
   check(): Promise<Finding[]> {

@@ -23,12 +23,14 @@ export interface MysqlOptions {
   readonly idle?: number;
   /** ms between two sweeps, by one of all processes. Default 5 minutes; 0: none. */
   readonly sweep?: number;
+  /** Renewals over one connection of our own, outside the pool, where they wait for no statement of the application. Default false. */
+  readonly ownConnection?: boolean;
   /** Time and randomness; the machine's by default. */
   readonly clock?: Clock;
 }
 
 const NAMED = ['prefix', 'table', 'clock'];
-const LEASED = [...NAMED, 'poll', 'gate', 'idle', 'sweep'];
+const LEASED = [...NAMED, 'poll', 'gate', 'idle', 'sweep', 'ownConnection'];
 
 export const checkNamed = (options: MysqlNamedOptions): void =>
   checkNames(options, new Set(NAMED), 'options of mysqlNamed()');

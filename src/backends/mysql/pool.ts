@@ -98,3 +98,46 @@ export function borrowed(pool: CallbackPool): Promise<Connection> {
     pool.getConnection((error, connection) => (error ? reject(error) : resolve(new Connection(connection))));
   });
 }
+
+/** What mysql2's pool knows of itself. */
+interface PoolState {
+  readonly _allConnections?: { readonly length: number };
+  readonly _freeConnections?: { readonly length: number };
+  readonly _connectionQueue?: { readonly length: number };
+  readonly config?: { readonly connectionLimit?: number; readonly connectionConfig?: object };
+}
+
+/** What keeps a statement from being sent: that no connection of the pool is free. Undefined where one is, or nothing is told. */
+export function busyPool(pool: MysqlPool): string | undefined {
+  const { _allConnections: all, _freeConnections: free, _connectionQueue: queue, config } = coreOf(pool) as PoolState;
+  if (!all?.length || !queue?.length || free?.length || all.length < (config?.connectionLimit ?? 0)) return undefined;
+  return `all ${all.length} connections of the pool are in use, and ${queue.length} statements wait for one`;
+}
+
+export type PoolOfOne = CallbackPool & { end(done: (error?: unknown) => void): void };
+
+/**
+ * A pool of one connection that is made as those of `pool` are, of the same class and with the same options: mysql2 has no other way to
+ * come by them. Nothing is opened before it is needed.
+ * @throws LockError `LOCK_INVALID` when the pool does not tell
+ */
+export function poolOfOne(pool: MysqlPool): PoolOfOne {
+  const core = coreOf(pool) as CallbackPool & PoolState;
+  const { config } = core;
+  if (!config?.connectionConfig) {
+    throw invalid('this pool does not tell how to open a connection like its own: leave out ownConnection');
+  }
+  const connectionConfig = copyOf(config.connectionConfig, {}); // the pool writes itself into it
+  const one = copyOf(config, {
+    connectionConfig,
+    connectionLimit: 1,
+    maxIdle: 1,
+    waitForConnections: true,
+    queueLimit: 0,
+  });
+  return new (core.constructor as new (options: object) => PoolOfOne)({ config: one });
+}
+
+function copyOf(given: object, changes: object): object {
+  return Object.assign(Object.create(Object.getPrototypeOf(given), Object.getOwnPropertyDescriptors(given)), changes);
+}

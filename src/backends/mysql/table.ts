@@ -8,6 +8,11 @@ import type { Header, MysqlPool, Row } from './pool.ts';
 import { found, greet, setup } from './sql.generated.ts';
 import { type Bound, type List, type Statement, statement, type Values } from './statement.ts';
 
+/**
+ * Of the lines in the table. What is stored is nothing but these: the statements travel with each process, so no version has to be
+ * replaced. Versions of one format lock together; one that writes another must take a table of another name, never change this one in
+ * place: a process that has looked at the format goes on by it.
+ */
 const FORMAT = 'holdfast 1';
 
 /** The table: made when it is not there, and made sure of; its statements, and what they told of the server's time. */
@@ -36,6 +41,17 @@ export class Table {
       throw error;
     });
     return this.#ready;
+  }
+
+  /** For the server's own tables of tables. */
+  get address(): { readonly database: string; readonly relation: string } {
+    const [relation = '', database = ''] = this.#name.replaceAll('`', '').split('.').reverse();
+    return { database, relation };
+  }
+
+  /** As it was found first. What needs no time of the server asks no more than that: it may have to wait for a connection. */
+  known(): Promise<void> {
+    return this.#ready ?? this.ready();
   }
 
   /** The values of a statement in its order. */

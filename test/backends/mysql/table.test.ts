@@ -98,6 +98,22 @@ describeOn('mysql', 'the table of mysql', () => {
     await backend.close();
   });
 
+  test('a table that is not as setup() makes it is named, and so is its engine', async () => {
+    const pool = mariadb.pool();
+    const backend = mysql(pool, { table: 'holdfast.shaped' });
+    await backend.setup();
+    const shaped = async () => (await backend.check()).filter(({ code }) => code === 'table-shape');
+    expect(await shaped()).toEqual([]);
+    for (const [change, word] of [
+      ['ENGINE = MyISAM', /MyISAM|InnoDB/],
+      ['ENGINE = InnoDB, MODIFY ticket INT NOT NULL', /ticket/],
+    ] as const) {
+      await pool.query(`ALTER TABLE shaped ${change}`);
+      expect(await shaped()).toMatchObject([{ severity: 'danger', message: expect.stringMatching(word) }]);
+    }
+    await backend.close();
+  });
+
   test('a swept key goes on with higher tickets, also when it is asked for while it is swept', async () => {
     const pool = mariadb.pool();
     const backend = mysql(pool, { table: 'swept', idle: 0, sweep: 0 });
