@@ -144,13 +144,31 @@ const children: Checker = (history) => {
   });
 };
 
+/** Nothing of the library's runs in the context of a caller that it does not belong to. */
+const contexts: Checker = (history) =>
+  all(history, 'called').flatMap(({ at, as, of, in: by }) =>
+    by === undefined || by === of ? [] : [`${time(at)}: ${as} of ${of ?? 'nobody'} in the context of ${by}`],
+  );
+
 /** In the end nothing is left, neither on the engine nor in a process. */
 const residue: Checker = (history) =>
   all(history, 'left')
     .filter(({ claims, timers, watches }) => claims + timers + watches > 0)
     .map(({ claims, timers, watches }) => `left: ${claims} claims, ${timers} timers, ${watches} watches`);
 
-export const CHECKERS = { exclusion, votes, finality, tokens, minHold, losses, endings, wakeUps, children, residue };
+export const CHECKERS = {
+  exclusion,
+  votes,
+  finality,
+  tokens,
+  minHold,
+  losses,
+  endings,
+  wakeUps,
+  children,
+  contexts,
+  residue,
+};
 
 export type CheckerName = keyof typeof CHECKERS;
 

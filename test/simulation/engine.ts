@@ -78,6 +78,7 @@ export class Client implements Backend {
   readonly name = 'simulated';
   readonly traits: Traits;
   readonly watch: Backend['watch'];
+  onCall: () => void = () => {};
   readonly notes: Notes;
   readonly #engine: Engine;
   readonly #network: Network;
@@ -135,6 +136,7 @@ export class Client implements Backend {
   }
 
   #call<T>(work: () => Promise<T>): Promise<T> {
+    this.onCall();
     if (this.#closed) return Promise.reject(new Error('the client is closed'));
     return this.#network.call(this.#process, this.#engine.machine, work);
   }

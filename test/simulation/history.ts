@@ -51,6 +51,8 @@ export type Event = { readonly at: number } & (
   | { readonly what: 'in' | 'out'; readonly token: bigint; readonly child: number }
   /** The engine admitted a claim that had waited; it let go of a claim, asked by its process. */
   | { readonly what: 'admitted' | 'freed'; readonly id: string }
+  /** A callback of the library's ran, or a call of it came: whose it is, and in whose context. */
+  | { readonly what: 'called'; readonly as: string; readonly of?: string; readonly in?: string }
   /** Somebody was evicted by force. */
   | { readonly what: 'evicted'; readonly key: string }
   | { readonly what: 'fault'; readonly kind: string }

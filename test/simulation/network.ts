@@ -58,6 +58,7 @@ export class Network {
 
   /** A request of `process`: `work` is what the engine does when it arrives, and its machine is not paused. */
   call<T>(process: Process, machine: Process, work: () => Promise<T>): Promise<T> {
+    process.connect();
     this.#onCall.get(process)?.();
     this.#onCall.delete(process);
     return new Promise<T>((resolve, reject) => {

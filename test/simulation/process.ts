@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { Clock } from '../../src/core/clock.ts';
 import type { World } from './world.ts';
 
@@ -19,6 +20,7 @@ export class Process {
   readonly #overdue = new Set<Timer>();
   readonly #unread: (() => void)[] = [];
   #pausedUntil = 0;
+  #connection: AsyncResource | undefined;
 
   /** @param rate of its clock: 1 is right */
   constructor(name: string, world: World, rate: number, random: () => number) {
@@ -30,7 +32,8 @@ export class Process {
       now,
       resync: now,
       after: (ms, fn) => {
-        const timer = { fn };
+        const armed = new AsyncResource('timer'); // as Node has it: it fires in the context of who armed it
+        const timer = { fn: () => armed.runInAsyncScope(fn) };
         this.#timers.add(timer);
         world.in(Math.max(1, ms) / rate, () => this.#due(timer));
         return () => this.#timers.delete(timer);
@@ -52,11 +55,17 @@ export class Process {
     return new Promise((resolve) => this.clock.after(ms, resolve));
   }
 
+  /** Opens its connection, if that was not done before: what comes in is read in the context of who did. */
+  connect(): void {
+    this.#connection ??= new AsyncResource('connection');
+  }
+
   /** Something for it comes in from outside. */
   deliver(fn: () => void): void {
     if (this.crashed) return;
     if (this.paused) this.#unread.push(fn);
-    else fn();
+    else if (this.#connection) this.#connection.runInAsyncScope(fn);
+    else fn(); // a server, which opens none
   }
 
   pause(ms: number): void {

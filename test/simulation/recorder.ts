@@ -5,10 +5,21 @@ import type { LockEvent } from '../../src/core/events.ts';
 import type { Hold } from '../../src/core/hold.ts';
 import type { AnyLease, HeldLease } from '../../src/core/lease.ts';
 import type { MultiLease } from '../../src/primitives/multi-lease.ts';
+import { asking, isLabel, labelOf } from './asking.ts';
 import type { Event } from './history.ts';
 import type { Process } from './process.ts';
 import { votesFor } from './votes.ts';
 import type { World } from './world.ts';
+
+const EVENTS = [
+  'holdfast:waiting',
+  'holdfast:acquired',
+  'holdfast:handed-over',
+  'holdfast:renewed',
+  'holdfast:renewal-failed',
+  'holdfast:lost',
+  'holdfast:released',
+];
 
 type Unstamped<E> = E extends Event ? Omit<E, 'at'> : never;
 
@@ -38,10 +49,12 @@ export class Recorder implements Disposable {
     this.#world = world;
     this.#evicted = evicted;
     subscribe('holdfast:lost', this.#lost);
+    for (const name of EVENTS) subscribe(name, this.#told);
   }
 
   [Symbol.dispose](): void {
     unsubscribe('holdfast:lost', this.#lost);
+    for (const name of EVENTS) unsubscribe(name, this.#told);
   }
 
   add(event: Unstamped<Event>): void {
@@ -52,11 +65,16 @@ export class Recorder implements Disposable {
   async op(by: string, as: string, work: () => Promise<unknown>): Promise<void> {
     const op = this.#ops++;
     this.add({ what: 'asked', op, by, as });
-    const error = await work().then(
+    const error = await asking.run(labelOf(op), work).then(
       () => undefined,
       (thrown) => thrown as Error & { code?: string },
     );
     this.add({ what: 'settled', op, ...(error && { error: error.code ?? String(error.stack ?? error) }) });
+  }
+
+  /** By the library, now; `of` is whose it is. */
+  called(as: string, of?: string): void {
+    this.add({ what: 'called', as, of, in: asking.getStore() });
   }
 
   given(process: Process, lease: AnyLease): void {
@@ -92,8 +110,13 @@ export class Recorder implements Disposable {
       kept,
     });
     const told = { what: 'signalled', hold: number, lease: tracked.number } as const;
+    const of = asking.getStore();
     if (lease.signal.aborted) this.add(told);
-    else lease.signal.addEventListener('abort', () => this.add(told));
+    else
+      lease.signal.addEventListener('abort', () => {
+        this.called('a loss signal', of);
+        this.add(told);
+      });
   }
 
   /** Just before it is given back. */
@@ -156,6 +179,11 @@ export class Recorder implements Disposable {
   #robbed(hold: Hold): boolean {
     return this.#evicted.has(`${hold.claim.key}:${hold.token - BigInt(hold.tenure.passes)}`);
   }
+
+  readonly #told = (message: unknown, name: string | symbol): void => {
+    const { label } = message as LockEvent;
+    if (isLabel(label)) this.called(String(name), label);
+  };
 
   readonly #lost = (message: unknown): void => {
     const { error } = message as LockEvent;

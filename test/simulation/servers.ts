@@ -26,8 +26,10 @@ export class Servers {
     this.engines = machines.map((machine) => new Engine(machine));
   }
 
-  connect(network: Network, process: Process, scene: Scene): Side {
+  /** @param called at each call that core makes */
+  connect(network: Network, process: Process, scene: Scene, called: () => void): Side {
     const clients = this.engines.map((engine) => new Client(engine, network, process, scene));
+    for (const client of clients) client.onCall = called;
     const backend = clients.length === 1 ? clients[0]! : this.#join(clients, { clock: process.clock });
     const evict = (key: string, ticket: bigint): Promise<boolean> => {
       this.evicted.add(`${key}:${ticket}`);

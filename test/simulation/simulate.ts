@@ -52,7 +52,9 @@ export async function simulate(
   const work: Promise<void>[] = [];
   const sides = Array.from({ length: choice.whole(2, 4) }, (_, i) => {
     const process = new Process(`p${i}`, world, drift(), randomFrom(seed * 31 + i));
-    const { backend, watches } = servers.connect(network, process, scene);
+    const { backend, watches } = servers.connect(network, process, scene, () =>
+      recorder.called('a call to the engine'),
+    );
     const locks = create(backend, { clock: process.clock, ttl: 1_500, spin: { bound: 400 } });
     for (let callers = choice.whole(1, 4); callers > 0; callers--) {
       const own = new Choice(randomFrom(seed * 997 + work.length));

@@ -2,6 +2,7 @@ import type { AnyLease } from '../../src/core/lease.ts';
 import type { LockOptions } from '../../src/core/options.ts';
 import type { Locks } from '../../src/locks.ts';
 import type { Lock } from '../../src/primitives/lock.ts';
+import { asking } from './asking.ts';
 import type { Choice } from './choice.ts';
 import type { Process } from './process.ts';
 import type { Recorder } from './recorder.ts';
@@ -55,6 +56,7 @@ export class Caller {
     const { choice } = this;
     const { gentle, several } = this.manners;
     return {
+      label: asking.getStore()!,
       ttl: choice.pick(TTLS),
       wait: choice.chance(gentle ? 0.8 : 0.6) ? Number.POSITIVE_INFINITY : choice.between(1, 1_500),
       handOff: choice.pick([false, { max: 1, within: 400 }, { max: 3, within: 400 }, {}]),
@@ -74,7 +76,20 @@ export class Caller {
   /** Work with the lease in hand: mostly short, sometimes longer than the lease. */
   async uses(lease: AnyLease): Promise<void> {
     this.recorder.given(this.process, lease);
+    if (this.choice.chance(0.3)) lease.signal.addEventListener('abort', () => this.#atLoss(lease));
     await this.process.sleep(this.choice.chance(0.8) ? this.choice.between(0, 30) : this.choice.between(30, 900));
+  }
+
+  /** A listener may do anything, in the middle of whatever brought the loss about. */
+  #atLoss(lease: AnyLease): void {
+    const { choice, locks, key } = this;
+    const take = async (): Promise<void> => {
+      const taken = await locks.mutex(key).tryAcquire();
+      if (taken) await this.givesBack(taken);
+    };
+    if (choice.chance(0.5)) void this.givesBack(lease);
+    if (choice.chance(0.5)) void this.recorder.op(this.process.name, 'tryAcquire in a listener', take);
+    if (choice.chance(0.05)) void locks.close();
   }
 
   async givesBack(lease: AnyLease): Promise<void> {
