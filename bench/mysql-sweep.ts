@@ -16,10 +16,14 @@ const pool = createPool(server.url);
 const backend = mysql(pool, { sweep: 0, idle: 3_600_000 });
 await backend.setup();
 const now = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
-await pool.query(`INSERT INTO holdfast_lines SELECT CONCAT('holdfast/', MD5(seq)), seq, 0, '' FROM seq_1_to_${idle}`);
-await pool.query(
-  `INSERT INTO holdfast_lines SELECT CONCAT('holdfast/', MD5(-seq)), seq, ${now}, '' FROM seq_1_to_${used}`,
-);
+await pool.query('SET GLOBAL innodb_flush_log_at_trx_commit = 2'); // while it is filled, in the order of the names
+const fill = (name: string, used: string, rows: number): Promise<unknown> =>
+  pool.query(
+    `INSERT INTO holdfast_lines SELECT CONCAT('holdfast/', LPAD(${name}, 9, '0')), seq, ${used}, '' FROM seq_1_to_${rows}`,
+  );
+await fill('2 * seq', '0', idle);
+await fill(`1 + 2 * (seq * ${Math.max(1, Math.floor(idle / used))})`, now, used);
+await pool.query('SET GLOBAL innodb_flush_log_at_trx_commit = 1');
 
 const locks = createLocks(mysql(createPool(server.url), { sweep: 0 }));
 const at = (share: number, times: number[]): string =>
