@@ -1,4 +1,5 @@
 import { LockError } from '../core/errors.ts';
+import type { DialectName } from '../transaction/dialect.ts';
 import { type Query, recordsOf } from '../transaction/query.ts';
 
 /**
@@ -16,10 +17,25 @@ export async function checkCommitted(result: unknown, query: Query, what: string
   const [row] = recordsOf(result);
   const found = await query('SELECT txid_status($1::bigint) AS status', [row!.transaction] as never[]);
   const status = recordsOf(found)[0]?.status;
-  if (status === 'committed') return;
-  throw new LockError(
-    'LOCK_UNAVAILABLE',
-    `${what} ran inside a transaction that is ${status ?? 'not known'}, and could still be rolled back: somebody left it open on a connection of the pool; end every transaction before its client goes back. In a transaction of your own, give claim() its own query`,
-    { backend: 'postgres' },
-  );
+  if (status !== 'committed') throw revocable('postgres', what, `${status ?? 'not known'}`);
 }
+
+/** What MySQL says of the session with each answer: SERVER_STATUS_IN_TRANS, SERVER_STATUS_AUTOCOMMIT. */
+const [IN_TRANSACTION, AUTOCOMMIT] = [1, 2];
+
+/**
+ * By what MySQL's server said of the session with the answer, where the driver hands that on (mysql2).
+ * @throws LockError `LOCK_UNAVAILABLE` where the statement that was answered by this has not been committed
+ */
+export function checkClosed(result: unknown, backend: DialectName, what: string): void {
+  const header = Array.isArray(result) ? result[0] : result;
+  const { serverStatus = AUTOCOMMIT } = (header ?? {}) as { readonly serverStatus?: number };
+  if (serverStatus & IN_TRANSACTION || !(serverStatus & AUTOCOMMIT)) throw revocable(backend, what, 'in progress');
+}
+
+const revocable = (backend: DialectName, what: string, status: string): LockError =>
+  new LockError(
+    'LOCK_UNAVAILABLE',
+    `${what} ran inside a transaction that is ${status}, and could still be rolled back: somebody left it open on a connection of the pool; end every transaction before its client goes back. In a transaction of your own, give claim() its own query`,
+    { backend },
+  );

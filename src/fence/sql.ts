@@ -3,7 +3,7 @@ import { checkKey } from '../core/key.ts';
 import { checkNames } from '../core/options.ts';
 import { type DialectName, dialectOf } from '../transaction/dialect.ts';
 import { changedBy, made, type Query, rowsOf, Text } from '../transaction/query.ts';
-import { checkCommitted, OWN_TRANSACTION } from './committed.ts';
+import { checkClosed, checkCommitted, OWN_TRANSACTION } from './committed.ts';
 import { checkToken, type Fence, fenced } from './fence.ts';
 
 export interface SqlFenceOptions {
@@ -17,8 +17,9 @@ export interface SqlFenceOptions {
 export interface SqlFence extends Fence {
   /**
    * Within the caller's transaction (give its own `query`) the mark's row stays locked until the commit: nobody newer comes in
-   * between. Outside of one it guards a read, not a write. A mark counts once its transaction is committed: on a connection that
-   * was given back to its pool with one left open it is undone with that.
+   * between. Outside of one it guards a read, not a write. A mark counts once it is
+   * committed: without a query of your own, one made in a transaction is refused (on MySQL and MariaDB where the driver is mysql2).
+   * @throws LockError `LOCK_FENCED`, `LOCK_UNAVAILABLE`
    */
   claim(token: bigint, query?: Query): Promise<void>;
   /** Makes the table if it is not there. */
@@ -62,7 +63,8 @@ export function sqlFence(query: Query, resource: string, options: SqlFenceOption
     // In hex, or the character set of the connection would decide which bytes these are, and so whose mark is whose.
     const values = [Buffer.from(resource).toString('hex'), newest] as never[];
     const insert = `INSERT INTO ${quoted} (resource, newest) VALUES (UNHEX(${first}), ${second})`;
-    await run(`${insert} ON DUPLICATE KEY UPDATE newest = GREATEST(newest, VALUES(newest))`, values);
+    const said = await run(`${insert} ON DUPLICATE KEY UPDATE newest = GREATEST(newest, VALUES(newest))`, values);
+    if (run === query) checkClosed(said, name, `the claim of ${quoted}`);
     // What MySQL counts as changed depends on a flag of the connection, so the row is looked for: that it is there shows in
     // whatever form rows come. For update: a plain read shows what the transaction's first read saw, and so hides the newer
     // mark that this statement has left as it was (https://dev.mysql.com/doc/refman/8.4/en/innodb-consistent-read.html).

@@ -253,7 +253,7 @@ for (const [dialect, start, open] of DATABASES) {
       await expect(fence.claim(1n)).rejects.toThrow(FENCED);
     });
 
-    test.runIf(dialect === 'postgres')('a mark that a rollback could take away is no mark', async () => {
+    test('a mark that a rollback could take away is no mark', async () => {
       let refused: unknown;
       await database.transaction(async (query) => {
         // A connection of a pool comes back with the transaction that somebody else left open on it.

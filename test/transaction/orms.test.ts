@@ -130,7 +130,9 @@ for (const engine of ['postgres', 'mysql'] as const) {
         const setup = await within(async (query) => sqlFence(query, 'x', { dialect, table: `${table}_f` }).setup());
         expect(setup).toBeUndefined();
         const claim = (token: bigint) =>
-          within((query) => sqlFence(query, 'x', { dialect, table: `${table}_f` }).claim(token));
+          within((query) =>
+            sqlFence(query, 'x', { dialect, table: `${table}_f` }).claim(token, (...said) => query(...said)),
+          );
         await claim(2n);
         await expect(claim(1n)).rejects.toMatchObject({ code: 'LOCK_FENCED' });
       });
