@@ -41,7 +41,8 @@ test.each<[string, (locks: Locks) => Promise<unknown>]>([
 
 test('a loop of refusals lets timers and sockets run: an engine in the same process', async () => {
   const engine = memory();
-  const [locks, others] = [createLocks(engine), createLocks(engine)];
+  await using locks = createLocks(engine);
+  await using others = createLocks(engine);
   await others.mutex('key').acquire();
   expect(await lets(() => locks.mutex('key').tryAcquire()), `a timer, within ${LIMIT} ms`).toBe(true);
 });
@@ -53,7 +54,8 @@ test('a loop of refusals lets timers and sockets run: closed Locks', async () =>
 });
 
 test('a loop of refusals lets timers and sockets run: a turn that is taken inside a frame', async () => {
-  const mutex = createLocks(memory()).mutex('key');
+  await using locks = createLocks(memory());
+  const mutex = locks.mutex('key');
   await mutex.run(async () => {
     await mutex.acquire();
     expect(await lets(() => mutex.tryAcquire()), `a timer, within ${LIMIT} ms`).toBe(true);
@@ -61,7 +63,7 @@ test('a loop of refusals lets timers and sockets run: a turn that is taken insid
 });
 
 test('a single refusal does not wait for the event loop', async () => {
-  const locks = createLocks(memory());
+  await using locks = createLocks(memory());
   await locks.mutex('key').acquire();
   let turned = false;
   setImmediate(() => {

@@ -1,5 +1,4 @@
-import { mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type FileOptions, file } from '../../../src/backends/file/index.ts';
 import { createLocks, type Locks } from '../../../src/index.ts';
@@ -13,7 +12,6 @@ export class LocksFile implements AsyncDisposable {
 
   constructor(...names: readonly string[]) {
     this.path = join(this.#folder.path, ...(names.length > 0 ? names : ['locks.db']));
-    mkdirSync(dirname(this.path), { recursive: true });
   }
 
   get folder(): string {

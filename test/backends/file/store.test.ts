@@ -5,7 +5,6 @@ import fs, {
   mkdirSync,
   readdirSync,
   readFileSync,
-  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -55,7 +54,6 @@ describeOn('file', 'the locks file', () => {
 
   test('is refused in a folder that is not there, which is not made: it may be misspelt', async () => {
     await using at = new LocksFile('typo', 'locks.db');
-    rmdirSync(dirname(at.path));
     const message = expect.stringMatching(/typo, does not exist/);
     await expect(at.open().mutex('k').acquire()).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE', message });
     expect(existsSync(dirname(at.path))).toBe(false);
@@ -217,6 +215,7 @@ describeOn('file', 'the locks file', () => {
 
   test('a path too long for a socket has its sockets elsewhere, and waiters are woken all the same', async () => {
     await using at = new LocksFile('d'.repeat(100), 'locks.db');
+    mkdirSync(dirname(at.path));
     const [one, other] = [at.open(), at.open()];
     expect(await handOver(one, other)).toBeLessThan(TOLD);
     expect(existsSync(at.bells)).toBe(false);
