@@ -193,15 +193,15 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'keeps what it has of several that it cannot have',
     file: 'primitives/multi-lock.ts',
-    sound: 'await undone(leases);\n      throw',
-    broken: 'throw',
+    sound: 'await undone(leases);\n      throw stop.loss ?? error;',
+    broken: 'throw stop.loss ?? error;',
     foundBy: 'endings',
   },
   {
     bug: 'goes on with several of which one was lost meanwhile',
     file: 'primitives/multi-lock.ts',
     sound:
-      'stop.onLossOf(lease as HeldLease);\n        if (stop.loss) throw stop.loss;\n        leases.find((had) => !had.held)?.assertHeld(); // lost while waiting for the rest',
+      'stop.onLossOf(lease as HeldLease);\n        if (stop.loss) throw stop.loss;\n        leases.find((had) => !had.held)?.assertHeld();',
     broken: '',
     foundBy: 'tokens',
   },
@@ -211,20 +211,6 @@ export const MUTANTS: readonly Mutant[] = [
     sound: 'const { rest } = hold;',
     broken: 'const rest = 0;',
     foundBy: 'minHold',
-  },
-  {
-    bug: 'tells of a loss in the context of whoever found it',
-    file: 'core/context.ts',
-    sound: 'return this.#resource.runInAsyncScope(fn);',
-    broken: 'return fn();',
-    foundBy: 'contexts',
-  },
-  {
-    bug: 'asks the engine in the context of a caller',
-    file: 'core/context.ts',
-    sound: 'return nobody.runInAsyncScope(fn, undefined, ...args);',
-    broken: 'return fn(...args);',
-    foundBy: 'contexts',
   },
   {
     bug: 'leaves the watches of what it waited for',

@@ -151,10 +151,13 @@ const all: Op = (caller) => {
   return caller.takes(caller.locks.all(parts));
 };
 
+/** Sometimes to the end of a lease that is not renewed, where the clocks of two processes decide. */
 const tries: Op = async (caller) => {
-  const lease = await caller.locks.mutex(caller.key).tryAcquire();
+  const long = caller.choice.chance(0.3);
+  const lease = await caller.locks.mutex(caller.key).tryAcquire(long ? { ttl: 3_000, renew: false } : {});
   if (!lease) return;
   await caller.uses(lease);
+  if (long) await caller.process.sleep(3_000);
   await caller.givesBack(lease);
 };
 
