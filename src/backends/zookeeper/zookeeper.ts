@@ -82,7 +82,20 @@ class Zookeeper implements Backend {
     });
   }
 
+  /** A definite refusal is without effect, as the contract has it: a node that was made before it is taken back first. */
   async #attempt(connection: Connection, claim: Claim, began: number): Promise<Attempt> {
+    try {
+      return await this.#stand(connection, claim, began);
+    } catch (error) {
+      if (explained(error, 'queue') instanceof LockError) {
+        this.#places.giveUp(claim);
+        await this.#places.leave(connection, claim).catch(() => {}); // kept among those that the next connection removes
+      }
+      throw error;
+    }
+  }
+
+  async #stand(connection: Connection, claim: Claim, began: number): Promise<Attempt> {
     const { clock } = this.#settings;
     const parent = this.#places.parent(claim.key);
     const waiting = this.#places.get(claim.id, connection.session);
