@@ -9,6 +9,8 @@ import { checkKey } from './core/key.ts';
 import type { AnyLease } from './core/lease.ts';
 import { checkBackend, checkNames, LOCK_OPTIONS, type LockOptions } from './core/options.ts';
 import { Space } from './core/space.ts';
+import { Leader } from './leading/leader.ts';
+import type { LeaderOptions } from './leading/options.ts';
 import { type Lock, LockObject } from './primitives/lock.ts';
 import { type MultiLock, multiLock } from './primitives/multi-lock.ts';
 import { type Mutex, mutex } from './primitives/mutex.ts';
@@ -89,6 +91,14 @@ export class Locks implements AsyncDisposable {
       return lock as LockObject<AnyLease, LockOptions>;
     });
     return multiLock(this.#space, locks, [this.#defaults, options]);
+  }
+
+  /**
+   * One of all candidates of this name leads at a time. The key is the name's own: it excludes a mutex of the same name, too.
+   * @throws LockError `LOCK_INVALID`
+   */
+  leader(name: string, options?: LeaderOptions): Leader {
+    return new Leader(this.#space, checkKey(name), this.#defaults, options);
   }
 
   /**

@@ -167,6 +167,11 @@ export class Engine {
     }
   }
 
+  /** Whether the `Locks` were closed. */
+  get over(): boolean {
+    return this.#over;
+  }
+
   /** Something begins that may have to be cleaned up when it ends. */
   begin(): void {
     this.#underWay++;
@@ -176,12 +181,14 @@ export class Engine {
     if (--this.#underWay === 0) this.#idle.ring();
   }
 
-  /** Waits on purpose; not beyond the end of it all. In the background it does not keep the process alive. */
-  async pause(ms: number, background = false): Promise<void> {
-    if (this.#over) return;
+  /** Waits on purpose; not beyond the end of it all, nor of `signal`. In the background it does not keep the process alive. */
+  async pause(ms: number, background = false, signal?: AbortSignal): Promise<void> {
+    if (this.#over || signal?.aborted) return;
     const bell = new Bell(this.clock);
     this.#pauses.add(bell);
+    signal?.addEventListener('abort', bell.ring, { once: true });
     await bell.sleep(ms, background);
+    signal?.removeEventListener('abort', bell.ring);
     this.#pauses.delete(bell);
   }
 

@@ -85,7 +85,7 @@ const NO_HAND_OFF: Terms['handOff'] = { max: 0, within: 0 };
 const HAND_OFF: Terms['handOff'] = { max: 64, within: 10 };
 const SPIN: Terms['spin'] = { pause: 10, jitter: 0.5, bound: 1_000 };
 const DEFAULT_TTL = 30_000;
-const DEFAULT_LABEL = `${hostname()}:${process.pid}`;
+export const DEFAULT_LABEL = `${hostname()}:${process.pid}`;
 /** Every option there is, by name. */
 export const LOCK_OPTIONS: ReadonlySet<string> = new Set(
   'wait ttl renew maxHold minHold notice adaptive spin signal label handOff reentrant'.split(

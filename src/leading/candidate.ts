@@ -1,0 +1,119 @@
+import { isLockError, LockError } from '../core/errors.ts';
+import { backOff } from '../core/pause.ts';
+import type { Space } from '../core/space.ts';
+import { type Mutex, mutex } from '../primitives/mutex.ts';
+import { type LeaderEvent, tell } from './events.ts';
+import { lead, type Settled, type TermWork } from './office.ts';
+import type { LeaderPlan } from './options.ts';
+import type { HeldTerm } from './term.ts';
+
+/** A term that has ended: its function has settled, and the lease was given back or lost. */
+interface Past extends Settled {
+  /** ms from the election to the end. */
+  readonly lasted: number;
+}
+
+/** One that stands for election, again and again, and leads its terms. */
+export class Candidate {
+  readonly #name: string;
+  readonly #space: Space;
+  readonly #mutex: Mutex;
+  readonly #plan: LeaderPlan;
+  /** The term under way. */
+  #current: { readonly term: HeldTerm; readonly over: PromiseWithResolvers<void> } | undefined;
+
+  constructor(space: Space, name: string, plan: LeaderPlan) {
+    this.#name = name;
+    this.#space = space;
+    this.#plan = plan;
+    this.#mutex = mutex(space, name, [plan.lock]);
+  }
+
+  /** Until `stop`; or for one term, whose function's error is thrown. */
+  async campaign(work: TermWork, stop: AbortSignal | undefined): Promise<void> {
+    const { engine } = this.#space;
+    const { pause, autoCampaign, onError } = this.#plan;
+    for (let short = 0; !stop?.aborted; short++) {
+      const past = await this.#nextTerm(work, stop);
+      if (!past) return;
+      if (!autoCampaign) {
+        if (past.failed) throw past.error;
+        return;
+      }
+      if (past.failed) onError(past.error);
+      if (past.lasted > pause.bound) short = 0;
+      await engine.pause(backOff(pause, short, engine.clock.random()), false, stop);
+    }
+  }
+
+  /** Whether there was a term to end; settled when it is over. */
+  async resign(): Promise<boolean> {
+    if (!this.#current) return false;
+    const { term, over } = this.#current;
+    const { name: backend } = this.#space.engine.backend;
+    const message = `the term of ${JSON.stringify(this.#name)} on ${backend} was resigned`;
+    term.end('resigned', new LockError('LOCK_ABORTED', message, { key: this.#name, backend }));
+    await over.promise;
+    return true;
+  }
+
+  event(more: Partial<LeaderEvent> = {}): LeaderEvent {
+    const { label } = this.#plan;
+    return { backend: this.#space.engine.backend.name, name: this.#name, label, ...more };
+  }
+
+  /**
+   * Waits to be elected, and leads. An engine that cannot be asked is asked again: who gives up is missing when all others have died.
+   * @returns undefined when stopped before a term
+   * @throws LockError `LOCK_CLOSED`, and what no later attempt would change
+   */
+  async #nextTerm(work: TermWork, stop: AbortSignal | undefined): Promise<Past | undefined> {
+    const { engine } = this.#space;
+    const { pause } = this.#plan;
+    for (let tries = 0; !stop?.aborted; tries++) {
+      try {
+        return await this.#stand(work, stop);
+      } catch (error) {
+        if (isLockError(error, 'LOCK_ABORTED')) return undefined;
+        if (!isLockError(error, 'LOCK_UNAVAILABLE')) throw error;
+        tell('campaignFailed', () => this.event({ error }));
+      }
+      await engine.pause(backOff(pause, tries, engine.clock.random()), false, stop);
+    }
+    return undefined;
+  }
+
+  async #stand(work: TermWork, stop: AbortSignal | undefined): Promise<Past> {
+    const { clock } = this.#space.engine;
+    let elected = 0;
+    const over = Promise.withResolvers<void>();
+    try {
+      const settled = await this.#mutex.run(
+        (lease) => {
+          elected = clock.now();
+          return lead(lease, work, {
+            name: this.#name,
+            clock,
+            settle: this.#plan.settle,
+            stop,
+            began: (term) => {
+              this.#current = { term, over };
+              tell('elected', () => this.event({ token: term.token }));
+            },
+            overdue: ({ token, why }) =>
+              tell('termOverdue', () => this.event({ token, why, duration: clock.now() - elected })),
+          });
+        },
+        { signal: stop },
+      );
+      const { term, failed, error } = settled;
+      const past = { ...settled, lasted: clock.now() - elected };
+      const why = term.why ?? (failed ? 'failed' : 'settled');
+      tell('termEnded', () => this.event({ token: term.token, why, duration: past.lasted, ...(failed && { error }) }));
+      return past;
+    } finally {
+      this.#current = undefined;
+      over.resolve();
+    }
+  }
+}

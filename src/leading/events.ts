@@ -1,0 +1,35 @@
+import { channel } from 'node:diagnostics_channel';
+
+/** Why a term ended. `settled`, `failed`: its function did. `stopped`: the signal of `run`. `resigned`: `resign()`. */
+export type TermEnd = 'settled' | 'failed' | 'lost' | 'stopped' | 'resigned';
+
+/** What happens to one candidate, told after it happened. */
+export interface LeaderEvent {
+  readonly backend: string;
+  readonly name: string;
+  readonly label: string;
+  /** Of the term, where it is about one. */
+  readonly token?: bigint;
+  /** `termEnded`, `termOverdue`: how long the term lasted, or lasts by now, ms. */
+  readonly duration?: number;
+  readonly why?: TermEnd;
+  readonly error?: unknown;
+}
+
+/**
+ * Channels of `node:diagnostics_channel`. `elected`: a term has begun. `termEnded`: its function has settled and the lease was given
+ * back, or is lost. `termOverdue`: the term was ended a while ago, and its function has not settled. `campaignFailed`: the engine could
+ * not be asked; it is tried again. `observationFailed`: an observer could not ask; it goes on asking.
+ */
+export const leaderChannels = {
+  elected: channel('holdfast:elected'),
+  termEnded: channel('holdfast:term-ended'),
+  termOverdue: channel('holdfast:term-overdue'),
+  campaignFailed: channel('holdfast:campaign-failed'),
+  observationFailed: channel('holdfast:observation-failed'),
+} as const;
+
+/** `make` runs only when somebody listens. */
+export function tell(name: keyof typeof leaderChannels, make: () => LeaderEvent): void {
+  if (leaderChannels[name].hasSubscribers) leaderChannels[name].publish(make());
+}

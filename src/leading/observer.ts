@@ -1,0 +1,51 @@
+import { isExclusive } from '../core/admission.ts';
+import type { Standing } from '../core/backend.ts';
+
+/** Who leads, as an observer sees it. */
+export interface Incumbent {
+  /** The `label` option of whoever leads. */
+  readonly label: string;
+  /** Of the term. */
+  readonly token: bigint;
+  /** ms since this candidate began to stand for it; undefined where the engine does not keep it. */
+  readonly since: number | undefined;
+}
+
+/** The leader among those who stand in line for a key, or null. */
+export async function incumbentOf(standings: AsyncIterable<Standing>): Promise<Incumbent | null> {
+  for await (const standing of standings) {
+    if (!standing.held || !isExclusive(standing)) continue;
+    const { label, ticket: token, since } = standing;
+    return { label, token, since };
+  }
+  return null;
+}
+
+export interface Watching {
+  ask(): Promise<Incumbent | null>;
+  /** Waits between two questions; ends early when the observer leaves. */
+  pause(): Promise<void>;
+  failed(error: unknown): void;
+  readonly left: () => boolean;
+}
+
+/**
+ * Every change of leader that a question sees, the first answer included. A question comes only when the last answer was taken, so the
+ * newest always arrives, and what came and went in between does not.
+ */
+export async function* changes({ ask, pause, failed, left }: Watching): AsyncGenerator<Incumbent | null, void, void> {
+  let known: bigint | null | undefined;
+  while (!left()) {
+    try {
+      const now = await ask();
+      const token = now?.token ?? null;
+      if (!left() && token !== known) {
+        known = token;
+        yield now;
+      }
+    } catch (error) {
+      failed(error); // an engine that cannot be asked for a while is no end of the observation
+    }
+    if (!left()) await pause();
+  }
+}

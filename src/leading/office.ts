@@ -1,0 +1,58 @@
+import type { Clock } from '../core/clock.ts';
+import type { Lease } from '../core/lease.ts';
+import { HeldTerm, type Term } from './term.ts';
+
+/** What the leader does in a term. */
+export type TermWork = (term: Term) => Promise<unknown> | unknown;
+
+/** A term whose function has settled. */
+export interface Settled {
+  readonly term: HeldTerm;
+  /** Whether the function failed by itself, and not because the term ended. */
+  readonly failed: boolean;
+  readonly error?: unknown;
+}
+
+export interface Office {
+  readonly name: string;
+  readonly clock: Clock;
+  /** ms after the end of a term from which its function is overdue. */
+  readonly settle: number;
+  /** Ends the term. */
+  readonly stop: AbortSignal | undefined;
+  began(term: HeldTerm): void;
+  overdue(term: HeldTerm): void;
+}
+
+/**
+ * Leads one term: runs the function until it settles, and tells it when the term ends before that. Whatever ends the term, the function
+ * is waited for: who gives the lease back while it still works lets the next leader in beside it.
+ */
+export async function lead(lease: Lease, work: TermWork, office: Office): Promise<Settled> {
+  const { stop, clock, settle } = office;
+  const term = new HeldTerm(office.name, lease);
+  let cancel: (() => void) | undefined;
+  const lost = (): void => term.end('lost', lease.signal.reason);
+  const stopped = (): void => term.end('stopped', stop?.reason);
+  const ended = (): void => {
+    cancel = clock.after(settle, () => office.overdue(term), true);
+  };
+  term.signal.addEventListener('abort', ended, { once: true });
+  lease.signal.addEventListener('abort', lost, { once: true });
+  stop?.addEventListener('abort', stopped, { once: true });
+  try {
+    office.began(term);
+    if (lease.signal.aborted) lost();
+    if (stop?.aborted) stopped();
+    if (term.why === undefined) await work(term);
+    return { term, failed: false };
+  } catch (error) {
+    // A function that was told to end may say so by throwing, the reason of the signal for example: that is no failure.
+    return { term, failed: term.why === undefined, error };
+  } finally {
+    cancel?.();
+    term.signal.removeEventListener('abort', ended);
+    lease.signal.removeEventListener('abort', lost);
+    stop?.removeEventListener('abort', stopped);
+  }
+}

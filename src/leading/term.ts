@@ -1,0 +1,66 @@
+import type { Lease } from '../core/lease.ts';
+import type { TermEnd } from './events.ts';
+
+/** One time in office: from being elected until the function has settled. */
+export interface Term {
+  /** Of the election. */
+  readonly name: string;
+  /** Grows with every term: the fencing token. Let what the leader writes to refuse an older one. */
+  readonly token: bigint;
+  /**
+   * Aborted when the term is to end: it is lost (before the deadline; the reason is the `LOCK_LOST` error), it was resigned, or
+   * `run` was told to stop. The next term begins only when the function has settled, or, after a loss, on its own.
+   */
+  readonly signal: AbortSignal;
+  /** Compares the clock, now. False from the deadline on. */
+  readonly held: boolean;
+  /** ms until the deadline unless renewed. */
+  readonly remaining: number;
+  /** @throws LockError `LOCK_LOST` */
+  assertHeld(): void;
+}
+
+/** @internal A term over its lease, and why it ended, once. */
+export class HeldTerm implements Term {
+  readonly name: string;
+  readonly #lease: Lease;
+  readonly #controller = new AbortController();
+  #end: TermEnd | undefined;
+
+  constructor(name: string, lease: Lease) {
+    this.name = name;
+    this.#lease = lease;
+  }
+
+  get token(): bigint {
+    return this.#lease.token;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get held(): boolean {
+    return this.#lease.held;
+  }
+
+  get remaining(): number {
+    return this.#lease.remaining;
+  }
+
+  assertHeld(): void {
+    this.#lease.assertHeld();
+  }
+
+  /** Undefined while it lasts. */
+  get why(): TermEnd | undefined {
+    return this.#end;
+  }
+
+  /** The first reason counts. */
+  end(why: TermEnd, reason?: unknown): void {
+    if (this.#end !== undefined) return;
+    this.#end = why;
+    this.#controller.abort(reason);
+  }
+}
