@@ -135,11 +135,12 @@ const wakeUps: Checker = (history) => {
 
 /** Children of one hold one at a time. */
 const children: Checker = (history) => {
-  const inside = new Map<bigint, number>();
-  return all(history, 'in', 'out').flatMap(({ at, what, token, child }) => {
-    const other = inside.get(token);
-    if (what === 'out') inside.delete(token);
-    else inside.set(token, child);
+  const inside = new Map<string, number>(); // over several nodes two keys may have one number
+  return all(history, 'in', 'out').flatMap(({ at, what, key, token, child }) => {
+    const hold = `${key}:${token}`;
+    const other = inside.get(hold);
+    if (what === 'out') inside.delete(hold);
+    else inside.set(hold, child);
     return what === 'in' && other !== undefined ? [`${time(at)}: children ${other} and ${child} together`] : [];
   });
 };

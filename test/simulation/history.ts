@@ -48,7 +48,7 @@ export type Event = { readonly at: number } & (
   | { readonly what: 'signalled'; readonly hold: number; readonly lease: number }
   | { readonly what: 'lost'; readonly hold: number }
   /** Children that share a hold and exclude each other: in and out of what they guard. */
-  | { readonly what: 'in' | 'out'; readonly token: bigint; readonly child: number }
+  | { readonly what: 'in' | 'out'; readonly key: string; readonly token: bigint; readonly child: number }
   /** The engine admitted a claim that had waited; it let go of a claim, asked by its process. */
   | { readonly what: 'admitted' | 'freed'; readonly id: string }
   /** A callback of the library's ran, or a call of it came: whose it is, and in whose context. */

@@ -8,7 +8,7 @@ import type { MultiLease } from '../../src/primitives/multi-lease.ts';
 import { asking, isLabel, labelOf } from './asking.ts';
 import type { Event } from './history.ts';
 import type { Process } from './process.ts';
-import { votesFor } from './votes.ts';
+import { Votes } from './votes.ts';
 import type { World } from './world.ts';
 
 const EVENTS = [
@@ -41,6 +41,7 @@ export class Recorder implements Disposable {
   /** Of holds that were lost before their callers had them. */
   readonly #early = new Set<unknown>();
   readonly #unkept = new Set<number>();
+  readonly #votes = new Votes();
   #ops = 0;
   #leases = 0;
 
@@ -165,8 +166,8 @@ export class Recorder implements Disposable {
     for (const { lease, process, hold } of this.#open) {
       if (process.crashed || !lease.hold.exclusive || this.#unkept.has(hold) || !lease.held) continue;
       if (this.#robbed(lease.hold)) continue;
-      const votes = votesFor(lease.hold, lists);
-      if (votes > lists.length / 2) continue;
+      const votes = this.#votes.for(lease.hold, lists);
+      if (votes === undefined || votes > lists.length / 2) continue;
       this.#unkept.add(hold);
       this.add({ what: 'unkept', hold, key: lease.key, votes });
     }

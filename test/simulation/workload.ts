@@ -131,9 +131,9 @@ const reentrant: Op = async (caller) => {
   const lock = caller.locks.mutex(caller.key);
   const child = async (number: number): Promise<void> => {
     const lease = await lock.acquire();
-    caller.recorder.add({ what: 'in', token: lease.token, child: number });
+    caller.recorder.add({ what: 'in', key: lease.key, token: lease.token, child: number });
     await caller.uses(lease);
-    caller.recorder.add({ what: 'out', token: lease.token, child: number });
+    caller.recorder.add({ what: 'out', key: lease.key, token: lease.token, child: number });
     await caller.givesBack(lease);
   };
   let outcomes: Promise<PromiseSettledResult<void>[]> | undefined;

@@ -5,6 +5,7 @@ import { answerOf } from './answer.ts';
 import { type Council, patienceOf } from './council.ts';
 import { LATE, lostOf, OPEN, REFUSED, type Said, UNASKED } from './said.ts';
 import { tally, tallyRelease } from './tally.ts';
+import { Unanswered } from './unanswered.ts';
 
 /** One claim put to all nodes at once; afterwards, what each of them keeps of it, until it is given back. */
 export class Ballot {
@@ -16,6 +17,7 @@ export class Ballot {
   /** By when no node has any of it, should it never be given back. */
   lapses = Number.POSITIVE_INFINITY;
   grant: Grant | undefined;
+  readonly unanswered = new Unanswered();
   readonly #council: Council;
   readonly #fenced: boolean;
   readonly #within: number;
@@ -178,7 +180,9 @@ export class Ballot {
   /** An id that was given back, or that its node has forgotten, is never used again. */
   #freshId(i: number): void {
     const known = this.#claims[i];
-    if (known) this.#claims[i] = { ...known, id: this.#council.clock.id() };
+    if (!known) return;
+    this.unanswered.forget(known.id);
+    this.#claims[i] = { ...known, id: this.#council.clock.id() };
   }
 
   #hear(i: number, said: Said): void {

@@ -142,14 +142,13 @@ export class Quorum implements Backend {
       const asking = nodes.map(async (node, i) => {
         const asked = [...claims.keys()].filter((j) => answers[j]![i] === 'open');
         if (asked.length === 0) return;
-        const heard = await node
-          .renew(
-            asked.map((j) => ballots[j]!.at(i)),
-            within,
-          )
-          .catch(() => []);
+        const sent = asked.map((j) => ballots[j]!.at(i));
+        const sure = asked.map((j, at) => ballots[j]!.unanswered.sent(sent[at]!.id, sent[at]!.ttl));
+        const heard = await node.renew(sent, within).catch(() => []);
         for (const [at, j] of asked.entries()) {
-          answers[j]![i] = heard[at] ?? 'unknown';
+          const answer = heard[at] ?? 'unknown';
+          ballots[j]!.unanswered.settled(sent[at]!.id, sent[at]!.ttl, answer !== 'unknown');
+          answers[j]![i] = typeof answer === 'object' ? { validFor: Math.min(answer.validFor, sure[at]!) } : answer;
           count(j);
         }
       });

@@ -79,6 +79,29 @@ test('a hold that was extended outlives the loss of its votes one by one', async
   ]);
 });
 
+test('a renewal that a node has not answered may arrive after an extension: so long nobody believes in more', async () => {
+  const clock = manualClock(1);
+  const [slow, steady, away] = [memory({ clock }), memory({ clock }), memory({ clock })];
+  const { promise: gate, resolve: arrive } = Promise.withResolvers<void>();
+  const sound = slow.renew.bind(slow);
+  const held = claim({ ttl: 600 });
+  const lock = quorum([slow, steady, away], { clock });
+  await lock.attempt(held);
+  slow.renew = (claims) => gate.then(() => sound(claims));
+  expect(await lock.renew([held]), 'the two others confirm it').toEqual([{ validFor: 600 }]);
+  slow.renew = sound;
+  away.renew = () => Promise.reject(new Error('connection refused'));
+  const extended = { ...held, ttl: 60_000 };
+  const [answer] = await lock.renew([extended]);
+  arrive();
+  await clock.advance(1);
+  const left: number[] = [];
+  for await (const { remaining } of slow.inspect!('k')) left.push(remaining);
+  expect(left[0], 'at the node to which the old one came last').toBeLessThanOrEqual(600);
+  expect(answer, 'what the extension was good for').toEqual({ validFor: 600 });
+  expect(await lock.renew([extended]), 'once it was answered').toEqual([{ validFor: 60_000 }]);
+});
+
 test('a vote of an extended hold is given back as long as it may last', async () => {
   const clock = manualClock(1);
   const away = memory({ clock });
