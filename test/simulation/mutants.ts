@@ -34,7 +34,7 @@ export async function plantQuorum(mutant: Mutant, folder: string): Promise<typeo
 }
 
 function copy({ file, sound, broken }: Mutant, folder: string): void {
-  for (const part of ['core', 'primitives', 'locks.ts', join('backends', 'quorum')]) {
+  for (const part of ['core', 'primitives', 'leading', 'locks.ts', join('backends', 'quorum')]) {
     cpSync(join(SOURCE, part), join(folder, part), { recursive: true });
   }
   const text = readFileSync(join(folder, file), 'utf8');

@@ -42,8 +42,10 @@ export function restsUntil(
   const blank = ({ run, marked, longest }: Looked): boolean => longest === 0 && (run === '' || marked === undefined);
   const isNew = known.length === all.length && known.every(blank);
   if (isNew && !node.restarted) return Number.NEGATIVE_INFINITY;
+  // One that names no run always counts, so what it remembers counts as well.
   const witnesses = known.filter(
-    ({ remembers, marked, since }) => remembers && (marked !== undefined || since + rest(maxTtl) <= now),
+    ({ run, remembers, marked, since }) =>
+      remembers && (run === '' || marked !== undefined || since + rest(maxTtl) <= now),
   );
   const enough = witnesses.length >= all.length - majority + 1;
   return node.since + rest(enough ? Math.max(...known.map(({ longest }) => longest)) : maxTtl);
