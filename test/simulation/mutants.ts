@@ -213,6 +213,20 @@ export const MUTANTS: readonly Mutant[] = [
     foundBy: 'minHold',
   },
   {
+    bug: 'tells of a loss in the context of whoever found it',
+    file: 'core/context.ts',
+    sound: 'return this.#resource.runInAsyncScope(fn);',
+    broken: 'return fn();',
+    foundBy: 'contexts',
+  },
+  {
+    bug: 'asks the engine in the context of a caller',
+    file: 'core/context.ts',
+    sound: 'return nobody.runInAsyncScope(fn, undefined, ...args);',
+    broken: 'return fn(...args);',
+    foundBy: 'contexts',
+  },
+  {
     bug: 'leaves the watches of what it waited for',
     file: 'core/acquire.ts',
     sound: '} finally {\n      this.#listener.disarm();',
