@@ -11,6 +11,8 @@ import { leaseOf, type Wish } from './wish.ts';
 
 /** Refusals for lateness in a row that are no trouble yet. */
 const LESSONS = 3;
+/** By how much an engine may be wrong about when a request was sent, ms. */
+const LATENESS = 50;
 
 /**
  * One claim standing in the engine's line: attempt, arm the watch, attempt, sleep until woken or until it is time to ask
@@ -31,8 +33,8 @@ export class Place {
   /** When the last answered attempt was sent, or the first one. */
   #sent: number | undefined;
   #lessons = 0;
-  /** An attempt of this claim was not answered. */
-  #unsure = false;
+  /** Until when an attempt of this claim may arrive that was not answered. */
+  #lateUntil = 0;
   #cancelled = false;
 
   /** Who waits keeps asking after a refusal, and `onWait` is called at each. */
@@ -70,7 +72,7 @@ export class Place {
     this.#sent = riding?.sent; // sent is sent, whether or not it is ever answered
     if (riding) this.trouble.asked(riding.sent);
     try {
-      let answer = riding && (await answerTo(riding).catch(() => this.#unanswered()));
+      let answer = riding && (await answerTo(riding).catch(() => this.#unanswered(riding.sent)));
       if (answer) this.trouble.answered(answer.sent);
       for (let tries = 0; !this.#cancelled; tries++) {
         if (wakes === 'mailbox' && this.claim.queue) this.#listener.arm(this.claim);
@@ -102,7 +104,7 @@ export class Place {
       throw this.#engine.unavailable(this.claim.key, error, 'What it may have done is being undone; try again');
     } finally {
       this.#listener.disarm();
-      if (!kept && this.#sent !== undefined) this.#engine.withdraw(this.claim);
+      if (!kept && this.#sent !== undefined) this.#engine.withdraw(this.claim, this.#lateUntil);
     }
   }
 
@@ -130,7 +132,7 @@ export class Place {
       return { sent, attempt };
     } catch (error) {
       this.trouble.failed(error);
-      if (!isLockError(error)) this.#unanswered();
+      if (!isLockError(error)) this.#unanswered(sent);
       if (this.#listener.mail) return undefined;
       if (isLockError(error)) this.#sent = earlier; // surely without effect: nothing of it is to be withdrawn
       if (isLockError(error) || !this.#patient || this.trouble.exceeds(this.#began, sent, clock.now())) throw error;
@@ -147,8 +149,8 @@ export class Place {
     return Math.max(1, this.trouble.limit(this.#began) - this.#engine.clock.now());
   }
 
-  #unanswered(): undefined {
-    this.#unsure = true;
+  #unanswered(sent: number): undefined {
+    this.#lateUntil = sent + this.claim.within * 1.01 + LATENESS;
   }
 
   /** Whether any of it is left; of the lease, too, which is what its holder will count on. */
@@ -173,15 +175,15 @@ export class Place {
     const grant: Grant | undefined = answer?.attempt.granted ? answer.attempt : this.#mail;
     if (!grant || this.#sent === undefined) return undefined;
     const { ticket, span, validFor, lost } = grant;
-    return { ticket, span, sent: this.#sent, validFor, lost, unsure: this.#unsure };
+    return { ticket, span, sent: this.#sent, validFor, lost, lateUntil: this.#lateUntil };
   }
 
   /** As another claim: an id that is given back is never used again. */
   #startAnew(): void {
     this.#listener.disarm();
-    this.#engine.withdraw(this.claim);
+    this.#engine.withdraw(this.claim, this.#lateUntil);
     this.claim = { ...this.claim, id: this.#engine.clock.id() };
     this.#sent = undefined;
-    this.#unsure = false;
+    this.#lateUntil = 0;
   }
 }

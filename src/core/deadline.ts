@@ -7,8 +7,8 @@ export interface Granted {
   readonly sent: number;
   readonly validFor: number;
   readonly lost?: AbortSignal;
-  /** Another attempt of it was not answered: it may still arrive, and set the lease that was asked for. */
-  readonly unsure?: boolean;
+  /** Until when another attempt of it, which was not answered, may arrive: it would set the lease that was asked for. */
+  readonly lateUntil?: number;
 }
 
 const WORTH = 0.99;

@@ -141,15 +141,18 @@ export class Engine {
   /**
    * Takes back, in the background, whatever this id may have been given: releases it until the engine says so, or where its
    * own lease keeps it, until that must be over. Nothing waits for it but `close`.
-   * @param after ms in which it is left alone; `close` leaves it then
+   * @param lateUntil until when a request may arrive that nobody answered: it is taken back then once more
    */
-  withdraw(claim: Claim, after = 0): void {
-    if (after > 0) {
-      void this.pause(after, true).then(() => this.#over || this.withdraw(claim));
-      return;
-    }
+  withdraw(claim: Claim, lateUntil = 0): void {
+    this.withdrawAt(claim, lateUntil);
     const withdrawal = this.#withdraw(claim).finally(() => this.#withdrawals.delete(withdrawal));
     this.#withdrawals.add(withdrawal);
+  }
+
+  /** At that time, if it is still to come; `close` leaves it then. */
+  withdrawAt(claim: Claim, time: number): void {
+    const after = time - this.clock.now();
+    if (after > 0) void this.pause(after, true).then(() => this.#over || this.withdraw(claim));
   }
 
   async #withdraw(claim: Claim): Promise<void> {

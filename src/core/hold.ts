@@ -29,6 +29,8 @@ export class Hold {
   readonly span: number;
   /** When this holder got it. */
   readonly since: number;
+  /** Until when an attempt of it may arrive that was not answered; after a release it would bring the hold back. */
+  readonly lateUntil: number;
   /** How often and since when it has passed from hand to hand. */
   readonly tenure: { readonly since: number; readonly passes: number };
   deadline: number;
@@ -78,7 +80,8 @@ export class Hold {
     this.span = granted.span ?? claim.span;
     this.since = engine.clock.now();
     this.tenure = tenure ?? { since: this.since, passes: 0 };
-    if (granted.unsure) this.#doubt = claim.ttl;
+    this.lateUntil = granted.lateUntil ?? 0;
+    if (this.lateUntil > 0) this.#doubt = claim.ttl; // however late: over several nodes each has its own time to refuse it
     const full = deadlineOf(this.since, claim.ttl);
     this.#leaseEnd = terms.renew ? Number.POSITIVE_INFINITY : full;
     this.#word = { sent: granted.sent, validFor: this.#good(granted.validFor) };

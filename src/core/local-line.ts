@@ -70,6 +70,7 @@ export class LocalLine implements HoldKeeper {
       engine.withdraw(hold.claim);
       return false;
     } finally {
+      if (hold.lateUntil > 0) engine.withdrawAt(hold.claim, Math.max(hold.lateUntil, engine.clock.now() + hold.rest));
       this.#leave(wish);
       engine.end();
     }
@@ -116,7 +117,7 @@ export class LocalLine implements HoldKeeper {
       const ttl = Math.max(Math.ceil(rest), engine.backend.traits.ttl.min);
       const [answer] = await engine.renew([{ ...hold.claim, ttl }], PATIENCE).catch(() => []);
       // Else it would stay for as long as its lease, should nothing come of that either: too long, never too short.
-      if (answer === undefined || answer === 'unknown') engine.withdraw(hold.claim, hold.rest);
+      if (answer === undefined || answer === 'unknown') this.#takeBack(hold);
       return typeof answer === 'object';
     }
     await engine.pause(rest);
@@ -201,8 +202,16 @@ export class LocalLine implements HoldKeeper {
 
   ended(hold: Hold): void {
     this.#space.renewal.remove(hold);
-    this.#space.engine.withdraw(hold.claim, hold.rest);
+    this.#takeBack(hold);
     if (hold.wish) this.#leave(hold.wish);
+  }
+
+  /** In the background, when `minHold` is over. */
+  #takeBack(hold: Hold): void {
+    const { engine } = this.#space;
+    const kept = engine.clock.now() + hold.rest;
+    if (hold.rest > 0) engine.withdrawAt(hold.claim, Math.max(kept, hold.lateUntil));
+    else engine.withdraw(hold.claim, hold.lateUntil);
   }
 
   /** A wish that gives up leaves its place to the next equal one, so that short waits do not send the process to the back. */

@@ -95,3 +95,25 @@ test('an attempt that was surely refused leaves nothing to withdraw', async () =
   await clock.advance(100);
   expect(releases).toBe(0);
 });
+
+test('an attempt that was not answered and arrives after the release brings nothing back', async () => {
+  const scene = session();
+  const { engine, clock } = scene;
+  let late: (() => Promise<unknown>) | undefined;
+  const backend = around(engine, {
+    traits: { ...engine.traits, lapses: false, keptBy: 'session' },
+    attempt(claim) {
+      const arrive = () => engine.attempt({ ...claim, ttl: 1e9 });
+      if (late) return arrive();
+      late = arrive;
+      return Promise.reject(new Error('the connection broke'));
+    },
+  });
+  const waiting = createLocks(backend, { clock, ttl: 1_000 }).mutex('key').acquire();
+  await clock.advance(100);
+  await (await waiting).release();
+  await late?.();
+  expect(await scene.left(), 'as the engine has it').toBe(1);
+  await clock.advance(1_000);
+  expect(await scene.left(), 'when no more of it can arrive').toBe(0);
+});

@@ -12,6 +12,8 @@ export interface Scene {
   /** Nothing is lost but perhaps wakes, nothing stands still, and messages take at most 10 ms. */
   readonly calm: boolean;
   readonly wakesLost: boolean;
+  /** What keeps a claim there. */
+  readonly keptBy: 'lease' | 'session';
 }
 
 export interface Held {

@@ -135,6 +135,13 @@ export const MUTANTS: readonly Mutant[] = [
     foundBy: 'wakeUps',
   },
   {
+    bug: 'gives up a withdrawal that only a session would end',
+    file: 'core/engine.ts',
+    sound: "const lapses = this.backend.traits.keptBy === 'lease';",
+    broken: 'const lapses = true;',
+    foundBy: 'residue',
+  },
+  {
     bug: 'does not attempt again once the watch is there',
     file: 'core/listener.ts',
     sound: 'this.#watch = armed;\n        this.ring();',

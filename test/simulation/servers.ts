@@ -5,11 +5,14 @@ import { Client, Engine } from './engine.ts';
 import type { Scene } from './history.ts';
 import type { Network } from './network.ts';
 import type { Process } from './process.ts';
+import { Session } from './session.ts';
 
 /** What one process reaches of the engine, and how many watches it has there. */
 export interface Side {
   readonly backend: Backend;
   readonly watches: () => number;
+  /** To be told when the process has crashed. */
+  readonly crashed: () => void;
 }
 
 /** The engine of a run: one server, or several of which a majority decides. */
@@ -30,7 +33,9 @@ export class Servers {
   connect(network: Network, process: Process, scene: Scene, called: () => void): Side {
     const clients = this.engines.map((engine) => new Client(engine, network, process, scene));
     for (const client of clients) client.onCall = called;
-    const backend = clients.length === 1 ? clients[0]! : this.#join(clients, { clock: process.clock });
+    const session = scene.keptBy === 'session' ? new Session(this.engines[0]!, clients[0]!) : undefined;
+    const one = session?.backend ?? clients[0]!;
+    const backend = clients.length === 1 ? one : this.#join(clients, { clock: process.clock });
     const evict = (key: string, ticket: bigint): Promise<boolean> => {
       this.evicted.add(`${key}:${ticket}`);
       this.onEvicted(key);
@@ -39,6 +44,7 @@ export class Servers {
     return {
       backend: around(backend, { evict }),
       watches: () => clients.reduce((sum, { watches }) => sum + watches, 0),
+      crashed: () => session?.end(),
     };
   }
 

@@ -38,7 +38,7 @@ export async function simulate(
     Array.from({ length: nodes }, (_, i) => new Process(`engine ${i}`, world, drift(), choice.random)),
     join,
   );
-  const scene = sceneOf(choice);
+  const scene = sceneOf(choice, nodes);
   const network = new Network(world, choice, weatherOf(scene, choice));
   using recorder = new Recorder(world, servers.evicted);
   for (const engine of servers.engines) {
@@ -52,7 +52,7 @@ export async function simulate(
   const work: Promise<void>[] = [];
   const sides = Array.from({ length: choice.whole(2, 4) }, (_, i) => {
     const process = new Process(`p${i}`, world, drift(), randomFrom(seed * 31 + i));
-    const { backend, watches } = servers.connect(network, process, scene, () =>
+    const { backend, watches, crashed } = servers.connect(network, process, scene, () =>
       recorder.called('a call to the engine'),
     );
     const locks = create(backend, { clock: process.clock, ttl: 1_500, spin: { bound: 400 } });
@@ -60,7 +60,7 @@ export async function simulate(
       const own = new Choice(randomFrom(seed * 997 + work.length));
       work.push(new Caller(process, locks, own, recorder, manners).works(choice.whole(2, 6)));
     }
-    return { process, watches, locks, work: Promise.all(work.splice(0)) };
+    return { process, watches, crashed, locks, work: Promise.all(work.splice(0)) };
   });
   if (!scene.calm) trouble(world, choice, network, recorder, sides);
   if (!scene.calm && nodes > 1) hangs(world, choice, recorder, servers);
@@ -86,12 +86,13 @@ export async function simulate(
   return { seed, scene, events: recorder.events };
 }
 
-function sceneOf(choice: Choice): Scene {
+function sceneOf(choice: Choice, nodes: number): Scene {
   return {
     wakes: choice.pick(['mailbox', 'mailbox', 'watch', 'never']),
     spans: choice.chance(0.8),
     calm: choice.chance(0.25),
     wakesLost: choice.chance(0.4),
+    keptBy: choice.chance(0.2) && nodes === 1 ? 'session' : 'lease',
   };
 }
 
@@ -117,13 +118,14 @@ const REFUSALS = [
 
 interface Side {
   readonly process: Process;
+  readonly crashed: () => void;
   readonly locks: Locks;
 }
 
 /** Pauses, cuts and crashes at any time; and closing, which is no trouble of others. */
 function trouble(world: World, choice: Choice, network: Network, recorder: Recorder, sides: readonly Side[]): void {
   for (let faults = choice.whole(0, 6); faults > 0; faults--) {
-    const { process, locks } = choice.pick(sides);
+    const { process, crashed, locks } = choice.pick(sides);
     const ms = choice.pick([50, 400, 1_000, 2_500, 7_000]) * choice.between(0.5, 1.5);
     const kind = choice.pick(['pause', 'pause', 'cut', 'crash', 'close', 'refuse'] as const);
     world.at(choice.between(0, TROUBLE), () => {
@@ -139,6 +141,7 @@ function trouble(world: World, choice: Choice, network: Network, recorder: Recor
       // Somebody has to be left to find out.
       else if (process !== sides[0]!.process) {
         process.crash();
+        crashed();
         recorder.add({ what: 'crashed', by: process.name });
       }
     });
