@@ -65,7 +65,7 @@ export class Scene {
       label: `contender ${number + 1}`,
       ...wish,
     };
-    const contender = new Contender(client ?? this.clients[number % 2]!, claim);
+    const contender = new Contender(client ?? this.clients[number % 2]!, claim, this.clock);
     this.#contenders.push(contender);
     return contender;
   }

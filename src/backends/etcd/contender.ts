@@ -12,7 +12,7 @@ export interface Contender {
   adrift: boolean;
   /** Its create revision, once known. */
   ticket?: bigint;
-  /** When the last answered attempt was sent: what the deadline of a grant counts from. */
+  /** When the youngest answered attempt was sent: what the deadline of a grant counts from. */
   sent: number;
   /** It was refused, so somebody may be watching it. */
   waited: boolean;

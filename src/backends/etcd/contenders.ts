@@ -153,7 +153,7 @@ export class Contenders {
     if (!me) return undefined;
     const [alive, line] = await Promise.all([this.#leases.keepAlive(me.lease, ms), this.#lookAround(claim.id, me, ms)]);
     if (alive && line === 'refused') {
-      me.sent = sent;
+      me.sent = Math.max(me.sent, sent);
       this.#arm(claim, me);
       return line;
     }
@@ -217,7 +217,7 @@ export class Contenders {
   /** What the line means for a claim that stands in it. */
   async #settle(claim: Claim, me: Contender, line: Line, sent: number, ms: number): Promise<Attempt> {
     if (me.over) return { granted: false };
-    me.sent = sent;
+    me.sent = Math.max(me.sent, sent);
     const attempt = this.#judge(claim, me, line);
     if (attempt.granted) {
       const seconds = Math.max(secondsOf(claim.ttl), me.lease.seconds); // never less than a renewal confirmed

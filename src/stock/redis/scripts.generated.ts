@@ -72,9 +72,9 @@ return 1`,
 
 export const STEP: Script = {
   name: 'step',
-  sha1: 'a6d13d6d702e2f3800b456947f2b9892cdf2b1bb',
+  sha1: 'c1a589b9791f29b67c2830941e289cf646b9416e',
   text: `local CELL, REQUESTS, BOUGHT, DUE = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local MOST = 1000
+local MOST = 400
 local PORTION = 500
 local FIELDS = { 'v', 'epoch', 'free', 'reserved', 'sold', 'put', 'in', 'out', 'generation', 'seq', 'fence' }
 local time = redis.call('TIME')

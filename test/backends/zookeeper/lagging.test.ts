@@ -39,8 +39,8 @@ describeOn('zookeeper', 'three members of which one lags', () => {
     const [leader, follower] = [await member('leader'), await member('follower')];
     const [near, far] = [client(leader), client(follower)];
     try {
-      const holder = new Contender(far, { ...claim, id: systemClock.id() });
-      const waiter = new Contender(near, { ...claim, id: systemClock.id() });
+      const holder = new Contender(far, { ...claim, id: systemClock.id() }, systemClock);
+      const waiter = new Contender(near, { ...claim, id: systemClock.id() }, systemClock);
       await holder.gets();
       await waiter.waits();
       const asked = await (async () => {
@@ -64,8 +64,8 @@ describeOn('zookeeper', 'three members of which one lags', () => {
     const [near, far] = [client(leader), client(follower)];
     try {
       for (let round = 1; round <= ROUNDS; round++) {
-        const holder = new Contender(near, { ...claim, id: systemClock.id() });
-        const waiter = new Contender(far, { ...claim, id: systemClock.id() });
+        const holder = new Contender(near, { ...claim, id: systemClock.id() }, systemClock);
+        const waiter = new Contender(far, { ...claim, id: systemClock.id() }, systemClock);
         await holder.gets();
         await waiter.waits();
         follower.pause();

@@ -1,0 +1,117 @@
+/**
+ * The longest that any script keeps a Redis server busy, from its slow log: node bench/redis-scripts.ts [waiters, default 10,000]
+ *
+ * Each state is made anew: a line of dead waiters, readers behind a writer, reservations that run out, a product of ten times
+ * as many requests. Run it on a quiet machine: the slow log counts the time a script took, also that in which others ran.
+ */
+import { Redis } from 'ioredis';
+import { redis } from '../src/backends/redis/index.ts';
+import { SHARED } from '../src/core/admission.ts';
+import type { Backend } from '../src/core/backend.ts';
+import { createStock, redisStock } from '../src/stock/index.ts';
+import { Mail, wish } from '../test/backends/redis/scene.ts';
+import { HOST } from '../test/kit/net.ts';
+import { startRedis } from '../test/kit/redis.ts';
+
+const [many = 10_000] = process.argv.slice(2).map(Number);
+/** What is not worth a line in the slow log, microseconds. */
+const SHORT = 200;
+const SEED = `for i = ARGV[1], ARGV[2] do redis.call('HSET', KEYS[1], 'r:' .. i, 'sold 1 0 buyer') end`;
+
+await using server = await startRedis();
+const admin = new Redis(server.port, HOST);
+await admin.config('SET', 'slowlog-log-slower-than', SHORT);
+await admin.config('SET', 'slowlog-max-len', 10_000);
+
+async function longest(what: string, act: () => Promise<unknown>): Promise<void> {
+  await admin.call('SLOWLOG', 'RESET');
+  const began = performance.now();
+  await act();
+  const all = performance.now() - began;
+  const log = (await admin.call('SLOWLOG', 'GET', 10_000)) as [number, number, number, string[]][];
+  const times = log.filter(([, , , [command]]) => /^eval/i.test(command!)).map(([, , micros]) => micros / 1_000);
+  const top = times.length === 0 ? `under ${SHORT / 1_000}` : Math.max(...times).toFixed(1);
+  console.log(`${what}: longest script ${top} ms, ${Math.round(all)} ms in all`);
+}
+
+const open = (): { client: Redis; backend: Backend } => {
+  const client = new Redis(server.port, HOST);
+  return { client, backend: redis(client) };
+};
+const count = many.toLocaleString('en');
+
+{
+  const { client, backend } = open();
+  const [dead, holder] = [open(), wish('dead')];
+  await backend.attempt(holder);
+  const claims = Array.from({ length: many }, () => wish('dead'));
+  await Mail.of(dead.backend, claims[0]!);
+  await longest(`${count} waiters come`, () => Promise.all(claims.map((claim) => dead.backend.attempt(claim))));
+  await dead.backend.close();
+  dead.client.disconnect();
+  const waiter = wish('dead');
+  const mail = await Mail.of(backend, waiter);
+  await backend.attempt(waiter);
+  await longest(`${count} dead waiters are passed`, async () => {
+    await backend.release(holder);
+    await mail.next(60_000);
+  });
+  await backend.close();
+  client.disconnect();
+}
+{
+  const { client, backend } = open();
+  const writer = wish('read');
+  await backend.attempt(writer);
+  const readers = Array.from({ length: many }, () => wish('read', {}, SHARED));
+  const mails = await Promise.all(readers.map((reader) => Mail.of(backend, reader)));
+  await Promise.all(readers.map((reader) => backend.attempt(reader)));
+  await longest(`${count} readers are admitted`, async () => {
+    await backend.release(writer);
+    for (const mail of mails) await mail.next(60_000);
+  });
+  await longest(`${count} readers are renewed`, () => backend.renew(readers));
+  await longest('a writer asks beside them', () => backend.attempt(wish('read', { queue: false })));
+  await longest(`${count} readers leave`, () => Promise.all(readers.map((reader) => backend.release(reader))));
+  await backend.close();
+  client.disconnect();
+}
+{
+  const { client, backend } = open();
+  const holds = Array.from({ length: many }, (_, i) => wish(`own:${i}`));
+  await Promise.all(holds.map((hold) => backend.attempt(hold)));
+  await longest(`${count} holds are renewed`, () => backend.renew(holds));
+  await backend.close();
+  client.disconnect();
+}
+{
+  const store = redisStock(admin);
+  const kind = { op: 'take', epoch: 1, buyer: 'a', units: 1, limit: 0, already: 0, token: '', ttl: 1 } as const;
+  await store.step('due', 0, [
+    { op: 'open', epoch: 1 },
+    { op: 'put', epoch: 1, id: 'p:', units: many },
+  ]);
+  for (let i = 0; i < many; i += 100)
+    await store.step(
+      'due',
+      0,
+      Array.from({ length: 100 }, (_, j) => ({ ...kind, id: `r:${i + j}`, buyer: `b${i + j}`, ttl: 30_000 })),
+    );
+  const due = (await admin.keys('holdfast:stock:{due*}:due'))[0]!;
+  await admin.eval(`for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do redis.call('ZADD', KEYS[1], 1, id) end`, 1, due);
+  await longest(`stock: ${count} reservations ran out`, async () => {
+    while ((await admin.zcard(due)) > 0) await store.step('due', 0, [{ op: 'tally' }]);
+  });
+}
+{
+  const stock = createStock(redisStock(admin));
+  const total = many * 10;
+  const product = await stock.create('huge', { units: total, segments: 1, reserve: 0 });
+  await product.take({ buyer: 'x' });
+  const [requests] = await admin.keys('holdfast:stock:{huge@*/0}:requests');
+  for (let i = 1; i < total; i += 10_000) await admin.eval(SEED, 1, requests!, i, Math.min(total - 1, i + 9_999));
+  await admin.hset(requests!.replace(/requests$/, 'cell'), { free: 0, sold: total });
+  await longest(`stock: an audit of ${total.toLocaleString('en')} requests`, () => product.audit());
+  await longest('stock: its removal', () => stock.remove('huge'));
+}
+admin.disconnect();
