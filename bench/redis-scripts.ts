@@ -2,7 +2,8 @@
  * The longest that any script keeps a Redis server busy, from its slow log: node bench/redis-scripts.ts [waiters, default 10,000]
  *
  * Each state is made anew: a line of dead waiters, readers behind a writer, reservations that run out, a product of ten times
- * as many requests. Run it on a quiet machine: the slow log counts the time a script took, also that in which others ran.
+ * as many requests. The slow log counts the time from a script's begin to its end, also that in which the system let others run:
+ * so the server has a core of its own, every state is made three times, and the best of the three longest counts.
  */
 import { Redis } from 'ioredis';
 import { redis } from '../src/backends/redis/index.ts';
@@ -12,26 +13,30 @@ import { createStock, redisStock } from '../src/stock/index.ts';
 import { Mail, wish } from '../test/backends/redis/scene.ts';
 import { HOST } from '../test/kit/net.ts';
 import { startRedis } from '../test/kit/redis.ts';
+import { coresApart } from './cores.ts';
 
 const [many = 10_000] = process.argv.slice(2).map(Number);
 /** What is not worth a line in the slow log, microseconds. */
 const SHORT = 200;
 const SEED = `for i = ARGV[1], ARGV[2] do redis.call('HSET', KEYS[1], 'r:' .. i, 'sold 1 0 buyer') end`;
 
+/** Rounds; the best counts. */
+const ROUNDS = 3;
+
 await using server = await startRedis();
+using _ = coresApart([server.pid], [process.pid]);
 const admin = new Redis(server.port, HOST);
 await admin.config('SET', 'slowlog-log-slower-than', SHORT);
 await admin.config('SET', 'slowlog-max-len', 10_000);
 
+const found = new Map<string, number>();
+
 async function longest(what: string, act: () => Promise<unknown>): Promise<void> {
   await admin.call('SLOWLOG', 'RESET');
-  const began = performance.now();
   await act();
-  const all = performance.now() - began;
   const log = (await admin.call('SLOWLOG', 'GET', 10_000)) as [number, number, number, string[]][];
   const times = log.filter(([, , , [command]]) => /^eval/i.test(command!)).map(([, , micros]) => micros / 1_000);
-  const top = times.length === 0 ? `under ${SHORT / 1_000}` : Math.max(...times).toFixed(1);
-  console.log(`${what}: longest script ${top} ms, ${Math.round(all)} ms in all`);
+  found.set(what, Math.min(found.get(what) ?? Number.POSITIVE_INFINITY, Math.max(SHORT / 1_000, ...times)));
 }
 
 const open = (): { client: Redis; backend: Backend } => {
@@ -40,7 +45,7 @@ const open = (): { client: Redis; backend: Backend } => {
 };
 const count = many.toLocaleString('en');
 
-{
+async function waiters(): Promise<void> {
   const { client, backend } = open();
   const [dead, holder] = [open(), wish('dead')];
   await backend.attempt(holder);
@@ -59,7 +64,8 @@ const count = many.toLocaleString('en');
   await backend.close();
   client.disconnect();
 }
-{
+
+async function readers(): Promise<void> {
   const { client, backend } = open();
   const writer = wish('read');
   await backend.attempt(writer);
@@ -76,15 +82,17 @@ const count = many.toLocaleString('en');
   await backend.close();
   client.disconnect();
 }
-{
+
+async function holds(): Promise<void> {
   const { client, backend } = open();
-  const holds = Array.from({ length: many }, (_, i) => wish(`own:${i}`));
-  await Promise.all(holds.map((hold) => backend.attempt(hold)));
-  await longest(`${count} holds are renewed`, () => backend.renew(holds));
+  const claims = Array.from({ length: many }, (_, i) => wish(`own:${i}`));
+  await Promise.all(claims.map((claim) => backend.attempt(claim)));
+  await longest(`${count} holds are renewed`, () => backend.renew(claims));
   await backend.close();
   client.disconnect();
 }
-{
+
+async function reservations(): Promise<void> {
   const store = redisStock(admin);
   const kind = { op: 'take', epoch: 1, buyer: 'a', units: 1, limit: 0, already: 0, token: '', ttl: 1 } as const;
   await store.step('due', 0, [
@@ -98,20 +106,34 @@ const count = many.toLocaleString('en');
       Array.from({ length: 100 }, (_, j) => ({ ...kind, id: `r:${i + j}`, buyer: `b${i + j}`, ttl: 30_000 })),
     );
   const due = (await admin.keys('holdfast:stock:{due*}:due'))[0]!;
-  await admin.eval(`for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do redis.call('ZADD', KEYS[1], 1, id) end`, 1, due);
+  await admin.eval(
+    `for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do redis.call('ZADD', KEYS[1], 1, id) end`,
+    1,
+    due,
+  );
   await longest(`stock: ${count} reservations ran out`, async () => {
     while ((await admin.zcard(due)) > 0) await store.step('due', 0, [{ op: 'tally' }]);
   });
 }
-{
+
+async function requests(): Promise<void> {
   const stock = createStock(redisStock(admin));
   const total = many * 10;
   const product = await stock.create('huge', { units: total, segments: 1, reserve: 0 });
   await product.take({ buyer: 'x' });
-  const [requests] = await admin.keys('holdfast:stock:{huge@*/0}:requests');
-  for (let i = 1; i < total; i += 10_000) await admin.eval(SEED, 1, requests!, i, Math.min(total - 1, i + 9_999));
-  await admin.hset(requests!.replace(/requests$/, 'cell'), { free: 0, sold: total });
+  const [key] = await admin.keys('holdfast:stock:{huge@*/0}:requests');
+  for (let i = 1; i < total; i += 10_000) await admin.eval(SEED, 1, key!, i, Math.min(total - 1, i + 9_999));
+  await admin.hset(key!.replace(/requests$/, 'cell'), { free: 0, sold: total });
   await longest(`stock: an audit of ${total.toLocaleString('en')} requests`, () => product.audit());
   await longest('stock: its removal', () => stock.remove('huge'));
 }
+
+for (let round = 0; round < ROUNDS; round++) {
+  for (const state of [waiters, readers, holds, reservations, requests]) {
+    await state();
+    await admin.flushall();
+  }
+}
+for (const [what, ms] of found)
+  console.log(`${what}: longest script ${ms <= SHORT / 1_000 ? 'under ' : ''}${ms.toFixed(1)} ms`);
 admin.disconnect();

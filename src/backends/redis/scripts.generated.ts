@@ -140,7 +140,7 @@ end`;
 const line = `local ALL = 2147483647
 local SILENCE = 6000000
 local steps_left = 50
-local COUNTED = 1000
+local COUNTED = 500
 local SPARE = 300000
 local lock, line, claims
 local last, taken, room, tight, keep, remember
@@ -388,7 +388,7 @@ end`;
 
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: '381e40b8c5effb0087aabba4079e5d43e4b9f521',
+  sha1: '86d9ce298aec1b374d6b94f9d2696d125e3b31f3',
   text: `local TIME = redis.call('TIME')
 local now = TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]
 local replies, count, done, SECOND = nil, #ARGV / 2, 0, 1000000
@@ -442,7 +442,7 @@ return count == 1 and replies[1] or replies`,
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: '01fa3603ec65c9e9ddd9241e074f2fbeecdef3a9',
+  sha1: 'ebaefd55ed909b589714fa8600de7e77d883967f',
   text: `local TIME = redis.call('TIME')
 ${alone}
 local value = redis.call('GET', KEYS[1])
@@ -524,7 +524,7 @@ return replies`,
 
 export const PASS: Script = {
   name: 'pass',
-  sha1: 'adb6f6f7de0e9e24ffc905f8fb2620cf42db475d',
+  sha1: '2ae275db8b59ce719058398ba711d49defbe7ba4',
   text: `local TIME = redis.call('TIME')
 ${alone}
 ${publish}
@@ -539,7 +539,7 @@ return type(reply) == 'table' and reply or { freed, reply }`,
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: '08e9c183505cfb1be589c73d3f5a9e27db8aff34',
+  sha1: 'dc363c036f1f1c736914525b9e0818ee03a94ec2',
   text: `local TIME
 local replies, count, done = nil, #ARGV, 0
 for i = 1, count do
@@ -578,7 +578,7 @@ return count == 1 and replies[1] or replies`,
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: '3219673829bc4d814b4adcbee4a754dda88152f9',
+  sha1: 'aca0205d610bad32624fadd69a58b85fa4815c0d',
   text: `local TIME = redis.call('TIME')
 local now = TIME[1] .. ('0'):rep(6 - #TIME[2]) .. TIME[2]
 local terms = {}

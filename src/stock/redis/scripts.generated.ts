@@ -72,9 +72,9 @@ return 1`,
 
 export const STEP: Script = {
   name: 'step',
-  sha1: 'c1a589b9791f29b67c2830941e289cf646b9416e',
+  sha1: '66381a08f68444a0feb27b11d21ae0a8086c0761',
   text: `local CELL, REQUESTS, BOUGHT, DUE = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local MOST = 400
+local MOST = 150
 local PORTION = 500
 local FIELDS = { 'v', 'epoch', 'free', 'reserved', 'sold', 'put', 'in', 'out', 'generation', 'seq', 'fence' }
 local time = redis.call('TIME')

@@ -4,7 +4,7 @@
 --   ->    the replies, a JSON array, as text
 local CELL, REQUESTS, BOUGHT, DUE = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 -- Bounds the time that one step may take: what comes back, the rest with the next one, and what is added up. About two ms each (of a step that takes 5 ms at most).
-local MOST = 400
+local MOST = 150
 local PORTION = 500
 local FIELDS = { 'v', 'epoch', 'free', 'reserved', 'sold', 'put', 'in', 'out', 'generation', 'seq', 'fence' }
 

@@ -18,7 +18,7 @@ local SILENCE = 6000000
 -- Meanwhile too few are admitted, never too many.
 local steps_left = 50
 -- Holders that one script may count anew.
-local COUNTED = 1000
+local COUNTED = 500
 -- The keys are made to live longer in steps of this, ms.
 local SPARE = 300000
 
