@@ -36,6 +36,26 @@ describeOn('postgres', 'stock in PostgreSQL', () => {
     expect(await phones.audit()).toMatchObject({ sold: 200, right: true });
   }, 60_000);
 
+  test('what was told as sold stays sold, though the server does not wait for its disk and is killed', async () => {
+    await using stack = new AsyncDisposableStack();
+    const lazy = {
+      synchronous_commit: 'off',
+      wal_writer_delay: '10s',
+      wal_writer_flush_after: '1GB',
+      autovacuum: 'off',
+    };
+    const server = stack.use(await startPostgres(lazy));
+    const store = sqlStock({ dialect: 'postgres', transaction: postgresTransactions(server.url, stack) });
+    await store.setup();
+    const stock = createStock(store);
+    const phones = await stock.create('phone', { units: 5, segments: 1, reserve: 0 });
+    await phones.take({ units: 2 });
+    const { ref } = await phones.reserve({ units: 2 });
+    await phones.confirm(ref);
+    await server.restart(); // kills it
+    expect(await (await stock.open('phone')).audit()).toMatchObject({ sold: 4, right: true });
+  }, 60_000);
+
   test('its tables may be in a schema', async () => {
     await using stack = new AsyncDisposableStack();
     const { url } = stack.use(await startPostgres());

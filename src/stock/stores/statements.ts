@@ -16,6 +16,8 @@ export interface StockDialect {
   readonly forUpdate: string;
   /** ms of the database's own clock. */
   readonly now: string;
+  /** One more column of a row that is read in order to be changed: has the transaction wait for the disk when it commits. */
+  readonly durable: string;
 }
 
 const MYSQL: StockDialect = {
@@ -25,6 +27,7 @@ const MYSQL: StockDialect = {
   insertNew: ['INSERT IGNORE INTO', ''],
   forUpdate: ' FOR UPDATE',
   now: `${serverTime} DIV 1000`,
+  durable: '', // what a commit waits for is set for the whole server there
 };
 
 export const DIALECTS: Readonly<Record<'postgres' | 'mysql' | 'mariadb' | 'sqlite', StockDialect>> = {
@@ -35,6 +38,9 @@ export const DIALECTS: Readonly<Record<'postgres' | 'mysql' | 'mariadb' | 'sqlit
     insertNew: ['INSERT INTO', ' ON CONFLICT DO NOTHING'],
     forUpdate: ' FOR UPDATE',
     now: 'CAST(extract(epoch from clock_timestamp()) * 1000 AS bigint)',
+    // A server that answers before anything is on disk sells a unit twice when it is killed.
+    durable:
+      ", CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END AS durable",
   },
   mysql: MYSQL,
   mariadb: MYSQL,
@@ -45,6 +51,7 @@ export const DIALECTS: Readonly<Record<'postgres' | 'mysql' | 'mariadb' | 'sqlit
     insertNew: ['INSERT INTO', ' ON CONFLICT DO NOTHING'],
     forUpdate: '', // the transaction has the whole file
     now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+    durable: '', // set for the whole file (sqlite.ts)
   },
 };
 
@@ -109,7 +116,8 @@ export class Statements {
 
   *relayout(product: string, was: LayoutVersion | undefined, layout: Layout | undefined): Conversation<boolean> {
     const [before, after] = this.#dialect.insertNew;
-    const find = `SELECT version, body FROM ${this.#layouts} WHERE product = ?${this.#dialect.forUpdate}`;
+    const { forUpdate, durable } = this.#dialect;
+    const find = `SELECT version, body${durable} FROM ${this.#layouts} WHERE product = ?${forUpdate}`;
     if (!was) {
       const empty = `${before} ${this.#layouts} (product, version, body) VALUES (?, 0, '')${after}`;
       yield this.#say(empty, product);
@@ -128,14 +136,14 @@ export class Statements {
   }
 
   *step(address: string, cell: number, steps: readonly Step[]): Conversation<readonly Reply[]> {
-    const { insertNew, forUpdate, now: clock } = this.#dialect;
+    const { insertNew, forUpdate, durable, now: clock } = this.#dialect;
     const { ids, buyers, opens, tally } = named(steps);
     const here = [address, cell] as const;
     if (opens) {
       const sql = `${insertNew[0]} ${this.#cells} (product, cell, state) VALUES (?, ?, '')${insertNew[1]}`;
       yield this.#say(sql, ...here);
     }
-    const find = `SELECT state, ${clock} AS moment FROM ${this.#cells} WHERE ${HERE}${forUpdate}`;
+    const find = `SELECT state, ${clock} AS moment${durable} FROM ${this.#cells} WHERE ${HERE}${forUpdate}`;
     const [row] = yield this.#say(find, ...here);
     if (!row) return steps.map(() => ({ is: 'missing' }));
     const now = Number(row.moment);
