@@ -7,6 +7,7 @@ import { isLockError, LockError } from './errors.ts';
 import { GoingOn } from './going-on.ts';
 import { heard } from './heard.ts';
 import { Patience } from './patience.ts';
+import { Turns } from './turns.ts';
 
 /** Longest time an engine may take over one call; after it the outcome is unknown. ms. */
 export const PATIENCE = 5_000;
@@ -27,6 +28,8 @@ export class Engine {
   readonly #patience: Patience;
   readonly backend: Backend;
   readonly clock: Clock;
+  /** Of one claim one after the other, whoever holds it by then: of two at once the server may take the shorter one last. */
+  readonly extensions = new Turns();
 
   constructor(backend: Backend, clock: Clock, busyPoll: boolean) {
     this.backend = backend;

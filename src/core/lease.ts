@@ -3,10 +3,6 @@ import { type Duration, milliseconds } from './duration.ts';
 import { type Engine, PATIENCE, quoted } from './engine.ts';
 import { LockError } from './errors.ts';
 import type { Hold } from './hold.ts';
-import { Turns } from './turns.ts';
-
-/** By the id of the hold: of two at once the engine may take the shorter one last. */
-const extensions = new Turns();
 
 /** A hold in the hands of one caller. Whatever the clock says counts, so ask `held` right before what must not happen twice. */
 export interface AnyLease extends AsyncDisposable {
@@ -128,7 +124,7 @@ export class HeldLease implements AnyLease {
 
   async extend(ttl: Duration): Promise<void> {
     const ms = milliseconds(ttl, 'ttl', this.#engine.backend.traits.ttl);
-    await extensions.take(this.#hold.claim.id, () => this.#extend(ms));
+    await this.#engine.extensions.take(this.#hold.claim.id, () => this.#extend(ms));
   }
 
   async #extend(ms: number): Promise<void> {

@@ -11,8 +11,15 @@ import type {
   Traits,
 } from '../../src/core/backend.ts';
 import type { Clock } from '../../src/core/clock.ts';
-import type { Network } from './network.ts';
 import type { Process } from './process.ts';
+
+/** What is between the processes and the engine. */
+export interface Wire {
+  /** A request of `process`: `work` is what the engine does when it arrives. */
+  call<T>(process: Process, machine: Process, work: () => Promise<T>): Promise<T>;
+  /** Word from the engine that nobody asked for. */
+  tell(process: Process, machine: Process, work: () => void): void;
+}
 
 type Wake = (grant?: Grant) => void;
 
@@ -81,14 +88,14 @@ export class Client implements Backend {
   onCall: () => void = () => {};
   readonly notes: Notes;
   readonly #engine: Engine;
-  readonly #network: Network;
+  readonly #network: Wire;
   readonly #process: Process;
   readonly #wakes = new Map<string, Wake>();
   /** The engine's time, when an answer came that told it. A lower bound: the way back took some time. */
   #known: { readonly time: number; readonly at: number } | undefined;
   #closed = false;
 
-  constructor(engine: Engine, network: Network, process: Process, traits: Pick<Traits, 'wakes' | 'spans'>) {
+  constructor(engine: Engine, network: Wire, process: Process, traits: Pick<Traits, 'wakes' | 'spans'>) {
     this.traits = { ...engine.backend.traits, ttl: { min: 10, max: 600_000 }, ...traits };
     this.#engine = engine;
     this.#network = network;
@@ -156,7 +163,7 @@ export class Client implements Backend {
   };
 
   #tell({ id }: Claim, grant?: Grant): void {
-    this.#network.tell(this.#process, () => this.#wakes.get(id)?.(grant));
+    this.#network.tell(this.#process, this.#engine.machine, () => this.#wakes.get(id)?.(grant));
   }
 
   readonly #mailbox = ({ id }: Claim, wake: Wake): AsyncDisposable => {

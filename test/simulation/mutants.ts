@@ -88,7 +88,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'extends twice at once',
     file: 'core/lease.ts',
-    sound: 'await extensions.take(this.#hold.claim.id, () => this.#extend(ms));',
+    sound: 'await this.#engine.extensions.take(this.#hold.claim.id, () => this.#extend(ms));',
     broken: 'await this.#extend(ms);',
     foundBy: 'exclusion',
   },

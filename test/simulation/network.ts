@@ -1,4 +1,5 @@
 import type { Choice } from './choice.ts';
+import type { Wire } from './engine.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
 
@@ -19,7 +20,7 @@ export interface Weather {
 export const CALM: Weather = { loseRequest: 0, loseReply: 0, loseWake: 0, breaks: 0, slow: 0, late: 0, delay: 10 };
 
 /** Between the processes and the engine: each message has a fate of its own, and none waits for another. */
-export class Network {
+export class Network implements Wire {
   weather: Weather;
   onFault: (kind: string) => void = () => {};
   readonly #onCall = new Map<Process, () => void>();
@@ -99,7 +100,7 @@ export class Network {
   }
 
   /** Word from the engine that nobody asked for. */
-  tell(process: Process, work: () => void): void {
+  tell(process: Process, _machine: Process, work: () => void): void {
     if (this.#lost(process, this.weather.loseWake, 'wake lost')) return;
     this.#world.in(this.#delay(), () => process.deliver(work));
   }

@@ -35,9 +35,13 @@ export class Process {
         const armed = new AsyncResource('timer'); // as Node has it: it fires in the context of who armed it
         const timer = { fn: () => armed.runInAsyncScope(fn) };
         this.#timers.add(timer);
-        world.in(Math.max(1, ms) / rate, () => this.#due(timer));
-        return () => this.#timers.delete(timer);
+        const cancel = world.in(Math.max(1, ms) / rate, () => this.#due(timer));
+        return () => {
+          this.#timers.delete(timer);
+          cancel();
+        };
       },
+      turn: (fn) => void world.in(0, fn),
       random,
       id: () => Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join(''),
     };
@@ -70,7 +74,13 @@ export class Process {
 
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#world.now + ms);
-    this.#world.at(this.#pausedUntil, () => this.#resume());
+    if (this.#pausedUntil < Number.POSITIVE_INFINITY) this.#world.at(this.#pausedUntil, () => this.#goOn());
+  }
+
+  /** Ends a pause now. */
+  resume(): void {
+    this.#pausedUntil = 0;
+    this.#goOn();
   }
 
   crash(): void {
@@ -89,7 +99,7 @@ export class Process {
     if (this.#timers.delete(timer)) timer.fn();
   }
 
-  #resume(): void {
+  #goOn(): void {
     if (this.paused) return;
     for (const fn of this.#unread.splice(0)) this.#world.in(0, () => this.deliver(fn));
     for (const timer of this.#timers) if (this.#overdue.has(timer)) this.#world.in(0, () => this.#fire(timer));

@@ -1,9 +1,8 @@
 import type { quorum } from '../../src/backends/quorum/index.ts';
 import type { Backend, Standing } from '../../src/core/backend.ts';
 import { around } from '../../src/testing/around.ts';
-import { Client, Engine } from './engine.ts';
+import { Client, Engine, type Wire } from './engine.ts';
 import type { Scene } from './history.ts';
-import type { Network } from './network.ts';
 import type { Process } from './process.ts';
 import { Session } from './session.ts';
 
@@ -30,7 +29,7 @@ export class Servers {
   }
 
   /** @param called at each call that core makes */
-  connect(network: Network, process: Process, scene: Scene, called: () => void): Side {
+  connect(network: Wire, process: Process, scene: Scene, called: () => void): Side {
     const clients = this.engines.map((engine) => new Client(engine, network, process, scene));
     for (const client of clients) client.onCall = called;
     const session = scene.keptBy === 'session' ? new Session(this.engines[0]!, clients[0]!) : undefined;

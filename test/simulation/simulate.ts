@@ -55,7 +55,7 @@ export async function simulate(
     const { backend, watches, crashed } = servers.connect(network, process, scene, () =>
       recorder.called('a call to the engine'),
     );
-    const locks = create(backend, { clock: process.clock, ttl: 1_500, spin: { bound: 400 } });
+    const locks = create(backend, { clock: process.clock, ttl: 1_500, spin: { bound: 400 }, busyPoll: false });
     for (let callers = choice.whole(1, 4); callers > 0; callers--) {
       const own = new Choice(randomFrom(seed * 997 + work.length));
       work.push(new Caller(process, locks, own, recorder, manners).works(choice.whole(2, 6)));
@@ -150,11 +150,12 @@ function trouble(world: World, choice: Choice, network: Network, recorder: Recor
 
 /** Servers that stand still for a while: each for itself, or all about as long as a request may take, one after the other. */
 function hangs(world: World, choice: Choice, recorder: Recorder, { engines }: Servers): void {
-  const hang = (machine: Process, at: number, ms: number): void =>
+  const hang = (machine: Process, at: number, ms: number): void => {
     world.at(at, () => {
       recorder.add({ what: 'fault', kind: 'hang' });
       machine.pause(ms);
     });
+  };
   for (let faults = choice.whole(1, 12); faults > 0; faults--) {
     const at = choice.between(0, TROUBLE);
     if (choice.chance(0.3))

@@ -1,0 +1,64 @@
+import type { AnyLease, Lease } from '../../src/core/lease.ts';
+import type { LockOptions } from '../../src/core/options.ts';
+import type { Locks } from '../../src/locks.ts';
+import type { Lock } from '../../src/primitives/lock.ts';
+import type { Process } from '../simulation/process.ts';
+import type { Recorder } from '../simulation/recorder.ts';
+import type { Stage } from './stage.ts';
+
+/** What the callers in one process do. */
+export class Actor {
+  readonly locks: Locks;
+  readonly process: Process;
+  readonly #recorder: Recorder;
+  readonly #stage: Stage;
+
+  constructor(process: Process, locks: Locks, recorder: Recorder, stage: Stage) {
+    this.process = process;
+    this.locks = locks;
+    this.#recorder = recorder;
+    this.#stage = stage;
+  }
+
+  /** One operation from the asking to the end; what it throws is written down. */
+  does(as: string, work: () => Promise<unknown>): Promise<void> {
+    return this.#recorder.op(this.process.name, as, work);
+  }
+
+  /** Goes on when that is chosen. */
+  step(): Promise<void> {
+    return new Promise((resolve) => this.#stage.send(this.process.name, this.process, resolve));
+  }
+
+  /** As long as it takes, by its own clock. */
+  works(ms: number): Promise<void> {
+    return this.process.sleep(ms);
+  }
+
+  has(lease: AnyLease): void {
+    this.#recorder.given(this.process, lease);
+  }
+
+  gives(lease: AnyLease): Promise<unknown> {
+    this.#recorder.back(lease);
+    return lease.release();
+  }
+
+  /** Takes a lock, works, gives it back. */
+  uses(lock: Lock, options: LockOptions = {}, ms = 0): Promise<void> {
+    return this.does('acquire', async () => {
+      const lease = await lock.acquire({ wait: 600, ...options });
+      this.has(lease);
+      await (ms > 0 ? this.works(ms) : this.step());
+      await this.gives(lease);
+    });
+  }
+
+  enters(lease: Lease, child: number): void {
+    this.#recorder.add({ what: 'in', key: lease.key, token: lease.token, child });
+  }
+
+  leaves(lease: Lease, child: number): void {
+    this.#recorder.add({ what: 'out', key: lease.key, token: lease.token, child });
+  }
+}

@@ -1,0 +1,102 @@
+import { createLocks } from '../../src/index.ts';
+import { randomFrom } from '../../src/testing/random.ts';
+import { check } from '../simulation/checkers.ts';
+import type { History } from '../simulation/history.ts';
+import type { Choose } from './moves.ts';
+import { type Played, play } from './play.ts';
+import type { Plot } from './plots.ts';
+import { sample } from './sampling.ts';
+import { Search } from './search.ts';
+
+export interface Exploration {
+  readonly plot: Plot;
+  readonly faults: number;
+  /** The library, sound or with a planted bug. */
+  readonly create?: typeof createLocks;
+  /** What is wrong in a history: a line for each. */
+  readonly check?: (history: History) => string[];
+  /** Told after each schedule; false ends it. */
+  readonly goOn?: (schedules: number) => boolean;
+}
+
+export interface Explored {
+  readonly schedules: number;
+  /** Runs that were ended: others do the same in another order. */
+  readonly pruned: number;
+  /** Every schedule with so many faults was run. */
+  readonly exhausted: boolean;
+  readonly failure?: Failure;
+}
+
+export interface Failure {
+  readonly found: readonly string[];
+  /** As short as it was found; what follows is the first that may happen, each time. */
+  readonly schedule: string;
+}
+
+/** The faults are the last that is needed of a schedule: so much longer is one that is drawn. */
+const DEPTH = 4;
+
+const firstOf: Choose = ([first]) => first;
+
+/** Every schedule of a plot, with up to so many faults. */
+export async function exploreAll(exploration: Exploration): Promise<Explored> {
+  const search = new Search();
+  let schedules = 0;
+  let pruned = 0;
+  for (; !search.over; search.next()) {
+    const played = await run(exploration, search.begin());
+    if (!played.complete) {
+      pruned++;
+      continue;
+    }
+    schedules++;
+    const failure = await failureOf(exploration, played);
+    if (failure) return { schedules, pruned, exhausted: false, failure };
+    if (exploration.goOn?.(schedules) === false) return { schedules, pruned, exhausted: false };
+  }
+  return { schedules, pruned, exhausted: true };
+}
+
+/** Schedules of a plot, drawn from seeds: for faults and processes of which there are too many orders to try. */
+export async function exploreSome(exploration: Exploration, seeds: Iterable<number>): Promise<Explored> {
+  const { schedule } = await run({ ...exploration, faults: 0 }, firstOf);
+  let schedules = 0;
+  for (const seed of seeds) {
+    const choose = sample(randomFrom(seed), schedule.length * 2, DEPTH, exploration.faults);
+    const played = await run(exploration, choose);
+    schedules++;
+    const failure = await failureOf(exploration, played);
+    if (failure) return { schedules, pruned: 0, exhausted: false, failure };
+    if (exploration.goOn?.(schedules) === false) break;
+  }
+  return { schedules, pruned: 0, exhausted: false };
+}
+
+/** A schedule again, from its text. */
+export function replay(exploration: Exploration, schedule: string): Promise<Played> {
+  const texts = schedule === '' ? [] : schedule.split('; ');
+  let step = 0;
+  return run(exploration, (moves) => {
+    const text = texts[step++];
+    if (text === undefined) return firstOf(moves.filter(({ fault }) => !fault));
+    const move = moves.find((each) => each.text === text);
+    if (!move) throw new Error(`step ${step} of the schedule is not possible: ${text}; ${moves.map((m) => m.text)}`);
+    return move;
+  });
+}
+
+const run = ({ plot, faults, create = createLocks }: Exploration, choose: Choose): Promise<Played> =>
+  play(plot, { faults }, create, choose);
+
+async function failureOf(exploration: Exploration, { history, schedule }: Played): Promise<Failure | undefined> {
+  const judge = exploration.check ?? check;
+  const found = judge(history);
+  if (found.length === 0) return undefined;
+  for (let length = 0; length < schedule.length; length++) {
+    const shorter = schedule.slice(0, length).join('; ');
+    const again = judge((await replay(exploration, shorter)).history);
+    if (again.length > 0) return { found: again, schedule: shorter };
+  }
+  return { found, schedule: schedule.join('; ') };
+}

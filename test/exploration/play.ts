@@ -1,0 +1,80 @@
+import { quorum } from '../../src/backends/quorum/index.ts';
+import type { createLocks } from '../../src/locks.ts';
+import { randomFrom } from '../../src/testing/random.ts';
+import type { History } from '../simulation/history.ts';
+import { Process } from '../simulation/process.ts';
+import { Recorder } from '../simulation/recorder.ts';
+import { Servers } from '../simulation/servers.ts';
+import { Actor } from './actor.ts';
+import type { Choose } from './moves.ts';
+import { ChosenNetwork } from './network.ts';
+import type { Plot } from './plots.ts';
+import { type Bounds, Stage } from './stage.ts';
+
+/** Clocks go wrong by as much as they may, in the direction that hurts: the server's is quick, and those of holders are slow. */
+const DRIFT = 0.004_9;
+const QUICK = 1 + DRIFT;
+const SLOW = 1 - DRIFT;
+/** Virtual ms for everything to end after the last fault, and for what is left to lapse. */
+const HEALED = 40_000;
+
+export interface Played {
+  readonly history: History;
+  /** What was chosen, move by move. */
+  readonly schedule: readonly string[];
+  /** False where another schedule does the same in another order. */
+  readonly complete: boolean;
+}
+
+/** One run of a plot, in which everything that could happen in more than one way was chosen. */
+export async function play(
+  plot: Plot,
+  bounds: Omit<Bounds, 'horizon'>,
+  create: typeof createLocks,
+  choose: Choose,
+): Promise<Played> {
+  const { clients, nodes = 1, wakes = 'watch', horizon = 1_200 } = plot;
+  let working = clients;
+  const stage = new Stage({ ...bounds, horizon }, () => working === 0);
+  const machines = Array.from({ length: nodes }, (_, i) => new Process(`s${i}`, stage, QUICK, randomFrom(100 + i)));
+  const servers = new Servers(machines, quorum);
+  const scene = { wakes, spans: true, calm: false, wakesLost: false, keptBy: plot.keptBy ?? 'lease' } as const;
+  using recorder = new Recorder(stage, servers.evicted);
+  servers.onEvicted = (key) => recorder.add({ what: 'evicted', key });
+  const network = new ChosenNetwork(stage);
+  const sides = Array.from({ length: clients }, (_, i) => {
+    const process = new Process(`p${i}`, stage, i === 0 ? SLOW : QUICK, randomFrom(i + 1));
+    stage.join(process);
+    const called = (): void => recorder.called('a call to the engine');
+    const { backend, watches, crashed } = servers.connect(network, process, scene, called);
+    const locks = create(backend, { clock: process.clock, ttl: 300, spin: { bound: 400 }, busyPoll: false });
+    return { process, watches, crashed, locks };
+  });
+  stage.onFault = (kind, process) => recorder.add({ what: 'fault', kind: `${kind} ${process.name}` });
+  stage.onCrash = (process) => {
+    sides.find((side) => side.process === process)!.crashed();
+    recorder.add({ what: 'crashed', by: process.name });
+    if (!over.has(process.name)) working--;
+  };
+  const over = new Set<string>();
+  for (const [i, { process, locks }] of sides.entries()) {
+    const actor = new Actor(process, locks, recorder, stage);
+    void plot.act(actor, i).then(() => {
+      over.add(process.name);
+      if (!process.crashed) working--;
+    });
+  }
+  const see = (): void => recorder.see();
+  const complete = await stage.play(choose, see);
+  if (complete) {
+    await stage.end(stage.now + HEALED, see);
+    const living = sides.filter(({ process }) => !process.crashed);
+    recorder.add({
+      what: 'left',
+      claims: (await servers.lists()).flat().length,
+      timers: living.reduce((sum, { process }) => sum + process.pending, 0),
+      watches: living.reduce((sum, { watches }) => sum + watches(), 0),
+    });
+  }
+  return { history: { seed: 0, scene, events: recorder.events }, schedule: stage.schedule, complete };
+}
