@@ -12,7 +12,10 @@ export interface AnyLease extends AsyncDisposable {
    * whoever was the first to ask this lease for it; inside `run` the lock cannot be entered again by then.
    */
   readonly signal: AbortSignal;
-  /** Compares the clock, now. False after the deadline, a loss or a release. */
+  /**
+   * Compares the clock, now. False from the deadline on, and after a release; at once where the engine says that the hold is gone. After `signal`
+   * it stays true until the deadline: nobody else is inside before.
+   */
   readonly held: boolean;
   /** ms until the deadline unless renewed; 0 when not held. */
   readonly remaining: number;

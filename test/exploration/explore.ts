@@ -11,6 +11,8 @@ import { Search } from './search.ts';
 export interface Exploration {
   readonly plot: Plot;
   readonly faults: number;
+  /** How often something else may happen than what happens where nothing is wrong. Default: as often as it can. */
+  readonly turns?: number;
   /** The library, sound or with a planted bug. */
   readonly create?: typeof createLocks;
   /** What is wrong in a history: a line for each. */
@@ -41,7 +43,7 @@ const firstOf: Choose = ([first]) => first;
 
 /** Every schedule of a plot, with up to so many faults. */
 export async function exploreAll(exploration: Exploration): Promise<Explored> {
-  const search = new Search();
+  const search = new Search(exploration.turns);
   let schedules = 0;
   let pruned = 0;
   for (; !search.over; search.next()) {

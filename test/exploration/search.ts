@@ -6,6 +6,8 @@ interface Point {
   tried: number;
   /** What need not be tried here: it was tried before, and has led to the same states. */
   readonly asleep: readonly Move[];
+  /** How often something else than the first was chosen before. */
+  readonly turns: number;
 }
 
 /**
@@ -13,10 +15,18 @@ interface Point {
  * that touch nothing in common one is run (sleep sets: P. Godefroid, "Partial-Order Methods for the Verification of Concurrent
  * Systems", LNCS 1032, 1996). A bound of faults does not spoil that: schedules that are the same but for such an order have the
  * same faults.
+ *
+ * With a limit of turns every schedule is run that differs so often, at most, from the one in which always the first happens (after
+ * M. Emmi, S. Qadeer, Z. Rakamarić, "Delay-Bounded Scheduling", POPL 2011): far fewer, and those in which most bugs show.
  */
 export class Search {
   readonly #points: Point[] = [];
+  readonly #turns: number;
   #over = false;
+
+  constructor(turns = Number.POSITIVE_INFINITY) {
+    this.#turns = turns;
+  }
 
   /** Every schedule was run. */
   get over(): boolean {
@@ -56,10 +66,13 @@ export class Search {
   }
 
   #point(moves: readonly Move[], before: Point | undefined): Point {
+    const turns = before ? before.turns + (before.tried > 0 ? 1 : 0) : 0;
+    if (this.#turns < Number.POSITIVE_INFINITY)
+      return { candidates: turns < this.#turns ? moves : moves.slice(0, 1), tried: 0, asleep: [], turns };
     const taken = before?.candidates[before.tried];
     const done = before ? [...before.asleep, ...before.candidates.slice(0, before.tried)] : [];
     const asleep = taken ? done.filter((move) => independent(move, taken)) : [];
     const sleeping = new Set(asleep.map(({ text }) => text));
-    return { candidates: moves.filter(({ text }) => !sleeping.has(text)), tried: 0, asleep };
+    return { candidates: moves.filter(({ text }) => !sleeping.has(text)), tried: 0, asleep, turns };
   }
 }

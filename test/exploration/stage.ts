@@ -103,28 +103,25 @@ export class Stage extends World {
     for (let i = this.#messages.length; i-- > 0; ) if (this.#messages[i]!.to.crashed) this.#messages.splice(i, 1);
   }
 
+  /** The first is what happens where nothing is wrong: what is on its way arrives, then time passes. */
   #moves(): Move[] {
-    const moves: Move[] = [];
-    const routes = new Set<string>();
-    const heads: Message[] = [];
-    for (const message of this.#messages) {
-      if (message.to.paused) continue;
-      if (message.held) moves.push(deliver(message));
-      else {
-        const route = `${message.from}>${message.to.name}`;
-        if (routes.has(route)) continue; // a connection keeps the order
-        routes.add(route);
-        heads.push(message);
-      }
+    const reachable = this.#messages.filter(({ to }) => !to.paused);
+    const routes = new Map<string, Message>();
+    for (const message of reachable) {
+      const route = `${message.from}>${message.to.name}`;
+      if (!message.held && !routes.has(route)) routes.set(route, message); // a connection keeps the order
     }
-    moves.unshift(...heads.map(deliver));
+    const heads = [...routes.values()];
     const stopped = this.#processes.filter(({ crashed, paused }) => !crashed && paused);
-    for (const { name } of stopped) moves.push({ text: `resume ${name}`, touches: [name], fault: false });
-    if (moves.length === 0 && this.#done()) return moves;
-    const passes = this.next <= this.#bounds.horizon;
-    if (heads.length === 0 && passes) moves.push({ text: TIME, touches: [TIME], fault: false });
-    if (this.#faults < this.#bounds.faults && moves.length > 0) moves.push(...this.#faultsFor(heads));
-    return moves;
+    const late = [
+      ...reachable.filter(({ held }) => held).map(deliver),
+      ...stopped.map(({ name }) => ({ text: `resume ${name}`, touches: [name], fault: false })),
+    ];
+    const faults = this.#faults < this.#bounds.faults ? this.#faultsFor(heads) : [];
+    if (heads.length > 0) return [...heads.map(deliver), ...late, ...faults];
+    const passes = this.next <= this.#bounds.horizon && !(late.length === 0 && this.#done());
+    if (passes) return [{ text: TIME, touches: [TIME], fault: false }, ...late, ...faults];
+    return late.length > 0 ? [...late, ...faults] : [];
   }
 
   #faultsFor(heads: readonly Message[]): Move[] {
