@@ -11,6 +11,9 @@ import { checkBackend, checkNames, LOCK_OPTIONS, type LockOptions } from './core
 import { Space } from './core/space.ts';
 import { Leader } from './leading/leader.ts';
 import type { LeaderOptions } from './leading/options.ts';
+import { type OnceResult, once, type TickWork } from './once/once.ts';
+import type { OnceOptions } from './once/options.ts';
+import type { Tick } from './once/tick.ts';
 import { type Lock, LockObject } from './primitives/lock.ts';
 import { type MultiLock, multiLock } from './primitives/multi-lock.ts';
 import { type Mutex, mutex } from './primitives/mutex.ts';
@@ -99,6 +102,18 @@ export class Locks implements AsyncDisposable {
    */
   leader(name: string, options?: LeaderOptions): Leader {
     return new Leader(this.#space, checkKey(name), this.#defaults, options);
+  }
+
+  /**
+   * Runs `fn` for a tick of a schedule, unless another instance does or has: of all that call this for the same name and tick, whose
+   * clocks differ by at most `skew`, one runs it. With `retry`, one at a time, and after a success nobody.
+   * @param tick when it is due: the time that the schedule says, not that of the call
+   * @returns what came of it here; rejects with what `fn` throws
+   * @throws LockError `LOCK_UNAVAILABLE` when the engine could not be asked while the tick was young; `LOCK_ABORTED`, `LOCK_LOST`,
+   * `LOCK_CLOSED`, `LOCK_INVALID`; `LOCK_UNSUPPORTED` where nothing outlives the process
+   */
+  once<T>(name: string, tick: Tick, fn: TickWork<T>, options?: OnceOptions): Promise<OnceResult<T>> {
+    return once(this.#space, name, tick, fn, this.#defaults, options);
   }
 
   /**

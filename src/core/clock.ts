@@ -19,6 +19,8 @@ export interface Clock {
    * from then on.
    */
   resync(): number;
+  /** What the clock on the wall says: ms since 1970. It may jump, and another machine's differs. Default: this machine's. */
+  epoch?(): number;
   /** As `resync`, where a cheap look says that the machine may have been suspended since the last one. A hint: it may miss that. */
   lookAgain?(): void;
   /** Calls `fn` once, about `ms` from now. A background timer does not keep the process alive; a waiter's does. */
@@ -60,12 +62,16 @@ function randomId(): string {
   return digits.slice(drawn - 32, drawn);
 }
 
+/** A clock that knows the time of day, its own or the machine's. */
+export type EngineClock = Clock & Required<Pick<Clock, 'epoch'>>;
+
 /** A clock that was given, with callbacks in no caller's context, as those of the machine's: its timers are shared. */
-export function withoutContext(clock: Clock): Clock {
-  if (clock === systemClock) return clock;
+export function withoutContext(clock: Clock): EngineClock {
+  if (clock === systemClock) return systemClock;
   return {
     now: () => clock.now(),
     resync: () => clock.resync(),
+    epoch: () => clock.epoch?.() ?? systemClock.epoch(),
     ...(clock.lookAgain && { lookAgain: () => clock.lookAgain!() }),
     after: (ms, fn, background) => clock.after(ms, () => inNoContext(fn), background),
     ...(clock.turn && { turn: (fn) => clock.turn!(() => inNoContext(fn)) }),
@@ -80,8 +86,9 @@ const awakeSince = uptime() * 1_000 - performance.now();
 /** How far the clock on the wall was ahead when both clocks were looked at last. */
 let wall = Date.now() - performance.now();
 
-export const systemClock: Clock = {
+export const systemClock: EngineClock = {
   now: () => performance.now() + asleep,
+  epoch: Date.now,
   // `uptime` reads a file, which takes longer than a hand-over; the clock on the wall is read in no time, and sleeps no more.
   lookAgain() {
     if (Math.abs(Date.now() - performance.now() - wall) > SLEEP) systemClock.resync();

@@ -1,7 +1,7 @@
 import type { Attempt, Backend, Claim, Finding, Handle, Listing, Release, Renewal, Standing } from './backend.ts';
 import { Bell } from './bell.ts';
 import { BusyPoll } from './busy-poll.ts';
-import { type Clock, withoutContext } from './clock.ts';
+import { type Clock, type EngineClock, withoutContext } from './clock.ts';
 import { Context, inNoContext } from './context.ts';
 import { isLockError, LockError } from './errors.ts';
 import { GoingOn } from './going-on.ts';
@@ -27,7 +27,7 @@ export class Engine {
   readonly #idle: Bell;
   readonly #patience: Patience;
   readonly backend: Backend;
-  readonly clock: Clock;
+  readonly clock: EngineClock;
   /** Of one claim one after the other, whoever holds it by then: of two at once the server may take the shorter one last. */
   readonly extensions = new Turns();
 

@@ -4,6 +4,8 @@ import { randomFrom } from './random.ts';
 
 /** A clock that stands still until it is told otherwise: everything that waits on it runs in one order, from one seed. */
 export interface ManualClock extends Clock {
+  /** From the first moment of 2026 on. It also goes on while the machine sleeps. */
+  epoch(): number;
   /** Lets `ms` go by: runs what falls due, in order of time, and lets every promise settle between one and the next. */
   advance(ms: number): Promise<void>;
   /** The machine sleeps for `ms`: no timer moves, `now` misses it, and the next `resync` finds it. */
@@ -16,6 +18,9 @@ interface Timer {
   readonly due: number;
   readonly fn: () => void;
 }
+
+/** What its clock on the wall says at first. */
+const START = Date.UTC(2026, 0, 1);
 
 /** @param seed of the random numbers and ids: two processes of one simulation need two. */
 export function manualClock(seed = 1): ManualClock {
@@ -33,6 +38,7 @@ export function manualClock(seed = 1): ManualClock {
 
   return {
     now: () => awake + found,
+    epoch: () => START + awake + found + asleep,
     resync() {
       found += asleep;
       asleep = 0;

@@ -1,0 +1,138 @@
+import { isLockError } from '../core/errors.ts';
+import type { HeldLease, Lease } from '../core/lease.ts';
+import type { LockOptions } from '../core/options.ts';
+import { backOff } from '../core/pause.ts';
+import type { Space } from '../core/space.ts';
+import { incumbentOf } from '../leading/observer.ts';
+import { type Mutex, mutex } from '../primitives/mutex.ts';
+import type { NotRun, OnceResult, TickWork } from './once.ts';
+import type { OncePlan } from './options.ts';
+import { isRecorded, type TickRecord } from './record.ts';
+import { type Guard, HeldRun } from './run.ts';
+import { ageAt, keepFrom } from './window.ts';
+
+/** Pauses before an engine that did not answer is asked again. ms. */
+const PAUSE = { pause: 100, jitter: 0.5, bound: 2_000 };
+
+/** What one instance does about one tick. */
+export class Attempt {
+  readonly #space: Space;
+  readonly #name: string;
+  readonly #plan: OncePlan;
+  readonly #record: TickRecord | undefined;
+
+  constructor(space: Space, name: string, plan: OncePlan, record: TickRecord | undefined) {
+    this.#space = space;
+    this.#name = name;
+    this.#plan = plan;
+    this.#record = record;
+  }
+
+  async use<T>(fn: TickWork<T>): Promise<OnceResult<T>> {
+    const { window, keys } = this.#plan;
+    const age = ageAt(window, this.#now);
+    if (age !== 'young') return { ran: false, reason: age };
+    const lease = await this.#take();
+    if (!lease) return this.#notRun('taken', keys.run);
+    const guards: Guard[] = [{ lease, needed: () => this.#now < window.end }];
+    let decided = false;
+    try {
+      const reason = await this.#refused(guards);
+      // That it is left out is decided for all, as if it had been run.
+      decided = reason === undefined || reason === 'overlap';
+      if (reason === undefined) return await this.#run(fn, guards);
+      if (reason === 'overlap' && this.#record) await isRecorded(this.#record, this.#space.engine, lease.signal);
+      return await this.#notRun(reason, reason === 'overlap' ? keys.running : keys.done);
+    } finally {
+      for (const { lease: other } of guards.slice(1)) await other.release();
+      await (decided ? lease.release() : (lease as Lease & HeldLease).undo());
+    }
+  }
+
+  /** Why it is not to be run, though the key of the run is held; else what else has to be held is, too. */
+  async #refused(guards: Guard[]): Promise<NotRun | undefined> {
+    const { window, retry, overlap, keys } = this.#plan;
+    if (await this.#record?.found()) return retry ? 'done' : 'taken';
+    if (overlap !== 'allow') {
+      const lease = await this.#obtain(mutex(this.#space, keys.running, [this.#plan.lock]), this.#patience);
+      if (!lease) return 'overlap';
+      guards.push({ lease, needed: () => true });
+    }
+    if (!retry) await this.#record?.write();
+    return ageAt(window, this.#now) === 'late' ? 'late' : undefined;
+  }
+
+  async #run<T>(fn: TickWork<T>, guards: readonly Guard[]): Promise<OnceResult<T>> {
+    const { window, retry, signal } = this.#plan;
+    const [{ lease }] = guards as [Guard];
+    const { token } = guards.at(-1)!.lease;
+    const run = new HeldRun(this.#name, window.due, token, guards, signal);
+    try {
+      run.assertHeld();
+      const value = await fn(run);
+      const recorded = !retry || !this.#record || (await isRecorded(this.#record, this.#space.engine, lease.signal));
+      return { ran: true, value, recorded };
+    } finally {
+      run.over();
+    }
+  }
+
+  /** The key of the run; with `retry` whoever does not get it waits, for the one who has it may die or fail. */
+  #take(): Promise<Lease | null> {
+    const { keys, window, retry, lock } = this.#plan;
+    const keeps = this.#record === undefined;
+    return this.#obtain(mutex(this.#space, keys.run, [lock]), retry ? this.#left : 0, () => ({
+      minHold: keeps ? keepFrom(window, this.#now) : 0,
+    }));
+  }
+
+  /**
+   * Null when it is not to be had within `wait`. An engine that does not answer is asked again while the tick is young, or nobody
+   * would run it; what it may have granted unheard is waited for, since that would be refused as somebody else's.
+   * @throws LockError `LOCK_UNAVAILABLE` when the tick is late by then
+   */
+  async #obtain(lock: Mutex, wait: number, more: () => LockOptions = () => ({})): Promise<Lease | null> {
+    const { engine } = this.#space;
+    for (let tries = 0, limit = wait; ; tries++) {
+      try {
+        return await (limit > 0 ? lock.acquire({ ...more(), wait: limit }) : lock.tryAcquire(more()));
+      } catch (error) {
+        if (isLockError(error, 'LOCK_TIMEOUT')) return null;
+        if (!isLockError(error, 'LOCK_UNAVAILABLE') || this.#left === 0) throw error;
+      }
+      await engine.pause(backOff(PAUSE, tries, engine.clock.random()), false, this.#plan.signal);
+      limit = Math.min(this.#left, Math.max(wait, this.#plan.ttl));
+    }
+  }
+
+  /** How long an earlier run is waited for, ms. */
+  get #patience(): number {
+    const { overlap, retry, skew, ttl, window } = this.#plan;
+    if (overlap === 'queue') return this.#left;
+    // What is in the way may be of a runner of this very tick that died: its two leases end one after the other.
+    const mayHaveDied = retry && this.#now - window.due + 2 * skew > ttl / 2;
+    return mayHaveDied ? Math.min(this.#left, ttl / 3 + 250) : 0;
+  }
+
+  /** ms in which the tick is still young. */
+  get #left(): number {
+    return Math.max(0, this.#plan.window.last - this.#now);
+  }
+
+  get #now(): number {
+    return this.#space.engine.clock.epoch();
+  }
+
+  async #notRun(reason: NotRun, key: string): Promise<OnceResult<never>> {
+    const by = reason === 'late' ? undefined : await this.#holderOf(key);
+    return { ran: false, reason, ...(by !== undefined && { by }) };
+  }
+
+  /** Good to know, no more: trouble with it is no trouble of the tick. */
+  async #holderOf(key: string): Promise<string | undefined> {
+    const { engine } = this.#space;
+    if (!engine.backend.inspect) return undefined;
+    const holder = await incumbentOf(engine.inspect(key, { exact: true })).catch(() => null);
+    return holder?.label;
+  }
+}

@@ -1,0 +1,44 @@
+import { invalid, shown } from '../core/errors.ts';
+import type { LockOptions } from '../core/options.ts';
+import type { Space } from '../core/space.ts';
+import { Attempt } from './attempt.ts';
+import { type OnceOptions, oncePlan } from './options.ts';
+import { recordOf } from './record.ts';
+import type { TickRun } from './run.ts';
+import type { Tick } from './tick.ts';
+
+/**
+ * Why it was not run here. `taken`: another instance runs it, or has. `done`: with `retry`, it was run. `late`, `early`: by the clock
+ * of this instance. `overlap`: an earlier tick is still run.
+ */
+export type NotRun = 'taken' | 'done' | 'late' | 'early' | 'overlap';
+
+export type OnceResult<T> =
+  | {
+      readonly ran: true;
+      readonly value: T;
+      /** False, with `retry` alone: nobody knows whether the others can know, since the engine did not answer. One may run it again. */
+      readonly recorded: boolean;
+    }
+  | {
+      readonly ran: false;
+      readonly reason: NotRun;
+      /** The `label` of whoever was first, where the engine can tell. */
+      readonly by?: string;
+    };
+
+export type TickWork<T> = (run: TickRun) => Promise<T> | T;
+
+/** @internal Use `locks.once`. */
+export async function once<T>(
+  space: Space,
+  name: string,
+  tick: Tick,
+  fn: TickWork<T>,
+  defaults: LockOptions,
+  options: OnceOptions | undefined,
+): Promise<OnceResult<T>> {
+  const plan = oncePlan(space.engine.backend.traits, name, tick, defaults, options);
+  if (typeof fn !== 'function') throw invalid(`once() needs a function, not ${shown(fn)}`, name);
+  return new Attempt(space, name, plan, recordOf(space, plan)).use(fn);
+}

@@ -1,0 +1,100 @@
+import { type Duration, LONGEST, milliseconds } from '../core/duration.ts';
+import { invalid, shown } from '../core/errors.ts';
+import { checkNames, DEFAULT_LABEL, type LockOptions, resolve } from '../core/options.ts';
+import type { Traits } from '../core/traits.ts';
+import { keysOf, millisecondsOf, type TickKeys } from './tick.ts';
+import { longestKept, type Window, windowOf } from './window.ts';
+
+/** What a tick does while the run of another tick of its name goes on. */
+export type Overlap = 'skip' | 'queue' | 'allow';
+
+export interface OnceOptions {
+  /** How long a tick is young: an instance whose clock is beyond that does not begin to run it. Default 1 minute; at least 1 ms. */
+  readonly within?: Duration | undefined;
+  /** By how much the clocks of two instances may differ. Default 1 s. */
+  readonly skew?: Duration | undefined;
+  /** A tick whose runner died or failed is run by another instance that has asked for it, while it is young. Default false. */
+  readonly retry?: boolean | undefined;
+  /**
+   * While the run of an earlier tick of this name goes on: run beside it (`allow`, the default), not at all (`skip`), or after
+   * it, if it ends while the tick is young (`queue`).
+   */
+  readonly overlap?: Overlap | undefined;
+  /** Lease of a run: after this long a runner that died is known to be dead. Default 30 s; bounds are the engine's. */
+  readonly ttl?: Duration | undefined;
+  /** How long before the deadline the loss of a run is told. Default a tenth of `ttl`; less than two thirds of it. */
+  readonly notice?: Duration | undefined;
+  /** For people: who this is, in listings, and in `by` of the others. Default `host:pid`. At most 128 characters. */
+  readonly label?: string | undefined;
+  /** Ends the wait, and tells a run that is under way to stop. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Options after checking, every duration in ms. */
+export interface OncePlan {
+  readonly keys: TickKeys;
+  readonly window: Window;
+  readonly skew: number;
+  readonly retry: boolean;
+  readonly overlap: Overlap;
+  /** Of every lock that is taken. */
+  readonly lock: LockOptions;
+  readonly ttl: number;
+  readonly label: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+const NAMES: ReadonlySet<string> = new Set(
+  'within skew retry overlap ttl notice label signal'.split(' ') satisfies readonly string[],
+);
+const WITHIN = 60_000;
+const SKEW = 1_000;
+const OVERLAPS: readonly unknown[] = ['skip', 'queue', 'allow'] satisfies readonly Overlap[];
+
+/**
+ * @param defaults those of the `Locks`, of which the ones for a single lock do not count
+ * @throws LockError `LOCK_INVALID`, naming the option, the value and the bound
+ */
+export function oncePlan(
+  traits: Traits,
+  name: string,
+  tick: unknown,
+  defaults: LockOptions,
+  options: OnceOptions = {},
+): OncePlan {
+  checkNames(options, NAMES, 'the options of once()');
+  const {
+    retry = false,
+    overlap = 'allow',
+    ttl = defaults.ttl,
+    notice = defaults.notice,
+    label = defaults.label ?? DEFAULT_LABEL,
+    signal,
+  } = options;
+  if (typeof retry !== 'boolean') throw invalid(`retry is ${shown(retry)}; it must be true or false`, name);
+  if (!OVERLAPS.includes(overlap))
+    throw invalid(`overlap is ${shown(overlap)}; it must be 'skip', 'queue' or 'allow'`, name);
+  const within = milliseconds(options.within ?? WITHIN, 'within', { min: 1, max: LONGEST });
+  const skew = milliseconds(options.skew ?? SKEW, 'skew', { min: 0, max: LONGEST });
+  const due = millisecondsOf(tick);
+  const keys = keysOf(name, due);
+  const window = windowOf(due, within, skew);
+  if (longestKept(window) > traits.ttl.max)
+    throw invalid(
+      `within is ${within} ms and skew ${skew} ms; the engine keeps a key for ${traits.ttl.max} ms at most, which must be within + 2 × skew or more`,
+      name,
+    );
+  // A hold that passes from hand to hand would keep the label of whoever had it first. Nor may a tick be entered again from inside.
+  const lock = { ttl, notice, label, signal, spin: defaults.spin, handOff: false, reentrant: false } as const;
+  return {
+    keys,
+    window,
+    skew,
+    retry,
+    overlap,
+    lock,
+    ttl: resolve(traits, lock).ttl,
+    label,
+    signal,
+  };
+}

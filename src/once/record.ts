@@ -1,0 +1,104 @@
+import type { Notes } from '../core/backend.ts';
+import { type Engine, PATIENCE } from '../core/engine.ts';
+import { isLockError, LockError } from '../core/errors.ts';
+import { backOff } from '../core/pause.ts';
+import type { Space } from '../core/space.ts';
+import { type Mutex, mutex } from '../primitives/mutex.ts';
+import type { OncePlan } from './options.ts';
+import { keepFrom } from './window.ts';
+
+/** Where it is kept that a tick was run, until it is late for everybody. Asked and written by whoever holds the key of its run. */
+export interface TickRecord {
+  /** @throws LockError `LOCK_UNAVAILABLE` */
+  found(): Promise<boolean>;
+  /** @throws LockError `LOCK_UNAVAILABLE` when nobody knows whether it is kept */
+  write(): Promise<void>;
+}
+
+/** A key that is held for as long as it is to be remembered, also when this process ends. */
+export class HeldRecord implements TickRecord {
+  readonly #engine: Engine;
+  readonly #mutex: Mutex;
+  readonly #plan: OncePlan;
+
+  constructor(space: Space, plan: OncePlan) {
+    this.#engine = space.engine;
+    this.#mutex = mutex(space, plan.keys.done, [{ ...plan.lock, signal: undefined }]);
+    this.#plan = plan;
+  }
+
+  /** Nobody else takes it for more than a moment, since whoever looks or writes holds the key of the run. */
+  async found(): Promise<boolean> {
+    const lease = await this.#mutex.tryAcquire();
+    await lease?.release();
+    return lease === null;
+  }
+
+  async write(): Promise<void> {
+    const minHold = keepFrom(this.#plan.window, this.#engine.clock.epoch());
+    if (minHold === 0) return;
+    const lease = await this.#mutex.acquire({ minHold, wait: PATIENCE });
+    await lease.release(); // sets it to lapse at the end of that, which it does anyway should no answer come
+  }
+}
+
+/** A note, where a hold ends with the session of its process, whatever was asked for. */
+export class NotedRecord implements TickRecord {
+  readonly #engine: Engine;
+  readonly #notes: Notes;
+  readonly #plan: OncePlan;
+
+  constructor({ engine }: Space, notes: Notes, plan: OncePlan) {
+    this.#engine = engine;
+    this.#notes = notes;
+    this.#plan = plan;
+  }
+
+  async found(): Promise<boolean> {
+    return (await this.#asked(() => this.#notes.read(this.#plan.keys.done))) !== undefined;
+  }
+
+  async write(): Promise<void> {
+    const ttl = keepFrom(this.#plan.window, this.#engine.clock.epoch());
+    if (ttl > 0) await this.#asked(() => this.#notes.write(this.#plan.keys.done, this.#plan.label, ttl));
+  }
+
+  async #asked<T>(ask: () => Promise<T>): Promise<T> {
+    const { done } = this.#plan.keys;
+    try {
+      return await this.#engine.bounded(ask, PATIENCE, () => 'a note');
+    } catch (error) {
+      throw isLockError(error) ? error : this.#engine.unavailable(done, error, 'Try again while the tick is young');
+    }
+  }
+}
+
+/**
+ * @returns undefined where the key of the run is record enough: it was taken for all of the time, and nobody is to try again
+ * @throws LockError `LOCK_UNSUPPORTED` where nothing outlives the process
+ */
+export function recordOf(space: Space, plan: OncePlan): TickRecord | undefined {
+  const { name: backend, traits, notes } = space.engine.backend;
+  if (traits.lapses) return plan.retry ? new HeldRecord(space, plan) : undefined;
+  if (notes) return new NotedRecord(space, notes, plan);
+  const message = `${backend} keeps nothing that outlives a process, so it cannot tell who comes later that a tick was run`;
+  throw new LockError('LOCK_UNSUPPORTED', message, { key: plan.keys.run, backend });
+}
+
+/** ms between two tries to write down that a tick was run. */
+const PAUSE = { pause: 50, jitter: 0.5, bound: 1_000 };
+
+/** Tries until it is written, or until `lost` says that another may have begun to run the tick: then nobody knows. */
+export async function isRecorded(record: TickRecord, engine: Engine, lost: AbortSignal): Promise<boolean> {
+  for (let tries = 0; !engine.over; tries++) {
+    try {
+      await record.write();
+      return true;
+    } catch (error) {
+      if (!isLockError(error)) throw error;
+    }
+    if (lost.aborted) return false;
+    await engine.pause(backOff(PAUSE, tries, engine.clock.random()), false, lost);
+  }
+  return false;
+}

@@ -1,0 +1,83 @@
+import type { Lease } from '../core/lease.ts';
+
+/** The run of one tick, as its function sees it. */
+export interface TickRun {
+  readonly name: string;
+  /** When it was due. */
+  readonly tick: Date;
+  /**
+   * The fencing token. Of two runs of one tick the later has the higher one; with `overlap` `skip` or `queue`, of two runs of the
+   * name. Let what the run writes to refuse what is older.
+   */
+  readonly token: bigint;
+  /**
+   * Aborted when the run is to end: the lease is lost, while another instance could still begin to run the tick, or, with `overlap`
+   * `skip` or `queue`, a later one; or the `signal` of the options was.
+   */
+  readonly signal: AbortSignal;
+  /** Whether nobody else can have begun. Compares the clock, now. */
+  readonly held: boolean;
+  /** ms until somebody else could begin, unless renewed; Infinity when the tick is late for everybody. */
+  readonly remaining: number;
+  /** @throws LockError `LOCK_LOST` */
+  assertHeld(): void;
+}
+
+/** @internal A lease that keeps others out of a run, for as long as `needed` says. */
+export interface Guard {
+  readonly lease: Lease;
+  needed(): boolean;
+}
+
+/** @internal */
+export class HeldRun implements TickRun {
+  readonly name: string;
+  readonly tick: Date;
+  readonly token: bigint;
+  readonly #guards: readonly Guard[];
+  readonly #controller = new AbortController();
+  readonly #unlisten: (() => void)[] = [];
+
+  constructor(name: string, due: number, token: bigint, guards: readonly Guard[], stop: AbortSignal | undefined) {
+    this.name = name;
+    this.tick = new Date(due);
+    this.token = token;
+    this.#guards = guards;
+    for (const guard of guards) this.#on(guard.lease.signal, (reason) => guard.needed() && this.#end(reason));
+    if (stop) this.#on(stop, (reason) => this.#end(reason));
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get held(): boolean {
+    return this.#guards.every(({ lease, needed }) => lease.held || !needed());
+  }
+
+  get remaining(): number {
+    return Math.min(
+      ...this.#guards.map(({ lease, needed }) => (needed() ? lease.remaining : Number.POSITIVE_INFINITY)),
+    );
+  }
+
+  assertHeld(): void {
+    for (const { lease, needed } of this.#guards) if (needed()) lease.assertHeld();
+  }
+
+  /** It has settled: nothing tells it any more. */
+  over(): void {
+    for (const unlisten of this.#unlisten) unlisten();
+  }
+
+  #end(reason: unknown): void {
+    this.#controller.abort(reason);
+  }
+
+  #on(signal: AbortSignal, tell: (reason: unknown) => void): void {
+    const listener = (): void => tell(signal.reason);
+    if (signal.aborted) listener();
+    else signal.addEventListener('abort', listener, { once: true });
+    this.#unlisten.push(() => signal.removeEventListener('abort', listener));
+  }
+}

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { scene, work } from './scene.ts';
+
+const NAME = 'feed';
+const PERIOD = 10_000;
+
+test("with overlap: 'skip' a tick is left out while an earlier one runs, for every instance, and the one after is run", async () => {
+  const { clock, instance, tick } = scene();
+  const { runs, ends, fn } = work();
+  const [a, b] = [instance('a'), instance('b')];
+  const skip = { overlap: 'skip' } as const;
+  const first = a.once(NAME, tick, fn, skip);
+  await clock.advance(PERIOD);
+  expect(await b.once(NAME, tick + PERIOD, fn, skip)).toEqual({ ran: false, reason: 'overlap', by: 'a' });
+  ends[0]!.resolve('');
+  await first;
+  expect(await a.once(NAME, tick + PERIOD, fn, skip), 'that was decided').toMatchObject({ reason: 'taken' });
+  await clock.advance(PERIOD);
+  const third = b.once(NAME, tick + 2 * PERIOD, fn, skip);
+  await clock.advance(1);
+  ends[1]!.resolve('');
+  expect(await third).toMatchObject({ ran: true });
+  expect(runs[1]!.token, 'the token grows over the ticks').toBeGreaterThan(runs[0]!.token);
+});
+
+test("with overlap: 'queue' a tick waits for the one before, while it is young", async () => {
+  const { clock, instance, tick } = scene();
+  const { runs, ends, fn } = work();
+  const queue = { overlap: 'queue', within: '30s' } as const;
+  const first = instance('a').once(NAME, tick, fn, queue);
+  await clock.advance(PERIOD);
+  const second = instance('b').once(NAME, tick + PERIOD, fn, queue);
+  await clock.advance(PERIOD);
+  const third = instance('c').once(NAME, tick + 2 * PERIOD, fn, queue);
+  await clock.advance(1);
+  expect(runs).toHaveLength(1);
+  ends[0]!.resolve('');
+  await first;
+  await clock.advance(1);
+  expect(runs.map((run) => run.tick.getTime())).toEqual([tick, tick + PERIOD]);
+  await clock.advance(30_001);
+  expect(await third, 'it got old in the queue').toMatchObject({ ran: false, reason: 'overlap', by: 'b' });
+  ends[1]!.resolve('');
+  expect(await second).toMatchObject({ ran: true });
+});
