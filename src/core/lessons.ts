@@ -32,8 +32,10 @@ export class Lessons {
   static of({ engine }: Space, key: string, { adaptive }: Terms): Lessons | undefined {
     const { backend } = engine;
     if (!adaptive) return undefined;
-    if (backend.notes) return new Lessons(backend.notes, engine, adaptive.group ?? key, adaptive.cap);
-    const why = `${backend.name} keeps no notes, so leases cannot be adaptive there; let them renew instead`;
+    if (backend.notes && backend.traits.lapses)
+      return new Lessons(backend.notes, engine, adaptive.group ?? key, adaptive.cap);
+    const lack = backend.notes ? 'carries its holds by a session' : 'keeps no notes';
+    const why = `${backend.name} ${lack}, so leases cannot be adaptive there; let them renew instead`;
     throw new LockError('LOCK_UNSUPPORTED', why, { key, backend: backend.name });
   }
 

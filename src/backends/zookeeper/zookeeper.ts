@@ -6,6 +6,7 @@ import type {
   Grant,
   Handle,
   Listing,
+  Notes,
   Release,
   Renewal,
   Standing,
@@ -17,6 +18,7 @@ import { census, evicted, lineAt } from './census.ts';
 import { findings } from './check.ts';
 import { LineWatch } from './line-watch.ts';
 import { judged, stillRefused, watched } from './lines.ts';
+import { ZookeeperNotes } from './notes.ts';
 import { type Settings, settingsOf, type ZookeeperOptions } from './options.ts';
 import { labelOf, type Place, Places } from './places.ts';
 import { proven } from './proof.ts';
@@ -45,6 +47,7 @@ export function zookeeper(options: ZookeeperOptions): Backend {
 class Zookeeper implements Backend {
   readonly name = 'zookeeper';
   readonly traits: Traits;
+  readonly notes: Notes;
   readonly #settings: Settings;
   readonly #session: Session;
   readonly #places: Places;
@@ -54,6 +57,7 @@ class Zookeeper implements Backend {
     const { servers, sessionTimeout: timeout, tls, auth, clock, root, acl } = settings;
     this.#settings = settings;
     this.#places = new Places(root, acl);
+    this.notes = new ZookeeperNotes(root, acl, (what, ask) => this.#asked(what, PATIENCE, ask));
     this.#session = new Session(servers, { timeout, tls, auth }, clock, {
       connected: (connection) => this.#clear(connection),
       expired: (session) => this.#places.expired(session),

@@ -17,6 +17,7 @@ export interface Operation<T> {
 
 const nothing = (): void => {};
 
+const PERSISTENT = 0;
 const EPHEMERAL_SEQUENTIAL = 3;
 const CONTAINER = 4;
 /** Whatever version the node has. */
@@ -51,6 +52,10 @@ function creation(
 /** A node that goes with its session; the server appends the next number of the parent to the name. Since 3.5. */
 export const createEphemeralSequential = (path: string, data: Uint8Array, acl: readonly Acl[]): Operation<Created> =>
   creation('create2', 15, EPHEMERAL_SEQUENTIAL, path, data, acl);
+
+/** A node that stays until somebody removes it. */
+export const createPersistent = (path: string, data: Uint8Array, acl: readonly Acl[]): Operation<Created> =>
+  creation('create2', 15, PERSISTENT, path, data, acl);
 
 /** A parent that the server removes by itself some time after its last child has gone. Since 3.5. */
 export const createContainer = (path: string, acl: readonly Acl[]): Operation<Created> =>

@@ -4,6 +4,8 @@ import type { Decoder, Encoder } from './jute.ts';
 export interface Stat {
   /** The transaction that created the node: 64 bits that grow over the whole ensemble, leader after leader. */
   readonly czxid: bigint;
+  /** When its data was written last, by the clock of the leader then. ms since 1970. */
+  readonly mtime: number;
   /** How often its data was written since. */
   readonly version: number;
   /** The session that an ephemeral node lives and dies with; 0 for others. */
@@ -30,14 +32,14 @@ export function decodeStat(from: Decoder): Stat {
   const czxid = from.long();
   from.long(); // mzxid
   from.long(); // ctime
-  from.long(); // mtime
+  const mtime = Number(from.long());
   const version = from.int();
   from.int(); // cversion
   from.int(); // aversion
   const ephemeralOwner = from.long();
   from.int(); // dataLength
   from.int(); // numChildren
-  return { czxid, version, ephemeralOwner, pzxid: from.long() };
+  return { czxid, mtime, version, ephemeralOwner, pzxid: from.long() };
 }
 
 export function encodeAcl(into: Encoder, acl: readonly Acl[]): void {

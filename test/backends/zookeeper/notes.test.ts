@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
+import { getChildren } from '../../../src/backends/zookeeper/wire/operations.ts';
+import { Session } from '../../../src/backends/zookeeper/wire/session.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { createLocks } from '../../../src/index.ts';
+import { HOST } from '../../kit/net.ts';
+import type { Server } from '../../kit/server.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { until } from '../../kit/wait.ts';
+import { startZookeeper } from '../../kit/zookeeper.ts';
+
+describeOn('zookeeper', 'notes on ZooKeeper', () => {
+  let server: Server;
+  beforeAll(async () => {
+    server = await startZookeeper();
+  }, 60_000);
+  afterAll(() => server?.[Symbol.asyncDispose]());
+
+  test('a note outlives the session of its writer; one that is over goes with the next that is written; none is a key', async () => {
+    const open = () => zookeeper({ servers: `${HOST}:${server.port}` });
+    const nothing = { connected() {}, expired() {}, doubtful() {} };
+    const session = new Session([server], { timeout: 10_000, tls: undefined, auth: undefined }, systemClock, nothing);
+    const stored = async () => (await (await session.connection(5_000)).request(getChildren('/holdfast/@notes'))).names;
+
+    const writer = open();
+    await writer.notes!.write('day/1', 'kept', 60_000);
+    await writer.notes!.write('short', 'over', 1);
+    await writer.close();
+    const reader = open();
+    await until('the short one is over', async () => (await reader.notes!.read('short')) === undefined);
+    expect(await reader.notes!.read('day/1')).toBe('kept');
+    expect(await stored()).toHaveLength(2);
+    await reader.notes!.write('day/1', 'anew', 60_000);
+    expect(await stored()).toHaveLength(1);
+    expect(await reader.notes!.read('day/1')).toBe('anew');
+    await using locks = createLocks(reader);
+    for await (const { key } of locks.inspect()) expect.fail(`${key} is listed`);
+    await session.close();
+  });
+
+  test('of writers at once each note is there', async () => {
+    const clients = [1, 2, 3].map(() => zookeeper({ servers: `${HOST}:${server.port}`, prefix: 'crowd' }));
+    await Promise.all(clients.map(({ notes }, n) => notes!.write(`note ${n}`, `${n}`, 60_000)));
+    for (const n of [0, 1, 2]) expect(await clients[0]!.notes!.read(`note ${n}`)).toBe(`${n}`);
+    await Promise.all(clients.map((client) => client.close()));
+  });
+});
