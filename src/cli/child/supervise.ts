@@ -21,7 +21,7 @@ export interface Supervision {
  * @returns its exit code; never 0 when the lease was lost meanwhile
  */
 export async function supervise(
-  lease: AnyLease,
+  lease: Pick<AnyLease, 'signal' | 'held' | 'remaining'>,
   start: () => Promise<Started>,
   { timing: { grace, spare }, leaveRunning, tell }: Supervision,
 ): Promise<number> {

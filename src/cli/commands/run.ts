@@ -1,6 +1,4 @@
 import { once } from 'node:events';
-import { hostname } from 'node:os';
-import { basename } from 'node:path';
 import type { AnyLease } from '../../core/lease.ts';
 import type { Locks } from '../../index.ts';
 import { checkCommand } from '../child/find.ts';
@@ -11,6 +9,7 @@ import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
+import { labelOf } from '../label.ts';
 import { complain } from '../terminal/say.ts';
 
 const HELP = `Run a command while holding a lock. Anyone else who asks for the same key waits.
@@ -68,7 +67,7 @@ export const run = command({
       notice: plan.notice,
       minHold: values['min-hold'] && time(values['min-hold']),
       handOff: false, // there is one command in this process
-      label: `${hostname()}:${process.pid} ${basename(rest[0]!)}`.slice(0, 128).toWellFormed(),
+      label: labelOf(rest),
     });
     using interruption = new Interruption();
     const lease = await acquire(locks, key!, values, interruption.signal).catch((error) => {

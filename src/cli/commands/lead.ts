@@ -1,0 +1,74 @@
+import type { Term } from '../../index.ts';
+import { leaderChannels } from '../../leading/events.ts';
+import { checkCommand } from '../child/find.ts';
+import { start } from '../child/start.ts';
+import { supervise } from '../child/supervise.ts';
+import { timing } from '../child/timing.ts';
+import { command } from '../command.ts';
+import { open, URL_OPTION } from '../engine.ts';
+import { EXIT, lineOf } from '../exit.ts';
+import { labelOf } from '../label.ts';
+import { complain } from '../terminal/say.ts';
+import { Trouble } from '../trouble.ts';
+import { Waiting } from '../waiting.ts';
+
+const HELP = `Stand for election, and run a command while leading. One of all that stand for the same name leads at a time.
+
+  holdfast lead scheduler -- ./scheduler                one scheduler; another machine takes over when this one dies
+  holdfast lead bot -u redis://db1 --ttl 10s -- ./bot   taken over after 10 seconds at most
+  holdfast lead bot --one-term -- ./bot                 lead once, and exit with the command's code
+
+  -u, --url <url>  the engine (default $HOLDFAST_URL, else a file of yours)
+  --ttl <time>     how long the others wait when this machine dies (default 30s); it is renewed while the command runs
+  --grace <time>   between SIGTERM and SIGKILL when the lead is lost (default 5s, at most two thirds of the ttl)
+  --one-term       do not stand again when the command has ended
+
+A <time> is 250ms, 30s, 5m, 2h or 1d; a number alone is milliseconds.
+
+The command is started when this process is elected, and finds HOLDFAST_KEY and HOLDFAST_TOKEN, a number that grows with
+every leader. If the lead is lost, the command and all it started are ended before anyone else leads. When it has ended,
+for that or by itself, this process stands again, after a pause that grows from 100 ms to 30 s while terms are short. An
+engine that does not answer is asked again for as long as it takes.
+
+A signal ends the wait. While the command runs it is passed on, and nobody stands again when the command has ended.
+
+Exit code: 128 + n if signal n ended the wait; else the command's own, of the last term; 69 the lead was lost and the
+command itself says 0; 64 wrong usage; 127 and 126 no such command, or not one that runs.`;
+
+export const lead = command({
+  name: 'lead',
+  summary: 'run a command while leading, again and again',
+  takes: ['<name>', '--', '<command>…'],
+  options: {
+    ...URL_OPTION,
+    ttl: { type: 'string' },
+    grace: { type: 'string' },
+    'one-term': { type: 'boolean' },
+  },
+  help: HELP,
+  async run({ values, positionals: [name], rest }) {
+    const plan = timing(values.ttl ?? '30s', values.grace);
+    const oneTerm = values['one-term'] === true;
+    checkCommand(rest[0]!);
+    await using locks = await open(values.url);
+    using trouble = new Trouble(leaderChannels.campaignFailed);
+    using waiting = new Waiting();
+    const leader = locks.leader(name!, {
+      ttl: plan.ttl,
+      notice: plan.notice,
+      label: labelOf(rest),
+      autoCampaign: !oneTerm,
+      ...(!oneTerm && { onError: (error: unknown) => complain(lineOf(error)) }),
+    });
+    let code: number | undefined;
+    const work = async (term: Term): Promise<void> => {
+      trouble.over();
+      const env = { ...process.env, HOLDFAST_KEY: name, HOLDFAST_TOKEN: `${term.token}` };
+      code = await supervise(term, () => start(rest, env), { timing: plan, leaveRunning: false, tell: complain });
+      const again = !oneTerm && waiting.exitCode === undefined;
+      if (again && !term.signal.aborted) complain(`the command ended with ${code}; standing for election again`);
+    };
+    await leader.run((term) => waiting.during(() => work(term)), { signal: waiting.signal });
+    return code ?? waiting.exitCode ?? EXIT.OK;
+  },
+});

@@ -1,0 +1,119 @@
+import { milliseconds } from '../../core/duration.ts';
+import { isLockError } from '../../core/errors.ts';
+import type { OnceOptions, OnceResult, TickRun } from '../../index.ts';
+import { checkCommand } from '../child/find.ts';
+import { start } from '../child/start.ts';
+import { supervise } from '../child/supervise.ts';
+import { time, timing } from '../child/timing.ts';
+import { command } from '../command.ts';
+import { open, URL_OPTION } from '../engine.ts';
+import { EXIT, ExitError } from '../exit.ts';
+import { labelOf } from '../label.ts';
+import { complain } from '../terminal/say.ts';
+import { tickAt } from '../tick.ts';
+import { Waiting } from '../waiting.ts';
+
+const HELP = `Run a command for a tick of a schedule, unless another machine does or has. For crontabs on many machines.
+
+  0 3 * * *    holdfast once -u redis://db1 backup --tick 1h -- ./backup.sh     once a night
+  */5 * * * *  holdfast once -u redis://db1 feed --tick 5m -- ./feed.sh         every five minutes
+  holdfast once import --tick 2026-05-04T03:00:00Z -- ./import.sh               a tick that something else names
+  holdfast once feed --tick 5m --retry -- ./feed.sh       another machine takes over from one that dies or fails
+  holdfast once feed --tick 5m --overlap skip -- ./feed.sh       not while the run of an earlier tick goes on
+
+  -u, --url <url>     the engine (default $HOLDFAST_URL, else a file of yours)
+  --tick <time>       a period of at most a day, to which the time is rounded down, in UTC; or the time itself, with a zone
+  --within <time>     how long a tick is young: a machine that is later than that does not run it (default 1m)
+  --skew <time>       by how much the clocks of two machines may differ (default 1s)
+  --retry             machines that are not first wait, and one of them runs the tick if the first one dies or fails
+  --overlap <what>    while the run of an earlier tick goes on: allow (the default), skip, or queue
+  --ttl <time>        how long it takes to know that a machine is dead (default 30s)
+  --grace <time>      between SIGTERM and SIGKILL when the lock is lost (default 5s, at most two thirds of the ttl)
+
+A <time> is 250ms, 30s, 5m, 2h or 1d; a number alone is milliseconds.
+
+Choose the longest period at whose multiples the schedule fires: a machine that is later than one period takes its call
+for the next tick. One that is early by no more than --skew means the tick that is about to come.
+The command finds HOLDFAST_KEY, HOLDFAST_TICK and HOLDFAST_TOKEN, a number that grows with every run of the tick.
+
+Exit code: 0 also where another machine runs the tick, or an earlier one is still run; the command's own; 128 + n if
+signal n ended it, or the wait; 75 the tick is late, or early; 69 the engine is not there, or the lock was lost, or nobody
+knows, and the command itself says 0; 64 wrong usage; 127 and 126 no such command, or not one that runs.`;
+
+export const once = command({
+  name: 'once',
+  summary: 'run a command once per tick, of many machines on one',
+  takes: ['<name>', '--', '<command>…'],
+  options: {
+    ...URL_OPTION,
+    tick: { type: 'string' },
+    within: { type: 'string' },
+    skew: { type: 'string' },
+    retry: { type: 'boolean' },
+    overlap: { type: 'string' },
+    ttl: { type: 'string' },
+    grace: { type: 'string' },
+  },
+  help: HELP,
+  async run({ values, positionals: [name], rest }) {
+    const now = Date.now();
+    if (values.tick === undefined) throw new ExitError(EXIT.USAGE, '--tick is missing');
+    const plan = timing(values.ttl ?? '30s', values.grace);
+    const skew = milliseconds(time(values.skew ?? '1s'), '--skew');
+    const tick = tickAt(values.tick, skew, now);
+    checkCommand(rest[0]!);
+    await using locks = await open(values.url);
+    using waiting = new Waiting();
+    const options: OnceOptions = {
+      within: values.within && time(values.within),
+      skew,
+      retry: values.retry,
+      overlap: values.overlap as OnceOptions['overlap'],
+      ttl: plan.ttl,
+      notice: plan.notice,
+      label: labelOf(rest),
+      signal: waiting.signal,
+    };
+    const work = async (run: TickRun): Promise<void> => {
+      const own = { HOLDFAST_KEY: name, HOLDFAST_TICK: run.tick.toISOString(), HOLDFAST_TOKEN: `${run.token}` };
+      const begin = () => start(rest, { ...process.env, ...own });
+      const code = await supervise(run, begin, { timing: plan, leaveRunning: false, tell: complain });
+      if (code !== EXIT.OK) throw new Ended(code);
+    };
+    try {
+      return told(name!, await locks.once(name!, tick, (run) => waiting.during(() => work(run)), options));
+    } catch (error) {
+      if (error instanceof Ended) return error.code;
+      if (isLockError(error, 'LOCK_ABORTED') && waiting.exitCode !== undefined) return waiting.exitCode;
+      throw error;
+    }
+  },
+});
+
+/** The command ran, and did not end well: with `--retry` another machine is to run the tick. */
+class Ended extends Error {
+  readonly code: number;
+
+  constructor(code: number) {
+    super(`the command ended with ${code}`);
+    this.code = code;
+  }
+}
+
+function told(name: string, result: OnceResult<void>): number {
+  if (result.ran && result.recorded) return EXIT.OK;
+  const tick = `this tick of ${JSON.stringify(name)}`;
+  if (result.ran) {
+    complain(`the command has ended well, but nobody knows whether the others can know: ${tick} may be run again`);
+    return EXIT.UNAVAILABLE;
+  }
+  const by = result.by === undefined ? '' : ` (${result.by})`;
+  if (result.reason === 'late' || result.reason === 'early') {
+    complain(`${tick} is ${result.reason} by the clock of this machine, and is not run here (--within, --skew)`);
+    return EXIT.TEMPFAIL;
+  }
+  // Nothing is wrong, and cron would mail what is printed; a person wants to know.
+  const why = result.reason === 'overlap' ? 'is left out, since an earlier one is still run' : 'is another machine’s';
+  if (process.stderr.isTTY) complain(`${tick} ${why}${by}`);
+  return EXIT.OK;
+}

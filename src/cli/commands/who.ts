@@ -1,0 +1,68 @@
+import type { Incumbent } from '../../index.ts';
+import { leaderChannels } from '../../leading/events.ts';
+import { time } from '../child/timing.ts';
+import { command } from '../command.ts';
+import { open, URL_OPTION } from '../engine.ts';
+import { EXIT } from '../exit.ts';
+import { Interruption } from '../interruption.ts';
+import { visible } from '../terminal/say.ts';
+import { Trouble } from '../trouble.ts';
+
+export const who = command({
+  name: 'who',
+  summary: 'tell who leads, and with --follow each change',
+  takes: ['<name>'],
+  options: {
+    ...URL_OPTION,
+    follow: { type: 'boolean', short: 'f' },
+    every: { type: 'string' },
+    json: { type: 'boolean' },
+  },
+  help: `Tell who leads: the label, and the token of the term.
+
+  holdfast who scheduler
+  holdfast who scheduler --follow
+  holdfast who scheduler --json | jq -r .label
+
+  -u, --url <url>  the engine (default $HOLDFAST_URL, else a file of yours)
+  -f, --follow     a line now and for each change, until ^C
+  --every <time>   how often to look, from 50ms (default 1s)
+  --json           a line of JSON: { "at": ms since 1970, "label", "token": text, "since": ms }, null where nobody leads
+
+What came and went between two looks is not seen.
+
+Exit code: 0; 1 nobody leads; 69 the engine is not available. With --follow 0, when it is ended.`,
+  async run({ values, positionals: [name] }) {
+    const tell = (incumbent: Incumbent | null): void => console.log(values.json ? record(incumbent) : line(incumbent));
+    await using locks = await open(values.url);
+    const leader = locks.leader(name!);
+    if (!values.follow) {
+      const incumbent = await leader.current();
+      if (incumbent || values.json) tell(incumbent);
+      else console.error(`Nobody leads ${visible(JSON.stringify(name))}.`);
+      return incumbent ? EXIT.OK : EXIT.NO;
+    }
+    using ended = new Interruption();
+    using trouble = new Trouble(leaderChannels.observationFailed);
+    const every = values.every === undefined ? undefined : time(values.every);
+    for await (const incumbent of leader.observe({ signal: ended.signal, every })) {
+      trouble.over();
+      tell(incumbent);
+    }
+    return EXIT.OK;
+  },
+});
+
+const line = (incumbent: Incumbent | null): string =>
+  incumbent ? `${visible(incumbent.label)}  token ${incumbent.token}` : 'nobody';
+
+/** Tokens as text: they may be larger than a number can be. */
+function record(incumbent: Incumbent | null): string {
+  const { label = null, token, since } = incumbent ?? {};
+  return JSON.stringify({
+    at: Date.now(),
+    label,
+    token: token === undefined ? null : `${token}`,
+    since: since === undefined ? null : Math.round(since),
+  });
+}

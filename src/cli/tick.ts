@@ -1,0 +1,18 @@
+import { milliseconds } from '../core/duration.ts';
+import { time } from './child/timing.ts';
+import { UsageError } from './exit.ts';
+
+const DAY = 86_400_000;
+
+/**
+ * The tick that `--tick` means at this moment: the time itself, or of a period the last multiple since 1970, in UTC. Whoever is a
+ * moment early, by no more than the clocks may differ, means the one that is about to come.
+ * @throws UsageError for a period that is too short for the skew; LockError `LOCK_INVALID`
+ */
+export function tickAt(text: string, skew: number, now: number): number | string {
+  if (/^\d{4}-/.test(text)) return text;
+  const period = milliseconds(time(text), '--tick', { min: 1_000, max: DAY });
+  if (period < 2 * skew)
+    throw new UsageError(`--tick is ${text}; of clocks that may differ by ${skew} ms it must be twice that at least`);
+  return Math.floor((now + skew) / period) * period;
+}

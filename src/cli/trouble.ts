@@ -1,0 +1,28 @@
+import type { Channel } from 'node:diagnostics_channel';
+import { lineOf } from './exit.ts';
+import { complain } from './terminal/say.ts';
+
+/** Tells of an engine that cannot be asked and is asked again: once, until the trouble is another. */
+export class Trouble implements Disposable {
+  readonly #channel: Channel;
+  #told: string | undefined;
+  readonly #hear = (event: unknown): void => {
+    const line = lineOf((event as { readonly error?: unknown }).error);
+    if (line !== this.#told) complain(`${line}. It is asked again`);
+    this.#told = line;
+  };
+
+  constructor(channel: Channel) {
+    this.#channel = channel;
+    channel.subscribe(this.#hear);
+  }
+
+  /** What comes from now on is told anew. */
+  over(): void {
+    this.#told = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.#channel.unsubscribe(this.#hear);
+  }
+}
