@@ -28,12 +28,13 @@ A <time> is 250ms, 30s, 5m, 2h or 1d; a number alone is milliseconds.
 The command is started when this process is elected, and finds HOLDFAST_KEY and HOLDFAST_TOKEN, a number that grows with
 every leader. If the lead is lost, the command and all it started are ended before anyone else leads. When it has ended,
 for that or by itself, this process stands again, after a pause that grows from 100 ms to 30 s while terms are short. An
-engine that does not answer is asked again for as long as it takes.
+engine that does not answer any more is asked again for as long as it takes.
 
 A signal ends the wait. While the command runs it is passed on, and nobody stands again when the command has ended.
 
-Exit code: 128 + n if signal n ended the wait; else the command's own, of the last term; 69 the lead was lost and the
-command itself says 0; 64 wrong usage; 127 and 126 no such command, or not one that runs.`;
+Exit code: 128 + n if signal n ended the wait; else the command's own, of the last term; 69 the engine is not there at
+the start, or the lead was lost and the command itself says 0; 64 wrong usage; 127 and 126 no such command, or not one
+that runs.`;
 
 export const lead = command({
   name: 'lead',

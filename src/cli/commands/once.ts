@@ -22,7 +22,7 @@ const HELP = `Run a command for a tick of a schedule, unless another machine doe
   holdfast once feed --tick 5m --overlap skip -- ./feed.sh       not while the run of an earlier tick goes on
 
   -u, --url <url>     the engine (default $HOLDFAST_URL, else a file of yours)
-  --tick <time>       a period of at most a day, to which the time is rounded down, in UTC; or the time itself, with a zone
+  --tick <time>       a period of at most a day, to which the time is rounded down, in UTC; or the time, with a zone
   --within <time>     how long a tick is young: a machine that is later than that does not run it (default 1m)
   --skew <time>       by how much the clocks of two machines may differ (default 1s)
   --retry             machines that are not first wait, and one of them runs the tick if the first one dies or fails
