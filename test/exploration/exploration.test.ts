@@ -7,10 +7,10 @@ import { PLOTS } from './plots.ts';
  * The whole core, in every order in which messages can arrive. One schedule again, from the text that a failure shows:
  * `PLOT='a mutex' SCHEDULE='deliver p0>s0.1; …' npx vitest run test/exploration`. `node test/exploration/long.ts` goes on for longer.
  */
-const { PLOT, SCHEDULE } = process.env;
+const { PLOT, SCHEDULE, EXPLORE } = process.env;
 /** Schedules in every order; of what has more of them, so many are drawn. */
-const MOST = 400;
-const DRAWN = 150;
+const MOST = EXPLORE === 'little' ? 40 : 300;
+const DRAWN = EXPLORE === 'little' ? 10 : 100;
 
 const plots = PLOTS.filter(({ name }) => PLOT === undefined || name === PLOT);
 
@@ -26,7 +26,7 @@ describe.skipIf(SCHEDULE !== undefined)('no schedule breaks a promise:', () => {
     const explored = await exploreAll({ plot, faults: 0, goOn: (schedules) => schedules < MOST });
     sound(explored, plot.name);
     expect(explored.exhausted || explored.schedules === MOST).toBe(true);
-    expect(explored.schedules, 'schedules').toBeGreaterThan(10);
+    expect(explored.schedules, 'schedules').toBeGreaterThanOrEqual(10);
   });
 
   test.each(plots)('$name, with messages held up or lost, processes that stand still or die', {

@@ -7,13 +7,23 @@ import { temporaryFolder } from '../kit/folder.ts';
 import { missing } from '../kit/programs.ts';
 import { chosen, wanted } from '../kit/selection.ts';
 import { install } from './install.ts';
+import { QUICK } from './quick.ts';
 import { type Report, summary } from './summary.ts';
 
 /** ms after which a run that hangs is ended. */
 const LONGEST_RUN = 40 * 60_000;
 
-/** Installs what is missing, runs all tests (or what `args`, as of vitest, select), and resolves with the exit code. */
-export async function main(args: readonly string[]): Promise<number> {
+/**
+ * Installs what is missing, runs all tests (or what `args`, as of vitest, select; with `--quick` what needs no server), and resolves
+ * with the exit code.
+ */
+export async function main([first, ...rest]: readonly string[]): Promise<number> {
+  if (first !== '--quick') return run(first === undefined ? [] : [first, ...rest]);
+  Object.assign(process.env, QUICK.environment);
+  return run([...QUICK.paths, ...QUICK.without.map((path) => `--exclude=${path}`), ...rest]);
+}
+
+async function run(args: readonly string[]): Promise<number> {
   const engines = process.env.BACKENDS;
   console.log(`Engines: ${chosen(engines).join(', ')}${engines ? '' : ' (narrow with BACKENDS=redis,etcd npm test)'}`);
   install(wanted(engines).flatMap((need) => missing(need) ?? []));

@@ -48,7 +48,12 @@ export async function simulate(
   servers.onEvicted = (key) => recorder.add({ what: 'evicted', key });
   network.onFault = (kind) => recorder.add({ what: 'fault', kind });
 
-  const manners: Manners = { gentle: scene.calm, keys: choice.whole(1, 2), several: nodes > 1 };
+  const manners: Manners = {
+    gentle: scene.calm,
+    keys: choice.whole(1, 2),
+    several: nodes > 1,
+    adaptive: nodes === 1 && scene.keptBy === 'lease',
+  };
   const work: Promise<void>[] = [];
   const sides = Array.from({ length: choice.whole(2, 4) }, (_, i) => {
     const process = new Process(`p${i}`, world, drift(), randomFrom(seed * 31 + i));

@@ -17,8 +17,10 @@ const KEYS = ['a', 'b'] as const;
 export interface Manners {
   readonly gentle: boolean;
   readonly keys: number;
-  /** Over several engines nobody counts permits, and nobody keeps notes. */
+  /** Over several engines nobody counts permits. */
   readonly several: boolean;
+  /** Leases that follow from how long others held need notes, and holds that lapse. */
+  readonly adaptive: boolean;
 }
 
 type Op = (caller: Caller) => Promise<void>;
@@ -54,13 +56,13 @@ export class Caller {
 
   get options(): LockOptions {
     const { choice } = this;
-    const { gentle, several } = this.manners;
+    const { gentle, adaptive } = this.manners;
     return {
       label: asking.getStore()!,
       ttl: choice.pick(TTLS),
       wait: choice.chance(gentle ? 0.8 : 0.6) ? Number.POSITIVE_INFINITY : choice.between(1, 1_500),
       handOff: choice.pick([false, { max: 1, within: 400 }, { max: 3, within: 400 }, {}]),
-      ...choice.pick([{}, {}, {}, {}, {}, {}, {}, { renew: false }, several ? {} : { adaptive: { cap: LONGEST_TTL } }]),
+      ...choice.pick([{}, {}, {}, {}, {}, {}, {}, { renew: false }, adaptive ? { adaptive: { cap: LONGEST_TTL } } : {}]),
       ...(choice.chance(0.1) && { maxHold: 700 }),
       ...(choice.chance(0.08) && { minHold: choice.between(1, 400) }),
       ...(choice.chance(gentle ? 0 : 0.15) && { signal: this.#signal() }),
