@@ -7,7 +7,7 @@ import { Listener } from './listener.ts';
 import type { Terms } from './options.ts';
 import { pauseAfter } from './pause.ts';
 import { Trouble } from './trouble.ts';
-import { leaseOf, type Wish } from './wish.ts';
+import { askedOf, type Wish } from './wish.ts';
 
 /** Refusals for lateness in a row that are no trouble yet. */
 const LESSONS = 3;
@@ -23,8 +23,9 @@ export class Place {
   /** Whose it is now. */
   wish: Wish | undefined;
   readonly trouble: Trouble;
-  /** What was asked for, ms. The claim of one that waits lasts longer. */
+  /** What was asked for, `delay` included, ms. The claim of one that waits lasts longer. */
   readonly #lease: number;
+  readonly #delay: number;
   readonly #engine: Engine;
   readonly #spin: Terms['spin'];
   readonly #patient: boolean;
@@ -40,7 +41,8 @@ export class Place {
   /** Who waits keeps asking after a refusal, and `onWait` is called at each. */
   constructor(engine: Engine, claim: Claim, terms: Terms, trouble: Trouble | undefined, onWait: () => void) {
     this.#engine = engine;
-    this.#lease = leaseOf(terms);
+    this.#lease = askedOf(terms);
+    this.#delay = terms.delay;
     this.trouble = trouble ?? new Trouble(engine.clock.now());
     this.claim = claim;
     this.#spin = terms.spin;
@@ -83,6 +85,8 @@ export class Place {
           return kept;
         }
         if (granted) {
+          if (granted.validFor <= this.#delay)
+            throw new Error(`a hold is good for ${granted.validFor} ms, with its delay`);
           this.#startAnew();
           if (!this.#patient) throw new Error(`the hold, of ${this.#lease} ms, was over before its answer came`);
           answer = undefined;
@@ -157,7 +161,7 @@ export class Place {
   #lasts({ sent, validFor }: Granted): boolean {
     const now = this.#engine.clock.now();
     const lease = this.claim.ttl === this.#lease ? validFor : this.#lease;
-    return deadlineOf(sent, validFor) > now && deadlineOf(now, lease) > now;
+    return deadlineOf(sent, validFor - this.#delay) > now && deadlineOf(now, lease - this.#delay) > now;
   }
 
   /** The grant that came by itself. One of which too little is left, since this process stood still, is only a bell: to ask sets it anew. */

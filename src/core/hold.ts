@@ -1,6 +1,7 @@
 import { isExclusive } from './admission.ts';
 import type { Claim } from './backend.ts';
 import { deadlineOf, type Granted } from './deadline.ts';
+import { believed } from './delay.ts';
 import type { Engine } from './engine.ts';
 import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
@@ -82,14 +83,14 @@ export class Hold {
     this.tenure = tenure ?? { since: this.since, passes: 0 };
     this.lateUntil = granted.lateUntil ?? 0;
     if (this.lateUntil > 0) this.#doubt = claim.ttl; // however late: over several nodes each has its own time to refuse it
-    const full = deadlineOf(this.since, claim.ttl);
+    const full = deadlineOf(this.since, believed(claim.ttl, terms));
     this.#leaseEnd = terms.renew ? Number.POSITIVE_INFINITY : full;
     this.#word = { sent: granted.sent, validFor: this.#good(granted.validFor) };
-    this.deadline = deadlineOf(granted.sent, this.#word.validFor);
+    this.deadline = deadlineOf(granted.sent, believed(this.#word.validFor, terms));
     // It lasts what was asked for, from now; the next renewal makes it last no longer, however long the claim of a waiter does.
     const longer = this.deadline > full && this.deadline < Number.POSITIVE_INFINITY;
     this.sent = longer ? this.since : granted.sent;
-    this.word = Math.min(claim.ttl, this.#word.validFor);
+    this.word = believed(Math.min(claim.ttl, this.#word.validFor), terms);
     this.deadline = Math.min(this.deadline, longer ? full : this.#leaseEnd);
     this.renewAt = this.#nextRenewal(this.since);
     this.#keeper = keeper;
@@ -173,12 +174,13 @@ export class Hold {
   }
 
   renewed(sent: number, validFor: number): void {
-    const good = Math.min(this.#good(validFor), this.#doubt);
-    this.#word = { sent, validFor: good };
+    const word = Math.min(this.#good(validFor), this.#doubt);
+    this.#word = { sent, validFor: word };
+    const good = believed(word, this.terms);
     this.deadline = Math.min(Math.max(this.deadline, deadlineOf(sent, good)), this.#leaseEnd);
     this.sent = sent;
     this.failure = undefined;
-    this.word = Math.min(this.claim.ttl, good);
+    this.word = Math.min(believed(this.claim.ttl, this.terms), good);
     this.renewAt = this.#nextRenewal(this.#engine.clock.now());
     emit('renewed', this.wish?.context, () => this.event());
   }
@@ -195,7 +197,7 @@ export class Hold {
   extended(ttl: number, sent: number, validFor: number): boolean {
     if (!this.terms.renew) this.#leaseEnd = Math.max(this.#leaseEnd, deadlineOf(sent, ttl));
     this.renewed(sent, validFor);
-    return this.terms.renew || ttl <= this.#doubt;
+    return this.terms.renew || ttl + this.terms.delay <= this.#doubt;
   }
 
   /** Nobody knows whether the renewal to `ttl` took effect: the old deadline stands, and it is tried again soon. */
@@ -262,7 +264,7 @@ export class Hold {
     const now = this.#engine.clock.now();
     const lease = leaseOf(next);
     if (next.renew) return this.deadline - now >= lease / 2;
-    return deadlineOf(this.#word.sent, this.#word.validFor) >= deadlineOf(now, lease);
+    return deadlineOf(this.#word.sent, believed(this.#word.validFor, next)) >= deadlineOf(now, lease);
   }
 
   /** The same hold on the engine in the next hands, with the next token. */

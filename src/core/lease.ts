@@ -126,7 +126,8 @@ export class HeldLease implements AnyLease {
   }
 
   async extend(ttl: Duration): Promise<void> {
-    const ms = milliseconds(ttl, 'ttl', this.#engine.backend.traits.ttl);
+    const { min, max } = this.#engine.backend.traits.ttl;
+    const ms = milliseconds(ttl, 'ttl', { min, max: max - this.#hold.terms.delay });
     await this.#engine.extensions.take(this.#hold.claim.id, () => this.#extend(ms));
   }
 
@@ -135,7 +136,7 @@ export class HeldLease implements AnyLease {
     await hold.renewing; // it may be shorter, too
     this.#assertKept();
     const sent = this.#engine.clock.now();
-    hold.claim = { ...hold.claim, ttl: Math.max(ms, hold.claim.ttl) }; // and no renewal from now on is shorter
+    hold.claim = { ...hold.claim, ttl: Math.max(ms + hold.terms.delay, hold.claim.ttl) }; // and no renewal from now on is shorter
     const unknown = (why: unknown): LockError => {
       hold.doubt(hold.claim.ttl);
       return this.#engine.unavailable(this.key, why, 'The old deadline stands; try again before it');

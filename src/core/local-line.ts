@@ -3,6 +3,7 @@ import { isExclusive, type Seats } from './admission.ts';
 import type { Riding } from './answer.ts';
 import type { Claim, Release } from './backend.ts';
 import type { Granted } from './deadline.ts';
+import { closedUntil } from './delay.ts';
 import { PATIENCE } from './engine.ts';
 import { emit } from './events.ts';
 import { Hold, type HoldKeeper } from './hold.ts';
@@ -11,7 +12,7 @@ import type { Terms } from './options.ts';
 import { waitedAway } from './pause.ts';
 import type { Space } from './space.ts';
 import type { Trouble } from './trouble.ts';
-import { leaseOf, Wish } from './wish.ts';
+import { askedOf, leaseOf, Wish } from './wish.ts';
 
 /**
  * The line of one key inside this process, under the same rule: whoever it would admit stands in the engine's line, the
@@ -87,7 +88,7 @@ export class LocalLine implements HoldKeeper {
     const { max, within } = hold.terms.handOff;
     const next = this.#line.head;
     if (!next || !hold.exclusive || !next.equals(wish) || hold.loss || hold.terms.minHold > 0) return false;
-    if (hold.claim.ttl !== leaseOf(next.terms) || !hold.settled) return false; // it was extended, or may have been
+    if (hold.claim.ttl !== askedOf(next.terms) || !hold.settled) return false; // it was extended, or may have been
     if (hold.tenure.passes + 1 >= hold.span) return false; // of whoever asked the engine for the tickets
     if (hold.tenure.passes >= max || next.terms.handOff.max <= hold.tenure.passes) return false;
     if (clock.now() - hold.tenure.since >= within || !hold.lastsFor(next.terms)) return false;
@@ -145,7 +146,7 @@ export class LocalLine implements HoldKeeper {
   #claim({ seats, terms }: Wish): Claim {
     const { backend, clock } = this.#space.engine;
     const { traits } = backend;
-    const ttl = leaseOf(terms);
+    const ttl = askedOf(terms);
     const queue = terms.wait > 0 && traits.fair;
     const woken = queue && traits.keptBy === 'lease' && traits.wakes !== 'never';
     return {
@@ -157,8 +158,8 @@ export class LocalLine implements HoldKeeper {
       ttl: woken ? Math.min(ttl + waitedAway(ttl), traits.ttl.max) : ttl,
       queue,
       span: isExclusive(seats) ? terms.handOff.max + 1 : 1,
-      within: Math.min(PATIENCE, Math.max(ttl / 2, 100)),
-      lingers: terms.minHold > 0,
+      within: Math.min(PATIENCE, Math.max(leaseOf(terms) / 2, 100)),
+      lingers: terms.minHold > 0 || terms.delay > 0,
       label: terms.label,
     };
   }
@@ -171,7 +172,7 @@ export class LocalLine implements HoldKeeper {
     try {
       granted = await place.stand(riding);
       const { wish } = place;
-      const claim = wish && { ...place.claim, ttl: leaseOf(wish.terms) };
+      const claim = wish && { ...place.claim, ttl: askedOf(wish.terms) };
       if (granted && wish) this.#hold(new Hold(engine, claim!, granted, wish.terms, this), wish);
       else if (granted) engine.withdraw(place.claim);
       else if (wish) {
@@ -202,15 +203,16 @@ export class LocalLine implements HoldKeeper {
 
   ended(hold: Hold): void {
     this.#space.renewal.remove(hold);
-    this.#takeBack(hold);
+    this.#takeBack(hold, closedUntil(hold));
     if (hold.wish) this.#leave(hold.wish);
   }
 
-  /** In the background, when `minHold` is over. */
-  #takeBack(hold: Hold): void {
+  /** In the background, when `minHold` and, after a lapse, `delay` are over. */
+  #takeBack(hold: Hold, closedUntil = 0): void {
     const { engine } = this.#space;
-    const kept = engine.clock.now() + hold.rest;
-    if (hold.rest > 0) engine.withdrawAt(hold.claim, Math.max(kept, hold.lateUntil));
+    const now = engine.clock.now();
+    const kept = Math.max(now + hold.rest, closedUntil);
+    if (kept > now) engine.withdrawAt(hold.claim, Math.max(kept, hold.lateUntil));
     else engine.withdraw(hold.claim, hold.lateUntil);
   }
 

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { Backend } from './backend.ts';
+import { delayOf } from './delay.ts';
 import { type Duration, LONGEST, milliseconds } from './duration.ts';
 import { invalid, shown } from './errors.ts';
 import { checkKey } from './key.ts';
@@ -17,6 +18,11 @@ export interface LockOptions {
   readonly maxHold?: Duration | undefined;
   /** The key stays taken at least this long after the grant, even if released earlier. Default 0. */
   readonly minHold?: Duration | undefined;
+  /**
+   * After a hold that lapsed, and was not released, the key stays taken for so long: for what cannot check a token. 0 to 60 s, and
+   * no more than the engine's longest lease less `ttl`. Default 0.
+   */
+  readonly delay?: Duration | undefined;
   /** How long before the deadline the loss signal fires. Default a tenth of `ttl`; less than two thirds of it. */
   readonly notice?: Duration | undefined;
   /** Without renewal: lengthen the next lease when the work of the last holders came close to theirs. */
@@ -67,6 +73,7 @@ export interface Terms {
   readonly renew: boolean;
   readonly maxHold: number;
   readonly minHold: number;
+  readonly delay: number;
   readonly notice: number;
   readonly adaptive: { readonly group: string | undefined; readonly cap: number } | undefined;
   readonly spin: { readonly pause: number; readonly jitter: number; readonly bound: number };
@@ -88,7 +95,7 @@ const DEFAULT_TTL = 30_000;
 export const DEFAULT_LABEL = `${hostname()}:${process.pid}`;
 /** Every option there is, by name. */
 export const LOCK_OPTIONS: ReadonlySet<string> = new Set(
-  'wait ttl renew maxHold minHold notice adaptive spin signal label handOff reentrant'.split(
+  'wait ttl renew maxHold minHold delay notice adaptive spin signal label handOff reentrant'.split(
     ' ',
   ) satisfies readonly string[],
 );
@@ -121,12 +128,10 @@ export function checkGiven(given: unknown, names: ReadonlySet<string>, what: str
 export function resolve(traits: Traits, ...layers: readonly (LockOptions | undefined)[]): Terms {
   for (const layer of layers) checkNames(layer, LOCK_OPTIONS, 'lock options');
   const given: LockOptions = Object.assign({}, ...layers.map(defined));
-  const ttl = milliseconds(
-    given.ttl ?? Math.min(Math.max(DEFAULT_TTL, traits.ttl.min), traits.ttl.max),
-    'ttl',
-    traits.ttl,
-  );
-  const minHold = milliseconds(given.minHold ?? 0, 'minHold', { min: 0, max: traits.ttl.max });
+  const delay = delayOf(given.delay ?? 0, traits);
+  const bounds = { min: traits.ttl.min, max: traits.ttl.max - delay };
+  const ttl = milliseconds(given.ttl ?? Math.min(Math.max(DEFAULT_TTL, bounds.min), bounds.max), 'ttl', bounds);
+  const minHold = milliseconds(given.minHold ?? 0, 'minHold', { min: 0, max: bounds.max });
   return {
     wait:
       given.wait === undefined || given.wait === Number.POSITIVE_INFINITY ? Infinity : milliseconds(given.wait, 'wait'),
@@ -134,8 +139,9 @@ export function resolve(traits: Traits, ...layers: readonly (LockOptions | undef
     renew: renews(given),
     maxHold: given.maxHold === undefined ? Infinity : milliseconds(given.maxHold, 'maxHold', { min: 1, max: LONGEST }),
     minHold,
+    delay,
     notice: milliseconds(given.notice ?? Math.floor(ttl / 10), 'notice', { min: 0, max: Math.floor((ttl * 2) / 3) }),
-    adaptive: adaptive(given.adaptive, ttl, traits),
+    adaptive: adaptive(given.adaptive, ttl, bounds.max),
     spin: spin(given.spin),
     signal: abortSignal(given.signal),
     label: label(given.label ?? DEFAULT_LABEL),
@@ -157,10 +163,10 @@ function renews({ renew, adaptive }: LockOptions): boolean {
   return flag(renew ?? !adaptive, 'renew');
 }
 
-function adaptive(given: Adaptive | undefined, ttl: number, { ttl: bounds }: Traits): Terms['adaptive'] {
+function adaptive(given: Adaptive | undefined, ttl: number, max: number): Terms['adaptive'] {
   if (given === undefined) return undefined;
   checkNames(given, new Set(['group', 'cap']), 'adaptive options');
-  const cap = milliseconds(given.cap, 'adaptive.cap', { min: ttl, max: bounds.max });
+  const cap = milliseconds(given.cap, 'adaptive.cap', { min: ttl, max });
   return { group: given.group === undefined ? undefined : checkKey(given.group, 'group'), cap };
 }
 

@@ -17,6 +17,8 @@ export interface Traits {
    * session, a connection or a lease that the claims of a client share, so it ends by a release, or with that.
    */
   readonly keptBy: 'lease' | 'session';
+  /** For how long a session stays, at least, after the last sign of life of its process, ms. Undefined: it ends with the connection. */
+  readonly outlives?: number;
   /** Bounds of a lease, ms. */
   readonly ttl: { readonly min: number; readonly max: number };
 }
@@ -39,7 +41,7 @@ export interface Standing {
   readonly label: string;
   /** ms since it joined the line; undefined where the engine does not keep it. */
   readonly since?: number;
-  /** ms until it lapses unless renewed; Infinity where a session carries it. */
+  /** ms until it lapses unless renewed, `delay` included; Infinity where a session carries it. */
   readonly remaining: number;
 }
 

@@ -110,10 +110,14 @@ export class Wish {
       this.seats.readWrite === other.seats.readWrite &&
       leaseOf(this.terms) === leaseOf(other.terms) &&
       this.terms.minHold > 0 === other.terms.minHold > 0 &&
+      this.terms.delay === other.terms.delay &&
       this.terms.wait > 0 === other.terms.wait > 0
     );
   }
 }
 
-/** The lease asked of the engine. With `minHold` a crash must not free the key early either. */
+/** What the holder believes in. With `minHold` a crash must not free the key early either. */
 export const leaseOf = (terms: Terms): number => Math.max(terms.ttl, terms.minHold);
+
+/** The lease asked of the engine: after a lapse nobody is let in before `delay` is over. */
+export const askedOf = (terms: Terms): number => leaseOf(terms) + terms.delay;

@@ -27,13 +27,16 @@ export class Leader {
   readonly name: string;
   readonly #space: Space;
   readonly #candidate: Candidate;
+  readonly #delay: number;
   #running = false;
 
   /** @internal Use `locks.leader`. */
   constructor(space: Space, name: string, defaults: LockOptions, options: LeaderOptions | undefined) {
     this.name = name;
     this.#space = space;
-    this.#candidate = new Candidate(space, name, leaderPlan(name, defaults, options));
+    const plan = leaderPlan(name, defaults, options);
+    this.#delay = milliseconds(plan.lock.delay ?? 0, 'delay');
+    this.#candidate = new Candidate(space, name, plan);
   }
 
   /**
@@ -74,7 +77,7 @@ export class Leader {
    */
   async current(): Promise<Incumbent | null> {
     this.#checkListing();
-    return incumbentOf(this.#space.engine.inspect(this.name, { exact: true }));
+    return incumbentOf(this.#space.engine.inspect(this.name, { exact: true }), this.#delay);
   }
 
   /**

@@ -11,10 +11,14 @@ export interface Incumbent {
   readonly since: number | undefined;
 }
 
-/** The leader among those who stand in line for a key, or null. */
-export async function incumbentOf(standings: AsyncIterable<Standing>): Promise<Incumbent | null> {
+/**
+ * The leader among those who stand in line for a key, or null.
+ * @param delay ms that a term which lapsed is still shown for
+ */
+export async function incumbentOf(standings: AsyncIterable<Standing>, delay: number): Promise<Incumbent | null> {
   for await (const standing of standings) {
     if (!standing.held || !isExclusive(standing)) continue;
+    if (delay > 0 && standing.remaining <= delay) continue;
     const { label, ticket: token, since } = standing;
     return { label, token, since };
   }

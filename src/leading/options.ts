@@ -5,6 +5,8 @@ import { checkNames, DEFAULT_LABEL, type LockOptions, type Spin, spin } from '..
 export interface LeaderOptions {
   /** Lease: how long a leader that died keeps others out. Default 30 s; bounds are the engine's. */
   readonly ttl?: Duration | undefined;
+  /** After a term that lapsed, and was not given up, nobody leads for so long: 0 to 60 s. Default 0. Give observers the same. */
+  readonly delay?: Duration | undefined;
   /** How long before the deadline a lost term is told. Default a tenth of `ttl`; less than two thirds of it. */
   readonly notice?: Duration | undefined;
   /** Who this is, for observers: an address, say. Default `host:pid`. At most 128 characters. */
@@ -33,7 +35,7 @@ export interface LeaderPlan {
 }
 
 const NAMES: ReadonlySet<string> = new Set(
-  'ttl notice label pause settle autoCampaign onError'.split(' ') satisfies readonly string[],
+  'ttl delay notice label pause settle autoCampaign onError'.split(' ') satisfies readonly string[],
 );
 const PAUSE = { pause: 100, jitter: 0.5, bound: 30_000 };
 const SETTLE = 10_000;
@@ -46,6 +48,7 @@ export function leaderPlan(name: string, defaults: LockOptions, options: LeaderO
   checkNames(options, NAMES, 'the options of leader()');
   const {
     ttl = defaults.ttl,
+    delay = defaults.delay,
     notice = defaults.notice,
     label = defaults.label ?? DEFAULT_LABEL,
     pause,
@@ -59,7 +62,7 @@ export function leaderPlan(name: string, defaults: LockOptions, options: LeaderO
   return {
     // A hold that passes from hand to hand would keep the label of whoever had it first, and observers would name the wrong one.
     // Nor may a term be entered by whoever campaigns inside it.
-    lock: { ttl, notice, label, spin: defaults.spin, handOff: false, reentrant: false },
+    lock: { ttl, delay, notice, label, spin: defaults.spin, handOff: false, reentrant: false },
     label,
     pause: pause === undefined ? PAUSE : spin({ ...PAUSE, ...pause }),
     settle: milliseconds(settle, 'settle'),

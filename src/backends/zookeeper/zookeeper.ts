@@ -71,6 +71,7 @@ class Zookeeper implements Backend {
       wakes: 'watch',
       lapses: false,
       keptBy: 'session',
+      outlives: timeout,
       // The servers only know the session: they cannot free one lock of a dead process earlier than all of them.
       ttl: { min: timeout, max: Number.MAX_SAFE_INTEGER },
     };

@@ -28,6 +28,8 @@ const WRONG: Readonly<Record<string, Call>> = {
   'a maxHold of 0': (locks) => locks.mutex(key).run(() => {}, { maxHold: 0 }),
   'no work to run': (locks) => locks.mutex(key).run(bad(undefined)),
   'options before the work': (locks) => locks.mutex(key).run(bad({ wait: 5 })),
+  'a negative delay': (locks) => locks.mutex(key, { delay: -1 }),
+  'a delay of more than a minute': (locks) => locks.mutex(key, { delay: '61s' }),
   'a negative minHold': (locks) => locks.mutex(key, { minHold: -1 }),
   'renew that is not a boolean': (locks) => locks.mutex(key).acquire({ renew: bad('yes') }),
   'a signal that is none': (locks) => locks.mutex(key).acquire({ signal: bad({ aborted: false }) }),

@@ -119,6 +119,32 @@ export const leases: readonly Law[] = [
     },
   },
   {
+    name: 'delay keeps the key taken after a hold that lapsed, and not after a release',
+    needs: ['lapses'],
+    async check(scene) {
+      const [here, there] = await scene.processes({ ttl: scene.ttl, delay: scene.ttl });
+      const released = await here.mutex(scene.key).acquire();
+      assert.ok(released.remaining <= scene.ttl, `${released.remaining} ms left of a ttl of ${scene.ttl} ms`);
+      await released.release();
+      const lease = await scene.soon(there.mutex(scene.key).acquire({ renew: false }), 'a hold after a release');
+      const deadline = scene.clock.now() + lease.remaining;
+      const following = async (): Promise<readonly [next: Lease, at: number]> => [
+        await here.mutex(scene.key).acquire(),
+        scene.clock.now(),
+      ];
+      const wait = meanwhile(following());
+      await scene.lapsed();
+      assert.equal(await lease.release(), false, 'a release after the loss freed nothing');
+      const [next, at] = await scene.soon(wait, 'the next owner');
+      const least = scene.ttl - scene.tolerance / 5;
+      assert.ok(
+        at - deadline >= least,
+        `let in ${at - deadline} ms after the deadline, with a delay of ${scene.ttl} ms`,
+      );
+      await next.release();
+    },
+  },
+  {
     name: 'a hold whose client died is lost by its deadline at the latest',
     needs: ['faults.die'],
     async check(scene) {

@@ -1,0 +1,264 @@
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import type { Backend, Claim, Traits } from '../../src/core/backend.ts';
+import { createLocks, type LockOptions } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+const TTL = 1_000;
+const DELAY = 5_000;
+
+/** An engine, a process on it whose calls may be changed, and another one. */
+function scene(calls: (engine: Backend) => Partial<Backend> = () => ({}), traits: Partial<Traits> = {}) {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  const mine = around(engine, { traits: { ...engine.traits, ...traits }, ...calls(engine) });
+  const options = { clock, ttl: TTL, delay: DELAY };
+  return { clock, engine, locks: createLocks(mine, options), rival: createLocks(engine, { clock, ttl: TTL }) };
+}
+
+/** When another process got the key, by the clock. */
+async function entered({ clock, rival }: Pick<ReturnType<typeof scene>, 'clock' | 'rival'>): Promise<number> {
+  const lease = await rival.mutex('key').acquire();
+  const at = clock.now();
+  await lease.release();
+  return at;
+}
+
+const silent = new Promise<never>(() => {});
+
+test('after a hold that lapsed nobody is let in for as long as delay says, counted from its deadline', async () => {
+  const all = scene();
+  const lease = await all.locks.mutex('key').acquire({ renew: false });
+  expect(lease.remaining, 'the holder believes in the ttl alone').toBeLessThanOrEqual(TTL);
+  const ended = all.clock.now() + lease.remaining;
+  const next = entered(all);
+  await all.clock.advance(TTL + DELAY + 3_000);
+  expect(await next).toBeGreaterThanOrEqual(ended + DELAY);
+  expect(await next, 'and not much longer').toBeLessThan(ended + DELAY + 3_000);
+});
+
+test('a process that dies while it renews keeps the others out for ttl and delay', async () => {
+  let dead = false;
+  const all = scene((engine) => ({ renew: (claims) => (dead ? silent : engine.renew(claims)) }));
+  const lease = await all.locks.mutex('key').acquire();
+  await all.clock.advance(10_000);
+  expect(lease.held, 'renewed').toBe(true);
+  dead = true;
+  const ended = all.clock.now() + lease.remaining;
+  const next = entered(all);
+  await all.clock.advance(TTL + DELAY + 3_000);
+  expect(lease.held).toBe(false);
+  expect(await next).toBeGreaterThanOrEqual(ended + DELAY);
+});
+
+test('a release lets the next one in at once, also after the loss was told and before the deadline', async () => {
+  const all = scene();
+  const lease = await all.locks.mutex('key').acquire();
+  await lease.release();
+  const told = await all.locks.mutex('key').acquire({ renew: false, notice: 500 });
+  await all.clock.advance(600);
+  expect([told.signal.aborted, told.held]).toEqual([true, true]);
+  expect(await told.release()).toBe(true);
+  expect(await all.rival.mutex('key').tryAcquire()).not.toBeNull();
+});
+
+test('a release after the lapse ends no delay, and neither does close()', async () => {
+  const all = scene();
+  const lease = await all.locks.mutex('key').acquire({ renew: false });
+  const ended = all.clock.now() + lease.remaining;
+  await all.clock.advance(TTL);
+  expect(await lease.release()).toBe(false);
+  const closing = all.locks.close();
+  const next = entered(all);
+  await all.clock.advance(TTL + DELAY + 3_000);
+  await closing;
+  expect(await next).toBeGreaterThanOrEqual(ended + DELAY);
+});
+
+test('close() and a forced release free the key at once: neither is a lapse', async () => {
+  const all = scene();
+  await all.locks.mutex('key').acquire();
+  await all.locks.close();
+  const lease = await all.rival.mutex('key', { delay: DELAY }).acquire();
+  expect(await all.rival.forceRelease('key', { reason: 'stuck' })).toBe(1);
+  expect(await createLocks(all.engine, { clock: all.clock }).mutex('key').tryAcquire()).not.toBeNull();
+  await all.clock.advance(TTL);
+  expect(lease.held).toBe(false);
+});
+
+test('the renewal asks for ttl and delay, and the loss is told before the end of the ttl', async () => {
+  const asked: number[] = [];
+  let dead = false;
+  const all = scene((engine) => ({
+    renew(claims) {
+      asked.push(...claims.map(({ ttl }) => ttl));
+      return dead ? silent : engine.renew(claims);
+    },
+  }));
+  const lease = await all.locks.mutex('key').acquire();
+  await all.clock.advance(3_000);
+  expect(new Set(asked)).toEqual(new Set([TTL + DELAY]));
+  expect(asked.length, 'about three in a ttl').toBeGreaterThan(6);
+  dead = true;
+  await all.clock.advance(lease.remaining - TTL * 0.05);
+  expect([lease.signal.aborted, lease.held], 'told in time').toEqual([true, true]);
+});
+
+test('an extension makes the lease longer, and the delay comes after it', async () => {
+  const all = scene();
+  const lease = await all.locks.mutex('key').acquire({ renew: false });
+  await lease.extend(20_000);
+  expect(lease.remaining).toBeGreaterThan(19_000);
+  expect(lease.remaining).toBeLessThanOrEqual(20_000);
+  const ended = all.clock.now() + lease.remaining;
+  const next = entered(all);
+  await all.clock.advance(30_000);
+  expect(await next).toBeGreaterThanOrEqual(ended + DELAY);
+});
+
+test('what was waited for has all of its ttl, and the delay after it', async () => {
+  const all = scene();
+  const first = await all.rival.mutex('key').acquire();
+  const waiting = all.locks.mutex('key').acquire({ renew: false });
+  await all.clock.advance(300);
+  await first.release();
+  await all.clock.advance(1);
+  const lease = await waiting;
+  expect(lease.remaining).toBeGreaterThan(TTL * 0.95);
+  expect(lease.remaining).toBeLessThanOrEqual(TTL);
+  const ended = all.clock.now() + lease.remaining;
+  const next = entered(all);
+  await all.clock.advance(TTL + DELAY + 3_000);
+  expect(await next).toBeGreaterThanOrEqual(ended + DELAY);
+});
+
+test('a hold with minHold that is released early stays for minHold, without a delay; one that lapses for both', async () => {
+  const all = scene();
+  const early = await all.locks.mutex('key').acquire({ minHold: 2_000 });
+  const began = all.clock.now();
+  await early.release();
+  const next = entered(all);
+  await all.clock.advance(2_100);
+  expect(await next).toBeGreaterThanOrEqual(began + 1_900);
+  const late = await all.locks.mutex('key').acquire({ minHold: 2_000, renew: false });
+  const ended = all.clock.now() + late.remaining;
+  expect(late.remaining, 'the lease is as long as minHold').toBeGreaterThan(TTL);
+  const after = entered(all);
+  await all.clock.advance(2_000 + DELAY + 3_000);
+  expect(await after).toBeGreaterThanOrEqual(ended + DELAY);
+});
+
+test('a hold passes from hand to hand where both ask for the same delay, and else goes back to the engine', async () => {
+  const asked: Claim[] = [];
+  const all = scene((engine) => ({
+    attempt(claim) {
+      asked.push(claim);
+      return engine.attempt(claim);
+    },
+  }));
+  const turns = async (first: LockOptions, second: LockOptions): Promise<number> => {
+    asked.length = 0;
+    const lease = await all.locks.mutex('key').acquire(first);
+    const next = all.locks.mutex('key').acquire(second);
+    await lease.release();
+    await all.clock.advance(1);
+    const last = await next;
+    expect(last.remaining).toBeLessThanOrEqual(TTL);
+    await last.release();
+    return new Set(asked.map(({ id }) => id)).size;
+  };
+  expect(await turns({}, {}), 'equal').toBe(1);
+  expect(await turns({}, { delay: 0, ttl: TTL }), 'another delay').toBeGreaterThan(1);
+});
+
+test('adaptive leases and all() have it, too', async () => {
+  const all = scene();
+  const lease = await all.locks.all(['key', 'other'], { adaptive: { cap: 10_000 } }).acquire();
+  const ended = all.clock.now() + lease.remaining;
+  expect(lease.remaining).toBeLessThanOrEqual(TTL);
+  const next = entered(all);
+  await all.clock.advance(TTL + DELAY + 3_000);
+  expect(await next).toBeGreaterThanOrEqual(ended + DELAY);
+});
+
+test('inspect() shows the holder until the delay is over, and what is left of both', async () => {
+  const all = scene();
+  await all.locks.mutex('key').acquire({ renew: false, wait: 0 });
+  const shown = async (): Promise<[boolean, number] | undefined> => {
+    for await (const { held, remaining } of all.rival.inspect('key')) return [held, remaining];
+    return undefined;
+  };
+  expect(await shown()).toEqual([true, TTL + DELAY]);
+  await all.clock.advance(TTL + 1_000);
+  expect(await shown()).toEqual([true, DELAY - 1_000]);
+  await all.clock.advance(DELAY);
+  expect(await shown()).toBeUndefined();
+});
+
+test('who leads is nobody, and not the last leader, while the delay after its term goes on', async () => {
+  let dead = false;
+  const all = scene((engine) => ({ renew: (claims) => (dead ? silent : engine.renew(claims)) }));
+  const options = { ttl: TTL, delay: DELAY };
+  const run = all.locks.leader('key', options).run((term) => term.signal.aborted || silent);
+  const observer = all.rival.leader('key', options);
+  await all.clock.advance(1);
+  expect(await observer.current()).not.toBeNull();
+  await all.clock.advance(TTL);
+  dead = true;
+  await all.clock.advance(TTL + 500);
+  expect(await observer.current(), 'in the delay').toBeNull();
+  void run;
+});
+
+test.each<[string, Partial<Traits>, LockOptions, string, RegExp]>([
+  ['a negative delay', {}, { delay: -1 }, 'LOCK_INVALID', /delay is -1; it must be from 0 ms to 60000 ms/],
+  ['more than a minute', {}, { delay: '61s' }, 'LOCK_INVALID', /it must be from 0 ms to 60000 ms/],
+  ['with ttl, more than the engine keeps', { ttl: { min: 10, max: 30_000 } }, { ttl: 26_000 }, 'LOCK_INVALID', /25000/],
+  ['with extend, more than that', { ttl: { min: 10, max: 6_000 } }, {}, 'extend', /from 10 ms to 1000 ms/],
+  ['a hold that ends with its connection', { keptBy: 'session' }, {}, 'LOCK_UNSUPPORTED', /connection of its holder/],
+  [
+    'more than half of a session',
+    { keptBy: 'session', outlives: 8_000 },
+    {},
+    'LOCK_INVALID',
+    /it must be from 0 ms to 4000 ms/,
+  ],
+])('%s is refused, with the bound', async (_title, traits, options, code, message) => {
+  const matching = { code: code === 'extend' ? 'LOCK_INVALID' : code, message: expect.stringMatching(message) };
+  const made = () => scene(() => ({}), traits).locks.mutex('key', options);
+  if (code !== 'extend') return expect(made).toThrow(expect.objectContaining(matching));
+  const lease = await made().acquire();
+  await expect(lease.extend(1_001)).rejects.toMatchObject(matching);
+});
+
+test('where a session carries holds the delay is taken off what its answers are good for', async () => {
+  const session = (engine: Backend): Partial<Backend> => ({
+    async attempt(claim) {
+      const answer = await engine.attempt({ ...claim, ttl: 9_000 });
+      return answer.granted ? { ...answer, validFor: 9_000 } : answer;
+    },
+    renew: (claims) => Promise.all(claims.map(() => ({ validFor: 9_000 }))),
+  });
+  const traits = { lapses: false, keptBy: 'session', outlives: 10_000 } as const;
+  const { clock, locks } = scene(session, traits);
+  const lease = await locks.mutex('key').acquire({ ttl: 60_000 });
+  expect(lease.remaining).toBeLessThanOrEqual(9_000 - DELAY);
+  await clock.advance(60_000);
+  expect(lease.held, 'renewed').toBe(true);
+});
+
+test('an engine whose answers are worth less than the delay is told of, and not asked in a loop', async () => {
+  let asked = 0;
+  const { clock, locks } = scene((engine) => ({
+    async attempt(claim) {
+      asked++;
+      const answer = await engine.attempt(claim);
+      return answer.granted ? { ...answer, validFor: 4_000 } : answer;
+    },
+  }));
+  const ended = expect(locks.mutex('key').acquire()).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  await clock.advance(10_000);
+  await ended;
+  expect(asked).toBeLessThan(5);
+});
