@@ -41,7 +41,8 @@ onEngines(ALL, 'what is told of leaders', {
     await place.each(instances, async (a, b) => {
       const election = `told ${Math.random()}`; // the events name the election, not the engine
       await a.tellEvents(election);
-      await a.campaign(election, options('first'));
+      // When it resigns the other one shall be there first, also where nobody stands in line.
+      await a.campaign(election, { ...options('first'), pause: { pause: TTL, jitter: 0 } });
       const first = await a.heard('elected', election);
       await b.campaign(election, options('second'));
       await a.resign(election);
