@@ -57,9 +57,10 @@ async function strikeProcess(): Promise<void> {
   );
   const instance = picked(random, random() < 0.8 && leaders.length > 0 ? leaders : [...instances]);
   count(name);
+  const struck = now(); // a file is free as soon as a process is dead, sooner than anybody here hears of it
   const dead = await fault(instance, random);
   if (!dead) return;
-  for (const [engine, chronicle] of chronicles) chronicle.died(instance.on(engine), now());
+  for (const [engine, chronicle] of chronicles) chronicle.died(instance.on(engine), struck);
   instances.delete(instance);
   await Promise.all([instance[Symbol.asyncDispose](), join()]);
 }

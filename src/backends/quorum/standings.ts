@@ -37,15 +37,31 @@ export function standings(
     const position = positions.get(first.key) ?? 0;
     positions.set(first.key, position + 1);
     const remaining = votes.map((each) => each.remaining).sort((a, b) => b - a)[majority - 1]!;
-    const ticket = fenced && isExclusive(first) ? mostCommon(votes.map((each) => each.ticket)) : BigInt(`0x${tag}`);
+    const numbered = fenced && isExclusive(first);
+    const tickets = votes.map((each) => each.ticket);
+    const ticket = numbered ? mostCommon(tickets) : BigInt(`0x${tag}`);
+    const held = !numbered || agreed(tickets, majority);
     return [
       {
-        standing: { ...first, label, position, ticket, remaining },
+        standing: { ...first, held, label, position, ticket, remaining },
         tickets: seen.map((standing) => standing?.ticket),
         votes: votes.length,
       },
     ];
   });
+}
+
+/** The most numbers that are one hold's. */
+const LONGEST_SPAN = 1_024n;
+
+/**
+ * Whether a majority has one number, or as near as votes of one hold are: one that a node lost and gave anew has the last of its numbers.
+ * Else the vote is under way, and its claim may never hold.
+ */
+function agreed(tickets: readonly bigint[], majority: number): boolean {
+  const sorted = [...tickets].sort((a, b) => (a < b ? -1 : 1));
+  const same = mostCommon(tickets);
+  return sorted.at(-1)! - sorted[0]! < LONGEST_SPAN || tickets.filter((ticket) => ticket === same).length >= majority;
 }
 
 /** The number that a majority agreed on: others come of votes that were too late to count. */
