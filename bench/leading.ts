@@ -1,0 +1,130 @@
+/**
+ * Leading: what candidates cost that wait, and how long a hand-over takes. Requests as the servers count them, a second, for five processes'
+ * worth of candidates; hand-overs between two processes, from the last word of the one that ends to the first of the next.
+ * Run: `node --disable-warning=ExperimentalWarning bench/leading.ts`
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import mysql from 'mysql2/promise';
+import pg from 'pg';
+import { connect } from '../src/connect/index.ts';
+import { exchange } from '../test/kit/net.ts';
+import { askRedis } from '../test/kit/redis.ts';
+import { Instance } from '../test/leading/instance.ts';
+import { type LeadingEngine, SITES, type Site } from '../test/leading/sites.ts';
+
+const ELECTIONS = 10;
+const CANDIDATES = 50;
+/** Long enough for the signs of life to be those of a usual lease. ms. */
+const TTL = 30_000;
+const MEASURED = 10_000;
+const HAND_OVERS = 41;
+
+const number = (text: string, pattern: RegExp): number => Number(pattern.exec(text)?.[1]);
+
+async function sql(url: string): Promise<number> {
+  const client = new pg.Client(url);
+  await client.connect();
+  const { rows } = await client.query('SELECT sum(xact_commit + xact_rollback)::int AS n FROM pg_stat_database');
+  await client.end();
+  return rows[0].n;
+}
+
+async function questions(url: string): Promise<number> {
+  const client = await mysql.createConnection(url);
+  const [rows] = await client.query("SHOW GLOBAL STATUS LIKE 'Questions'");
+  await client.end();
+  return Number((rows as { Value: string }[])[0]!.Value);
+}
+
+/** Requests so far, as the servers count them. */
+const REQUESTS: Partial<Record<LeadingEngine, (site: Site) => Promise<number>>> = {
+  async redis({ ports }) {
+    const told = await askRedis(ports[0]!, 'INFO commandstats');
+    const calls = [...told.matchAll(/^cmdstat_(evalsha|eval|subscribe|publish):calls=(\d+)/gm)];
+    return calls.reduce((sum, [, , count]) => sum + Number(count), 0);
+  },
+  async redlock({ ports }) {
+    let sum = 0;
+    for (const port of ports) sum += await REQUESTS.redis!({ ports: [port] } as unknown as Site);
+    return sum;
+  },
+  postgres: ({ url }) => sql(url),
+  mysql: ({ url }) => questions(url),
+  async etcd({ ports }) {
+    const metrics = await exchange(ports[0]!, 'GET /metrics HTTP/1.0\r\n\r\n');
+    const counts = metrics.matchAll(/^grpc_server_started_total\{.*\} (\d+)/gm);
+    return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+  },
+  zookeeper: async ({ ports }) => number(await exchange(ports[0]!, 'srvr'), /Received: (\d+)/),
+};
+
+async function idle(engine: LeadingEngine, site: Site, requests: (site: Site) => Promise<number>): Promise<void> {
+  const stop = new AbortController();
+  const url = site.url.replace(/sessionTimeout=\d+/, `sessionTimeout=${TTL}`);
+  const processes = await Promise.all(Array.from({ length: CANDIDATES / ELECTIONS }, () => connect(url)));
+  const runs = processes.flatMap((locks) =>
+    Array.from({ length: ELECTIONS }, (_, i) =>
+      locks
+        .leader(`election ${i}`, { ttl: TTL })
+        .run(({ signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve)), {
+          signal: stop.signal,
+        }),
+    ),
+  );
+  await sleep(3_000);
+  const before = await requests(site);
+  await sleep(MEASURED);
+  const asked = (await requests(site)) - before;
+  console.log(
+    `${engine}: ${CANDIDATES} candidates of ${ELECTIONS} elections: ${((asked * 1_000) / MEASURED).toFixed(1)} requests/s`,
+  );
+  stop.abort();
+  await Promise.all(runs);
+  await Promise.all(processes.map((locks) => locks.close()));
+}
+
+async function handOvers(engine: LeadingEngine, site: Site): Promise<void> {
+  const sites = new Map([[engine, site]]);
+  const took: number[] = [];
+  let [leads, waits] = [await Instance.start(sites), await Instance.start(sites)];
+  const options = { ttl: 5_000, label: 'same' };
+  await leads.on(engine).campaign('hand-over', options);
+  await leads.on(engine).heard('elected', 'hand-over');
+  for (let i = 0; i < HAND_OVERS; i++) {
+    await waits.on(engine).campaign('hand-over', options);
+    while ((await leads.on(engine).waiting('hand-over')) === 0) await sleep(5);
+    await leads.on(engine).stop('hand-over');
+    const [settled, next] = [
+      await leads.on(engine).heard('settled', 'hand-over'),
+      await waits.on(engine).heard('elected', 'hand-over'),
+    ];
+    took.push(next.at - settled.at);
+    [leads, waits] = [waits, leads];
+  }
+  const killed: number[] = [];
+  for (let i = 0; i < 3; i++) {
+    await waits.on(engine).campaign('hand-over', options);
+    while ((await leads.on(engine).waiting('hand-over')) === 0) await sleep(5);
+    await sleep(2_500); // renewed at least once
+    const at = Number(process.hrtime.bigint()) / 1e6;
+    await leads.worker.kill();
+    killed.push((await waits.on(engine).heard('elected', 'hand-over', 20_000)).at - at);
+    await leads[Symbol.asyncDispose]();
+    [leads, waits] = [waits, await Instance.start(sites)];
+  }
+  took.sort((a, b) => a - b);
+  const [p50, p95] = [0.5, 0.95].map((part) => took[Math.floor(took.length * part)]!.toFixed(2));
+  const kills = killed.map((ms) => ms.toFixed(0)).join(', ');
+  console.log(
+    `${engine}: hand-over p50 ${p50} ms, p95 ${p95} ms; after kill −9, with a ttl of ${options.ttl} ms: ${kills} ms`,
+  );
+  for (const instance of [leads, waits]) await instance[Symbol.asyncDispose]();
+}
+
+for (const engine of Object.keys(SITES) as LeadingEngine[]) {
+  const site = await SITES[engine]();
+  const requests = REQUESTS[engine];
+  if (requests) await idle(engine, site, requests);
+  if (engine === 'redis' || engine === 'file') await handOvers(engine, site);
+  await site[Symbol.asyncDispose]();
+}
