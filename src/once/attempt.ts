@@ -132,7 +132,7 @@ export class Attempt {
   async #holderOf(key: string): Promise<string | undefined> {
     const { engine } = this.#space;
     if (!engine.backend.inspect) return undefined;
-    const holder = await incumbentOf(engine.inspect(key, { exact: true })).catch(() => null);
+    const holder = await incumbentOf(engine.inspect(key, { exact: true }), 0).catch(() => null);
     return holder?.label;
   }
 }
