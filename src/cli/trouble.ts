@@ -1,10 +1,10 @@
-import type { Channel } from 'node:diagnostics_channel';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { lineOf } from './exit.ts';
 import { complain } from './terminal/say.ts';
 
 /** Tells of an engine that cannot be asked and is asked again: once, until the trouble is another. */
 export class Trouble implements Disposable {
-  readonly #channel: Channel;
+  readonly #channel: string;
   #told: string | undefined;
   readonly #hear = (event: unknown): void => {
     const line = lineOf((event as { readonly error?: unknown }).error);
@@ -12,9 +12,9 @@ export class Trouble implements Disposable {
     this.#told = line;
   };
 
-  constructor(channel: Channel) {
+  constructor(channel: `holdfast:${string}`) {
     this.#channel = channel;
-    channel.subscribe(this.#hear);
+    subscribe(channel, this.#hear);
   }
 
   /** What comes from now on is told anew. */
@@ -23,6 +23,6 @@ export class Trouble implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#channel.unsubscribe(this.#hear);
+    unsubscribe(this.#channel, this.#hear);
   }
 }

@@ -1,15 +1,22 @@
+import { EventEmitter } from 'node:events';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pass } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { book, onMessage, SCHEMA } from '../../examples/recipes/message-once.ts';
+import { migrate, STEPS } from '../../examples/recipes/migrations.ts';
+import { type Connection, keepConnected } from '../../examples/recipes/one-connection.ts';
 import { crawl } from '../../examples/recipes/one-per-site.ts';
 import { StockService, sell } from '../../examples/recipes/over-services.ts';
 import { callPartner } from '../../examples/recipes/partner-calls.ts';
+import { FEED, poll, poller } from '../../examples/recipes/poller.ts';
 import { type Statistic, statistic } from '../../examples/recipes/rebuild.ts';
 import { onTick } from '../../examples/recipes/scheduled-job.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/backend.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import { createLocks, type Locks } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { until } from '../kit/wait.ts';
 
 /** Instances of a service over one engine. */
 let engine: Backend;
@@ -25,8 +32,74 @@ afterEach(async () => {
 test('a job runs once per tick, also when it is done before the last instance asks', async () => {
   let runs = 0;
   const ticks: boolean[] = [];
-  for (const locks of instances) ticks.push(await onTick(locks, async () => void runs++));
+  const due = Date.UTC(2026, 4, 4, 3);
+  for (const now of [due + 20, due - 3, due + 900]) {
+    await using locks = createLocks(around(engine, { close: async () => {} }), {
+      clock: { ...systemClock, epoch: () => now },
+    });
+    ticks.push(await onTick(locks, now, async () => void runs++));
+  }
   expect([ticks, runs]).toEqual([[true, false, false], 1]);
+});
+
+test('a feed is read by one at a time, on from where the last one stopped, and an old leader writes nothing', async () => {
+  const db = new DatabaseSync(':memory:');
+  db.exec(FEED);
+  let reading = 0;
+  const fetch = async (cursor: number) => {
+    expect(++reading, 'readers at a time').toBe(1);
+    await pass(1);
+    reading--;
+    return { entries: [`entry ${cursor}`], next: cursor + 1 };
+  };
+  const position = () => Number((db.prepare('SELECT cursor FROM feed').get() as { cursor: number }).cursor);
+  for (const locks of instances) {
+    const before = position();
+    const stop = new AbortController();
+    const running = poller(locks, db, fetch, stop.signal);
+    await until('it reads on', () => position() > before + 2);
+    stop.abort();
+    await running;
+  }
+  const { fence } = db.prepare('SELECT fence FROM feed').get() as { fence: number };
+  const old = { token: BigInt(fence - 1), signal: new AbortController().signal };
+  await expect(poll(db, fetch, old)).rejects.toThrow('another leads by now');
+  expect(Number((db.prepare('SELECT count(*) AS n FROM entries').get() as { n: number }).n)).toBe(position());
+  db.close();
+});
+
+test('one instance is connected at a time, the next one when the last is closed, and again after a break', async () => {
+  let connected = 0;
+  const opened: Connection[] = [];
+  const open = async (): Promise<Connection> => {
+    expect(++connected, 'connections at a time').toBe(1);
+    const events = new EventEmitter<{ close: [] }>();
+    const close = (): void => {
+      setImmediate(() => {
+        connected--;
+        events.emit('close');
+      });
+    };
+    opened.push(Object.assign(events, { close }));
+    return opened.at(-1)!;
+  };
+  const stops = instances.map(() => new AbortController());
+  const running = instances.map((locks, n) => keepConnected(locks, open, stops[n]!.signal));
+  await until('one is connected', () => opened.length === 1);
+  opened[0]!.close(); // the other side ends it
+  await until('it is connected again', () => opened.length === 2);
+  for (const stop of stops) stop.abort();
+  await Promise.all(running);
+  expect(connected).toBe(0);
+});
+
+test('replicas that start together migrate once, and none goes on before', async () => {
+  const db = new DatabaseSync(':memory:');
+  db.exec(STEPS);
+  const steps = ['a', 'b', 'c'].map((name) => ({ name, sql: `CREATE TABLE ${name} (x)` }));
+  const done = await Promise.all(instances.map((locks) => migrate(locks, db, steps)));
+  expect(done.sort()).toEqual([0, 0, 3]);
+  db.close();
 });
 
 test('a message that comes again is booked once; workers that get it together do not both work', async () => {

@@ -30,6 +30,7 @@ export class Process {
     const now = (): number => start + world.now * rate;
     this.clock = {
       now,
+      epoch: now,
       resync: now,
       after: (ms, fn) => {
         const armed = new AsyncResource('timer'); // as Node has it: it fires in the context of who armed it

@@ -1,5 +1,4 @@
 import type { Term } from '../../index.ts';
-import { leaderChannels } from '../../leading/events.ts';
 import { checkCommand } from '../child/find.ts';
 import { start } from '../child/start.ts';
 import { supervise } from '../child/supervise.ts';
@@ -52,7 +51,7 @@ export const lead = command({
     const oneTerm = values['one-term'] === true;
     checkCommand(rest[0]!);
     await using locks = await open(values.url);
-    using trouble = new Trouble(leaderChannels.campaignFailed);
+    using trouble = new Trouble('holdfast:campaign-failed');
     using waiting = new Waiting();
     const leader = locks.leader(name!, {
       ttl: plan.ttl,

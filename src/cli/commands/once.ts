@@ -37,8 +37,8 @@ for the next tick. One that is early by no more than --skew means the tick that 
 The command finds HOLDFAST_KEY, HOLDFAST_TICK and HOLDFAST_TOKEN, a number that grows with every run of the tick.
 
 Exit code: 0 also where another machine runs the tick, or an earlier one is still run; the command's own; 128 + n if
-signal n ended it, or the wait; 75 the tick is late, or early; 69 the engine is not there, or the lock was lost, or nobody
-knows, and the command itself says 0; 64 wrong usage; 127 and 126 no such command, or not one that runs.`;
+signal n ended it, or the wait; 75 the tick is late, or early; 69 the engine is not there, or the lock was lost, or
+nobody knows, and the command itself says 0; 64 wrong usage; 127 and 126 no such command, or not one that runs.`;
 
 export const once = command({
   name: 'once',

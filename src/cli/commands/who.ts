@@ -1,5 +1,4 @@
 import type { Incumbent } from '../../index.ts';
-import { leaderChannels } from '../../leading/events.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
@@ -43,7 +42,7 @@ Exit code: 0; 1 nobody leads; 69 the engine is not available. With --follow 0, w
       return incumbent ? EXIT.OK : EXIT.NO;
     }
     using ended = new Interruption();
-    using trouble = new Trouble(leaderChannels.observationFailed);
+    using trouble = new Trouble('holdfast:observation-failed');
     const every = values.every === undefined ? undefined : time(values.every);
     for await (const incumbent of leader.observe({ signal: ended.signal, every })) {
       trouble.over();
