@@ -55,7 +55,7 @@ export function Locked(
 ): LockedDecorator<[], 'throw'> {
   const plan = planOf(typeof first === 'object' ? first : { ...more, key: first });
   return ((...decorated: unknown[]) => {
-    const { name, method, put } = placeOf(decorated);
+    const { name, method, put } = placeOf(decorated, '@Locked');
     return put(locking(method, plan, name));
   }) as LockedDecorator<[], 'throw'>;
 }

@@ -5,6 +5,12 @@ import type { Locks } from '../index.ts';
 export const lockedBy: unique symbol = Symbol.for('holdfast.lockedBy') as never;
 
 let shared: Locks | undefined;
+const bound = new WeakMap<object, Locks>();
+
+/** @internal For what makes the objects: a framework says which locks each of them uses, and leaves the object as it is. */
+export const bindLocks = (self: object, locks: Locks): void => {
+  bound.set(self, locks);
+};
 
 /**
  * The `Locks` of every `@Locked` method whose class names none. Given once, at the start; or for a while, in a test:
@@ -21,12 +27,12 @@ export function useLocks(locks: Locks): Disposable {
 }
 
 /**
- * The option, else the class's, else the shared ones. Asked at every call, so that they can be exchanged.
+ * The option, else the class's, else those bound to the object, else the shared ones. Asked at every call, so that they can be exchanged.
  * @throws LockError `LOCK_INVALID`
  */
 export function locksOf(self: unknown, given: Locks | undefined, name: string): Locks {
   const own = (self as { [lockedBy]?: Locks } | undefined)?.[lockedBy];
-  const locks = given ?? own ?? shared;
+  const locks = given ?? own ?? bound.get(self as object) ?? shared;
   if (typeof locks?.mutex === 'function') return locks;
   throw new LockError(
     'LOCK_INVALID',

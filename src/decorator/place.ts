@@ -10,16 +10,23 @@ export interface DecoratedMethod {
   put(method: Method): Method | undefined;
 }
 
-/** What was decorated, by what the two kinds of decorators are called with. */
-export function placeOf([first, second, third]: readonly unknown[]): DecoratedMethod {
+/**
+ * What was decorated, by what the two kinds of decorators are called with.
+ * @param decorator its name, for messages
+ */
+export function placeOf([first, second, third]: readonly unknown[], decorator: string): DecoratedMethod {
   if (isContext(second)) {
     const name = String(second.name);
-    if (second.kind === 'method' && isMethod(first)) return { name, method: first, put: (method) => method };
-    throw misplaced(name);
+    if (second.kind !== 'method' || !isMethod(first)) throw misplaced(decorator, name);
+    const put = (wrapped: Method): Method => {
+      copyMetadata(first, wrapped);
+      return wrapped;
+    };
+    return { name, method: first, put };
   }
   const descriptor = third as TypedPropertyDescriptor<Method> | undefined;
   const method = descriptor?.value;
-  if (!isMethod(method)) throw misplaced(String(second ?? (first as { name?: unknown } | undefined)?.name));
+  if (!isMethod(method)) throw misplaced(decorator, String(second ?? (first as { name?: unknown } | undefined)?.name));
   return {
     name: String(second),
     method,
@@ -38,9 +45,9 @@ const isContext = (value: unknown): value is { kind: string; name: string | symb
 export const isMethod = (value: unknown): value is Method =>
   typeof value === 'function' && !Object.prototype.toString.call(value).includes('Generator');
 
-const misplaced = (name: string): LockError =>
+const misplaced = (decorator: string, name: string): LockError =>
   invalid(
-    `@Locked is on ${name}, but it goes on a method that returns a promise, not on a class, field, accessor, parameter or generator`,
+    `${decorator} is on ${name}, but it goes on a method that returns a promise, not on a class, field, accessor, parameter or generator`,
   );
 
 /** Frameworks keep what their decorators say (a route, say) on the function itself, by `reflect-metadata`. */

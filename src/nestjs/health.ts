@@ -1,0 +1,83 @@
+import { type Duration, milliseconds } from '../core/duration.ts';
+import { isLockError } from '../core/errors.ts';
+import { checkNames } from '../core/options.ts';
+import type { Locks } from '../locks.ts';
+import type { Candidate } from './candidate.ts';
+
+/** What `@nestjs/terminus` (from version 11) takes from an indicator. */
+export type LocksHealth = Record<string, LocksHealthDetail>;
+
+export interface LocksHealthDetail {
+  readonly status: 'up' | 'down';
+  /** ms until the engine answered. */
+  readonly responseTime: number;
+  /** The elections that this instance leads. */
+  readonly leading: readonly string[];
+  /** Elections whose method has not settled 10 s after its term was over. */
+  readonly overdue?: readonly string[];
+  /** Why it is down. */
+  readonly message?: string;
+}
+
+export interface HealthOptions {
+  /** How long to wait for the engine's answer. Default 2 s, at most a minute. */
+  readonly timeout?: Duration;
+}
+
+const KEY = 'holdfast:health';
+const TIMEOUT = 2_000;
+/** ms. A probe that dies keeps nobody from anything: whoever finds the lock taken has its answer, too. */
+const TTL = 5_000;
+
+/** Whether locks can be had, for probes. An instance is no less healthy because another one leads. */
+export class LocksHealthIndicator {
+  readonly #locks: Locks;
+  readonly #candidates: () => readonly Candidate[];
+
+  /** @internal */
+  constructor(locks: Locks, candidates: () => readonly Candidate[]) {
+    this.#locks = locks;
+    this.#candidates = candidates;
+  }
+
+  /**
+   * Takes a lock of its own and gives it back. Down: the engine did not grant, in time; or a method that led has not settled, long
+   * after its term was over. Never rejects for that.
+   * @param key the name in the result
+   * @throws LockError `LOCK_INVALID` for a bad option
+   */
+  async isHealthy(key = 'locks', options: HealthOptions = {}): Promise<LocksHealth> {
+    checkNames(options, new Set(['timeout']), 'the options of isHealthy()');
+    const timeout = milliseconds(options.timeout ?? TIMEOUT, 'timeout', { min: 1, max: 60_000 });
+    const start = performance.now();
+    const trouble = await this.#probe(timeout);
+    const responseTime = Math.round(performance.now() - start);
+    const leading = this.#named('leading');
+    const overdue = this.#named('overdue');
+    const message =
+      trouble ??
+      (overdue.length > 0 ? `what led ${overdue.join(', ')} has not settled, though its term is over` : undefined);
+    const status = message === undefined ? 'up' : 'down';
+    return {
+      [key]: { status, responseTime, leading, ...(overdue.length > 0 && { overdue }), ...(message && { message }) },
+    };
+  }
+
+  /** What is wrong, if anything. */
+  async #probe(timeout: number): Promise<string | undefined> {
+    const signal = AbortSignal.timeout(timeout);
+    try {
+      const lease = await this.#locks.mutex(KEY, { ttl: TTL, renew: false, minHold: 0 }).tryAcquire({ signal });
+      await lease?.release();
+      return undefined;
+    } catch (error) {
+      if (isLockError(error, 'LOCK_ABORTED')) return `the engine did not answer within ${timeout} ms`;
+      if (!isLockError(error)) throw error;
+      return `${error.code}: ${error.message}`;
+    }
+  }
+
+  #named(standing: Candidate['standing']): string[] {
+    return this.#candidates().flatMap((candidate) => (candidate.standing === standing ? [candidate.name] : []));
+  }
+}

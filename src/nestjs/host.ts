@@ -1,0 +1,102 @@
+import { Logger } from '@nestjs/common';
+import { type DiscoveryService, MetadataScanner, type ModuleRef } from '@nestjs/core';
+import { invalid, shown } from '../core/errors.ts';
+import { bindLocks, useLocks } from '../decorator/locks.ts';
+import type { Term } from '../leading/term.ts';
+import type { Locks } from '../locks.ts';
+import { Candidate } from './candidate.ts';
+import { around } from './hooks.ts';
+import { candidacyOf } from './leading.ts';
+import type { LocksModulePlan } from './options.ts';
+import { Work } from './work.ts';
+
+type Owner = Readonly<Record<string, (...args: unknown[]) => Promise<unknown>>>;
+
+/** The locks of one application, and what runs by them in its objects. */
+export class LocksHost {
+  readonly locks: Locks;
+  readonly work: Work;
+  readonly candidates: Candidate[] = [];
+  readonly logger = new Logger('Locks');
+  readonly moduleRef: ModuleRef;
+  readonly #discovery: DiscoveryService;
+  readonly #shared: Disposable;
+
+  /** Use `LocksHost.open`. */
+  private constructor(locks: Locks, settle: number, discovery: DiscoveryService, moduleRef: ModuleRef) {
+    this.locks = locks;
+    this.work = new Work(settle);
+    this.moduleRef = moduleRef;
+    this.#discovery = discovery;
+    // For what Nest does not make, or makes anew for each request.
+    this.#shared = useLocks(locks);
+  }
+
+  static async open(plan: LocksModulePlan, discovery: DiscoveryService, moduleRef: ModuleRef): Promise<LocksHost> {
+    return new LocksHost(await plan.open(), plan.settle, discovery, moduleRef);
+  }
+
+  /** Every object of the application gets its locks; those that lead stand for election from their own start to their own end. */
+  async onModuleInit(): Promise<void> {
+    try {
+      this.#lookAtAll();
+    } catch (error) {
+      await this.close(); // the application does not start, and nobody else would
+      throw error;
+    }
+  }
+
+  /** Gives up what is left, and closes. What has not settled keeps its lock until it has, or until the process ends. */
+  async close(): Promise<void> {
+    this.#shared[Symbol.dispose]();
+    if (await this.work.stop()) return this.locks.close();
+    this.logger.warn(
+      'work under a lock has not settled in time; its lock is kept until it has, or lapses after this process',
+    );
+    void this.work.settled().then(() => this.locks.close());
+  }
+
+  #lookAtAll(): void {
+    const scanner = new MetadataScanner();
+    const seen = new Set<unknown>();
+    for (const wrapper of [...this.#discovery.getControllers(), ...this.#discovery.getProviders()]) {
+      const { instance } = wrapper as { instance: unknown };
+      if (typeof instance !== 'object' || instance === null || seen.has(instance)) continue;
+      seen.add(instance);
+      const alone = wrapper.isDependencyTreeStatic() && !wrapper.isTransient;
+      if (alone) bindLocks(instance, this.locks);
+      for (const method of scanner.getAllMethodNames(Object.getPrototypeOf(instance)))
+        this.#lookAt(instance as Owner, method, alone);
+    }
+  }
+
+  #lookAt(owner: Owner, method: string, alone: boolean): void {
+    const candidacy = candidacyOf(owner[method]!);
+    if (!candidacy) return;
+    const title = `${owner.constructor.name}.${method}`;
+    if (!alone)
+      throw invalid(
+        `@Leading is on ${title}, whose class is made anew for each request or user; put it in one that exists once`,
+      );
+    if (this.candidates.some(({ name }) => name === candidacy.name))
+      throw invalid(
+        `@Leading(${shown(candidacy.name)}) is on ${title} and on another method; only one of them would ever run, so name them apart`,
+      );
+    const candidate = new Candidate(this.locks, candidacy, title, (term: Term) => owner[method]!(term), this.logger);
+    this.candidates.push(candidate);
+    const { work } = this;
+    around(owner, 'onApplicationBootstrap', async (own) => {
+      await own();
+      if (!work.stopped.aborted) void work.run(owner, () => candidate.campaign(work.stopped));
+    });
+    this.settleBeforeEnd(owner, title);
+  }
+
+  /** @internal The object is destroyed when its work has settled. */
+  settleBeforeEnd(owner: object, title: string): void {
+    around(owner, 'onModuleDestroy', async (own) => {
+      if (!(await this.work.stop(owner))) this.logger.warn(`${title} has not settled in time; going down goes on`);
+      await own();
+    });
+  }
+}

@@ -1,0 +1,44 @@
+import { SetMetadata } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { checkKey } from '../core/key.ts';
+import { type DecoratedMethod, placeOf } from '../decorator/place.ts';
+import { type LeaderOptions, leaderPlan } from '../leading/options.ts';
+import type { Term } from '../leading/term.ts';
+
+type Method = (term: Term) => Promise<unknown>;
+
+/** Of a method: a standard decorator, and a legacy one (`experimentalDecorators`). */
+export interface LeadingDecorator {
+  (method: Method, context: { readonly kind: 'method'; readonly name: string | symbol }): void;
+  (target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<Method>): void;
+}
+
+/** What `@Leading` says of a method. */
+export interface Candidacy {
+  readonly name: string;
+  readonly options: LeaderOptions;
+}
+
+const CANDIDACY = 'holdfast:leading';
+
+/**
+ * The method runs while this instance of the application leads the election of that name: it is called when it is elected, with the
+ * term, and again for each later one. When `term.signal` is aborted it has to end. Standing for election begins when the application
+ * has started, and ends, after the method has settled, before what its class depends on is destroyed. On a provider or controller
+ * that exists once.
+ * @throws LockError `LOCK_INVALID`, when the class is made
+ */
+export function Leading(name: string, options: LeaderOptions = {}): LeadingDecorator {
+  leaderPlan(checkKey(name, 'the name of an election'), {}, options); // checks them now, not when the application has started
+  const candidacy: Candidacy = { name, options };
+  return ((...decorated: unknown[]) => {
+    const { method }: DecoratedMethod = placeOf(decorated, '@Leading');
+    SetMetadata(CANDIDACY, candidacy)(method);
+  }) as LeadingDecorator;
+}
+
+const reflector = new Reflector();
+
+/** Undefined of a method without `@Leading`. */
+export const candidacyOf = (method: () => unknown): Candidacy | undefined =>
+  reflector.get<Candidacy | undefined>(CANDIDACY, method);

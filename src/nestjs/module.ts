@@ -1,0 +1,127 @@
+import {
+  type DynamicModule,
+  type InjectionToken,
+  Module,
+  type ModuleMetadata,
+  type OptionalFactoryDependency,
+  type Provider,
+  type Type,
+} from '@nestjs/common';
+import { DiscoveryModule, DiscoveryService, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { invalid } from '../core/errors.ts';
+import { Locks } from '../locks.ts';
+import { LocksHealthIndicator } from './health.ts';
+import { LocksHost } from './host.ts';
+import { type LocksModuleOptions, modulePlan } from './options.ts';
+import { Shutdown } from './shutdown.ts';
+
+export interface Visibility {
+  /** Whether every module has the locks without importing them. Default true. */
+  readonly isGlobal?: boolean;
+}
+
+/** Makes options: the class of `useClass` and `useExisting`. */
+export interface LocksOptionsFactory {
+  createLocksOptions(): LocksModuleOptions | Promise<LocksModuleOptions>;
+}
+
+/** One of `useFactory`, `useClass` and `useExisting` makes the options. */
+export interface LocksModuleAsyncOptions extends Visibility {
+  /** Modules whose providers the factory needs. */
+  readonly imports?: ModuleMetadata['imports'];
+  /** What the factory is called with. */
+  readonly inject?: readonly (InjectionToken | OptionalFactoryDependency)[];
+  readonly useFactory?: (...args: never[]) => LocksModuleOptions | Promise<LocksModuleOptions>;
+  readonly useClass?: Type<LocksOptionsFactory>;
+  readonly useExisting?: InjectionToken<LocksOptionsFactory>;
+}
+
+const OPTIONS = Symbol('the options of LocksModule');
+
+/** Gives the locks to the application. It is global, while the module that imports it has a place in the order of going down. */
+class LocksCoreModule {}
+Module({})(LocksCoreModule);
+
+/**
+ * Gives an application its locks: `Locks` to inject, `@Locked` and `@Leading` methods, `LocksHealthIndicator`. Imported once, by
+ * the root module. When the application goes down, leaders stop first; the locks are closed when requests have ended.
+ */
+// biome-ignore lint/complexity/noStaticOnlyClass: a module of Nest is a class
+export class LocksModule {
+  /** @throws LockError `LOCK_INVALID` */
+  static forRoot({ isGlobal, ...options }: LocksModuleOptions & Visibility): DynamicModule {
+    modulePlan(options); // says what is wrong now, where it was written
+    return assembled(isGlobal, [], [{ provide: OPTIONS, useValue: options }]);
+  }
+
+  /** @throws LockError `LOCK_INVALID`; for options that turn out to be wrong, when the application starts */
+  static forRootAsync(options: LocksModuleAsyncOptions): DynamicModule {
+    return assembled(options.isGlobal, options.imports ?? [], optionsOf(options));
+  }
+}
+Module({})(LocksModule);
+
+function optionsOf({ inject = [], useFactory, useClass, useExisting }: LocksModuleAsyncOptions): Provider[] {
+  const given = Object.entries({ useFactory, useClass, useExisting }).filter(([, value]) => value !== undefined);
+  if (given.length !== 1) {
+    const names = given.map(([name]) => name).join(' and ') || 'none';
+    throw invalid(
+      `LocksModule.forRootAsync() needs one of useFactory, useClass and useExisting; it was given ${names}`,
+    );
+  }
+  if (useFactory) {
+    const factory = useFactory as (...args: unknown[]) => unknown;
+    return [{ provide: OPTIONS, inject: [...inject], useFactory: factory }];
+  }
+  const token = useClass ?? useExisting!;
+  const made: Provider = {
+    provide: OPTIONS,
+    inject: [token],
+    useFactory: (factory: LocksOptionsFactory) => factory.createLocksOptions(),
+  };
+  return useClass ? [{ provide: useClass, useClass }, made] : [made];
+}
+
+function assembled(
+  isGlobal = true,
+  imports: NonNullable<ModuleMetadata['imports']>,
+  options: Provider[],
+): DynamicModule {
+  const core: DynamicModule = {
+    module: LocksCoreModule,
+    global: isGlobal,
+    imports: [...imports, DiscoveryModule],
+    providers: [
+      ...options,
+      {
+        provide: LocksHost,
+        inject: [OPTIONS, DiscoveryService, ModuleRef, ModulesContainer],
+        useFactory: (given: LocksModuleOptions, discovery: DiscoveryService, ref: ModuleRef, all: ModulesContainer) => {
+          checkAlone(all);
+          return LocksHost.open(modulePlan(given), discovery, ref);
+        },
+      },
+      { provide: Locks, inject: [LocksHost], useFactory: ({ locks }: LocksHost) => locks },
+      {
+        provide: LocksHealthIndicator,
+        inject: [LocksHost],
+        useFactory: (host: LocksHost) => new LocksHealthIndicator(host.locks, () => host.candidates),
+      },
+    ],
+    exports: [LocksHost, Locks, LocksHealthIndicator],
+  };
+  return {
+    module: LocksModule,
+    imports: [core],
+    providers: [{ provide: Shutdown, inject: [LocksHost], useFactory: (host: LocksHost) => new Shutdown(host) }],
+    exports: [LocksCoreModule],
+  };
+}
+
+/** Two would both be `Locks`, and nobody could tell which a method is locked by. */
+function checkAlone(modules: ModulesContainer): void {
+  if ([...modules.values()].filter(({ metatype }) => metatype === LocksCoreModule).length > 1)
+    throw invalid(
+      'LocksModule is imported twice with options; import it once, in the root module, and give other locks to @Locked by its option `locks`',
+    );
+}
