@@ -23,6 +23,7 @@ test.each([
   ['the tests for users on a backend', 'src/testing/laws/a.ts', "import { memory } from '../../backends/memory.ts';"],
   ['the tests for users on a test runner', 'src/testing/a.ts', "import { test } from 'vitest';"],
   ['a driver loaded before it is needed', 'src/connect/redis.ts', "import { Redis } from 'ioredis';"],
+  ['what not every user of Nest has', 'src/nestjs/a.ts', "import { Cron } from '@nestjs/schedule';"],
   ['the package itself', 'src/stock/a.ts', "import { createLocks } from 'holdfast';"],
 ])('finds a wrong arrow: %s', (_title, path, text) => {
   expect(violations(path, text)).toHaveLength(1);
@@ -66,6 +67,8 @@ test.each([
   ['src/core/a.ts', 'const date = new Date(0); // Date.now()'],
   ['src/backends/redlock.ts', "import { redis } from './redis/index.ts';"],
   ['src/connect/redis.ts', "const { Redis } = await import('ioredis');"],
+  ['src/nestjs/a.ts', "import { Module } from '@nestjs/common';"],
+  ['src/nestjs/schedule/a.ts', "import { Cron } from '@nestjs/schedule';"],
   ['src/connect/redis.ts', "import type { Redis } from 'ioredis';"],
   ['src/cli/run.ts', "import { spawn } from 'node:child_process'; import { connect } from '../connect/index.ts';"],
 ])('lets pass what is right in %s: %s', (path, text) => {

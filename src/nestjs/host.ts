@@ -6,8 +6,9 @@ import type { Term } from '../leading/term.ts';
 import type { Locks } from '../locks.ts';
 import { Candidate } from './candidate.ts';
 import { around } from './hooks.ts';
-import { candidacyOf } from './leading.ts';
+import { type Candidacy, candidacyOf } from './leading.ts';
 import type { LocksModulePlan } from './options.ts';
+import { scheduledOf } from './scheduled.ts';
 import { Work } from './work.ts';
 
 type Owner = Readonly<Record<string, (...args: unknown[]) => Promise<unknown>>>;
@@ -21,6 +22,8 @@ export class LocksHost {
   readonly moduleRef: ModuleRef;
   readonly #discovery: DiscoveryService;
   readonly #shared: Disposable;
+  /** By name, the method that stands for it. */
+  readonly #elections = new Map<string, string>();
 
   /** Use `LocksHost.open`. */
   private constructor(locks: Locks, settle: number, discovery: DiscoveryService, moduleRef: ModuleRef) {
@@ -39,7 +42,7 @@ export class LocksHost {
   /** Every object of the application gets its locks; those that lead stand for election from their own start to their own end. */
   async onModuleInit(): Promise<void> {
     try {
-      this.#lookAtAll();
+      await this.#lookAtAll();
     } catch (error) {
       await this.close(); // the application does not start, and nobody else would
       throw error;
@@ -56,7 +59,7 @@ export class LocksHost {
     void this.work.settled().then(() => this.locks.close());
   }
 
-  #lookAtAll(): void {
+  async #lookAtAll(): Promise<void> {
     const scanner = new MetadataScanner();
     const seen = new Set<unknown>();
     for (const wrapper of [...this.#discovery.getControllers(), ...this.#discovery.getProviders()]) {
@@ -66,22 +69,32 @@ export class LocksHost {
       const alone = wrapper.isDependencyTreeStatic() && !wrapper.isTransient;
       if (alone) bindLocks(instance, this.locks);
       for (const method of scanner.getAllMethodNames(Object.getPrototypeOf(instance)))
-        this.#lookAt(instance as Owner, method, alone);
+        await this.#lookAt(instance as Owner, method, alone);
     }
   }
 
-  #lookAt(owner: Owner, method: string, alone: boolean): void {
-    const candidacy = candidacyOf(owner[method]!);
-    if (!candidacy) return;
+  async #lookAt(owner: Owner, method: string, alone: boolean): Promise<void> {
+    const work: unknown = owner[method]; // something else where a field hides the method
+    const candidacy = typeof work === 'function' ? candidacyOf(work as () => unknown) : undefined;
+    const scheduled = typeof work === 'function' ? scheduledOf(work as () => unknown) : undefined;
+    if (!candidacy && !scheduled) return;
     const title = `${owner.constructor.name}.${method}`;
     if (!alone)
       throw invalid(
-        `@Leading is on ${title}, whose class is made anew for each request or user; put it in one that exists once`,
+        `${candidacy ? '@Leading' : '@OnceCron'} is on ${title}, whose class is made anew for each request or user; put it in one that exists once`,
       );
-    if (this.candidates.some(({ name }) => name === candidacy.name))
+    if (candidacy) this.#stand(owner, method, candidacy, title);
+    await scheduled?.prepare(this, owner);
+    this.#settleBeforeEnd(owner, title);
+  }
+
+  #stand(owner: Owner, method: string, candidacy: Candidacy, title: string): void {
+    const other = this.#elections.get(candidacy.name);
+    if (other !== undefined)
       throw invalid(
-        `@Leading(${shown(candidacy.name)}) is on ${title} and on another method; only one of them would ever run, so name them apart`,
+        `${title} and ${other} have one name, ${shown(candidacy.name)}, so that only one of them would lead; name them apart`,
       );
+    this.#elections.set(candidacy.name, title);
     const candidate = new Candidate(this.locks, candidacy, title, (term: Term) => owner[method]!(term), this.logger);
     this.candidates.push(candidate);
     const { work } = this;
@@ -89,11 +102,10 @@ export class LocksHost {
       await own();
       if (!work.stopped.aborted) void work.run(owner, () => candidate.campaign(work.stopped));
     });
-    this.settleBeforeEnd(owner, title);
   }
 
-  /** @internal The object is destroyed when its work has settled. */
-  settleBeforeEnd(owner: object, title: string): void {
+  /** The object is destroyed when its work has settled. */
+  #settleBeforeEnd(owner: object, title: string): void {
     around(owner, 'onModuleDestroy', async (own) => {
       if (!(await this.work.stop(owner))) this.logger.warn(`${title} has not settled in time; going down goes on`);
       await own();

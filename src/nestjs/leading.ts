@@ -9,8 +9,8 @@ type Method = (term: Term) => Promise<unknown>;
 
 /** Of a method: a standard decorator, and a legacy one (`experimentalDecorators`). */
 export interface LeadingDecorator {
-  (method: Method, context: { readonly kind: 'method'; readonly name: string | symbol }): void;
-  (target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<Method>): void;
+  <M extends Method>(method: M, context: { readonly kind: 'method'; readonly name: string | symbol }): void;
+  <M extends Method>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<M>): void;
 }
 
 /** What `@Leading` says of a method. */

@@ -18,7 +18,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   stock: ['core', 'primitives', 'locks', 'transaction', 'backends'],
   connect: ['core', 'primitives', 'locks', 'index', 'backends'],
   cli: ['core', 'primitives', 'locks', 'index', 'connect'],
-  nestjs: ['core', 'leading', 'locks', 'index', 'decorator', 'connect'],
+  cron: ['core', 'once', 'locks'],
+  nestjs: ['core', 'leading', 'once', 'locks', 'index', 'decorator', 'connect', 'cron'],
 };
 
 /** Backends know `core` alone; Redlock is the quorum of several Redis, and nothing else. */
@@ -33,8 +34,11 @@ const SOURCES = ['Date.now', 'Math.random', 'performance.now', 'process.hrtime',
 
 /** These load drivers, when they are needed. */
 const LOADERS = ['connect', 'cli'];
-/** What a part is made for, and whose users have it. */
-const HOSTS: Readonly<Record<string, readonly string[]>> = { nestjs: ['@nestjs/common', '@nestjs/core'] };
+/** What a folder is made for, and whose users have it. */
+const HOSTS: Readonly<Record<string, readonly string[]>> = {
+  'src/nestjs': ['@nestjs/common', '@nestjs/core'],
+  'src/nestjs/schedule': ['@nestjs/common', '@nestjs/core', '@nestjs/schedule'],
+};
 /** All that core may know of Node. */
 const CORE_BUILTINS = ['node:async_hooks', 'node:crypto', 'node:diagnostics_channel', 'node:os'];
 
@@ -102,7 +106,7 @@ function wrongArrow(path: string, { from, kind }: Import): string | undefined {
   }
   if (!from.startsWith('.')) {
     if (LOADERS.includes(layer) && kind !== 'value') return undefined;
-    if (HOSTS[layer]?.includes(from)) return undefined;
+    if (HOSTS[posix.dirname(path)]?.includes(from)) return undefined;
     return `${arrow}: only ${LOADERS.join(' and ')} load packages, and only when they need them`;
   }
   const [otherLayer, otherPart] = place(posix.join(posix.dirname(path), from));

@@ -148,7 +148,7 @@ describe('what is wrong is said when the application is made', () => {
     [
       'two methods in one election',
       { imports: [locks()], providers: [leading('same', []), { provide: 'b', useClass: leading('same', []) }] },
-      /only one of them would ever run/,
+      /Poller.poll and Poller.poll have one name, "same"/,
     ],
     [
       'options of a factory',

@@ -1,0 +1,47 @@
+/** The schedule of a job of the package `cron`, which `@nestjs/schedule` uses, as far as it is used here. */
+export interface CronTimeLike {
+  readonly source: unknown;
+  /** Whether `source` is a date instead of an expression. */
+  readonly realDate: boolean;
+  readonly timeZone?: string | undefined;
+  /** Minutes. */
+  readonly utcOffset?: number | undefined;
+  /** The first time after `start`. */
+  getNextDateFrom(start: Date, zone?: string): { toMillis(): number };
+}
+
+const SECOND = 1_000;
+const DAY = 86_400 * SECOND;
+/** How far to look back, the nearest first: each is a few steps for any job that ran in the one before. */
+const REACHES = [2 * SECOND, 60 * SECOND, 3_600 * SECOND, DAY, 32 * DAY, 366 * DAY, 8 * 366 * DAY];
+
+/**
+ * The last time, up to and with `at`, that the schedule names; undefined when there is none. Jobs are called at that time or a little
+ * later and are not told it, and the package only looks ahead.
+ */
+export function lastTime(time: CronTimeLike, at: Date): Date | undefined {
+  if (time.realDate) return new Date((time.source as { toMillis(): number }).toMillis());
+  const zone = zoneOf(time);
+  for (const reach of REACHES) {
+    const found = lastWithin(time, zone, at.getTime() - reach, at.getTime());
+    if (found !== undefined) return new Date(found);
+  }
+  return undefined;
+}
+
+function lastWithin(time: CronTimeLike, zone: string | undefined, from: number, to: number): number | undefined {
+  let last: number | undefined;
+  for (let start = from; ; start = last) {
+    const next = time.getNextDateFrom(new Date(start), zone).toMillis();
+    if (next > to || next <= start) return last;
+    last = next;
+  }
+}
+
+/** As the package itself names it. */
+function zoneOf({ timeZone, utcOffset }: CronTimeLike): string | undefined {
+  if (timeZone !== undefined || utcOffset === undefined) return timeZone;
+  const hours = Math.trunc(utcOffset / 60);
+  const two = (part: number): string => String(Math.abs(part)).padStart(2, '0');
+  return `UTC${utcOffset < 0 ? '-' : '+'}${two(hours)}:${two(utcOffset - hours * 60)}`;
+}

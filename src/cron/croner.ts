@@ -1,0 +1,48 @@
+import { invalid } from '../core/errors.ts';
+import type { Locks } from '../locks.ts';
+import type { TickRun } from '../once/run.ts';
+import { runTick, type TaskOptions } from './task.ts';
+
+/** A job of `croner` (from 10), as far as it is used here. */
+export interface CronerJob {
+  readonly options: { readonly interval?: number };
+  getOnce(): Date | null;
+  previousRuns(count: number, reference?: Date): Date[];
+}
+
+/**
+ * A function for `new Cron(pattern, task)`: of all instances one runs it, knows the tick, and is told when it loses it. The tick is the
+ * last time that the pattern names, so that instances which are called a little late agree.
+ */
+export function cronerTask<J extends CronerJob = CronerJob, C = unknown>(
+  locks: Locks,
+  name: string,
+  fn: (run: TickRun, job: J, context: C) => unknown,
+  options: TaskOptions = {},
+): (job: J, context: C) => Promise<void> {
+  return (job, context) => {
+    const now = Date.now();
+    return runTick(
+      locks,
+      name,
+      () => tickOf(job, now),
+      (run) => fn(run, job, context),
+      options,
+    );
+  };
+}
+
+function tickOf(job: CronerJob, now: number): Date {
+  if (job.options.interval)
+    throw invalid(
+      'a job of croner with an interval counts from its own start on each instance; give it a pattern instead',
+    );
+  if (typeof job.previousRuns !== 'function')
+    throw invalid('cronerTask() needs previousRuns(), which croner has from version 10');
+  const once = job.getOnce();
+  if (once) return once;
+  // It looks before the reference, in whole seconds.
+  const [last] = job.previousRuns(1, new Date(Math.floor(now / 1_000) * 1_000 + 1));
+  if (last) return last;
+  throw invalid('croner called a job whose pattern names no time up to now');
+}

@@ -1,0 +1,84 @@
+import { invalid, shown } from '../core/errors.ts';
+import { checkNames } from '../core/options.ts';
+import type { Locks } from '../locks.ts';
+import type { OnceOptions } from '../once/options.ts';
+import type { TickRun } from '../once/run.ts';
+import { runTick, type TaskOptions } from './task.ts';
+
+/** What `node-cron` (from 4.6) asks which instance runs a tick: its `RunCoordinator`. */
+export interface NodeCronCoordinator {
+  shouldRun(key: string, ttlMs: number): Promise<boolean>;
+  onComplete(key: string): Promise<void>;
+}
+
+/** What `node-cron` calls a task with, as far as it is used here. */
+export interface NodeCronContext {
+  /** When the run was due. */
+  readonly date: Date;
+}
+
+/** A run that `node-cron` was told to begin. */
+interface Begun {
+  readonly complete: () => void;
+  /** The tick is given up. */
+  readonly over: Promise<unknown>;
+}
+
+const OPTIONS: ReadonlySet<string> = new Set(
+  'within skew retry overlap ttl notice label signal'.split(' ') satisfies readonly string[],
+);
+/** ms. Node takes a longer one for none. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+/** The task's name, and when the run was due. */
+const KEY = /^(.+):(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)$/su;
+
+/**
+ * Decides for the tasks of `node-cron` that are `distributed`: `cron.setRunCoordinator(nodeCronCoordinator(locks))`. A run counts as
+ * under way until it is complete, or for the `distributedLease` of its task (30 s unless given). An engine that cannot be asked
+ * makes `node-cron` skip the run and say so.
+ * @throws LockError `LOCK_INVALID`
+ */
+export function nodeCronCoordinator(locks: Locks, options: OnceOptions = {}): NodeCronCoordinator {
+  if (typeof locks?.once !== 'function') throw invalid(`nodeCronCoordinator() needs Locks, not ${shown(locks)}`);
+  checkNames(options, OPTIONS, 'the options of nodeCronCoordinator()');
+  const begun = new Map<string, Begun>();
+  return {
+    async shouldRun(key, ttlMs) {
+      const [, name, due] = KEY.exec(key) ?? [];
+      if (name === undefined) throw invalid(`${shown(key)} is no key of node-cron; that is name:time, as 4.6 makes it`);
+      const answer = Promise.withResolvers<boolean>();
+      const complete = Promise.withResolvers<void>();
+      const run = async (): Promise<void> => {
+        begun.set(key, { complete: complete.resolve, over });
+        answer.resolve(true);
+        // A background task whose process died is never said to be complete.
+        const limit = setTimeout(complete.resolve, Math.min(ttlMs, LONGEST_TIMER)).unref();
+        await complete.promise;
+        clearTimeout(limit);
+      };
+      const over: Promise<unknown> = locks
+        .once(name, due!, run, options)
+        .then(() => answer.resolve(false), answer.reject);
+      void over.then(() => begun.delete(key));
+      return answer.promise;
+    },
+    async onComplete(key) {
+      const run = begun.get(key);
+      run?.complete();
+      await run?.over;
+    },
+  };
+}
+
+/**
+ * A task for `cron.schedule(expression, task)`, without a coordinator: of all instances one runs it, knows the tick, and is told
+ * when it loses it.
+ */
+export function nodeCronTask(
+  locks: Locks,
+  name: string,
+  fn: (run: TickRun) => unknown,
+  options: TaskOptions = {},
+): (context: NodeCronContext) => Promise<void> {
+  return ({ date }) => runTick(locks, name, () => date, fn, options);
+}

@@ -1,0 +1,1 @@
+export { OnceCron, type OnceCronDecorator, type OnceCronOptions } from './once-cron.ts';

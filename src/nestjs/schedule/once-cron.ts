@@ -1,0 +1,92 @@
+import { Cron, type CronOptions, SchedulerRegistry } from '@nestjs/schedule';
+import { invalid, shown } from '../../core/errors.ts';
+import { checkNames } from '../../core/options.ts';
+import { type CronTimeLike, lastTime } from '../../cron/cron-time.ts';
+import { placeOf } from '../../decorator/place.ts';
+import type { OnceOptions } from '../../once/options.ts';
+import type { TickRun } from '../../once/run.ts';
+import { keysOf } from '../../once/tick.ts';
+import type { LocksHost } from '../host.ts';
+import { noteScheduled } from '../scheduled.ts';
+
+/** Those of `locks.once`, and those of `@Cron` but its name. The application's end is the signal. */
+export type OnceCronOptions = Omit<OnceOptions, 'signal'> & Omit<CronOptions, 'name'>;
+
+type TickMethod = (run: TickRun) => Promise<unknown>;
+
+/** Of a method: a legacy decorator (`experimentalDecorators`), and a standard one. */
+export interface OnceCronDecorator {
+  <M extends TickMethod>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<M>): void;
+  <M extends TickMethod>(method: M, context: { readonly kind: 'method'; readonly name: string | symbol }): M;
+}
+
+/** A job as the registry has it. */
+interface Job {
+  readonly cronTime: CronTimeLike;
+  lastDate(): Date | null;
+}
+
+const OF_CRON = 'timeZone utcOffset unrefTimeout waitForCompletion disabled threshold initialDelay'.split(' ');
+const OF_ONCE = ['within', 'skew', 'retry', 'overlap', 'ttl', 'notice', 'label'] as const;
+
+/**
+ * `@Cron` for an application of several instances: at each time that the expression names, one of them runs the method, with
+ * the tick as its argument. Needs `ScheduleModule.forRoot()` and `LocksModule.forRoot()`.
+ * @param name what the instances know the job by: one per job among all that share the engine and its prefix. Also the name of the
+ * job in Nest's registry
+ * @throws LockError `LOCK_INVALID` for a name that is none when the class is made, for other options when the application starts
+ */
+export function OnceCron(
+  expression: Parameters<typeof Cron>[0],
+  name: string,
+  options: OnceCronOptions = {},
+): OnceCronDecorator {
+  keysOf(name, 0); // checks it now
+  checkNames(options, new Set([...OF_ONCE, ...OF_CRON]), 'the options of @OnceCron');
+  const once: OnceOptions = Object.fromEntries(OF_ONCE.map((option) => [option, options[option]]));
+  const others = Object.entries(options).filter(([option]) => !(OF_ONCE as readonly string[]).includes(option));
+  return ((...decorated: unknown[]) => {
+    const { name: method, method: work, put } = placeOf(decorated, '@OnceCron');
+    const hosts = new WeakMap<object, LocksHost>();
+    async function ticked(this: object): Promise<void> {
+      const host = hosts.get(this);
+      if (!host)
+        throw invalid(`@OnceCron(…, ${shown(name)}) is on ${method}, of an application without LocksModule.forRoot()`);
+      const { stopped } = host.work;
+      if (stopped.aborted) return; // the others are asked, too
+      const tick = tickOf(host, name);
+      const run = (tickRun: TickRun) => Reflect.apply(work, this, [tickRun]);
+      await host.work.run(this, () => host.locks.once(name, tick, run, { ...once, signal: stopped }));
+    }
+    const placed = put(ticked);
+    noteScheduled(ticked, {
+      async prepare(host, owner) {
+        checkRegistry(host);
+        // Too late to be run, by half a century, so that all it does is to check the options.
+        await host.locks.once(name, 0, () => {}, once);
+        hosts.set(owner, host);
+      },
+    });
+    Cron(expression, { ...(Object.fromEntries(others) as CronOptions), name })(ticked, method, undefined as never);
+    return placed;
+  }) as OnceCronDecorator;
+}
+
+/** The scheduler does not tell which time it is that has come: it follows from the job's schedule. */
+function tickOf(host: LocksHost, name: string): Date {
+  const job = host.moduleRef.get(SchedulerRegistry, { strict: false }).getCronJob(name) as unknown as Job;
+  const called = job.lastDate() ?? new Date();
+  const tick = lastTime(job.cronTime, called);
+  if (tick) return tick;
+  throw invalid(`the job ${shown(name)} was called, and its schedule names no time up to ${called.toISOString()}`);
+}
+
+function checkRegistry({ moduleRef }: LocksHost): void {
+  try {
+    moduleRef.get(SchedulerRegistry, { strict: false });
+  } catch (cause) {
+    throw Object.assign(invalid('@OnceCron needs ScheduleModule.forRoot() of @nestjs/schedule in the root module'), {
+      cause,
+    });
+  }
+}
