@@ -10,10 +10,8 @@ export interface CronTimeLike {
   getNextDateFrom(start: Date, zone?: string): { toMillis(): number };
 }
 
-const SECOND = 1_000;
-const DAY = 86_400 * SECOND;
-/** How far to look back, the nearest first: each is a few steps for any job that ran in the one before. */
-const REACHES = [2 * SECOND, 60 * SECOND, 3_600 * SECOND, DAY, 32 * DAY, 366 * DAY, 8 * 366 * DAY];
+/** How far to look back, ms, the nearest first, to eight years: a job that is not in one has few times in the next. */
+const REACHES = Array.from({ length: 10 }, (_, i) => 2_000 * 8 ** i);
 
 /**
  * The last time, up to and with `at`, that the schedule names; undefined when there is none. Jobs are called at that time or a little

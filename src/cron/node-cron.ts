@@ -48,11 +48,12 @@ export function nodeCronCoordinator(locks: Locks, options: OnceOptions = {}): No
       if (name === undefined) throw invalid(`${shown(key)} is no key of node-cron; that is name:time, as 4.6 makes it`);
       const answer = Promise.withResolvers<boolean>();
       const complete = Promise.withResolvers<void>();
-      const run = async (): Promise<void> => {
+      const run = async ({ signal }: TickRun): Promise<void> => {
         begun.set(key, { complete: complete.resolve, over });
         answer.resolve(true);
         // A background task whose process died is never said to be complete.
         const limit = setTimeout(complete.resolve, Math.min(ttlMs, LONGEST_TIMER)).unref();
+        signal.addEventListener('abort', () => complete.resolve(), { once: true });
         await complete.promise;
         clearTimeout(limit);
       };
