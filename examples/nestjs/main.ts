@@ -1,10 +1,13 @@
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { LocksModule } from './locks.module.ts';
+import { LocksModule } from '../../src/nestjs/index.ts';
 import { OrdersController } from './orders.ts';
 
-@Module({ imports: [LocksModule], controllers: [OrdersController] })
+@Module({
+  imports: [LocksModule.forRoot({ url: process.env.LOCKS_URL ?? 'memory:' })],
+  controllers: [OrdersController],
+})
 class App {}
 
 const app = await NestFactory.create(App, { logger: ['error'] });

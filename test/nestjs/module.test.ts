@@ -1,4 +1,4 @@
-import { Injectable, Module, Scope } from '@nestjs/common';
+import { Global, Injectable, Module, Scope } from '@nestjs/common';
 import { HealthCheckService, TerminusModule } from '@nestjs/terminus';
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
@@ -189,6 +189,39 @@ describe('@Leading', () => {
     await until('it leads', () => notes.includes('leads'));
     await running[Symbol.asyncDispose]();
     expect(notes).toEqual(['started', 'leads', 'settled', 'destroyed', 'connection closed']);
+  });
+
+  test('the locks are closed before the connections of what forRootAsync imports, and of global modules', async () => {
+    const notes: string[] = [];
+    const closing = (name: string) =>
+      class {
+        async onApplicationShutdown(): Promise<void> {
+          const closed = await locks
+            .mutex('b')
+            .tryAcquire()
+            .then(
+              () => 'open',
+              ({ code }) => code,
+            );
+          notes.push(`${name}: ${closed}`);
+        }
+      };
+    class Imported {}
+    const First = closing('imported');
+    Module({ providers: [First] })(Imported);
+    class Everywhere {}
+    Module({ providers: [closing('global')] })(Everywhere);
+    Global()(Everywhere);
+    const running = await started({
+      imports: [
+        Everywhere,
+        LocksModule.forRootAsync({ imports: [Imported], useFactory: () => ({ url: 'memory:' }) }),
+        Imported,
+      ],
+    });
+    const locks = running.app.get(Locks);
+    await running[Symbol.asyncDispose]();
+    expect(notes.sort()).toEqual(['global: LOCK_CLOSED', 'imported: LOCK_CLOSED']);
   });
 
   test('a method that does not settle holds nothing up beyond the limit, and keeps its lock until it has settled', async () => {
