@@ -52,11 +52,20 @@ export class LocksHost {
   /** Gives up what is left, and closes. What has not settled keeps its lock until it has, or until the process ends. */
   async close(): Promise<void> {
     this.#shared[Symbol.dispose]();
-    if (await this.work.stop()) return this.locks.close();
+    if (await this.work.stop()) return this.#closeLocks();
     this.logger.warn(
       'work under a lock has not settled in time; its lock is kept until it has, or lapses after this process',
     );
-    void this.work.settled().then(() => this.locks.close());
+    void this.work.settled().then(() => this.#closeLocks());
+  }
+
+  /** Going down goes on, whatever the engine says. What could not be given back lapses. */
+  async #closeLocks(): Promise<void> {
+    try {
+      await this.locks.close();
+    } catch (error) {
+      this.logger.error('the locks could not be closed', error instanceof Error ? error.stack : error);
+    }
   }
 
   async #lookAtAll(): Promise<void> {

@@ -160,7 +160,7 @@ describe('what is wrong is said when the application is made', () => {
   });
 });
 
-describe('@Leading', () => {
+describeOn('redis', '@Leading', () => {
   const options = () => ({ imports: [LocksModule.forRoot({ url: 'memory:' })] });
 
   test('leads after the object has started; when the application goes down it settles before the object is destroyed', async () => {
@@ -242,6 +242,41 @@ describe('@Leading', () => {
     resolve();
     await (await others.mutex('a').acquire()).release();
     expect(notes).toContain('settled');
+  });
+
+  test('goes with @Locked on the same method, in either order', async () => {
+    const notes: string[] = [];
+    @Injectable()
+    class Both {
+      @Locked('outer')
+      @Leading('a')
+      async one(term: Term): Promise<void> {
+        notes.push(`one, under ${currentLease().key}`);
+        await ended(term);
+      }
+      @Leading('b')
+      @Locked('inner')
+      async two(term: Term): Promise<void> {
+        notes.push(`two, under ${currentLease().key}`);
+        await ended(term);
+      }
+    }
+    await using _ = await started({ ...options(), providers: [Both] });
+    await until('both lead', () => notes.length === 2);
+    expect(notes.sort()).toEqual(['one, under outer', 'two, under inner']);
+  });
+
+  test('an engine that is gone does not keep the application from going down', { timeout: 30_000 }, async () => {
+    const notes: string[] = [];
+    const server = await startRedis();
+    const running = await started({
+      imports: [LocksModule.forRoot({ url: server.url, settle: 200 })],
+      providers: [leading('a', notes)],
+    });
+    await until('it leads', () => notes.includes('leads'));
+    await server[Symbol.asyncDispose]();
+    await running[Symbol.asyncDispose]();
+    expect(notes).toEqual(['started', 'leads', 'settled', 'destroyed']);
   });
 
   test('a method that fails is logged, and elected again', async () => {
