@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
-import { expect, test } from 'vitest';
+import { CronTime } from 'cron';
+import { expect, test, vi } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type LockErrorCode, type TickRun } from '../../src/index.ts';
 import { LocksModule } from '../../src/nestjs/index.ts';
@@ -44,6 +45,19 @@ test('two instances agree on the tick, and one of them runs it, at its exact tim
   expect(ticks.every((tick) => tick % 1_000 === 0)).toBe(true);
   expect(new Set(ticks).size).toBe(ticks.length);
   expect(first.log.lines).toEqual([]);
+});
+
+test('a time that comes while the scheduler makes the job is run, too', async () => {
+  const ticks: number[] = [];
+  // As when the time has passed between two looks at the clock: it calls at once, before the job is in the registry.
+  const late = vi.spyOn(CronTime.prototype, 'getTimeout').mockReturnValueOnce(-1);
+  await using running = await started({
+    imports: [schedule(), LocksModule.forRoot({ url: 'memory:' })],
+    providers: [job('a', EACH_SECOND, ticks)],
+  });
+  late.mockRestore();
+  await until('it ran', () => ticks.length > 0);
+  expect(running.log.lines).toEqual([]);
 });
 
 test('a run under way settles before the application closes its locks, and is told; no other begins', async () => {

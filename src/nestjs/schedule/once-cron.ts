@@ -54,6 +54,8 @@ export function OnceCron(
         throw invalid(`@OnceCron(…, ${shown(name)}) is on ${method}, of an application without LocksModule.forRoot()`);
       const { stopped } = host.work;
       if (stopped.aborted) return; // the others are asked, too
+      // A time that has come while the scheduler makes the job is called before the job is in the registry.
+      await undefined;
       const tick = tickOf(host, name);
       const run = (tickRun: TickRun) => Reflect.apply(work, this, [tickRun]);
       await host.work.run(this, () => host.locks.once(name, tick, run, { ...once, signal: stopped }));
