@@ -15,7 +15,7 @@ export interface Incumbent {
  * The leader among those who stand in line for a key, or null.
  * @param delay ms that a term which lapsed is still shown for
  */
-export async function incumbentOf(standings: AsyncIterable<Standing>, delay: number): Promise<Incumbent | null> {
+export async function incumbentOf(standings: AsyncIterable<Standing>, delay = 0): Promise<Incumbent | null> {
   for await (const standing of standings) {
     if (!standing.held || !isExclusive(standing)) continue;
     if (delay > 0 && standing.remaining <= delay) continue;
