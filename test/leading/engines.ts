@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, test } from 'vitest';
 import { chosen, whyNot } from '../kit/selection.ts';
 import { Instance, type Stand } from './instance.ts';
 import { type LeadingEngine, SITES, type Site } from './sites.ts';
@@ -47,16 +47,12 @@ export function onEngines(
     afterAll(async () => {
       for (const site of sites.values()) await site[Symbol.asyncDispose]();
     });
-    for (const [law, check] of Object.entries(laws)) {
-      test(law, { timeout: 60_000 }, async () => {
-        try {
-          await check(place);
-        } finally {
-          const ended = await Promise.allSettled(started.map((instance) => instance[Symbol.asyncDispose]()));
-          started = [];
-          for (const end of ended) if (end.status === 'rejected') throw end.reason;
-        }
-      });
-    }
+    afterEach(async () => {
+      const ended = started.map((instance) => instance[Symbol.asyncDispose]());
+      started = [];
+      await Promise.allSettled(ended); // all of them, before one may fail it
+      await Promise.all(ended);
+    });
+    for (const [law, check] of Object.entries(laws)) test(law, { timeout: 60_000 }, () => check(place));
   });
 }
