@@ -44,11 +44,11 @@ describeOn('file', 'holdfast lead', () => {
     await second.end();
     follower.child.kill('SIGINT');
     expect((await follower.end()).code).toBe(0);
-    expect(await desk.run('who', 'shift')).toMatchObject({ code: 1, stdout: '', stderr: 'Nobody leads "shift".\n' });
-    expect((await desk.run('who', 'shift', '--json')).stdout).toMatch(
-      /^\{"at":\d+,"label":null,"token":null,"since":null\}\n$/,
-    );
-  });
+    expect(await desk.run('who', 'shift', '--json')).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^\{"at":\d+,"label":null,"token":null,"since":null\}\n$/),
+    });
+  }, 60_000);
 
   test('a command that ends is told, and started again in the next term, with a higher token', async () => {
     const path = join(desk.folder, 'terms');
@@ -79,7 +79,7 @@ describeOn('file', 'holdfast lead', () => {
     candidate.child.kill('SIGINT');
     expect(await candidate.end()).toMatchObject({ code: 130, stdout: '', stderr: '' });
     expect(await stood()).toBe(1);
-  });
+  }, 60_000);
 
   test.each([
     ['--one-term: the exit code is the command’s', ['--one-term', '--', 'sh', '-c', 'exit 7'], 7],
@@ -97,7 +97,7 @@ describeOn('file', 'holdfast lead', () => {
     first.child.kill('SIGKILL');
     await second.prints('leads', 20_000);
     expect(token(second.stdout)).toBeGreaterThan(token(first.stdout));
-  });
+  }, 60_000);
 });
 
 describeOn('redis', 'holdfast lead that loses its engine', () => {
@@ -116,7 +116,7 @@ describeOn('redis', 'holdfast lead that loses its engine', () => {
     expect(shell.stderr).toMatch(/^holdfast: the hold of "robbed" on redis is lost/);
     shell.child.kill('SIGTERM');
     expect((await shell.end()).code).toBe(0);
-  });
+  }, 60_000);
 
   test('an engine that goes away ends the command; it is told once, asked again, and led on when it is back', async () => {
     await using shell = desk.start('lead', 'away', '--url', server.url, '--ttl', '1500ms', ...command);

@@ -38,14 +38,14 @@ describeOn('file', 'holdfast once', () => {
     expect(outcomes.map(({ code, stderr }) => `${code}${stderr}`)).toEqual(Array(5).fill('0'));
     const ran = outcomes.map(({ stdout }) => stdout).filter(Boolean);
     expect(ran).toEqual([expect.stringMatching(/^five \d{4}-\d\d-\d\dT00:00:00\.000Z \d+\n$/)]);
-  });
+  }, 60_000);
 
   test('a tick that is named is run once, and the next one is another', async () => {
     const [tick, next] = [new Date(Date.now() - 10).toISOString(), now()];
     expect((await desk.run('once', 'named', '--tick', tick, ...tell)).stdout).toContain(tick);
     expect(await desk.run('once', 'named', '--tick', tick, ...tell)).toMatchObject({ code: 0, stdout: '', stderr: '' });
     expect((await desk.run('once', 'named', '--tick', next, ...tell)).stdout).toContain(next);
-  });
+  }, 60_000);
 
   test('a command that fails is not run again; with --retry by the one who waits', async () => {
     const fail = ['--', 'sh', '-c', 'echo ran; exit 3'];
@@ -63,7 +63,7 @@ describeOn('file', 'holdfast once', () => {
     expect((await first.end()).code).toBe(3);
     expect(await second.end()).toMatchObject({ code: 0, stdout: expect.stringContaining('again') });
     expect(await desk.run(...again, ...tell)).toMatchObject({ code: 0, stdout: '' });
-  });
+  }, 60_000);
 
   test('--overlap skip leaves a tick out while an earlier one is run', async () => {
     const skip = (...args: string[]) => ['once', 'long', '--overlap', 'skip', '--tick', ...args];
@@ -73,7 +73,7 @@ describeOn('file', 'holdfast once', () => {
     first.child.stdin.end('\n');
     expect((await first.end()).code).toBe(0);
     expect((await desk.run(...skip(now()), ...tell)).stdout).toContain('long');
-  });
+  }, 60_000);
 
   test('a signal ends the wait for the runner; while the command runs it is the command’s', async () => {
     const retry = ['once', 'signalled', '--tick', now(), '--retry'];
@@ -88,7 +88,7 @@ describeOn('file', 'holdfast once', () => {
     expect(await second.end()).toMatchObject({ code: 143, stdout: '' });
     first.child.kill('SIGTERM');
     expect(await first.end()).toMatchObject({ code: 9, stdout: 'ready\nheard\n' });
-  });
+  }, 60_000);
 
   test.each([
     ['a tick that is late', ['--tick', '2026-05-04T03:00:00Z', '--', 'true'], 75, /is late by the clock/],
@@ -115,7 +115,7 @@ describeOn('file', 'holdfast once', () => {
     await using third = desk.start(...retry, ...tell);
     second.child.kill('SIGKILL');
     expect(await third.end(50_000)).toMatchObject({ code: 0, stdout: expect.stringContaining('killed too') });
-  });
+  }, 60_000);
 
   test('the key and the folder that it names show in a listing while it runs', async () => {
     const tick = now();
