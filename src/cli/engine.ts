@@ -10,15 +10,19 @@ import { UsageError } from './exit.ts';
 export const URL_OPTION = { url: { type: 'string', short: 'u' } } as const;
 
 /**
- * The locks of the engine that is named by the flag, by the environment, or by nobody: then a file of the user.
+ * The engine that is named by the flag, by the environment, or by nobody: then a file of the user.
  * @throws UsageError for `memory:`, which nobody else could see
  */
-export async function open(url: string | undefined, defaults?: LocksDefaults): Promise<Locks> {
+export function urlOf(url: string | undefined): string {
   const given = url ?? (process.env.HOLDFAST_URL || undefined);
   if (given?.startsWith('memory:'))
     throw new UsageError('memory: keeps locks in one process, so they would lock nobody out; give a file or a server');
-  return connect(given ?? urlOfFile(join(madeStateFolder(), 'locks.db')), defaults);
+  return given ?? urlOfFile(join(madeStateFolder(), 'locks.db'));
 }
+
+/** The locks of that engine. */
+export const open = async (url: string | undefined, defaults?: LocksDefaults): Promise<Locks> =>
+  connect(urlOf(url), defaults);
 
 /** Our own folder is made where it is missing; the folder of a file that somebody names has to be there. */
 function madeStateFolder(): string {

@@ -5,6 +5,8 @@ export const EXIT = {
   OK: 0,
   /** The answer is no: nothing was evicted, something endangers the locks. */
   NO: 1,
+  /** There is no answer: too little happened. */
+  UNPROVEN: 2,
   USAGE: 64,
   UNAVAILABLE: 69,
   SOFTWARE: 70,

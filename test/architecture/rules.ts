@@ -17,7 +17,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   // Like fence, it speaks to the caller's own Redis client or SQL connection, by the ports that are there for that.
   stock: ['core', 'primitives', 'locks', 'transaction', 'backends'],
   connect: ['core', 'primitives', 'locks', 'index', 'backends'],
-  cli: ['core', 'primitives', 'locks', 'index', 'connect'],
+  torture: ['core', 'primitives', 'locks', 'index', 'connect', 'testing'],
+  cli: ['core', 'primitives', 'locks', 'index', 'connect', 'torture'],
   cron: ['core', 'once', 'locks'],
   nestjs: ['core', 'leading', 'once', 'locks', 'index', 'decorator', 'connect', 'cron'],
 };

@@ -8,8 +8,22 @@ import { once } from './once.ts';
 import { release } from './release.ts';
 import { run } from './run.ts';
 import { show } from './show.ts';
+import { torture } from './torture.ts';
 import { watch } from './watch.ts';
 import { who } from './who.ts';
 
 /** In the order of the help. */
-export const COMMANDS: readonly Command[] = [run, lead, once, ls, show, who, watch, release, check, demo, completion];
+export const COMMANDS: readonly Command[] = [
+  run,
+  lead,
+  once,
+  ls,
+  show,
+  who,
+  watch,
+  release,
+  check,
+  torture,
+  demo,
+  completion,
+];

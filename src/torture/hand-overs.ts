@@ -1,0 +1,104 @@
+import { byKey, type Ledger, type Wish } from './ledger.ts';
+import type { Terms, Violation } from './violation.ts';
+
+/** A key that became free while somebody waited, and nothing was done to anybody. */
+export interface HandOver {
+  readonly key: string;
+  /** When it became free. */
+  readonly at: number;
+  /** Until somebody had it, ms. */
+  readonly ms: number;
+}
+
+/** ms, besides the way. A wake-up takes a few; who is not woken asks again after a third of the lease, and 2 s at most. */
+const LATE = 250;
+/** Ways there and back that a hand-over may take: the release, the wake-up, an attempt, and as many again. */
+const WAYS = 6;
+/** ms. The poll, and as much again for a machine that is busy. */
+export const STARVED = 4_000;
+/** So many, and such a part of all, are no accident of a busy machine. */
+const LATE_COUNT = 5;
+const LATE_PART = 0.25;
+/** ms that a wish may take to stand in line. */
+const JOINED = 100;
+/** ms after a disturbance, besides the lease, in which connections come back, and holds lapse that had not renewed yet. */
+const RECOVERY = 3_500;
+/** ms after a look of the referee's own that took long. */
+const HICCUP = 1_000;
+
+/** What is left to be disturbed by a fault when it is over: a dead holder's lease, a dead waiter's place, a connection's way back. */
+export const settling = (ttl: number): number => ttl + RECOVERY;
+
+/** How free keys found their next holder while nothing was done to anybody, and where that took too long. */
+export function handOvers(ledger: Ledger, { ttl, wakes, way }: Terms): { violations: Violation[]; calm: HandOver[] } {
+  const times = calmTimes(ledger, ttl);
+  const violations: Violation[] = [];
+  const calm: HandOver[] = [];
+  for (const { key, free, next, handed } of gaps(ledger)) {
+    for (const [start, end] of times) {
+      const [begin, over] = [Math.max(free, start), Math.min(next, end)];
+      if (over - begin > STARVED) violations.push(starved(key, begin, over));
+      else if (handed && free >= start && next <= end) calm.push({ key, at: free, ms: next - free });
+    }
+  }
+  const limit = LATE + WAYS * way;
+  const late = calm.filter(({ ms }) => ms > limit);
+  if (wakes && late.length >= LATE_COUNT && late.length > calm.length * LATE_PART) {
+    const longest = Math.max(...late.map(({ ms }) => ms));
+    violations.push({
+      ...{ broken: 'wake-ups', at: late[0]!.at, ops: [] },
+      message: `while nothing was wrong, ${late.length} of ${calm.length} free keys found their next holder later than ${limit.toFixed(0)} ms, up to ${longest.toFixed(0)} ms: nobody woke who waited`,
+    });
+  }
+  return { violations, calm };
+}
+
+const starved = (key: string, begin: number, end: number): Violation => ({
+  ...{ broken: 'starvation', key, at: begin, ops: [] },
+  message: `from ${begin.toFixed(0)} ms on ${key} was free, somebody waited, the engine answered, and nobody got in for ${(end - begin).toFixed(0)} ms`,
+});
+
+/** From when to when nothing was done to anybody, nor an effect of it was left. */
+function calmTimes({ disturbances, now }: Ledger, ttl: number): [number, number][] {
+  const calm: [number, number][] = [];
+  let from = 0;
+  for (const { at, until, kind } of [...disturbances.values()].toSorted((a, b) => a.at - b.at)) {
+    if (at > from) calm.push([from, at]);
+    const own = kind === 'no answer' || kind === 'slow machine';
+    from = Math.max(from, until + (own ? HICCUP : settling(ttl)));
+  }
+  if (now > from) calm.push([from, now]);
+  return calm;
+}
+
+interface Gap {
+  readonly key: string;
+  /** From when on it was free, and somebody waited. */
+  readonly free: number;
+  /** When somebody had it next, or now. */
+  readonly next: number;
+  /** They waited before it was free: it was handed over. */
+  readonly handed: boolean;
+}
+
+/** Times in which nobody had a key, and the same one waited all along. */
+function* gaps({ wishes, now, since }: Ledger): Generator<Gap> {
+  for (const [key, all] of byKey(wishes.values())) {
+    const holds = all.flatMap(({ hold }) => hold ?? []).toSorted((a, b) => a.from - b.from);
+    const asked = all.toSorted((a, b) => a.asked - b.asked);
+    const waiting = new Set<Wish>();
+    let free = since;
+    let later = 0;
+    for (const [index, next] of [...holds.map(({ from }) => from), now].entries()) {
+      for (; asked[later] && asked[later]!.asked < next; later++) waiting.add(asked[later]!);
+      for (const wish of waiting) if ((wish.hold?.from ?? wish.ended ?? now) < next) waiting.delete(wish);
+      if (next > free && waiting.size > 0) {
+        const joined = Math.min(...[...waiting].map((wish) => wish.asked)) + JOINED;
+        if (joined < next)
+          yield { key, free: Math.max(free, joined), next, handed: joined <= free && index < holds.length };
+      }
+      const hold = holds[index];
+      if (hold) free = Math.max(free, hold.over ? (hold.freed ?? hold.until) : now);
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import { admitted, isExclusive } from '../core/admission.ts';
+import { type HandOver, handOvers } from './hand-overs.ts';
+import { byKey, type Held, type Ledger } from './ledger.ts';
+import type { Terms, Violation } from './violation.ts';
+
+export interface Judgement {
+  readonly violations: readonly Violation[];
+  /** Of keys while nothing was done to anybody. */
+  readonly handOvers: readonly HandOver[];
+}
+
+/** Finds what must not be in a history. Pure: the same history gets the same judgement. */
+export function judge(ledger: Ledger, terms: Terms): Judgement {
+  const waits = handOvers(ledger, terms);
+  const violations = [...byKey(ledger.wishes.values())].flatMap(([key, wishes]) => {
+    const holds = wishes.filter((wish): wish is Held => wish.hold !== undefined);
+    return [...exclusion(key, holds), ...tokens(key, holds), ...register(key, holds)];
+  });
+  const crashes = ledger.crashes.map(
+    ({ at, by, how }): Violation => ({
+      broken: 'crash',
+      at,
+      ops: [],
+      message: `process ${by} ended by itself: ${how}`,
+    }),
+  );
+  const remains = ledger.remains.map(
+    ({ key, label }): Violation => ({
+      ...{ broken: 'residue', key, at: ledger.now, ops: [] },
+      message: `${label} still holds ${key}, though its process is gone and its lease is over`,
+    }),
+  );
+  return { violations: [...violations, ...waits.violations, ...crashes, ...remains], handOvers: waits.calm };
+}
+
+const time = (ms: number): string => `${ms.toFixed(1)} ms`;
+const from = (a: Held, b: Held): number => a.hold.from - b.hold.from;
+
+/** Whoever believes to hold a key at one moment fits the rule, in some order: the sums do not depend on it. */
+function exclusion(key: string, holds: readonly Held[]): Violation[] {
+  let inside: Held[] = [];
+  return holds.toSorted(from).flatMap((next): Violation[] => {
+    const { hold } = next;
+    inside = inside.filter((other) => other.hold.until > hold.from);
+    if (hold.until <= hold.from) return [];
+    inside.push(next);
+    if (admitted(inside) === inside.length) return [];
+    const who = inside.map(({ op, hold }) => `${op} until ${time(hold.until)}${tokenOf(hold.token)}`);
+    return [
+      {
+        ...{ broken: 'exclusion', key, at: hold.from, ops: inside.map(({ op }) => op) },
+        message: `at ${time(hold.from)} ${inside.length} hold ${key} inside their deadlines: ${who.join('; ')}`,
+      },
+    ];
+  });
+}
+
+const tokenOf = (token: bigint | undefined): string => (token === undefined ? '' : ` (token ${token})`);
+
+/** Strictly growing in the order of the holds, and none given twice. */
+function tokens(key: string, holds: readonly Held[]): Violation[] {
+  const exclusive = holds.filter((each) => isExclusive(each) && each.hold.token !== undefined);
+  const entered = exclusive.toSorted(from);
+  const found: Violation[] = [];
+  const owners = new Map<bigint, Held>();
+  const wrong = (later: Held, earlier: Held): void => {
+    found.push({
+      ...{ broken: 'tokens', key, at: later.hold.from, ops: [earlier.op, later.op] },
+      message: `${later.op} holds ${key} with token ${later.hold.token}, after ${earlier.op} with ${earlier.hold.token}`,
+    });
+  };
+  let next = 0;
+  let highest: Held | undefined;
+  for (const each of exclusive.toSorted((a, b) => a.hold.before - b.hold.before)) {
+    // Only those who were inside before this one surely came earlier.
+    for (; entered[next] && entered[next]!.hold.from < each.hold.before; next++)
+      if (!highest || entered[next]!.hold.token! > highest.hold.token!) highest = entered[next];
+    const twin = owners.get(each.hold.token!);
+    owners.set(each.hold.token!, each);
+    if (highest && highest.hold.token! >= each.hold.token!) wrong(each, highest);
+    else if (twin) wrong(each, twin);
+  }
+  return found;
+}
+
+/** By its tokens, the register takes nothing from whoever was followed by another, and everything from whoever holds. */
+function register(key: string, holds: readonly Held[]): Violation[] {
+  const claims = holds
+    .filter(({ hold }) => hold.claimed !== undefined)
+    .toSorted((a, b) => a.hold.before - b.hold.before);
+  return holds.flatMap((each) =>
+    each.hold.writes.flatMap(({ at, accepted }): Violation[] => {
+      const { op, hold } = each;
+      const told = { broken: 'register', key, at } as const;
+      if (!accepted) {
+        if (at >= hold.until) return [];
+        return [{ ...told, ops: [op], message: `at ${time(at)} ${op} held ${key}, and its token was refused` }];
+      }
+      const later = claims.find((other) => other.hold.before > hold.from && other.hold.claimed! < at);
+      if (!later) return [];
+      const message = `at ${time(at)} a write of ${op} to ${key} was taken by its token, though ${later.op} held it by then`;
+      return [{ ...told, ops: [op, later.op], message }];
+    }),
+  );
+}

@@ -1,0 +1,202 @@
+import type { Seats } from '../core/admission.ts';
+import type { Disturbance, Event } from './history.ts';
+
+/** One wish, and what came of it. Times are ms since the start. */
+export interface Wish extends Seats {
+  readonly op: string;
+  readonly by: number;
+  readonly key: string;
+  readonly asked: number;
+  hold?: Hold;
+  /** When it was over, with a hold or without. */
+  ended?: number;
+}
+
+export interface Hold {
+  readonly token?: bigint;
+  /** It looked, and held, between these two. */
+  readonly before: number;
+  readonly from: number;
+  /** The last look that found it held. */
+  seen: number;
+  /** Its own deadline, as far as it told. */
+  promised: number;
+  /** Until when it believed to hold, surely: what nobody else may have overlapped. Grows until it is over. */
+  until: number;
+  over: boolean;
+  /** When its release had an answer. */
+  freed?: number;
+  claimed?: number;
+  readonly writes: { readonly at: number; readonly accepted: boolean }[];
+}
+
+export interface Held extends Wish {
+  hold: Hold;
+}
+
+/** A time in which a process stood still: it learnt nothing. */
+interface Stop {
+  readonly by: number;
+  readonly from: number;
+  to: number;
+}
+
+/** A time in which something was wrong. */
+export interface Spell {
+  readonly kind: Disturbance;
+  /** Whose process or connections. */
+  readonly by: number | undefined;
+  readonly at: number;
+  /** Infinity while it lasts. */
+  until: number;
+  effective: boolean;
+}
+
+/** Makes wishes and holds of what happened, event by event. */
+export class Ledger {
+  readonly wishes = new Map<string, Wish>();
+  readonly disturbances = new Map<number, Spell>();
+  readonly crashes: { readonly at: number; readonly by: number; readonly how: string }[] = [];
+  readonly remains: { readonly key: string; readonly label: string }[] = [];
+  #stops: Stop[] = [];
+  /** The time of the last event. */
+  now = 0;
+  /** What was over before that is forgotten. */
+  since = 0;
+
+  apply(event: Event): void {
+    this.now = Math.max(this.now, event.at);
+    switch (event.what) {
+      case 'asked': {
+        const { op, by, key, take, of, at } = event;
+        this.wishes.set(op, { op, by, key, take, of, asked: at });
+        return;
+      }
+      case 'disturbed': {
+        const { id, kind, by, at } = event;
+        this.disturbances.set(id, { kind, by, at, until: Number.POSITIVE_INFINITY, effective: false });
+        return;
+      }
+      case 'over': {
+        const spell = this.disturbances.get(event.id);
+        if (spell) Object.assign(spell, { until: event.at, effective: event.effective });
+        return;
+      }
+      case 'crashed':
+        this.crashes.push(event);
+        this.#died(event.by, event.at);
+        return;
+      case 'killed':
+        this.#died(event.by, event.at);
+        return;
+      case 'stopped':
+        this.#stops.push({ by: event.by, from: event.at, to: Number.POSITIVE_INFINITY });
+        return;
+      case 'continued':
+        for (const stop of this.#stops) if (stop.by === event.by) stop.to = Math.min(stop.to, event.at);
+        return;
+      case 'remains':
+        this.remains.push(event);
+        return;
+      default:
+        this.#ofWish(event);
+    }
+  }
+
+  /** Those of a process that are not over. */
+  open(by: number): Wish[] {
+    return [...this.wishes.values()].filter((wish) => wish.by === by && wish.ended === undefined);
+  }
+
+  /** Drops what was over before `time`, but for the highest token of each key: those to come are compared with it. */
+  forget(time: number): void {
+    const highest = new Map<string, Wish>();
+    const token = (wish: Wish | undefined): bigint => wish?.hold?.token ?? -1n;
+    for (const wish of this.wishes.values())
+      if (token(wish) > token(highest.get(wish.key))) highest.set(wish.key, wish);
+    for (const wish of this.wishes.values()) {
+      const over =
+        wish.ended !== undefined && Math.max(wish.ended, wish.hold?.until ?? 0, wish.hold?.freed ?? 0) < time;
+      if (over && highest.get(wish.key) !== wish) this.wishes.delete(wish.op);
+    }
+    this.#stops = this.#stops.filter(({ to }) => to >= time);
+    this.since = time;
+  }
+
+  #ofWish(event: Event & { readonly op: string }): void {
+    const wish = this.wishes.get(event.op);
+    if (!wish) return; // it was told of after its process was declared dead
+    const { hold } = wish;
+    const { at } = event;
+    switch (event.what) {
+      case 'entered': {
+        if (wish.ended !== undefined) return;
+        const { before, remaining, token } = event;
+        const promised = remaining === null ? before : before + remaining;
+        wish.hold = {
+          ...{ before, from: at, seen: before, promised, until: before, over: false, writes: [] },
+          ...(token !== undefined && { token: BigInt(token) }),
+        };
+        return;
+      }
+      case 'refused':
+        wish.ended ??= at;
+        return;
+    }
+    if (!hold) return;
+    switch (event.what) {
+      case 'held':
+        hold.seen = Math.max(hold.seen, at);
+        hold.promised = Math.max(hold.promised, event.remaining === null ? at : at + event.remaining);
+        if (!hold.over) hold.until = hold.seen;
+        return;
+      case 'left':
+        hold.seen = at;
+        end(wish, hold, at, at);
+        return;
+      case 'lost':
+        end(wish, hold, Math.min(hold.promised, this.#stillUntil(wish.by, hold.seen, at)), at);
+        return;
+      case 'freed':
+        hold.freed = at;
+        return;
+      case 'claimed':
+        hold.claimed = at;
+        return;
+      case 'wrote':
+        hold.writes.push({ at, accepted: event.accepted });
+    }
+  }
+
+  /** It believed what it believed last, until its own deadline or its end. */
+  #died(by: number, at: number): void {
+    for (const wish of this.open(by)) {
+      if (wish.hold) end(wish, wish.hold, Math.max(wish.hold.seen, Math.min(wish.hold.promised, at)), at);
+      else wish.ended = at;
+    }
+  }
+
+  /** A look between these two times found it held, a later one did not: it believed until then at least. */
+  #stillUntil(by: number, seen: number, lost: number): number {
+    const stops = this.#stops.filter((stop) => stop.by === by && stop.from >= seen && stop.to <= lost);
+    // What it might have learnt between the look and the stop it would have told before it was stopped.
+    return Math.max(seen, ...stops.map(({ to }) => to));
+  }
+}
+
+function end(wish: Wish, hold: Hold, until: number, at: number): void {
+  if (hold.over) return;
+  hold.until = until;
+  hold.over = true;
+  wish.ended = at;
+}
+
+export function byKey<W extends Wish>(wishes: Iterable<W>): Map<string, W[]> {
+  const keys = new Map<string, W[]>();
+  for (const wish of wishes) {
+    const list = keys.get(wish.key);
+    if (list) list.push(wish);
+    else keys.set(wish.key, [wish]);
+  }
+  return keys;
+}

@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ALL_SEATS, isExclusive, SHARED } from '../../core/admission.ts';
+import { isLockError } from '../../core/errors.ts';
+import type { AnyLease } from '../../core/lease.ts';
+import type { LockOptions } from '../../core/options.ts';
+import type { Locks } from '../../locks.ts';
+import type { Lock } from '../../primitives/lock.ts';
+import type { Prize } from '../messages.ts';
+import { Looks } from './look.ts';
+import type { Report } from './report.ts';
+
+export interface Scene {
+  readonly locks: Locks;
+  readonly prizes: readonly Prize[];
+  readonly ttl: number;
+  readonly report: Report;
+  readonly random: () => number;
+  /** Begins the names of its wishes. */
+  readonly name: string;
+  /** Which process it is of. */
+  readonly by: number;
+  /** How many are held in this process now. */
+  held: number;
+}
+
+/** ms that a wish waits at the most: longer than anything that is done to a key. */
+const PATIENCE = 20_000;
+/** ms between two looks of a holder. */
+const LOOK = 40;
+
+/** One caller of the library: wishes, holds, writes, gives back, again and again. */
+export class Actor {
+  readonly #scene: Scene;
+  readonly #name: string;
+  #wishes = 0;
+
+  constructor(scene: Scene, number: number) {
+    this.#scene = scene;
+    this.#name = `${scene.name}.${number}`;
+  }
+
+  async work(ended: AbortSignal): Promise<void> {
+    while (!ended.aborted) {
+      const again = await this.#wish(ended);
+      await sleep(again ? this.#between(0, 15) : this.#between(30, 150));
+    }
+  }
+
+  /** @returns whether the engine was there */
+  async #wish(ended: AbortSignal): Promise<boolean> {
+    const { report, by, prizes } = this.#scene;
+    const prize = this.#pick(prizes);
+    const op = `${this.#name}.${this.#wishes++}`;
+    const { lock, take, of } = this.#lock(prize);
+    report.tell({ what: 'asked', op, by, key: prize.key, take, of });
+    let lease: AnyLease | null;
+    try {
+      lease = await this.#obtained(lock, ended);
+    } catch (error) {
+      if (!isLockError(error)) throw error;
+      report.tell({ what: 'refused', op, code: error.code });
+      return !isLockError(error, 'LOCK_UNAVAILABLE');
+    }
+    if (lease) await this.#hold(op, lease, isExclusive({ take, of }), prize.long, ended);
+    else report.tell({ what: 'refused', op, code: 'TAKEN' });
+    return true;
+  }
+
+  /** And what it takes, as the judge counts it. */
+  #lock({ as, key, permits }: Prize): { lock: Lock; take: number; of: number } {
+    const { locks } = this.#scene;
+    const all = { take: ALL_SEATS, of: ALL_SEATS };
+    if (as === 'semaphore') return { lock: locks.semaphore(key, { permits }) as Lock, take: 1, of: permits };
+    if (as === 'mutex') return { lock: locks.mutex(key) as Lock, ...all };
+    const { read, write } = locks.rwLock(key);
+    return this.#scene.random() < 0.4 ? { lock: write as Lock, ...all } : { lock: read as Lock, ...SHARED };
+  }
+
+  #obtained(lock: Lock, ended: AbortSignal): Promise<AnyLease | null> {
+    const { ttl, random } = this.#scene;
+    const options: LockOptions = { ttl, renew: random() < 0.85, wait: PATIENCE, signal: ended };
+    const way = random();
+    if (way < 0.1) return lock.tryAcquire({ ttl });
+    if (way > 0.2) return lock.acquire(options);
+    const impatient = AbortSignal.any([ended, AbortSignal.timeout(Math.ceil(this.#between(1, 200)))]);
+    return lock.acquire({ ...options, signal: impatient });
+  }
+
+  async #hold(op: string, lease: AnyLease, exclusive: boolean, long: number, ended: AbortSignal): Promise<void> {
+    const { report, random, ttl } = this.#scene;
+    this.#scene.held++;
+    try {
+      using looks = Looks.begin(op, lease, report);
+      if (looks) {
+        if (exclusive) await report.ask({ claim: op });
+        const until = report.now() + this.#length(long);
+        if (random() < 0.05) await lease.extend(ttl * 1.5).catch(() => {}); // what comes of it is seen by the next look
+        while (looks.holds() && report.now() < until && !ended.aborted)
+          await sleep(Math.max(0, Math.min(LOOK, until - report.now())));
+        // As careless code does, without a last look: the register has to tell.
+        if (exclusive) await report.ask({ write: op });
+        looks.leaves();
+      }
+    } finally {
+      this.#scene.held--;
+      await lease.release();
+      report.tell({ what: 'freed', op });
+    }
+  }
+
+  /** ms: mostly short, some longer than a lease. */
+  #length(long: number): number {
+    const { random, ttl } = this.#scene;
+    if (random() < long) return this.#between(ttl / 3, ttl * 1.5);
+    return random() < 0.9 ? this.#between(0, 10) : this.#between(10, 100);
+  }
+
+  #between(least: number, most: number): number {
+    return least + (most - least) * this.#scene.random();
+  }
+
+  #pick<T>(list: readonly T[]): T {
+    return list[Math.floor(this.#scene.random() * list.length)]!;
+  }
+}

@@ -1,0 +1,41 @@
+import { isIP, Socket } from 'node:net';
+
+/** Where, on this machine, the way to a server begins. */
+export type Route = (host: string, port: number) => Promise<number>;
+
+interface Target {
+  readonly host?: string;
+  readonly port?: number;
+  readonly path?: string;
+}
+
+/**
+ * Leads every TCP connection of this process through a port on this machine, whoever opens it: a driver, HTTP/2, TLS. Below TLS, so
+ * certificates are still those of the server; and also to servers that only other servers tell of, as those of a Redis
+ * Cluster, which a changed URL would not reach.
+ */
+export function routeAll(route: Route): void {
+  const ports = new Map<string, number>();
+  const { connect } = Socket.prototype as { connect: (...args: unknown[]) => Socket };
+  const routed = function (this: Socket & { connecting: boolean }, ...args: unknown[]): Socket {
+    // From within Node: a list of the options and what to call.
+    const [first, then] = (Array.isArray(args[0]) ? args[0] : args) as [Target, (() => void) | null | undefined];
+    const given: Target = typeof first === 'number' ? { port: first } : first;
+    if (given.port === undefined || given.path !== undefined) return connect.apply(this, args);
+    const { host = 'localhost', port } = given;
+    const target = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+    const go = (to: number): Socket => connect.call(this, { ...given, host: '127.0.0.1', port: to }, then);
+    const known = ports.get(target);
+    if (known !== undefined) return go(known);
+    this.connecting = true; // what is written meanwhile waits for it
+    route(host, Number(port)).then(
+      (to) => {
+        ports.set(target, to);
+        if (!this.destroyed) go(to);
+      },
+      (error: Error) => this.destroy(error),
+    );
+    return this;
+  };
+  Object.assign(Socket.prototype, { connect: routed });
+}

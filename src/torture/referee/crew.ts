@@ -1,0 +1,121 @@
+import { fileURLToPath } from 'node:url';
+import type { Seen, Told } from '../history.ts';
+import type { Ledger } from '../ledger.ts';
+import { FaultyProxy } from '../link/proxy.ts';
+import type { FromWorker, Prize, Question, Task } from '../messages.ts';
+import { Member } from './member.ts';
+import type { Register } from './register.ts';
+
+export interface CrewPlan {
+  readonly url: string;
+  readonly prizes: readonly Prize[];
+  /** ms */
+  readonly ttl: number;
+  readonly processes: number;
+  readonly seed: number;
+  readonly label: string;
+  /** Whether there are connections to lead through proxies. */
+  readonly links: boolean;
+  /** The program of a process; ours by default. */
+  readonly worker?: URL | undefined;
+}
+
+/** Where events go. */
+export interface Recorder {
+  readonly ledger: Ledger;
+  now(): number;
+  /** ns, of `process.hrtime` */
+  readonly origin: bigint;
+  add(event: Told | Seen, at?: number): void;
+}
+
+const WORKER = new URL(
+  import.meta.url.endsWith('.ts') ? '../process/worker.ts' : '../process/worker.js',
+  import.meta.url,
+);
+
+/** The processes, each with its turns and its connections. */
+export class Crew {
+  readonly members: Member[] = [];
+  readonly proxies: readonly FaultyProxy[];
+  readonly #plan: CrewPlan;
+  readonly #record: Recorder;
+  readonly #register: Register;
+  readonly #turns: number[];
+  /** Called with how many it holds, by the process that was told to be busy. */
+  readonly #busy = new Map<number, (held: number) => void>();
+
+  constructor(plan: CrewPlan, record: Recorder, register: Register) {
+    this.#plan = plan;
+    this.#record = record;
+    this.#register = register;
+    this.#turns = Array.from({ length: plan.processes }, () => 0);
+    this.proxies = Array.from({ length: plan.processes }, () => new FaultyProxy());
+  }
+
+  /** All of them work. @throws what one of them failed with */
+  async start(): Promise<void> {
+    const started = await Promise.allSettled(this.#turns.map((_, by) => this.begin(by)));
+    for (const one of started) if (one.status === 'rejected') throw one.reason;
+  }
+
+  /** The next turn of a process. */
+  async begin(by: number): Promise<void> {
+    const { url, prizes, ttl, seed, label, links, worker = WORKER } = this.#plan;
+    const turn = this.#turns[by]!++;
+    const crashed = (how: string): void => this.#record.add({ what: 'crashed', by, how });
+    const member = new Member(fileURLToPath(worker), (message) => this.#heard(by, member, message), crashed);
+    this.members[by] = member;
+    const task: Task = {
+      ...{ url, prizes, ttl, label, by, routed: links, origin: `${this.#record.origin}` },
+      ...{ seed: seed + by * 1_000 + turn, name: `${by + 1}.${turn + 1}` },
+    };
+    await member.start(task);
+  }
+
+  /** @returns how many it held as it began */
+  async busy(by: number, ms: number, pieces: boolean, signal: AbortSignal): Promise<number> {
+    const held = new Promise<number>((resolve) => {
+      this.#busy.set(by, resolve);
+      signal.addEventListener('abort', () => resolve(0), { once: true });
+    });
+    this.members[by]!.send({ busy: ms, pieces });
+    return held;
+  }
+
+  /** Whoever outlives this process wakes those that it left stopped. */
+  tellStopped(): void {
+    const stopped = this.members.flatMap(({ state, pid }) => (state === 'stopped' && pid ? [pid] : []));
+    for (const member of this.members) if (member.state === 'working') member.send({ stopped });
+  }
+
+  async end(): Promise<void> {
+    for (const proxy of this.proxies) proxy.calm();
+    await Promise.all(this.members.map((member) => member.end()));
+    await Promise.all(this.proxies.map((proxy) => proxy[Symbol.asyncDispose]()));
+  }
+
+  #heard(by: number, member: Member, message: FromWorker): void {
+    if ('told' in message) {
+      const { at, ...told } = message.told;
+      this.#record.add(told as Told, at);
+    } else if ('held' in message) this.#busy.get(by)?.(message.held);
+    else if ('ask' in message) void this.#answer(by, member, message.ask, message.question);
+  }
+
+  async #answer(by: number, member: Member, answer: number, question: Question): Promise<void> {
+    let value: number;
+    if ('route' in question) {
+      const { host, port } = question.route;
+      value = await this.proxies[by]!.port(host, port);
+    } else {
+      const { ledger } = this.#record;
+      const [what, op] =
+        'claim' in question ? (['claimed', question.claim] as const) : (['wrote', question.write] as const);
+      const accepted = what === 'claimed' ? this.#register.claim(ledger, op) : this.#register.write(ledger, op);
+      this.#record.add({ what, op, accepted });
+      value = Number(accepted);
+    }
+    member.send({ answer, value });
+  }
+}

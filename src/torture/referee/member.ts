@@ -1,0 +1,86 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { bounded } from '../../connect/bounded.ts';
+import type { FromWorker, Task, ToWorker } from '../messages.ts';
+
+/** ms until a process that was started has to be at work, and one that is asked to end has to be gone. */
+const START = 20_000;
+const END = 10_000;
+
+export type State = 'starting' | 'working' | 'stopped' | 'gone';
+
+/** One turn of a process: from its start to its end. */
+export class Member {
+  readonly #child: ChildProcess;
+  readonly exited: Promise<string>;
+  #printed = '';
+  #asked = false;
+  state: State = 'starting';
+
+  /** @param heard what it tells after it is ready @param crashed it ended unasked */
+  constructor(file: string, heard: (message: FromWorker) => void, crashed: (how: string) => void) {
+    this.#child = fork(file, {
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+    });
+    this.#child.stderr?.on('data', (text) => {
+      this.#printed = (this.#printed + text).slice(-2_000);
+    });
+    this.#child.on('error', () => {}); // what was sent to one that is gone; its exit tells
+    this.#child.on('message', heard);
+    this.exited = once(this.#child, 'exit').then(([code, signal]) => {
+      this.state = 'gone';
+      const how = `${signal ? `by ${signal}` : `with exit code ${code}`}${this.#printed ? `: ${this.#printed.trim()}` : ''}`;
+      if (!this.#asked) crashed(how);
+      return how;
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Gives it its task, and waits until it works. @throws what it failed with */
+  async start(task: Task): Promise<void> {
+    const ready = new Promise<void>((resolve, reject) => {
+      this.#child.on('message', (message: FromWorker) => {
+        if ('ready' in message) resolve();
+        else if ('failed' in message) reject(new Error(message.failed));
+      });
+      this.exited.then((how) => reject(new Error(`a process ended ${how}`)));
+    });
+    this.send({ task });
+    await bounded(ready, START);
+    this.state = 'working';
+  }
+
+  send(message: ToWorker): void {
+    if (this.#child.connected) this.#child.send(message, () => {});
+  }
+
+  stop(): void {
+    this.state = 'stopped';
+    this.#child.kill('SIGSTOP');
+  }
+
+  go(): void {
+    if (this.state !== 'stopped') return;
+    this.state = 'working';
+    this.#child.kill('SIGCONT');
+  }
+
+  async kill(): Promise<void> {
+    this.#asked = true;
+    this.#child.kill('SIGKILL');
+    await this.exited;
+  }
+
+  /** It gives back what it has, and ends; or is killed. */
+  async end(): Promise<void> {
+    if (this.state === 'gone') return;
+    this.#asked = true;
+    this.go();
+    this.send({ end: true });
+    await bounded(this.exited, END).catch(() => this.kill());
+  }
+}

@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Locks } from '../../locks.ts';
+import type { Inflict } from './inflict.ts';
+
+/** ms between two looks at the engine, and at this process itself. */
+const PROBE = 1_000;
+const TICK = 100;
+/** ms after which an engine, or a machine, is slow. */
+const SLOW = 800;
+const STALL = 400;
+/** ms without any answer after which a server is gone for good. */
+export const GONE = 20_000;
+
+/**
+ * Looks, on a connection that nothing is done to, whether the engine answers, and whether the machine lets this process run: where
+ * they do not, nobody is blamed for waiting.
+ */
+export class Watcher {
+  readonly #locks: Locks;
+  readonly #key: string;
+  readonly #inflict: Inflict;
+  readonly #signal: AbortSignal;
+  readonly #gone = new AbortController();
+  #answered = performance.now();
+  /** Answers so far. */
+  answers = 0;
+
+  constructor(locks: Locks, key: string, inflict: Inflict, signal: AbortSignal) {
+    this.#locks = locks;
+    this.#key = key;
+    this.#inflict = inflict;
+    this.#signal = signal;
+  }
+
+  /** Aborted when the server has not answered for `GONE`. */
+  get gone(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  async watch(): Promise<void> {
+    await Promise.all([this.#probe(), this.#tick()]);
+  }
+
+  async #probe(): Promise<void> {
+    while (!this.#signal.aborted) {
+      let slow: number | undefined;
+      const late = setTimeout(() => {
+        slow = this.#inflict.begun('no answer');
+      }, SLOW);
+      if (await this.#ask()) {
+        this.#answered = performance.now();
+        this.answers++;
+      } else slow ??= this.#inflict.begun('no answer');
+      clearTimeout(late);
+      if (slow !== undefined) this.#inflict.over(slow, false);
+      if (performance.now() - this.#answered > GONE) this.#gone.abort();
+      await this.#pass(PROBE);
+    }
+  }
+
+  async #ask(): Promise<boolean> {
+    try {
+      const lease = await this.#locks.mutex(this.#key).tryAcquire();
+      await lease?.release();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  async #tick(): Promise<void> {
+    for (let last = performance.now(); !this.#signal.aborted; last = performance.now()) {
+      await this.#pass(TICK);
+      if (performance.now() - last > TICK + STALL) this.#inflict.over(this.#inflict.begun('slow machine'), false);
+    }
+  }
+
+  async #pass(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#signal }).catch(() => {});
+  }
+}

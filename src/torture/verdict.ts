@@ -1,0 +1,68 @@
+import type { Disturbance } from './history.ts';
+import type { Spell } from './ledger.ts';
+import type { Totals } from './referee/book.ts';
+import type { Violation } from './violation.ts';
+
+/** How a run came to its end. */
+export type Ended = 'time' | 'broken' | 'interrupted' | 'server gone';
+
+export interface Verdict {
+  /** `kept`: every promise, under faults that hit. `nothing`: too little happened to say so. */
+  readonly outcome: 'kept' | 'broken' | 'nothing';
+  readonly ended: Ended;
+  /** Why it proves nothing. */
+  readonly missing: readonly string[];
+  readonly engine: string;
+  readonly seed: number;
+  /** ms */
+  readonly ran: number;
+  readonly ttl: number;
+  readonly processes: number;
+  readonly totals: Totals;
+  readonly faults: Readonly<Record<string, FaultCount>>;
+  /** Holders that were stopped until after the end of their leases. */
+  readonly overslept: number;
+  /** Writes of holders whom another had followed; those that the token refused. */
+  readonly staleWrites: number;
+  readonly staleRefused: number;
+  readonly broken: { readonly [kind in Violation['broken']]?: number };
+  readonly violations: readonly Violation[];
+  /** What could not be judged here, and other things to know. */
+  readonly notes: readonly string[];
+}
+
+export interface FaultCount {
+  readonly done: number;
+  /** Those that hit a holder, a waiter, or bytes on their way. */
+  readonly effective: number;
+}
+
+/** With less, nothing is proved. */
+export const ENOUGH = { holds: 100, underFaults: 30, faults: 5, kinds: 3 } as const;
+
+/** What is missing for a verdict that means something. */
+export function missing(totals: Totals, faults: Verdict['faults']): string[] {
+  const effective = Object.values(faults).reduce((sum, each) => sum + each.effective, 0);
+  const kinds = Object.values(faults).filter((each) => each.effective > 0).length;
+  const few = (count: number, least: number, what: string): string[] =>
+    count < least ? [`${count} ${what}, and it takes ${least}`] : [];
+  return [
+    ...few(totals.holds, ENOUGH.holds, 'holds'),
+    ...few(totals.underFaults, ENOUGH.underFaults, 'holds under faults'),
+    ...few(effective, ENOUGH.faults, 'faults that hit something'),
+    ...few(kinds, ENOUGH.kinds, 'kinds of faults that hit something'),
+  ];
+}
+
+/** Those that were done on purpose, by kind. */
+export function faultsOf(spells: Iterable<Spell>): Record<string, FaultCount> {
+  const counts: { [kind in Disturbance]?: { done: number; effective: number } } = {};
+  for (const { kind, by, until, effective } of spells) {
+    if (by === undefined || until === Number.POSITIVE_INFINITY) continue;
+    counts[kind] ??= { done: 0, effective: 0 };
+    const count = counts[kind];
+    count.done++;
+    if (effective) count.effective++;
+  }
+  return counts;
+}

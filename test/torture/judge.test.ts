@@ -1,0 +1,203 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ALL_SEATS } from '../../src/core/admission.ts';
+import type { Event } from '../../src/torture/history.ts';
+import { judge } from '../../src/torture/judge.ts';
+import { Ledger } from '../../src/torture/ledger.ts';
+import type { Violation } from '../../src/torture/violation.ts';
+
+const TTL = 2_000;
+const ALL = { take: ALL_SEATS, of: ALL_SEATS };
+const READER = { take: 1, of: ALL_SEATS };
+const PERMIT = { take: 1, of: 2 };
+
+interface Holding {
+  readonly op: string;
+  readonly from: number;
+  readonly to: number;
+  readonly token?: number;
+  readonly by?: number;
+  readonly seats?: { readonly take: number; readonly of: number };
+  readonly asked?: number;
+}
+
+/** Somebody who asks, holds, and gives back. */
+function hold({ op, from, to, token, by = 0, seats = ALL, asked = from - 1 }: Holding): Event[] {
+  return [
+    { at: asked, what: 'asked', op, by, key: 'k', ...seats },
+    {
+      ...{ at: from, what: 'entered', op, before: from - 0.1, remaining: TTL },
+      ...(token !== undefined && { token: `${token}` }),
+    },
+    { at: to, what: 'left', op },
+    { at: to + 0.1, what: 'freed', op },
+  ];
+}
+
+function judged(events: readonly Event[], terms = { ttl: TTL, wakes: true, way: 1 }) {
+  const ledger = new Ledger();
+  for (const event of events.toSorted((a, b) => a.at - b.at)) ledger.apply(event);
+  return judge(ledger, terms);
+}
+
+const found = (events: readonly Event[]): Violation['broken'][] =>
+  judged(events).violations.map(({ broken }) => broken);
+
+describe('the judge finds', () => {
+  test('two holders at once', () => {
+    const events = [...hold({ op: 'a', from: 10, to: 30, token: 1 }), ...hold({ op: 'b', from: 29, to: 40, token: 2 })];
+    expect(found(events)).toEqual(['exclusion']);
+  });
+
+  test('a reader beside a writer, and a permit too many', () => {
+    const reader = hold({ op: 'r', from: 10, to: 30, seats: READER });
+    expect(found([...reader, ...hold({ op: 'w', from: 20, to: 40, token: 1 })])).toEqual(['exclusion']);
+    const permits = ['a', 'b', 'c'].flatMap((op) => hold({ op, from: 10, to: 20, seats: PERMIT }));
+    expect(found(permits)).toEqual(['exclusion']);
+  });
+
+  test('a holder who was stopped, and goes on inside its deadline beside the next one', () => {
+    const [asked, entered] = hold({ op: 'a', from: 10, to: 0, token: 1 });
+    const stop: Event[] = [
+      { at: 20, what: 'stopped', by: 0 },
+      { at: 900, what: 'continued', by: 0 },
+      { at: 901, what: 'held', op: 'a', remaining: 1_100 },
+      { at: 950, what: 'left', op: 'a' },
+    ];
+    const next = hold({ op: 'b', from: 500, to: 510, token: 2, by: 1 });
+    expect(found([asked!, entered!, ...stop, ...next])).toEqual(['exclusion']);
+  });
+
+  test('a grant within the deadline of a holder who stands still, though it is told as soon as it goes on', () => {
+    const [asked, entered] = hold({ op: 'a', from: 10, to: 0, token: 1 });
+    const stop: Event[] = [
+      { at: 20, what: 'stopped', by: 0 },
+      { at: 900, what: 'continued', by: 0 },
+      { at: 901, what: 'lost', op: 'a' },
+    ];
+    const next = hold({ op: 'b', from: 500, to: 510, token: 2, by: 1 });
+    expect(found([asked!, entered!, ...stop, ...next])).toEqual(['exclusion']);
+  });
+
+  test('a token that does not grow, and one that is given twice', () => {
+    const after = (token: number) => [
+      ...hold({ op: 'a', from: 10, to: 20, token: 5 }),
+      ...hold({ op: 'b', from: 30, to: 40, token }),
+    ];
+    expect(found(after(4))).toEqual(['tokens']);
+    expect(found(after(5))).toEqual(['tokens']);
+  });
+
+  test('a write that is taken from a holder whom another has followed, and one refused of whoever holds', () => {
+    const late: Event[] = [
+      ...hold({ op: 'a', from: 10, to: 20, token: 1 }),
+      { at: 11, what: 'claimed', op: 'a', accepted: true },
+      ...hold({ op: 'b', from: 30, to: 40, token: 2 }),
+      { at: 31, what: 'claimed', op: 'b', accepted: true },
+      { at: 32, what: 'wrote', op: 'a', accepted: true },
+    ];
+    expect(found(late)).toEqual(['register']);
+    const refused: Event[] = [
+      ...hold({ op: 'a', from: 10, to: 20, token: 1 }),
+      { at: 15, what: 'wrote', op: 'a', accepted: false },
+    ];
+    expect(found(refused)).toEqual(['register']);
+  });
+
+  test('a free key that nobody gets for seconds, though somebody waits', () => {
+    const waiter = hold({ op: 'b', asked: 5, from: 6_000, to: 6_010, token: 2 });
+    expect(found([...hold({ op: 'a', from: 10, to: 20, token: 1 }), ...waiter])).toEqual(['starvation']);
+    const never: Event[] = [
+      { at: 5, what: 'asked', op: 'b', by: 1, key: 'k', ...ALL },
+      { at: 6_000, what: 'asked', op: 'c', by: 1, key: 'other', ...ALL },
+    ];
+    expect(found([...hold({ op: 'a', from: 10, to: 20, token: 1 }), ...never])).toEqual(['starvation']);
+  });
+
+  test('waiters whom nobody wakes', () => {
+    const slow = Array.from({ length: 8 }, (_, i) =>
+      hold({ op: `${i}`, asked: i * 700, from: 1_000 + i * 700, to: 1_010 + i * 700, token: i }),
+    );
+    expect(found(slow.flat())).toEqual(['wake-ups']);
+  });
+
+  test('a hold that outlives its process, and a process that ends by itself', () => {
+    expect(found([{ at: 1, what: 'remains', key: 'k', label: 'somebody' }])).toEqual(['residue']);
+    expect(found([{ at: 1, what: 'crashed', by: 0, how: 'with exit code 1' }])).toEqual(['crash']);
+  });
+});
+
+describe('the judge takes no offence at', () => {
+  test('a process that goes on after its deadline, and believes in nothing', () => {
+    const [asked, entered] = hold({ op: 'a', from: 10, to: 0, token: 1 });
+    const stop: Event[] = [
+      { at: 20, what: 'stopped', by: 0 },
+      { at: 5_000, what: 'continued', by: 0 },
+      { at: 5_001, what: 'lost', op: 'a' },
+      { at: 5_002, what: 'wrote', op: 'a', accepted: false },
+    ];
+    const next = hold({ op: 'b', from: 2_100, to: 4_000, token: 2, by: 1 });
+    expect(found([asked!, entered!, ...stop, ...next])).toEqual([]);
+  });
+
+  test('the next holder of what a killed process held', () => {
+    const [asked, entered] = hold({ op: 'a', from: 10, to: 0, token: 1 });
+    const killed: Event = { at: 20, what: 'killed', by: 0 };
+    expect(found([asked!, entered!, killed, ...hold({ op: 'b', from: 21, to: 30, token: 2, by: 1 })])).toEqual([]);
+  });
+
+  test('a loss that was told in time', () => {
+    const [asked, entered] = hold({ op: 'a', from: 10, to: 0, token: 1 });
+    const lost: Event = { at: 50, what: 'lost', op: 'a' };
+    expect(found([asked!, entered!, lost, ...hold({ op: 'b', from: 30, to: 40, token: 2, by: 1 })])).toEqual([]);
+  });
+
+  test('a key that nobody gets while something is wrong, or its effect lasts', () => {
+    const waiter = hold({ op: 'b', asked: 5, from: 9_000, to: 9_010, token: 2 });
+    const events: Event[] = [
+      ...hold({ op: 'a', from: 10, to: 20, token: 1 }),
+      { at: 21, what: 'disturbed', id: 1, kind: 'no answer' },
+      { at: 8_500, what: 'over', id: 1, effective: false },
+      ...waiter,
+    ];
+    expect(found(events)).toEqual([]);
+  });
+
+  test('any history that keeps the rule', () => {
+    const step = fc.record({
+      gap: fc.double({ min: 0.5, max: 50, noNaN: true }),
+      length: fc.double({ min: 0.5, max: 500, noNaN: true }),
+      end: fc.constantFrom('left', 'lost', 'killed', 'stopped'),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 30 }), (steps) => {
+        let at = 10;
+        const events = steps.flatMap(({ gap, length, end }, token): Event[] => {
+          const from = at + gap;
+          const [asked, entered, left, freed] = hold({ op: `${token}`, from, to: from + length, token, by: token });
+          at = from + length + 0.2;
+          const begun = [asked!, entered!];
+          if (end === 'left') return [...begun, left!, freed!];
+          if (end === 'killed') return [...begun, { at, what: 'killed', by: token }];
+          if (end === 'lost') return [...begun, { at, what: 'lost', op: `${token}` }];
+          at = from + TTL + 1;
+          const woken = { at: at + 50, what: 'continued', by: token } as const;
+          const lost = { at: at + 51, what: 'lost', op: `${token}` } as const;
+          return [...begun, { at: from + length, what: 'stopped', by: token }, woken, lost];
+        });
+        expect(found(events)).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('what it has forgotten: the highest token stays', () => {
+    const ledger = new Ledger();
+    for (const event of hold({ op: 'a', from: 10, to: 20, token: 7 })) ledger.apply(event);
+    for (const event of hold({ op: 'b', from: 30, to: 40, token: 3 })) ledger.apply(event);
+    ledger.forget(10_000);
+    expect([...ledger.wishes.keys()]).toEqual(['a']);
+    for (const event of hold({ op: 'c', from: 11_000, to: 11_001, token: 6 })) ledger.apply(event);
+    expect(judge(ledger, { ttl: TTL, wakes: true, way: 1 }).violations.map(({ broken }) => broken)).toEqual(['tokens']);
+  });
+});
