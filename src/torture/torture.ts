@@ -23,6 +23,8 @@ export interface Torture {
   readonly processes: number;
   /** Also where others have locks. */
   readonly besideOthers?: boolean;
+  /** ms without any answer after which the server is gone for good. Default 20 s. */
+  readonly patience?: number;
   /** Ends it early; what was seen so far is judged. */
   readonly signal?: AbortSignal;
   /** Called once a second. */
@@ -40,6 +42,7 @@ export const PREFIX = 'holdfast-torture:';
 /** ms: short, so that leases run out often. */
 const TTL = 2_000;
 const LOOK = 1_000;
+const GONE = 20_000;
 const PERMITS = 2;
 
 /**
@@ -64,7 +67,7 @@ export async function torture(plan: Torture): Promise<Verdict> {
   const crew = new Crew({ url, prizes, ttl, processes, seed, label, links, worker: plan.worker }, book, register);
   const over = new AbortController();
   const inflict = new Inflict(crew, book, ttl, over.signal);
-  const watcher = new Watcher(locks, `${run}referee`, inflict, over.signal);
+  const watcher = new Watcher(locks, `${run}referee`, inflict, over.signal, plan.patience ?? GONE);
   const so = (): Progress => {
     const { totals, broken } = book;
     return { ran: book.now() - began, totals, broken, faults: faultsOf(book.ledger.disturbances.values()) };

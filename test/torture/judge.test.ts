@@ -80,12 +80,12 @@ describe('the judge finds', () => {
   });
 
   test('a token that does not grow, and one that is given twice', () => {
-    const after = (token: number) => [
+    const withSecond = (token: number) => [
       ...hold({ op: 'a', from: 10, to: 20, token: 5 }),
       ...hold({ op: 'b', from: 30, to: 40, token }),
     ];
-    expect(found(after(4))).toEqual(['tokens']);
-    expect(found(after(5))).toEqual(['tokens']);
+    expect(found(withSecond(4))).toEqual(['tokens']);
+    expect(found(withSecond(5))).toEqual(['tokens']);
   });
 
   test('a write that is taken from a holder whom another has followed, and one refused of whoever holds', () => {

@@ -11,7 +11,6 @@ import type { Report } from './report.ts';
 
 export interface Scene {
   readonly locks: Locks;
-  readonly prizes: readonly Prize[];
   readonly ttl: number;
   readonly report: Report;
   readonly random: () => number;
@@ -31,11 +30,13 @@ const LOOK = 40;
 /** One caller of the library: wishes, holds, writes, gives back, again and again. */
 export class Actor {
   readonly #scene: Scene;
+  readonly #prizes: readonly Prize[];
   readonly #name: string;
   #wishes = 0;
 
-  constructor(scene: Scene, number: number) {
+  constructor(scene: Scene, prizes: readonly Prize[], number: number) {
     this.#scene = scene;
+    this.#prizes = prizes;
     this.#name = `${scene.name}.${number}`;
   }
 
@@ -48,8 +49,8 @@ export class Actor {
 
   /** @returns whether the engine was there */
   async #wish(ended: AbortSignal): Promise<boolean> {
-    const { report, by, prizes } = this.#scene;
-    const prize = this.#pick(prizes);
+    const { report, by } = this.#scene;
+    const prize = this.#pick(this.#prizes);
     const op = `${this.#name}.${this.#wishes++}`;
     const { lock, take, of } = this.#lock(prize);
     report.tell({ what: 'asked', op, by, key: prize.key, take, of });

@@ -1,13 +1,15 @@
 import type { Backend } from '../../core/backend.ts';
 import { createLocks, type Locks } from '../../locks.ts';
 import { randomFrom } from '../../testing/random.ts';
-import type { Task, ToWorker } from '../messages.ts';
+import type { Prize, Task, ToWorker } from '../messages.ts';
 import { Actor, type Scene } from './actor.ts';
 import { Report, send } from './report.ts';
 import { routeAll } from './route.ts';
 
 /** Callers in one process: they meet in its local line, and hand over to each other. */
 const ACTORS = 4;
+/** Of the holds of a key, the long ones, for it to be a slow key. */
+const SLOW = 0.2;
 /** ms of a starved process between two turns of everything else in it. */
 const PIECE = 400;
 
@@ -52,9 +54,15 @@ async function begin(task: Task, report: Report, open: (url: string) => Promise<
   if (task.routed) routeAll((host, port) => report.ask({ route: { host, port } }));
   const { url, prizes, ttl, seed, name, by, label } = task;
   const locks = createLocks(await open(url), { label });
-  const scene: Scene = { locks, prizes, ttl, report, random: randomFrom(seed), name, by, held: 0 };
+  const scene: Scene = { locks, ttl, report, random: randomFrom(seed), name, by, held: 0 };
   const ended = new AbortController();
-  const actors = Array.from({ length: ACTORS }, (_, number) => new Actor(scene, number).work(ended.signal));
+  // One for the keys that are held long, or all of them would wait there.
+  const slow = prizes.filter(({ long }) => long >= SLOW);
+  const quick = prizes.filter(({ long }) => long < SLOW);
+  const wanted = (number: number): readonly Prize[] => (number === 0 ? slow : quick);
+  const actors = Array.from({ length: ACTORS }, (_, number) =>
+    new Actor(scene, wanted(number), number).work(ended.signal),
+  );
   return { report, scene, locks, ended, working: Promise.all(actors) };
 }
 

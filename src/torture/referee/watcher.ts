@@ -8,8 +8,6 @@ const TICK = 100;
 /** ms after which an engine, or a machine, is slow. */
 const SLOW = 800;
 const STALL = 400;
-/** ms without any answer after which a server is gone for good. */
-export const GONE = 20_000;
 
 /**
  * Looks, on a connection that nothing is done to, whether the engine answers, and whether the machine lets this process run: where
@@ -20,19 +18,22 @@ export class Watcher {
   readonly #key: string;
   readonly #inflict: Inflict;
   readonly #signal: AbortSignal;
+  readonly #patience: number;
   readonly #gone = new AbortController();
   #answered = performance.now();
   /** Answers so far. */
   answers = 0;
 
-  constructor(locks: Locks, key: string, inflict: Inflict, signal: AbortSignal) {
+  /** @param patience ms without any answer after which a server is gone */
+  constructor(locks: Locks, key: string, inflict: Inflict, signal: AbortSignal, patience: number) {
+    this.#patience = patience;
     this.#locks = locks;
     this.#key = key;
     this.#inflict = inflict;
     this.#signal = signal;
   }
 
-  /** Aborted when the server has not answered for `GONE`. */
+  /** Aborted when the server has not answered for so long that it is gone for good. */
   get gone(): AbortSignal {
     return this.#gone.signal;
   }
@@ -53,7 +54,7 @@ export class Watcher {
       } else slow ??= this.#inflict.begun('no answer');
       clearTimeout(late);
       if (slow !== undefined) this.#inflict.over(slow, false);
-      if (performance.now() - this.#answered > GONE) this.#gone.abort();
+      if (performance.now() - this.#answered > this.#patience) this.#gone.abort();
       await this.#pass(PROBE);
     }
   }

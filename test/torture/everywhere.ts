@@ -1,0 +1,107 @@
+/**
+ * `npm run torture [-- engine…]`: `holdfast torture` on a server of each engine that is here: ours has to keep its promises, and each
+ * broken one of `broken.ts` has to be found.
+ */
+import { parseArgs } from 'node:util';
+import { urlOfFile } from '../../src/connect/url.ts';
+import { torture } from '../../src/torture/torture.ts';
+import type { Verdict } from '../../src/torture/verdict.ts';
+import { startEtcd } from '../kit/etcd.ts';
+import { temporaryFolder } from '../kit/folder.ts';
+import { startMariadb } from '../kit/mariadb.ts';
+import { startPostgres } from '../kit/postgres.ts';
+import { missing } from '../kit/programs.ts';
+import { startRedis, startRedisCluster, startRedisNodes, startRedisSentinel } from '../kit/redis.ts';
+import { startZookeeper } from '../kit/zookeeper.ts';
+import { BROKEN } from './broken.ts';
+
+interface Opened {
+  readonly url: string;
+  end(): Promise<void>;
+}
+
+const server = async (starting: Promise<{ url: string } & AsyncDisposable>): Promise<Opened> => {
+  const started = await starting;
+  return { url: started.url, end: async () => started[Symbol.asyncDispose]() };
+};
+
+const ENGINES: Readonly<Record<string, () => Promise<Opened>>> = {
+  file: async () => {
+    const folder = temporaryFolder();
+    return { url: urlOfFile(`${folder.path}/locks.db`), end: async () => folder[Symbol.dispose]() };
+  },
+  redis: () => server(startRedis()),
+  'redis-sentinel': () => server(startRedisSentinel()),
+  'redis-cluster': () => server(startRedisCluster()),
+  redlock: () => server(startRedisNodes(3)),
+  postgres: () => server(startPostgres()),
+  mysql: () => server(startMariadb()),
+  etcd: () => server(startEtcd()),
+  zookeeper: async () => {
+    const { url, end } = await server(startZookeeper());
+    return { url: `${url}?sessionTimeout=4s`, end };
+  },
+};
+/** What cannot be seen there: the death of a process frees its locks at once, or nobody is woken in the first place. */
+const UNSEEN: Readonly<Record<string, readonly string[]>> = {
+  file: [],
+  redlock: ['drops wake-ups', 'gives a permit too many'],
+};
+
+const { values, positionals } = parseArgs({
+  options: {
+    for: { type: 'string', default: '60' },
+    broken: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+  },
+  allowPositionals: true,
+});
+const seed = Number(values.seed);
+const duration = Number(values.for) * 1_000;
+
+const line = (engine: string, what: string, { outcome, ended, ran, totals, faults, broken }: Verdict): string => {
+  const effective = Object.values(faults).reduce((sum, each) => sum + each.effective, 0);
+  const how = Object.entries(broken)
+    .map(([kind, times]) => `${kind} ${times}`)
+    .join(', ');
+  return `${engine.padEnd(15)} ${what.padEnd(42)} ${outcome.padEnd(8)} ${ended} ${(ran / 1_000).toFixed(1)} s, ${totals.holds} holds, ${effective} faults, longest wait ${(totals.longestWait / 1_000).toFixed(1)} s  ${how}`;
+};
+
+let wrong = 0;
+for (const [engine, start] of Object.entries(ENGINES)) {
+  if (positionals.length > 0 && !positionals.includes(engine)) continue;
+  const need =
+    { file: undefined, mysql: 'mariadb' as const }[engine as 'file'] ?? engine.replace(/^redis-.*|redlock/, 'redis');
+  const absent = engine === 'file' ? undefined : missing(need as Parameters<typeof missing>[0]);
+  if (absent) {
+    console.log(`${engine.padEnd(15)} not run: ${absent.message}`);
+    continue;
+  }
+  const opened = await start();
+  try {
+    const run = async (what: string, wanted: Verdict['outcome'], worker?: URL): Promise<void> => {
+      process.env.BROKEN = what;
+      const plan = {
+        url: opened.url,
+        duration: wanted === 'broken' ? 60_000 : duration,
+        seed,
+        processes: 4,
+        ...(worker && { worker }),
+      };
+      const verdict = await torture(plan);
+      console.log(line(engine, what, verdict));
+      if (verdict.outcome === wanted) return;
+      wrong++;
+      for (const { message } of verdict.violations.slice(0, 5)) console.log(`    ${message}`);
+      for (const what of verdict.missing) console.log(`    only ${what}`);
+    };
+    if (duration > 0) await run('ours', 'kept');
+    const names = Object.keys(BROKEN).filter((name) => !UNSEEN[engine]?.includes(name));
+    const worker = new URL('broken.worker.ts', import.meta.url);
+    for (const name of names)
+      if (values.broken === undefined || name.includes(values.broken)) await run(name, 'broken', worker);
+  } finally {
+    await opened.end();
+  }
+}
+process.exitCode = wrong > 0 ? 1 : 0;
