@@ -18,9 +18,9 @@ const WAYS = 6;
 export const STARVED = 4_000;
 /** So many, and such a part of all, are no accident of a busy machine. */
 const LATE_COUNT = 5;
-const LATE_PART = 0.25;
-/** ms that a wish may take to stand in line. */
-const JOINED = 100;
+const LATE_PART = 0.15;
+/** ms, besides two ways there and back, that a wish may take to stand in line. */
+const JOIN = 10;
 /** ms after a disturbance, besides the lease, in which connections come back, and holds lapse that had not renewed yet. */
 const RECOVERY = 3_500;
 /** ms after a look of the referee's own that took long. */
@@ -34,7 +34,7 @@ export function handOvers(ledger: Ledger, { ttl, wakes, way }: Terms): { violati
   const times = calmTimes(ledger, ttl);
   const violations: Violation[] = [];
   const calm: HandOver[] = [];
-  for (const { key, free, next, handed } of gaps(ledger)) {
+  for (const { key, free, next, handed } of gaps(ledger, JOIN + 2 * way)) {
     for (const [start, end] of times) {
       const [begin, over] = [Math.max(free, start), Math.min(next, end)];
       if (over - begin > STARVED) violations.push(starved(key, begin, over));
@@ -82,7 +82,7 @@ interface Gap {
 }
 
 /** Times in which nobody had a key, and the same one waited all along. */
-function* gaps({ wishes, now, since }: Ledger): Generator<Gap> {
+function* gaps({ wishes, now, since }: Ledger, join: number): Generator<Gap> {
   for (const [key, all] of byKey(wishes.values())) {
     const holds = all.flatMap(({ hold }) => hold ?? []).toSorted((a, b) => a.from - b.from);
     const asked = all.toSorted((a, b) => a.asked - b.asked);
@@ -93,7 +93,7 @@ function* gaps({ wishes, now, since }: Ledger): Generator<Gap> {
       for (; asked[later] && asked[later]!.asked < next; later++) waiting.add(asked[later]!);
       for (const wish of waiting) if ((wish.hold?.from ?? wish.ended ?? now) < next) waiting.delete(wish);
       if (next > free && waiting.size > 0) {
-        const joined = Math.min(...[...waiting].map((wish) => wish.asked)) + JOINED;
+        const joined = Math.min(...[...waiting].map((wish) => wish.asked)) + join;
         if (joined < next)
           yield { key, free: Math.max(free, joined), next, handed: joined <= free && index < holds.length };
       }

@@ -56,10 +56,10 @@ async function begin(task: Task, report: Report, open: (url: string) => Promise<
   const locks = createLocks(await open(url), { label });
   const scene: Scene = { locks, ttl, report, random: randomFrom(seed), name, by, held: 0 };
   const ended = new AbortController();
-  // One for the keys that are held long, or all of them would wait there.
+  // One for the keys that are held long, or all of them would wait there; and most want the first of the others.
   const slow = prizes.filter(({ long }) => long >= SLOW);
   const quick = prizes.filter(({ long }) => long < SLOW);
-  const wanted = (number: number): readonly Prize[] => (number === 0 ? slow : quick);
+  const wanted = (number: number): readonly Prize[] => (number === 0 ? slow : [quick[0]!, ...quick]);
   const actors = Array.from({ length: ACTORS }, (_, number) =>
     new Actor(scene, wanted(number), number).work(ended.signal),
   );
