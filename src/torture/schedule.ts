@@ -64,7 +64,7 @@ function lasting(kind: FaultKind, ttl: number, part: number): number {
     case 'blocked':
     case 'starved':
       // Beyond the lease more often than not, and beyond a renewal nearly always.
-      return between(ttl * 0.3, ttl * 2, part);
+      return between(ttl * 0.4, ttl * 2.2, part);
     case 'delayed':
     case 'dripped':
       return between(ttl * 0.3, ttl * 1.5, part);

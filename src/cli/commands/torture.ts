@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { redacted } from '../../connect/url.ts';
 import { milliseconds } from '../../core/duration.ts';
-import { ENOUGH, type Verdict } from '../../torture/verdict.ts';
+import type { Verdict } from '../../torture/verdict.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { URL_OPTION, urlOf } from '../engine.ts';
@@ -43,8 +43,8 @@ left alone, but it has work: use one that nobody needs just now.
   --history <file>  every event as a line of JSON
   --json            the verdict as JSON
 
-Exit code: 0 every promise was kept, under at least ${ENOUGH.faults} faults that hit something; 1 one was broken; 2 too little happened
-to prove anything; 69 the engine is not available, or went away for good. ^C ends it with the verdict so far.`,
+Exit code: 0 every promise was kept, under faults that hit something; 1 one was broken; 2 too little happened to prove
+anything; 69 the engine is not available, or went away for good. ^C ends it with the verdict so far.`,
   async run({ values }) {
     const duration = milliseconds(time(values.for ?? '1m'), '--for', { min: 5_000, max: 7 * 86_400_000 });
     const seed = whole(values.seed ?? `${randomInt(2 ** 31)}`, '--seed', 0, 2 ** 31 - 1);

@@ -121,11 +121,11 @@ export class Inflict {
     return held > 0;
   }
 
-  /** It hits more when a process holds something: waits a while for that. */
+  /** It hits more when a process holds what only one may hold: waits a while for that. */
   async #holding(by: number): Promise<void> {
     const { ledger } = this.#record;
     for (let passed = 0; passed < HOLDING; passed += LOOK) {
-      if (ledger.open(by).some(({ hold }) => hold)) return;
+      if (ledger.open(by).some(({ hold }) => hold?.token !== undefined)) return;
       await this.#pass(LOOK);
     }
   }
