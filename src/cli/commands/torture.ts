@@ -31,9 +31,9 @@ export const torture = command({
   holdfast torture --url postgres://app@test-db/app --json > verdict.json
   holdfast torture --seed 42                           the same faults again
 
-Processes of its own want locks of its own. They are killed, stopped beyond their leases and kept busy; their connections
-are delayed, stalled, cut and halved. A referee that nothing is done to judges what they got. The server itself is
-left alone, but it has work: use one that nobody needs just now.
+Processes of its own want locks of its own. They are killed, stopped beyond their leases and kept busy; their
+connections are delayed, stalled, cut and halved. A referee that nothing is done to judges what they got. The server
+itself is left alone, but it has work: use one that nobody needs just now.
 
   -u, --url <url>   the engine (default $HOLDFAST_URL, else a file of yours)
   --for <time>      how long, from 5s (default 1m); it ends early where a promise is broken
