@@ -8,6 +8,8 @@ export interface Looked {
   readonly remembers: boolean;
   /** The last run of which its votes are known to have counted. */
   readonly marked: string | undefined;
+  /** The runs of all nodes when they were new, as it was told then: since then their votes have counted. */
+  readonly born: readonly string[];
   /** That run kept everything that it acknowledged, and this one is of its data. */
   readonly kept: boolean;
   /** The longest lease that it remembers, ms; 0 where it remembers none. */
@@ -37,11 +39,10 @@ export function restsUntil(
   { majority, maxTtl, drift }: Bounds,
 ): number {
   if (node.marked === node.run || node.kept) return Number.NEGATIVE_INFINITY;
+  if (all.some((each) => each?.born.includes(node.run))) return Number.NEGATIVE_INFINITY;
   const rest = (lease: number): number => lease * (1 + drift) + 2;
   const known = all.filter((each) => each !== undefined);
-  const blank = ({ run, marked, longest }: Looked): boolean => longest === 0 && (run === '' || marked === undefined);
-  const isNew = known.length === all.length && known.every(blank);
-  if (isNew && !node.restarted) return Number.NEGATIVE_INFINITY;
+  if (areNew(all) && !node.restarted) return Number.NEGATIVE_INFINITY;
   // One that names no run always counts, so what it remembers counts as well.
   const witnesses = known.filter(
     ({ run, remembers, marked, since }) =>
@@ -49,4 +50,9 @@ export function restsUntil(
   );
   const enough = witnesses.length >= all.length - majority + 1;
   return node.since + rest(enough ? Math.max(...known.map(({ longest }) => longest)) : maxTtl);
+}
+
+/** Nobody remembers anything, and all were asked: nothing was ever voted for. */
+export function areNew(all: readonly (Looked | undefined)[]): boolean {
+  return all.every((each) => each && each.longest === 0 && (each.run === '' || each.marked === undefined));
 }

@@ -1,7 +1,7 @@
 import type { Backend, Run } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
 import { invalid, isLockError, type LockError } from '../../core/errors.ts';
-import { type Bounds, type Looked, restsUntil } from './guard.ts';
+import { areNew, type Bounds, type Looked, restsUntil } from './guard.ts';
 import { Memory } from './memory.ts';
 
 /** How often a node that does not count is looked at again. ms. */
@@ -59,9 +59,7 @@ export class Identity {
     const now = this.#shared.clock.now();
     const rest = this.#restsUntil(now) - now;
     if (rest <= 0) {
-      // All at once: the mark of one would be taken for a sign that the others are not new.
-      const free = this.#shared.all.filter((each) => !each.#counts && each.#looked && each.#restsUntil(now) <= now);
-      for (const each of free) each.#count(each.#looked!);
+      this.#countFree(now);
       return undefined;
     }
     if (now >= this.#lookAgain) {
@@ -126,8 +124,10 @@ export class Identity {
       if (this.#looked && this.#restsUntil(now) > now) await Promise.race([this.#lookAround(), this.#moment()]);
     }
     if (ttl === 0 || this.#memory.has(ttl, now)) return;
+    // Before it remembers a lease: whoever finds a lease where no run is marked cannot tell a new quorum from one that lost its data.
+    if (this.#looked && !this.#counts && this.#restsUntil(now) <= now) await this.#countFree(now).get(this);
     await this.#memory.note(ttl, now);
-    if (this.#counts && this.#run) void this.#memory.mark(this.#run).catch(() => {}); // that note has to last as long
+    if (this.#counts && this.#run) void this.#memory.mark(this.#run, undefined).catch(() => {}); // that note has to last as long
   }
 
   #moment(): Promise<void> {
@@ -174,16 +174,28 @@ export class Identity {
     return invalid(`${other.#title} and ${this.#title} of a quorum are the same server; give it independent ones`);
   }
 
-  #count(looked: Looked): void {
+  /** All at once: the mark of one would be taken for a sign that the others are not new. @returns when each says so */
+  #countFree(now: number): ReadonlyMap<Identity, Promise<void>> {
+    const free = this.#shared.all.filter((each) => !each.#counts && each.#looked && each.#restsUntil(now) <= now);
+    const born = areNew(this.#views()) ? this.#shared.all.flatMap((each) => each.#run?.id ?? []) : undefined;
+    return new Map(free.map((each) => [each, each.#count(each.#looked!, born)]));
+  }
+
+  async #count(looked: Looked, born: readonly string[] | undefined): Promise<void> {
     this.#counts = true;
     this.#looked = { ...looked, marked: looked.run };
-    if (this.#run) void this.#memory.mark(this.#run).catch(() => {}); // whoever comes later waits as long as this one did
+    // Whoever comes later waits as long as this one did. Without an answer that is all: its votes count.
+    if (this.#run) await this.#memory.mark(this.#run, born).catch(() => {});
   }
 
   #restsUntil(now: number): number {
+    return restsUntil(this.#looked!, this.#views(), now, this.#shared);
+  }
+
+  /** What is known of all nodes, as far as they were asked since this run began. */
+  #views(): (Looked | undefined)[] {
     const { all } = this.#shared;
-    const views = all.map((each) => (each === this || each.#lookedAt >= this.#since ? each.#looked : undefined));
-    return restsUntil(this.#looked!, views, now, this.#shared);
+    return all.map((each) => (each === this || each.#lookedAt >= this.#since ? each.#looked : undefined));
   }
 
   /** What the others remember of the time before this run: those are asked who were not asked since, or all again. */

@@ -1,10 +1,12 @@
 import type { Backend, Notes, Run } from '../../core/backend.ts';
 import { isLockError } from '../../core/errors.ts';
+import type { Looked } from './guard.ts';
 
 /** How long a note is kept beyond what it is about, and how often one that is in use is written again. ms. */
 const DAY = 86_400_000;
 const AGAIN = DAY / 4;
 const RUN = '\u0001quorum/run';
+const BORN = '\u0001quorum/born';
 const DURABLE = ' durable';
 
 /** Leases are remembered rounded up to one of these, a note each, so that no write takes back another's: 1, 2, 3, 5, 10, 20 … s. */
@@ -14,6 +16,9 @@ export function classes(maxTtl: number): number[] {
     for (const step of [1, 2, 3, 5]) if (step * decade < maxTtl) found.push(step * decade);
   return [...found, maxTtl];
 }
+
+/** What was found. See guard.ts. */
+type Remembered = Pick<Looked, 'remembers' | 'marked' | 'born' | 'kept' | 'longest'>;
 
 /** What a node remembers of the quorum, in notes beside its locks. */
 export class Memory {
@@ -54,19 +59,23 @@ export class Memory {
   }
 
   /** What it remembers. */
-  async look(run: Run): Promise<{ remembers: boolean; marked: string | undefined; kept: boolean; longest: number }> {
+  async look(run: Run): Promise<Remembered> {
     const read = (name: string): Promise<string | undefined> => this.#notes!.read(name);
     const leases = classes(this.#maxTtl);
-    const found = this.#notes && (await allowed(() => Promise.all([RUN, ...leases.map(nameOf)].map(read))));
-    if (!found) return { remembers: false, marked: undefined, kept: false, longest: 0 };
-    const [mark, ...noted] = found;
+    const found = this.#notes && (await allowed(() => Promise.all([RUN, BORN, ...leases.map(nameOf)].map(read))));
+    if (!found) return { remembers: false, marked: undefined, born: [], kept: false, longest: 0 };
+    const [mark, born, ...noted] = found;
     const longest = leases.findLast((_, i) => noted[i] !== undefined) ?? 0;
     const kept = mark?.endsWith(DURABLE) === true && run.durable === true;
-    return { remembers: true, marked: mark?.replace(DURABLE, ''), kept, longest };
+    return { remembers: true, marked: mark?.replace(DURABLE, ''), born: born?.split('\n') ?? [], kept, longest };
   }
 
-  /** Has it say that votes of this run count: what the last one may have forgotten has lapsed. */
-  async mark({ id, durable }: Run): Promise<void> {
+  /**
+   * Has it say that votes of this run count: what the last one may have forgotten has lapsed.
+   * @param born the runs of all nodes, where they are new: should this process end before all of them say so, one is enough
+   */
+  async mark({ id, durable }: Run, born: readonly string[] | undefined): Promise<void> {
+    if (born) await allowed(() => this.#notes?.write(BORN, born.join('\n'), DAY + this.#maxTtl));
     await allowed(() => this.#notes?.write(RUN, durable ? id + DURABLE : id, DAY + this.#maxTtl));
   }
 }

@@ -9,7 +9,7 @@ import { claim, holders } from './nodes.ts';
 
 const BOUNDS = { majority: 2, maxTtl: 300_000, drift: 0 };
 const looked = (more: Partial<Looked> = {}): Looked => ({
-  ...{ run: 'a', since: 0, remembers: true, marked: 'a', kept: false, longest: 10_000, restarted: false },
+  ...{ run: 'a', since: 0, remembers: true, marked: 'a', born: [], kept: false, longest: 10_000, restarted: false },
   ...more,
 });
 /** One that came back empty at 0. */
@@ -34,6 +34,12 @@ test.each([
   ['with too few who remember it may have been any lease', EMPTY, [EMPTY, EMPTY, looked()], 300_002],
   ['who was not asked may remember', EMPTY, [EMPTY, EMPTY, undefined], 300_002],
   ['new nodes count at once', EMPTY, [EMPTY, EMPTY, EMPTY], NEVER],
+  [
+    'one that was new with the others counts',
+    { ...EMPTY, longest: 1 },
+    [EMPTY, EMPTY, looked({ marked: undefined, born: ['x', 'a'] })],
+    NEVER,
+  ],
   ['but not for who has known them', { ...EMPTY, restarted: true }, [EMPTY, EMPTY, EMPTY], 300_002],
 ] as [string, Looked, (Looked | undefined)[], number][])('%s', (_, node, all, until) => {
   expect(restsUntil(node, all, 1_000, BOUNDS)).toBe(until);
@@ -172,4 +178,54 @@ test('two clients that are led to one server for a moment are refused for as lon
   expect(await had(), 'when that is over, too').toBe(true);
   expect(await Promise.all(nodes.map((node) => holders(node))), 'left').toEqual([0, 0, 0]);
   await lock.close();
+});
+
+/** As a process sees a server that dies when it has sent so many requests in all: of the last the answer does not come, the next are not sent. */
+function dyingAfter(requests: number): { readonly count: () => number; mortal(client: Backend): Backend } {
+  let sent = 0;
+  const never = new Promise<never>(() => {});
+  const dies =
+    <A extends unknown[], T>(ask: (...args: A) => Promise<T>): ((...args: A) => Promise<T>) =>
+    (...args) => {
+      sent++;
+      if (sent > requests) return never;
+      const answer = ask(...args);
+      return sent === requests ? never : answer;
+    };
+  const mortal = (client: Backend): Backend =>
+    new Proxy(client, {
+      get: (target, key) => {
+        if (key === 'notes') {
+          const notes = client.notes!;
+          return { read: dies(notes.read.bind(notes)), write: dies(notes.write.bind(notes)) };
+        }
+        const value = Reflect.get(target, key);
+        return key === 'attempt' || key === 'release' || key === 'renew'
+          ? dies(value as () => Promise<unknown>)
+          : value;
+      },
+    });
+  return { count: () => sent, mortal };
+}
+
+test('a new quorum whose first process dies at any moment is free for the next when the lease is over', async () => {
+  for (let requests = 1, all = 2; requests < all; requests++) {
+    const { clock, servers, cycle, open } = scene();
+    const { count, mortal } = dyingAfter(requests);
+    const first = quorum(
+      servers.map((server, i) => mortal(server.client(`s${i}`))),
+      { clock },
+    );
+    void first.attempt(claim({ ttl: 10_000, within: 1_000 })).catch(() => {});
+    await clock.advance(15_000); // its lease, and the pauses of one who asks again
+    all = count();
+    const next = open();
+    let free = await cycle(next);
+    for (let tries = 0; !free && tries < 20; tries++) {
+      await clock.advance(600);
+      free = await cycle(next);
+    }
+    expect(free, `after ${requests} of ${all} requests`).toBe(true);
+    await Promise.all([first.close(), next.close()]);
+  }
 });

@@ -11,8 +11,10 @@ import { temporaryFolder } from '../../kit/folder.ts';
 import { startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeConformance, describeOn } from '../../kit/suite.ts';
+import { until } from '../../kit/wait.ts';
 import { Database } from '../postgres/database.ts';
 import { Fleet } from '../redis/fleet.ts';
+import { claim } from './nodes.ts';
 
 describeOn(['redis', 'postgres', 'file'], 'engines that are not alike', () => {
   let database: Database;
@@ -33,12 +35,23 @@ describeOn(['redis', 'postgres', 'file'], 'engines that are not alike', () => {
     folder[Symbol.dispose]();
   });
 
-  const open = async (prefix: string) =>
-    quorum([
+  const open = async (prefix: string) => {
+    const backend = quorum([
       await fleet.backend('ioredis', { prefix }),
       await database.open((pool) => postgres(pool, { prefix })),
       file({ path, prefix }),
     ]);
+    // The first use of a database takes longer than a quorum waits for a node to say who it is.
+    const first = claim({ key: `first/${prefix}`, ttl: 1_000 });
+    await until('all nodes were heard', () =>
+      backend.attempt(first).then(
+        ({ granted }) => granted,
+        () => false,
+      ),
+    );
+    await backend.release(first);
+    return backend;
+  };
 
   describeConformance({
     name: 'a quorum of Redis, PostgreSQL and a file',
