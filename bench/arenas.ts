@@ -1,5 +1,6 @@
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
+import { connect } from '../src/connect/index.ts';
 import { startEtcd } from '../test/kit/etcd.ts';
 import { temporaryFolder } from '../test/kit/folder.ts';
 import { startMariadb } from '../test/kit/mariadb.ts';
@@ -46,9 +47,12 @@ async function redis(): Promise<Arena> {
   };
 }
 
-/** Five, of which the first `stopped` stand still. */
+/** Five that have been a quorum before, of which the first `stopped` stand still by now. */
 async function redlock(stopped: number): Promise<Arena> {
   const nodes = await startRedisNodes(5);
+  // New nodes count when all were heard: those that hang from the first moment might be all that remember something.
+  await using before = await connect(nodes.servers.map(({ url }) => url));
+  await before.mutex('before').run(async () => {});
   for (const node of nodes.servers.slice(0, stopped)) node.pause();
   return {
     place: { ...NOWHERE, url: nodes.servers.map(({ port }) => port).join() },
