@@ -47,8 +47,14 @@ const TRAITS: Traits = {
   ttl: { min: 10, max: LONGEST },
 };
 
-/** Claims in one command. In a long line, where each costs most, that blocks the server for two to three milliseconds. */
+/**
+ * Claims in one command, attempted or released. In a long line, where each costs most, that blocks the server for two to three
+ * milliseconds. Of renewals there may be more: the script itself leaves out what would take too long.
+ */
 const BATCH = 40;
+const RENEWALS = 250;
+/** Of a renewal that was left out. */
+const ASK_AGAIN = '2';
 
 /**
  * Locks on one Redis (6.2 or newer) or Valkey, on one behind sentinels, or on a Cluster, over the caller's connected ioredis
@@ -152,9 +158,14 @@ class Redis implements Backend {
       // A batch that fails leaves its own holds unknown, not the others.
       const asked = (this.#acknowledged ?? this.#shards).ask(RENEW, requests);
       const replies = await this.#shards.within(patienceOf(claims), asked).catch(() => []);
-      for (const [i, claim] of batch.entries()) renewals.set(claim, readRenewal(replies[i], claim.ttl));
+      const left: Claim[] = [];
+      for (const [i, claim] of batch.entries()) {
+        if (String(replies[i]) === ASK_AGAIN) left.push(claim);
+        else renewals.set(claim, readRenewal(replies[i], claim.ttl));
+      }
+      if (left.length > 0) await renew(left);
     };
-    await Promise.all(parts([...claims], BATCH, this.#shards.groupOf).map(renew));
+    await Promise.all(parts([...claims], RENEWALS, this.#shards.groupOf).map(renew));
     return claims.map((claim) => renewals.get(claim)!);
   }
 

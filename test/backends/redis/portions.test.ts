@@ -80,6 +80,10 @@ describeOn('redis', 'redis and long lines: no script does more than a portion', 
     const { count, told } = await scripts();
     expect(told).toBe(MANY);
     expect(told / count, 'admitted by one script').toBeLessThanOrEqual(51);
+    const before = (await scripts()).count;
+    const renewals = await backend.renew(readers);
+    expect(new Set(renewals.map((renewal) => typeof renewal)), 'all of them are renewed').toEqual(new Set(['object']));
+    expect((await scripts()).count - before, 'fifty of a line by one script').toBeGreaterThanOrEqual(MANY / 50);
     expect((await backend.attempt(wish('read', { queue: false }))).granted, 'a writer').toBe(false);
   });
 
