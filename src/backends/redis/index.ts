@@ -235,7 +235,8 @@ class Redis implements Backend {
 
   /** An attempt that is too late at once changes nothing, and its refusal tells the time. */
   async #learnTime(claim: Claim): Promise<void> {
-    await this.#knowServer();
+    // Of a Cluster any node would be asked, perhaps one that hangs; there scripts are told of all their keys, whatever server it is.
+    if (!this.#port.cluster) await this.#knowServer();
     const sent = this.#clock.now();
     const reply = await this.#shards.askOne(ATTEMPT, {
       key: claim.key,
