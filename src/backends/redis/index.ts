@@ -53,8 +53,6 @@ const TRAITS: Traits = {
  */
 const BATCH = 40;
 const RENEWALS = 250;
-/** Of a renewal that was left out. */
-const ASK_AGAIN = '2';
 
 /**
  * Locks on one Redis (6.2 or newer) or Valkey, on one behind sentinels, or on a Cluster, over the caller's connected ioredis
@@ -160,8 +158,9 @@ class Redis implements Backend {
       const replies = await this.#shards.within(patienceOf(claims), asked).catch(() => []);
       const left: Claim[] = [];
       for (const [i, claim] of batch.entries()) {
-        if (String(replies[i]) === ASK_AGAIN) left.push(claim);
-        else renewals.set(claim, readRenewal(replies[i], claim.ttl));
+        const renewal = readRenewal(replies[i], claim.ttl);
+        if (renewal) renewals.set(claim, renewal);
+        else left.push(claim);
       }
       if (left.length > 0) await renew(left);
     };

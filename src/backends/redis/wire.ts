@@ -75,9 +75,10 @@ export function readFreed(reply: unknown): { freed: boolean; more: boolean } {
   return { freed: bits % 2 === 1, more: bits > 1 };
 }
 
-/** Of lua/renew.lua. */
-export function readRenewal(reply: unknown, ttl: number): Renewal {
+/** Of lua/renew.lua; undefined where it is to be asked for again. */
+export function readRenewal(reply: unknown, ttl: number): Renewal | undefined {
   const text = String(reply);
+  if (text === '2') return undefined;
   return text === '1' ? { validFor: ttl } : text === '0' ? 'gone' : 'unknown';
 }
 
