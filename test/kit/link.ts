@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { pair, reset } from '../../src/torture/link/pair.ts';
 
 /** `up`: from the client to the server. `down`: back. */
 export type Direction = 'up' | 'down';
@@ -32,12 +33,6 @@ const LONGEST_MATCH = 256;
 const QUIET = 10;
 /** ms after which a request that gets no reply at all is taken to have been executed. */
 const SILENT = 1_000;
-
-/** libuv refuses to reset a socket that is just shutting down, and Node then never closes it. */
-function reset(socket: Socket): void {
-  if (socket.writableEnded) socket.destroy();
-  else socket.resetAndDestroy();
-}
 
 /** One direction of a link: bytes, and the end of the stream, in order. */
 class Flow {
@@ -121,19 +116,12 @@ export class Link {
     this.#down = new Flow('down', server, client, weather);
     client.on('data', (bytes) => this.#request(bytes));
     server.on('data', (bytes) => this.#reply(bytes));
-    for (const [socket, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      socket.on('error', () => reset(other));
-      socket.on('close', () => {
-        if (!client.destroyed || !server.destroyed) return;
-        this.#up.stop();
-        this.#down.stop();
-        this.#spring();
-        ended();
-      });
-    }
+    pair(client, server, () => {
+      this.#up.stop();
+      this.#down.stop();
+      this.#spring();
+      ended();
+    });
   }
 
   modeChanged(): void {

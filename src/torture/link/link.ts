@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { Flow } from './flow.ts';
+import { pair, reset } from './pair.ts';
 import type { Weather } from './weather.ts';
 
 /** One connection through the proxy. What is a request and what its reply it takes from who speaks: it knows no protocol. */
@@ -20,18 +21,11 @@ export class Link {
     this.#down = new Flow('down', client, weather);
     client.on('data', (bytes) => this.#request(bytes)).on('end', () => this.#up.end());
     server.on('data', (bytes) => this.#answer(bytes)).on('end', () => this.#down.end());
-    for (const [socket, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      socket.on('error', () => reset(other));
-      socket.on('close', () => {
-        if (!client.destroyed || !server.destroyed) return;
-        this.#up.stop();
-        this.#down.stop();
-        ended();
-      });
-    }
+    pair(client, server, () => {
+      this.#up.stop();
+      this.#down.stop();
+      ended();
+    });
   }
 
   /** Both sides hear of it at once, as when the network between them says so. */
@@ -79,9 +73,3 @@ export class Link {
 }
 
 const half = (bytes: Buffer): Buffer => bytes.subarray(0, Math.floor(bytes.length / 2));
-
-/** Node never closes a socket that is reset while it is shutting down. */
-function reset(socket: Socket): void {
-  if (socket.writableEnded) socket.destroy();
-  else socket.resetAndDestroy();
-}
