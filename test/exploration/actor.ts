@@ -45,11 +45,15 @@ export class Actor {
   }
 
   /** Takes a lock, works, gives it back. */
-  uses(lock: Lock, options: LockOptions = {}, ms = 0): Promise<void> {
+  uses(
+    lock: Lock,
+    options: LockOptions = {},
+    work: (lease: Lease) => Promise<unknown> = () => this.step(),
+  ): Promise<void> {
     return this.does('acquire', async () => {
-      const lease = await lock.acquire({ wait: 600, ...options });
+      const lease = (await lock.acquire({ wait: 600, ...options })) as Lease;
       this.has(lease);
-      await (ms > 0 ? this.works(ms) : this.step());
+      await work(lease);
       await this.gives(lease);
     });
   }

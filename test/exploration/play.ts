@@ -34,8 +34,10 @@ export async function play(
   choose: Choose,
 ): Promise<Played> {
   const { clients, nodes = 1, wakes = 'watch', horizon = 1_200 } = plot;
-  let working = clients;
-  const stage = new Stage({ ...bounds, horizon }, () => working === 0);
+  const over = new Set<string>();
+  const stage: Stage = new Stage({ ...bounds, horizon }, () =>
+    sides.every(({ process }) => process.crashed || over.has(process.name)),
+  );
   const machines = Array.from({ length: nodes }, (_, i) => new Process(`s${i}`, stage, QUICK, randomFrom(100 + i)));
   const servers = new Servers(machines, quorum);
   const scene = { wakes, spans: true, calm: false, wakesLost: false, keptBy: plot.keptBy ?? 'lease' } as const;
@@ -54,27 +56,16 @@ export async function play(
   stage.onCrash = (process) => {
     sides.find((side) => side.process === process)!.crashed();
     recorder.add({ what: 'crashed', by: process.name });
-    if (!over.has(process.name)) working--;
   };
-  const over = new Set<string>();
   for (const [i, { process, locks }] of sides.entries()) {
     const actor = new Actor(process, locks, recorder, stage);
-    void plot.act(actor, i).then(() => {
-      over.add(process.name);
-      if (!process.crashed) working--;
-    });
+    void plot.act(actor, i).then(() => over.add(process.name));
   }
   const see = (): void => recorder.see();
   const complete = await stage.play(choose, see);
   if (complete) {
     await stage.end(stage.now + HEALED, see);
-    const living = sides.filter(({ process }) => !process.crashed);
-    recorder.add({
-      what: 'left',
-      claims: (await servers.lists()).flat().length,
-      timers: living.reduce((sum, { process }) => sum + process.pending, 0),
-      watches: living.reduce((sum, { watches }) => sum + watches(), 0),
-    });
+    recorder.left(await servers.lists(), sides);
   }
   return { history: { seed: 0, scene, events: recorder.events }, schedule: stage.schedule, complete };
 }

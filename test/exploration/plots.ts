@@ -31,7 +31,8 @@ export const PLOTS: readonly Plot[] = [
   {
     name: 'work as long as the lease',
     clients: 2,
-    act: (actor, which) => actor.uses(mutex(actor), { renew: which > 0 }, which > 0 ? 0 : 400),
+    act: (actor, which) =>
+      actor.uses(mutex(actor), { renew: which > 0 }, which > 0 ? undefined : () => actor.works(400)),
   },
   {
     name: 'run',
@@ -63,13 +64,10 @@ export const PLOTS: readonly Plot[] = [
     name: 'an extension nobody waits for, and a release',
     clients: 2,
     act: (actor, which) =>
-      actor.does('extend', async () => {
-        const lease = await mutex(actor).acquire({ wait: 600, ...(which === 0 && { renew: false }) });
-        actor.has(lease);
+      actor.uses(mutex(actor), which === 0 ? { renew: false } : {}, async (lease) => {
         const extended = lease.extend(500).catch(() => {});
         await actor.step();
         if (which > 0) await extended;
-        await actor.gives(lease);
       }),
   },
   {
@@ -77,13 +75,10 @@ export const PLOTS: readonly Plot[] = [
     clients: 2,
     act: (actor, which) => {
       if (which > 0) return actor.uses(mutex(actor));
-      return actor.does('extend', async () => {
-        const lease = await mutex(actor).acquire({ wait: 600 });
-        actor.has(lease);
+      return actor.uses(mutex(actor), {}, async (lease) => {
         await actor.works(101); // a third of the lease: the renewal is on its way
         await lease.extend(800).catch(() => {});
         await actor.works(500);
-        await actor.gives(lease);
       });
     },
   },
@@ -92,12 +87,9 @@ export const PLOTS: readonly Plot[] = [
     clients: 2,
     act: (actor, which) => {
       if (which > 0) return actor.uses(mutex(actor));
-      return actor.does('extend', async () => {
-        const lease = await mutex(actor).acquire({ wait: 600, renew: false });
-        actor.has(lease);
+      return actor.uses(mutex(actor), { renew: false }, async (lease) => {
         await Promise.all([lease.extend(310), lease.extend(700)]).catch(() => {});
         await actor.works(500);
-        await actor.gives(lease);
       });
     },
   },
@@ -151,7 +143,8 @@ export const PLOTS: readonly Plot[] = [
   {
     name: 'a wait that is given up',
     clients: 2,
-    act: (actor, which) => actor.uses(mutex(actor), which > 0 ? { wait: 50 } : {}, which > 0 ? 0 : 100),
+    act: (actor, which) =>
+      actor.uses(mutex(actor), which > 0 ? { wait: 50 } : {}, which > 0 ? undefined : () => actor.works(100)),
   },
   {
     name: 'readers and a writer',
@@ -198,7 +191,7 @@ export const PLOTS: readonly Plot[] = [
   {
     name: 'maxHold',
     clients: 2,
-    act: (actor, which) => actor.uses(mutex(actor), { maxHold: 150 }, which > 0 ? 0 : 350),
+    act: (actor, which) => actor.uses(mutex(actor), { maxHold: 150 }, which > 0 ? undefined : () => actor.works(350)),
   },
   {
     name: 'adaptive leases',

@@ -30,6 +30,12 @@ interface Tracked {
   readonly number: number;
 }
 
+/** A process, and how many watches it has on the engine. */
+interface Residence {
+  readonly process: Process;
+  readonly watches: () => number;
+}
+
 /** Writes down what the callers of the library see, and what the engine does. */
 export class Recorder implements Disposable {
   readonly events: Event[] = [];
@@ -171,6 +177,17 @@ export class Recorder implements Disposable {
       this.#unkept.add(hold);
       this.add({ what: 'unkept', hold, key: lease.key, votes });
     }
+  }
+
+  /** Long after the end: what the engines list, and what is pending in processes that live. */
+  left(lists: readonly (readonly Standing[])[], sides: readonly Residence[]): void {
+    const living = sides.filter(({ process }) => !process.crashed);
+    this.add({
+      what: 'left',
+      claims: lists.flat().length,
+      timers: living.reduce((sum, { process }) => sum + process.pending, 0),
+      watches: living.reduce((sum, { watches }) => sum + watches(), 0),
+    });
   }
 
   get anybodyBelieves(): boolean {

@@ -81,13 +81,7 @@ export async function simulate(
   network.heal();
   await world.run(TROUBLE + HEALED, see, done);
   await world.run(world.now + SETTLED, see);
-  const living = sides.filter(({ process }) => !process.crashed);
-  recorder.add({
-    what: 'left',
-    claims: (await servers.lists()).flat().length,
-    timers: living.reduce((sum, { process }) => sum + process.pending, 0),
-    watches: living.reduce((sum, { watches }) => sum + watches(), 0),
-  });
+  recorder.left(await servers.lists(), sides);
   return { seed, scene, events: recorder.events };
 }
 
