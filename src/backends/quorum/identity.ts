@@ -66,9 +66,7 @@ export class Identity {
       this.#lookAgain = now + LOOK;
       void this.#lookAround(Number.POSITIVE_INFINITY);
     }
-    return new Error(
-      `started anew: what it granted before may be forgotten, so it does not count for another ${Math.ceil(rest)} ms`,
-    );
+    return restsFor(rest);
   }
 
   /** It is the server that another node is, and has never been one of its own. */
@@ -124,10 +122,16 @@ export class Identity {
       if (this.#looked && this.#restsUntil(now) > now) await Promise.race([this.#lookAround(), this.#moment()]);
     }
     if (ttl === 0 || this.#memory.has(ttl, now)) return;
-    // Before it remembers a lease: whoever finds a lease where no run is marked cannot tell a new quorum from one that lost its data.
-    if (this.#looked && !this.#counts && this.#restsUntil(now) <= now) await this.#countFree(now).get(this);
+    // A lease is written down only after the run is marked, and so only where votes count: whoever finds a lease where no run is
+    // marked cannot tell a new quorum from one that lost its data.
+    if (!this.#looked) throw new Error('started anew while it was asked');
+    if (!this.#counts) {
+      const rest = this.#restsUntil(now) - now;
+      if (rest > 0) throw restsFor(rest);
+      await this.#countFree(now).get(this);
+    }
     await this.#memory.note(ttl, now);
-    if (this.#counts && this.#run) void this.#memory.mark(this.#run, undefined).catch(() => {}); // that note has to last as long
+    if (this.#run) void this.#memory.mark(this.#run, undefined).catch(() => {}); // that note has to last as long
   }
 
   #moment(): Promise<void> {
@@ -219,4 +223,10 @@ export class Identity {
     this.#looked = { run: run.id, since: this.#since, restarted: this.#restarted, ...found, marked };
     this.#lookedAt = now;
   }
+}
+
+function restsFor(rest: number): Error {
+  return new Error(
+    `started anew: what it granted before may be forgotten, so it does not count for another ${Math.ceil(rest)} ms`,
+  );
 }

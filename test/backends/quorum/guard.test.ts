@@ -229,3 +229,32 @@ test('a new quorum whose first process dies at any moment is free for the next w
     await Promise.all([first.close(), next.close()]);
   }
 });
+
+test('a new quorum whose nodes are heard one after the other is free for the next process when the lease is over', async () => {
+  const { clock, servers, cycle, open } = scene();
+  const slow = servers.map((server, i) => {
+    const client = server.client(`s${i}`);
+    const after = <T>(answer: Promise<T>): Promise<T> =>
+      new Promise((resolve) => clock.after(1_000 + i * 8_000, () => resolve(answer), true));
+    return new Proxy(client, {
+      get: (target, key) => {
+        const value = Reflect.get(target, key);
+        if (key !== 'notes') return value;
+        const notes = client.notes!;
+        return { read: (name: string) => after(notes.read(name)), write: notes.write.bind(notes) };
+      },
+    });
+  });
+  const first = quorum(slow, { clock });
+  for (let tries = 0; tries < 5; tries++) {
+    const mine = claim({ ttl: 10_000, within: 600 });
+    void first.attempt(mine).catch(() => {});
+    await clock.advance(800);
+    void first.release(mine).catch(() => {});
+  }
+  await first.close();
+  await clock.advance(15_000);
+  const next = open();
+  expect(await cycle(next)).toBe(true);
+  await next.close();
+});
