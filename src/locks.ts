@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import type { Backend, Finding, Listing, Standing } from './core/backend.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import { Context } from './core/context.ts';
@@ -25,8 +24,8 @@ export interface LocksDefaults extends LockOptions {
   /** Time, timers and randomness; the machine's by default. For tests. */
   readonly clock?: Clock;
   /**
-   * Stay awake for up to 0.25 ms while a call to the engine is under way alone, where answers come that soon: default true where
-   * there is more than one core. False saves a little processor time, and a lone caller waits longer for each answer.
+   * Stay awake for up to 0.25 ms while a call to the engine is under way alone, where answers come that soon. Default false. True
+   * makes a lone caller next to a fast engine quicker, and costs processor time. Useless on a machine with one core.
    */
   readonly busyPoll?: boolean;
 }
@@ -39,8 +38,6 @@ export interface ForceOptions {
 }
 
 const DEFAULTS: ReadonlySet<string> = new Set([...LOCK_OPTIONS, 'clock', 'busyPoll']);
-/** On one core, who polls keeps off it whoever is to answer. */
-const SEVERAL_CORES = availableParallelism() > 1;
 const INSPECT_OPTIONS = new Set(['exact', 'progress'] satisfies readonly (keyof Listing)[]);
 const FORCE_OPTIONS = new Set(['reason', 'ticket'] satisfies readonly (keyof ForceOptions)[]);
 
@@ -60,7 +57,7 @@ export class Locks implements AsyncDisposable {
   readonly #defaults: LockOptions;
 
   /** @internal Use `createLocks`. */
-  constructor(backend: Backend, { clock = systemClock, busyPoll = SEVERAL_CORES, ...defaults }: LocksDefaults) {
+  constructor(backend: Backend, { clock = systemClock, busyPoll = false, ...defaults }: LocksDefaults) {
     if (typeof busyPoll !== 'boolean') throw invalid(`busyPoll is ${shown(busyPoll)}; it must be true or false`);
     this.#backend = backend;
     this.#space = new Space(backend, clock, busyPoll);

@@ -151,7 +151,7 @@ function verrou(place: Place): Contestant {
 export default {
   holdfast: (place) => holdfast(redis(connect(place))),
   'holdfast, no hand-off': (place) => holdfast(redis(connect(place)), { handOff: false }),
-  'holdfast, no busy poll': (place) => holdfast(redis(connect(place)), { busyPoll: false }),
+  'holdfast, busy poll': (place) => holdfast(redis(connect(place)), { busyPoll: true }),
   'holdfast, apart': (place) => apart(redis(connect(place))),
   'holdfast, autopipelining': (place) => holdfast(redis(gathering(place))),
   'holdfast, node-redis': async (place) => holdfast(redis(await nodeRedis(place))),

@@ -126,7 +126,7 @@ function peer(place: Place): Contestant {
 
 export default {
   holdfast: (place) => holdfast(redlock(connect(place))),
-  'holdfast, no busy poll': (place) => holdfast(redlock(connect(place)), { busyPoll: false }),
+  'holdfast, busy poll': (place) => holdfast(redlock(connect(place)), { busyPoll: true }),
   'holdfast, autopipelining': (place) => holdfast(redlock(gathering(place))),
   bare: (place) => bare(place),
   'bare, autopipelining': (place) => bare(place, gathering(place)),

@@ -1,14 +1,18 @@
 import { beside, cycling } from '../entries.ts';
-import { figure, type Row, ratio } from '../row.ts';
+import { figure, type Row, ratio, type Target } from '../row.ts';
 
 /** Ours with nothing around them: how near to the floor a lock with a token can come. */
 const SCRIPTS = 'scripts';
 const POLLED_SCRIPTS = 'scripts, busy poll';
 const TOKEN = 'token, busy poll';
-const NO_BUSY_POLL = 'holdfast, no busy poll';
+const BUSY_POLL = 'holdfast, busy poll';
 const healthy = 'redlock';
 const hung = 'redlock-hung';
-const timesBare = figure('ratio', 'holdfast');
+const AT_ALL = '× the bare pair at all five at once';
+const timesBare = (atLeast: number, polled: number): Target[] => [
+  { what: AT_ALL, value: figure('ratio', 'holdfast'), atLeast },
+  { what: `${AT_ALL}, with busy polling`, value: figure('ratio', BUSY_POLL), atLeast: polled },
+];
 const crowd = { callers: 5, own: false, work: 1, ms: 3_000 };
 
 /** Five Redis. The peer is left out where two are stopped: it waits for them for ever. */
@@ -17,12 +21,12 @@ export const redlockRows: readonly Row[] = [
     group: healthy,
     title: 'one caller',
     entries: [
-      ...['holdfast', 'redlock', NO_BUSY_POLL, SCRIPTS, POLLED_SCRIPTS, TOKEN].map((contestant) =>
+      ...['holdfast', 'redlock', BUSY_POLL, SCRIPTS, POLLED_SCRIPTS, TOKEN].map((contestant) =>
         beside({ group: healthy, contestant }, 'bare'),
       ),
       beside({ group: healthy, contestant: 'holdfast, autopipelining' }, 'bare, autopipelining'),
     ],
-    targets: [{ what: '× the bare pair at all five at once', value: timesBare, atLeast: 0.95 }],
+    targets: timesBare(0.75, 0.95),
   },
   {
     group: healthy,
@@ -39,9 +43,9 @@ export const redlockRows: readonly Row[] = [
     group: hung,
     title: 'one caller, two of five stopped',
     entries: [
-      ...['holdfast', NO_BUSY_POLL, SCRIPTS].map((contestant) => beside({ group: hung, contestant }, 'bare')),
+      ...['holdfast', BUSY_POLL, SCRIPTS].map((contestant) => beside({ group: hung, contestant }, 'bare')),
       beside({ group: hung, contestant: 'holdfast, autopipelining' }, 'bare, autopipelining'),
     ],
-    targets: [{ what: '× the bare pair at all five at once', value: timesBare, atLeast: 0.9 }],
+    targets: timesBare(0.7, 0.9),
   },
 ];

@@ -49,7 +49,7 @@ export async function play(
     stage.join(process);
     const called = (): void => recorder.called('a call to the engine');
     const { backend, watches, crashed } = servers.connect(network, process, scene, called);
-    const locks = create(backend, { clock: process.clock, ttl: 300, spin: { bound: 400 }, busyPoll: false });
+    const locks = create(backend, { clock: process.clock, ttl: 300, spin: { bound: 400 } });
     return { process, watches, crashed, locks };
   });
   stage.onFault = (kind, process) => recorder.add({ what: 'fault', kind: `${kind} ${process.name}` });

@@ -69,7 +69,6 @@ async function history(
     const locks = createLocks(processOf(engine, clock, plan, state), {
       clock: { ...clock, epoch: () => clock.epoch() + ahead },
       ttl: TTL,
-      busyPoll: false,
     });
     const work = async (run: TickRun): Promise<void> => {
       if (state.crashed) return new Promise(() => {});

@@ -60,7 +60,7 @@ export async function simulate(
     const { backend, watches, crashed } = servers.connect(network, process, scene, () =>
       recorder.called('a call to the engine'),
     );
-    const locks = create(backend, { clock: process.clock, ttl: 1_500, spin: { bound: 400 }, busyPoll: false });
+    const locks = create(backend, { clock: process.clock, ttl: 1_500, spin: { bound: 400 } });
     for (let callers = choice.whole(1, 4); callers > 0; callers--) {
       const own = new Choice(randomFrom(seed * 997 + work.length));
       work.push(new Caller(process, locks, own, recorder, manners).works(choice.whole(2, 6)));
