@@ -7,7 +7,7 @@ import { emit } from './core/events.ts';
 import { checkKey } from './core/key.ts';
 import type { AnyLease } from './core/lease.ts';
 import { checkBackend, checkNames, LOCK_OPTIONS, type LockOptions } from './core/options.ts';
-import { Space } from './core/space.ts';
+import { LockRuntime } from './core/runtime.ts';
 import { Leader } from './leading/leader.ts';
 import type { LeaderOptions } from './leading/options.ts';
 import { type OnceResult, once, type TickWork } from './once/once.ts';
@@ -52,7 +52,7 @@ export function createLocks(backend: Backend, defaults: LocksDefaults = {}): Loc
 }
 
 export class Locks implements AsyncDisposable {
-  readonly #space: Space;
+  readonly #runtime: LockRuntime;
   readonly #backend: Backend;
   readonly #defaults: LockOptions;
 
@@ -60,23 +60,23 @@ export class Locks implements AsyncDisposable {
   constructor(backend: Backend, { clock = systemClock, busyPoll = false, ...defaults }: LocksDefaults) {
     if (typeof busyPoll !== 'boolean') throw invalid(`busyPoll is ${shown(busyPoll)}; it must be true or false`);
     this.#backend = backend;
-    this.#space = new Space(backend, clock, busyPoll);
+    this.#runtime = new LockRuntime(backend, clock, busyPoll);
     this.#defaults = defaults;
-    mutex(this.#space, 'defaults', [defaults]); // checks them now, not at the first lock
+    mutex(this.#runtime, 'defaults', [defaults]); // checks them now, not at the first lock
   }
 
   mutex(key: string, options?: LockOptions): Mutex {
-    return mutex(this.#space, checkKey(key), [this.#defaults, options]);
+    return mutex(this.#runtime, checkKey(key), [this.#defaults, options]);
   }
 
   /** @throws LockError `LOCK_UNSUPPORTED` where the engine cannot share */
   rwLock(key: string, options?: LockOptions): RwLock {
-    return rwLock(this.#space, checkKey(key), [this.#defaults, options]);
+    return rwLock(this.#runtime, checkKey(key), [this.#defaults, options]);
   }
 
   /** @throws LockError `LOCK_UNSUPPORTED` where the engine cannot count */
   semaphore(key: string, options: SemaphoreOptions): Semaphore {
-    return semaphore(this.#space, checkKey(key), options, this.#defaults);
+    return semaphore(this.#runtime, checkKey(key), options, this.#defaults);
   }
 
   /**
@@ -90,7 +90,7 @@ export class Locks implements AsyncDisposable {
       if (!(lock instanceof LockObject)) throw invalid(`all() takes keys and locks, not ${shown(part)}`);
       return lock as LockObject<AnyLease, LockOptions>;
     });
-    return multiLock(this.#space, locks, [this.#defaults, options]);
+    return multiLock(this.#runtime, locks, [this.#defaults, options]);
   }
 
   /**
@@ -98,7 +98,7 @@ export class Locks implements AsyncDisposable {
    * @throws LockError `LOCK_INVALID`
    */
   leader(name: string, options?: LeaderOptions): Leader {
-    return new Leader(this.#space, checkKey(name), this.#defaults, options);
+    return new Leader(this.#runtime, checkKey(name), this.#defaults, options);
   }
 
   /**
@@ -110,7 +110,7 @@ export class Locks implements AsyncDisposable {
    * `LOCK_CLOSED`, `LOCK_INVALID`; `LOCK_UNSUPPORTED` where nothing outlives the process
    */
   once<T>(name: string, tick: Tick, fn: TickWork<T>, options?: OnceOptions): Promise<OnceResult<T>> {
-    return once(this.#space, name, tick, fn, this.#defaults, options);
+    return once(this.#runtime, name, tick, fn, this.#defaults, options);
   }
 
   /**
@@ -125,7 +125,7 @@ export class Locks implements AsyncDisposable {
     const { exact = false, progress } = options;
     if (typeof exact !== 'boolean') throw invalid(`exact is ${shown(exact)}; it must be true or false`);
     if (!this.#backend.inspect) throw this.#unsupported('list its locks');
-    return this.#space.engine.inspect(prefix, { exact, ...(progress && { progress }) });
+    return this.#runtime.engine.inspect(prefix, { exact, ...(progress && { progress }) });
   }
 
   /**
@@ -148,7 +148,7 @@ export class Locks implements AsyncDisposable {
       if (standing.held && (ticket === undefined || standing.ticket === ticket)) holders.push(standing.ticket);
     }
     let evicted = 0;
-    for (const holder of holders) if (await this.#space.engine.evict(key, holder)) evicted++;
+    for (const holder of holders) if (await this.#runtime.engine.evict(key, holder)) evicted++;
     emit('forced', new Context(), () => ({ backend: this.#backend.name, key, reason, evicted }));
     return evicted;
   }
@@ -158,12 +158,12 @@ export class Locks implements AsyncDisposable {
    * @throws LockError `LOCK_UNAVAILABLE` when the engine cannot be asked
    */
   check(): Promise<Finding[]> {
-    return this.#space.engine.check();
+    return this.#runtime.engine.check();
   }
 
   /** Rejects who waits, releases what is held, ends our own connections. The client you gave stays open. */
   close(): Promise<void> {
-    return this.#space.close();
+    return this.#runtime.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

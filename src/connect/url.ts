@@ -1,5 +1,5 @@
 import { invalid, isLockError, LockError } from '../core/errors.ts';
-import { retold } from './retold.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 /** An engine's address, taken apart. Several hosts are allowed, which the platform's own URL does not know. */
 export interface Address {
@@ -72,7 +72,7 @@ function decode(text: string): string {
 
 /** A driver's error without the credentials of this address. */
 export const safe = ({ href, password }: Address, error: unknown): Error =>
-  retold(error, [href, password ?? '', encodeURIComponent(password ?? '')]);
+  withoutSecrets(error, [href, password ?? '', encodeURIComponent(password ?? '')]);
 
 /** What could not be reached, said without credentials, also where the driver's own error has them. */
 export function unreachable(address: Address, error: unknown): LockError {

@@ -23,11 +23,11 @@ export { PLACE_TTL } from './traits.ts';
 
 export interface Handle {
   readonly key: string;
-  /** At least 128 random bits, made anew for every wish. It names the place in line and the hold alike; who knows it may release. */
+  /** At least 128 random bits, made anew for every request. It names the place in line and the hold alike; who knows it may release. */
   readonly id: string;
 }
 
-/** One wish to hold one key. */
+/** One request to hold one key. */
 export interface Claim extends Handle, Seats {
   /** ms without a sign of life after which the hold lapses. */
   readonly ttl: number;

@@ -1,7 +1,7 @@
 import { type Duration, milliseconds } from './duration.ts';
 import { LockError, shown } from './errors.ts';
 import type { Hold } from './hold.ts';
-import type { Terms } from './options.ts';
+import type { ResolvedOptions } from './options.ts';
 import type { Traits } from './traits.ts';
 
 /** Longest `delay`, ms. */
@@ -22,8 +22,8 @@ export function delayOf(given: Duration, { keptBy, outlives = 0, ttl }: Traits):
 }
 
 /** What the holder counts on of what the engine says, ms: 1 at least, so that what is timed by it does not go round and round. */
-export const believed = (validFor: number, { delay }: Pick<Terms, 'delay'>): number =>
+export const believed = (validFor: number, { delay }: Pick<ResolvedOptions, 'delay'>): number =>
   delay > 0 ? Math.max(1, validFor - delay) : validFor;
 
 /** Until when nobody is to be let in after a hold that has lapsed. */
-export const closedUntil = ({ deadline, terms: { delay } }: Hold): number => (delay > 0 ? deadline + delay : 0);
+export const closedUntil = ({ deadline, resolved: { delay } }: Hold): number => (delay > 0 ? deadline + delay : 0);

@@ -1,16 +1,16 @@
 import type { Attempt, Backend, Claim, Finding, Handle, Listing, Release, Renewal, Standing } from './backend.ts';
 import { Bell } from './bell.ts';
 import { BusyPoll } from './busy-poll.ts';
+import { CallTimeouts } from './call-timeouts.ts';
 import { type Clock, type EngineClock, withoutContext } from './clock.ts';
 import { Context, inNoContext } from './context.ts';
 import { isLockError, LockError } from './errors.ts';
 import { GoingOn } from './going-on.ts';
 import { heard } from './heard.ts';
-import { Patience } from './patience.ts';
-import { Turns } from './turns.ts';
+import { KeyedSerializer } from './keyed-serializer.ts';
 
 /** Longest time an engine may take over one call; after it the outcome is unknown. ms. */
-export const PATIENCE = 5_000;
+export const CALL_TIMEOUT = 5_000;
 /** Longest time that a backend may take to close, ms: it may have requests under way that have limits of their own. */
 const CLOSING = 15_000;
 /** Pauses of a withdrawal whose outcome is unknown: the first, doubled up to the last. ms. */
@@ -25,17 +25,17 @@ export class Engine {
   #over = false;
   readonly #pauses = new Set<Bell>();
   readonly #idle: Bell;
-  readonly #patience: Patience;
+  readonly #timeouts: CallTimeouts;
   readonly backend: Backend;
   readonly clock: EngineClock;
   /** Of one claim one after the other, whoever holds it by then: of two at once the server may take the shorter one last. */
-  readonly extensions = new Turns();
+  readonly extensions = new KeyedSerializer();
 
   constructor(backend: Backend, clock: Clock, busyPoll: boolean) {
     this.backend = backend;
     this.clock = withoutContext(clock);
     this.#idle = new Bell(this.clock);
-    this.#patience = new Patience(this.clock, busyPoll ? new BusyPoll(this.clock) : undefined);
+    this.#timeouts = new CallTimeouts(this.clock, busyPoll ? new BusyPoll(this.clock) : undefined);
   }
 
   attempt(claim: Claim): Promise<Attempt> {
@@ -57,7 +57,7 @@ export class Engine {
   }
 
   release(handle: Handle, next?: Claim): Promise<Release> {
-    const within = next?.within ?? PATIENCE;
+    const within = next?.within ?? CALL_TIMEOUT;
     return this.bounded(
       () => this.backend.release(handle, next),
       within,
@@ -105,7 +105,7 @@ export class Engine {
     try {
       return await this.bounded(
         () => check.call(this.backend),
-        PATIENCE,
+        CALL_TIMEOUT,
         () => 'asked for its settings',
       );
     } catch (cause) {
@@ -135,7 +135,7 @@ export class Engine {
 
   async #asked<T>(key: string, call: () => Promise<T>, advice: string): Promise<T> {
     try {
-      return await this.bounded(call, PATIENCE, () => `look at ${quoted(key)}`);
+      return await this.bounded(call, CALL_TIMEOUT, () => `look at ${quoted(key)}`);
     } catch (error) {
       throw isLockError(error) ? error : this.unavailable(key, error, advice);
     }
@@ -202,16 +202,16 @@ export class Engine {
   async quiet(): Promise<void> {
     const limit = new Bell(this.clock);
     let over = false;
-    const tooLong = limit.sleep(PATIENCE).then(() => {
+    const tooLong = limit.sleep(CALL_TIMEOUT).then(() => {
       over = true;
     });
     while (!over && (this.#underWay > 0 || this.#withdrawals.size > 0)) {
-      const work = this.#underWay > 0 ? this.#idle.sleep(PATIENCE) : Promise.all(this.#withdrawals);
+      const work = this.#underWay > 0 ? this.#idle.sleep(CALL_TIMEOUT) : Promise.all(this.#withdrawals);
       await Promise.race([work, tooLong]);
     }
     limit.ring();
     this.#idle.ring();
-    this.#patience.rest();
+    this.#timeouts.rest();
     this.#over = true;
     for (const bell of this.#pauses) bell.ring();
   }
@@ -221,7 +221,7 @@ export class Engine {
    * no caller's context: what a backend or its driver opens, arms and sends with it, others will use.
    */
   bounded<T>(call: () => Promise<T>, within: number, what: () => string): Promise<T> {
-    return this.#patience.bound(inNoContext(heard<T>, call), within, () => {
+    return this.#timeouts.bound(inNoContext(heard<T>, call), within, () => {
       const obstacle = this.backend.obstacle?.();
       return new Error(`${what()}: no answer within ${within} ms${obstacle ? `; ${obstacle}` : ''}`);
     });

@@ -10,7 +10,7 @@ export interface LockEvent {
   readonly of: number;
   /** Of exclusive holds. */
   readonly token?: bigint;
-  /** `acquired`, `handedOver`: ms from the wish to the grant. `released`, `lost`: ms held. */
+  /** `acquired`, `handedOver`: ms from the request to the grant. `released`, `lost`: ms held. */
   readonly duration?: number;
   /** `lost`, `renewalFailed`: why. */
   readonly error?: unknown;
@@ -20,7 +20,7 @@ export interface LockEvent {
  * Channels of `node:diagnostics_channel`, named `holdfast:waiting` and so on. They cost nothing while nobody listens.
  * An event is published in the async context of the caller whose lock it is about, whoever or whatever brought it about; of a
  * lock that was asked for before anybody listened, in no caller's.
- * `waiting`: a wish could not be granted at once. `acquired`: the engine granted. `handedOver`: a hold passed on inside the
+ * `waiting`: a request could not be granted at once. `acquired`: the engine granted. `handedOver`: a hold passed on inside the
  * process. `renewed`, `renewalFailed` (it is tried again until the deadline), `lost`, `released`. `forced`: somebody evicted
  * holders by `forceRelease`; it tells `{ backend, key, reason, evicted }`.
  */

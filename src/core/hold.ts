@@ -1,3 +1,4 @@
+import { type AcquireRequest, leaseOf } from './acquire-request.ts';
 import { isExclusive } from './admission.ts';
 import type { Claim } from './backend.ts';
 import { deadlineOf, type Granted } from './deadline.ts';
@@ -6,8 +7,7 @@ import type { Engine } from './engine.ts';
 import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
 import { emit, type LockEvent } from './events.ts';
-import type { Terms } from './options.ts';
-import { leaseOf, type Wish } from './wish.ts';
+import type { ResolvedOptions } from './options.ts';
 
 type LossListener = (loss: LockError) => void;
 
@@ -23,8 +23,8 @@ export interface HoldKeeper {
 export class Hold {
   claim: Claim;
   /** What it was granted to. */
-  wish: Wish | undefined;
-  readonly terms: Terms;
+  request: AcquireRequest | undefined;
+  readonly resolved: ResolvedOptions;
   readonly token: bigint;
   /** How many tokens in a row the engine gave, the first holder's included. */
   readonly span: number;
@@ -38,7 +38,7 @@ export class Hold {
   /** When the request was sent that the deadline counts from. */
   sent: number;
   /** For how long the engine's last answer was good, ms: the ttl, or less where a session carries the hold. */
-  word: number;
+  confirmedFor: number;
   /** When the next renewal is due; Infinity when none is. */
   renewAt: number;
   /** Of the renewal that is under way, if one is. Never rejects. */
@@ -54,9 +54,9 @@ export class Hold {
   readonly #engine: Engine;
   readonly #keeper: HoldKeeper;
   readonly #lost: AbortSignal | undefined;
-  /** The engine's word that this counts on, which may be good for longer than the lease. */
-  #word: Pick<Granted, 'sent' | 'validFor'>;
-  /** Without `renew`, the end of the lease. A session's word is good for less; it is asked for again until then. */
+  /** The engine's last confirmation that this hold counts on, which may be good for longer than the lease. */
+  #confirmation: Pick<Granted, 'sent' | 'validFor'>;
+  /** Without `renew`, the end of the lease. A session confirms for less; it is asked again until then. */
   #leaseEnd: number;
   /** The shortest lease that a request without an answer may still set, whenever it arrives. ms. */
   #doubt = Number.POSITIVE_INFINITY;
@@ -69,28 +69,28 @@ export class Hold {
     engine: Engine,
     claim: Claim,
     granted: Granted,
-    terms: Terms,
+    resolved: ResolvedOptions,
     keeper: HoldKeeper,
     tenure?: Hold['tenure'],
   ) {
     this.#engine = engine;
     this.claim = claim;
-    this.terms = terms;
-    this.minHold = terms.minHold;
+    this.resolved = resolved;
+    this.minHold = resolved.minHold;
     this.token = granted.ticket;
     this.span = granted.span ?? claim.span;
     this.since = engine.clock.now();
     this.tenure = tenure ?? { since: this.since, passes: 0 };
     this.lateUntil = granted.lateUntil ?? 0;
     if (this.lateUntil > 0) this.#doubt = claim.ttl; // however late: over several nodes each has its own time to refuse it
-    const full = deadlineOf(this.since, believed(claim.ttl, terms));
-    this.#leaseEnd = terms.renew ? Number.POSITIVE_INFINITY : full;
-    this.#word = { sent: granted.sent, validFor: this.#good(granted.validFor) };
-    this.deadline = deadlineOf(granted.sent, believed(this.#word.validFor, terms));
+    const full = deadlineOf(this.since, believed(claim.ttl, resolved));
+    this.#leaseEnd = resolved.renew ? Number.POSITIVE_INFINITY : full;
+    this.#confirmation = { sent: granted.sent, validFor: this.#good(granted.validFor) };
+    this.deadline = deadlineOf(granted.sent, believed(this.#confirmation.validFor, resolved));
     // It lasts what was asked for, from now; the next renewal makes it last no longer, however long the claim of a waiter does.
     const longer = this.deadline > full && this.deadline < Number.POSITIVE_INFINITY;
     this.sent = longer ? this.since : granted.sent;
-    this.word = believed(Math.min(claim.ttl, this.#word.validFor), terms);
+    this.confirmedFor = believed(Math.min(claim.ttl, this.#confirmation.validFor), resolved);
     this.deadline = Math.min(this.deadline, longer ? full : this.#leaseEnd);
     this.renewAt = this.#nextRenewal(this.since);
     this.#keeper = keeper;
@@ -147,9 +147,9 @@ export class Hold {
     return this.minHold > 0 ? this.since + this.minHold - this.#engine.clock.now() : 0;
   }
 
-  /** When the loss signal is due. Of a word that is shorter than the lease the notice is as large a part as of the lease. */
+  /** When the loss signal is due. Where the engine confirms for less than the lease, the notice is as large a part of that as of the lease. */
   get noticeAt(): number {
-    return this.deadline - this.terms.notice * Math.min(1, this.word / leaseOf(this.terms));
+    return this.deadline - this.resolved.notice * Math.min(1, this.confirmedFor / leaseOf(this.resolved));
   }
 
   get renews(): boolean {
@@ -158,31 +158,31 @@ export class Hold {
 
   #renewsAt(now: number): boolean {
     if (this.#loss) return false;
-    if (!this.terms.renew) return !this.#engine.backend.traits.lapses && this.deadline < this.#leaseEnd;
-    return now - this.since < this.terms.maxHold;
+    if (!this.resolved.renew) return !this.#engine.backend.traits.lapses && this.deadline < this.#leaseEnd;
+    return now - this.since < this.resolved.maxHold;
   }
 
   /** For how long an answer is: with `maxHold` no longer than the lease, or a session would carry the hold for ever. */
   #good(validFor: number): number {
-    return this.terms.maxHold < Number.POSITIVE_INFINITY ? Math.min(validFor, this.claim.ttl) : validFor;
+    return this.resolved.maxHold < Number.POSITIVE_INFINITY ? Math.min(validFor, this.claim.ttl) : validFor;
   }
 
   /** After a third; with a long notice earlier, so that there is time for a second try before it. */
   #nextRenewal(now: number): number {
     if (!this.#renewsAt(now)) return Number.POSITIVE_INFINITY;
-    return this.sent + Math.min(this.word / 3, (this.noticeAt - this.sent) / 2);
+    return this.sent + Math.min(this.confirmedFor / 3, (this.noticeAt - this.sent) / 2);
   }
 
   renewed(sent: number, validFor: number): void {
-    const word = Math.min(this.#good(validFor), this.#doubt);
-    this.#word = { sent, validFor: word };
-    const good = believed(word, this.terms);
+    const confirmed = Math.min(this.#good(validFor), this.#doubt);
+    this.#confirmation = { sent, validFor: confirmed };
+    const good = believed(confirmed, this.resolved);
     this.deadline = Math.min(Math.max(this.deadline, deadlineOf(sent, good)), this.#leaseEnd);
     this.sent = sent;
     this.failure = undefined;
-    this.word = Math.min(believed(this.claim.ttl, this.terms), good);
+    this.confirmedFor = Math.min(believed(this.claim.ttl, this.resolved), good);
     this.renewAt = this.#nextRenewal(this.#engine.clock.now());
-    emit('renewed', this.wish?.context, () => this.event());
+    emit('renewed', this.request?.context, () => this.event());
   }
 
   /**
@@ -195,17 +195,17 @@ export class Hold {
 
   /** The lease lasts for `ttl`, counted from `sent`; false when that is in doubt and nothing will renew it. */
   extended(ttl: number, sent: number, validFor: number): boolean {
-    if (!this.terms.renew) this.#leaseEnd = Math.max(this.#leaseEnd, deadlineOf(sent, ttl));
+    if (!this.resolved.renew) this.#leaseEnd = Math.max(this.#leaseEnd, deadlineOf(sent, ttl));
     this.renewed(sent, validFor);
-    return this.terms.renew || ttl + this.terms.delay <= this.#doubt;
+    return this.resolved.renew || ttl + this.resolved.delay <= this.#doubt;
   }
 
   /** Nobody knows whether the renewal to `ttl` took effect: the old deadline stands, and it is tried again soon. */
   renewalFailed(ttl: number, error: unknown): void {
     this.failure = error;
     this.doubt(ttl);
-    this.renewAt = this.#engine.clock.now() + this.word / 12;
-    emit('renewalFailed', this.wish?.context, () => this.event({ error }));
+    this.renewAt = this.#engine.clock.now() + this.confirmedFor / 12;
+    emit('renewalFailed', this.request?.context, () => this.event({ error }));
   }
 
   /** Tells the holder, once and for good. It may still hold until the deadline: time to stop. */
@@ -227,7 +227,7 @@ export class Hold {
     this.#loss = loss;
     const duration = this.#engine.clock.now() - this.since;
     return () => {
-      emit('lost', this.wish?.context, () => this.event({ error: loss, duration }));
+      emit('lost', this.request?.context, () => this.event({ error: loss, duration }));
       for (const tell of [...(this.#listeners ?? [])]) tell(loss);
     };
   }
@@ -260,24 +260,24 @@ export class Hold {
   }
 
   /** Whether it can be passed on: who does not renew has nothing but what is left of it, and gets all that was asked for. */
-  lastsFor(next: Terms): boolean {
+  lastsFor(next: ResolvedOptions): boolean {
     const now = this.#engine.clock.now();
     const lease = leaseOf(next);
     if (next.renew) return this.deadline - now >= lease / 2;
-    return deadlineOf(this.#word.sent, believed(this.#word.validFor, next)) >= deadlineOf(now, lease);
+    return deadlineOf(this.#confirmation.sent, believed(this.#confirmation.validFor, next)) >= deadlineOf(now, lease);
   }
 
   /** The same hold on the engine in the next hands, with the next token. */
-  passTo(terms: Terms): Hold {
+  passTo(resolved: ResolvedOptions): Hold {
     this.close();
-    const granted = { ticket: this.token + 1n, span: this.span, ...this.#word, lost: this.#lost };
+    const granted = { ticket: this.token + 1n, span: this.span, ...this.#confirmation, lost: this.#lost };
     const tenure = { since: this.tenure.since, passes: this.tenure.passes + 1 };
-    return new Hold(this.#engine, this.claim, granted, terms, this.#keeper, tenure);
+    return new Hold(this.#engine, this.claim, granted, resolved, this.#keeper, tenure);
   }
 
   event(more: Partial<LockEvent> = {}): LockEvent {
     const { key, take, of } = this.claim;
-    const { label } = this.terms; // of the claim it may be that of whoever had it before
+    const { label } = this.resolved; // of the claim it may be that of whoever had it before
     const token = this.exclusive ? { token: this.token } : {};
     return { backend: this.#engine.backend.name, key, label, take, of, ...token, ...more };
   }

@@ -1,6 +1,6 @@
 import { Context } from './context.ts';
 import { type Duration, milliseconds } from './duration.ts';
-import { type Engine, PATIENCE, quoted } from './engine.ts';
+import { CALL_TIMEOUT, type Engine, quoted } from './engine.ts';
 import { LockError } from './errors.ts';
 import type { Hold } from './hold.ts';
 
@@ -127,7 +127,7 @@ export class HeldLease implements AnyLease {
 
   async extend(ttl: Duration): Promise<void> {
     const { min, max } = this.#engine.backend.traits.ttl;
-    const ms = milliseconds(ttl, 'ttl', { min, max: max - this.#hold.terms.delay });
+    const ms = milliseconds(ttl, 'ttl', { min, max: max - this.#hold.resolved.delay });
     await this.#engine.extensions.take(this.#hold.claim.id, () => this.#extend(ms));
   }
 
@@ -136,14 +136,14 @@ export class HeldLease implements AnyLease {
     await hold.renewing; // it may be shorter, too
     this.#assertKept();
     const sent = this.#engine.clock.now();
-    hold.claim = { ...hold.claim, ttl: Math.max(ms + hold.terms.delay, hold.claim.ttl) }; // and no renewal from now on is shorter
+    hold.claim = { ...hold.claim, ttl: Math.max(ms + hold.resolved.delay, hold.claim.ttl) }; // and no renewal from now on is shorter
     const unknown = (why: unknown): LockError => {
       hold.doubt(hold.claim.ttl);
       return this.#engine.unavailable(this.key, why, 'The old deadline stands; try again before it');
     };
     hold.extending = true;
     const [answer] = await this.#engine
-      .renew([hold.claim], PATIENCE)
+      .renew([hold.claim], CALL_TIMEOUT)
       .catch((error) => {
         throw unknown(error);
       })

@@ -1,18 +1,18 @@
-import { Place } from './acquire.ts';
+import { AcquireRequest, askedOf, leaseOf } from './acquire-request.ts';
 import { isExclusive, type Seats } from './admission.ts';
-import type { Riding } from './answer.ts';
+import type { PiggybackedAttempt } from './answer.ts';
 import type { Claim, Release } from './backend.ts';
 import type { Granted } from './deadline.ts';
 import { closedUntil } from './delay.ts';
-import { PATIENCE } from './engine.ts';
+import { CALL_TIMEOUT } from './engine.ts';
 import { emit } from './events.ts';
 import { Hold, type HoldKeeper } from './hold.ts';
 import { Line } from './line.ts';
-import type { Terms } from './options.ts';
+import type { ResolvedOptions } from './options.ts';
+import type { Outage } from './outage.ts';
 import { waitedAway } from './pause.ts';
-import type { Space } from './space.ts';
-import type { Trouble } from './trouble.ts';
-import { askedOf, leaseOf, Wish } from './wish.ts';
+import { QueuedClaim } from './queued-claim.ts';
+import type { LockRuntime } from './runtime.ts';
 
 /**
  * The line of one key inside this process, under the same rule: whoever it would admit stands in the engine's line, the
@@ -20,14 +20,14 @@ import { askedOf, leaseOf, Wish } from './wish.ts';
  */
 export class LocalLine implements HoldKeeper {
   readonly #key: string;
-  readonly #space: Space;
+  readonly #runtime: LockRuntime;
   readonly #onIdle: () => void;
   /** Inside: standing in the engine's line, or holding. */
-  readonly #line = new Line<Wish>();
+  readonly #line = new Line<AcquireRequest>();
 
-  constructor(key: string, space: Space, onIdle: () => void) {
+  constructor(key: string, runtime: LockRuntime, onIdle: () => void) {
     this.#key = key;
-    this.#space = space;
+    this.#runtime = runtime;
     this.#onIdle = onIdle;
   }
 
@@ -35,119 +35,123 @@ export class LocalLine implements HoldKeeper {
    * @returns undefined when `wait` is 0 and it cannot be had now
    * @throws LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_UNAVAILABLE`, `LOCK_CLOSED`
    */
-  obtain(seats: Seats, terms: Terms): Promise<Hold | undefined> {
-    const { clock } = this.#space.engine;
-    const wish = new Wish(this.#key, seats, terms, clock.now());
-    wish.limit(clock, this.#space.engine.backend.name, (error) => this.#giveUp(wish, error));
-    if (terms.wait === 0 && !this.#line.admits(seats)) wish.grant(undefined);
-    if (!wish.settled) {
-      if (this.#line.join(wish)) this.#stand(wish);
-      else this.#waits(wish);
+  obtain(seats: Seats, resolved: ResolvedOptions): Promise<Hold | undefined> {
+    const { clock } = this.#runtime.engine;
+    const request = new AcquireRequest(this.#key, seats, resolved, clock.now());
+    request.limit(clock, this.#runtime.engine.backend.name, (error) => this.#giveUp(request, error));
+    if (resolved.wait === 0 && !this.#line.admits(seats)) request.grant(undefined);
+    if (!request.settled) {
+      if (this.#line.join(request)) this.#stand(request);
+      else this.#waits(request);
     }
     this.#tidy();
-    return wish.outcome;
+    return request.outcome;
   }
 
   /** Whether this call freed the hold. Never throws: a release whose outcome is unknown goes on in the background. */
   async release(hold: Hold): Promise<boolean> {
-    const { wish } = hold;
-    if (!wish || hold.over) return false;
-    const { engine, renewal } = this.#space;
+    const { request } = hold;
+    if (!request || hold.over) return false;
+    const { engine, renewal } = this.#runtime;
     engine.clock.lookAgain?.();
     if (!hold.held) {
       hold.end('its deadline passed without a renewal');
       return false;
     }
     hold.close(); // before that is told: a listener may release again, or close
-    emit('released', wish.context, () => hold.event({ duration: engine.clock.now() - hold.since }));
-    if (this.#passOn(hold, wish)) return true;
+    emit('released', request.context, () => hold.event({ duration: engine.clock.now() - hold.since }));
+    if (this.#passOn(hold, request)) return true;
     renewal.remove(hold);
     const { rest } = hold;
     engine.begin();
     try {
-      if (rest > 0) return await this.#linger(hold, wish, rest);
-      return await this.#giveBack(hold, wish);
+      if (rest > 0) return await this.#linger(hold, request, rest);
+      return await this.#giveBack(hold, request);
     } catch {
       engine.withdraw(hold.claim);
       return false;
     } finally {
       if (hold.lateUntil > 0) engine.withdrawAt(hold.claim, Math.max(hold.lateUntil, engine.clock.now() + hold.rest));
-      this.#leave(wish);
+      this.#leave(request);
       engine.end();
     }
   }
 
   /** Rejects who waits; the last first, so that nobody inherits a place. */
   close(error: unknown): void {
-    for (const wish of this.#line.members.reverse()) this.#giveUp(wish, error);
+    for (const request of this.#line.members.reverse()) this.#giveUp(request, error);
   }
 
-  /** From hand to hand, if an equal wish is next, and neither the tenure nor too much of the lease is used up. */
-  #passOn(hold: Hold, wish: Wish): boolean {
-    const { clock } = this.#space.engine;
-    const { max, within } = hold.terms.handOff;
+  /** From hand to hand, if an equal request is next, and neither the tenure nor too much of the lease is used up. */
+  #passOn(hold: Hold, request: AcquireRequest): boolean {
+    const { clock } = this.#runtime.engine;
+    const { max, within } = hold.resolved.handOff;
     const next = this.#line.head;
-    if (!next || !hold.exclusive || !next.equals(wish) || hold.loss || hold.terms.minHold > 0) return false;
-    if (hold.claim.ttl !== askedOf(next.terms) || !hold.settled) return false; // it was extended, or may have been
+    if (!next || !hold.exclusive || !next.equals(request) || hold.loss || hold.resolved.minHold > 0) return false;
+    if (hold.claim.ttl !== askedOf(next.resolved) || !hold.settled) return false; // it was extended, or may have been
     if (hold.tenure.passes + 1 >= hold.span) return false; // of whoever asked the engine for the tickets
-    if (hold.tenure.passes >= max || next.terms.handOff.max <= hold.tenure.passes) return false;
-    if (clock.now() - hold.tenure.since >= within || !hold.lastsFor(next.terms)) return false;
-    this.#line.replace(wish, next);
-    this.#hold(hold.passTo(next.terms), next);
+    if (hold.tenure.passes >= max || next.resolved.handOff.max <= hold.tenure.passes) return false;
+    if (clock.now() - hold.tenure.since >= within || !hold.lastsFor(next.resolved)) return false;
+    this.#line.replace(request, next);
+    this.#hold(hold.passTo(next.resolved), next);
     return true;
   }
 
   /** Back to the engine, in one step with the place of whoever comes next here. */
-  #giveBack(hold: Hold, wish: Wish): Promise<boolean> {
-    const { engine } = this.#space;
-    const next = this.#line.successor(wish);
-    const place = next && this.#newPlace(next);
-    if (!next || !place?.open()) return engine.release(hold.claim).then(freed);
-    this.#assign(place, next);
-    this.#line.replace(wish, next);
+  #giveBack(hold: Hold, request: AcquireRequest): Promise<boolean> {
+    const { engine } = this.#runtime;
+    const next = this.#line.successor(request);
+    const queued = next && this.#newQueuedClaim(next);
+    if (!next || !queued?.open()) return engine.release(hold.claim).then(freed);
+    this.#assign(queued, next);
+    this.#line.replace(request, next);
     const sent = engine.clock.now();
-    const released = engine.release(hold.claim, place.claim);
-    void this.#serve(place, { sent, attempt: released.then((answer) => answer.next) });
+    const released = engine.release(hold.claim, queued.claim);
+    void this.#serve(queued, { sent, attempt: released.then((answer) => answer.next) });
     return released.then(freed);
   }
 
   /** Keeps the key taken for the rest of `minHold`, if possible without this process. */
-  async #linger(hold: Hold, wish: Wish, rest: number): Promise<boolean> {
-    const { engine } = this.#space;
+  async #linger(hold: Hold, request: AcquireRequest, rest: number): Promise<boolean> {
+    const { engine } = this.#runtime;
     if (engine.backend.traits.lapses) {
       const ttl = Math.max(Math.ceil(rest), engine.backend.traits.ttl.min);
-      const [answer] = await engine.renew([{ ...hold.claim, ttl }], PATIENCE).catch(() => []);
+      const [answer] = await engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT).catch(() => []);
       // Else it would stay for as long as its lease, should nothing come of that either: too long, never too short.
       if (answer === undefined || answer === 'unknown') this.#takeBack(hold);
       return typeof answer === 'object';
     }
     await engine.pause(rest);
-    return this.#giveBack(hold, wish);
+    return this.#giveBack(hold, request);
   }
 
-  #stand(wish: Wish, trouble?: Trouble): void {
-    const place = this.#newPlace(wish, trouble);
-    this.#assign(place, wish);
-    void this.#serve(place);
+  #stand(request: AcquireRequest, outage?: Outage): void {
+    const queued = this.#newQueuedClaim(request, outage);
+    this.#assign(queued, request);
+    void this.#serve(queued);
   }
 
-  #newPlace(wish: Wish, trouble?: Trouble): Place {
-    const place: Place = new Place(this.#space.engine, this.#claim(wish), wish.terms, trouble, () =>
-      this.#waits(place.wish),
+  #newQueuedClaim(request: AcquireRequest, outage?: Outage): QueuedClaim {
+    const queued: QueuedClaim = new QueuedClaim(
+      this.#runtime.engine,
+      this.#claim(request),
+      request.resolved,
+      outage,
+      () => this.#waits(queued.request),
     );
-    return place;
+    return queued;
   }
 
-  #assign(place: Place, wish: Wish): void {
-    place.wish = wish;
-    wish.place = place;
+  #assign(queued: QueuedClaim, request: AcquireRequest): void {
+    queued.request = request;
+    request.queued = queued;
   }
 
-  #claim({ seats, terms }: Wish): Claim {
-    const { backend, clock } = this.#space.engine;
+  #claim({ seats, resolved }: AcquireRequest): Claim {
+    const { backend, clock } = this.#runtime.engine;
     const { traits } = backend;
-    const ttl = askedOf(terms);
-    const queue = terms.wait > 0 && traits.fair;
+    const ttl = askedOf(resolved);
+    const queue = resolved.wait > 0 && traits.fair;
     const woken = queue && traits.keptBy === 'lease' && traits.wakes !== 'never';
     return {
       key: this.#key,
@@ -157,114 +161,117 @@ export class LocalLine implements HoldKeeper {
       readWrite: seats.readWrite,
       ttl: woken ? Math.min(ttl + waitedAway(ttl), traits.ttl.max) : ttl,
       queue,
-      span: isExclusive(seats) ? terms.handOff.max + 1 : 1,
-      within: Math.min(PATIENCE, Math.max(leaseOf(terms) / 2, 100)),
-      lingers: terms.minHold > 0 || terms.delay > 0,
-      label: terms.label,
+      span: isExclusive(seats) ? resolved.handOff.max + 1 : 1,
+      within: Math.min(CALL_TIMEOUT, Math.max(leaseOf(resolved) / 2, 100)),
+      lingers: resolved.minHold > 0 || resolved.delay > 0,
+      label: resolved.label,
     };
   }
 
-  /** Stands in the engine's line; what comes of it goes to the wish that the place belongs to by then. */
-  async #serve(place: Place, riding?: Riding): Promise<void> {
-    const { engine } = this.#space;
+  /** Stands in the engine's line; what comes of it goes to the request that the claim belongs to by then. */
+  async #serve(queued: QueuedClaim, piggybacked?: PiggybackedAttempt): Promise<void> {
+    const { engine } = this.#runtime;
     engine.begin();
     let granted: Granted | undefined;
     try {
-      granted = await place.stand(riding);
-      const { wish } = place;
-      const claim = wish && { ...place.claim, ttl: askedOf(wish.terms) };
-      if (granted && wish) this.#hold(new Hold(engine, claim!, granted, wish.terms, this), wish);
-      else if (granted) engine.withdraw(place.claim);
-      else if (wish) {
-        wish.grant(undefined);
-        this.#leave(wish);
+      granted = await queued.stand(piggybacked);
+      const { request } = queued;
+      const claim = request && { ...queued.claim, ttl: askedOf(request.resolved) };
+      if (granted && request) this.#hold(new Hold(engine, claim!, granted, request.resolved, this), request);
+      else if (granted) engine.withdraw(queued.claim);
+      else if (request) {
+        request.grant(undefined);
+        this.#leave(request);
       }
     } catch (error) {
-      const { wish } = place;
-      if (granted) engine.withdraw(place.claim); // what came of it was no grant that could be held
-      wish?.refuse(error);
-      if (wish) this.#tellAlike(place.trouble);
-      if (wish) this.#leave(wish, place.trouble);
+      const { request } = queued;
+      if (granted) engine.withdraw(queued.claim); // what came of it was no grant that could be held
+      request?.refuse(error);
+      if (request) this.#tellAlike(queued.outage);
+      if (request) this.#leave(request, queued.outage);
     } finally {
-      place.wish = undefined;
+      queued.request = undefined;
       engine.end();
     }
   }
 
   /** Renewal comes before the grant is shown. */
-  #hold(hold: Hold, wish: Wish): void {
-    hold.wish = wish;
-    this.#space.renewal.add(hold);
-    const duration = hold.since - wish.began;
-    wish.grant(hold); // before that is told: a listener may end the wait
-    emit(hold.tenure.passes > 0 ? 'handedOver' : 'acquired', wish.context, () => hold.event({ duration }));
+  #hold(hold: Hold, request: AcquireRequest): void {
+    hold.request = request;
+    this.#runtime.renewal.add(hold);
+    const duration = hold.since - request.began;
+    request.grant(hold); // before that is told: a listener may end the wait
+    emit(hold.tenure.passes > 0 ? 'handedOver' : 'acquired', request.context, () => hold.event({ duration }));
     hold.listen();
   }
 
   ended(hold: Hold): void {
-    this.#space.renewal.remove(hold);
+    this.#runtime.renewal.remove(hold);
     this.#takeBack(hold, closedUntil(hold));
-    if (hold.wish) this.#leave(hold.wish);
+    if (hold.request) this.#leave(hold.request);
   }
 
   /** In the background, when `minHold` and, after a lapse, `delay` are over. */
   #takeBack(hold: Hold, closedUntil = 0): void {
-    const { engine } = this.#space;
+    const { engine } = this.#runtime;
     const now = engine.clock.now();
     const kept = Math.max(now + hold.rest, closedUntil);
     if (kept > now) engine.withdrawAt(hold.claim, Math.max(kept, hold.lateUntil));
     else engine.withdraw(hold.claim, hold.lateUntil);
   }
 
-  /** A wish that gives up leaves its place to the next equal one, so that short waits do not send the process to the back. */
-  #giveUp(wish: Wish, error: unknown): void {
-    if (wish.settled) return;
-    wish.refuse(error);
-    const { place } = wish;
+  /** A caller that gives up leaves its place to the next equal one, so that short waits do not send the process to the back. */
+  #giveUp(request: AcquireRequest, error: unknown): void {
+    if (request.settled) return;
+    request.refuse(error);
+    const { queued } = request;
     const heir = this.#line.head;
-    if (place && heir?.equals(wish)) {
-      this.#line.replace(wish, heir);
-      this.#assign(place, heir);
+    if (queued && heir?.equals(request)) {
+      this.#line.replace(request, heir);
+      this.#assign(queued, heir);
       return;
     }
-    if (place) {
-      place.wish = undefined;
-      place.cancel();
+    if (queued) {
+      queued.request = undefined;
+      queued.cancel();
     }
-    this.#leave(wish);
+    this.#leave(request);
   }
 
   /** Who has waited here for as long as an engine is waited for is told with the one who asked it. */
-  #tellAlike(trouble: Trouble): void {
-    const { engine } = this.#space;
+  #tellAlike(outage: Outage): void {
+    const { engine } = this.#runtime;
     const now = engine.clock.now();
-    if (now < trouble.limit(0)) return;
-    for (const wish of this.#line.members) {
-      if (wish.place || wish.settled || now < trouble.limit(wish.began)) continue;
-      wish.refuse(engine.unavailable(this.#key, trouble.last, 'Another caller in this process asked; try again'));
-      this.#leave(wish, trouble);
+    if (now < outage.limit(0)) return;
+    for (const request of this.#line.members) {
+      if (request.queued || request.settled || now < outage.limit(request.began)) continue;
+      request.refuse(engine.unavailable(this.#key, outage.last, 'Another caller in this process asked; try again'));
+      this.#leave(request, outage);
     }
   }
 
-  /** @param trouble that whoever comes next would meet, too */
-  #leave(wish: Wish, trouble?: Trouble): void {
-    for (const next of this.#line.leave(wish)) this.#stand(next, trouble);
+  /** @param outage that whoever comes next would meet, too */
+  #leave(request: AcquireRequest, outage?: Outage): void {
+    for (const next of this.#line.leave(request)) this.#stand(next, outage);
     this.#tidy();
   }
 
   /** Told once, whether it waits here first or in the engine's line. */
-  #waits(wish: Wish | undefined): void {
-    if (!wish || wish.waited) return;
-    wish.waited = true;
-    emit('waiting', wish.context, () => this.#event(wish));
+  #waits(request: AcquireRequest | undefined): void {
+    if (!request || request.waited) return;
+    request.waited = true;
+    emit('waiting', request.context, () => this.#event(request));
   }
 
   #tidy(): void {
     if (this.#line.idle) this.#onIdle();
   }
 
-  #event({ seats: { take, of }, terms: { label } }: Wish): { backend: string; key: string; label: string } & Seats {
-    return { backend: this.#space.engine.backend.name, key: this.#key, label, take, of };
+  #event({
+    seats: { take, of },
+    resolved: { label },
+  }: AcquireRequest): { backend: string; key: string; label: string } & Seats {
+    return { backend: this.#runtime.engine.backend.name, key: this.#key, label, take, of };
   }
 }
 

@@ -67,7 +67,7 @@ export interface Spin {
 }
 
 /** Options after checking: every duration in ms, every default filled in. */
-export interface Terms {
+export interface ResolvedOptions {
   readonly wait: number;
   readonly ttl: number;
   readonly renew: boolean;
@@ -84,13 +84,13 @@ export interface Terms {
 }
 
 /** With what is left of the wait; never 0, which would not wait at all. */
-export const restOf = (terms: Terms, until: number, now: number): Terms =>
-  terms.wait === 0 ? terms : { ...terms, wait: Math.max(1, Math.ceil(until - now)) };
+export const restOf = (resolved: ResolvedOptions, until: number, now: number): ResolvedOptions =>
+  resolved.wait === 0 ? resolved : { ...resolved, wait: Math.max(1, Math.ceil(until - now)) };
 
 // Shared, so that a waiter does not carry its own.
-const NO_HAND_OFF: Terms['handOff'] = { max: 0, within: 0 };
-const HAND_OFF: Terms['handOff'] = { max: 64, within: 10 };
-const SPIN: Terms['spin'] = { pause: 10, jitter: 0.5, bound: 1_000 };
+const NO_HAND_OFF: ResolvedOptions['handOff'] = { max: 0, within: 0 };
+const HAND_OFF: ResolvedOptions['handOff'] = { max: 64, within: 10 };
+const SPIN: ResolvedOptions['spin'] = { pause: 10, jitter: 0.5, bound: 1_000 };
 const DEFAULT_TTL = 30_000;
 export const DEFAULT_LABEL = `${hostname()}:${process.pid}`;
 /** Every option there is, by name. */
@@ -125,7 +125,7 @@ export function checkGiven(given: unknown, names: ReadonlySet<string>, what: str
  * Layers options, the last one strongest, and checks them once.
  * @throws LockError `LOCK_INVALID`, naming the option, the value and the bound.
  */
-export function resolve(traits: Traits, ...layers: readonly (LockOptions | undefined)[]): Terms {
+export function resolve(traits: Traits, ...layers: readonly (LockOptions | undefined)[]): ResolvedOptions {
   for (const layer of layers) checkNames(layer, LOCK_OPTIONS, 'lock options');
   const given: LockOptions = Object.assign({}, ...layers.map(defined));
   const delay = delayOf(given.delay ?? 0, traits);
@@ -163,7 +163,7 @@ function renews({ renew, adaptive }: LockOptions): boolean {
   return flag(renew ?? !adaptive, 'renew');
 }
 
-function adaptive(given: Adaptive | undefined, ttl: number, max: number): Terms['adaptive'] {
+function adaptive(given: Adaptive | undefined, ttl: number, max: number): ResolvedOptions['adaptive'] {
   if (given === undefined) return undefined;
   checkNames(given, new Set(['group', 'cap']), 'adaptive options');
   const cap = milliseconds(given.cap, 'adaptive.cap', { min: ttl, max });
@@ -186,7 +186,7 @@ export function whole(value: unknown, name: string, min: number, max: number): n
   throw invalid(`${name} is ${shown(value)}; it must be a whole number from ${min} to ${max}`);
 }
 
-function handOff(given: false | HandOff | undefined): Terms['handOff'] {
+function handOff(given: false | HandOff | undefined): ResolvedOptions['handOff'] {
   if (given === undefined) return HAND_OFF;
   if (given === false) return NO_HAND_OFF;
   checkNames(given, new Set(['max', 'within']), 'handOff options');
@@ -197,7 +197,7 @@ function handOff(given: false | HandOff | undefined): Terms['handOff'] {
 }
 
 /** Checks them and fills in the defaults. */
-export function spin(given: Spin | undefined): Terms['spin'] {
+export function spin(given: Spin | undefined): ResolvedOptions['spin'] {
   if (given === undefined) return SPIN;
   checkNames(given, new Set(['pause', 'jitter', 'bound']), 'spin options');
   const pause = milliseconds(given.pause ?? SPIN.pause, 'spin.pause', { min: 1, max: 60_000 });

@@ -1,6 +1,6 @@
 import type { Answer } from './answer.ts';
 import { type Attempt, type Claim, PLACE_TTL, type Refusal, type Traits } from './backend.ts';
-import type { Terms } from './options.ts';
+import type { ResolvedOptions } from './options.ts';
 
 /** Safety net beside every watch: a waiter asks at least this often. ms. */
 const POLL = 2_000;
@@ -13,7 +13,7 @@ export function pauseAfter(
   answer: Answer | undefined,
   wakes: Traits['wakes'],
   claim: Pick<Claim, 'ttl' | 'queue'>,
-  spin: Terms['spin'],
+  spin: ResolvedOptions['spin'],
   tries: number,
   random: number,
 ): number {
@@ -49,7 +49,7 @@ function watchedPause(ttl: number, { ahead = 1, retryAfter }: Refusal, random: n
 /** Never so long that its place in line would lapse, nor past the moment from which the engine says it is worth asking. */
 function polledPause(
   claim: Pick<Claim, 'ttl' | 'queue'>,
-  spin: Terms['spin'],
+  spin: ResolvedOptions['spin'],
   tries: number,
   random: number,
   attempt: Attempt | undefined,
@@ -63,6 +63,6 @@ function polledPause(
 }
 
 /** Doubled with each try, part of it random, so that rivals part. */
-export function backOff({ pause, bound, jitter }: Terms['spin'], tries: number, random: number): number {
+export function backOff({ pause, bound, jitter }: ResolvedOptions['spin'], tries: number, random: number): number {
   return Math.min(pause * 2 ** Math.min(tries, 16), bound) * (1 - jitter * random);
 }

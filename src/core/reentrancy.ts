@@ -1,13 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { AcquireRequest } from './acquire-request.ts';
+import { AdaptiveHistory } from './adaptive-history.ts';
 import { EXCLUSIVE, isExclusive, type Seats, SHARED } from './admission.ts';
 import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
 import { HeldLease } from './lease.ts';
-import { Lessons } from './lessons.ts';
 import { Line } from './line.ts';
-import { restOf, type Terms } from './options.ts';
-import type { Space } from './space.ts';
-import { Wish } from './wish.ts';
+import { type ResolvedOptions, restOf } from './options.ts';
+import type { LockRuntime } from './runtime.ts';
 
 /** Innermost frame of the running async context; frames know the one around them. */
 const frames = new AsyncLocalStorage<Frame>();
@@ -38,14 +38,14 @@ const RULES: Readonly<Record<Kind, Readonly<Record<Kind, 'enter' | 'deadlock' | 
  * Children form a line under the one rule, so that two started together exclude each other as anyone else would.
  */
 export class Frame {
-  readonly #space: Space;
+  readonly #runtime: LockRuntime;
   readonly #lease: HeldLease;
   #parent: Frame | undefined;
-  readonly #children = new Line<Wish>();
+  readonly #children = new Line<AcquireRequest>();
   #ended = false;
 
-  constructor(space: Space, lease: HeldLease) {
-    this.#space = space;
+  constructor(runtime: LockRuntime, lease: HeldLease) {
+    this.#runtime = runtime;
     this.#lease = lease;
     this.#parent = frames.getStore();
   }
@@ -54,12 +54,12 @@ export class Frame {
    * The frame to re-enter when `seats` of a key are asked for here, if any.
    * @throws LockError `LOCK_DEADLOCK`
    */
-  static around(space: Space, key: string, seats: Seats): Frame | undefined {
+  static around(runtime: LockRuntime, key: string, seats: Seats): Frame | undefined {
     for (let frame = frames.getStore(); frame; frame = frame.#outer) {
-      if (frame.over || frame.#space !== space || frame.#lease.key !== key) continue;
+      if (frame.over || frame.#runtime !== runtime || frame.#lease.key !== key) continue;
       const rule = RULES[kindOf(frame.#lease.hold.claim)][kindOf(seats)];
       if (rule === 'enter') return frame;
-      if (rule === 'deadlock') throw deadlock(key, space.engine.backend.name);
+      if (rule === 'deadlock') throw deadlock(key, runtime.engine.backend.name);
     }
     return undefined;
   }
@@ -81,7 +81,7 @@ export class Frame {
       return await frames.run(this, fn);
     } finally {
       this.#ended = true;
-      for (const wish of this.#children.members) if (!this.#children.isInside(wish)) wish.grant(undefined);
+      for (const request of this.#children.members) if (!this.#children.isInside(request)) request.grant(undefined);
     }
   }
 
@@ -89,15 +89,15 @@ export class Frame {
    * @returns undefined when refused; `'ended'` when the frame was over before it was this one's turn
    * @throws LockError `LOCK_LOST` when the hold is: nothing may run in its name any more
    */
-  async enter(seats: Seats, terms: Terms): Promise<HeldLease | undefined | 'ended'> {
-    const { engine } = this.#space;
-    if (terms.wait === 0 && !this.#children.admits(seats)) return undefined;
-    const wish = new Wish(this.#lease.key, seats, terms, engine.clock.now());
-    wish.limit(engine.clock, engine.backend.name, (error) => this.#giveUp(wish, error));
-    if (!wish.settled && this.#children.join(wish)) this.#admit(wish);
-    if (!wish.settled) this.#untilLost(wish);
-    if (!(await wish.outcome)) return 'ended';
-    const child = this.#child(wish);
+  async enter(seats: Seats, resolved: ResolvedOptions): Promise<HeldLease | undefined | 'ended'> {
+    const { engine } = this.#runtime;
+    if (resolved.wait === 0 && !this.#children.admits(seats)) return undefined;
+    const request = new AcquireRequest(this.#lease.key, seats, resolved, engine.clock.now());
+    request.limit(engine.clock, engine.backend.name, (error) => this.#giveUp(request, error));
+    if (!request.settled && this.#children.join(request)) this.#admit(request);
+    if (!request.settled) this.#untilLost(request);
+    if (!(await request.outcome)) return 'ended';
+    const child = this.#child(request);
     try {
       child.assertHeld();
       if (child.hold.loss) throw child.hold.loss; // told already, though some of the lease is left
@@ -109,58 +109,63 @@ export class Frame {
   }
 
   /** Nobody waits for a hold that is lost, or whose `Locks` were closed: who is inside may never leave. */
-  #untilLost(wish: Wish): void {
-    const unlisten = this.#lease.hold.onLoss((loss) => this.#giveUp(wish, loss));
-    wish.outcome.then(unlisten, unlisten);
+  #untilLost(request: AcquireRequest): void {
+    const unlisten = this.#lease.hold.onLoss((loss) => this.#giveUp(request, loss));
+    request.outcome.then(unlisten, unlisten);
   }
 
-  #giveUp(wish: Wish, error: LockError): void {
-    if (wish.settled) return;
-    wish.refuse(error);
-    this.#leave(wish);
+  #giveUp(request: AcquireRequest, error: LockError): void {
+    if (request.settled) return;
+    request.refuse(error);
+    this.#leave(request);
   }
 
-  #leave(wish: Wish): void {
-    for (const next of this.#children.leave(wish)) this.#admit(next);
+  #leave(request: AcquireRequest): void {
+    for (const next of this.#children.leave(request)) this.#admit(next);
   }
 
   /** Inside from this moment, not from when the caller runs on: the hold must not end in between. */
-  #admit(wish: Wish): void {
-    if (wish.settled) return;
+  #admit(request: AcquireRequest): void {
+    if (request.settled) return;
     this.#lease.hold.users++;
-    wish.grant(this.#lease.hold);
+    request.grant(this.#lease.hold);
   }
 
-  #child(wish: Wish): HeldLease {
+  #child(request: AcquireRequest): HeldLease {
     const { hold } = this.#lease;
-    return new HeldLease(this.#space.engine, hold, () => {
-      this.#leave(wish);
+    return new HeldLease(this.#runtime.engine, hold, () => {
+      this.#leave(request);
       return hold.leave();
     });
   }
 }
 
 /** The lease of seats of a key, re-entering the frame around the caller if there is one that may be. Undefined: refused, `wait` is 0. */
-export async function obtain(space: Space, key: string, seats: Seats, terms: Terms): Promise<HeldLease | undefined> {
-  const { clock } = space.engine;
-  const until = clock.now() + terms.wait;
-  let asked = terms;
-  while (terms.reentrant) {
-    space.assertOpen(key);
-    const frame = Frame.around(space, key, seats);
+export async function obtain(
+  runtime: LockRuntime,
+  key: string,
+  seats: Seats,
+  resolved: ResolvedOptions,
+): Promise<HeldLease | undefined> {
+  const { clock } = runtime.engine;
+  const until = clock.now() + resolved.wait;
+  let asked = resolved;
+  while (resolved.reentrant) {
+    runtime.assertOpen(key);
+    const frame = Frame.around(runtime, key, seats);
     if (!frame) break;
     const lease = await frame.enter(seats, asked);
     if (lease !== 'ended') return lease;
-    asked = restOf(terms, until, clock.now());
+    asked = restOf(resolved, until, clock.now());
   }
-  const lessons = Lessons.of(space, key, terms);
-  if (lessons) asked = restOf(await lessons.lengthen(asked), until, clock.now());
-  const hold = await space.line(key).obtain(seats, asked);
+  const history = AdaptiveHistory.of(runtime, key, resolved);
+  if (history) asked = restOf(await history.lengthen(asked), until, clock.now());
+  const hold = await runtime.line(key).obtain(seats, asked);
   if (!hold) return undefined;
-  if (!lessons) return new HeldLease(space.engine, hold, () => hold.leave());
-  return new HeldLease(space.engine, hold, async () => {
+  if (!history) return new HeldLease(runtime.engine, hold, () => hold.leave());
+  return new HeldLease(runtime.engine, hold, async () => {
     // Side by side, and both before the caller goes on: whoever it tells of the release may read the lesson.
-    const left = lessons.leave(clock.now() - hold.since, terms.ttl);
+    const left = history.leave(clock.now() - hold.since, resolved.ttl);
     const freed = await hold.leave();
     await left;
     return freed;

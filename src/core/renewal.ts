@@ -1,5 +1,5 @@
 import { Alarm } from './alarm.ts';
-import { type Engine, PATIENCE, reasonOf } from './engine.ts';
+import { CALL_TIMEOUT, type Engine, reasonOf } from './engine.ts';
 import type { Hold } from './hold.ts';
 
 /** Holds renewed by one call. */
@@ -49,7 +49,7 @@ export class Renewal {
     for (const hold of [...this.#holds.values()]) {
       if (now >= hold.deadline) hold.end(hold.loss?.message ?? 'its deadline passed without a renewal');
       else if (now >= hold.noticeAt) hold.lose(...whyLost(hold));
-      else if (now >= hold.renewAt - hold.word / 30) {
+      else if (now >= hold.renewAt - hold.confirmedFor / 30) {
         // A little early, so that holds taken at different times come to share a batch.
         if (hold.renews) batch.push(hold);
         else hold.renewAt = Number.POSITIVE_INFINITY;
@@ -65,7 +65,7 @@ export class Renewal {
     const sent = this.#engine.clock.now();
     const claims = batch.map(({ claim }) => claim);
     for (const hold of batch) hold.renewAt = Number.POSITIVE_INFINITY; // until it is answered
-    const within = Math.min(...batch.map(patienceFor));
+    const within = Math.min(...batch.map(timeoutFor));
     const renewing = this.#engine.renew(claims, within).catch((error: unknown) => ({ error }));
     for (const hold of batch) hold.renewing = renewing;
     const answers = await renewing;
@@ -101,7 +101,7 @@ function due(hold: Hold): number {
 function byPatience(holds: readonly Hold[]): Map<number, Hold[]> {
   const groups = new Map<number, Hold[]>();
   for (const hold of holds) {
-    const size = Math.floor(Math.log2(patienceFor(hold)));
+    const size = Math.floor(Math.log2(timeoutFor(hold)));
     const group = groups.get(size);
     if (group) group.push(hold);
     else groups.set(size, [hold]);
@@ -110,4 +110,4 @@ function byPatience(holds: readonly Hold[]): Map<number, Hold[]> {
 }
 
 /** ms that a renewal of it may take: long enough before the deadline there has to be another. */
-const patienceFor = ({ word }: Hold): number => Math.min(PATIENCE, word / 3);
+const timeoutFor = ({ confirmedFor }: Hold): number => Math.min(CALL_TIMEOUT, confirmedFor / 3);

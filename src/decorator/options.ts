@@ -1,5 +1,5 @@
 import { invalid, type LockError, shown } from '../core/errors.ts';
-import { checkNames, LOCK_OPTIONS, type LockOptions, spin, type Terms, whole } from '../core/options.ts';
+import { checkNames, LOCK_OPTIONS, type LockOptions, type ResolvedOptions, spin, whole } from '../core/options.ts';
 import type { Locks } from '../index.ts';
 
 /** A template over the arguments, or a function of them. */
@@ -52,7 +52,7 @@ export interface Plan {
   readonly permits: number;
   readonly units: number;
   readonly retries: number;
-  readonly spin: Terms['spin'];
+  readonly spin: ResolvedOptions['spin'];
   readonly onBusy: 'throw' | 'skip' | ((error: LockError, ...args: unknown[]) => unknown);
   readonly onLoss: 'signal' | 'reject';
   readonly locks: Locks | undefined;

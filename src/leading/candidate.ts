@@ -1,6 +1,6 @@
 import { isLockError, LockError } from '../core/errors.ts';
 import { backOff } from '../core/pause.ts';
-import type { Space } from '../core/space.ts';
+import type { LockRuntime } from '../core/runtime.ts';
 import { type Mutex, mutex } from '../primitives/mutex.ts';
 import { type LeaderEvent, tell } from './events.ts';
 import { lead, type Settled, type TermWork } from './office.ts';
@@ -16,22 +16,22 @@ interface Past extends Settled {
 /** One that stands for election, again and again, and leads its terms. */
 export class Candidate {
   readonly #name: string;
-  readonly #space: Space;
+  readonly #runtime: LockRuntime;
   readonly #mutex: Mutex;
   readonly #plan: LeaderPlan;
   /** The term under way. */
   #current: { readonly term: HeldTerm; readonly over: PromiseWithResolvers<void> } | undefined;
 
-  constructor(space: Space, name: string, plan: LeaderPlan) {
+  constructor(runtime: LockRuntime, name: string, plan: LeaderPlan) {
     this.#name = name;
-    this.#space = space;
+    this.#runtime = runtime;
     this.#plan = plan;
-    this.#mutex = mutex(space, name, [plan.lock]);
+    this.#mutex = mutex(runtime, name, [plan.lock]);
   }
 
   /** Until `stop`; or for one term, whose function's error is thrown. */
   async campaign(work: TermWork, stop: AbortSignal | undefined): Promise<void> {
-    const { engine } = this.#space;
+    const { engine } = this.#runtime;
     const { pause, autoCampaign, onError } = this.#plan;
     for (let short = 0; !stop?.aborted; short++) {
       const past = await this.#nextTerm(work, stop);
@@ -50,7 +50,7 @@ export class Candidate {
   async resign(): Promise<boolean> {
     if (!this.#current) return false;
     const { term, over } = this.#current;
-    const { name: backend } = this.#space.engine.backend;
+    const { name: backend } = this.#runtime.engine.backend;
     const message = `the term of ${JSON.stringify(this.#name)} on ${backend} was resigned`;
     term.end('resigned', new LockError('LOCK_ABORTED', message, { key: this.#name, backend }));
     await over.promise;
@@ -59,7 +59,7 @@ export class Candidate {
 
   event(more: Partial<LeaderEvent> = {}): LeaderEvent {
     const { label } = this.#plan;
-    return { backend: this.#space.engine.backend.name, name: this.#name, label, ...more };
+    return { backend: this.#runtime.engine.backend.name, name: this.#name, label, ...more };
   }
 
   /**
@@ -68,7 +68,7 @@ export class Candidate {
    * @throws LockError `LOCK_CLOSED`, and what no later attempt would change
    */
   async #nextTerm(work: TermWork, stop: AbortSignal | undefined): Promise<Past | undefined> {
-    const { engine } = this.#space;
+    const { engine } = this.#runtime;
     const { pause } = this.#plan;
     for (let tries = 0; !stop?.aborted; tries++) {
       try {
@@ -84,7 +84,7 @@ export class Candidate {
   }
 
   async #stand(work: TermWork, stop: AbortSignal | undefined): Promise<Past> {
-    const { clock } = this.#space.engine;
+    const { clock } = this.#runtime.engine;
     let elected = 0;
     const over = Promise.withResolvers<void>();
     try {

@@ -2,7 +2,7 @@ import { type Duration, milliseconds } from '../core/duration.ts';
 import { quoted } from '../core/engine.ts';
 import { invalid, LockError, shown } from '../core/errors.ts';
 import { checkNames, type LockOptions } from '../core/options.ts';
-import type { Space } from '../core/space.ts';
+import type { LockRuntime } from '../core/runtime.ts';
 import { Candidate } from './candidate.ts';
 import { tell } from './events.ts';
 import { changes, type Incumbent, incumbentOf } from './observer.ts';
@@ -25,18 +25,18 @@ export interface ObserveOptions {
 export class Leader {
   /** Of the election, and the key of its lock. */
   readonly name: string;
-  readonly #space: Space;
+  readonly #runtime: LockRuntime;
   readonly #candidate: Candidate;
   readonly #delay: number;
   #running = false;
 
   /** @internal Use `locks.leader`. */
-  constructor(space: Space, name: string, defaults: LockOptions, options: LeaderOptions | undefined) {
+  constructor(runtime: LockRuntime, name: string, defaults: LockOptions, options: LeaderOptions | undefined) {
     this.name = name;
-    this.#space = space;
+    this.#runtime = runtime;
     const plan = leaderPlan(name, defaults, options);
     this.#delay = milliseconds(plan.lock.delay ?? 0, 'delay');
-    this.#candidate = new Candidate(space, name, plan);
+    this.#candidate = new Candidate(runtime, name, plan);
   }
 
   /**
@@ -77,7 +77,7 @@ export class Leader {
    */
   async current(): Promise<Incumbent | null> {
     this.#checkListing();
-    return incumbentOf(this.#space.engine.inspect(this.name, { exact: true }), this.#delay);
+    return incumbentOf(this.#runtime.engine.inspect(this.name, { exact: true }), this.#delay);
   }
 
   /**
@@ -90,7 +90,7 @@ export class Leader {
     const { signal, every = 1_000 } = options;
     const rate = milliseconds(every, 'every', { min: 50, max: 3_600_000 });
     this.#checkListing();
-    const { engine } = this.#space;
+    const { engine } = this.#runtime;
     return changes({
       ask: () => this.current(),
       pause: () => engine.pause(rate, false, signal),
@@ -100,7 +100,7 @@ export class Leader {
   }
 
   #checkListing(): void {
-    const { inspect, name: backend } = this.#space.engine.backend;
+    const { inspect, name: backend } = this.#runtime.engine.backend;
     if (inspect) return;
     const message = `${backend} cannot list its locks, so nobody can be told who leads ${quoted(this.name)}`;
     throw new LockError('LOCK_UNSUPPORTED', message, { key: this.name, backend });

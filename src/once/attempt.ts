@@ -2,7 +2,7 @@ import { isLockError } from '../core/errors.ts';
 import type { HeldLease, Lease } from '../core/lease.ts';
 import type { LockOptions } from '../core/options.ts';
 import { backOff } from '../core/pause.ts';
-import type { Space } from '../core/space.ts';
+import type { LockRuntime } from '../core/runtime.ts';
 import { incumbentOf } from '../leading/observer.ts';
 import { type Mutex, mutex } from '../primitives/mutex.ts';
 import type { NotRun, OnceResult, TickWork } from './once.ts';
@@ -16,13 +16,13 @@ const PAUSE = { pause: 100, jitter: 0.5, bound: 2_000 };
 
 /** What one instance does about one tick. */
 export class Attempt {
-  readonly #space: Space;
+  readonly #runtime: LockRuntime;
   readonly #name: string;
   readonly #plan: OncePlan;
   readonly #record: TickRecord | undefined;
 
-  constructor(space: Space, name: string, plan: OncePlan, record: TickRecord | undefined) {
-    this.#space = space;
+  constructor(runtime: LockRuntime, name: string, plan: OncePlan, record: TickRecord | undefined) {
+    this.#runtime = runtime;
     this.#name = name;
     this.#plan = plan;
     this.#record = record;
@@ -41,7 +41,7 @@ export class Attempt {
       // That it is left out is decided for all, as if it had been run.
       decided = reason === undefined || reason === 'overlap';
       if (reason === undefined) return await this.#run(fn, guards);
-      if (reason === 'overlap' && this.#record) await isRecorded(this.#record, this.#space.engine, lease.signal);
+      if (reason === 'overlap' && this.#record) await isRecorded(this.#record, this.#runtime.engine, lease.signal);
       return await this.#notRun(reason, reason === 'overlap' ? keys.running : keys.done);
     } finally {
       for (const { lease: other } of guards.slice(1)) await other.release();
@@ -54,7 +54,7 @@ export class Attempt {
     const { window, retry, overlap, keys } = this.#plan;
     if (await this.#record?.found()) return retry ? 'done' : 'taken';
     if (overlap !== 'allow') {
-      const lease = await this.#obtain(mutex(this.#space, keys.running, [this.#plan.lock]), this.#patience);
+      const lease = await this.#obtain(mutex(this.#runtime, keys.running, [this.#plan.lock]), this.#patience);
       if (!lease) return 'overlap';
       guards.push({ lease, needed: () => true });
     }
@@ -70,7 +70,7 @@ export class Attempt {
     try {
       run.assertHeld();
       const value = await fn(run);
-      const recorded = !retry || !this.#record || (await isRecorded(this.#record, this.#space.engine, lease.signal));
+      const recorded = !retry || !this.#record || (await isRecorded(this.#record, this.#runtime.engine, lease.signal));
       return { ran: true, value, recorded };
     } finally {
       run.over();
@@ -81,7 +81,7 @@ export class Attempt {
   #take(): Promise<Lease | null> {
     const { keys, window, retry, lock } = this.#plan;
     const keeps = this.#record === undefined;
-    return this.#obtain(mutex(this.#space, keys.run, [lock]), retry ? this.#left : 0, () => ({
+    return this.#obtain(mutex(this.#runtime, keys.run, [lock]), retry ? this.#left : 0, () => ({
       minHold: keeps ? keepFrom(window, this.#now) : 0,
     }));
   }
@@ -92,7 +92,7 @@ export class Attempt {
    * @throws LockError `LOCK_UNAVAILABLE` when the tick is late by then
    */
   async #obtain(lock: Mutex, wait: number, more: () => LockOptions = () => ({})): Promise<Lease | null> {
-    const { engine } = this.#space;
+    const { engine } = this.#runtime;
     for (let tries = 0, limit = wait; ; tries++) {
       try {
         return await (limit > 0 ? lock.acquire({ ...more(), wait: limit }) : lock.tryAcquire(more()));
@@ -120,7 +120,7 @@ export class Attempt {
   }
 
   get #now(): number {
-    return this.#space.engine.clock.epoch();
+    return this.#runtime.engine.clock.epoch();
   }
 
   async #notRun(reason: NotRun, key: string): Promise<OnceResult<never>> {
@@ -130,7 +130,7 @@ export class Attempt {
 
   /** Good to know, no more: trouble with it is no trouble of the tick. */
   async #holderOf(key: string): Promise<string | undefined> {
-    const { engine } = this.#space;
+    const { engine } = this.#runtime;
     if (!engine.backend.inspect) return undefined;
     const holder = await incumbentOf(engine.inspect(key, { exact: true }), 0).catch(() => null);
     return holder?.label;

@@ -1,6 +1,6 @@
 import { invalid, shown } from '../core/errors.ts';
 import type { LockOptions } from '../core/options.ts';
-import type { Space } from '../core/space.ts';
+import type { LockRuntime } from '../core/runtime.ts';
 import { Attempt } from './attempt.ts';
 import { type OnceOptions, oncePlan } from './options.ts';
 import { recordOf } from './record.ts';
@@ -31,14 +31,14 @@ export type TickWork<T> = (run: TickRun) => Promise<T> | T;
 
 /** @internal Use `locks.once`. */
 export async function once<T>(
-  space: Space,
+  runtime: LockRuntime,
   name: string,
   tick: Tick,
   fn: TickWork<T>,
   defaults: LockOptions,
   options: OnceOptions | undefined,
 ): Promise<OnceResult<T>> {
-  const plan = oncePlan(space.engine.backend.traits, name, tick, defaults, options);
+  const plan = oncePlan(runtime.engine.backend.traits, name, tick, defaults, options);
   if (typeof fn !== 'function') throw invalid(`once() needs a function, not ${shown(fn)}`, name);
-  return new Attempt(space, name, plan, recordOf(space, plan)).use(fn);
+  return new Attempt(runtime, name, plan, recordOf(runtime, plan)).use(fn);
 }

@@ -1,8 +1,8 @@
 import type { Notes } from '../core/backend.ts';
-import { type Engine, PATIENCE } from '../core/engine.ts';
+import { CALL_TIMEOUT, type Engine } from '../core/engine.ts';
 import { isLockError, LockError } from '../core/errors.ts';
 import { backOff } from '../core/pause.ts';
-import type { Space } from '../core/space.ts';
+import type { LockRuntime } from '../core/runtime.ts';
 import { type Mutex, mutex } from '../primitives/mutex.ts';
 import type { OncePlan } from './options.ts';
 import { keepFrom } from './window.ts';
@@ -21,9 +21,9 @@ export class HeldRecord implements TickRecord {
   readonly #mutex: Mutex;
   readonly #plan: OncePlan;
 
-  constructor(space: Space, plan: OncePlan) {
-    this.#engine = space.engine;
-    this.#mutex = mutex(space, plan.keys.done, [{ ...plan.lock, signal: undefined }]);
+  constructor(runtime: LockRuntime, plan: OncePlan) {
+    this.#engine = runtime.engine;
+    this.#mutex = mutex(runtime, plan.keys.done, [{ ...plan.lock, signal: undefined }]);
     this.#plan = plan;
   }
 
@@ -37,7 +37,7 @@ export class HeldRecord implements TickRecord {
   async write(): Promise<void> {
     const minHold = keepFrom(this.#plan.window, this.#engine.clock.epoch());
     if (minHold === 0) return;
-    const lease = await this.#mutex.acquire({ minHold, wait: PATIENCE });
+    const lease = await this.#mutex.acquire({ minHold, wait: CALL_TIMEOUT });
     await lease.release(); // sets it to lapse at the end of that, which it does anyway should no answer come
   }
 }
@@ -48,7 +48,7 @@ export class NotedRecord implements TickRecord {
   readonly #notes: Notes;
   readonly #plan: OncePlan;
 
-  constructor({ engine }: Space, notes: Notes, plan: OncePlan) {
+  constructor({ engine }: LockRuntime, notes: Notes, plan: OncePlan) {
     this.#engine = engine;
     this.#notes = notes;
     this.#plan = plan;
@@ -66,7 +66,7 @@ export class NotedRecord implements TickRecord {
   async #asked<T>(ask: () => Promise<T>): Promise<T> {
     const { done } = this.#plan.keys;
     try {
-      return await this.#engine.bounded(ask, PATIENCE, () => 'a note');
+      return await this.#engine.bounded(ask, CALL_TIMEOUT, () => 'a note');
     } catch (error) {
       throw isLockError(error) ? error : this.#engine.unavailable(done, error, 'Try again while the tick is young');
     }
@@ -77,10 +77,10 @@ export class NotedRecord implements TickRecord {
  * @returns undefined where the key of the run is record enough: it was taken for all of the time, and nobody is to try again
  * @throws LockError `LOCK_UNSUPPORTED` where nothing outlives the process
  */
-export function recordOf(space: Space, plan: OncePlan): TickRecord | undefined {
-  const { name: backend, traits, notes } = space.engine.backend;
-  if (traits.lapses) return plan.retry ? new HeldRecord(space, plan) : undefined;
-  if (notes) return new NotedRecord(space, notes, plan);
+export function recordOf(runtime: LockRuntime, plan: OncePlan): TickRecord | undefined {
+  const { name: backend, traits, notes } = runtime.engine.backend;
+  if (traits.lapses) return plan.retry ? new HeldRecord(runtime, plan) : undefined;
+  if (notes) return new NotedRecord(runtime, notes, plan);
   const message = `${backend} keeps nothing that outlives a process, so it cannot tell who comes later that a tick was run`;
   throw new LockError('LOCK_UNSUPPORTED', message, { key: plan.keys.run, backend });
 }

@@ -1,11 +1,11 @@
+import { AdaptiveHistory } from '../core/adaptive-history.ts';
 import type { Seats } from '../core/admission.ts';
 import { quoted } from '../core/engine.ts';
 import { invalid, LockError, shown } from '../core/errors.ts';
 import type { AnyLease, HeldLease } from '../core/lease.ts';
-import { Lessons } from '../core/lessons.ts';
-import { type LockOptions, resolve, type Terms } from '../core/options.ts';
+import { type LockOptions, type ResolvedOptions, resolve } from '../core/options.ts';
 import { Frame, obtain } from '../core/reentrancy.ts';
-import type { Space } from '../core/space.ts';
+import type { LockRuntime } from '../core/runtime.ts';
 
 /** Something that is held by one, or by a few, at a time. */
 export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = LockOptions> {
@@ -29,23 +29,23 @@ export interface Taking<L, O> {
   /** What of a call's options is about locking in general. */
   lockOptions(options: O | undefined): LockOptions | undefined;
   /** Undefined when `wait` is 0 and it cannot be had now. */
-  obtain(terms: Terms, options: O | undefined): Promise<L | undefined>;
+  obtain(resolved: ResolvedOptions, options: O | undefined): Promise<L | undefined>;
   inside<T>(lease: L, fn: () => Promise<T> | T): Promise<T>;
 }
 
 /** @internal Every lock object: options are checked when it is made, and again for what a call adds. */
 export class LockObject<L extends AnyLease, O extends LockOptions> implements Lock<L, O> {
-  readonly #space: Space;
+  readonly #runtime: LockRuntime;
   readonly taking: Taking<L, O>;
   readonly #layers: readonly (LockOptions | undefined)[];
-  readonly #terms: Terms;
+  readonly #resolved: ResolvedOptions;
 
-  constructor(space: Space, taking: Taking<L, O>, layers: readonly (LockOptions | undefined)[]) {
-    this.#space = space;
+  constructor(runtime: LockRuntime, taking: Taking<L, O>, layers: readonly (LockOptions | undefined)[]) {
+    this.#runtime = runtime;
     this.taking = taking;
     this.#layers = layers;
-    this.#terms = resolve(space.engine.backend.traits, ...layers);
-    Lessons.of(space, taking.name, this.#terms); // refused here, where the engine cannot
+    this.#resolved = resolve(runtime.engine.backend.traits, ...layers);
+    AdaptiveHistory.of(runtime, taking.name, this.#resolved); // refused here, where the engine cannot
   }
 
   async acquire(options?: O): Promise<L> {
@@ -54,7 +54,7 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
       if (lease) return lease;
       throw this.#taken();
     } catch (error) {
-      await this.#space.refusals.next();
+      await this.#runtime.refusals.next();
       throw error;
     }
   }
@@ -65,10 +65,10 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
       const lease = await this.taking.obtain({ ...this.#resolve(given), wait: 0 }, given);
       if (lease) return lease;
     } catch (error) {
-      await this.#space.refusals.next();
+      await this.#runtime.refusals.next();
       throw error;
     }
-    await this.#space.refusals.next();
+    await this.#runtime.refusals.next();
     return null;
   }
 
@@ -84,12 +84,12 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   }
 
   /** Made by the same `Locks`: what they take and for how long is resolved for one engine. */
-  isOf(space: Space): boolean {
-    return this.#space === space;
+  isOf(runtime: LockRuntime): boolean {
+    return this.#runtime === runtime;
   }
 
   #taken(): LockError {
-    const { name: backend } = this.#space.engine.backend;
+    const { name: backend } = this.#runtime.engine.backend;
     const { name } = this.taking;
     return new LockError('LOCK_TIMEOUT', `${quoted(name)} on ${backend} is taken, and wait is 0`, {
       key: name,
@@ -97,18 +97,19 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     });
   }
 
-  #resolve(options: O | undefined): Terms {
-    if (options === undefined) return this.#terms;
-    return resolve(this.#space.engine.backend.traits, ...this.#layers, this.taking.lockOptions(options));
+  #resolve(options: O | undefined): ResolvedOptions {
+    if (options === undefined) return this.#resolved;
+    return resolve(this.#runtime.engine.backend.traits, ...this.#layers, this.taking.lockOptions(options));
   }
 }
 
 /** @internal Takes seats of one key. */
-export function oneKey<L extends AnyLease>(space: Space, key: string, seats: Seats): Taking<L, LockOptions> {
+export function oneKey<L extends AnyLease>(runtime: LockRuntime, key: string, seats: Seats): Taking<L, LockOptions> {
   return {
     name: key,
     lockOptions: (options) => options,
-    obtain: (terms) => obtain(space, key, seats, terms) as Promise<AnyLease | undefined> as Promise<L | undefined>,
-    inside: (lease, fn) => new Frame(space, lease as AnyLease as HeldLease).run(fn),
+    obtain: (resolved) =>
+      obtain(runtime, key, seats, resolved) as Promise<AnyLease | undefined> as Promise<L | undefined>,
+    inside: (lease, fn) => new Frame(runtime, lease as AnyLease as HeldLease).run(fn),
   };
 }

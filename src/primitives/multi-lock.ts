@@ -1,7 +1,7 @@
 import { LockError } from '../core/errors.ts';
 import type { AnyLease, HeldLease } from '../core/lease.ts';
-import { type LockOptions, restOf, type Terms } from '../core/options.ts';
-import type { Space } from '../core/space.ts';
+import { type LockOptions, type ResolvedOptions, restOf } from '../core/options.ts';
+import type { LockRuntime } from '../core/runtime.ts';
 import { type Lock, LockObject, type Taking } from './lock.ts';
 import { MultiLease } from './multi-lease.ts';
 import { Stop } from './stop.ts';
@@ -14,11 +14,11 @@ export type MultiLock = Lock<MultiLease>;
  * @internal
  */
 export function multiLock(
-  space: Space,
+  runtime: LockRuntime,
   parts: readonly LockObject<AnyLease, LockOptions>[],
   layers: readonly (LockOptions | undefined)[],
 ): MultiLock {
-  const foreign = parts.find((part) => !part.isOf(space));
+  const foreign = parts.find((part) => !part.isOf(runtime));
   if (foreign)
     throw new LockError(
       'LOCK_INVALID',
@@ -33,15 +33,15 @@ export function multiLock(
       key: twin.name,
     });
   if (sorted.length === 0) throw new LockError('LOCK_INVALID', 'all() was given no keys');
-  const { clock } = space.engine;
+  const { clock } = runtime.engine;
 
-  async function obtain(terms: Terms): Promise<MultiLease | undefined> {
-    const until = clock.now() + terms.wait;
+  async function obtain(resolved: ResolvedOptions): Promise<MultiLease | undefined> {
+    const until = clock.now() + resolved.wait;
     const leases: AnyLease[] = [];
-    using stop = new Stop(terms.signal);
+    using stop = new Stop(resolved.signal);
     try {
       for (const part of sorted) {
-        const rest = { ...restOf(terms, until, clock.now()), signal: stop.signal };
+        const rest = { ...restOf(resolved, until, clock.now()), signal: stop.signal };
         const lease = await part.obtain(rest, undefined);
         if (!lease) break;
         leases.push(lease);
@@ -69,7 +69,7 @@ export function multiLock(
         async () => fn(),
       )() as ReturnType<Taking<MultiLease, LockOptions>['inside']> as never,
   };
-  return new LockObject(space, taking, layers);
+  return new LockObject(runtime, taking, layers);
 }
 
 /** At once, as a release. */

@@ -2,7 +2,7 @@ import { SHARED, WRITER } from '../core/admission.ts';
 import { LockError } from '../core/errors.ts';
 import type { Lease, SharedLease } from '../core/lease.ts';
 import type { LockOptions } from '../core/options.ts';
-import type { Space } from '../core/space.ts';
+import type { LockRuntime } from '../core/runtime.ts';
 import { type Lock, LockObject, oneKey } from './lock.ts';
 
 /** Many readers or one writer, in order of arrival, so that neither starves. `read` inside `write` re-enters. */
@@ -12,8 +12,8 @@ export interface RwLock {
 }
 
 /** @internal */
-export function rwLock(space: Space, key: string, layers: readonly (LockOptions | undefined)[]): RwLock {
-  const { name: backend, traits } = space.engine.backend;
+export function rwLock(runtime: LockRuntime, key: string, layers: readonly (LockOptions | undefined)[]): RwLock {
+  const { name: backend, traits } = runtime.engine.backend;
   if (traits.seats === 'exclusive') {
     throw new LockError('LOCK_UNSUPPORTED', `${backend} cannot share a key among readers; use mutex()`, {
       key,
@@ -21,7 +21,7 @@ export function rwLock(space: Space, key: string, layers: readonly (LockOptions 
     });
   }
   return {
-    read: new LockObject(space, oneKey<SharedLease>(space, key, SHARED), layers),
-    write: new LockObject(space, oneKey<Lease>(space, key, WRITER), layers),
+    read: new LockObject(runtime, oneKey<SharedLease>(runtime, key, SHARED), layers),
+    write: new LockObject(runtime, oneKey<Lease>(runtime, key, WRITER), layers),
   };
 }

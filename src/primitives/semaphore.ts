@@ -2,7 +2,7 @@ import { ALL_SEATS } from '../core/admission.ts';
 import { LockError } from '../core/errors.ts';
 import type { SharedLease } from '../core/lease.ts';
 import { type LockOptions, whole } from '../core/options.ts';
-import type { Space } from '../core/space.ts';
+import type { LockRuntime } from '../core/runtime.ts';
 import { type Lock, LockObject, oneKey } from './lock.ts';
 
 export interface SemaphoreOptions extends LockOptions {
@@ -20,25 +20,25 @@ export type Semaphore = Lock<SharedLease, PermitOptions>;
 
 /** @internal */
 export function semaphore(
-  space: Space,
+  runtime: LockRuntime,
   key: string,
   given: SemaphoreOptions,
   defaults: LockOptions | undefined,
 ): Semaphore {
-  const { name: backend, traits } = space.engine.backend;
+  const { name: backend, traits } = runtime.engine.backend;
   if (traits.seats !== 'counted') {
     const why = `${backend} cannot count permits; use mutex(), or an engine that has permits, such as Redis, SQL tables, etcd or a file`;
     throw new LockError('LOCK_UNSUPPORTED', why, { key, backend });
   }
   const { permits, ...options } = given ?? {};
   const of = whole(permits, 'permits', 1, ALL_SEATS - 1);
-  const taking = (units: unknown) => oneKey<SharedLease>(space, key, { take: whole(units, 'units', 1, of), of });
+  const taking = (units: unknown) => oneKey<SharedLease>(runtime, key, { take: whole(units, 'units', 1, of), of });
   return new LockObject<SharedLease, PermitOptions>(
-    space,
+    runtime,
     {
       ...taking(1),
       lockOptions: ({ units: _, ...rest } = {}) => rest,
-      obtain: (terms, given) => taking(given?.units ?? 1).obtain(terms, undefined),
+      obtain: (resolved, given) => taking(given?.units ?? 1).obtain(resolved, undefined),
     },
     [defaults, options],
   );

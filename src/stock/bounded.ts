@@ -1,16 +1,16 @@
+import { CallTimeouts } from '../core/call-timeouts.ts';
 import { systemClock } from '../core/clock.ts';
 import { LockError } from '../core/errors.ts';
 import { heard } from '../core/heard.ts';
-import { Patience } from '../core/patience.ts';
 import { nameOf } from './address.ts';
 import type { StockStore } from './store.ts';
 
 /** The store, but every call has an end: without an answer for `within` ms nobody knows what became of it. */
 export function bounded(store: StockStore, within: number): StockStore {
-  const patience = new Patience(systemClock);
+  const timeouts = new CallTimeouts(systemClock);
   const { name, servers } = store;
   const limited = <T>(what: string, product: string, call: () => Promise<T>): Promise<T> =>
-    patience.bound(heard(call), within, () => {
+    timeouts.bound(heard(call), within, () => {
       const message = `${name} did not answer within ${within} ms, asked to ${what} ${JSON.stringify(nameOf(product))}; it may have been done. Ask again, a sale with the same buyer and request`;
       return new LockError('LOCK_UNAVAILABLE', message, { backend: name });
     });

@@ -1,15 +1,15 @@
 import { type Case, caseOf, type Law } from './case.ts';
-import { adaptive } from './face/adaptive.ts';
-import { classics } from './face/classics.ts';
-import { contexts } from './face/contexts.ts';
-import { force } from './face/force.ts';
-import { input } from './face/input.ts';
-import { leases } from './face/leases.ts';
-import { parts } from './face/parts.ts';
-import { releasing } from './face/releasing.ts';
-import { unknown } from './face/unknown.ts';
-import { waiting } from './face/waiting.ts';
 import { laws } from './laws.ts';
+import { adaptive } from './lock-laws/adaptive.ts';
+import { classics } from './lock-laws/classics.ts';
+import { contexts } from './lock-laws/contexts.ts';
+import { force } from './lock-laws/force.ts';
+import { input } from './lock-laws/input.ts';
+import { leases } from './lock-laws/leases.ts';
+import { parts } from './lock-laws/parts.ts';
+import { releasing } from './lock-laws/releasing.ts';
+import { unknown } from './lock-laws/unknown.ts';
+import { waiting } from './lock-laws/waiting.ts';
 import type { Subject } from './subject.ts';
 
 const FACE: readonly Law[] = [

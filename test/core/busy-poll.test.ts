@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { BusyPoll, POLL_LIMIT, spareAfter } from '../../src/core/busy-poll.ts';
-import { Patience } from '../../src/core/patience.ts';
+import { CallTimeouts } from '../../src/core/call-timeouts.ts';
 import { createLocks } from '../../src/index.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
@@ -12,7 +12,7 @@ const late = (): Error => new Error('late');
 function scene() {
   const clock = manualClock();
   const asked: (() => void)[] = [];
-  const patience = new Patience(clock, new BusyPoll({ ...clock, turn: (fn) => asked.push(fn) }));
+  const patience = new CallTimeouts(clock, new BusyPoll({ ...clock, turn: (fn) => asked.push(fn) }));
   return {
     call() {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -80,7 +80,7 @@ describe('busy polling', () => {
   test('a call that fails, or is given up, asks for no more turns', async () => {
     const clock = manualClock();
     let turns = 0;
-    const patience = new Patience(clock, new BusyPoll({ ...clock, turn: () => turns++ }));
+    const patience = new CallTimeouts(clock, new BusyPoll({ ...clock, turn: () => turns++ }));
     await expect(patience.bound(Promise.reject(new Error('refused')), 10, late)).rejects.toThrow('refused');
     const given = expect(patience.bound(new Promise(() => {}), 10, late)).rejects.toThrow('late');
     await clock.advance(10);

@@ -48,7 +48,7 @@ export const QUORUM_MUTANTS: readonly Mutant[] = [
   {
     bug: 'answers an attempt again with the lease of the first',
     file: 'backends/quorum/quorum.ts',
-    sound: 'return ballot.outcomeFor(this.#council.clock.now());',
+    sound: 'return ballot.outcomeFor(this.#context.clock.now());',
     broken: 'return ballot.outcome;',
     foundBy: 'votes',
   },
@@ -57,7 +57,7 @@ export const QUORUM_MUTANTS: readonly Mutant[] = [
 export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'counts the deadline from the reply',
-    file: 'core/acquire.ts',
+    file: 'core/queued-claim.ts',
     sound: 'return { sent, attempt };\n    } catch',
     broken: 'this.#sent = clock.now();\n      return { sent, attempt };\n    } catch',
     foundBy: 'exclusion',
@@ -127,7 +127,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'does not withdraw the place of who gives up',
-    file: 'core/acquire.ts',
+    file: 'core/queued-claim.ts',
     sound: 'if (!kept && this.#sent !== undefined)',
     broken: 'if (!kept && this.#sent !== undefined && !this.#cancelled)',
     foundBy: 'wakeUps',
@@ -162,23 +162,23 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'forgets a claim that rode on a release whose reply is lost',
-    file: 'core/acquire.ts',
-    sound: 'this.#sent = riding?.sent;',
+    file: 'core/queued-claim.ts',
+    sound: 'this.#sent = piggybacked?.sent;',
     broken: '',
     foundBy: 'endings',
   },
   {
     bug: 'lets a child in that was aborted before it began',
     file: 'core/reentrancy.ts',
-    sound: 'if (!wish.settled && this.#children.join(wish))',
-    broken: 'if (this.#children.join(wish))',
+    sound: 'if (!request.settled && this.#children.join(request))',
+    broken: 'if (this.#children.join(request))',
     foundBy: 'endings',
   },
   {
     bug: 'lets two children in together',
     file: 'core/reentrancy.ts',
-    sound: 'if (!wish.settled && this.#children.join(wish)) this.#admit(wish);',
-    broken: 'this.#children.join(wish);\n    this.#admit(wish);',
+    sound: 'if (!request.settled && this.#children.join(request)) this.#admit(request);',
+    broken: 'this.#children.join(request);\n    this.#admit(request);',
     foundBy: 'children',
   },
   {
@@ -190,8 +190,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'waits for what the last holders left as long as it takes',
-    file: 'core/lessons.ts',
-    sound: "this.#engine.bounded(ask, Math.min(within, PATIENCE), () => 'a note')",
+    file: 'core/adaptive-history.ts',
+    sound: "this.#engine.bounded(ask, Math.min(within, NOTE_TIMEOUT), () => 'a note')",
     broken: 'ask()',
     foundBy: 'endings',
   },
@@ -233,7 +233,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'leaves the watches of what it waited for',
-    file: 'core/acquire.ts',
+    file: 'core/queued-claim.ts',
     sound: '} finally {\n      this.#listener.disarm();',
     broken: '} finally {',
     foundBy: 'residue',

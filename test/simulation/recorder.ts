@@ -103,7 +103,7 @@ export class Recorder implements Disposable {
     const robbed = this.#robbed(hold);
     // A lease of that length is counted from when it was asked for, and its process may die at once.
     const kept =
-      this.#world.now + deadlineOf(Math.min(hold.sent, hold.since), hold.terms.minHold) - process.clock.now();
+      this.#world.now + deadlineOf(Math.min(hold.sent, hold.since), hold.resolved.minHold) - process.clock.now();
     this.add({
       what: 'given',
       hold: number,

@@ -13,7 +13,7 @@ import type {
 } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
 import { LockError } from '../../core/errors.ts';
-import { Turns } from '../../core/turns.ts';
+import { KeyedSerializer } from '../../core/keyed-serializer.ts';
 import { check } from './check.ts';
 import type { Client } from './client.ts';
 import { Contenders } from './contenders.ts';
@@ -51,8 +51,8 @@ export class Etcd implements Backend {
   readonly #moves: Moves;
   readonly #watches: Watches;
   readonly #contenders: Contenders;
-  readonly #attempts = new Turns();
-  readonly #renewals = new Turns<number>();
+  readonly #attempts = new KeyedSerializer();
+  readonly #renewals = new KeyedSerializer<number>();
   #lane = 0;
   readonly #prefix: string;
   readonly #timeout: number;

@@ -1,4 +1,4 @@
-import { Turns } from '../../core/turns.ts';
+import { KeyedSerializer } from '../../core/keyed-serializer.ts';
 import type { Client } from './client.ts';
 import { type Contender, isUnderLeaseOf } from './contender.ts';
 import type { Lease, Leases } from './leases.ts';
@@ -11,7 +11,7 @@ import type { Received } from './protobuf.ts';
 export class Moves {
   readonly #client: Client;
   readonly #leases: Leases;
-  readonly #turns = new Turns<Contender>();
+  readonly #turns = new KeyedSerializer<Contender>();
 
   constructor(client: Client, leases: Leases) {
     this.#client = client;

@@ -19,7 +19,7 @@ import { findings } from './check.ts';
 import { faultOf, isBusy } from './faults.ts';
 import { machineTime } from './machine.ts';
 import { type Durability, Store } from './store.ts';
-import { Turn } from './turn.ts';
+import { FileTransaction } from './transaction.ts';
 
 /** ms that a step may wait for other processes' transactions, each of which takes microseconds unless it is stopped. */
 const PATIENCE = 2_000;
@@ -153,7 +153,7 @@ export class FileBackend implements Backend, Ear {
    * @throws LockError a definite refusal
    * @throws Error when others were in the way for too long, or when the outcome is unknown
    */
-  async #transact<T>(work: (turn: Turn, shop: Shop) => T, patience: number = PATIENCE): Promise<T> {
+  async #transact<T>(work: (turn: FileTransaction, shop: Shop) => T, patience: number = PATIENCE): Promise<T> {
     const until = machineTime() + patience;
     for (let tries = 1; ; tries++) {
       try {
@@ -175,11 +175,15 @@ export class FileBackend implements Backend, Ear {
     }
   }
 
-  #step<T>(shop: Shop, work: (turn: Turn, shop: Shop) => T): T {
+  #step<T>(shop: Shop, work: (turn: FileTransaction, shop: Shop) => T): T {
     const { store, bells } = shop;
-    let turn!: Turn;
+    let turn!: FileTransaction;
     const result = store.transact((sql, now) => {
-      turn = new Turn({ prefix: this.#prefix, bell: bells.name, draw: store.draw, lift: store.lift }, sql, now);
+      turn = new FileTransaction(
+        { prefix: this.#prefix, bell: bells.name, draw: store.draw, lift: store.lift },
+        sql,
+        now,
+      );
       return work(turn, shop);
     });
     for (const { bell, id, ticket } of turn.called) {

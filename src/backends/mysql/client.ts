@@ -1,5 +1,5 @@
+import { CallTimeouts } from '../../core/call-timeouts.ts';
 import type { Clock } from '../../core/clock.ts';
-import { Patience } from '../../core/patience.ts';
 import { isPassing } from './errors.ts';
 import { checkAlone, LeftOpen, refusedFor } from './left-open.ts';
 import { borrowed, type CallbackPool, type Connection, coreOf, type MysqlPool } from './pool.ts';
@@ -18,14 +18,14 @@ const LOOK = 'DO 0';
 export class Client {
   readonly #pool: CallbackPool;
   readonly #clock: Clock;
-  readonly #patience: Patience;
+  readonly #timeouts: CallTimeouts;
   /** How many connections came with something left open on them. */
   leftOpen = 0;
 
   constructor(pool: MysqlPool, clock: Clock) {
     this.#pool = coreOf(pool);
     this.#clock = clock;
-    this.#patience = new Patience(clock);
+    this.#timeouts = new CallTimeouts(clock);
   }
 
   connection(): Promise<Connection> {
@@ -104,12 +104,12 @@ export class Client {
   }
 
   #bound(answer: Promise<unknown>, ms: number, over?: AbortSignal): Promise<unknown> {
-    return this.#patience.bound(over ? unless(over, answer) : answer, ms, () => new Error(`no answer within ${ms} ms`));
+    return this.#timeouts.bound(over ? unless(over, answer) : answer, ms, () => new Error(`no answer within ${ms} ms`));
   }
 
   /** What is under way goes on: a connection that is torn from its statement is of no use to the pool it goes back to. */
   close(): void {
-    this.#patience.rest();
+    this.#timeouts.rest();
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Claim, Renewal } from '../../core/backend.ts';
+import { CallTimeouts } from '../../core/call-timeouts.ts';
 import type { Clock } from '../../core/clock.ts';
 import { isLockError } from '../../core/errors.ts';
-import { Patience } from '../../core/patience.ts';
 import type { Lines } from './lines.ts';
 
 /** Longest wait for an answer over the connection of our own; and ms after a failure in which the pool is asked instead. */
@@ -13,14 +13,14 @@ export class Renewals {
   readonly #pooled: Lines;
   readonly #own: Lines | undefined;
   readonly #clock: Clock;
-  readonly #patience: Patience;
+  readonly #timeouts: CallTimeouts;
   #notBefore = Number.NEGATIVE_INFINITY;
 
   constructor(pooled: Lines, own: Lines | undefined, clock: Clock) {
     this.#pooled = pooled;
     this.#own = own;
     this.#clock = clock;
-    this.#patience = new Patience(clock);
+    this.#timeouts = new CallTimeouts(clock);
   }
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
@@ -29,7 +29,7 @@ export class Renewals {
   }
 
   close(): void {
-    this.#patience.rest();
+    this.#timeouts.rest();
     this.#own?.table.client.close();
   }
 
@@ -38,7 +38,7 @@ export class Renewals {
     if (!this.#own || this.#clock.now() < this.#notBefore) return undefined;
     try {
       const late = () => new Error(`no answer within ${PATIENCE} ms`);
-      return await this.#patience.bound(this.#own.renew(claims), PATIENCE, late);
+      return await this.#timeouts.bound(this.#own.renew(claims), PATIENCE, late);
     } catch (error) {
       if (isLockError(error)) throw error;
       this.#notBefore = this.#clock.now() + AGAIN;

@@ -1,14 +1,14 @@
 import type { Attempt } from '../../core/backend.ts';
 import { isLockError, LockError } from '../../core/errors.ts';
-import type { Council } from './council.ts';
-import type { Said } from './said.ts';
+import type { QuorumContext } from './context.ts';
+import type { NodeAnswer } from './node-answer.ts';
 
 /**
  * What a lost vote means: refused, where so many nodes answered that the others could not have changed it.
  * @throws LockError when too many nodes will never vote for it; else, where too many did not answer, an error that names
  * each node and what it said
  */
-export function answerOf(key: string, { nodes, majority }: Council, said: readonly Said[]): Attempt {
+export function answerOf(key: string, { nodes, majority }: QuorumContext, said: readonly NodeAnswer[]): Attempt {
   const silent = said.flatMap((each) => (each.kind === 'no' && each.why instanceof Error ? [each.why] : []));
   const late = said.filter((each) => each.kind === 'no' && each.why === 'late').length;
   const misuse = silent.find((why) => isLockError(why, 'LOCK_INVALID'));
@@ -22,7 +22,7 @@ export function answerOf(key: string, { nodes, majority }: Council, said: readon
   throw new LockError('LOCK_UNAVAILABLE', message, { key, backend: 'quorum', cause });
 }
 
-function wordOf(said: Said): string {
+function wordOf(said: NodeAnswer): string {
   if (said.kind === 'yes') return 'granted it';
   if (said.kind === 'open') return 'has not answered yet';
   if (typeof said.why === 'string') return said.why === 'late' ? 'was asked too late' : 'refused';

@@ -2,8 +2,8 @@ import { isExclusive } from '../../core/admission.ts';
 import type { Attempt, Claim, Grant } from '../../core/backend.ts';
 import { deadlineOf, sentLater } from '../../core/deadline.ts';
 import { answerOf } from './answer.ts';
-import { type Council, patienceOf } from './council.ts';
-import { LATE, lostOf, OPEN, REFUSED, type Said, UNASKED } from './said.ts';
+import { nodeTimeoutOf, type QuorumContext } from './context.ts';
+import { LATE, lostOf, type NodeAnswer, OPEN, REFUSED, UNASKED } from './node-answer.ts';
 import { tally, tallyRelease } from './tally.ts';
 import { Unanswered } from './unanswered.ts';
 
@@ -18,13 +18,13 @@ export class Ballot {
   lapses = Number.POSITIVE_INFINITY;
   grant: Grant | undefined;
   readonly unanswered = new Unanswered();
-  readonly #council: Council;
+  readonly #context: QuorumContext;
   readonly #fenced: boolean;
   readonly #within: number;
   readonly #began: number;
   /** The claim as each node has it, under an id of its own. */
   readonly #claims: Claim[] = [];
-  readonly #said: Said[];
+  readonly #said: NodeAnswer[];
   /** Ids given back: on their way; so, and a vote came meanwhile, which may be younger than what takes it back; or gone. */
   readonly #back = new Map<string, 'leaving' | 'doubtful' | 'gone'>();
   /** Where a node can tell that its vote is gone. Made when needed: to abort one costs as much as a message. */
@@ -35,13 +35,13 @@ export class Ballot {
   #raised = false;
   #over = false;
 
-  constructor(council: Council, claim: Claim) {
-    const { nodes, clock } = council;
-    this.#council = council;
+  constructor(context: QuorumContext, claim: Claim) {
+    const { nodes, clock } = context;
+    this.#context = context;
     this.claim = claim;
     this.tag = clock.id().slice(0, 15);
-    this.#fenced = council.fenced && isExclusive(claim);
-    this.#within = patienceOf(claim);
+    this.#fenced = context.fenced && isExclusive(claim);
+    this.#within = nodeTimeoutOf(claim);
     this.#began = clock.now();
     this.#said = nodes.map(() => UNASKED);
     this.outcome = this.#settle.promise;
@@ -51,7 +51,7 @@ export class Ballot {
   /** Asks all nodes, unless the claim was given back meanwhile. */
   open(): Promise<Attempt> {
     if (this.#over) return this.outcome;
-    const { nodes, clock, highest } = this.#council;
+    const { nodes, clock, highest } = this.#context;
     const { atLeast = 0n } = this.claim;
     const proposal = atLeast > highest ? atLeast : highest + 1n;
     for (const i of nodes.keys()) {
@@ -109,7 +109,7 @@ export class Ballot {
    */
   giveBack(): Promise<boolean> {
     this.#finish();
-    const { nodes, majority } = this.#council;
+    const { nodes, majority } = this.#context;
     const answers = nodes.map((_, i): 'open' | 'nothing' | 'freed' | 'unknown' => (this.keeps(i) ? 'open' : 'nothing'));
     return new Promise((resolve, reject) => {
       const count = (): void => {
@@ -129,10 +129,10 @@ export class Ballot {
     });
   }
 
-  #ask(i: number, atLeast: bigint | undefined, sent = this.#council.clock.now()): void {
+  #ask(i: number, atLeast: bigint | undefined, sent = this.#context.clock.now()): void {
     const claim = this.#claimAt(i, atLeast);
     this.#say(i, OPEN);
-    this.#council.nodes[i]!.attempt(claim, sent, {
+    this.#context.nodes[i]!.attempt(claim, sent, {
       answered: (answer) => this.#heard(i, claim, answer, sent),
       failed: (why) => this.#hear(i, { kind: 'no', why: errorOf(why), asked: true }),
       late: ({ granted }) => {
@@ -146,7 +146,7 @@ export class Ballot {
     const known = this.#claims[i];
     const { key, take, of, readWrite, ttl, span, lingers } = this.claim;
     if (known && known.atLeast === atLeast && known.ttl === ttl) return known;
-    const id = known?.id ?? this.#council.clock.id();
+    const id = known?.id ?? this.#context.clock.id();
     const label = `${this.tag} ${this.claim.label}`;
     const within = this.#within;
     const claim = { key, id, take, of, readWrite, ttl, queue: false, span, within, atLeast, lingers, label };
@@ -182,24 +182,24 @@ export class Ballot {
     const known = this.#claims[i];
     if (!known) return;
     this.unanswered.forget(known.id);
-    this.#claims[i] = { ...known, id: this.#council.clock.id() };
+    this.#claims[i] = { ...known, id: this.#context.clock.id() };
   }
 
-  #hear(i: number, said: Said): void {
+  #hear(i: number, said: NodeAnswer): void {
     this.#say(i, said);
     if (said.kind === 'yes') {
       const last = said.ticket + BigInt(said.span) - 1n;
-      if (last > this.#council.highest) this.#council.highest = last;
+      if (last > this.#context.highest) this.#context.highest = last;
       if (this.#over) this.#undoAfter(i);
     }
     this.#count();
     if (!this.#lost || this.#over) return;
     const kept = this.#said.filter((_, j) => this.keeps(j)).length;
-    if (kept < this.#council.majority) this.#lost.abort();
+    if (kept < this.#context.majority) this.#lost.abort();
   }
 
   /** Listens to the votes that there are, and to no others: many may be lost with one session, which lasts. */
-  #say(i: number, said: Said): void {
+  #say(i: number, said: NodeAnswer): void {
     lostOf(this.#said[i]!)?.removeEventListener('abort', this);
     this.#said[i] = said;
     if (!this.#over) lostOf(said)?.addEventListener('abort', this, { once: true });
@@ -217,7 +217,7 @@ export class Ballot {
 
   #count(): void {
     if (this.#settled) return;
-    const verdict = tally(this.#said, this.#council.majority, this.#fenced);
+    const verdict = tally(this.#said, this.#context.majority, this.#fenced);
     if (verdict.kind === 'won') this.#win(verdict.ticket);
     else if (verdict.kind === 'lost') this.#lose();
     else if (verdict.kind === 'raise') {
@@ -228,7 +228,7 @@ export class Ballot {
   }
 
   #win(ticket: bigint): void {
-    const { majority, clock, worth } = this.#council;
+    const { majority, clock, worth } = this.#context;
     const good = this.#said
       .filter((said) => said.kind === 'yes')
       .filter((said) => !this.#fenced || said.ticket === ticket);
@@ -253,7 +253,7 @@ export class Ballot {
     for (const i of said.keys()) if (this.keeps(i)) this.#undo(i);
     this.#end(() => {
       try {
-        this.#settle.resolve(answerOf(this.claim.key, this.#council, said));
+        this.#settle.resolve(answerOf(this.claim.key, this.#context, said));
       } catch (error) {
         this.#settle.reject(error);
       }
@@ -268,7 +268,7 @@ export class Ballot {
   #undo(i: number, told?: (freed: boolean | undefined) => void, handle: Claim = this.#claims[i]!): void {
     const lapse = this.claim.ttl + this.#within;
     this.#back.set(handle.id, 'leaving');
-    this.#council.nodes[i]!.undo(handle, this.#within, lapse, (freed) => {
+    this.#context.nodes[i]!.undo(handle, this.#within, lapse, (freed) => {
       const doubtful = this.#back.get(handle.id) === 'doubtful';
       const gone = freed && !this.#raised;
       if (gone) this.#back.set(handle.id, 'gone');

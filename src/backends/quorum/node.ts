@@ -9,11 +9,11 @@ import type {
   Renewal,
   Standing,
 } from '../../core/backend.ts';
+import type { CallTimeouts } from '../../core/call-timeouts.ts';
 import type { Clock } from '../../core/clock.ts';
 import { invalid, isLockError, type LockError } from '../../core/errors.ts';
 import { GoingOn } from '../../core/going-on.ts';
 import { heard } from '../../core/heard.ts';
-import type { Patience } from '../../core/patience.ts';
 import { type Identities, Identity } from './identity.ts';
 
 /** A node that does not answer is asked again this often, and left out between. ms. */
@@ -33,9 +33,9 @@ const UNGUARDED: Finding = {
 };
 
 /** What all nodes of one quorum share. */
-export interface House {
+export interface NodeContext {
   readonly clock: Clock;
-  readonly patience: Patience;
+  readonly timeouts: CallTimeouts;
   readonly identities: Identities;
   /** One numbers its grants itself. */
   misuse?: LockError;
@@ -57,26 +57,26 @@ export interface Hearing<Answer> {
 export class Node {
   readonly title: string;
   readonly backend: Backend;
-  readonly #house: House;
+  readonly #context: NodeContext;
   readonly #identity: Identity;
   readonly #pauses = new Set<() => void>();
   #silent = false;
   #probeAt = 0;
   #closed = false;
 
-  constructor(backend: Backend, number: number, house: House) {
+  constructor(backend: Backend, number: number, context: NodeContext) {
     this.backend = backend;
     this.title = `node ${number} (${backend.name})`;
-    this.#house = house;
-    this.#identity = new Identity(backend, this.title, house.identities);
+    this.#context = context;
+    this.#identity = new Identity(backend, this.title, context.identities);
   }
 
   /** Why it is of no use to ask it now. A silent node is asked now and then, so that it is found when it is back. */
   get absence(): Error | undefined {
     const { doubt } = this.#identity;
-    if (doubt && this.#house.identities.all.some(({ isTwin }) => isTwin)) return undefined; // it is refused with the reason
+    if (doubt && this.#context.identities.all.some(({ isTwin }) => isTwin)) return undefined; // it is refused with the reason
     if (doubt || !this.#silent) return doubt;
-    const now = this.#house.clock.now();
+    const now = this.#context.clock.now();
     if (now < this.#probeAt) return SILENT;
     this.#probeAt = now + PROBE;
     return undefined;
@@ -101,7 +101,7 @@ export class Node {
       failed: (error) => {
         // Its vote would never count, and nobody would see it until another node is lost.
         if (isLockError(error, 'LOCK_UNSUPPORTED'))
-          this.#house.misuse = invalid(`${this.title} cannot be one of a quorum: ${error.message}`);
+          this.#context.misuse = invalid(`${this.title} cannot be one of a quorum: ${error.message}`);
         vote.failed(error);
       },
       late: vote.late,
@@ -121,7 +121,7 @@ export class Node {
    * @param told hears of the first try: whether it freed something, undefined where nobody knows
    */
   undo(handle: Handle, within: number, lapse: number, told: (freed: boolean | undefined) => void): void {
-    const sent = this.#house.clock.now();
+    const sent = this.#context.clock.now();
     this.#ask(() => this.backend.release(handle), within, sent, {
       answered: ({ freed }) => told(freed),
       failed: () => {
@@ -133,7 +133,7 @@ export class Node {
 
   async #insist(handle: Handle, within: number, until: number): Promise<void> {
     for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 2, LAST_PAUSE)) {
-      if (this.#closed || this.#house.clock.now() >= until) return;
+      if (this.#closed || this.#context.clock.now() >= until) return;
       await this.#pause(pause);
       if (this.#closed) return;
       try {
@@ -161,7 +161,7 @@ export class Node {
   /** With a warning where it cannot be seen that it started anew. */
   async check(within: number): Promise<Finding[]> {
     const found = await this.#answer(async () => this.backend.check?.() ?? [], within);
-    return this.#house.identities.guarded && this.#identity.nameless ? [...found, UNGUARDED] : found;
+    return this.#context.identities.guarded && this.#identity.nameless ? [...found, UNGUARDED] : found;
   }
 
   async close(): Promise<void> {
@@ -171,23 +171,23 @@ export class Node {
   }
 
   #answer<T>(call: () => Promise<T>, within: number): Promise<T> {
-    const now = this.#house.clock.now();
+    const now = this.#context.clock.now();
     return new Promise((answered, failed) => this.#ask(call, within, now, { answered, failed }));
   }
 
   #ask<T>(call: () => Promise<T>, within: number, sent: number, hearing: Hearing<T>): void {
-    const { patience, clock } = this.#house;
+    const { timeouts, clock } = this.#context;
     const expired = (): void => {
       this.#silent = true;
       this.#probeAt = clock.now() + PROBE;
       hearing.failed(new Error(`no answer within ${Math.round(within)} ms`));
     };
-    const asked = patience.begin(within, expired, sent);
+    const asked = timeouts.begin(within, expired, sent);
     heard(call).then(
       (answer) => {
         this.#silent = false;
         try {
-          if (patience.end(asked)) hearing.answered(answer);
+          if (timeouts.end(asked)) hearing.answered(answer);
           else hearing.late?.(answer);
         } catch (error) {
           hearing.failed(error); // a backend of somebody else's may answer anything
@@ -195,7 +195,7 @@ export class Node {
       },
       (error) => {
         this.#silent = false;
-        if (patience.end(asked)) hearing.failed(error);
+        if (timeouts.end(asked)) hearing.failed(error);
       },
     );
   }
@@ -207,14 +207,14 @@ export class Node {
         this.#pauses.delete(wake);
         resolve();
       };
-      const cancel = this.#house.clock.after(ms, wake, true);
+      const cancel = this.#context.clock.after(ms, wake, true);
       this.#pauses.add(wake);
     });
   }
 
   /** Nothing is asked of a quorum that is misused, while it is. */
   #parted(): Promise<unknown> | undefined {
-    const { misuse, identities } = this.#house;
+    const { misuse, identities } = this.#context;
     if (misuse) return Promise.reject(misuse);
     const twins = identities.all.filter(({ isTwin }) => isTwin);
     return twins.length === 0 ? undefined : Promise.all(twins.map((twin) => twin.part()));

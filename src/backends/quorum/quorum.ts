@@ -10,17 +10,17 @@ import type {
   Standing,
   Traits,
 } from '../../core/backend.ts';
+import { CallTimeouts } from '../../core/call-timeouts.ts';
 import type { Clock } from '../../core/clock.ts';
-import { Patience } from '../../core/patience.ts';
 import { Ballot } from './ballot.ts';
 import { findings } from './check.ts';
-import { type Council, patienceOf } from './council.ts';
+import { ContentionBackoff } from './contention-backoff.ts';
+import { nodeTimeoutOf, type QuorumContext } from './context.ts';
 import { Node } from './node.ts';
-import { Rivals } from './rivals.ts';
 import { type Poll, standings } from './standings.ts';
 import { majorityOf, tallyRenewal } from './tally.ts';
 
-export interface QuorumTerms {
+export interface ResolvedQuorumOptions {
   readonly drift: number;
   /** Whether a node that started anew does not count until what it may have forgotten has lapsed. */
   readonly guarded: boolean;
@@ -43,22 +43,22 @@ export class Quorum implements Backend {
   readonly traits: Traits;
   readonly inspect: Backend['inspect'];
   readonly evict: Backend['evict'];
-  readonly #council: Council;
-  readonly #patience: Patience;
-  readonly #rivals: Rivals;
+  readonly #context: QuorumContext;
+  readonly #timeouts: CallTimeouts;
+  readonly #backoff: ContentionBackoff;
   readonly #ballots = new Map<string, Ballot>();
   #introduced = false;
   #swept = Number.NEGATIVE_INFINITY;
 
-  constructor(backends: readonly Backend[], { drift, guarded, maxTtl, clock }: QuorumTerms) {
+  constructor(backends: readonly Backend[], { drift, guarded, maxTtl, clock }: ResolvedQuorumOptions) {
     const majority = majorityOf(backends.length);
     this.traits = traitsOf(backends, maxTtl);
-    this.#patience = new Patience(clock);
-    this.#rivals = new Rivals(clock);
+    this.#timeouts = new CallTimeouts(clock);
+    this.#backoff = new ContentionBackoff(clock);
     const identities = { clock, majority, maxTtl, drift, guarded, all: [] };
-    const house = { clock, patience: this.#patience, identities };
-    this.#council = {
-      nodes: backends.map((backend, i) => new Node(backend, i + 1, house)),
+    const context = { clock, timeouts: this.#timeouts, identities };
+    this.#context = {
+      nodes: backends.map((backend, i) => new Node(backend, i + 1, context)),
       majority,
       clock,
       fenced: this.traits.fencing !== 'never',
@@ -75,18 +75,18 @@ export class Quorum implements Backend {
     const known = this.#ballots.get(claim.id);
     if (known) return this.#again(known, claim);
     this.#sweep();
-    const ballot = new Ballot(this.#council, claim);
+    const ballot = new Ballot(this.#context, claim);
     this.#ballots.set(claim.id, ballot);
     if (!this.#introduced) await this.#introduce();
-    const courtesy = this.#rivals.courtesy(claim.key);
-    if (courtesy > 0) await new Promise<void>((resolve) => this.#council.clock.after(courtesy, resolve));
+    const courtesy = this.#backoff.courtesy(claim.key);
+    if (courtesy > 0) await new Promise<void>((resolve) => this.#context.clock.after(courtesy, resolve));
     try {
       const answer = await ballot.open();
       if (answer.granted) {
-        this.#rivals.granted(claim.key, !ballot.unanimous);
+        this.#backoff.granted(claim.key, !ballot.unanimous);
         return answer;
       }
-      return { ...answer, retryAfter: this.#rivals.refused(claim.key) };
+      return { ...answer, retryAfter: this.#backoff.refused(claim.key) };
     } finally {
       if (!ballot.grant) this.#ballots.delete(claim.id);
     }
@@ -94,13 +94,13 @@ export class Quorum implements Backend {
 
   /** The first use finds out whether two nodes are one server. */
   async #introduce(): Promise<void> {
-    await Promise.allSettled(this.#council.nodes.map((node) => node.introduce(INTRODUCTION)));
+    await Promise.allSettled(this.#context.nodes.map((node) => node.introduce(INTRODUCTION)));
     this.#introduced = true;
   }
 
   /** Not everything is given back: a hold that has to last (`minHold`) is left to lapse. */
   #sweep(): void {
-    const now = this.#council.clock.now();
+    const now = this.#context.clock.now();
     if (now < this.#swept + SWEEP) return;
     this.#swept = now;
     for (const [id, { lapses }] of this.#ballots) if (lapses <= now) this.#ballots.delete(id);
@@ -108,7 +108,7 @@ export class Quorum implements Backend {
 
   async #again(ballot: Ballot, claim: Claim): Promise<Attempt> {
     const { grant } = ballot;
-    if (!grant) return ballot.outcomeFor(this.#council.clock.now());
+    if (!grant) return ballot.outcomeFor(this.#context.clock.now());
     const [renewal] = await this.renew([{ ...claim, ttl: Math.max(claim.ttl, ballot.claim.ttl) }]);
     if (typeof renewal === 'object') return { ...grant, validFor: renewal.validFor };
     if (renewal !== 'gone') throw new Error('too few nodes answered to say whether the hold is still there');
@@ -121,8 +121,8 @@ export class Quorum implements Backend {
   /** Every node that may have some of a hold is asked; where a majority confirms it, the others are asked for their vote anew. */
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     if (claims.length === 0) return [];
-    const { nodes, majority, clock } = this.#council;
-    const within = patienceOf({ ttl: Math.min(...claims.map(({ ttl }) => ttl)), within: Number.POSITIVE_INFINITY });
+    const { nodes, majority, clock } = this.#context;
+    const within = nodeTimeoutOf({ ttl: Math.min(...claims.map(({ ttl }) => ttl)), within: Number.POSITIVE_INFINITY });
     const ballots = claims.map((claim) => {
       const ballot = this.#ballots.get(claim.id);
       ballot?.lasts(claim, clock.now() + claim.ttl + 2 * within);
@@ -163,7 +163,7 @@ export class Quorum implements Backend {
   }
 
   #worth(renewal: Renewal | undefined): Renewal | undefined {
-    return typeof renewal === 'object' ? { validFor: renewal.validFor * this.#council.worth } : renewal;
+    return typeof renewal === 'object' ? { validFor: renewal.validFor * this.#context.worth } : renewal;
   }
 
   /** `next` asks for itself: there is no step that all nodes take together. */
@@ -174,7 +174,7 @@ export class Quorum implements Backend {
     try {
       return { freed: await ballot.giveBack() };
     } finally {
-      this.#rivals.released(ballot.claim.key);
+      this.#backoff.released(ballot.claim.key);
     }
   }
 
@@ -192,7 +192,7 @@ export class Quorum implements Backend {
       ({ standing }) => standing.key === key && standing.ticket === ticket,
     );
     if (!poll) return false;
-    const { nodes, majority } = this.#council;
+    const { nodes, majority } = this.#context;
     const evicted = await Promise.all(
       poll.tickets.map((at, i) => (at === undefined ? false : nodes[i]!.evict(key, at, LISTING).catch(() => false))),
     );
@@ -200,7 +200,7 @@ export class Quorum implements Backend {
   }
 
   async #poll(prefix: string, how: Listing): Promise<Poll[]> {
-    const { nodes, majority, fenced } = this.#council;
+    const { nodes, majority, fenced } = this.#context;
     const lists = await Promise.all(nodes.map((node) => node.list(prefix, how, LISTING).catch(() => undefined)));
     const heard = lists.filter((list) => list !== undefined).length;
     if (heard < majority)
@@ -209,12 +209,12 @@ export class Quorum implements Backend {
   }
 
   check(): Promise<Finding[]> {
-    return findings(this.#council.nodes, LISTING);
+    return findings(this.#context.nodes, LISTING);
   }
 
   async close(): Promise<void> {
-    await Promise.allSettled(this.#council.nodes.map((node) => node.close()));
-    this.#patience.close();
+    await Promise.allSettled(this.#context.nodes.map((node) => node.close()));
+    this.#timeouts.close();
   }
 }
 

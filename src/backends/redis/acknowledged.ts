@@ -1,10 +1,10 @@
+import { CallTimeouts } from '../../core/call-timeouts.ts';
 import type { Clock } from '../../core/clock.ts';
-import { Patience } from '../../core/patience.ts';
+import type { Traffic } from './command-batcher.ts';
 import { ended, isReply } from './errors.ts';
 import type { Line, Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';
 import { perRequest, type Request, type Shards } from './shards.ts';
-import type { Traffic } from './turn.ts';
 
 export interface Acknowledgement {
   /** Replicas that must have a grant before it is shown. */
@@ -31,7 +31,7 @@ export class Acknowledged implements Traffic {
   readonly #port: Port;
   readonly #shards: Shards;
   readonly #wanted: Acknowledgement;
-  readonly #patience: Patience;
+  readonly #timeouts: CallTimeouts;
   readonly #lines = new Map<string, Opened>();
   #closed = false;
 
@@ -39,7 +39,7 @@ export class Acknowledged implements Traffic {
     this.#port = port;
     this.#shards = shards;
     this.#wanted = wanted;
-    this.#patience = new Patience(clock);
+    this.#timeouts = new CallTimeouts(clock);
   }
 
   /** Replicas that each grant waits for. */
@@ -64,7 +64,7 @@ export class Acknowledged implements Traffic {
     const late = (): Error => new Error(`no answer within ${patience} ms`);
     this.commands++;
     try {
-      return await this.#patience.bound(this.#askOn(line.opening, script, requests), patience, late);
+      return await this.#timeouts.bound(this.#askOn(line.opening, script, requests), patience, late);
     } catch (error) {
       if (isReply(error, 'NOPERM')) throw error; // of a key, not of the line
       this.#forget(node, line);
@@ -115,7 +115,7 @@ export class Acknowledged implements Traffic {
     this.#closed = true;
     for (const { end } of this.#lines.values()) end.abort();
     this.#lines.clear();
-    this.#patience.rest();
+    this.#timeouts.rest();
   }
 }
 

@@ -1,7 +1,7 @@
+import type { Traffic } from './command-batcher.ts';
 import { ended, isReply, meaning } from './errors.ts';
 import type { Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';
-import type { Traffic } from './turn.ts';
 
 /** The server as the backend sees it. */
 export class Engine implements Traffic {

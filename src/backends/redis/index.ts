@@ -18,19 +18,19 @@ import { LONGEST } from '../../core/duration.ts';
 import { isLockError } from '../../core/errors.ts';
 import { Acknowledged, isTooFew } from './acknowledged.ts';
 import { findings } from './check.ts';
+import { type Asker, CommandBatcher, parts } from './command-batcher.ts';
 import { Engine } from './engine.ts';
 import { isReply, meaning } from './errors.ts';
 import { Incarnation } from './incarnation.ts';
 import { noteOf } from './keys.ts';
 import { Listings } from './listing.ts';
 import { Mailbox } from './mailbox.ts';
-import { type RedisOptions, type Terms, termsOf } from './options.ts';
+import { type RedisOptions, type ResolvedRedisOptions, resolveRedisOptions } from './options.ts';
 import { type Port, portOf, type RedisClient } from './port.ts';
 import { Rest } from './rest.ts';
 import { ATTEMPT, EVICT, PASS, RELEASE, RENEW, type Script } from './scripts.generated.ts';
 import { refuseUnsupported } from './server-kind.ts';
 import { type Request, Shards } from './shards.ts';
-import { type Asker, parts, Turn } from './turn.ts';
 import { attemptArgs, digits, failed, readAttempt, readFreed, readRenewal, releaseArgs, renewArgs } from './wire.ts';
 
 export type { RedisOptions } from './options.ts';
@@ -61,7 +61,7 @@ const RENEWALS = 250;
  * @throws LockError `LOCK_INVALID` when it is not such a client, or an option is malformed.
  */
 export function redis(client: RedisClient, options: RedisOptions = {}): Backend {
-  return new Redis(portOf(client), termsOf(options));
+  return new Redis(portOf(client), resolveRedisOptions(options));
 }
 
 const asker = (servers: Shards | Acknowledged, script: Script): Asker<Request, unknown> => ({
@@ -87,14 +87,14 @@ class Redis implements Backend {
   readonly #clock: Clock;
   readonly #mailbox: Mailbox;
   readonly #listings: Listings;
-  readonly #attempts: Turn<Request, unknown>;
-  readonly #releases: Turn<Request, unknown>;
+  readonly #attempts: CommandBatcher<Request, unknown>;
+  readonly #releases: CommandBatcher<Request, unknown>;
   readonly #incarnation: Incarnation;
   readonly #remember: number;
   #known: Promise<void> | undefined;
   readonly #rest: Rest;
 
-  constructor(port: Port, { prefix, clock, remember, replicas }: Terms) {
+  constructor(port: Port, { prefix, clock, remember, replicas }: ResolvedRedisOptions) {
     this.#port = port;
     this.#engine = new Engine(port);
     const shards = new Shards(port, this.#engine, prefix, clock);
@@ -106,8 +106,8 @@ class Redis implements Backend {
     this.#acknowledged = acknowledged;
     const holders = acknowledged ?? shards;
     const { groupOf } = shards;
-    this.#attempts = new Turn(BATCH, acknowledged ?? this.#engine, asker(holders, ATTEMPT), groupOf);
-    this.#releases = new Turn(BATCH, this.#engine, asker(shards, RELEASE), groupOf);
+    this.#attempts = new CommandBatcher(BATCH, acknowledged ?? this.#engine, asker(holders, ATTEMPT), groupOf);
+    this.#releases = new CommandBatcher(BATCH, this.#engine, asker(shards, RELEASE), groupOf);
     this.#listings = new Listings(port, this.#engine, shards, prefix);
     this.#rest = new Rest(shards, remember);
     this.#mailbox = new Mailbox(prefix, port, clock);

@@ -1,11 +1,11 @@
 import type { Listing, Standing } from '../../core/backend.ts';
+import { parts } from './command-batcher.ts';
 import type { Engine } from './engine.ts';
 import { ended, meaning } from './errors.ts';
 import { lockOf, nameOf, patternOf } from './keys.ts';
 import type { Node, Port } from './port.ts';
 import { INSPECT, LIST } from './scripts.generated.ts';
 import type { Shards } from './shards.ts';
-import { parts } from './turn.ts';
 import { failed, inOrder, readStanding } from './wire.ts';
 
 /** Names that one SCAN looks at. */

@@ -30,7 +30,7 @@ export interface RedisOptions {
 }
 
 /** What is asked for, defaults and units resolved: ms. */
-export interface Terms {
+export interface ResolvedRedisOptions {
   readonly prefix: string;
   readonly clock: Clock;
   readonly remember: number;
@@ -38,7 +38,7 @@ export interface Terms {
 }
 
 /** @throws LockError `LOCK_INVALID` */
-export function termsOf(options: RedisOptions): Terms {
+export function resolveRedisOptions(options: RedisOptions): ResolvedRedisOptions {
   checkNames(options, KNOWN, 'options of redis()');
   return {
     prefix: checkPrefix(options.prefix ?? 'holdfast'),

@@ -13,7 +13,7 @@ import type {
   Traits,
 } from '../../core/backend.ts';
 import { LockError } from '../../core/errors.ts';
-import { Turns } from '../../core/turns.ts';
+import { KeyedSerializer } from '../../core/keyed-serializer.ts';
 import { census, evicted, lineAt } from './census.ts';
 import { findings } from './check.ts';
 import { LineWatch } from './line-watch.ts';
@@ -51,7 +51,7 @@ class Zookeeper implements Backend {
   readonly #settings: Settings;
   readonly #session: Session;
   readonly #places: Places;
-  readonly #turns = new Turns();
+  readonly #turns = new KeyedSerializer();
 
   constructor(settings: Settings) {
     const { servers, sessionTimeout: timeout, tls, auth, clock, root, acl } = settings;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { shareOf, Turn } from '../../../src/backends/redis/turn.ts';
+import { CommandBatcher, shareOf } from '../../../src/backends/redis/command-batcher.ts';
 
 const MOST = 100;
 
@@ -41,7 +41,7 @@ describe('when a request is sent', () => {
       one: (question: string) => send([question], question),
       many: (questions: string[]) => send(questions, questions),
     };
-    return { sent, answers, turn: new Turn(MOST, underWay, asker) };
+    return { sent, answers, turn: new CommandBatcher(MOST, underWay, asker) };
   }
   const nextTurn = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 

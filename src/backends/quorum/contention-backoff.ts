@@ -10,7 +10,7 @@ const LATEST = 250;
 /** The part of the time it has waited after which it asks again. */
 const PACE = 0.1;
 /** How long a key is left to the others after it was given back, ms: no shorter than the first pauses of one who asks. */
-const COURTESY = 6;
+const YIELD = 6;
 
 interface Meeting {
   /** When somebody else was last seen to have the key, or a part of it. */
@@ -26,7 +26,7 @@ interface Meeting {
  * part. Who has had the key and gives it back leaves it alone for a moment, if somebody else is known to want it: otherwise
  * the next caller in this process would always be there first, and other processes would starve.
  */
-export class Rivals {
+export class ContentionBackoff {
   readonly #clock: Clock;
   readonly #meetings = new Map<string, Meeting>();
 
@@ -67,7 +67,7 @@ export class Rivals {
     const meeting = this.#meetings.get(key);
     if (!meeting) return;
     const now = this.#clock.now();
-    if (now - meeting.met < MEMORY) meeting.leave = now + COURTESY * (1 + this.#clock.random() / 2);
+    if (now - meeting.met < MEMORY) meeting.leave = now + YIELD * (1 + this.#clock.random() / 2);
     else this.#meetings.delete(key);
   }
 }

@@ -7,7 +7,7 @@ const UNANSWERED = new Error('no request was answered so far');
  * What went wrong since the engine answered last. It outlives the place that met it: whoever stands there next waits for the
  * same engine, and has its own ten seconds, counted from when it came.
  */
-export class Trouble {
+export class Outage {
   readonly #opened: number;
   /** What went wrong last, while nothing has gone right since. Until something is answered, that nothing was. */
   #last: unknown = UNANSWERED;

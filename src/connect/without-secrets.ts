@@ -4,11 +4,11 @@ import { isLockError, LockError } from '../core/errors.ts';
  * A driver's error with its names, codes and messages, and nothing else: some hang the command (`AUTH user password`) or
  * the whole URL on it, for every logger to print.
  */
-export function retold(error: unknown, secrets: readonly string[]): Error {
+export function withoutSecrets(error: unknown, secrets: readonly string[]): Error {
   const safe = (text: string): string =>
     secrets.reduce((told, secret) => (secret === '' ? told : told.replaceAll(secret, '***')), text);
   if (!(error instanceof Error)) return new Error(safe(String(error)));
-  const cause = error.cause === undefined ? undefined : retold(error.cause, secrets);
+  const cause = error.cause === undefined ? undefined : withoutSecrets(error.cause, secrets);
   const { code } = error as { code?: unknown };
   const message = safe(error.message || reasons(error) || String(code ?? error.name));
   const { stack } = error;

@@ -1,5 +1,5 @@
 /** Calls for one thing, by its id say, one after the other: none may overtake another that it repeats or takes back. */
-export class Turns<K = string> {
+export class KeyedSerializer<K = string> {
   readonly #last = new Map<K, Promise<unknown>>();
 
   take<T>(id: K, work: () => Promise<T>): Promise<T> {

@@ -7,7 +7,7 @@ const MOST = 16;
  * Lets timers and sockets have their turn beside a loop of refusals that need no engine: promises alone would starve them,
  * and with them the release that the loop waits for.
  */
-export class Refusals {
+export class RefusalThrottle {
   readonly #turn: NonNullable<Clock['turn']>;
   #since = 0;
   #turning: Promise<void> | undefined;

@@ -2,16 +2,16 @@ import { type Lesson, learn, read, written } from './adaptive.ts';
 import type { Notes } from './backend.ts';
 import type { Engine } from './engine.ts';
 import { LockError } from './errors.ts';
-import type { Terms } from './options.ts';
-import type { Space } from './space.ts';
+import type { ResolvedOptions } from './options.ts';
+import type { LockRuntime } from './runtime.ts';
 
 /** How long a lesson is remembered. ms. */
 const DAY = 86_400_000;
 /** Longest time that a lesson may hold up the lock. ms. */
-const PATIENCE = 1_000;
+const NOTE_TIMEOUT = 1_000;
 
 /** What holders of a group leave for the next: how long their work took. Advice, so trouble with it is no trouble of the lock. */
-export class Lessons {
+export class AdaptiveHistory {
   readonly #notes: Notes;
   readonly #engine: Engine;
   readonly #group: string;
@@ -26,35 +26,37 @@ export class Lessons {
   }
 
   /**
-   * Undefined for terms that are not adaptive.
+   * Undefined for options that are not adaptive.
    * @throws LockError `LOCK_UNSUPPORTED`
    */
-  static of({ engine }: Space, key: string, { adaptive }: Terms): Lessons | undefined {
+  static of({ engine }: LockRuntime, key: string, { adaptive }: ResolvedOptions): AdaptiveHistory | undefined {
     const { backend } = engine;
     if (!adaptive) return undefined;
     if (backend.notes && backend.traits.lapses)
-      return new Lessons(backend.notes, engine, adaptive.group ?? key, adaptive.cap);
+      return new AdaptiveHistory(backend.notes, engine, adaptive.group ?? key, adaptive.cap);
     const lack = backend.notes ? 'carries its holds by a session' : 'keeps no notes';
     const why = `${backend.name} ${lack}, so leases cannot be adaptive there; let them renew instead`;
     throw new LockError('LOCK_UNSUPPORTED', why, { key, backend: backend.name });
   }
 
-  /** The terms with the lease that the last holders would have needed. */
-  async lengthen(terms: Terms): Promise<Terms> {
-    this.#before = read(await this.#tried(() => this.#notes.read(this.#group), terms.wait || PATIENCE, terms.signal));
+  /** The options with the lease that the last holders would have needed. */
+  async lengthen(resolved: ResolvedOptions): Promise<ResolvedOptions> {
+    this.#before = read(
+      await this.#tried(() => this.#notes.read(this.#group), resolved.wait || NOTE_TIMEOUT, resolved.signal),
+    );
     const lease = Math.min(this.#before?.lease ?? 0, this.#cap);
-    return lease > terms.ttl ? { ...terms, ttl: lease } : terms;
+    return lease > resolved.ttl ? { ...resolved, ttl: lease } : resolved;
   }
 
   /** @param ttl the lease that was asked for */
   async leave(took: number, ttl: number): Promise<void> {
     const lesson = learn(this.#before, took, ttl, this.#cap);
     if (!lesson && !this.#before) return;
-    await this.#tried(() => this.#notes.write(this.#group, lesson && written(lesson), DAY), PATIENCE);
+    await this.#tried(() => this.#notes.write(this.#group, lesson && written(lesson), DAY), NOTE_TIMEOUT);
   }
 
   async #tried<T>(ask: () => Promise<T>, within: number, signal?: AbortSignal): Promise<T | undefined> {
-    const tried = this.#engine.bounded(ask, Math.min(within, PATIENCE), () => 'a note').catch(() => undefined);
+    const tried = this.#engine.bounded(ask, Math.min(within, NOTE_TIMEOUT), () => 'a note').catch(() => undefined);
     return signal ? unlessAborted(tried, signal) : tried;
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { CallTimeouts } from '../../src/core/call-timeouts.ts';
 import type { Clock } from '../../src/core/clock.ts';
-import { Patience } from '../../src/core/patience.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
 const never = new Promise<never>(() => {});
@@ -17,7 +17,7 @@ const fate = (call: Promise<unknown>): { is?: unknown } => {
 
 test('each call ends at its own limit, though one timer serves all', async () => {
   const clock = manualClock();
-  const patience = new Patience(clock);
+  const patience = new CallTimeouts(clock);
   const [slow, quick] = [fate(patience.bound(never, 300, late)), fate(patience.bound(never, 100, late))];
   expect(clock.pending).toBe(1);
   await clock.advance(99);
@@ -33,7 +33,7 @@ test('each call ends at its own limit, though one timer serves all', async () =>
 
 test('calls one after the other share a timer, and none is left when nothing is under way', async () => {
   const clock = manualClock();
-  const patience = new Patience(clock);
+  const patience = new CallTimeouts(clock);
   for (let i = 0; i < 10; i++) {
     await patience.bound(Promise.resolve(i), 100, late);
     expect(clock.pending).toBe(1);
@@ -44,7 +44,7 @@ test('calls one after the other share a timer, and none is left when nothing is 
 
 test('whoever hears an answer after all learns that its call was over, and it expires once', async () => {
   const clock = manualClock();
-  const patience = new Patience(clock);
+  const patience = new CallTimeouts(clock);
   const expired: string[] = [];
   const [answered, silent] = ['answered', 'silent'].map((name) => patience.begin(100, () => expired.push(name)));
   expect(patience.end(answered!), 'answered in time').toBe(true);
@@ -65,7 +65,7 @@ test('after a stall the answers that lie unread are read before anything is give
   const clock = manualClock();
   let lag = 1_000;
   const answer = Promise.withResolvers<string>();
-  const call = fate(new Patience(lagging(clock, () => lag)).bound(answer.promise, 100, late));
+  const call = fate(new CallTimeouts(lagging(clock, () => lag)).bound(answer.promise, 100, late));
   lag = 0;
   await clock.advance(1_100);
   expect(call.is, 'given up right after the stall').toBe(undefined);
@@ -76,14 +76,14 @@ test('after a stall the answers that lie unread are read before anything is give
 
 test('a loop that is always late gives up all the same', async () => {
   const clock = manualClock();
-  const call = fate(new Patience(lagging(clock, () => 50)).bound(never, 100, late));
+  const call = fate(new CallTimeouts(lagging(clock, () => 50)).bound(never, 100, late));
   await clock.advance(1_000);
   expect(call.is).toBe('late');
 });
 
 test('at rest there is no timer, but what is under way keeps its limit', async () => {
   const clock = manualClock();
-  const patience = new Patience(clock);
+  const patience = new CallTimeouts(clock);
   await patience.bound(Promise.resolve(), 1_000, late);
   patience.rest();
   expect(clock.pending, 'timers left behind').toBe(0);
@@ -95,7 +95,7 @@ test('at rest there is no timer, but what is under way keeps its limit', async (
 
 test('closing ends what is under way and leaves no timer', async () => {
   const clock = manualClock();
-  const patience = new Patience(clock);
+  const patience = new CallTimeouts(clock);
   const call = fate(patience.bound(never, 100, late));
   patience.close();
   await clock.advance(0);

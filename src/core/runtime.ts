@@ -3,24 +3,24 @@ import type { Clock } from './clock.ts';
 import { Engine } from './engine.ts';
 import { LockError } from './errors.ts';
 import { LocalLine } from './local-line.ts';
-import { Refusals } from './refusals.ts';
+import { RefusalThrottle } from './refusal-throttle.ts';
 import { Renewal } from './renewal.ts';
 
 /** Lines kept for the next use of their keys, so that a busy key does not make a new one each time. */
 const KEPT = 1_000;
 
 /** What one `Locks` shares over all its keys: the engine, the watchdog, and the line of each key in use. */
-export class Space {
+export class LockRuntime {
   readonly engine: Engine;
   readonly renewal: Renewal;
-  readonly refusals: Refusals;
+  readonly refusals: RefusalThrottle;
   readonly #lines = new Map<string, LocalLine>();
   #closed: PromiseWithResolvers<void> | undefined;
 
   constructor(backend: Backend, clock: Clock, busyPoll: boolean) {
     this.engine = new Engine(backend, clock, busyPoll);
     this.renewal = new Renewal(this.engine);
-    this.refusals = new Refusals(this.engine.clock);
+    this.refusals = new RefusalThrottle(this.engine.clock);
   }
 
   /** @throws LockError `LOCK_CLOSED` */

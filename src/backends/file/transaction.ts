@@ -3,7 +3,7 @@ import { Line } from './line.ts';
 import type { Row, Statements } from './statements.ts';
 
 /** What all turns of one backend have in common. */
-export interface House {
+export interface TransactionContext {
   readonly prefix: string;
   /** Where this process is rung. */
   readonly bell: string;
@@ -14,17 +14,17 @@ export interface House {
 }
 
 /** What the contract asks for, within one transaction. Whom to tell of it is collected until that is committed. */
-export class Turn {
+export class FileTransaction {
   /** Who was admitted because another left. */
   readonly called: Row[] = [];
   /** The processes that a new waiter stands behind, or that were in the way of one that did not wait. */
   ahead: readonly string[] = [];
-  readonly #house: House;
+  readonly #context: TransactionContext;
   readonly #sql: Statements;
   readonly #now: number;
 
-  constructor(house: House, sql: Statements, now: number) {
-    this.#house = house;
+  constructor(context: TransactionContext, sql: Statements, now: number) {
+    this.#context = context;
     this.#sql = sql;
     this.#now = now;
   }
@@ -37,15 +37,15 @@ export class Turn {
     const retryAfter = line.patience;
     if (mine?.held) {
       const held = line.raise(mine, Number(claim.atLeast ?? 0n));
-      if (held !== mine) this.#house.lift(held.ticket + claim.span - 1);
+      if (held !== mine) this.#context.lift(held.ticket + claim.span - 1);
       if (held.lapses < this.#now + claim.ttl) line.touch(held, claim); // never sooner than a renewal confirmed
       return grantOf(held, claim);
     }
     if (mine && claim.queue) line.touch(mine, claim);
     else if (mine) line.remove(mine);
     else if (claim.queue || line.admits(claim)) {
-      const ticket = this.#house.draw(claim.span, claim.atLeast ?? 0n);
-      if (line.join(claim, ticket, this.#house.bell)) return grantOf({ ticket }, claim);
+      const ticket = this.#context.draw(claim.span, claim.atLeast ?? 0n);
+      if (line.join(claim, ticket, this.#context.bell)) return grantOf({ ticket }, claim);
       this.#sees(key, ticket);
     } else this.#sees(key, Number.MAX_SAFE_INTEGER); // may come back, and must not find a dead holder again
     return { granted: false, retryAfter };
@@ -121,7 +121,7 @@ export class Turn {
   inspect(prefix: string, exact: boolean): Standing[] {
     const from = this.#key(prefix);
     const to = Buffer.concat([from, Uint8Array.of(exact ? 0 : 0xff)]); // no byte of UTF-8 is 0xff
-    const start = Buffer.byteLength(this.#house.prefix) + 1;
+    const start = Buffer.byteLength(this.#context.prefix) + 1;
     let last: Standing | undefined;
     return (this.#sql.range.all(from, to) as unknown as Row[]).map((row) => {
       const key = Buffer.from(row.key).toString('utf8', start);
@@ -136,7 +136,7 @@ export class Turn {
   }
 
   #key(key: string): Uint8Array {
-    return Buffer.from(`${this.#house.prefix}/${key}`);
+    return Buffer.from(`${this.#context.prefix}/${key}`);
   }
 
   #line(key: Uint8Array): Line {

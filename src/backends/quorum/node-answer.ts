@@ -1,5 +1,5 @@
 /** What one node has said. `asked`: it may have something of this claim to give back. */
-export type Said =
+export type NodeAnswer =
   | { readonly kind: 'open' }
   | {
       readonly kind: 'yes';
@@ -11,10 +11,10 @@ export type Said =
     }
   | { readonly kind: 'no'; readonly why: 'refused' | 'late' | Error; readonly asked: boolean };
 
-export const OPEN: Said = { kind: 'open' };
-export const UNASKED: Said = { kind: 'no', why: new Error('was not asked'), asked: false };
-export const REFUSED: Said = { kind: 'no', why: 'refused', asked: false };
-export const LATE: Said = { kind: 'no', why: 'late', asked: false };
+export const OPEN: NodeAnswer = { kind: 'open' };
+export const UNASKED: NodeAnswer = { kind: 'no', why: new Error('was not asked'), asked: false };
+export const REFUSED: NodeAnswer = { kind: 'no', why: 'refused', asked: false };
+export const LATE: NodeAnswer = { kind: 'no', why: 'late', asked: false };
 
 /** Aborted when the vote is gone, where its node can tell. */
-export const lostOf = (said: Said): AbortSignal | undefined => (said.kind === 'yes' ? said.lost : undefined);
+export const lostOf = (said: NodeAnswer): AbortSignal | undefined => (said.kind === 'yes' ? said.lost : undefined);

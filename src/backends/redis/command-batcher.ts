@@ -23,7 +23,7 @@ interface Asked<Question, Answer> {
  * many times what a lock costs, is paid once for many. Nothing waits for anything but the turn it was asked in; and where nothing
  * is under way, or one thing and there was no company of late, not even for that: a lone caller pays for nobody to share with.
  */
-export class Turn<Question, Answer> {
+export class CommandBatcher<Question, Answer> {
   #asked: Asked<Question, Answer>[] = [];
   /** Several were asked in the last turn that was waited for. */
   #company = false;

@@ -17,7 +17,7 @@ export interface Call {
  * Limits for calls under way, and one timer for all of them: nearly every call is answered long before, and a timer each would
  * cost more than many an answer. It keeps no process alive; what the call waits for does.
  */
-export class Patience {
+export class CallTimeouts {
   readonly #clock: Clock;
   readonly #busyPoll: BusyPoll | undefined;
   /** In no order. A Set that is filled and emptied again and again costs more. */

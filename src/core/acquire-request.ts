@@ -1,4 +1,3 @@
-import type { Place } from './acquire.ts';
 import type { Seats } from './admission.ts';
 import type { Cancel, Clock } from './clock.ts';
 import type { Context } from './context.ts';
@@ -6,17 +5,18 @@ import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
 import { eventContext } from './events.ts';
 import type { Hold } from './hold.ts';
-import type { Terms } from './options.ts';
+import type { ResolvedOptions } from './options.ts';
+import type { QueuedClaim } from './queued-claim.ts';
 
 /** One caller waiting for one key in this process. Settled once: granted, refused, or given up. */
-export class Wish {
+export class AcquireRequest {
   readonly seats: Seats;
-  readonly terms: Terms;
+  readonly resolved: ResolvedOptions;
   readonly began: number;
-  /** Of the caller, for what is told of this wish and its hold. */
+  /** Of the caller, for what is told of this request and its hold. */
   readonly context: Context | undefined = eventContext();
   /** Its claim in the engine's line, once it stands there. */
-  place: Place | undefined;
+  queued: QueuedClaim | undefined;
   /** Whether it was told that it has to wait. */
   waited = false;
   readonly #key: string;
@@ -27,10 +27,10 @@ export class Wish {
   #unlisten: (() => void) | undefined;
   #settled = false;
 
-  constructor(key: string, seats: Seats, terms: Terms, now: number) {
+  constructor(key: string, seats: Seats, resolved: ResolvedOptions, now: number) {
     this.#key = key;
     this.seats = seats;
-    this.terms = terms;
+    this.resolved = resolved;
     this.began = now;
     this.outcome = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -40,7 +40,7 @@ export class Wish {
 
   /** Its limits, `wait` and `signal`: `giveUp` gets the error to refuse it with. */
   limit(clock: Clock, backend: string, giveUp: (error: LockError) => void): void {
-    const { wait, signal } = this.terms;
+    const { wait, signal } = this.resolved;
     if (signal?.aborted) {
       giveUp(this.#aborted());
       return;
@@ -55,7 +55,7 @@ export class Wish {
   }
 
   #aborted(): LockError {
-    const cause = this.terms.signal?.reason;
+    const cause = this.resolved.signal?.reason;
     return new LockError('LOCK_ABORTED', `the wait for ${quoted(this.#key)} was aborted by its signal`, {
       key: this.#key,
       cause,
@@ -67,8 +67,8 @@ export class Wish {
    * this process took up, for the most part: the engine has only just been asked.
    */
   #timedOut(backend: string): LockError {
-    const details = { key: this.#key, backend, cause: this.place?.trouble.by(this.began + this.terms.wait / 2) };
-    const waited = `${quoted(this.#key)} could not be had on ${backend} within ${this.terms.wait} ms`;
+    const details = { key: this.#key, backend, cause: this.queued?.outage.by(this.began + this.resolved.wait / 2) };
+    const waited = `${quoted(this.#key)} could not be had on ${backend} within ${this.resolved.wait} ms`;
     return details.cause === undefined
       ? new LockError(
           'LOCK_TIMEOUT',
@@ -103,21 +103,21 @@ export class Wish {
   }
 
   /** Whether the other may take over what was meant for this one: the engine would not see a difference. */
-  equals(other: Wish): boolean {
+  equals(other: AcquireRequest): boolean {
     return (
       this.seats.take === other.seats.take &&
       this.seats.of === other.seats.of &&
       this.seats.readWrite === other.seats.readWrite &&
-      leaseOf(this.terms) === leaseOf(other.terms) &&
-      this.terms.minHold > 0 === other.terms.minHold > 0 &&
-      this.terms.delay === other.terms.delay &&
-      this.terms.wait > 0 === other.terms.wait > 0
+      leaseOf(this.resolved) === leaseOf(other.resolved) &&
+      this.resolved.minHold > 0 === other.resolved.minHold > 0 &&
+      this.resolved.delay === other.resolved.delay &&
+      this.resolved.wait > 0 === other.resolved.wait > 0
     );
   }
 }
 
 /** What the holder believes in. With `minHold` a crash must not free the key early either. */
-export const leaseOf = (terms: Terms): number => Math.max(terms.ttl, terms.minHold);
+export const leaseOf = (resolved: ResolvedOptions): number => Math.max(resolved.ttl, resolved.minHold);
 
 /** The lease asked of the engine: after a lapse nobody is let in before `delay` is over. */
-export const askedOf = (terms: Terms): number => leaseOf(terms) + terms.delay;
+export const askedOf = (resolved: ResolvedOptions): number => leaseOf(resolved) + resolved.delay;

@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Node } from './node.ts';
 
 /** What a ballot knows of its quorum. */
-export interface Council {
+export interface QuorumContext {
   readonly nodes: readonly Node[];
   readonly majority: number;
   readonly clock: Clock;
@@ -15,6 +15,6 @@ export interface Council {
   highest: bigint;
 }
 
-/** The patience with one node. Short, since it is only spent where the others leave the outcome open. ms. */
-export const patienceOf = ({ ttl, within }: Pick<Claim, 'ttl' | 'within'>): number =>
+/** How long one node may take. Short, since it is only spent where the others leave the outcome open. ms. */
+export const nodeTimeoutOf = ({ ttl, within }: Pick<Claim, 'ttl' | 'within'>): number =>
   Math.min(500, Math.max(250, ttl / 4), within * 0.8);

@@ -1,16 +1,16 @@
-import { type Answer, answerTo, type Riding } from './answer.ts';
+import { type AcquireRequest, askedOf } from './acquire-request.ts';
+import { type Answer, answerTo, type PiggybackedAttempt } from './answer.ts';
 import { type Claim, type Grant, PLACE_TTL } from './backend.ts';
 import { deadlineOf, type Granted } from './deadline.ts';
 import type { Engine } from './engine.ts';
 import { isLockError } from './errors.ts';
 import { Listener } from './listener.ts';
-import type { Terms } from './options.ts';
+import type { ResolvedOptions } from './options.ts';
+import { Outage } from './outage.ts';
 import { pauseAfter } from './pause.ts';
-import { Trouble } from './trouble.ts';
-import { askedOf, type Wish } from './wish.ts';
 
 /** Refusals for lateness in a row that are no trouble yet. */
-const LESSONS = 3;
+const MOST_LATE = 3;
 /** By how much an engine may be wrong about when a request was sent, ms. */
 const LATENESS = 50;
 
@@ -18,35 +18,35 @@ const LATENESS = 50;
  * One claim standing in the engine's line: attempt, arm the watch, attempt, sleep until woken or until it is time to ask
  * again. However the stand ends, it leaves nothing behind but the hold it gave.
  */
-export class Place {
+export class QueuedClaim {
   claim: Claim;
   /** Whose it is now. */
-  wish: Wish | undefined;
-  readonly trouble: Trouble;
+  request: AcquireRequest | undefined;
+  readonly outage: Outage;
   /** What was asked for, `delay` included, ms. The claim of one that waits lasts longer. */
   readonly #lease: number;
   readonly #delay: number;
   readonly #engine: Engine;
-  readonly #spin: Terms['spin'];
+  readonly #spin: ResolvedOptions['spin'];
   readonly #patient: boolean;
   readonly #onWait: () => void;
   readonly #listener: Listener;
   /** When the last answered attempt was sent, or the first one. */
   #sent: number | undefined;
-  #lessons = 0;
+  #lateInARow = 0;
   /** Until when an attempt of this claim may arrive that was not answered. */
   #lateUntil = 0;
   #cancelled = false;
 
   /** Who waits keeps asking after a refusal, and `onWait` is called at each. */
-  constructor(engine: Engine, claim: Claim, terms: Terms, trouble: Trouble | undefined, onWait: () => void) {
+  constructor(engine: Engine, claim: Claim, resolved: ResolvedOptions, outage: Outage | undefined, onWait: () => void) {
     this.#engine = engine;
-    this.#lease = askedOf(terms);
-    this.#delay = terms.delay;
-    this.trouble = trouble ?? new Trouble(engine.clock.now());
+    this.#lease = askedOf(resolved);
+    this.#delay = resolved.delay;
+    this.outage = outage ?? new Outage(engine.clock.now());
     this.claim = claim;
-    this.#spin = terms.spin;
-    this.#patient = terms.wait > 0;
+    this.#spin = resolved.spin;
+    this.#patient = resolved.wait > 0;
     this.#onWait = onWait;
     this.#listener = new Listener(engine.backend, engine.clock);
   }
@@ -64,18 +64,18 @@ export class Place {
   }
 
   /**
-   * With `riding`, its first attempt is part of a release. Gives undefined when refused and not patient, or cancelled.
+   * With `piggybacked`, its first attempt is part of a release. Gives undefined when refused and not patient, or cancelled.
    * @throws LockError what the engine refused with, or `LOCK_UNAVAILABLE`
    */
-  async stand(riding?: Riding): Promise<Granted | undefined> {
+  async stand(piggybacked?: PiggybackedAttempt): Promise<Granted | undefined> {
     const { backend, clock } = this.#engine;
     const { wakes } = backend.traits;
     let kept: Granted | undefined;
-    this.#sent = riding?.sent; // sent is sent, whether or not it is ever answered
-    if (riding) this.trouble.asked(riding.sent);
+    this.#sent = piggybacked?.sent; // sent is sent, whether or not it is ever answered
+    if (piggybacked) this.outage.asked(piggybacked.sent);
     try {
-      let answer = riding && (await answerTo(riding).catch(() => this.#unanswered(riding.sent)));
-      if (answer) this.trouble.answered(answer.sent);
+      let answer = piggybacked && (await answerTo(piggybacked).catch(() => this.#unanswered(piggybacked.sent)));
+      if (answer) this.outage.answered(answer.sent);
       for (let tries = 0; !this.#cancelled; tries++) {
         if (wakes === 'mailbox' && this.claim.queue) this.#listener.arm(this.claim);
         if (!this.#mail) answer ??= await this.#ask();
@@ -119,15 +119,15 @@ export class Place {
     const earlier = this.#sent;
     const before = earlier ?? sent;
     this.#sent = before;
-    this.trouble.asked(sent);
+    this.outage.asked(sent);
     try {
       const attempt = await this.#engine.attempt(this.claim);
       if (!attempt.granted && attempt.late) {
-        if (++this.#lessons <= LESSONS) return this.#ask();
+        if (++this.#lateInARow <= MOST_LATE) return this.#ask();
         throw new Error(`every request came later than ${this.claim.within} ms`);
       }
-      this.#lessons = 0;
-      this.trouble.answered(sent);
+      this.#lateInARow = 0;
+      this.outage.answered(sent);
       const silence = Math.min(this.claim.ttl, PLACE_TTL);
       // The id may have been admitted and have lapsed unheard, so that this is another place in its name: mail for the first
       // one, still on its way, would be taken for a grant of the second.
@@ -135,22 +135,22 @@ export class Place {
       this.#sent = sent;
       return { sent, attempt };
     } catch (error) {
-      this.trouble.failed(error);
+      this.outage.failed(error);
       if (!isLockError(error)) this.#unanswered(sent);
       if (this.#listener.mail) return undefined;
       if (isLockError(error)) this.#sent = earlier; // surely without effect: nothing of it is to be withdrawn
-      if (isLockError(error) || !this.#patient || this.trouble.exceeds(this.#began, sent, clock.now())) throw error;
+      if (isLockError(error) || !this.#patient || this.outage.exceeds(this.#began, sent, clock.now())) throw error;
       return undefined;
     }
   }
 
   get #began(): number {
-    return this.wish?.began ?? 0;
+    return this.request?.began ?? 0;
   }
 
   /** In trouble the last attempt is sent when the time is over, not later: only then it ends within the limit of a call. */
   get #untilTold(): number {
-    return Math.max(1, this.trouble.limit(this.#began) - this.#engine.clock.now());
+    return Math.max(1, this.outage.limit(this.#began) - this.#engine.clock.now());
   }
 
   #unanswered(sent: number): undefined {
