@@ -52,13 +52,13 @@ async function run(part: string, args: readonly string[]): Promise<Result> {
 }
 
 const all = parts(Number(values.seed));
-for (const { name, share, args } of all) {
+for (const { name, share, least = 5, args } of all) {
   if (values.only && !values.only.some((part) => name.includes(part))) continue;
   if (!values.again && known(name)) {
     console.log(`${name}: done before`);
     continue;
   }
-  const result = await run(name, args(Math.max(5, Math.round(total * share))));
+  const result = await run(name, args(Math.max(least, Math.round(total * share))));
   writeFileSync(fileOf(name), `${JSON.stringify(result, undefined, 2)}\n`);
   console.log(`${name}: ${result.code === 0 ? 'right' : `ended with ${result.code}`}, ${result.seconds} s`);
   if (result.code !== 0 && !name.startsWith('rival')) process.exitCode = 1;

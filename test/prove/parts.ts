@@ -3,6 +3,8 @@ export interface Part {
   readonly name: string;
   /** Of all the time; 0 for what takes as long as it takes. */
   readonly share: number;
+  /** Seconds below which it shows nothing. Default 5. */
+  readonly least?: number;
   args(seconds: number): readonly string[];
 }
 
@@ -47,6 +49,7 @@ export const parts = (seed: number): readonly Part[] => [
     (engine): Part => ({
       name: `torture ${engine}`,
       share: 0.45 / ENGINES.length,
+      least: 10,
       args: (seconds) => [
         ...['test/torture/everywhere.ts', engine, '--json', '--broken', 'none', '--busy', '8'],
         ...['--for', `${seconds}`, '--seed', `${seed}`],
@@ -57,6 +60,7 @@ export const parts = (seed: number): readonly Part[] => [
     (name): Part => ({
       name: `owner ${name.replace(',', '')}`,
       share: 0.2 / OWNED.length,
+      least: 30,
       args: (seconds) => ['test/torture/owner.ts', name, '--json', '--for', `${seconds}`, '--seed', `${seed}`],
     }),
   ),
@@ -64,6 +68,7 @@ export const parts = (seed: number): readonly Part[] => [
     (name): Part => ({
       name: `rival ${name.replace('/', ' ')}`,
       share: 0.15 / RIVALS.length,
+      least: 20,
       args: (seconds) => ['test/rivals/main.ts', name, '--json', '--for', `${seconds}`, '--seed', `${seed}`],
     }),
   ),

@@ -91,7 +91,9 @@ for (const { name, promise, start } of OWNED) {
     over.abort();
     await hurting;
   }
-  const { outcome, totals, faults, broken, violations, ran } = verdict;
+  const { totals, faults, broken, violations, ran } = verdict;
+  // What was not done to the server shows nothing about it.
+  const outcome = verdict.outcome === 'kept' && Object.keys(counts).length < 2 ? 'nothing' : verdict.outcome;
   const effective = Object.values(faults).reduce((sum, each) => sum + each.effective, 0);
   if (values.json) console.log(JSON.stringify({ name, promise, outcome, ran, totals, faults, counts, broken }));
   else {
