@@ -4,6 +4,7 @@ declare module 'redlock' {
   export default class Redlock {
     constructor(clients: Iterable<Redis>, settings?: { retryCount?: number; retryDelay?: number });
     acquire(resources: string[], duration: number): Promise<{ release(): Promise<unknown> }>;
+    using<T>(resources: string[], duration: number, routine: (signal: AbortSignal) => Promise<T>): Promise<T>;
     on(event: 'error', listener: (error: unknown) => void): this;
   }
 }
@@ -14,8 +15,11 @@ declare module 'proper-lockfile' {
     readonly minTimeout?: number;
     readonly factor?: number;
   }
-  export function lock(
-    path: string,
-    options?: { readonly realpath?: boolean; readonly retries?: Retries },
-  ): Promise<() => Promise<void>>;
+  export interface LockOptions {
+    readonly realpath?: boolean;
+    readonly retries?: Retries | number;
+    readonly stale?: number;
+    readonly onCompromised?: (error: Error) => void;
+  }
+  export function lock(path: string, options?: LockOptions): Promise<() => Promise<void>>;
 }

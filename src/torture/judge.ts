@@ -96,10 +96,23 @@ function register(key: string, holds: readonly Held[]): Violation[] {
         if (at >= hold.until) return [];
         return [{ ...told, ops: [op], message: `at ${time(at)} ${op} held ${key}, and its token was refused` }];
       }
-      const later = claims.find((other) => other.hold.before > hold.from && other.hold.claimed! < at);
+      let later: Held | undefined;
+      for (let next = firstAfter(claims, hold.from); claims[next] && claims[next]!.hold.before < at && !later; next++)
+        if (claims[next]!.hold.claimed! < at) later = claims[next];
       if (!later) return [];
-      const message = `at ${time(at)} a write of ${op} to ${key} was taken by its token, though ${later.op} held it by then`;
+      const message = `at ${time(at)} a write of ${op} to ${key} was taken${hold.token === undefined ? ', without a token' : ' by its token'}, though ${later.op} held it by then`;
       return [{ ...told, ops: [op, later.op], message }];
     }),
   );
+}
+
+/** The place of the first that was let in after `time`, in a list in that order. */
+function firstAfter(holds: readonly Held[], time: number): number {
+  let [low, high] = [0, holds.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds[middle]!.hold.before > time) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

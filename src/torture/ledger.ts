@@ -58,6 +58,8 @@ export class Ledger {
   readonly disturbances = new Map<number, Spell>();
   readonly crashes: { readonly at: number; readonly by: number; readonly how: string }[] = [];
   readonly remains: { readonly key: string; readonly label: string }[] = [];
+  /** By process, those that are not over. */
+  readonly #open = new Map<number, Set<Wish>>();
   #stops: Stop[] = [];
   /** The time of the last event. */
   now = 0;
@@ -69,7 +71,11 @@ export class Ledger {
     switch (event.what) {
       case 'asked': {
         const { op, by, key, take, of, at } = event;
-        this.wishes.set(op, { op, by, key, take, of, asked: at });
+        const wish: Wish = { op, by, key, take, of, asked: at };
+        this.wishes.set(op, wish);
+        const open = this.#open.get(by);
+        if (open) open.add(wish);
+        else this.#open.set(by, new Set([wish]));
         return;
       }
       case 'disturbed': {
@@ -105,7 +111,9 @@ export class Ledger {
 
   /** Those of a process that are not over. */
   open(by: number): Wish[] {
-    return [...this.wishes.values()].filter((wish) => wish.by === by && wish.ended === undefined);
+    const open = this.#open.get(by) ?? new Set();
+    for (const wish of open) if (wish.ended !== undefined) open.delete(wish);
+    return [...open];
   }
 
   /** Drops what was over before `time`, but for the highest token of each key: those to come are compared with it. */
@@ -119,6 +127,7 @@ export class Ledger {
         wish.ended !== undefined && Math.max(wish.ended, wish.hold?.until ?? 0, wish.hold?.freed ?? 0) < time;
       if (over && highest.get(wish.key) !== wish) this.wishes.delete(wish.op);
     }
+    for (const by of this.#open.keys()) this.open(by);
     this.#stops = this.#stops.filter(({ to }) => to >= time);
     this.since = time;
   }

@@ -22,6 +22,8 @@ export interface Task {
   readonly by: number;
   readonly routed: boolean;
   readonly label: string;
+  /** How many callers of each process want one lock after the other without a pause. */
+  readonly busy: number;
 }
 
 export type ToWorker =

@@ -23,6 +23,8 @@ export interface Course {
   readonly ttl: number;
   /** Whether there are connections to do something to. */
   readonly links: boolean;
+  /** All by default. */
+  readonly kinds?: readonly FaultKind[] | undefined;
 }
 
 /** ms of faults, and of judging in quiet, in turns. */
@@ -34,8 +36,8 @@ const [SOONEST, LATEST] = [80, 500];
 /** The faults of a run, in their order: the same seed gives the same ones. */
 export function* schedule(seed: number, course: Course): Generator<Fault> {
   const random = randomFrom(seed);
-  const { duration, processes, ttl, links } = course;
-  const deck = new Deck([...PROCESS_FAULTS, ...(links ? [...PROCESS_FAULTS, ...LINK_FAULTS] : [])], random);
+  const { duration, processes, ttl, links, kinds } = course;
+  const deck = new Deck(kinds ?? [...PROCESS_FAULTS, ...(links ? [...PROCESS_FAULTS, ...LINK_FAULTS] : [])], random);
   for (const [start, end] of storms(duration, ttl)) {
     for (let at = start; at < end; at += between(SOONEST, LATEST, random())) {
       const kind = deck.draw();

@@ -3,6 +3,7 @@ import { openBackend } from '../connect/open.ts';
 import type { Traits } from '../core/backend.ts';
 import { LockError } from '../core/errors.ts';
 import { createLocks, type Locks } from '../locks.ts';
+import type { FaultKind } from './history.ts';
 import type { Prize } from './messages.ts';
 import { Book } from './referee/book.ts';
 import { Crew } from './referee/crew.ts';
@@ -31,6 +32,12 @@ export interface Torture {
   readonly progress?: (so: Progress) => void;
   /** Takes each event as a line of JSON. */
   readonly write?: (line: string) => void;
+  /** Of each process, how many callers want one lock after the other without a pause: for more holds. Default 0. */
+  readonly busy?: number;
+  /** The kinds of faults; all by default. */
+  readonly faults?: readonly FaultKind[];
+  /** The program has locks of another library: mutexes alone, nobody is told of a turn, and it goes on after what they break. */
+  readonly others?: boolean;
   /** The program of a process; ours by default. */
   readonly worker?: URL;
 }
@@ -51,7 +58,7 @@ const PERMITS = 2;
  * @throws LockError where it cannot begin: as `connect` does, and `LOCK_INVALID` where others have locks
  */
 export async function torture(plan: Torture): Promise<Verdict> {
-  const { url, duration, seed, processes, progress } = plan;
+  const { url, duration, seed, processes, progress, busy = 0, others = false } = plan;
   const backend = await openBackend(url);
   const run = `${PREFIX}${seed.toString(36)}-${process.pid.toString(36)}:`;
   const ttl = Math.min(Math.max(TTL, backend.traits.ttl.min), backend.traits.ttl.max);
@@ -59,12 +66,12 @@ export async function torture(plan: Torture): Promise<Verdict> {
   await using locks = createLocks(backend, { ttl, label });
   if (!plan.besideOthers) await refuseOthers(locks, backend.name);
 
-  const terms = { ttl, wakes: backend.traits.wakes !== 'never', way: await wayTo(locks, `${run}referee`) };
+  const terms = { ttl, wakes: !others && backend.traits.wakes !== 'never', way: await wayTo(locks, `${run}referee`) };
   const book = new Book(terms, plan.write ?? (() => {}));
   const register = new Register();
   const links = !/^\s*file:/i.test(url);
-  const prizes = prizesOf(backend.traits, run);
-  const crew = new Crew({ url, prizes, ttl, processes, seed, label, links, worker: plan.worker }, book, register);
+  const prizes = prizesOf(others ? 'exclusive' : backend.traits.seats, run, busy);
+  const crew = new Crew({ url, prizes, ttl, processes, seed, label, links, busy, worker: plan.worker }, book, register);
   const over = new AbortController();
   const inflict = new Inflict(crew, book, ttl, over.signal);
   const watcher = new Watcher(locks, `${run}referee`, inflict, over.signal, plan.patience ?? GONE);
@@ -75,15 +82,18 @@ export async function torture(plan: Torture): Promise<Verdict> {
 
   let began = 0;
   let ended: Ended = 'interrupted';
-  const busy: Promise<unknown>[] = [];
+  const running: Promise<unknown>[] = [];
   try {
     await crew.start();
     began = book.now();
-    busy.push(watcher.watch(), inflictAll(schedule(seed, { duration, processes, ttl, links }), inflict, over.signal));
-    ended = await untilEnd(began + duration, book, watcher.gone, plan.signal, () => progress?.(so()));
+    running.push(
+      watcher.watch(),
+      inflictAll(schedule(seed, { duration, processes, ttl, links, kinds: plan.faults }), inflict, over.signal),
+    );
+    ended = await untilEnd(began + duration, book, watcher.gone, plan.signal, !others, () => progress?.(so()));
   } finally {
     over.abort();
-    await Promise.all(busy);
+    await Promise.all(running);
     await crew.end();
   }
   const ran = book.now() - began;
@@ -125,12 +135,14 @@ async function wayTo(locks: Locks, key: string): Promise<number> {
 }
 
 /** As many kinds of lock as the engine has; few keys, so that all want the same. */
-function prizesOf({ seats }: Traits, run: string): Prize[] {
+function prizesOf(seats: Traits['seats'], run: string, busy: number): Prize[] {
   const prize = (as: Prize['as'], name: string, long: number): Prize => ({
     ...{ as, key: `${run}${name}`, permits: PERMITS, long },
   });
   return [
     prize('mutex', 'quick', 0),
+    // Two processes or more at each.
+    ...Array.from({ length: busy }, (_, number) => prize('mutex', `busy-${number}`, 0)),
     ...['slow-1', 'slow-2', 'slow-3'].map((name) => prize('mutex', name, 0.3)),
     ...(seats === 'exclusive' ? [] : [prize('rwLock', 'shared', 0.05)]),
     ...(seats === 'counted' ? [prize('semaphore', 'counted', 0.05)] : []),
@@ -155,6 +167,7 @@ async function untilEnd(
   book: Book,
   gone: AbortSignal,
   interrupted: AbortSignal | undefined,
+  untilBroken: boolean,
   look: () => void,
 ): Promise<Ended> {
   const signal = AbortSignal.any([gone, ...(interrupted ? [interrupted] : [])]);
@@ -164,7 +177,7 @@ async function untilEnd(
     await sleep(Math.min(LOOK, left), undefined, { signal }).catch(() => {});
     book.judge();
     look();
-    if (Object.keys(book.broken).length > 0) return 'broken';
+    if (untilBroken && Object.keys(book.broken).length > 0) return 'broken';
   }
   return gone.aborted ? 'server gone' : 'interrupted';
 }

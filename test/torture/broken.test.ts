@@ -6,16 +6,9 @@ import { temporaryFolder } from '../kit/folder.ts';
 import { startRedis } from '../kit/redis.ts';
 import { describeOn } from '../kit/suite.ts';
 import { BROKEN } from './broken.ts';
+import { FOUND } from './found.ts';
 
 const WORKER = new URL('broken.worker.ts', import.meta.url);
-/** Of each, what it breaks; the quick ones, since the others need a fault. `npm run torture` finds all of them on all engines. */
-const FOUND: Readonly<Record<string, RegExp>> = {
-  'grants twice': /exclusion/,
-  'gives tokens twice': /tokens/,
-  'drops wake-ups': /wake-ups/,
-  'lets readers in beside a writer': /exclusion/,
-  'gives a permit too many': /exclusion/,
-};
 
 test('each planted defect that is looked for is there', () => {
   expect(Object.keys(BROKEN)).toEqual(expect.arrayContaining(Object.keys(FOUND)));

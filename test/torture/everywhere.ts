@@ -1,6 +1,6 @@
 /**
  * `npm run torture [-- engine…]`: `holdfast torture` on a server of each engine that is here: ours has to keep its promises, and each
- * broken one of `broken.ts` has to be found.
+ * broken one of `broken.ts` has to be found. `--for 60` s each; `--busy 8`: so many callers of each process make many quick holds.
  */
 import { parseArgs } from 'node:util';
 import { urlOfFile } from '../../src/connect/url.ts';
@@ -53,6 +53,8 @@ const { values, positionals } = parseArgs({
     for: { type: 'string', default: '60' },
     broken: { type: 'string' },
     seed: { type: 'string', default: '1' },
+    busy: { type: 'string', default: '0' },
+    json: { type: 'boolean', default: false },
   },
   allowPositionals: true,
 });
@@ -74,7 +76,8 @@ for (const [engine, start] of Object.entries(ENGINES)) {
     { file: undefined, mysql: 'mariadb' as const }[engine as 'file'] ?? engine.replace(/^redis-.*|redlock/, 'redis');
   const absent = engine === 'file' ? undefined : missing(need as Parameters<typeof missing>[0]);
   if (absent) {
-    console.log(`${engine.padEnd(15)} not run: ${absent.message}`);
+    if (values.json) console.log(JSON.stringify({ engine, notRun: absent.message }));
+    else console.log(`${engine.padEnd(15)} not run: ${absent.message}`);
     continue;
   }
   const opened = await start();
@@ -86,10 +89,14 @@ for (const [engine, start] of Object.entries(ENGINES)) {
         duration: wanted === 'broken' ? 60_000 : duration,
         seed,
         processes: 4,
+        busy: Number(values.busy),
         ...(worker && { worker }),
       };
       const verdict = await torture(plan);
-      console.log(line(engine, what, verdict));
+      if (values.json) {
+        const { violations: _, engine: __, ...rest } = verdict;
+        console.log(JSON.stringify({ engine, what, ...rest }));
+      } else console.log(line(engine, what, verdict));
       if (verdict.outcome === wanted) return;
       wrong++;
       for (const { message } of verdict.violations.slice(0, 5)) console.log(`    ${message}`);

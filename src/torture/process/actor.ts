@@ -1,16 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { ALL_SEATS, isExclusive, SHARED } from '../../core/admission.ts';
 import { isLockError } from '../../core/errors.ts';
-import type { AnyLease } from '../../core/lease.ts';
 import type { LockOptions } from '../../core/options.ts';
-import type { Locks } from '../../locks.ts';
-import type { Lock } from '../../primitives/lock.ts';
 import type { Prize } from '../messages.ts';
+import type { Doors, Holding, Wanted } from './doors.ts';
 import { Looks } from './look.ts';
 import type { Report } from './report.ts';
 
 export interface Scene {
-  readonly locks: Locks;
+  readonly locks: Doors;
   readonly ttl: number;
   readonly report: Report;
   readonly random: () => number;
@@ -22,6 +20,9 @@ export interface Scene {
   held: number;
 }
 
+/** Whether there are pauses between its wishes, or as many holds as the engine can give. */
+export type Pace = 'calm' | 'busy';
+
 /** ms that a wish waits at the most: longer than anything that is done to a key. */
 const PATIENCE = 20_000;
 /** ms between two looks of a holder. */
@@ -32,18 +33,21 @@ export class Actor {
   readonly #scene: Scene;
   readonly #prizes: readonly Prize[];
   readonly #name: string;
+  readonly #pace: Pace;
   #wishes = 0;
 
-  constructor(scene: Scene, prizes: readonly Prize[], number: number) {
+  constructor(scene: Scene, prizes: readonly Prize[], number: number, pace: Pace = 'calm') {
     this.#scene = scene;
     this.#prizes = prizes;
+    this.#pace = pace;
     this.#name = `${scene.name}.${number}`;
   }
 
   async work(ended: AbortSignal): Promise<void> {
     while (!ended.aborted) {
       const again = await this.#wish(ended);
-      await sleep(again ? this.#between(0, 15) : this.#between(30, 150));
+      if (again && this.#pace === 'busy') await nextTurn();
+      else await sleep(again ? this.#between(0, 15) : this.#between(30, 150));
     }
   }
 
@@ -54,7 +58,7 @@ export class Actor {
     const op = `${this.#name}.${this.#wishes++}`;
     const { lock, take, of } = this.#lock(prize);
     report.tell({ what: 'asked', op, by, key: prize.key, take, of });
-    let lease: AnyLease | null;
+    let lease: Holding | null;
     try {
       lease = await this.#obtained(lock, ended);
     } catch (error) {
@@ -68,16 +72,16 @@ export class Actor {
   }
 
   /** And what it takes, as the judge counts it. */
-  #lock({ as, key, permits }: Prize): { lock: Lock; take: number; of: number } {
+  #lock({ as, key, permits }: Prize): { lock: Wanted; take: number; of: number } {
     const { locks } = this.#scene;
     const all = { take: ALL_SEATS, of: ALL_SEATS };
-    if (as === 'semaphore') return { lock: locks.semaphore(key, { permits }) as Lock, take: 1, of: permits };
-    if (as === 'mutex') return { lock: locks.mutex(key) as Lock, ...all };
+    if (as === 'semaphore') return { lock: locks.semaphore(key, { permits }), take: 1, of: permits };
+    if (as === 'mutex') return { lock: locks.mutex(key), ...all };
     const { read, write } = locks.rwLock(key);
-    return this.#scene.random() < 0.4 ? { lock: write as Lock, ...all } : { lock: read as Lock, ...SHARED };
+    return this.#scene.random() < 0.4 ? { lock: write, ...all } : { lock: read, ...SHARED };
   }
 
-  #obtained(lock: Lock, ended: AbortSignal): Promise<AnyLease | null> {
+  #obtained(lock: Wanted, ended: AbortSignal): Promise<Holding | null> {
     const { ttl, random } = this.#scene;
     const options: LockOptions = { ttl, renew: random() < 0.85, wait: PATIENCE, signal: ended };
     const way = random();
@@ -87,7 +91,7 @@ export class Actor {
     return lock.acquire({ ...options, signal: impatient });
   }
 
-  async #hold(op: string, lease: AnyLease, exclusive: boolean, long: number, ended: AbortSignal): Promise<void> {
+  async #hold(op: string, lease: Holding, exclusive: boolean, long: number, ended: AbortSignal): Promise<void> {
     const { report, random, ttl } = this.#scene;
     this.#scene.held++;
     try {
@@ -112,6 +116,7 @@ export class Actor {
   /** ms: mostly short, some longer than a lease. */
   #length(long: number): number {
     const { random, ttl } = this.#scene;
+    if (this.#pace === 'busy' && random() < 0.99) return 0;
     if (random() < long) return this.#between(ttl / 3, ttl * 1.5);
     return random() < 0.9 ? this.#between(0, 10) : this.#between(10, 100);
   }

@@ -1,15 +1,15 @@
-import type { AnyLease } from '../../core/lease.ts';
+import type { Holding } from './doors.ts';
 import type { Report } from './report.ts';
 
 /** A holder's own view of its hold, told with times on the safe side. */
 export class Looks implements Disposable {
   readonly #op: string;
-  readonly #lease: AnyLease;
+  readonly #lease: Holding;
   readonly #report: Report;
   readonly #lost = (): void => void this.holds();
   #over = false;
 
-  private constructor(op: string, lease: AnyLease, report: Report) {
+  private constructor(op: string, lease: Holding, report: Report) {
     this.#op = op;
     this.#lease = lease;
     this.#report = report;
@@ -18,14 +18,14 @@ export class Looks implements Disposable {
   }
 
   /** Undefined where it is over before it begins: the grant came too late. */
-  static begin(op: string, lease: AnyLease, report: Report): Looks | undefined {
+  static begin(op: string, lease: Holding, report: Report): Looks | undefined {
     const before = report.now();
     const { held, remaining } = lease;
     if (!held) {
       report.tell({ what: 'refused', op, code: 'LATE' });
       return undefined;
     }
-    const token = (lease as { token?: bigint }).token?.toString();
+    const token = lease.token?.toString();
     report.tell({ what: 'entered', op, before, remaining: finite(remaining), ...(token !== undefined && { token }) });
     return new Looks(op, lease, report);
   }

@@ -1,8 +1,7 @@
-import type { Backend } from '../../core/backend.ts';
-import { createLocks, type Locks } from '../../locks.ts';
 import { randomFrom } from '../../testing/random.ts';
 import type { Prize, Task, ToWorker } from '../messages.ts';
 import { Actor, type Scene } from './actor.ts';
+import type { Doors } from './doors.ts';
 import { Report, send } from './report.ts';
 import { routeAll } from './route.ts';
 
@@ -16,13 +15,13 @@ const PIECE = 400;
 interface Running {
   readonly report: Report;
   readonly scene: Scene;
-  readonly locks: Locks;
+  readonly locks: Doors;
   readonly ended: AbortController;
   readonly working: Promise<unknown>;
 }
 
-/** A process that wants locks, until it is told to end, or dies. @param open opens the backend of a URL */
-export function work(open: (url: string) => Promise<Backend>): void {
+/** A process that wants locks, until it is told to end, or dies. @param open opens the locks that the task is about */
+export function work(open: (task: Task) => Promise<Doors>): void {
   let report: Report | undefined;
   let running: Promise<Running> | undefined;
   let stopped: readonly number[] = [];
@@ -50,20 +49,25 @@ export function work(open: (url: string) => Promise<Backend>): void {
   });
 }
 
-async function begin(task: Task, report: Report, open: (url: string) => Promise<Backend>): Promise<Running> {
+async function begin(task: Task, report: Report, open: (task: Task) => Promise<Doors>): Promise<Running> {
   if (task.routed) routeAll((host, port) => report.ask({ route: { host, port } }));
-  const { url, prizes, ttl, seed, name, by, label } = task;
-  const locks = createLocks(await open(url), { label });
+  const { prizes, ttl, seed, name, by, busy } = task;
+  const locks = await open(task);
   const scene: Scene = { locks, ttl, report, random: randomFrom(seed), name, by, held: 0 };
   const ended = new AbortController();
   // One for the keys that are held long, or all of them would wait there; and most want the first of the others.
   const slow = prizes.filter(({ long }) => long >= SLOW);
+  const brisk = prizes.filter(({ as, long }) => as === 'mutex' && long === 0);
   const quick = prizes.filter(({ long }) => long < SLOW);
   const wanted = (number: number): readonly Prize[] => (number === 0 ? slow : [quick[0]!, ...quick]);
   const actors = Array.from({ length: ACTORS }, (_, number) =>
     new Actor(scene, wanted(number), number).work(ended.signal),
   );
-  return { report, scene, locks, ended, working: Promise.all(actors) };
+  // Faults hit those that linger; these bring the number.
+  const more = Array.from({ length: busy }, (_, number) =>
+    new Actor(scene, [brisk[number % brisk.length]!], ACTORS + number, 'busy').work(ended.signal),
+  );
+  return { report, scene, locks, ended, working: Promise.all([...actors, ...more]) };
 }
 
 /** Everything else of this process waits: timers, answers, renewals. */

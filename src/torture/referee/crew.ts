@@ -16,6 +16,7 @@ export interface CrewPlan {
   readonly label: string;
   /** Whether there are connections to lead through proxies. */
   readonly links: boolean;
+  readonly busy: number;
   /** The program of a process; ours by default. */
   readonly worker?: URL | undefined;
 }
@@ -61,13 +62,13 @@ export class Crew {
 
   /** The next turn of a process. */
   async begin(by: number): Promise<void> {
-    const { url, prizes, ttl, seed, label, links, worker = WORKER } = this.#plan;
+    const { url, prizes, ttl, seed, label, links, busy, worker = WORKER } = this.#plan;
     const turn = this.#turns[by]!++;
     const crashed = (how: string): void => this.#record.add({ what: 'crashed', by, how });
     const member = new Member(fileURLToPath(worker), (message) => this.#heard(by, member, message), crashed);
     this.members[by] = member;
     const task: Task = {
-      ...{ url, prizes, ttl, label, by, routed: links, origin: `${this.#record.origin}` },
+      ...{ url, prizes, ttl, label, by, busy, routed: links, origin: `${this.#record.origin}` },
       ...{ seed: seed + by * 1_000 + turn, name: `${by + 1}.${turn + 1}` },
     };
     await member.start(task);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isExclusive } from '../../core/admission.ts';
 import { type Disturbance, type FaultKind, LINK_FAULTS, type LinkFault } from '../history.ts';
 import type { Fault } from '../schedule.ts';
 import type { Crew, Recorder } from './crew.ts';
@@ -125,7 +126,7 @@ export class Inflict {
   async #holding(by: number): Promise<void> {
     const { ledger } = this.#record;
     for (let passed = 0; passed < HOLDING; passed += LOOK) {
-      if (ledger.open(by).some(({ hold }) => hold?.token !== undefined)) return;
+      if (ledger.open(by).some((wish) => wish.hold && isExclusive(wish))) return;
       await this.#pass(LOOK);
     }
   }

@@ -1,0 +1,260 @@
+import { bug, inBackend, inCore, inQuorum, type KnownBug, onEveryEngine, scene, twin } from './bug.ts';
+
+/** Every defect of ours that was mended since there are tests: by where it was. */
+export const OF_OURS: readonly KnownBug[] = [
+  bug('core', 'a hand-over gave the next caller the token of the last', twin('hand-off', 'SAME_TOKEN')),
+  bug(
+    'core',
+    'a hold passed on while an extension of it was on its way',
+    inCore('hands over while an extension is on its way'),
+  ),
+  bug(
+    'core',
+    'an extension ran beside a renewal, which then made it short again',
+    inCore('extends beside a renewal under way'),
+  ),
+  bug(
+    'core',
+    'a listener ran in the context of another caller, and entered its hold',
+    inCore('tells of a loss in the context of whoever found it'),
+  ),
+  bug(
+    'core',
+    'what the engine opens belonged to whichever caller came first',
+    inCore('asks the engine in the context of a caller'),
+  ),
+  bug(
+    'core',
+    'all() went on with a part that was lost',
+    inCore('goes on with several of which one was lost meanwhile'),
+  ),
+  bug(
+    'core',
+    'close() granted what a listener asked for in the middle of it',
+    scene(
+      'test/core/listeners.test.ts',
+      'once close() was called nobody is granted: not by what a listener releases or asks in the middle of it',
+    ),
+  ),
+  bug(
+    'core',
+    'a loop of refusals let no timer run',
+    scene('test/core/starving.test.ts', 'a loop of refusals lets timers and sockets run: closed Locks'),
+  ),
+  bug(
+    'core',
+    'what a session carries was withdrawn for a while, and then left to stay',
+    inCore('gives up a withdrawal that only a session would end'),
+  ),
+  bug(
+    'core',
+    'a lease that was waited for was over before its ttl',
+    onEveryEngine('face/leases', 'a lease lasts what was asked for from the grant, also when it was waited for'),
+  ),
+  bug(
+    'core',
+    'in an outage waiters were told one after the other',
+    scene('test/core/outage.test.ts', 'who takes up the place of another that gave up has its own ten seconds'),
+  ),
+  bug(
+    'core',
+    'when a holder lapsed its whole line asked at once',
+    scene(
+      'test/core/lapse-ahead.test.ts',
+      'when a holder lapses the first in line asks at once, and not the whole line with it',
+    ),
+  ),
+  bug(
+    'core',
+    'of renewals that share a call, a short lease had the limit of a long one',
+    scene(
+      'test/core/renewal.test.ts',
+      'a short lease beside a long one does not take the time that the long one has for its renewal',
+    ),
+  ),
+  bug(
+    'core',
+    'a claim that rode on a release was forgotten with its reply',
+    inCore('forgets a claim that rode on a release whose reply is lost'),
+  ),
+  bug(
+    'every engine',
+    'an attempt again, which may be an old message, shortened what a renewal had confirmed',
+    inBackend('lets an attempt again shorten what was renewed'),
+  ),
+  bug(
+    'memory',
+    'keys that nobody asked for again were kept',
+    scene('test/backends/memory-lapse.test.ts', 'keys that are left to lapse and never asked for again are not kept'),
+  ),
+  bug(
+    'file',
+    'a burial of the dead that failed was not tried again',
+    scene(
+      'test/backends/file/deaths.test.ts',
+      'the dead are buried as soon as it can be done, also where it could not be when they died',
+    ),
+  ),
+  bug(
+    'redis',
+    'tokens ran ahead of the clock, and did not grow over a loss of all data',
+    scene(
+      'test/backends/redis/tokens.test.ts',
+      'the token after a loss of all data is above every one that could be shown before, whatever callers do',
+    ),
+  ),
+  bug(
+    'redis',
+    'one script passed all the dead of a line, and kept the server busy',
+    scene(
+      'test/backends/redis/portions.test.ts',
+      'dead waiters are passed fifty at a time, and the living one behind them is told',
+    ),
+  ),
+  bug(
+    'redis',
+    'who began to wait while the connection that listens was opened again heard nothing',
+    scene(
+      'test/backends/redis/faults.test.ts',
+      '…who begins to wait between a loss and the next channel hears of its turn',
+    ),
+  ),
+  bug(
+    'redis',
+    'a release that was refused while a save failed was not tried again',
+    scene(
+      'test/backends/redis/demotion.test.ts',
+      'a save that fails for a while: a release that was refused is tried again, and the next gets in at once',
+    ),
+  ),
+  bug(
+    'redis',
+    'a demotion that ends no connection reached no client as an error',
+    scene(
+      'test/backends/redis/demotion.test.ts',
+      '…whatever is asked of a demoted primary is answered by an error, which the client sees',
+    ),
+  ),
+  bug(
+    'redis cluster',
+    'a node that hangs kept everybody from the keys of the others',
+    scene(
+      'test/backends/redis-cluster/wake-ups.test.ts',
+      'a node that hangs makes only its own holds unknown, and soon…',
+    ),
+  ),
+  bug(
+    'redlock',
+    'an attempt again was good for longer than the nodes keep it',
+    inQuorum('answers an attempt again with the lease of the first'),
+  ),
+  bug(
+    'redlock',
+    'an extension was believed in, which an older renewal could still shorten',
+    scene(
+      'test/backends/quorum/holds.test.ts',
+      'a renewal that a node has not answered may arrive after an extension: so long nobody believes in more',
+    ),
+  ),
+  bug(
+    'redlock',
+    'a node that started anew waited as long as one process knew leases to be, not all of them',
+    scene(
+      'test/backends/quorum/guard.test.ts',
+      'a process that starts after a restart counts the forgetful node no sooner than one that has seen it',
+    ),
+  ),
+  bug(
+    'redlock',
+    'a new quorum whose first process died was taken for one that had lost its data',
+    scene(
+      'test/backends/quorum/guard.test.ts',
+      'a new quorum whose first process dies at any moment is free for the next when the lease is over',
+    ),
+  ),
+  bug(
+    'redlock',
+    'a claim of which the vote was under way was listed as a hold',
+    scene(
+      'test/backends/quorum/standings.test.ts',
+      'a claim of which the vote is under way is not shown as a hold: its number may change, and it may be lost',
+    ),
+  ),
+  bug(
+    'postgres',
+    'a grant was told that a rollback could take away',
+    scene('test/backends/postgres/open-transaction.test.ts', 'a forced release, a sweep and a note are committed too'),
+  ),
+  bug(
+    'postgres',
+    'a token was told, and forgotten when the server was killed',
+    scene(
+      'test/backends/postgres/durable.test.ts',
+      '…a token that was told is never given again, though the server is killed',
+    ),
+  ),
+  bug(
+    'postgres',
+    'a hand-over was the dearer the longer the line',
+    scene(
+      'test/backends/postgres/lease.test.ts',
+      'the statements for a hand-over stay the same from 10 to 1,000 waiters',
+    ),
+  ),
+  bug(
+    'mysql',
+    'a connection came back to the pool with a transaction left open, and a grant was made in it',
+    scene(
+      'test/backends/mysql/left-open.test.ts',
+      'what a transaction that was left open still sees is not taken for what is there',
+    ),
+  ),
+  bug(
+    'mysql',
+    'a sweep read a large table in one go',
+    scene(
+      'test/backends/mysql/table.test.ts',
+      'no statement of a sweep reads or removes more than a few thousand rows, however large the table is',
+    ),
+  ),
+  bug(
+    'mongodb',
+    'behind a router whose clock was behind, a lapse went back',
+    scene(
+      'test/backends/mongodb/pipeline.test.ts',
+      'one that was held up in a router never sets a lapse back, nor does a router whose clock is behind',
+    ),
+  ),
+  bug(
+    'etcd',
+    'a place was thought to be on another lease than it was, after an answer was read late',
+    scene(
+      'test/backends/etcd/moves.test.ts',
+      'is where it is thought to be, also where the answer to its move is read late',
+    ),
+  ),
+  bug(
+    'zookeeper',
+    'a hold was believed in for longer than the leader knew of its session',
+    scene(
+      'test/backends/zookeeper/wire/last-heard.test.ts',
+      'whenever a follower ends, the leader has heard of the session since what is taken for certain',
+    ),
+  ),
+  bug(
+    'zookeeper',
+    'a refusal was older than the question',
+    scene(
+      'test/backends/zookeeper/lagging.test.ts',
+      'a claim that waits at the leader is not refused for a release that a follower has answered',
+    ),
+  ),
+  bug(
+    'stock',
+    'units of a removed product arrived in the new one of its name',
+    scene(
+      'test/stock/made-anew.ts',
+      'units on their way when a product is removed do not arrive in the one that is made anew under its name',
+    ),
+  ),
+];

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import { createLocks } from '../../src/locks.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+test('a release that overtakes a renewal is no loss', async () => {
+  const backend = memory();
+  const renewing = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  const slow = around(backend, {
+    renew: async (claims) => {
+      renewing.resolve();
+      await answer.promise;
+      return backend.renew(claims);
+    },
+  });
+  await using locks = createLocks(slow, { ttl: 400 });
+  const lease = await locks.mutex('key').acquire();
+  const { signal } = lease;
+  await renewing.promise;
+  const released = lease.release();
+  answer.resolve();
+  await released;
+  await new Promise((resolve) => setTimeout(resolve, 450));
+  expect(signal.aborted).toBe(false);
+});
+
+test('who asks for a permit with a shorter lease drops nobody', async () => {
+  const clock = manualClock();
+  await using locks = createLocks(memory({ clock }), { clock });
+  const { signal } = await locks.semaphore('key', { permits: 1 }).acquire({ ttl: 10_000, renew: false });
+  await clock.advance(500);
+  expect(await locks.semaphore('key', { permits: 1 }).tryAcquire({ ttl: 100 })).toBeNull();
+  expect(signal.aborted).toBe(false);
+});
+
+test('a signal that is aborted while the work runs does not keep the lock from being given back', async () => {
+  await using locks = createLocks(memory());
+  const caller = new AbortController();
+  await locks.mutex('key').run(async () => caller.abort(), { signal: caller.signal });
+  const next = await locks.mutex('key').tryAcquire();
+  expect(next?.held).toBe(true);
+});
+
+test('an engine that fails leaves no lock taken inside the process', async () => {
+  const backend = memory();
+  let fails = true;
+  const failing = around(backend, {
+    attempt: async (claim) => {
+      if (fails) throw new Error('the engine is away');
+      return backend.attempt(claim);
+    },
+  });
+  await using locks = createLocks(failing);
+  await expect(locks.mutex('key').acquire({ wait: 50 })).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  fails = false;
+  expect((await locks.mutex('key').acquire({ wait: 50 })).held).toBe(true);
+});

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { durationOf } from './duration.ts';
+import { evidence } from './evidence.ts';
+import { parts } from './parts.ts';
+import type { Result } from './result.ts';
+
+const result = (part: string, code: number, ...lines: unknown[]): Result => ({
+  ...{ part, code, lines, commit: 'abc', date: '2026-01-02T03:04:05Z', seconds: 60, printed: '3 passed, 0 failed' },
+});
+
+test('the page says what was not run, and which part did not end as it should', () => {
+  const simulation = result('simulation', 1, { nodes: 1, from: 1, histories: 1_234, broken: [7] });
+  const page = evidence([
+    ['simulation', simulation],
+    ['torture redis', undefined],
+  ]);
+  expect(page).toContain('| 1 | 1,234 | 1 | 1 |');
+  expect(page).toContain('Not as it should be, in this run:** simulation');
+  expect(page).toMatch(/## What was not run\n\n- torture redis/);
+  expect(page).toMatch(/## Torture\n\n.*\n\nNot run\./);
+});
+
+test('all parts together take the time that there is', () => {
+  expect(parts(1).reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
+});
+
+test.each([
+  ['90s', 90],
+  ['10m', 600],
+  ['2h', 7_200],
+])('%s is %d seconds', (text, seconds) => expect(durationOf(text)).toBe(seconds));
+
+test('what is no duration is refused', () => expect(() => durationOf('long')).toThrow(/must be like/));

@@ -1,0 +1,12 @@
+/** What came of a part, as it is kept between runs. */
+export interface Result {
+  readonly part: string;
+  readonly commit: string;
+  readonly date: string;
+  readonly seconds: number;
+  readonly code: number | null;
+  // biome-ignore lint/suspicious/noExplicitAny: each program has lines of its own.
+  readonly lines: readonly any[];
+  /** The end of what else it printed. */
+  readonly printed: string;
+}

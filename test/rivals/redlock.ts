@@ -1,0 +1,28 @@
+import { Redis } from 'ioredis';
+import Redlock from 'redlock';
+import type { Rival, RivalHold } from './rival.ts';
+
+/** `using`, which its documents recommend: it extends by itself, and tells of a loss by a signal. Default settings. */
+export function openRedlock(url: string): Rival {
+  const client = new Redis(url);
+  client.on('error', () => {});
+  const waiting = new Redlock([client]);
+  const trying = new Redlock([client], { retryCount: 0 });
+  for (const each of [waiting, trying]) each.on('error', () => {});
+  return {
+    obtain: (key, ttl, ms) =>
+      new Promise<RivalHold | null>((resolve) => {
+        const { promise: over, resolve: done } = Promise.withResolvers<void>();
+        const used = (ms === 0 ? trying : waiting).using([key], ttl, async (signal) => {
+          const release = async (): Promise<void> => {
+            done();
+            await used.catch(() => {});
+          };
+          resolve({ held: () => !signal.aborted, signal, release });
+          await over;
+        });
+        used.catch(() => resolve(null));
+      }),
+    close: async () => client.disconnect(),
+  };
+}

@@ -1,0 +1,39 @@
+/** A process as `holdfast torture` has it, with the locks of another library: which one `RIVAL` tells. */
+import { LockError } from '../../src/core/errors.ts';
+import type { Doors, Holding, Wanted } from '../../src/torture/process/doors.ts';
+import { work } from '../../src/torture/process/work.ts';
+import type { RivalHold } from './rival.ts';
+import { RIVALS } from './rivals.ts';
+
+const holding = (hold: RivalHold): Holding => ({
+  get held() {
+    return hold.held();
+  },
+  get remaining() {
+    return hold.remaining?.() ?? Number.POSITIVE_INFINITY;
+  },
+  signal: hold.signal ?? new AbortController().signal,
+  extend: async () => {}, // it extends by itself, or not at all
+  release: () => hold.release(),
+});
+
+work(async ({ url, ttl: lease }): Promise<Doors> => {
+  const rival = RIVALS[process.env.RIVAL ?? '']!.open(url);
+  const mutex = (key: string): Wanted => ({
+    async acquire({ wait }) {
+      const hold = await rival.obtain(key, lease, Number(wait));
+      if (!hold) throw new LockError('LOCK_TIMEOUT', `${key} was not had in time`);
+      return holding(hold);
+    },
+    async tryAcquire({ ttl }) {
+      const hold = await rival.obtain(key, ttl, 0);
+      return hold && holding(hold);
+    },
+  });
+  return {
+    mutex,
+    rwLock: (key) => ({ read: mutex(key), write: mutex(key) }),
+    semaphore: mutex,
+    close: () => rival.close(),
+  };
+});

@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { urlOfFile } from '../../src/connect/url.ts';
+import type { FaultKind } from '../../src/torture/history.ts';
+import { type Progress, torture } from '../../src/torture/torture.ts';
+import type { Verdict } from '../../src/torture/verdict.ts';
+import { temporaryFolder } from '../kit/folder.ts';
+import { startRedis } from '../kit/redis.ts';
+import { RIVALS } from './rivals.ts';
+
+export const OURS = 'holdfast';
+const WORKER = new URL('rival.worker.ts', import.meta.url);
+
+export interface RivalPlan {
+  readonly name: string;
+  readonly on: 'redis' | 'file';
+  /** ms */
+  readonly duration: number;
+  readonly seed: number;
+  readonly faults?: readonly FaultKind[];
+  /** Ends it early. */
+  readonly enough?: (so: Progress) => boolean;
+}
+
+/** A library under the same processes, connections, faults and referee; ours too, for comparison. */
+export async function tortureRival({ name, on, enough, ...plan }: RivalPlan): Promise<Verdict> {
+  using folder = temporaryFolder();
+  await using server = on === 'redis' ? await startRedis() : undefined;
+  const url = server?.url ?? urlOfFile(join(folder.path, 'locks.db'));
+  const end = new AbortController();
+  process.env.RIVAL = name;
+  return await torture({
+    ...{ ...plan, url, processes: 4, others: true, signal: end.signal },
+    progress: (so) => enough?.(so) && end.abort(),
+    ...(name !== OURS && { worker: WORKER }),
+  });
+}
+
+export const everyone = (): [string, 'redis' | 'file'][] => [
+  [OURS, 'redis'],
+  [OURS, 'file'],
+  ...Object.entries(RIVALS).map(([name, { on }]): [string, 'redis' | 'file'] => [name, on]),
+];

@@ -1,0 +1,8 @@
+/** Of each, what it breaks; the quick ones, since the others need a fault. `npm run torture` finds all of them on all engines. */
+export const FOUND: Readonly<Record<string, RegExp>> = {
+  'grants twice': /exclusion/,
+  'gives tokens twice': /tokens/,
+  'drops wake-ups': /wake-ups/,
+  'lets readers in beside a writer': /exclusion/,
+  'gives a permit too many': /exclusion/,
+};
