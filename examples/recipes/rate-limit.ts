@@ -1,4 +1,4 @@
-import type { Locks, Semaphore } from '../../src/index.ts';
+import type { Duration, Locks, Semaphore } from '../../src/index.ts';
 
 export interface Rate {
   /** So many calls … */
@@ -14,15 +14,10 @@ const MARGIN = 0.15;
 export function rateLimit(locks: Locks, name: string, { calls, window }: Rate) {
   const stays = window * (1 + MARGIN);
   const permits = locks.semaphore(name, { permits: calls, ttl: stays, minHold: stays, renew: false });
-  return <T>(call: () => Promise<T> | T, wait: number | string): Promise<T> => limited(permits, window, call, wait);
+  return <T>(call: () => Promise<T> | T, wait: Duration): Promise<T> => limited(permits, window, call, wait);
 }
 
-async function limited<T>(
-  permits: Semaphore,
-  window: number,
-  call: () => T,
-  wait: number | string,
-): Promise<Awaited<T>> {
+async function limited<T>(permits: Semaphore, window: number, call: () => T, wait: Duration): Promise<Awaited<T>> {
   for (;;) {
     const permit = await permits.acquire({ wait });
     const inTime = permit.remaining >= window; // else this process stood still, and the window could end before the call is old

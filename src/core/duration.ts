@@ -1,7 +1,12 @@
 import { invalid, shown } from './errors.ts';
 
-/** A number of milliseconds, or a string such as `'250ms'`, `'30s'`, `'1.5m'`, `'2h'`, `'1d'`. */
-export type Duration = number | string;
+type Unit = 'ms' | 's' | 'm' | 'h' | 'd';
+
+/**
+ * A number of milliseconds, or a string such as `'250ms'`, `'30s'`, `'1.5m'`, `'2h'`, `'1d'`. Text from a configuration, whose form is
+ * not known before it is read, is checked all the same: pass it `as Duration`.
+ */
+export type Duration = number | `${number}${Unit}` | `${number} ${Unit}`;
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const FORM = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/;

@@ -87,6 +87,12 @@ export interface ResolvedOptions {
 export const restOf = (resolved: ResolvedOptions, until: number, now: number): ResolvedOptions =>
   resolved.wait === 0 ? resolved : { ...resolved, wait: Math.max(1, Math.ceil(until - now)) };
 
+/**
+ * For a request that is its caller's alone. A hold that passes from hand to hand would keep the label of whoever had it first, so that
+ * others would name the wrong one; and it must not be entered again from inside.
+ */
+export const UNSHARED_HOLD = { handOff: false, reentrant: false } as const satisfies LockOptions;
+
 // Shared, so that a waiter does not carry its own.
 const NO_HAND_OFF: ResolvedOptions['handOff'] = { max: 0, within: 0 };
 const HAND_OFF: ResolvedOptions['handOff'] = { max: 64, within: 10 };

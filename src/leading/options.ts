@@ -1,6 +1,6 @@
 import { type Duration, milliseconds } from '../core/duration.ts';
 import { invalid, shown } from '../core/errors.ts';
-import { checkNames, DEFAULT_LABEL, type LockOptions, type Spin, spin } from '../core/options.ts';
+import { checkNames, DEFAULT_LABEL, type LockOptions, type Spin, spin, UNSHARED_HOLD } from '../core/options.ts';
 
 export interface LeaderOptions {
   /** Lease: how long a leader that died keeps others out. Default 30 s; bounds are the engine's. */
@@ -60,9 +60,7 @@ export function leaderPlan(name: string, defaults: LockOptions, options: LeaderO
     throw invalid(`autoCampaign is ${shown(autoCampaign)}; it must be true or false`, name);
   if (typeof onError !== 'function') throw invalid(`onError is ${shown(onError)}; it must be a function`, name);
   return {
-    // A hold that passes from hand to hand would keep the label of whoever had it first, and observers would name the wrong one.
-    // Nor may a term be entered by whoever campaigns inside it.
-    lock: { ttl, delay, notice, label, spin: defaults.spin, handOff: false, reentrant: false },
+    lock: { ttl, delay, notice, label, spin: defaults.spin, ...UNSHARED_HOLD },
     label,
     pause: pause === undefined ? PAUSE : spin({ ...PAUSE, ...pause }),
     settle: milliseconds(settle, 'settle'),

@@ -1,6 +1,6 @@
 import { type Duration, LONGEST, milliseconds } from '../core/duration.ts';
 import { invalid, shown } from '../core/errors.ts';
-import { checkNames, DEFAULT_LABEL, type LockOptions, resolve } from '../core/options.ts';
+import { checkNames, DEFAULT_LABEL, type LockOptions, resolve, UNSHARED_HOLD } from '../core/options.ts';
 import type { Traits } from '../core/traits.ts';
 import { keysOf, millisecondsOf, type TickKeys } from './tick.ts';
 import { longestKept, type Window, windowOf } from './window.ts';
@@ -84,8 +84,7 @@ export function oncePlan(
       `within is ${within} ms and skew ${skew} ms; the engine keeps a key for ${traits.ttl.max} ms at most, which must be within + 2 × skew or more`,
       name,
     );
-  // A hold that passes from hand to hand would keep the label of whoever had it first. Nor may a tick be entered again from inside.
-  const lock = { ttl, notice, label, signal, spin: defaults.spin, handOff: false, reentrant: false } as const;
+  const lock = { ttl, notice, label, signal, spin: defaults.spin, ...UNSHARED_HOLD } as const;
   return {
     keys,
     window,

@@ -83,6 +83,14 @@ describeOn('file', 'holdfast run', () => {
     expect(await desk.run('run', 'nightly', '--wait', '0', '--', 'true')).toMatchObject({ code: 75 });
   });
 
+  test('--delay keeps the key from others after a hold that lapsed', async () => {
+    const hold = ['run', 'delayed', '--ttl', '1s', '--delay', '20s', '--'];
+    await using holder = desk.start(...hold, ...HOLD);
+    await holder.prints('ready');
+    holder.child.kill('SIGKILL');
+    expect(await desk.run('run', 'delayed', '--wait', '3s', '--', 'true')).toMatchObject({ code: 75 });
+  });
+
   test.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'] as const)('passes %s on to the command', async (name) => {
     const script = `trap 'echo heard; exit 9' ${name.slice(3)}; echo ready; while :; do sleep 0.05; done`;
     await using shell = desk.start('run', `signal ${name}`, '--', 'sh', '-c', script);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LONGEST, milliseconds } from '../../src/core/duration.ts';
+import { type Duration, LONGEST, milliseconds } from '../../src/core/duration.ts';
 import { isLockError, shown } from '../../src/core/errors.ts';
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -24,7 +24,21 @@ describe('milliseconds', () => {
     [0, 0],
     [12.5, 12.5],
   ])('reads %j as %d ms', (text, ms) => {
-    expect(milliseconds(text, 'wait')).toBe(ms);
+    expect(milliseconds(text as Duration, 'wait')).toBe(ms);
+  });
+
+  test('text that is surely no duration does not compile', () => {
+    const wrong: Duration[] = [
+      // @ts-expect-error a word
+      'soon',
+      // @ts-expect-error no unit
+      '30',
+      // @ts-expect-error no unit of ours
+      '3 weeks',
+    ];
+    const right: Duration[] = [250, '250ms', '1.5 s', '5m', '2h', '1d'];
+    for (const each of wrong) expect(attempt(each)).toMatchObject({ code: 'LOCK_INVALID' });
+    for (const each of right) expect(attempt(each)).toBeTypeOf('number');
   });
 
   test('reads every amount of every unit', () => {

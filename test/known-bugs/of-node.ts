@@ -15,7 +15,7 @@ export const OF_NODE: readonly KnownBug[] = [
   bug(
     'redlock 65, 180, 362',
     'the release of a lock that had expired was an error that ended processes',
-    onEveryEngine('face/releasing', 'a second release is harmless, and frees nobody else'),
+    onEveryEngine('lock-laws/releasing', 'a second release is harmless, and frees nobody else'),
   ),
   bug(
     'redlock 313',
@@ -62,7 +62,7 @@ export const OF_NODE: readonly KnownBug[] = [
   bug(
     'verrou 0.5.2',
     'work that outlived its lease: its result was replaced by an error of the release',
-    onEveryEngine('face/releasing', 'run gives its function’s own result or error, and releases in both cases'),
+    onEveryEngine('lock-laws/releasing', 'run gives its function’s own result or error, and releases in both cases'),
   ),
   bug(
     'verrou 15',
@@ -80,7 +80,7 @@ export const OF_NODE: readonly KnownBug[] = [
   bug(
     'redlock-universal 0.8.5',
     'a reply came late, the attempt was repeated, and met its own key as if another held it',
-    onEveryEngine('face/unknown', 'a grant whose reply is lost is found again, and held once'),
+    onEveryEngine('lock-laws/unknown', 'a grant whose reply is lost is found again, and held once'),
   ),
   bug(
     'redlock-universal 0.8.5',

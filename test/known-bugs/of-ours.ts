@@ -49,7 +49,7 @@ export const OF_OURS: readonly KnownBug[] = [
   bug(
     'core',
     'a lease that was waited for was over before its ttl',
-    onEveryEngine('face/leases', 'a lease lasts what was asked for from the grant, also when it was waited for'),
+    onEveryEngine('lock-laws/leases', 'a lease lasts what was asked for from the grant, also when it was waited for'),
   ),
   bug(
     'core',

@@ -5,13 +5,13 @@ export const OF_REDISSON: readonly KnownBug[] = [
   bug(
     '775, 2515, 3194, 3714',
     'after one renewal that failed a lock was never renewed again',
-    onEveryEngine('face/unknown', 'a renewal that fails is tried again before the deadline'),
+    onEveryEngine('lock-laws/unknown', 'a renewal that fails is tried again before the deadline'),
   ),
   bug(
     '1602',
     'a release failed on the network, and the renewals kept the lock for ever',
     onEveryEngine(
-      'face/unknown',
+      'lock-laws/unknown',
       'a release that fails hides neither result nor error of the work, and is made up for',
     ),
   ),
@@ -37,7 +37,7 @@ export const OF_REDISSON: readonly KnownBug[] = [
     '4871, 6651, 5392',
     'a release was repeated after a lost reply, and its owner was told that it owns nothing',
     onEveryEngine(
-      'face/unknown',
+      'lock-laws/unknown',
       'a release that fails hides neither result nor error of the work, and is made up for',
     ),
   ),
@@ -50,7 +50,7 @@ export const OF_REDISSON: readonly KnownBug[] = [
     '4109, 5019',
     'the reply to an acquisition was lost: the caller had an error, and the server kept the lock',
     onEveryEngine(
-      'face/unknown',
+      'lock-laws/unknown',
       'an attempt without a wait whose reply is lost is LOCK_UNAVAILABLE, and leaves no hold',
     ),
   ),
@@ -90,7 +90,7 @@ export const OF_REDISSON: readonly KnownBug[] = [
     '891, 758',
     'the release of a reader inside removed the lock of the writer around it',
     onEveryEngine(
-      'face/releasing',
+      'lock-laws/releasing',
       'a writer may read inside; a reader that would write inside is told of the deadlock',
     ),
   ),

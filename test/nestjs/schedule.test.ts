@@ -91,7 +91,7 @@ test('options of the scheduler are its own, and the job has its name', async () 
 test.each([
   ['no ScheduleModule', [], [job('a', NEVER, [])], /needs ScheduleModule.forRoot\(\)/],
   ['two jobs of one name', [schedule()], [job('a', NEVER, []), job('a', NEVER, [])], /given name \(a\) already exists/],
-  ['a bad option', [schedule()], [job('a', NEVER, [], undefined, { within: 'soon' })], /within is "soon"/],
+  ['a bad option', [schedule()], [job('a', NEVER, [], undefined, { within: 'soon' as never })], /within is "soon"/],
 ])('what is wrong is said when the application starts: %s', async (_title, imports, providers, message) => {
   const root = { imports: [...imports, LocksModule.forRoot({ url: 'memory:' })], providers };
   await expect(started(root)).rejects.toThrow(message);

@@ -17,14 +17,14 @@ test.each<[string, unknown, OnceOptions | undefined, RegExp]>([
   ['the 30th of February', '2026-02-30T03:00:00Z', undefined, /not "2026-02-30/],
   ['a month that there is not', '2026-13-01T03:00:00Z', undefined, /not "2026-13/],
   ['an hour that there is not', '2026-05-04T25:00:00Z', undefined, /not "2026-05-04T25/],
-  ['a window that is no time', 0, { within: 'soon' }, /within is "soon"/],
+  ['a window that is no time', 0, { within: 'soon' as never }, /within is "soon"/],
   ['a window of nothing', 0, { within: 0 }, /within is 0; it must be from 1 ms/],
   ['a skew below 0', 0, { skew: -1 }, /skew is -1/],
   ['an overlap that there is not', 0, { overlap: 'kill' as never }, /overlap is "kill"; it must be 'skip', 'queue' or/],
   ['a retry that is a number', 0, { retry: 3 as never }, /retry is 3; it must be true or false/],
   ['an option that there is not', 0, { minHold: 5 } as never, /"minHold" is not one of the options of once\(\)/],
   ['no signal', 0, { signal: 5 as never }, /it must be an AbortSignal/],
-  ['a ttl that is none', 0, { ttl: 'x' }, /ttl is "x"/],
+  ['a ttl that is none', 0, { ttl: 'x' as never }, /ttl is "x"/],
 ])('%s is LOCK_INVALID', async (_title, tick, options, message) => {
   const asked = scene()
     .instance('a')

@@ -67,7 +67,7 @@ for (const { name, engine, open, params = '', ttl = 1_000 } of SETTINGS) {
       const path = join(log.path, 'begun');
       const instances = await Promise.all(CLOCKS.map((ahead) => start(ahead, path)));
       const dead = new Set<WorkerProcess<OnceCalls>>();
-      const options: OnceOptions = { ttl, skew: SKEW, within: '20s' };
+      const options: OnceOptions = { ttl, skew: SKEW, within: '20s' } as const;
       const ticks = Array.from({ length: 10 }, (_, n) => Date.now() + n);
       for (const [n, tick] of ticks.entries()) {
         const alive = instances.filter((instance) => !dead.has(instance));
@@ -115,7 +115,7 @@ for (const { name, engine, open, params = '', ttl = 1_000 } of SETTINGS) {
       await using runner = await start(0);
       await using other = await start(0);
       const due = Date.now();
-      const options = { ttl, skew: SKEW, within: '20s' };
+      const options = { ttl, skew: SKEW, within: '20s' } as const;
       expect(won(await runner.call('once', 'closed', due, options, 0))).toBe('ran');
       await runner.call('close');
       expect(won(await other.call('once', 'closed', due, options, 0))).toBe('taken');

@@ -2,6 +2,7 @@ import { createPool, type Pool, type PoolConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
+import type { Duration } from '../../src/index.ts';
 import {
   changeRow,
   type DialectName,
@@ -119,7 +120,7 @@ for (const { title, engine, dialect, start, open } of GROUNDS) {
       await db.query("INSERT INTO orders VALUES (1, 'new', 1), (2, 'new', 1), (3, 'new', 1), (4, 'done', 1)", []);
     });
 
-    const lock = (query: Query, id: number, wait?: number | string): Promise<Row | undefined> =>
+    const lock = (query: Query, id: number, wait?: Duration): Promise<Row | undefined> =>
       lockRow(query, { ...orders, where: { id }, wait });
 
     describe('lockRow', () => {

@@ -30,5 +30,9 @@ export function timing(ttlText: string, graceText: string | undefined): Timing {
   return { ttl, grace, spare, notice: Math.min(grace + 2 * spare, most) };
 }
 
-/** A flag is text; a number alone is ms, as in the library. */
-export const time = (text: string): Duration => (/^\d+$/.test(text) ? Number(text) : text);
+/** A flag is text, checked where it is used; a number alone is ms, as in the library. */
+export const time = (text: string): Duration => (/^\d+$/.test(text) ? Number(text) : (text as Duration));
+
+/** The same of a flag that may be missing. */
+export const timeIfGiven = (text: string | undefined): Duration | undefined =>
+  text === undefined ? undefined : time(text);

@@ -4,7 +4,7 @@ import type { OnceOptions, OnceResult, TickRun } from '../../index.ts';
 import { checkCommand } from '../child/find.ts';
 import { start } from '../child/start.ts';
 import { supervise } from '../child/supervise.ts';
-import { time, timing } from '../child/timing.ts';
+import { time, timeIfGiven, timing } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
 import { EXIT, ExitError } from '../exit.ts';
@@ -65,7 +65,7 @@ export const once = command({
     await using locks = await open(values.url);
     using waiting = new Waiting();
     const options: OnceOptions = {
-      within: values.within && time(values.within),
+      within: timeIfGiven(values.within),
       skew,
       retry: values.retry,
       overlap: values.overlap as OnceOptions['overlap'],

@@ -4,7 +4,7 @@ import type { Locks } from '../../index.ts';
 import { checkCommand } from '../child/find.ts';
 import { start } from '../child/start.ts';
 import { supervise } from '../child/supervise.ts';
-import { time, timing } from '../child/timing.ts';
+import { timeIfGiven, timing } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
 import { EXIT, UsageError } from '../exit.ts';
@@ -25,6 +25,7 @@ const HELP = `Run a command while holding a lock. Anyone else who asks for the s
   --wait <time>       how long to wait for the lock, 0 for one try (default: as long as it takes)
   --ttl <time>        how long the lock outlives this process (default 30s); it is renewed while the command runs
   --min-hold <time>   keep the key taken at least that long, even if the command ends earlier
+  --delay <time>      keep the key taken that long after a hold that lapsed, 1m at most (default 0)
   --shared            take it together with other readers
   --permits <n>       take one of n permits
   --grace <time>      between SIGTERM and SIGKILL when the lock is lost (default 5s, at most two thirds of the ttl)
@@ -48,6 +49,7 @@ export const run = command({
     wait: { type: 'string' },
     ttl: { type: 'string' },
     'min-hold': { type: 'string' },
+    delay: { type: 'string' },
     shared: { type: 'boolean' },
     permits: { type: 'string' },
     grace: { type: 'string' },
@@ -62,10 +64,11 @@ export const run = command({
     const plan = timing(values.ttl ?? '30s', values.grace);
     checkCommand(rest[0]!);
     await using locks = await open(values.url, {
-      wait: values.wait && time(values.wait),
+      wait: timeIfGiven(values.wait),
       ttl: plan.ttl,
       notice: plan.notice,
-      minHold: values['min-hold'] && time(values['min-hold']),
+      minHold: timeIfGiven(values['min-hold']),
+      delay: timeIfGiven(values.delay),
       handOff: false, // there is one command in this process
       label: labelOf(rest),
     });

@@ -1,5 +1,5 @@
 import type { Incumbent } from '../../index.ts';
-import { time } from '../child/timing.ts';
+import { timeIfGiven } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
 import { EXIT } from '../exit.ts';
@@ -43,7 +43,7 @@ Exit code: 0; 1 nobody leads; 69 the engine is not available. With --follow 0, w
     }
     using ended = new Interruption();
     using trouble = new Trouble('holdfast:observation-failed');
-    const every = values.every === undefined ? undefined : time(values.every);
+    const every = timeIfGiven(values.every);
     for await (const incumbent of leader.observe({ signal: ended.signal, every })) {
       trouble.over();
       tell(incumbent);

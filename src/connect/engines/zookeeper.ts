@@ -1,3 +1,4 @@
+import type { Duration } from '../../core/duration.ts';
 import { type EngineUrl, opened } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
 import { endpoints } from '../url.ts';
@@ -15,7 +16,7 @@ export const zookeeperUrl: EngineUrl = {
       servers: endpoints(address, 2181).join(),
       auth: user === undefined ? undefined : { user, password: password ?? '' },
       tls: tlsOf(address),
-      sessionTimeout: /^\d+$/.test(timeout ?? '') ? Number(timeout) : timeout, // in a URL milliseconds are text, too
+      sessionTimeout: /^\d+$/.test(timeout ?? '') ? Number(timeout) : (timeout as Duration | undefined), // in a URL milliseconds are text, too
       // As in other clients of ZooKeeper, a path is where everything is put.
       prefix: [path, params.get('prefix') ?? 'holdfast'].filter(Boolean).join('/'),
     });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Backend } from '../../core/backend.ts';
+import type { Duration } from '../../core/duration.ts';
 import type { Locks } from '../../locks.ts';
 import { around } from '../around.ts';
 import type { Law } from '../case.ts';
@@ -21,9 +22,9 @@ const WRONG: Readonly<Record<string, Call>> = {
   'a key with half a character': (locks) => locks.mutex('\ud83d'),
   'a ttl of 0': (locks) => locks.mutex(key).acquire({ ttl: 0 }),
   'a ttl that is NaN': (locks) => locks.mutex(key).acquire({ ttl: Number.NaN }),
-  'a ttl without a unit': (locks) => locks.mutex(key).acquire({ ttl: '30' }),
+  'a ttl without a unit': (locks) => locks.mutex(key).acquire({ ttl: '30' as Duration }),
   'a negative wait': (locks) => locks.mutex(key).acquire({ wait: -1 }),
-  'a wait that is a word': (locks) => locks.mutex(key).acquire({ wait: 'soon' }),
+  'a wait that is a word': (locks) => locks.mutex(key).acquire({ wait: 'soon' as Duration }),
   'a notice as long as the ttl': (locks) => locks.mutex(key).acquire({ notice: '30s', ttl: '30s' }),
   'a maxHold of 0': (locks) => locks.mutex(key).run(() => {}, { maxHold: 0 }),
   'no work to run': (locks) => locks.mutex(key).run(bad(undefined)),

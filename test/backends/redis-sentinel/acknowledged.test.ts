@@ -146,7 +146,7 @@ describeOn('redis', 'redis with replicas that acknowledge', () => {
       { acknowledge: 1.5 },
       { acknowledge: 1, within: 0 },
       { acknowledge: 1, within: '1h' },
-    ]) {
+    ] as const) {
       expect(() => redis(client, { replicas })).toThrow(/replicas\.(acknowledge|within) is .* must be/);
     }
     const outside = { acknowledge: 1 } as RedisOptions;

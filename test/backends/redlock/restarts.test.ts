@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { redlock } from '../../../src/backends/redlock/index.ts';
+import type { Duration } from '../../../src/index.ts';
 import { createLocks, type Locks } from '../../../src/index.ts';
 import { startRedisNodes } from '../../kit/redis.ts';
 import type { Servers } from '../../kit/server.ts';
@@ -24,7 +25,7 @@ describeOn('redis', 'redlock, when its nodes start anew', () => {
     nodes = await startRedisNodes(3, settings);
     fleets = nodes.servers.map(({ port }) => new Fleet(port));
   }
-  function open(maxTtl = '5m'): Locks {
+  function open(maxTtl: Duration = '5m'): Locks {
     const clients = fleets.map((fleet) => fleet.ioredis());
     const locks = createLocks(redlock(clients, { maxTtl }));
     opened.push(locks);
