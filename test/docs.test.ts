@@ -80,3 +80,12 @@ test('every link in the documents leads somewhere', () => {
   );
   expect(dead).toEqual([]);
 });
+
+test('every file of the repository that a document names is there', () => {
+  const missing = pages.flatMap((page) =>
+    [...text(page).matchAll(/`((?:src|test|bench|examples|models|scripts)\/[\w./-]+)`/g)]
+      .filter(([, path]) => !existsSync(join(root, path!)))
+      .map(([, path]) => `${page}: ${path}`),
+  );
+  expect(missing).toEqual([]);
+});
