@@ -1,13 +1,14 @@
 /**
  * Leading: what candidates cost that wait, and how long a hand-over takes. Requests as the servers count them, a second, for five processes'
  * worth of candidates; hand-overs between two processes, from the last word of the one that ends to the first of the next.
- * Run: `node --disable-warning=ExperimentalWarning bench/leading.ts`
+ * Run: `node --disable-warning=ExperimentalWarning bench/leading.ts [engine…]`
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { connect } from '../src/connect/index.ts';
 import { exchange } from '../test/kit/net.ts';
+import { startPostgres } from '../test/kit/postgres.ts';
 import { askRedis } from '../test/kit/redis.ts';
 import { Instance } from '../test/leading/instance.ts';
 import { type LeadingEngine, SITES, type Site } from '../test/leading/sites.ts';
@@ -24,7 +25,8 @@ const number = (text: string, pattern: RegExp): number => Number(pattern.exec(te
 async function sql(url: string): Promise<number> {
   const client = new pg.Client(url);
   await client.connect();
-  const { rows } = await client.query('SELECT sum(xact_commit + xact_rollback)::int AS n FROM pg_stat_database');
+  await client.query('CREATE EXTENSION IF NOT EXISTS pg_stat_statements');
+  const { rows } = await client.query('SELECT sum(calls)::int AS n FROM pg_stat_statements');
   await client.end();
   return rows[0].n;
 }
@@ -121,8 +123,17 @@ async function handOvers(engine: LeadingEngine, site: Site): Promise<void> {
   for (const instance of [leads, waits]) await instance[Symbol.asyncDispose]();
 }
 
+/** PostgreSQL counts statements only when it is told to. */
+async function started(engine: LeadingEngine): Promise<Site> {
+  if (engine !== 'postgres') return SITES[engine]();
+  const server = await startPostgres({ shared_preload_libraries: 'pg_stat_statements' });
+  return { url: server.url, ports: [server.port], [Symbol.asyncDispose]: async () => server[Symbol.asyncDispose]() };
+}
+
+const only = process.argv.slice(2);
 for (const engine of Object.keys(SITES) as LeadingEngine[]) {
-  const site = await SITES[engine]();
+  if (only.length > 0 && !only.includes(engine)) continue;
+  const site = await started(engine);
   const requests = REQUESTS[engine];
   if (requests) await idle(engine, site, requests);
   if (engine === 'redis' || engine === 'file') await handOvers(engine, site);

@@ -12,7 +12,7 @@ import type {
   Standing,
   Traits,
 } from '../core/backend.ts';
-import { PLACE_TTL } from '../core/backend.ts';
+import { LONGEST_PLACE_TTL, placeTtlOf } from '../core/backend.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { Line } from '../core/line.ts';
 import { checkNames } from '../core/options.ts';
@@ -25,6 +25,7 @@ const TRAITS: Traits = {
   wakes: 'watch',
   lapses: true,
   keptBy: 'lease',
+  placeTtl: LONGEST_PLACE_TTL,
   ttl: { min: 1, max: Number.MAX_SAFE_INTEGER },
 };
 
@@ -105,7 +106,7 @@ class Memory implements Backend {
     const line = this.#line(claim.key, now) ?? new KeyLine();
     const mine = line.byId.get(claim.id) ?? this.#join(line, claim, now);
     // Of a hold never back: this may have been sent before it was extended.
-    mine.lapses = mine.held ? Math.max(mine.lapses, now + claim.ttl) : now + Math.min(claim.ttl, PLACE_TTL);
+    mine.lapses = mine.held ? Math.max(mine.lapses, now + claim.ttl) : now + placeTtlOf(claim);
     line.firstLapse = Math.min(line.firstLapse, mine.lapses);
     if (mine.held) {
       this.#raise(mine, claim);

@@ -8,7 +8,7 @@
  * - `renew` sets the hold to lapse `ttl` from now. It never revives: gone stays gone. Nothing else makes a hold lapse sooner: an
  *   attempt again, which may be an old message, leaves it what was confirmed.
  * - Only durations cross the contract, and only the engine's clock compares times.
- * - A hold lapses `ttl` after its last attempt or renewal, or later. A place in line may lapse `min(ttl, PLACE_TTL)` after its last
+ * - A hold lapses `ttl` after its last attempt or renewal, or later. A place in line may lapse `placeTtlOf(claim)` after its last
  *   attempt; core attempts at least three times in that.
  * - Without `queue` nothing is left behind by a refusal. `lost` never fires for a hold that is still good.
  * - Whatever removes a claim (release, lapse, eviction) admits whomever the rule (`admission.ts`) now admits.
@@ -16,10 +16,18 @@
  *   brings the same grant an attempt would have brought.
  */
 import type { Seats } from './admission.ts';
-import type { Finding, Listing, Notes, Standing, Traits } from './traits.ts';
+import {
+  type Finding,
+  type Listing,
+  LONGEST_PLACE_TTL,
+  type Notes,
+  PLACE_TTL,
+  type Standing,
+  type Traits,
+} from './traits.ts';
 
 export type { Finding, Listing, Notes, Standing, Traits } from './traits.ts';
-export { PLACE_TTL } from './traits.ts';
+export { LONGEST_PLACE_TTL, PLACE_TTL };
 
 export interface Handle {
   readonly key: string;
@@ -44,9 +52,18 @@ export interface Claim extends Handle, Seats {
   readonly atLeast?: bigint;
   /** The hold must last its ttl even where the engine would free it when it notices that its process is dead (`minHold`). */
   readonly lingers?: boolean;
+  /**
+   * ms without a sign of life after which its place in line may lapse, if not `PLACE_TTL`. Asked only of an engine whose traits
+   * allow it: a waiter with much patience costs it less.
+   */
+  readonly placeTtl?: number;
   /** For people: shown by `inspect`. */
   readonly label: string;
 }
+
+/** ms without an attempt after which the place of a claim may lapse. */
+export const placeTtlOf = ({ ttl, placeTtl = PLACE_TTL }: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
+  Math.min(ttl, placeTtl);
 
 export interface Grant {
   readonly granted: true;

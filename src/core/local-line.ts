@@ -10,7 +10,7 @@ import { Hold, type HoldKeeper } from './hold.ts';
 import { Line } from './line.ts';
 import type { ResolvedOptions } from './options.ts';
 import type { Outage } from './outage.ts';
-import { waitedAway } from './pause.ts';
+import { placeTtlFor, waitedAway } from './pause.ts';
 import { QueuedClaim } from './queued-claim.ts';
 import type { LockRuntime } from './runtime.ts';
 
@@ -152,6 +152,7 @@ export class LocalLine implements HoldKeeper {
     const { traits } = backend;
     const ttl = askedOf(resolved);
     const queue = resolved.wait > 0 && traits.fair;
+    const placeTtl = queue ? placeTtlFor(resolved, traits) : undefined;
     const woken = queue && traits.keptBy === 'lease' && traits.wakes !== 'never';
     return {
       key: this.#key,
@@ -159,8 +160,9 @@ export class LocalLine implements HoldKeeper {
       take: seats.take,
       of: seats.of,
       readWrite: seats.readWrite,
-      ttl: woken ? Math.min(ttl + waitedAway(ttl), traits.ttl.max) : ttl,
+      ttl: woken ? Math.min(ttl + waitedAway({ ttl, placeTtl }), traits.ttl.max) : ttl,
       queue,
+      placeTtl,
       span: isExclusive(seats) ? resolved.handOff.max + 1 : 1,
       within: Math.min(CALL_TIMEOUT, Math.max(leaseOf(resolved) / 2, 100)),
       lingers: resolved.minHold > 0 || resolved.delay > 0,

@@ -62,7 +62,10 @@ export interface Spin {
   readonly pause?: Duration;
   /** Part of each pause that is random, 0 to 1. Default 0.5. */
   readonly jitter?: number;
-  /** Longest pause. Default 1 s. */
+  /**
+   * Longest pause. Default 1 s. Where the engine wakes waiters, how often one asks beside that, from 2 s on, if the engine allows
+   * more than that: it costs less, and a waiter that died in line, or a wake-up that was lost, is noticed later.
+   */
   readonly bound?: Duration;
 }
 

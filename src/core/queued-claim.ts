@@ -1,6 +1,6 @@
 import { type AcquireRequest, askedOf } from './acquire-request.ts';
 import { type Answer, answerTo, type PiggybackedAttempt } from './answer.ts';
-import { type Claim, type Grant, PLACE_TTL } from './backend.ts';
+import { type Claim, type Grant, placeTtlOf } from './backend.ts';
 import { deadlineOf, type Granted } from './deadline.ts';
 import type { Engine } from './engine.ts';
 import { isLockError } from './errors.ts';
@@ -97,7 +97,7 @@ export class QueuedClaim {
         }
         if (answer) this.#onWait();
         if (answer && wakes === 'watch') this.#listener.arm(this.claim);
-        const needs = { ttl: this.#lease, queue: this.claim.queue };
+        const needs = { ttl: this.#lease, queue: this.claim.queue, placeTtl: this.claim.placeTtl };
         const pause = pauseAfter(answer, wakes, needs, this.#spin, tries, clock.random());
         await this.#listener.sleep(Math.min(pause, this.#untilTold));
         answer = undefined;
@@ -128,7 +128,7 @@ export class QueuedClaim {
       }
       this.#lateInARow = 0;
       this.outage.answered(sent);
-      const silence = Math.min(this.claim.ttl, PLACE_TTL);
+      const silence = placeTtlOf(this.claim);
       // The id may have been admitted and have lapsed unheard, so that this is another place in its name: mail for the first
       // one, still on its way, would be taken for a grant of the second.
       if (!attempt.granted && deadlineOf(before, silence) <= clock.now()) this.#listener.doubt();

@@ -19,11 +19,16 @@ export interface Traits {
   readonly keptBy: 'lease' | 'session';
   /** For how long a session stays, at least, after the last sign of life of its process, ms. Undefined: it ends with the connection. */
   readonly outlives?: number;
+  /** The longest that a claim may ask for its place to live without a sign of life (`Claim.placeTtl`), ms. Default: no longer than all do. */
+  readonly placeTtl?: number;
   /** Bounds of a lease, ms. */
   readonly ttl: { readonly min: number; readonly max: number };
 }
 
-/** ms after which a place in line may lapse without an attempt. */
+/** `Traits.placeTtl` where nothing but the wish to notice a dead waiter speaks against longer. ms. */
+export const LONGEST_PLACE_TTL = 60_000;
+
+/** ms after which a place in line may lapse without an attempt, unless its claim asks for longer. */
 export const PLACE_TTL = 6_000;
 
 /** One claim as `inspect` shows it. Never its id: whoever knows that may release. */

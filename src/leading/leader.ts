@@ -34,7 +34,7 @@ export class Leader {
   constructor(runtime: LockRuntime, name: string, defaults: LockOptions, options: LeaderOptions | undefined) {
     this.name = name;
     this.#runtime = runtime;
-    const plan = leaderPlan(name, defaults, options);
+    const plan = leaderPlan(name, defaults, options, runtime.engine.backend.traits.wakes);
     this.#delay = milliseconds(plan.lock.delay ?? 0, 'delay');
     this.#candidate = new Candidate(runtime, name, plan);
   }

@@ -1,3 +1,4 @@
+import type { Traits } from '../core/backend.ts';
 import { type Duration, milliseconds } from '../core/duration.ts';
 import { invalid, shown } from '../core/errors.ts';
 import { checkNames, DEFAULT_LABEL, type LockOptions, type Spin, spin, UNSHARED_HOLD } from '../core/options.ts';
@@ -39,12 +40,19 @@ const NAMES: ReadonlySet<string> = new Set(
 );
 const PAUSE = { pause: 100, jitter: 0.5, bound: 30_000 };
 const SETTLE = 10_000;
+/** How often a candidate gives a sign of life where the engine wakes it, ms: most stand in line for as long as their process lives. */
+const SIGN_OF_LIFE = 8_000;
 
 /**
  * @param defaults those of the `Locks`, of which the ones for a single lock do not count
  * @throws LockError `LOCK_INVALID`, naming the option, the value and the bound
  */
-export function leaderPlan(name: string, defaults: LockOptions, options: LeaderOptions = {}): LeaderPlan {
+export function leaderPlan(
+  name: string,
+  defaults: LockOptions,
+  options: LeaderOptions = {},
+  wakes: Traits['wakes'] = 'never',
+): LeaderPlan {
   checkNames(options, NAMES, 'the options of leader()');
   const {
     ttl = defaults.ttl,
@@ -60,7 +68,7 @@ export function leaderPlan(name: string, defaults: LockOptions, options: LeaderO
     throw invalid(`autoCampaign is ${shown(autoCampaign)}; it must be true or false`, name);
   if (typeof onError !== 'function') throw invalid(`onError is ${shown(onError)}; it must be a function`, name);
   return {
-    lock: { ttl, delay, notice, label, spin: defaults.spin, ...UNSHARED_HOLD },
+    lock: { ttl, delay, notice, label, spin: candidateSpin(defaults.spin, wakes), ...UNSHARED_HOLD },
     label,
     pause: pause === undefined ? PAUSE : spin({ ...PAUSE, ...pause }),
     settle: milliseconds(settle, 'settle'),
@@ -73,3 +81,7 @@ const warning = (name: string) => (error: unknown) => {
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.emitWarning(`the function of leader ${shown(name)} failed: ${message}`, 'HoldfastLeaderWarning');
 };
+
+/** Where nobody is woken, the bound is how late a candidate may notice that the leader is gone: it stays as it is. */
+const candidateSpin = (spin: LockOptions['spin'], wakes: Traits['wakes']): LockOptions['spin'] =>
+  wakes === 'never' ? spin : { bound: SIGN_OF_LIFE, ...spin };

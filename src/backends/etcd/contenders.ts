@@ -13,7 +13,8 @@ import type { Received } from './protobuf.ts';
 import { beckon, blocked, stillRefused } from './waiting.ts';
 import type { Watches } from './watches.ts';
 
-const PLACE_SECONDS = secondsOf(PLACE_TTL);
+/** Of the lease that a place is put under. */
+const placeSecondsOf = ({ placeTtl = PLACE_TTL }: Claim): number => secondsOf(placeTtl);
 /** Contenders among whom it is not worth while to look for those who are over. */
 const ROOMY = 1_000;
 
@@ -151,7 +152,7 @@ export class Contenders {
   async #lookAgain(claim: Claim, sent: number, ms: number): Promise<Line | 'refused' | undefined> {
     const me = this.standing(claim.id);
     if (!me) return undefined;
-    const [alive, line] = await Promise.all([this.#leases.keepAlive(me.lease, ms), this.#lookAround(claim.id, me, ms)]);
+    const [alive, line] = await Promise.all([this.#leases.keepAlive(me.lease, ms), this.#lookAround(claim, me, ms)]);
     if (alive && line === 'refused') {
       me.sent = Math.max(me.sent, sent);
       this.#arm(claim, me);
@@ -162,9 +163,9 @@ export class Contenders {
     return undefined;
   }
 
-  async #lookAround(id: string, me: Contender, ms: number): Promise<Line | 'refused'> {
-    const asPlace = me.lease.seconds <= PLACE_SECONDS && !me.adrift; // else it is to be moved
-    const watched = this.#waiters.get(id)?.watching !== undefined;
+  async #lookAround(claim: Claim, me: Contender, ms: number): Promise<Line | 'refused'> {
+    const asPlace = me.lease.seconds <= placeSecondsOf(claim) && !me.adrift; // else it is to be moved
+    const watched = this.#waiters.get(claim.id)?.watching !== undefined;
     const refused = asPlace && (await stillRefused(this.#client, me, watched, this.#clock.now(), ms));
     return refused ? 'refused' : this.#list(me, ms);
   }
@@ -229,9 +230,10 @@ export class Contenders {
       await this.release(claim, undefined, ms);
       return attempt;
     }
-    if (me.lease.seconds <= PLACE_SECONDS && !me.adrift) return attempt;
+    const seconds = placeSecondsOf(claim);
+    if (me.lease.seconds <= seconds && !me.adrift) return attempt;
     // A waiter that dies should not keep the key for as long as a holder may. If this fails, the next attempt repeats it.
-    const moved = await this.#moves.to(me, PLACE_SECONDS, ms).catch(() => undefined);
+    const moved = await this.#moves.to(me, seconds, ms).catch(() => undefined);
     return moved ? this.#settle(claim, me, moved, sent, ms) : attempt; // its turn may have come meanwhile
   }
 

@@ -1,15 +1,16 @@
-import type {
-  Attempt,
-  Backend,
-  Claim,
-  Finding,
-  Grant,
-  Handle,
-  Listing,
-  Release,
-  Renewal,
-  Standing,
-  Traits,
+import {
+  type Attempt,
+  type Backend,
+  type Claim,
+  type Finding,
+  type Grant,
+  type Handle,
+  type Listing,
+  LONGEST_PLACE_TTL,
+  type Release,
+  type Renewal,
+  type Standing,
+  type Traits,
 } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
 import { LockError } from '../../core/errors.ts';
@@ -34,6 +35,7 @@ const TRAITS: Traits = {
   lapses: true,
   // Of its own: one is used again only when what was under it is surely deleted.
   keptBy: 'lease',
+  placeTtl: LONGEST_PLACE_TTL,
   // In whole seconds. The server raises what is below one and a half of its election timeouts.
   ttl: { min: 1_000, max: 9_000_000_000_000 },
 };

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Backend, Traits } from '../../core/backend.ts';
+import { type Backend, LONGEST_PLACE_TTL, type Traits } from '../../core/backend.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { invalid, shown } from '../../core/errors.ts';
 import { checkPrefix } from '../../core/key.ts';
@@ -52,5 +52,6 @@ const traits = (durability: Durability): Traits => ({
   wakes: 'mailbox',
   lapses: true,
   keptBy: 'lease',
+  placeTtl: LONGEST_PLACE_TTL,
   ttl: { min: 10, max: Number.MAX_SAFE_INTEGER },
 });

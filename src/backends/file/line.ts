@@ -1,5 +1,5 @@
 import { ALL_SEATS, admitted, type Seats } from '../../core/admission.ts';
-import { type Claim, PLACE_TTL } from '../../core/backend.ts';
+import { type Claim, placeTtlOf } from '../../core/backend.ts';
 import type { Row, Statements } from './statements.ts';
 
 interface Tally {
@@ -154,4 +154,4 @@ export class Line {
   }
 }
 
-const leaseOf = ({ ttl }: Claim, held: boolean): number => (held ? ttl : Math.min(ttl, PLACE_TTL));
+const leaseOf = (claim: Claim, held: boolean): number => (held ? claim.ttl : placeTtlOf(claim));

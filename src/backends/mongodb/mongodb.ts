@@ -1,16 +1,17 @@
 import { admitted } from '../../core/admission.ts';
-import type {
-  Attempt,
-  Backend,
-  Claim,
-  Finding,
-  Grant,
-  Handle,
-  Listing,
-  Release,
-  Renewal,
-  Standing,
-  Traits,
+import {
+  type Attempt,
+  type Backend,
+  type Claim,
+  type Finding,
+  type Grant,
+  type Handle,
+  type Listing,
+  LONGEST_PLACE_TTL,
+  type Release,
+  type Renewal,
+  type Standing,
+  type Traits,
 } from '../../core/backend.ts';
 import { Bell } from '../../core/bell.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -30,6 +31,7 @@ const TRAITS: Traits = {
   wakes: 'watch',
   lapses: true,
   keptBy: 'lease',
+  placeTtl: LONGEST_PLACE_TTL,
   ttl: { min: 1, max: 365 * 86_400_000 },
 };
 

@@ -9,7 +9,7 @@
  *   now   the time, as above
  *   idle  from when nothing here is of use: what a TTL index goes by
  */
-import { type Claim, PLACE_TTL } from '../../core/backend.ts';
+import { type Claim, placeTtlOf } from '../../core/backend.ts';
 
 export type Stage = Readonly<Record<string, unknown>>;
 
@@ -79,10 +79,10 @@ const renewed = (lapses: object): object => lapses;
 const kept = (lapses: object): object => ({ $max: ['$$this.lapses', lapses] });
 
 /** Sets the claim to lapse a ttl from now: all of it once it is admitted, a short one while it waits. */
-function refresh({ id, ttl }: Claim, as: typeof kept, notAfter?: Date): Stage {
-  const left = { $cond: [ADMITTED, ttl, Math.min(ttl, PLACE_TTL)] };
+function refresh(claim: Claim, as: typeof kept, notAfter?: Date): Stage {
+  const left = { $cond: [ADMITTED, claim.ttl, placeTtlOf(claim)] };
   const alive = { $mergeObjects: ['$$this', { lapses: as({ $add: ['$now', left] }) }] };
-  const mine = { $and: [{ $eq: ['$$this.id', id] }, ...inTime(notAfter)] };
+  const mine = { $and: [{ $eq: ['$$this.id', claim.id] }, ...inTime(notAfter)] };
   return { $set: { line: { $map: { input: '$line', in: { $cond: [mine, alive, '$$this'] } } } } };
 }
 

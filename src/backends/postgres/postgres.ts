@@ -1,15 +1,16 @@
-import type {
-  Attempt,
-  Backend,
-  Claim,
-  Finding,
-  Handle,
-  Listing,
-  Notes,
-  Release,
-  Renewal,
-  Standing,
-  Traits,
+import {
+  type Attempt,
+  type Backend,
+  type Claim,
+  type Finding,
+  type Handle,
+  type Listing,
+  LONGEST_PLACE_TTL,
+  type Notes,
+  type Release,
+  type Renewal,
+  type Standing,
+  type Traits,
 } from '../../core/backend.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { LONGEST } from '../../core/duration.ts';
@@ -35,6 +36,7 @@ const TRAITS: Traits = {
   wakes: 'mailbox',
   lapses: true,
   keptBy: 'lease',
+  placeTtl: LONGEST_PLACE_TTL,
   ttl: { min: 10, max: LONGEST },
 };
 

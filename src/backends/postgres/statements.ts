@@ -3,9 +3,8 @@ import type { Row } from './client.ts';
 import { isFull } from './errors.ts';
 import type { Server } from './server.ts';
 
-/** What the scripts take for a claim, from this parameter on. What never changes is part of the text: a parameter costs both sides. */
-const claimFrom = (first: number): string =>
-  [...Array.from({ length: 11 }, (_, n) => `$${first + n}`), PLACE_TTL].join();
+/** What the scripts take for a claim, from this parameter on. */
+const claimFrom = (first: number): string => Array.from({ length: 12 }, (_, n) => `$${first + n}`).join();
 
 /** Every step that writes: a procedure, which has committed when it answers. */
 const CALLS = {
@@ -52,10 +51,10 @@ export const fieldsOf = (row: string): string[] => row.slice(1, -1).split(',');
 
 /** Of a claim, in the order of the scripts' arguments. @param until server's time after which it must not count */
 export const valuesOf = (
-  { key, id, take, of, ttl, span, label, queue, atLeast }: Claim,
+  { key, id, take, of, ttl, span, label, queue, atLeast, placeTtl = PLACE_TTL }: Claim,
   until: number | null,
   channel: string | null,
 ): unknown[] => [
   ...[Buffer.from(key), id, take, of, ttl, span, Buffer.from(label), queue, until],
-  ...[atLeast === undefined ? null : String(atLeast), channel],
+  ...[atLeast === undefined ? null : String(atLeast), channel, placeTtl],
 ];

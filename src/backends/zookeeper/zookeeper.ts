@@ -1,16 +1,17 @@
-import type {
-  Attempt,
-  Backend,
-  Claim,
-  Finding,
-  Grant,
-  Handle,
-  Listing,
-  Notes,
-  Release,
-  Renewal,
-  Standing,
-  Traits,
+import {
+  type Attempt,
+  type Backend,
+  type Claim,
+  type Finding,
+  type Grant,
+  type Handle,
+  type Listing,
+  LONGEST_PLACE_TTL,
+  type Notes,
+  type Release,
+  type Renewal,
+  type Standing,
+  type Traits,
 } from '../../core/backend.ts';
 import { LockError } from '../../core/errors.ts';
 import { KeyedSerializer } from '../../core/keyed-serializer.ts';
@@ -72,6 +73,7 @@ class Zookeeper implements Backend {
       lapses: false,
       keptBy: 'session',
       outlives: timeout,
+      placeTtl: LONGEST_PLACE_TTL, // a session keeps it
       // The servers only know the session: they cannot free one lock of a dead process earlier than all of them.
       ttl: { min: timeout, max: Number.MAX_SAFE_INTEGER },
     };
