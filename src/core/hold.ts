@@ -93,6 +93,8 @@ export class Hold {
     this.confirmedFor = believed(Math.min(claim.ttl, this.#confirmation.validFor), resolved);
     this.deadline = Math.min(this.deadline, longer ? full : this.#leaseEnd);
     this.renewAt = this.#nextRenewal(this.since);
+    // The claim of a patient waiter lasts much longer than the lease: until it is renewed, a crash would keep the key for all of that.
+    if (claim.placeTtl !== undefined && this.renewAt < Number.POSITIVE_INFINITY) this.renewAt = this.since;
     this.#keeper = keeper;
     this.#lost = granted.lost instanceof AbortSignal ? granted.lost : undefined;
   }

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import type { Standing } from '../../src/core/backend.ts';
+import { createLocks } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+const TTL = 30_000;
+
+test.each([
+  ['one that waits for long', { bound: '8s' }, 8_000],
+  ['any other', {}, 2_000],
+] as const)('%s gives a sign of life as often as it asked for', async (_, spin, every) => {
+  const clock = manualClock();
+  const backend = memory({ clock });
+  let attempts = 0;
+  const counted = around(backend, {
+    attempt: (claim) => {
+      attempts++;
+      return backend.attempt(claim);
+    },
+  });
+  const holder = createLocks(backend, { clock });
+  const waiter = createLocks(counted, { clock });
+  const held = await holder.mutex('k').acquire({ ttl: TTL });
+  const waits = waiter.mutex('k').acquire({ ttl: TTL, spin });
+  await clock.advance(80_000);
+  expect(attempts).toBeGreaterThanOrEqual(Math.floor(80_000 / (every + 10)));
+  expect(attempts).toBeLessThanOrEqual(80_000 / every + 3);
+  await held.release();
+  await clock.advance(10);
+  await (await waits).release();
+});
+
+test('the lease of a patient waiter is what it asked for as soon as it has it', async () => {
+  const clock = manualClock();
+  const backend = memory({ clock });
+  const locks = createLocks(backend, { clock });
+  const held = await locks.mutex('k').acquire({ ttl: TTL, spin: { bound: '8s' } });
+  await clock.advance(10);
+  const listed: Standing[] = [];
+  for await (const standing of backend.inspect!('k')) listed.push(standing);
+  expect(listed[0]!.remaining, 'ms for which a crash would keep the key').toBeLessThanOrEqual(TTL);
+  await held.release();
+});
