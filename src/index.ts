@@ -1,3 +1,4 @@
+export { ALL_SEATS, admitted, isExclusive, type Seats } from './core/admission.ts';
 export type {
   Attempt,
   Backend,
@@ -13,7 +14,8 @@ export type {
   Standing,
   Traits,
 } from './core/backend.ts';
-export type { Clock } from './core/clock.ts';
+export { PLACE_TTL, placeTtlOf } from './core/backend.ts';
+export { type Clock, systemClock } from './core/clock.ts';
 export type { Duration } from './core/duration.ts';
 export { isLockError, LockError, type LockErrorCode } from './core/errors.ts';
 export type { LockEvent } from './core/events.ts';
