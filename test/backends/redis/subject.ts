@@ -1,13 +1,19 @@
-import type { Subject } from '../../../src/testing/index.ts';
+import type { Subject, Timing } from '../../../src/testing/index.ts';
 import type { Fleet, Library } from './fleet.ts';
 
 /** Clients of these libraries in turn. */
-export const subjectOf = (name: string, fleet: () => Fleet, libraries: readonly Library[]): Subject => {
+export const subjectOf = (
+  name: string,
+  fleet: () => Fleet,
+  libraries: readonly Library[],
+  timing?: Timing,
+): Subject => {
   let opened = 0;
   const next = (): Library => libraries[opened++ % libraries.length]!;
   const prefix = name.replaceAll(' ', '-');
   return {
     name,
+    timing,
     open: () => fleet().backend(next(), { prefix }),
     apart: () => fleet().backend(next(), { prefix: `${prefix}:apart` }),
   };

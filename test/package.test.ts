@@ -1,0 +1,84 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { temporaryFolder } from './kit/folder.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const bin = (name: string): string => join(root, 'node_modules', name);
+const run = promisify(execFile);
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  exports: Record<string, string | { types: string }>;
+};
+/** What stands on a peer (Nest) is used by the tests of that. */
+const subpaths = Object.keys(manifest.exports)
+  .filter((name) => name !== './package.json' && !name.startsWith('./nestjs'))
+  .map((name) => `holdfast${name.slice(1)}`);
+
+/** A project that has installed the tarball, and nothing else. */
+describe('the package, as it is installed', () => {
+  const folder = temporaryFolder();
+  const project = join(folder.path, 'project');
+  const write = (name: string, text: string): void => writeFileSync(join(project, name), text);
+  let packed: string[] = [];
+
+  beforeAll(async () => {
+    const built = join(folder.path, 'package');
+    mkdirSync(built);
+    mkdirSync(project);
+    await run(bin('.bin/tsc'), ['-p', join(root, 'tsconfig.build.json'), '--outDir', join(built, 'dist')]);
+    cpSync(join(root, 'src/cli/holdfast'), join(built, 'dist/cli/holdfast'));
+    for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'docs'])
+      cpSync(join(root, name), join(built, name), { recursive: true });
+    const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts'], { cwd: built });
+    const [{ filename, files }] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
+    packed = files.map(({ path }) => path);
+    write('package.json', '{ "private": true }');
+    await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', join(built, filename)], {
+      cwd: project,
+    });
+    return () => folder[Symbol.dispose]();
+  }, 120_000);
+
+  test('is loaded by import, every subpath of it', async () => {
+    write('all.mjs', subpaths.map((name, i) => `import * as m${i} from '${name}';`).join('\n'));
+    await run(process.execPath, ['all.mjs'], { cwd: project });
+  });
+
+  test('is loaded by require, every subpath of it', async () => {
+    write('all.cjs', subpaths.map((name) => `require('${name}');`).join('\n'));
+    await run(process.execPath, ['--disable-warning=ExperimentalWarning', 'all.cjs'], { cwd: project });
+  });
+
+  test('takes a lock in a file', async () => {
+    const lines = [
+      "import { connect } from 'holdfast/connect';",
+      "const locks = await connect('file:locks.db');",
+      "console.log(await locks.mutex('order').run((lease) => String(lease.token)));",
+      'await locks.close();',
+    ];
+    write('lock.mjs', lines.join('\n'));
+    const { stdout } = await run(process.execPath, ['--disable-warning=ExperimentalWarning', 'lock.mjs'], {
+      cwd: project,
+    });
+    expect(stdout).toBe('1\n');
+  });
+
+  test('has types for every subpath', async () => {
+    write('all.mts', subpaths.map((name, i) => `import * as m${i} from '${name}';\nexport { m${i} };`).join('\n'));
+    const options = ['--module', 'nodenext', '--moduleResolution', 'nodenext', '--target', 'es2022', '--strict'];
+    const more = ['--noEmit', '--types', 'node', '--typeRoots', bin('@types'), 'all.mts'];
+    const { stdout } = await run(bin('.bin/tsc'), [...options, ...more], { cwd: project }).catch(
+      (error: { stdout: string }) => error,
+    );
+    expect(stdout).toBe('');
+  });
+
+  test('brings neither its sources nor its tests', () => {
+    expect(packed.filter((path) => /^(src|test|bench|models|scripts)\//.test(path))).toEqual([]);
+    expect(packed).toContain('dist/cli/holdfast');
+  });
+});
