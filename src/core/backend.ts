@@ -113,6 +113,11 @@ export interface Backend {
   watch?(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable | Promise<AsyncDisposable>;
   /** Core waits a few seconds for each standing or progress, and as long as it takes for all of them. */
   inspect?(prefix: string, listing?: Listing): AsyncIterable<Standing>;
+  /**
+   * For observers, who have no claim: tells once, when somebody has come to the line of a key or left it, or when it can no longer
+   * tell. From when this is there no such change goes untold.
+   */
+  changed?(key: string, tell: () => void): AsyncDisposable | Promise<AsyncDisposable>;
   /** Forced release of the claim with this ticket, whoever holds it. */
   evict?(key: string, ticket: bigint): Promise<boolean>;
   /** Where the engine can keep a few words for all processes. */

@@ -27,9 +27,11 @@ export async function incumbentOf(standings: AsyncIterable<Standing>, delay = 0)
 
 export interface Watching {
   ask(): Promise<Incumbent | null>;
-  /** Waits between two questions; ends early when the observer leaves. */
+  /** Waits between two questions; ends early when there is something to ask about, or the observer leaves. */
   pause(): Promise<void>;
-  failed(error: unknown): void;
+  /** The observer has left. */
+  end(): void;
+  failed(error: unknown): undefined;
   readonly left: () => boolean;
 }
 
@@ -37,19 +39,21 @@ export interface Watching {
  * Every change of leader that a question sees, the first answer included. A question comes only when the last answer was taken, so the
  * newest always arrives, and what came and went in between does not.
  */
-export async function* changes({ ask, pause, failed, left }: Watching): AsyncGenerator<Incumbent | null, void, void> {
+export async function* changes(watching: Watching): AsyncGenerator<Incumbent | null, void, void> {
+  const { ask, pause, end, failed, left } = watching;
   let known: bigint | null | undefined;
-  while (!left()) {
-    try {
-      const now = await ask();
-      const token = now?.token ?? null;
+  try {
+    while (!left()) {
+      // An engine that cannot be asked for a while is no end of the observation.
+      const now = await ask().catch(failed);
+      const token = now === undefined ? known : (now?.token ?? null);
       if (!left() && token !== known) {
         known = token;
-        yield now;
+        yield now!;
       }
-    } catch (error) {
-      failed(error); // an engine that cannot be asked for a while is no end of the observation
+      if (!left()) await pause();
     }
-    if (!left()) await pause();
+  } finally {
+    end();
   }
 }

@@ -17,6 +17,7 @@ export type Need =
   | 'mailbox'
   | 'inspect'
   | 'evict'
+  | 'changed'
   | 'notes'
   | 'apart'
   | 'faults.die'
@@ -33,6 +34,7 @@ const MET: Readonly<Record<Need, (backend: Backend, subject: Subject) => boolean
   mailbox: ({ traits }) => traits.wakes === 'mailbox',
   inspect: (backend) => backend.inspect !== undefined,
   evict: (backend) => backend.evict !== undefined,
+  changed: (backend) => backend.changed !== undefined,
   notes: (backend) => backend.notes !== undefined,
   apart: (_, subject) => subject.apart !== undefined,
   'faults.die': (_, subject) => subject.faults?.die !== undefined,

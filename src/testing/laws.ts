@@ -1,4 +1,5 @@
 import { type Case, caseOf, type Law } from './case.ts';
+import { changes } from './laws/changes.ts';
 import { doubt } from './laws/doubt.ts';
 import { exclusion } from './laws/exclusion.ts';
 import { histories } from './laws/histories.ts';
@@ -24,6 +25,7 @@ const LAWS: readonly Law[] = [
   ...tickets,
   ...watch,
   ...inspection,
+  ...changes,
   ...names,
   ...notes,
   ...histories,

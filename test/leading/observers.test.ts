@@ -1,14 +1,14 @@
 import { expect } from 'vitest';
-import { ALL, onEngines, TTL } from './engines.ts';
+import { ALL, onEngines, TELLING, TTL } from './engines.ts';
 import type { Instance, Stand } from './instance.ts';
 import type { Told } from './leader.worker.ts';
 
 const options = (label: string) => ({ ttl: TTL, label });
 
 /** Hears of leaders until this one comes, or nobody. */
-async function seenUntil(observer: Stand, label: string | undefined): Promise<Told[]> {
+async function seenUntil(observer: Stand, label: string | undefined, election = 'seen'): Promise<Told[]> {
   const seen = [];
-  do seen.push(await observer.heard('seen', 'seen'));
+  do seen.push(await observer.heard('seen', election));
   while (seen.at(-1)!.label !== label);
   return seen;
 }
@@ -60,6 +60,34 @@ onEngines(ALL, 'what is told of leaders', {
       expect(events[0]!.current, 'who is told as elected leads').toBe(first.token);
       expect(events[1]!.current, 'who is told as ended leads no more').not.toBe(first.token);
       expect(events[2]!.current).toBe(again.token);
+    });
+  },
+});
+
+/** ms after which only a question at the slowest rate could show a change. */
+const RARELY = 60_000;
+
+onEngines(TELLING, 'an observer that asks once a minute', {
+  async 'hears of a leader and of its end at once, where the engine tells of changes'(place) {
+    const [candidate, observer] = (await place.start(2)) as [Instance, Instance];
+    await place.each([candidate, observer], async (candidate, observer) => {
+      await observer.observe('told', RARELY);
+      await seenUntil(observer, undefined, 'told');
+      await candidate.campaign('told', options('first'));
+      await seenUntil(observer, 'first', 'told');
+      await candidate.stop('told');
+      await seenUntil(observer, undefined, 'told');
+    });
+  },
+
+  async 'hears of it after its link was cut'(place) {
+    const [candidate, observer] = (await place.start(2)) as [Instance, Instance];
+    await place.each([candidate, observer], async (candidate, observer) => {
+      await observer.observe('cut', RARELY);
+      await seenUntil(observer, undefined, 'cut');
+      for (const link of observer.links) link.cut();
+      await candidate.campaign('cut', options('first'));
+      await seenUntil(observer, 'first', 'cut');
     });
   },
 });

@@ -51,5 +51,7 @@ export const SITES = {
 
 export type LeadingEngine = keyof typeof SITES;
 export const ALL = Object.keys(SITES) as LeadingEngine[];
+/** Those that tell observers of changes. */
+export const TELLING: readonly LeadingEngine[] = ['etcd', 'zookeeper'];
 /** Those that are reached over a link, which can fail. */
 export const LINKED = ALL.filter((engine) => engine !== 'file');

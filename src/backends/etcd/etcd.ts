@@ -15,6 +15,7 @@ import {
 import type { Clock } from '../../core/clock.ts';
 import { LockError } from '../../core/errors.ts';
 import { KeyedSerializer } from '../../core/keyed-serializer.ts';
+import { watchLine } from './changes.ts';
 import { check } from './check.ts';
 import type { Client } from './client.ts';
 import { Contenders } from './contenders.ts';
@@ -121,6 +122,10 @@ export class Etcd implements Backend {
 
   inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<Standing> {
     return inspect(this.#client, this.#prefix, prefix, exact);
+  }
+
+  changed(key: string, tell: () => void): Promise<AsyncDisposable> {
+    return watchLine(this.#client, this.#watches, lineOf(this.#prefix, key), tell);
   }
 
   async evict(key: string, ticket: bigint): Promise<boolean> {

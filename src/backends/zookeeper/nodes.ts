@@ -55,9 +55,9 @@ export async function listNow(connection: Connection, path: string): Promise<Lis
   return listing;
 }
 
-/** @returns undefined when it is not there */
-export const stat = (connection: Connection, path: string): Promise<Stat | undefined> =>
-  orElse(connection, exists(path), undefined);
+/** @returns undefined when it is not there; then a watcher is told when it is made */
+export const stat = (connection: Connection, path: string, watcher?: Watcher): Promise<Stat | undefined> =>
+  orElse(connection, exists(path), undefined, watcher);
 
 /** @returns undefined when it is not there, and then nothing is watched */
 export const read = (connection: Connection, path: string, watcher?: Watcher): Promise<Read | undefined> =>

@@ -16,6 +16,7 @@ import {
 import { LockError } from '../../core/errors.ts';
 import { KeyedSerializer } from '../../core/keyed-serializer.ts';
 import { census, evicted, lineAt } from './census.ts';
+import { watchChildren } from './changes.ts';
 import { findings } from './check.ts';
 import { LineWatch } from './line-watch.ts';
 import { judged, stillRefused, watched } from './lines.ts';
@@ -204,6 +205,12 @@ class Zookeeper implements Backend {
     } catch (error) {
       throw explained(error, 'list the locks');
     }
+  }
+
+  changed(key: string, tell: () => void): Promise<AsyncDisposable> {
+    return this.#asked(`watch ${JSON.stringify(key)}`, PATIENCE, (connection) =>
+      watchChildren(connection, this.#places.parent(key), tell),
+    );
   }
 
   evict(key: string, ticket: bigint): Promise<boolean> {

@@ -10,7 +10,7 @@ export interface Operation<T> {
   /** The leader has a part in the answer: it shows that the session is alive there, not only on the server asked. */
   readonly viaLeader?: boolean;
   /** What a watcher given with the request watches. */
-  readonly watches?: { readonly kind: 'node' | 'children'; readonly path: string };
+  readonly watches?: { readonly kind: 'node' | 'children'; readonly path: string; readonly ifMissing?: true };
   encode(into: Encoder, watch: boolean): void;
   decode(from: Decoder): T;
 }
@@ -108,8 +108,11 @@ export const getChildren = (path: string): Operation<Children> =>
     stat: decodeStat(from),
   }));
 
-/** To be asked without a watcher: one on a missing node would wait for its creation. */
-export const exists = (path: string): Operation<Stat> => reading('exists', 3, 'node', path, decodeStat);
+/** With a watcher it also waits for the creation of a node that is missing. */
+export const exists = (path: string): Operation<Stat> => ({
+  ...reading('exists', 3, 'node', path, decodeStat),
+  watches: { kind: 'node', path, ifMissing: true },
+});
 
 export const getAcl = (path: string): Operation<Acl[]> => ({
   name: 'getACL',

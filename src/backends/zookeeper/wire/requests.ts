@@ -48,7 +48,9 @@ export class Requests {
     const { operation, sent, watcher, resolve, reject } = pending;
     if (code === Code.sessionExpired) throw new KeeperError(code, operation.name);
     // Before any later frame is read: the event that this watch waits for may be the next one.
-    if (code === 0 && watcher && operation.watches) this.#watches.add(operation.watches, watcher);
+    const { watches } = operation;
+    const isSet = code === 0 || (code === Code.noNode && watches?.ifMissing);
+    if (isSet && watcher && watches) this.#watches.add(watches, watcher);
     if (code === 0) resolve(operation.decode(from));
     else reject(new KeeperError(code, operation.name));
     this.#pending.delete(xid);

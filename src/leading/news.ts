@@ -1,0 +1,67 @@
+import { inNoContext } from '../core/context.ts';
+import { CALL_TIMEOUT, type Engine, quoted } from '../core/engine.ts';
+
+/** Between two questions where the engine tells of many changes, ms. */
+const SOONEST = 50;
+/** How often to ask an engine that tells nothing, and one that does, ms. */
+export const UNTOLD = 1_000;
+export const TOLD = 10_000;
+
+/** What an observer waits for between two questions: a change, where the engine tells of one, at the latest the next time to ask. */
+export class News {
+  readonly #engine: Engine;
+  readonly #key: string;
+  readonly #every: number;
+  readonly #signal: AbortSignal | undefined;
+  /** Aborted when there is something to ask about. */
+  #told = new AbortController();
+  #watch: AsyncDisposable | undefined;
+  #asked = 0;
+
+  constructor(engine: Engine, key: string, every: number, signal: AbortSignal | undefined) {
+    this.#engine = engine;
+    this.#key = key;
+    this.#every = every;
+    this.#signal = signal;
+    signal?.addEventListener('abort', this.end, { once: true });
+  }
+
+  /** Before a question, so that what changes after it is told. Where that fails, the engine is asked as one that tells nothing. */
+  async arm(): Promise<void> {
+    const { backend, clock } = this.#engine;
+    if (backend.changed && !this.#watch && !this.#signal?.aborted) {
+      this.#told = new AbortController();
+      const arming = inNoContext(() => this.#watchFor(this.#told));
+      const what = (): string => `watch ${quoted(this.#key)}`;
+      await this.#engine.bounded(() => arming, CALL_TIMEOUT, what).catch(() => {});
+    }
+    this.#asked = clock.now();
+  }
+
+  async #watchFor(told: AbortController): Promise<void> {
+    const watch = await this.#engine.backend.changed!(this.#key, () => {
+      if (this.#told === told) this.#watch = undefined;
+      told.abort();
+    });
+    if (this.#told === told && !told.signal.aborted && !this.#watch) this.#watch = watch;
+    else await watch[Symbol.asyncDispose]();
+  }
+
+  /** Not beyond the next time to ask. */
+  async pause(): Promise<void> {
+    const { clock } = this.#engine;
+    const tells = this.#engine.backend.changed !== undefined;
+    const rate = tells && !this.#watch ? Math.min(this.#every, UNTOLD) : this.#every;
+    await this.#engine.pause(rate, false, this.#told.signal);
+    const early = this.#asked + Math.min(SOONEST, this.#every) - clock.now();
+    if (early > 0) await this.#engine.pause(early, false, this.#signal);
+  }
+
+  readonly end = (): void => {
+    this.#signal?.removeEventListener('abort', this.end);
+    this.#told.abort();
+    const watch = this.#watch;
+    this.#watch = undefined;
+    if (watch) inNoContext(async () => watch[Symbol.asyncDispose]()).catch(() => {});
+  };
+}

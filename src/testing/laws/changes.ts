@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import type { Backend } from '../../core/backend.ts';
+import type { Law } from '../case.ts';
+import type { Scene } from '../scene.ts';
+
+interface Observing extends AsyncDisposable {
+  readonly times: number;
+  readonly told: Promise<void>;
+}
+
+async function observe(scene: Scene, client: Backend = scene.clients[1]): Promise<Observing> {
+  let times = 0;
+  const { promise: told, resolve } = Promise.withResolvers<void>();
+  const watch = await client.changed!(scene.key, () => {
+    times++;
+    resolve();
+  });
+  return {
+    get times() {
+      return times;
+    },
+    told,
+    [Symbol.asyncDispose]: () => watch[Symbol.asyncDispose](),
+  };
+}
+
+/** An observer has no claim. From when its watch is armed no change of the line goes untold. */
+export const changes: readonly Law[] = [
+  {
+    name: 'an observer is told of the first who comes, of another, and of a holder that leaves',
+    needs: ['changed'],
+    async check(scene) {
+      const [holder, waiter] = scene.pair();
+      const steps: Readonly<Record<string, () => Promise<unknown>>> = {
+        'the first came': () => holder.gets(),
+        'another came': () => waiter.waits(),
+        'the holder left': () => holder.leaves(),
+      };
+      for (const [what, step] of Object.entries(steps)) {
+        await using observing = await observe(scene);
+        assert.equal(observing.times, 0, 'told before anything happened');
+        await step();
+        await scene.soon(observing.told, `an observer is told that ${what}`);
+      }
+    },
+  },
+  {
+    name: 'an observer is told of a hold that lapses',
+    needs: ['changed', 'lapses'],
+    async check(scene) {
+      const holder = scene.contender({ ttl: scene.ttl });
+      await holder.gets();
+      await using observing = await observe(scene);
+      await scene.lapsed();
+      await scene.soon(observing.told, 'an observer is told of the lapse');
+    },
+  },
+  {
+    name: 'an observer is told once, and not after it has left',
+    needs: ['changed'],
+    async check(scene) {
+      const [holder, other] = scene.pair();
+      await using stays = await observe(scene);
+      const leaves = await observe(scene);
+      await leaves[Symbol.asyncDispose]();
+      await holder.gets();
+      await other.waits();
+      await scene.soon(stays.told, 'an observer is told');
+      await holder.leaves();
+      await using later = await observe(scene);
+      await other.leaves();
+      await scene.soon(later.told, 'an observer is told'); // after all that the others might have been told of
+      assert.equal(stays.times, 1, 'told once');
+      assert.equal(leaves.times, 0, 'not told after it has left');
+    },
+  },
+];
