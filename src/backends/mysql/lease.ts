@@ -112,7 +112,7 @@ class Mysql implements MysqlBackend {
   attempt(claim: Claim): Promise<Attempt> {
     return this.#visit(claim, async (visit) => {
       await this.#table.ready();
-      return this.#ask(claim, visit, this.#table.time.limit(claim.within));
+      return this.#ask(claim, visit, this.#table.limit(claim.within));
     });
   }
 
@@ -131,7 +131,7 @@ class Mysql implements MysqlBackend {
     // One visit for all of it: that the next claim is given up meanwhile must be heard to the end.
     const attempt = await this.#visit(next, async (visit) => {
       await ready;
-      const notAfter = this.#table.time.limit(next.within);
+      const notAfter = this.#table.limit(next.within);
       const exchanged = await this.#exchange(handle, next, visit, notAfter);
       if (exchanged) return exchanged;
       freed = await this.#leave(handle);

@@ -67,7 +67,7 @@ class Named implements Backend {
     if (known && !known.ended) return known.grant ?? { granted: false };
     const session = await this.#open(claim);
     try {
-      const answer = await session.take(0, this.#table.time.limit(claim.within), claim.atLeast ?? 0n);
+      const answer = await session.take(0, this.#table.limit(claim.within), claim.atLeast ?? 0n);
       if (typeof answer === 'object') return answer;
       session.leave();
       this.#forget(claim.id, session);

@@ -54,7 +54,7 @@ export class Session {
    */
   async take(seconds: number, notAfter: string, atLeast: bigint): Promise<Grant | 'late' | undefined> {
     const [row] = (await this.#run(sql.getLock, { wait: `${seconds}`, notAfter })) as Row[];
-    this.#table.time.learn(Number(row!.now));
+    this.#table.learn(row!.now);
     const got = row!.got === null ? undefined : Number(row!.got);
     if (got === undefined) throw this.#failed('GET_LOCK was interrupted');
     if (got !== 1) return got < 0 ? 'late' : undefined;

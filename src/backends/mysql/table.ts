@@ -1,9 +1,10 @@
 import type { Clock } from '../../core/clock.ts';
 import { invalid, shown } from '../../core/errors.ts';
+import { ServerClock } from '../../core/server-clock.ts';
 import { Client } from './client.ts';
-import { EngineTime } from './engine-time.ts';
 import { isNoTable, mapped, refused } from './errors.ts';
 import { LeftOpen } from './left-open.ts';
+import { MICRO } from './place.ts';
 import type { Header, MysqlPool, Row } from './pool.ts';
 import { found, greet, setup } from './sql.generated.ts';
 import { type Bound, type List, type Statement, statement, type Values } from './statement.ts';
@@ -14,10 +15,12 @@ import { type Bound, type List, type Statement, statement, type Values } from '.
  * place: a process that has looked at the format goes on by it.
  */
 const FORMAT = 'holdfast 1';
+/** Longer than this without a look at the server's clock, and it is looked at again. ms. */
+const STALE = 300_000;
 
 /** The table: made when it is not there, and made sure of; its statements, and what they told of the server's time. */
 export class Table {
-  readonly time: EngineTime;
+  readonly #serverClock: ServerClock;
   readonly client: Client;
   readonly #backend: string;
   readonly #name: string;
@@ -30,12 +33,12 @@ export class Table {
     this.#name = quoted(name);
     this.#backend = backend;
     this.client = new Client(pool, clock);
-    this.time = new EngineTime(clock);
+    this.#serverClock = new ServerClock(clock);
   }
 
   /** Done once, and again when the server's time was not heard of for long. Many processes may, at once. */
   ready(): Promise<void> {
-    if (this.time.stale) this.#ready = undefined;
+    if (this.#serverClock.age > STALE) this.#ready = undefined;
     this.#ready ??= this.#greet().catch((error) => {
       this.#ready = undefined;
       throw error;
@@ -65,10 +68,20 @@ export class Table {
     return found.bind(values, list?.values ?? []);
   }
 
+  /** @param now µs, of an answer that just came */
+  learn(now: unknown): void {
+    this.#serverClock.learn(Number(now) / MICRO);
+  }
+
+  /** The server's time, µs, after which a message that is sent now comes too late; the past, while nothing is known. */
+  limit(within: number): string {
+    return `${Math.floor((this.#serverClock.in(within) ?? 0) * MICRO)}`;
+  }
+
   /** Rows; their `now`, if they have one, is the server's time. */
   async read(text: string, values?: Values, list?: List): Promise<Row[]> {
     const rows = (await this.#run(text, values, list)) as Row[];
-    if (rows[0]?.now !== undefined) this.time.learn(Number(rows[0].now));
+    if (rows[0]?.now !== undefined) this.learn(rows[0].now);
     return rows;
   }
 

@@ -1,8 +1,8 @@
 import type { Clock } from '../../core/clock.ts';
+import type { ServerClock } from '../../core/server-clock.ts';
 import { type Dial, isTrue } from './client.ts';
 import { isMissing, refusal, unavailable } from './errors.ts';
 import { lookAlike } from './look-alike.ts';
-import type { ServerTime } from './server-time.ts';
 import { Session } from './session.ts';
 import type { Opener } from './sessions.ts';
 import { advisoryKept, advisoryLook } from './sql.generated.ts';
@@ -21,7 +21,12 @@ export interface Requirements {
  * A session that may carry advisory locks: on a primary, with rights, and one and the same from statement to statement.
  * @throws LockError `LOCK_UNAVAILABLE` where it is not.
  */
-export async function openAdvisory(dial: Dial, clock: Clock, time: ServerTime, need: Requirements): ReturnType<Opener> {
+export async function openAdvisory(
+  dial: Dial,
+  clock: Clock,
+  serverClock: ServerClock,
+  need: Requirements,
+): ReturnType<Opener> {
   const asked = 'opening a session';
   const session = await Session.open(dial, clock, need.sessionPooler).catch((error) => {
     throw refusal(error, need.backend, asked);
@@ -29,7 +34,7 @@ export async function openAdvisory(dial: Dial, clock: Clock, time: ServerTime, n
   try {
     const probe = BigInt.asIntN(64, BigInt(`0x${clock.id().slice(0, 16)}`)).toString();
     const [before] = await session.query(advisoryLook, [probe, session.own]);
-    time.heard(Number(before!.server_time));
+    serverClock.learn(Number(before!.server_time));
     const product = lookAlike(before!.product);
     if (product) {
       throw unavailable(

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../../core/clock.ts';
 import { LONGEST } from '../../core/duration.ts';
 import { invalid, isLockError, shown } from '../../core/errors.ts';
 import { checkNames } from '../../core/options.ts';
+import { ServerClock } from '../../core/server-clock.ts';
 import { lockNumber } from './advisory-lock.ts';
 import { openAdvisory } from './advisory-session.ts';
 import { AdvisoryWait } from './advisory-wait.ts';
@@ -12,7 +13,6 @@ import { refusal } from './errors.ts';
 import { findings } from './findings.ts';
 import { type Naming, naming } from './names.ts';
 import { Server } from './server.ts';
-import { ServerTime } from './server-time.ts';
 import { type Desk, Sessions } from './sessions.ts';
 import { advisoryAttempt, advisorySetup, advisoryWait } from './sql.generated.ts';
 
@@ -77,7 +77,7 @@ class Advisory implements AdvisoryBackend {
   readonly #named: (script: string) => string;
   readonly #texts: (shared: boolean) => Texts;
   readonly #server: Server;
-  readonly #time: ServerTime;
+  readonly #serverClock: ServerClock;
   readonly #sessions: Sessions;
   /** By lock and id: what this process holds or asks for. The same session would be let in twice, so we look here first. */
   readonly #holds = new Map<string, Map<string, Hold>>();
@@ -98,14 +98,14 @@ class Advisory implements AdvisoryBackend {
     const [exclusive, shared] = [texts('', this.#named), texts('_shared', this.#named)];
     this.#texts = (share) => (share ? shared : exclusive);
     this.#server = new Server(pool, clock, this.name);
-    this.#time = new ServerTime(clock);
+    this.#serverClock = new ServerClock(clock);
     const need = {
       backend: this.name,
       tokens: this.#named("SELECT last_value, '{token}(bigint)'::regprocedure FROM {tokens}"),
       create: setup === 'auto' ? () => this.setup() : undefined,
       sessionPooler: options.pooler === 'session',
     };
-    this.#sessions = new Sessions(() => openAdvisory(dial, clock, this.#time, need), sessions);
+    this.#sessions = new Sessions(() => openAdvisory(dial, clock, this.#serverClock, need), sessions);
   }
 
   attempt(claim: Claim): Promise<Attempt> {
@@ -129,9 +129,9 @@ class Advisory implements AdvisoryBackend {
     try {
       const desk = await this.#sessions.toAsk();
       hold.desk = desk;
-      const values = [lock, least(atLeast), this.#time.in(within)];
+      const values = [lock, least(atLeast), this.#serverClock.in(within) ?? null];
       const [row] = await desk.session.query(this.#texts(hold.shared).attempt, values);
-      this.#time.heard(Number(row!.server_time));
+      this.#serverClock.learn(Number(row!.server_time));
       if (row!.ticket) return granted(row!, desk);
       this.#forget(lock, id);
       return isTrue(row!.late) ? { granted: false, late: true } : { granted: false };

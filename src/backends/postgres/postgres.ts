@@ -212,12 +212,12 @@ class Postgres implements PostgresBackend {
 
   /** @param sent when it was asked for: before the tables were looked at */
   #values(claim: Claim, sent: number): unknown[] {
-    return valuesOf(claim, this.#server.time.in(claim.within, sent), this.#mailbox?.channel ?? null);
+    return valuesOf(claim, this.#server.serverClock.in(claim.within, sent) ?? null, this.#mailbox?.channel ?? null);
   }
 
   /** @param outcome what the script of an attempt gives, in its order */
   #outcome([state, ticket, ahead, retryAfter, time]: string[], claim: Claim): Attempt {
-    this.#server.time.heard(Number(time));
+    this.#server.serverClock.learn(Number(time));
     if (state === 'held') return { granted: true, ticket: BigInt(ticket!), validFor: claim.ttl };
     if (state === 'late') return { granted: false, late: true };
     if (claim.queue) void this.#mailbox?.open();

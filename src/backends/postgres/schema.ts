@@ -83,5 +83,5 @@ export async function open(server: Server, named: (script: string) => string, cr
       `its functions are of revision ${revision || 'none'}, this version of holdfast needs ${NEEDED}; run setup() once, as the role that owns them`,
     );
   }
-  server.time.heard(Number(server_time));
+  server.serverClock.learn(Number(server_time));
 }

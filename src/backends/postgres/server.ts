@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
+import { ServerClock } from '../../core/server-clock.ts';
 import { type PgPool, type PgQuery, patienceOf, type Row } from './client.ts';
 import { isConflict, isForeign, isUnprepared, refusal, unavailable } from './errors.ts';
-import { ServerTime } from './server-time.ts';
 
 /** Times a statement is sent again after a conflict: the loser of one has seen another succeed, so few suffice. */
 const RESENDS = 10;
@@ -15,7 +15,7 @@ const warned = new WeakSet<PgPool>();
 
 /** Statements on the pool: prepared, sent again after a conflict, refusals told from trouble. */
 export class Server {
-  readonly time: ServerTime;
+  readonly serverClock: ServerClock;
   readonly #pool: PgPool;
   readonly #clock: Clock;
   readonly #backend: string;
@@ -28,7 +28,7 @@ export class Server {
     this.#clock = clock;
     this.#backend = backend;
     this.#patience = patienceOf(pool);
-    this.time = new ServerTime(clock);
+    this.serverClock = new ServerClock(clock);
     const others = users.get(pool) ?? new Set();
     if (others.size === 0) pool.on('error', ignore);
     users.set(pool, others.add(this));

@@ -119,7 +119,7 @@ class Redis implements Backend {
     const { key } = claim;
     try {
       const sent = this.#clock.now(); // before the time is learnt: who gave the claim up meanwhile has released it
-      if (!this.#shards.timeOf(key).known) await this.#learnTime(claim);
+      if (!this.#shards.clockOf(key).known) await this.#learnTime(claim);
       const asked = { key, args: this.#asking(claim, sent) };
       // The line may be too long for one script. Not beyond its time: who gave it up then has released it.
       while (this.#clock.now() < sent + claim.within) {
@@ -139,7 +139,7 @@ class Redis implements Backend {
       const mine = releaseArgs(id, this.#remember);
       if (!next || this.#acknowledged) return this.#freed(key, await this.#releases.ask({ key, args: mine }));
       const sent = this.#clock.now();
-      if (!this.#shards.timeOf(key).known) await this.#learnTime(next);
+      if (!this.#shards.clockOf(key).known) await this.#learnTime(next);
       const asked = { key, args: [...mine, ...this.#asking(next, sent)] };
       const [freed, reply] = (await this.#shards.askOne(PASS, asked)) as unknown[];
       // Released, but the next claim failed: it finds out why by asking for itself.
@@ -256,14 +256,14 @@ class Redis implements Backend {
   }
 
   #asking(claim: Claim, sent: number): string[] {
-    const notAfter = this.#shards.timeOf(claim.key).after(claim.within, sent);
+    const notAfter = Math.floor((this.#shards.clockOf(claim.key).in(claim.within, sent) ?? 0) * MICRO);
     return attemptArgs(claim, this.#mailbox.channel, notAfter, this.#remember);
   }
 
   /** The time is learnt for the server that has the key by now: it may have moved while it was asked for. */
   #answer(reply: unknown, claim: Claim, sent: number): Attempt | undefined {
     const { attempt, time } = readAttempt(reply, claim);
-    this.#shards.timeOf(claim.key).learn(time, sent, this.#clock.now());
+    this.#shards.clockOf(claim.key).learn(time / MICRO, sent);
     return attempt;
   }
 
@@ -275,6 +275,9 @@ class Redis implements Backend {
     }
   }
 }
+
+/** µs in one ms: the unit of the scripts. */
+const MICRO = 1_000;
 
 /** How long a node may take over a batch of renewals, ms: less than core gives all of them, a third of what they were good for. */
 const patienceOf = (claims: readonly Claim[]): number => Math.min(PLACE_TTL, ...claims.map(({ ttl }) => ttl)) / 4;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
+import { ServerClock } from '../../core/server-clock.ts';
 import type { Engine } from './engine.ts';
-import { EngineTime } from './engine-time.ts';
 import { lockOf, named } from './keys.ts';
 import type { Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';
@@ -23,14 +23,15 @@ export class Shards {
   readonly #prefix: string;
   readonly #clock: Clock;
   /** Where there is one server. */
-  readonly #time = new EngineTime();
-  readonly #times = new Map<string, EngineTime>();
+  readonly #serverClock: ServerClock;
+  readonly #clockOf = new Map<string, ServerClock>();
 
   constructor(port: Port, engine: Engine, prefix: string, clock: Clock) {
     this.#port = port;
     this.#engine = engine;
     this.#prefix = prefix;
     this.#clock = clock;
+    this.#serverClock = new ServerClock(clock);
   }
 
   /** Requests that one script may answer have this in common; undefined where any may. */
@@ -39,15 +40,15 @@ export class Shards {
   }
 
   /** The clock of the server that has this key now: each server has its own. */
-  timeOf(key: string): EngineTime {
-    if (!this.#port.cluster) return this.#time;
+  clockOf(key: string): ServerClock {
+    if (!this.#port.cluster) return this.#serverClock;
     const node = this.#port.nodeOf(this.slotOf(key));
-    let time = this.#times.get(node);
-    if (!time) {
-      time = new EngineTime();
-      this.#times.set(node, time);
+    let clock = this.#clockOf.get(node);
+    if (!clock) {
+      clock = new ServerClock(this.#clock);
+      this.#clockOf.set(node, clock);
     }
-    return time;
+    return clock;
   }
 
   slotOf(key: string): number {
