@@ -44,6 +44,7 @@ const HOSTS: Readonly<Record<string, readonly string[]>> = {
 const CORE_BUILTINS = ['node:async_hooks', 'node:crypto', 'node:diagnostics_channel', 'node:os'];
 
 const LONGEST_FILE = 300;
+const INDEX_OF_A_BACKEND = /^src\/backends\/\w+\/index\.ts$/;
 
 /** What `node:sqlite` has learnt since the oldest Node that package.json allows (https://nodejs.org/api/sqlite.html). */
 const NEW_IN_SQLITE = [
@@ -148,7 +149,10 @@ export function violations(path: string, text: string): string[] {
   if (lines.length > LONGEST_FILE && !/^\/\/ Generated /.test(text)) {
     found.add(`has ${lines.length} lines; more than ${LONGEST_FILE} are more than one idea`);
   }
-  const tree = [...nodes(parseAst(text, { lang: 'ts' }))];
+  const program = parseAst(text, { lang: 'ts' });
+  if (INDEX_OF_A_BACKEND.test(path) && program.body.some(({ type }) => !type.startsWith('Export')))
+    found.add('is the index of a backend, which only exports; the class is in backend.ts');
+  const tree = [...nodes(program)];
   const hasSqlite = tree.some((node) => imported(node)?.from === 'node:sqlite');
   for (const node of tree) {
     const each = imported(node);

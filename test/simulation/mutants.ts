@@ -47,7 +47,7 @@ function copy({ file, sound, broken }: Mutant, folder: string): void {
 export const QUORUM_MUTANTS: readonly Mutant[] = [
   {
     bug: 'answers an attempt again with the lease of the first',
-    file: 'backends/quorum/quorum.ts',
+    file: 'backends/quorum/backend.ts',
     sound: 'return ballot.outcomeFor(this.#context.clock.now());',
     broken: 'return ballot.outcome;',
     foundBy: 'votes',

@@ -1,7 +1,7 @@
 import type { Client } from './client.ts';
 import { endOf } from './line.ts';
 import { listing } from './ops.ts';
-import type { Watches } from './watches.ts';
+import type { Watches } from './wake-ups.ts';
 
 /** Tells once of the next change of a line after now, or when the watch can no longer be trusted. */
 export async function watchLine(

@@ -11,7 +11,7 @@ import type { Moves } from './moves.ts';
 import { list, listing, nobodyJoinedAfter, type Op, remove, stand, type Transaction } from './ops.ts';
 import type { Received } from './protobuf.ts';
 import { beckon, blocked, stillRefused } from './waiting.ts';
-import type { Watches } from './watches.ts';
+import type { Watches } from './wake-ups.ts';
 
 /** Of the lease that a place is put under. */
 const placeSecondsOf = ({ placeTtl = PLACE_TTL }: Claim): number => secondsOf(placeTtl);

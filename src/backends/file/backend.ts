@@ -1,25 +1,27 @@
-import type {
-  Attempt,
-  Backend,
-  Claim,
-  Finding,
-  Grant,
-  Handle,
-  Listing,
-  Notes,
-  Release,
-  Renewal,
-  Standing,
-  Traits,
+import {
+  type Attempt,
+  type Backend,
+  type Claim,
+  type Finding,
+  type Grant,
+  type Handle,
+  type Listing,
+  LONGEST_PLACE_TTL,
+  type Notes,
+  type Release,
+  type Renewal,
+  type Standing,
+  type Traits,
 } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
 import { LockError } from '../../core/errors.ts';
-import { Bells, type Ear, type Message } from './bells.ts';
 import { findings } from './check.ts';
-import { faultOf, isBusy } from './faults.ts';
-import { machineTime } from './machine.ts';
+import { faultOf, isBusy } from './errors.ts';
+import { machineBoot, machineTime } from './machine.ts';
+import { type FileOptions, type ResolvedFileOptions, resolveFileOptions } from './options.ts';
 import { type Durability, Store } from './store.ts';
 import { FileTransaction } from './transaction.ts';
+import { Bells, type Ear, type Message } from './wake-ups.ts';
 
 /** ms that a step may wait for other processes' transactions, each of which takes microseconds unless it is stopped. */
 const PATIENCE = 2_000;
@@ -32,6 +34,28 @@ const BATCH = 100;
 /** One attempt in so many sweeps what lapsed under keys that nobody asks for. */
 const SWEEP = 1_024;
 
+const traits = (durability: Durability): Traits => ({
+  seats: 'counted',
+  fair: true,
+  // Where the system does not name its starts, one is not always seen, so that a power cut might bring tickets back.
+  fencing: machineBoot() !== '' || durability === 'power' ? 'always' : 'durable',
+  spans: true,
+  wakes: 'mailbox',
+  lapses: true,
+  keptBy: 'lease',
+  placeTtl: LONGEST_PLACE_TTL,
+  ttl: { min: 10, max: Number.MAX_SAFE_INTEGER },
+});
+
+/**
+ * Locks between the processes of one machine, without a server: SQLite is the truth, unix sockets are the door-bells. A
+ * holder that is killed is replaced within milliseconds, one that is stopped when its lease lapses.
+ * @throws LockError `LOCK_INVALID`. The file is opened by the first call that needs it.
+ */
+export function file(options: FileOptions): Backend {
+  return new FileBackend(resolveFileOptions(options));
+}
+
 interface Shop {
   readonly store: Store;
   readonly bells: Bells;
@@ -43,7 +67,7 @@ interface Listener {
 }
 
 /** Opens the file with the first call, and again after a failure or when the file was replaced. */
-export class FileBackend implements Backend, Ear {
+class FileBackend implements Backend, Ear {
   readonly name = 'file';
   readonly traits: Traits;
   readonly #path: string;
@@ -56,12 +80,12 @@ export class FileBackend implements Backend, Ear {
   #closed: Promise<void> | undefined;
   #attempts = 0;
 
-  constructor(path: string, durability: Durability, prefix: string, clock: Clock, traits: Traits) {
+  constructor({ path, durability, prefix, clock }: ResolvedFileOptions) {
     this.#path = path;
     this.#durability = durability;
     this.#prefix = prefix;
     this.#clock = clock;
-    this.traits = traits;
+    this.traits = traits(durability);
   }
 
   attempt(claim: Claim): Promise<Attempt> {

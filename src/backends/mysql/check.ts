@@ -1,9 +1,9 @@
 import type { Finding } from '../../core/backend.ts';
 import { isLockError } from '../../core/errors.ts';
 import { DANGERS, type Settings } from './dangers.ts';
-import { shapeFindings } from './shape.ts';
+import { shapeFindings } from './schema.ts';
 import * as sql from './sql.generated.ts';
-import { namesOf } from './statement.ts';
+import { namesOf } from './statements.ts';
 import type { Table } from './table.ts';
 
 const leftOpen = (times: number): Finding => ({

@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { isPassing } from './errors.ts';
 import { checkAlone, LeftOpen, refusedFor } from './left-open.ts';
 import { borrowed, type CallbackPool, type Connection, coreOf, type MysqlPool } from './pool.ts';
-import type { Bound } from './statement.ts';
+import type { Bound } from './statements.ts';
 
 /** Tries of a statement that lost a deadlock or a wait for a row, and the longest pause after the first, ms. */
 const TRIES = 5;

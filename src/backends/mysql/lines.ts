@@ -2,7 +2,7 @@ import type { Claim, Renewal } from '../../core/backend.ts';
 import { type Line, rounds, stands } from './line.ts';
 import { MICRO, mark } from './place.ts';
 import { read, touch } from './sql.generated.ts';
-import { claimsOf, namesOf, portions } from './statement.ts';
+import { claimsOf, namesOf, portions } from './statements.ts';
 import type { Table } from './table.ts';
 
 /** A renewal that comes late finds its claim gone, or does no harm. */

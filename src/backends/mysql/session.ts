@@ -1,7 +1,7 @@
 import type { Grant } from '../../core/backend.ts';
 import type { Connection, Header, Row, Value } from './pool.ts';
 import * as sql from './sql.generated.ts';
-import type { Values } from './statement.ts';
+import type { Values } from './statements.ts';
 import type { Table } from './table.ts';
 
 /** Which lock, and the row of its tickets. */

@@ -3,7 +3,7 @@ import { milliseconds } from '../../core/duration.ts';
 import { MICRO, survey } from './place.ts';
 import type { Row } from './pool.ts';
 import * as sql from './sql.generated.ts';
-import { namesOf, portions } from './statement.ts';
+import { namesOf, portions } from './statements.ts';
 import type { Table } from './table.ts';
 
 const TEN_MINUTES = 600_000;

@@ -7,7 +7,7 @@ import { LeftOpen } from './left-open.ts';
 import { MICRO } from './place.ts';
 import type { Header, MysqlPool, Row } from './pool.ts';
 import { found, greet, setup } from './sql.generated.ts';
-import { type Bound, type List, type Statement, statement, type Values } from './statement.ts';
+import { type Bound, type List, type Statement, statement, type Values } from './statements.ts';
 
 /**
  * Of the lines in the table. What is stored is nothing but these: the statements travel with each process, so no version has to be

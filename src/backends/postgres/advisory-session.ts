@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { ServerClock } from '../../core/server-clock.ts';
 import { type Dial, isTrue } from './client.ts';
 import { isMissing, refusal, unavailable } from './errors.ts';
-import { lookAlike } from './look-alike.ts';
+import { lookAlike } from './server-kind.ts';
 import { Session } from './session.ts';
 import type { Opener } from './sessions.ts';
 import { advisoryKept, advisoryLook } from './sql.generated.ts';

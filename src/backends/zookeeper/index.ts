@@ -1,2 +1,2 @@
+export { zookeeper } from './backend.ts';
 export type { ZookeeperOptions } from './options.ts';
-export { zookeeper } from './zookeeper.ts';

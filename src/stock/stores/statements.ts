@@ -1,4 +1,4 @@
-import { serverTime } from '../../backends/mysql/statement.ts';
+import { serverTime } from '../../backends/mysql/statements.ts';
 import type { Cell, Entry, Status } from '../cell.ts';
 import { decide, type View } from '../rule.ts';
 import type { Reply, Step } from '../step.ts';

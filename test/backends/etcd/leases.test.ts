@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Etcd } from '../../../src/backends/etcd/backend.ts';
 import type { Client } from '../../../src/backends/etcd/client.ts';
-import { Etcd } from '../../../src/backends/etcd/etcd.ts';
 import { etcd } from '../../../src/backends/etcd/index.ts';
 import { open } from '../../../src/backends/etcd/open.ts';
 import type { Backend, Claim, Grant } from '../../../src/core/backend.ts';

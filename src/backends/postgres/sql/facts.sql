@@ -1,4 +1,4 @@
--- What endangers locks on this server, as facts; findings.ts judges them.
+-- What endangers locks on this server, as facts; check.ts judges them.
 SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery()::int AS replica,
        current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
        current_setting('synchronous_commit') AS synchronous_commit,

@@ -11,22 +11,14 @@ import type {
   Traits,
 } from '../../core/backend.ts';
 import { CallTimeouts } from '../../core/call-timeouts.ts';
-import type { Clock } from '../../core/clock.ts';
 import { Ballot } from './ballot.ts';
 import { findings } from './check.ts';
 import { ContentionBackoff } from './contention-backoff.ts';
 import { nodeTimeoutOf, type QuorumContext } from './context.ts';
+import { type Poll, standings } from './inspect.ts';
 import { Node } from './node.ts';
-import { type Poll, standings } from './standings.ts';
+import { checkNodes, type QuorumOptions, type ResolvedQuorumOptions, resolveQuorumOptions } from './options.ts';
 import { majorityOf, tallyRenewal } from './tally.ts';
-
-export interface ResolvedQuorumOptions {
-  readonly drift: number;
-  /** Whether a node that started anew does not count until what it may have forgotten has lapsed. */
-  readonly guarded: boolean;
-  readonly maxTtl: number;
-  readonly clock: Clock;
-}
 
 /** What core takes off every lease already; see `deadlineOf`. */
 const CORE_DRIFT = 0.01;
@@ -37,8 +29,20 @@ const SWEEP = 60_000;
 /** Longest time a node may take over one request of a listing. Less than core waits for progress: one may hang. ms. */
 const LISTING = 4_000;
 
+/**
+ * A lock is held when more than half of these engines say so: it outlives the loss of a minority of them. They have to be
+ * independent of each other, and need not be alike. After Redlock (https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/),
+ * with fencing tokens that grow. `close` closes them.
+ * @throws LockError `LOCK_INVALID` for fewer than two, for what is no backend or is given twice, or for a bad option
+ */
+export function quorum(backends: readonly Backend[], options: QuorumOptions = {}): Backend {
+  const resolved = resolveQuorumOptions(options);
+  checkNodes(backends);
+  return new Quorum(backends, resolved);
+}
+
 /** N engines as one. What it knows of a hold, which node has it under which id, is here: a hold ends with its process. */
-export class Quorum implements Backend {
+class Quorum implements Backend {
   readonly name = 'quorum';
   readonly traits: Traits;
   readonly inspect: Backend['inspect'];

@@ -23,9 +23,11 @@ import { inspect } from './inspect.ts';
 import { Leases } from './leases.ts';
 import { lineOf, read } from './line.ts';
 import { Moves } from './moves.ts';
+import { open } from './open.ts';
 import { listing, remove, stillStands } from './ops.ts';
-import { renew } from './renewal.ts';
-import { Watches } from './watches.ts';
+import type { EtcdOptions } from './options.ts';
+import { renew } from './renewals.ts';
+import { Watches } from './wake-ups.ts';
 
 const TRAITS: Traits = {
   seats: 'counted',
@@ -45,6 +47,15 @@ const TRAITS: Traits = {
 const BATCH = 128;
 /** Batches of large renewals under way at a time: of ten thousand at once hardly one would be answered before its time is up. */
 const LANES = 8;
+
+/**
+ * Locks on an etcd cluster, 3.4 or later, over a connection of its own that `close` ends.
+ * @throws LockError `LOCK_INVALID` for a bad option. Nothing is sent before the first lock is asked for.
+ */
+export function etcd(options: EtcdOptions): Backend {
+  const { client, prefix, timeout, clock } = open(options);
+  return new Etcd(client, prefix, timeout, clock);
+}
 
 export class Etcd implements Backend {
   readonly name = 'etcd';

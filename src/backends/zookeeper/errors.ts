@@ -22,3 +22,14 @@ export function explained(error: unknown, what: string, key?: string): unknown {
     cause: error,
   });
 }
+
+/** For a claim of a quorum, which brings the ticket. */
+export const unsupported = (key: string): LockError =>
+  new LockError(
+    'LOCK_UNSUPPORTED',
+    'ZooKeeper numbers its tickets itself: it cannot serve in a quorum that raises them',
+    {
+      key,
+      backend: 'zookeeper',
+    },
+  );

@@ -1,7 +1,7 @@
 import type { Finding } from '../../core/backend.ts';
 import { isTrue, type Row } from './client.ts';
-import { lookAlike } from './look-alike.ts';
 import type { Server } from './server.ts';
+import { lookAlike } from './server-kind.ts';
 import { facts } from './sql.generated.ts';
 
 type Judge = Omit<Finding, 'message'> & {

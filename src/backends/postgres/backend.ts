@@ -15,9 +15,8 @@ import {
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { LONGEST } from '../../core/duration.ts';
 import { checkNames } from '../../core/options.ts';
+import { findings } from './check.ts';
 import { busyPool, checkPool, type Dial, dialLike, isTrue, type PgPool, type Row } from './client.ts';
-import { findings } from './findings.ts';
-import { Mailbox } from './mailbox.ts';
 import { type Naming, naming } from './names.ts';
 import { notesOf } from './notes.ts';
 import { ownDial, Renewals } from './renewals.ts';
@@ -27,6 +26,7 @@ import { Server } from './server.ts';
 import { inspect, rights } from './sql.generated.ts';
 import { fieldsOf, Statements, valuesOf } from './statements.ts';
 import { IDLE, Sweeper } from './sweeper.ts';
+import { Mailbox } from './wake-ups.ts';
 
 const TRAITS: Traits = {
   seats: 'counted',

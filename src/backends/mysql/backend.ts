@@ -15,7 +15,6 @@ import type {
 import { systemClock } from '../../core/clock.ts';
 import { LONGEST, milliseconds } from '../../core/duration.ts';
 import { checkPrefix } from '../../core/key.ts';
-import { Bell } from './bell.ts';
 import { findings } from './check.ts';
 import { fits, grantOf, refusal, standings } from './line.ts';
 import { Lines } from './lines.ts';
@@ -26,10 +25,11 @@ import { Poller } from './poller.ts';
 import { busyPool, type MysqlPool, type PoolOfOne, poolOfOne } from './pool.ts';
 import { Renewals } from './renewals.ts';
 import * as sql from './sql.generated.ts';
-import type { Values } from './statement.ts';
+import type { Values } from './statements.ts';
 import { Sweeper } from './sweeper.ts';
 import { Table } from './table.ts';
 import { type Visit, Visits } from './visits.ts';
+import { Bell } from './wake-ups.ts';
 
 const TRAITS: Traits = {
   seats: 'counted',

@@ -15,16 +15,16 @@ import {
 } from '../../core/backend.ts';
 import { LockError } from '../../core/errors.ts';
 import { KeyedSerializer } from '../../core/keyed-serializer.ts';
-import { census, evicted, lineAt } from './census.ts';
 import { watchChildren } from './changes.ts';
 import { findings } from './check.ts';
-import { LineWatch } from './line-watch.ts';
+import { explained, unsupported } from './errors.ts';
+import { census, evicted, lineAt } from './inspect.ts';
 import { judged, stillRefused, watched } from './lines.ts';
 import { ZookeeperNotes } from './notes.ts';
 import { type Settings, settingsOf, type ZookeeperOptions } from './options.ts';
 import { labelOf, type Place, Places } from './places.ts';
 import { proven } from './proof.ts';
-import { explained } from './refusal.ts';
+import { LineWatch } from './wake-ups.ts';
 import type { Connection } from './wire/connection.ts';
 import { ConnectionLost } from './wire/errors.ts';
 import { getAcl, setData, sync } from './wire/operations.ts';
@@ -246,13 +246,3 @@ class Zookeeper implements Backend {
     }
   }
 }
-
-const unsupported = (key: string): LockError =>
-  new LockError(
-    'LOCK_UNSUPPORTED',
-    'ZooKeeper numbers its tickets itself: it cannot serve in a quorum that raises them',
-    {
-      key,
-      backend: 'zookeeper',
-    },
-  );

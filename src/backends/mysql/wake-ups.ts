@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Client } from './client.ts';
 import type { Connection, Row } from './pool.ts';
 import { open } from './sql.generated.ts';
-import { bare } from './statement.ts';
+import { bare } from './statements.ts';
 
 /** How long the server sleeps for the bell at a time, s; below every common idle limit. */
 const SLEEP = 20;

@@ -15,13 +15,14 @@ import {
 } from '../../core/backend.ts';
 import { Bell } from '../../core/bell.ts';
 import type { Clock } from '../../core/clock.ts';
-import { LockError } from '../../core/errors.ts';
-import { Changes } from './changes.ts';
+import { invalid, LockError } from '../../core/errors.ts';
 import { check } from './check.ts';
 import type { LineDocument, MongoCollection, MongoDb } from './driver.ts';
 import { isDuplicate, refusal } from './errors.ts';
-import { refuseLookalikes } from './lookalikes.ts';
+import { type MongoOptions, resolveMongoOptions } from './options.ts';
 import { attempting, FORM, idOf, keyOf, leaving, renewing, type Stage } from './pipeline.ts';
+import { refuseLookalikes } from './server-kind.ts';
+import { Changes } from './wake-ups.ts';
 
 const TRAITS: Traits = {
   seats: 'counted',
@@ -44,7 +45,18 @@ const LONGEST = 5_000;
 /** How long closing waits for a server that does not answer. ms. */
 const LAST_WORD = 2_000;
 
-export class Mongo implements Backend {
+/**
+ * Locks in a collection of a database of MongoDB 4.4 or later. The client stays yours, and open.
+ * @param db a `Db` of the official driver: `client.db('app')`
+ * @throws LockError `LOCK_INVALID` when it is no database, or for a bad option.
+ */
+export function mongodb(db: MongoDb, options: MongoOptions = {}): Backend {
+  const { prefix, clock } = resolveMongoOptions(options);
+  if (typeof db?.collection !== 'function') throw invalid(`mongodb() needs a database: client.db('app')`);
+  return new Mongo(db, prefix, clock);
+}
+
+class Mongo implements Backend {
   readonly name = 'mongodb';
   readonly traits = TRAITS;
   readonly #db: MongoDb;

@@ -1,0 +1,43 @@
+import { resolve } from 'node:path';
+import { type Clock, systemClock } from '../../core/clock.ts';
+import { invalid, shown } from '../../core/errors.ts';
+import { checkPrefix } from '../../core/key.ts';
+import { checkGiven } from '../../core/options.ts';
+import type { Durability } from './store.ts';
+
+export interface FileOptions {
+  /** The locks file, on a local file system; made if it is not there, in a folder that has to be there. */
+  readonly path: string;
+  /**
+   * `process` (default): a grant outlives every process. `power`: it also outlives a power cut; every step then waits
+   * until the disk has it.
+   */
+  readonly durability?: Durability;
+  /** Keeps apart what shares a file. `holdfast` by default. */
+  readonly prefix?: string;
+  /** Timers and randomness; the machine's by default. Leases are counted by the machine's own clock in any case. */
+  readonly clock?: Clock;
+}
+
+const KNOWN = new Set(['path', 'durability', 'prefix', 'clock']);
+
+export interface ResolvedFileOptions {
+  /** Absolute. */
+  readonly path: string;
+  readonly durability: Durability;
+  readonly prefix: string;
+  readonly clock: Clock;
+}
+
+/** @throws LockError `LOCK_INVALID` */
+export function resolveFileOptions(options: FileOptions): ResolvedFileOptions {
+  checkGiven(options, KNOWN, 'options of file()');
+  const { path, durability = 'process', prefix = 'holdfast', clock = systemClock } = options;
+  if (typeof path !== 'string' || path === '' || path.includes('\0')) {
+    throw invalid(`path is ${shown(path)}; give the path of the locks file`);
+  }
+  if (durability !== 'process' && durability !== 'power') {
+    throw invalid(`durability is ${shown(durability)}; it must be 'process' or 'power'`);
+  }
+  return { path: resolve(path), durability, prefix: checkPrefix(prefix), clock };
+}

@@ -1,0 +1,53 @@
+import type { Backend } from '../../core/backend.ts';
+import { type Clock, systemClock } from '../../core/clock.ts';
+import { type Duration, LONGEST, milliseconds } from '../../core/duration.ts';
+import { invalid, shown } from '../../core/errors.ts';
+import { checkBackend, checkNames } from '../../core/options.ts';
+
+export interface QuorumOptions {
+  /**
+   * The part of a lease by which the clocks of the nodes and of this process may drift apart while it runs: 0 to 0.5. Default
+   * 0.01, and 2 ms, as in the Redlock algorithm.
+   */
+  readonly drift?: number;
+  /**
+   * Whether a node that started anew does not count until the longest lease is over that it may have forgotten: what that was the
+   * nodes remember. Default true.
+   */
+  readonly restartGuard?: boolean;
+  /** The longest lease there may be, also where too few nodes remember how long theirs were. Default 5 minutes. */
+  readonly maxTtl?: Duration;
+  /** Time and randomness; the machine's by default. */
+  readonly clock?: Clock;
+}
+
+const NAMES = new Set('drift restartGuard maxTtl clock'.split(' ') satisfies readonly string[]);
+
+export interface ResolvedQuorumOptions {
+  readonly drift: number;
+  /** Whether a node that started anew does not count until what it may have forgotten has lapsed. */
+  readonly guarded: boolean;
+  readonly maxTtl: number;
+  readonly clock: Clock;
+}
+
+/** @throws LockError `LOCK_INVALID` */
+export function resolveQuorumOptions(options: QuorumOptions): ResolvedQuorumOptions {
+  checkNames(options, NAMES, 'quorum options');
+  const { drift = 0.01, restartGuard = true, maxTtl = '5m', clock = systemClock } = options;
+  if (!(drift >= 0 && drift <= 0.5)) throw invalid(`drift is ${shown(drift)}; it must be from 0 to 0.5`);
+  if (typeof restartGuard !== 'boolean')
+    throw invalid(`restartGuard is ${shown(restartGuard)}; it must be true or false`);
+  const longest = milliseconds(maxTtl, 'maxTtl', { min: 100, max: LONGEST });
+  return { drift, guarded: restartGuard, maxTtl: longest, clock };
+}
+
+/** @throws LockError `LOCK_INVALID` */
+export function checkNodes(backends: readonly Backend[]): void {
+  if (!Array.isArray(backends) || backends.length < 2) {
+    const count = shown((backends as unknown[])?.length);
+    throw invalid(`quorum() needs at least two backends, not ${count}; three or five are usual`);
+  }
+  for (const backend of backends) checkBackend(backend, 'quorum()');
+  if (new Set(backends).size < backends.length) throw invalid('quorum() was given the same backend twice');
+}

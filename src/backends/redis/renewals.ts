@@ -1,0 +1,39 @@
+import { type Claim, PLACE_TTL, type Renewal } from '../../core/backend.ts';
+import type { Acknowledged } from './acknowledged.ts';
+import { parts } from './command-batcher.ts';
+import { RENEW } from './scripts.generated.ts';
+import type { Shards } from './shards.ts';
+import { readRenewal, renewArgs } from './wire.ts';
+
+/** Holds in one command: the script itself leaves out what would take too long. */
+const BATCH = 250;
+
+/** How long a node may take over a batch, ms: less than core gives all of them, a third of what they were good for. */
+const patienceOf = (claims: readonly Claim[]): number => Math.min(PLACE_TTL, ...claims.map(({ ttl }) => ttl)) / 4;
+
+/**
+ * Renews holds, those that one server has together.
+ * @param servers whom to ask: the shards, or what waits for their replicas too
+ */
+export async function renewals(
+  claims: readonly Claim[],
+  shards: Shards,
+  servers: Shards | Acknowledged,
+  remember: number,
+): Promise<Renewal[]> {
+  const found = new Map<Claim, Renewal>();
+  const renew = async (batch: readonly Claim[]): Promise<void> => {
+    const requests = batch.map((claim) => ({ key: claim.key, args: renewArgs(claim, remember) }));
+    // A batch that fails leaves its own holds unknown, not the others.
+    const replies = await shards.within(patienceOf(claims), servers.ask(RENEW, requests)).catch(() => []);
+    const left: Claim[] = [];
+    for (const [i, claim] of batch.entries()) {
+      const renewal = readRenewal(replies[i], claim.ttl);
+      if (renewal) found.set(claim, renewal);
+      else left.push(claim);
+    }
+    if (left.length > 0) await renew(left);
+  };
+  await Promise.all(parts([...claims], BATCH, shards.groupOf).map(renew));
+  return claims.map((claim) => found.get(claim)!);
+}

@@ -1,0 +1,34 @@
+import type { Backend } from '../../core/backend.ts';
+import { invalid, shown } from '../../core/errors.ts';
+import { type QuorumOptions, quorum } from '../quorum/index.ts';
+import { type RedisClient, redis } from '../redis/index.ts';
+
+export interface RedlockOptions extends QuorumOptions {
+  /** What all keys begin with, the same on every server; default `holdfast`. */
+  readonly prefix?: string;
+}
+
+/**
+ * Locks over three or more independent Redis servers, over the caller's connected clients, one each. They stay the caller's
+ * to close.
+ * @throws LockError `LOCK_INVALID` for fewer than three, for one that is given twice, for a client of a Cluster, or for a bad
+ * option. Two clients of the same server are found at the first use.
+ */
+export function redlock(clients: readonly RedisClient[], { prefix, ...options }: RedlockOptions = {}): Backend {
+  if (!Array.isArray(clients) || clients.length < 3) {
+    throw invalid(
+      `redlock() needs clients of at least three independent servers, not ${shown((clients as unknown[])?.length)}: with fewer, none may be lost. For one, use redis()`,
+    );
+  }
+  if (new Set(clients).size < clients.length) throw invalid('redlock() was given the same client twice');
+  const nodes = clients.map((client) => redis(client, { prefix, clock: options.clock }));
+  if (clients.some(isCluster)) {
+    throw invalid('redlock() needs a client of one server each, not of a Cluster; for a Cluster alone use redis()');
+  }
+  return quorum(nodes, options);
+}
+
+/** Of ioredis, or of node-redis. */
+function isCluster(client: RedisClient): boolean {
+  return (client as { isCluster?: unknown }).isCluster === true || 'masters' in client;
+}
