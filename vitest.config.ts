@@ -20,6 +20,8 @@ const config: ViteUserConfig = defineConfig({
     pool: 'forks',
     // Most files start servers of their own, which need the cores too.
     maxWorkers: 2,
+    // Of tests that say that they do not mind, at a time in one file.
+    maxConcurrency: 4,
     // Real servers on a shared machine stall now and then, and a stall is seldom there twice. But neither is a law that is broken
     // now and then: the summary names every test that needed the second try (test/run/summary.ts), and each is to be looked
     // into. Only on CI: at the desk a flaky test should hurt.

@@ -45,6 +45,8 @@ const MET: Readonly<Record<Need, (backend: Backend, subject: Subject) => boolean
 export interface Law {
   readonly name: string;
   readonly needs?: readonly Need[];
+  /** It takes keys by fixed names. */
+  readonly alone?: true;
   check(scene: Scene): Promise<void>;
 }
 
@@ -52,6 +54,8 @@ export interface Law {
 export interface Case {
   readonly name: string;
   readonly needs: readonly Need[];
+  /** It takes keys by fixed names: run no other case of the same engine and prefix beside it. All others may run side by side. */
+  readonly alone: boolean;
   run(): Promise<Outcome>;
 }
 
@@ -64,10 +68,11 @@ export interface Outcome {
 const LIMIT = 30_000;
 
 export function caseOf(subject: Subject, law: Law): Case {
-  const { name, needs = [] } = law;
+  const { name, needs = [], alone = false } = law;
   return {
     name,
     needs,
+    alone,
     async run() {
       // By real time: what is opened may be a real thing, whatever clock it is given.
       const scene = await limited(

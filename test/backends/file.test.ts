@@ -10,17 +10,20 @@ describeOn('file', 'a file', () => {
   const path = join(folder.path, 'locks.db');
   afterAll(() => folder[Symbol.dispose]());
 
-  describeConformance({
-    name: 'file',
-    open: async () => file({ path }),
-    apart: async () => file({ path, prefix: 'apart' }),
-    faults: {
-      /** Somebody else is in a transaction, and stays there. */
-      async stall() {
-        const other = new DatabaseSync(path);
-        other.exec('BEGIN IMMEDIATE');
-        return async () => other.close();
+  describeConformance(
+    {
+      name: 'file',
+      open: async () => file({ path }),
+      apart: async () => file({ path, prefix: 'apart' }),
+      faults: {
+        /** Somebody else is in a transaction, and stays there. */
+        async stall() {
+          const other = new DatabaseSync(path);
+          other.exec('BEGIN IMMEDIATE');
+          return async () => other.close();
+        },
       },
     },
-  });
+    'one by one',
+  );
 });

@@ -100,5 +100,22 @@ function mailing(engine: Backend, line: Line, clock: Clock): Backend {
       listen(claim);
       return { [Symbol.asyncDispose]: async () => void mailboxes.delete(claim.id) };
     },
+    changed: (key, tell) => watchLine(engine, key, tell, clock),
   });
+}
+
+/** Looks at the line each ms. */
+async function watchLine(engine: Backend, key: string, tell: () => void, clock: Clock): Promise<AsyncDisposable> {
+  const look = async (): Promise<string> => {
+    const line = [];
+    for await (const { ticket } of engine.inspect!(key, { exact: true })) line.push(ticket);
+    return line.join();
+  };
+  const before = await look();
+  let cancel: () => void;
+  const again = (): void => {
+    cancel = clock.after(1, async () => ((await look()) === before ? again() : tell()), true);
+  };
+  again();
+  return { [Symbol.asyncDispose]: async () => cancel() };
 }

@@ -28,7 +28,7 @@ async function observe(scene: Scene, client: Backend = scene.clients[1]): Promis
 export const changes: readonly Law[] = [
   {
     name: 'an observer is told of the first who comes, of another, and of a holder that leaves',
-    needs: ['changed'],
+    needs: ['changed', 'fair'],
     async check(scene) {
       const [holder, waiter] = scene.pair();
       const steps: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -57,7 +57,7 @@ export const changes: readonly Law[] = [
   },
   {
     name: 'an observer is told once, and not after it has left',
-    needs: ['changed'],
+    needs: ['changed', 'fair'],
     async check(scene) {
       const [holder, other] = scene.pair();
       await using stays = await observe(scene);

@@ -10,11 +10,13 @@ export const names: readonly Law[] = [
   ...Object.entries(LOOKALIKES).map(
     ([kind, keys]): Law => ({
       name: `different keys never meet: ${kind}`,
+      alone: true,
       check: (scene) => neverMeet(scene, keys),
     }),
   ),
   {
     name: 'different keys never meet: at random',
+    alone: true,
     check: (scene) => neverMeet(scene, strangeNames(STRANGE, scene.random)),
   },
   {
@@ -35,6 +37,7 @@ export const names: readonly Law[] = [
   {
     name: 'no key reaches another prefix',
     needs: ['apart'],
+    alone: true,
     async check(scene) {
       const apart = await scene.another('apart');
       for (const key of Object.values(LOOKALIKES).flat()) {

@@ -20,5 +20,8 @@ describeOn('redis', 'redis-cluster', () => {
   });
 
   for (const library of LIBRARIES)
-    describeConformance(subjectOf(`redis-cluster over ${library}`, () => fleet, [library]));
+    describeConformance(
+      subjectOf(`redis-cluster over ${library}`, () => fleet, [library]),
+      'one by one',
+    );
 });
