@@ -5,8 +5,12 @@ import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
 import { eventContext } from './events.ts';
 import type { Hold } from './hold.ts';
+import type { NumberedClaim } from './numbered-claim.ts';
 import type { ResolvedOptions } from './options.ts';
+import { type Circumstances, type Enclosing, MOST_ENCLOSING } from './origin.ts';
 import type { QueuedClaim } from './queued-claim.ts';
+import type { Frame } from './reentrancy.ts';
+import type { LockRuntime } from './runtime.ts';
 
 /** One caller waiting for one key in this process. Settled once: granted, refused, or given up. */
 export class AcquireRequest {
@@ -19,7 +23,11 @@ export class AcquireRequest {
   queued: QueuedClaim | undefined;
   /** Whether it was told that it has to wait. */
   waited = false;
+  /** The span that it belongs to, for whoever lists it. */
+  traceparent: string | undefined;
   readonly #key: string;
+  /** What the caller is inside of, until this is settled: a hold must not keep what its caller was inside of. */
+  #around: Frame | undefined;
   readonly outcome: Promise<Hold | undefined>;
   #resolve!: (hold: Hold | undefined) => void;
   #reject!: (error: unknown) => void;
@@ -27,8 +35,9 @@ export class AcquireRequest {
   #unlisten: (() => void) | undefined;
   #settled = false;
 
-  constructor(key: string, seats: Seats, resolved: ResolvedOptions, now: number) {
+  constructor(key: string, seats: Seats, resolved: ResolvedOptions, now: number, around?: Frame) {
     this.#key = key;
+    this.#around = around;
     this.seats = seats;
     this.resolved = resolved;
     this.began = now;
@@ -98,8 +107,34 @@ export class AcquireRequest {
 
   #settle(): void {
     this.#settled = true;
+    this.#around = undefined;
     this.#cancel?.();
     this.#unlisten?.();
+  }
+
+  /** What its claim, to an engine of `runtime`, tells beside itself. Undefined: nothing. */
+  circumstances(runtime: LockRuntime): Circumstances | undefined {
+    const { traceparent } = this;
+    if (!this.#around && !this.resolved.beside?.length && traceparent === undefined) return undefined;
+    const inside: Enclosing[] = [];
+    for (const enclosing of this.#enclosing(runtime)) {
+      if (inside.some(({ claim }) => claim === enclosing.claim)) continue; // entered again
+      if (inside.length === MOST_ENCLOSING) return { inside, cut: true, traceparent };
+      inside.push(enclosing);
+    }
+    return { inside, cut: false, traceparent };
+  }
+
+  *#enclosing(runtime: LockRuntime): Iterable<Enclosing> {
+    const { beside = [] } = this.resolved;
+    for (let i = beside.length - 1; i >= 0; i--) yield beside[i]!.hold.enclosing;
+    if (this.#around) yield* this.#around.enclosing(runtime);
+  }
+
+  /** Whether it may take over a place in the engine's line: what the place tells of whoever it was made for has to be true of this one. */
+  inherits({ inside }: NumberedClaim, runtime: LockRuntime): boolean {
+    const own = this.circumstances(runtime)?.inside ?? [];
+    return own.length === inside.length && own.every(({ claim }, i) => claim === inside[i]!.claim);
   }
 
   /** Whether the other may take over what was meant for this one: the engine would not see a difference. */

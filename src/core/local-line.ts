@@ -1,17 +1,20 @@
 import { AcquireRequest, askedOf, leaseOf } from './acquire-request.ts';
 import { isExclusive, type Seats } from './admission.ts';
 import type { PiggybackedAttempt } from './answer.ts';
-import type { Claim, Release } from './backend.ts';
+import type { Release } from './backend.ts';
 import type { Granted } from './deadline.ts';
 import { closedUntil } from './delay.ts';
 import { CALL_TIMEOUT } from './engine.ts';
 import { emit } from './events.ts';
 import { Hold, type HoldKeeper } from './hold.ts';
 import { Line } from './line.ts';
+import type { NumberedClaim } from './numbered-claim.ts';
 import type { ResolvedOptions } from './options.ts';
+import { labelled } from './origin.ts';
 import type { Outage } from './outage.ts';
 import { placeTtlFor, waitedAway } from './pause.ts';
 import { QueuedClaim } from './queued-claim.ts';
+import type { Frame } from './reentrancy.ts';
 import type { LockRuntime } from './runtime.ts';
 
 /**
@@ -32,12 +35,14 @@ export class LocalLine implements HoldKeeper {
   }
 
   /**
+   * @param around what the caller is inside of
    * @returns undefined when `wait` is 0 and it cannot be had now
    * @throws LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_UNAVAILABLE`, `LOCK_CLOSED`
    */
-  obtain(seats: Seats, resolved: ResolvedOptions): Promise<Hold | undefined> {
+  obtain(seats: Seats, resolved: ResolvedOptions, around?: Frame): Promise<Hold | undefined> {
     const { clock } = this.#runtime.engine;
-    const request = new AcquireRequest(this.#key, seats, resolved, clock.now());
+    const request = new AcquireRequest(this.#key, seats, resolved, clock.now(), around);
+    request.traceparent = this.#runtime.traceparent?.(this.#key);
     request.limit(clock, this.#runtime.engine.backend.name, (error) => this.#giveUp(request, error));
     if (resolved.wait === 0 && !this.#line.admits(seats)) request.grant(undefined);
     if (!request.settled) {
@@ -147,9 +152,13 @@ export class LocalLine implements HoldKeeper {
     request.queued = queued;
   }
 
-  #claim({ seats, resolved }: AcquireRequest): Claim {
-    const { backend, clock } = this.#runtime.engine;
+  #claim(request: AcquireRequest): NumberedClaim {
+    const { seats, resolved } = request;
+    const { engine, name } = this.#runtime;
+    const { backend, clock } = engine;
     const { traits } = backend;
+    const number = name.next();
+    const circumstances = request.circumstances(this.#runtime);
     const ttl = askedOf(resolved);
     const queue = resolved.wait > 0 && traits.fair;
     const placeTtl = queue ? placeTtlFor(resolved, traits) : undefined;
@@ -166,7 +175,9 @@ export class LocalLine implements HoldKeeper {
       span: isExclusive(seats) ? resolved.handOff.max + 1 : 1,
       within: Math.min(CALL_TIMEOUT, Math.max(leaseOf(resolved) / 2, 100)),
       lingers: resolved.minHold > 0 || resolved.delay > 0,
-      label: resolved.label,
+      label: labelled(resolved.label, name.word, number, circumstances),
+      number,
+      inside: circumstances?.inside ?? NOTHING,
     };
   }
 
@@ -228,7 +239,7 @@ export class LocalLine implements HoldKeeper {
     request.refuse(error);
     const { queued } = request;
     const heir = this.#line.head;
-    if (queued && heir?.equals(request)) {
+    if (queued && heir?.equals(request) && heir.inherits(queued.claim, this.#runtime)) {
       this.#line.replace(request, heir);
       this.#assign(queued, heir);
       return;
@@ -276,5 +287,7 @@ export class LocalLine implements HoldKeeper {
     return { backend: this.#runtime.engine.backend.name, key: this.#key, label, take, of };
   }
 }
+
+const NOTHING: readonly never[] = [];
 
 const freed = (release: Release): boolean => release.freed;

@@ -4,6 +4,7 @@ import { delayOf } from './delay.ts';
 import { type Duration, LONGEST, milliseconds } from './duration.ts';
 import { invalid, shown } from './errors.ts';
 import { checkKey } from './key.ts';
+import type { HeldLease } from './lease.ts';
 import type { Traits } from './traits.ts';
 
 /** How to take a lock. Given per call, per lock, or for all as `createLocks(backend, defaults)`; the nearest wins. Undefined is not given. */
@@ -84,6 +85,8 @@ export interface ResolvedOptions {
   readonly label: string;
   readonly handOff: { readonly max: number; readonly within: number };
   readonly reentrant: boolean;
+  /** What the same caller holds already and gives back together with this, so that it is waited for inside of it: `all()`. */
+  readonly beside?: readonly HeldLease[];
 }
 
 /** With what is left of the wait; never 0, which would not wait at all. */

@@ -3,6 +3,7 @@ import type { Clock } from './clock.ts';
 import { Engine } from './engine.ts';
 import { LockError } from './errors.ts';
 import { LocalLine } from './local-line.ts';
+import { type ProcessName, processName } from './process-name.ts';
 import { RefusalThrottle } from './refusal-throttle.ts';
 import { Renewal } from './renewal.ts';
 
@@ -14,12 +15,17 @@ export class LockRuntime {
   readonly engine: Engine;
   readonly renewal: Renewal;
   readonly refusals: RefusalThrottle;
+  /** Of the claims, in listings. */
+  readonly name: ProcessName;
+  /** Of the span that a request for this key belongs to, asked once for each, in its caller's context: 55 characters. */
+  traceparent: ((key: string) => string | undefined) | undefined;
   readonly #lines = new Map<string, LocalLine>();
   #closed: PromiseWithResolvers<void> | undefined;
 
   constructor(backend: Backend, clock: Clock, busyPoll: boolean) {
     this.engine = new Engine(backend, clock, busyPoll);
     this.renewal = new Renewal(this.engine);
+    this.name = processName(clock);
     this.refusals = new RefusalThrottle(this.engine.clock);
   }
 
