@@ -157,6 +157,7 @@ export class LocalLine implements HoldKeeper {
     const { engine, name } = this.#runtime;
     const { backend, clock } = engine;
     const { traits } = backend;
+    const id = clock.id();
     const number = name.next();
     const circumstances = request.circumstances(this.#runtime);
     const ttl = askedOf(resolved);
@@ -165,7 +166,7 @@ export class LocalLine implements HoldKeeper {
     const woken = queue && traits.keptBy === 'lease' && traits.wakes !== 'never';
     return {
       key: this.#key,
-      id: clock.id(),
+      id,
       take: seats.take,
       of: seats.of,
       readWrite: seats.readWrite,
@@ -175,7 +176,7 @@ export class LocalLine implements HoldKeeper {
       span: isExclusive(seats) ? resolved.handOff.max + 1 : 1,
       within: Math.min(CALL_TIMEOUT, Math.max(leaseOf(resolved) / 2, 100)),
       lingers: resolved.minHold > 0 || resolved.delay > 0,
-      label: labelled(resolved.label, name.word, number, circumstances),
+      label: labelled(resolved.label, name.word(id), number, circumstances),
       number,
       inside: circumstances?.inside ?? NOTHING,
     };

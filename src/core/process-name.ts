@@ -1,15 +1,18 @@
+import { hash } from 'node:crypto';
 import type { Clock } from './clock.ts';
 
 /** What tells the claims of this process from those of all others: a word, and numbers. */
 export class ProcessName {
-  /** 8 characters: of 10,000 processes on one engine, two have the same once in 50,000 times. */
-  readonly word: string;
+  #word: string | undefined;
   #last = 0;
 
-  constructor(clock: Clock) {
-    this.word = Math.floor(clock.random() * 36 ** 8)
-      .toString(36)
-      .padStart(8, '0');
+  /**
+   * 8 characters: of 10,000 processes on one engine, two have the same once in 50,000 times.
+   * @param id of a claim of this process: of the first one it is the digest, which says nothing of the id
+   */
+  word(id: string): string {
+    this.#word ??= (Number.parseInt(hash('sha256', id).slice(0, 12), 16) % 36 ** 8).toString(36).padStart(8, '0');
+    return this.#word;
   }
 
   /** The number of the next claim. */
@@ -24,7 +27,7 @@ const names = new WeakMap<Clock, ProcessName>();
 export function processName(clock: Clock): ProcessName {
   let name = names.get(clock);
   if (!name) {
-    name = new ProcessName(clock);
+    name = new ProcessName();
     names.set(clock, name);
   }
   return name;
