@@ -14,6 +14,7 @@ import type { LockRuntime } from './runtime.ts';
 
 /** One caller waiting for one key in this process. Settled once: granted, refused, or given up. */
 export class AcquireRequest {
+  readonly key: string;
   readonly seats: Seats;
   readonly resolved: ResolvedOptions;
   readonly began: number;
@@ -23,9 +24,12 @@ export class AcquireRequest {
   queued: QueuedClaim | undefined;
   /** Whether it was told that it has to wait. */
   waited = false;
+  /** Of its claim, once it has one; in a look at those who wait here, of what will be its claim. */
+  number: number | undefined;
+  /** When it began to wait, ms since 1970, if it asked to be told of a deadlock. */
+  detects: number | undefined;
   /** The span that it belongs to, for whoever lists it. */
   traceparent: string | undefined;
-  readonly #key: string;
   /** What the caller is inside of, until this is settled: a hold must not keep what its caller was inside of. */
   #around: Frame | undefined;
   readonly outcome: Promise<Hold | undefined>;
@@ -36,7 +40,7 @@ export class AcquireRequest {
   #settled = false;
 
   constructor(key: string, seats: Seats, resolved: ResolvedOptions, now: number, around?: Frame) {
-    this.#key = key;
+    this.key = key;
     this.#around = around;
     this.seats = seats;
     this.resolved = resolved;
@@ -65,8 +69,8 @@ export class AcquireRequest {
 
   #aborted(): LockError {
     const cause = this.resolved.signal?.reason;
-    return new LockError('LOCK_ABORTED', `the wait for ${quoted(this.#key)} was aborted by its signal`, {
-      key: this.#key,
+    return new LockError('LOCK_ABORTED', `the wait for ${quoted(this.key)} was aborted by its signal`, {
+      key: this.key,
       cause,
     });
   }
@@ -76,8 +80,8 @@ export class AcquireRequest {
    * this process took up, for the most part: the engine has only just been asked.
    */
   #timedOut(backend: string): LockError {
-    const details = { key: this.#key, backend, cause: this.queued?.outage.by(this.began + this.resolved.wait / 2) };
-    const waited = `${quoted(this.#key)} could not be had on ${backend} within ${this.resolved.wait} ms`;
+    const details = { key: this.key, backend, cause: this.queued?.outage.by(this.began + this.resolved.wait / 2) };
+    const waited = `${quoted(this.key)} could not be had on ${backend} within ${this.resolved.wait} ms`;
     return details.cause === undefined
       ? new LockError(
           'LOCK_TIMEOUT',
@@ -117,12 +121,16 @@ export class AcquireRequest {
     const { traceparent } = this;
     if (!this.#around && !this.resolved.beside?.length && traceparent === undefined) return undefined;
     const inside: Enclosing[] = [];
+    const told = (cut: boolean): Circumstances => {
+      const detects = inside.length > 0 ? this.detects : undefined; // who is inside of nothing is waited for by nobody
+      return { inside, cut, detects, traceparent };
+    };
     for (const enclosing of this.#enclosing(runtime)) {
       if (inside.some(({ claim }) => claim === enclosing.claim)) continue; // entered again
-      if (inside.length === MOST_ENCLOSING) return { inside, cut: true, traceparent };
+      if (inside.length === MOST_ENCLOSING) return told(true);
       inside.push(enclosing);
     }
-    return { inside, cut: false, traceparent };
+    return told(false);
   }
 
   *#enclosing(runtime: LockRuntime): Iterable<Enclosing> {
@@ -132,9 +140,12 @@ export class AcquireRequest {
   }
 
   /** Whether it may take over a place in the engine's line: what the place tells of whoever it was made for has to be true of this one. */
-  inherits({ inside }: NumberedClaim, runtime: LockRuntime): boolean {
-    const own = this.circumstances(runtime)?.inside ?? [];
-    return own.length === inside.length && own.every(({ claim }, i) => claim === inside[i]!.claim);
+  inherits({ inside, detects }: NumberedClaim, runtime: LockRuntime): boolean {
+    const own = this.circumstances(runtime);
+    if ((own?.detects === undefined) !== (detects === undefined)) return false;
+    return (
+      (own?.inside.length ?? 0) === inside.length && inside.every(({ claim }, i) => claim === own!.inside[i]!.claim)
+    );
   }
 
   /** Whether the other may take over what was meant for this one: the engine would not see a difference. */

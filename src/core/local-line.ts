@@ -8,6 +8,7 @@ import { CALL_TIMEOUT } from './engine.ts';
 import { emit } from './events.ts';
 import { Hold, type HoldKeeper } from './hold.ts';
 import { Line } from './line.ts';
+import { type LocalStanding, localStanding } from './local-standing.ts';
 import type { NumberedClaim } from './numbered-claim.ts';
 import type { ResolvedOptions } from './options.ts';
 import { labelled } from './origin.ts';
@@ -43,6 +44,7 @@ export class LocalLine implements HoldKeeper {
     const { clock } = this.#runtime.engine;
     const request = new AcquireRequest(this.#key, seats, resolved, clock.now(), around);
     request.traceparent = this.#runtime.traceparent?.(this.#key);
+    if (resolved.detect) request.detects = clock.epoch();
     request.limit(clock, this.#runtime.engine.backend.name, (error) => this.#giveUp(request, error));
     if (resolved.wait === 0 && !this.#line.admits(seats)) request.grant(undefined);
     if (!request.settled) {
@@ -150,6 +152,7 @@ export class LocalLine implements HoldKeeper {
   #assign(queued: QueuedClaim, request: AcquireRequest): void {
     queued.request = request;
     request.queued = queued;
+    request.number = queued.claim.number;
   }
 
   #claim(request: AcquireRequest): NumberedClaim {
@@ -179,6 +182,7 @@ export class LocalLine implements HoldKeeper {
       label: labelled(resolved.label, name.word(id), number, circumstances),
       number,
       inside: circumstances?.inside ?? NOTHING,
+      detects: circumstances?.detects,
     };
   }
 
@@ -212,6 +216,7 @@ export class LocalLine implements HoldKeeper {
   /** Renewal comes before the grant is shown. */
   #hold(hold: Hold, request: AcquireRequest): void {
     hold.request = request;
+    request.number = hold.claim.number;
     this.#runtime.renewal.add(hold);
     const duration = hold.since - request.began;
     request.grant(hold); // before that is told: a listener may end the wait
@@ -274,7 +279,18 @@ export class LocalLine implements HoldKeeper {
   #waits(request: AcquireRequest | undefined): void {
     if (!request || request.waited) return;
     request.waited = true;
+    if (request.detects !== undefined)
+      this.#runtime.deadlocks?.watch(this.#key, request, (error) => this.#giveUp(request, error));
     emit('waiting', request.context, () => this.#event(request));
+  }
+
+  get waitedFor(): boolean {
+    return this.#line.head !== undefined;
+  }
+
+  /** Who holds and who waits in this process. */
+  get standings(): LocalStanding[] {
+    return this.#line.members.flatMap((request) => localStanding(this.#runtime, request, this.#line.isInside(request)));
   }
 
   #tidy(): void {

@@ -6,4 +6,5 @@ export interface NumberedClaim extends Claim {
   /** Its number in this process. */
   readonly number: number;
   readonly inside: readonly Enclosing[];
+  readonly detects?: number | undefined;
 }

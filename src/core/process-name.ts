@@ -6,6 +6,11 @@ export class ProcessName {
   #word: string | undefined;
   #last = 0;
 
+  /** Undefined before the first claim. */
+  get known(): string | undefined {
+    return this.#word;
+  }
+
   /**
    * 8 characters: of 10,000 processes on one engine, two have the same once in 50,000 times.
    * @param id of a claim of this process: of the first one it is the digest, which says nothing of the id
