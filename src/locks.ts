@@ -18,6 +18,8 @@ import { type MultiLock, multiLock } from './primitives/multi-lock.ts';
 import { type Mutex, mutex } from './primitives/mutex.ts';
 import { type RwLock, rwLock } from './primitives/rw-lock.ts';
 import { type Semaphore, type SemaphoreOptions, semaphore } from './primitives/semaphore.ts';
+import { Detector } from './waits/detector.ts';
+import { type Waits, waitsOf } from './waits/waits.ts';
 
 /** What all locks made from here share unless they say otherwise. */
 export interface LocksDefaults extends LockOptions {
@@ -37,8 +39,12 @@ export interface ForceOptions {
   readonly ticket?: bigint;
 }
 
+/** Whom `waits` tells that it goes on. */
+export type WaitsOptions = Pick<Listing, 'progress'>;
+
 const DEFAULTS: ReadonlySet<string> = new Set([...LOCK_OPTIONS, 'clock', 'busyPoll']);
 const INSPECT_OPTIONS = new Set(['exact', 'progress'] satisfies readonly (keyof Listing)[]);
+const WAITS_OPTIONS = new Set(['progress'] satisfies readonly (keyof WaitsOptions)[]);
 const FORCE_OPTIONS = new Set(['reason', 'ticket'] satisfies readonly (keyof ForceOptions)[]);
 
 /**
@@ -61,6 +67,7 @@ export class Locks implements AsyncDisposable {
     if (typeof busyPoll !== 'boolean') throw invalid(`busyPoll is ${shown(busyPoll)}; it must be true or false`);
     this.#backend = backend;
     this.#runtime = new LockRuntime(backend, clock, busyPoll);
+    this.#runtime.deadlocks = new Detector(this.#runtime);
     this.#defaults = defaults;
     mutex(this.#runtime, 'defaults', [defaults]); // checks them now, not at the first lock
   }
@@ -120,12 +127,22 @@ export class Locks implements AsyncDisposable {
    * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` when the engine cannot be asked
    */
   inspect(prefix = '', options: Listing = {}): AsyncIterable<Standing> {
-    if (typeof prefix !== 'string') throw invalid(`a prefix must be a string, not ${shown(prefix)}`);
+    this.#checkListable(prefix);
     checkNames(options, INSPECT_OPTIONS, 'the options of inspect');
     const { exact = false, progress } = options;
     if (typeof exact !== 'boolean') throw invalid(`exact is ${shown(exact)}; it must be true or false`);
-    if (!this.#backend.inspect) throw this.#unsupported('list its locks');
     return this.#runtime.engine.inspect(prefix, { exact, ...(progress && { progress }) });
+  }
+
+  /**
+   * Who waits for whom, and which of them never end: deadlocks, seen in two looks 200 ms apart. It lists all keys that begin with `prefix`;
+   * of waiters in the line of another process it sees the ones that stand in the engine's line.
+   * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` when the engine cannot be asked
+   */
+  async waits(prefix = '', options: WaitsOptions = {}): Promise<Waits> {
+    checkNames(options, WAITS_OPTIONS, 'the options of waits');
+    this.#checkListable(prefix);
+    return waitsOf(this.#runtime, prefix, options);
   }
 
   /**
@@ -168,6 +185,11 @@ export class Locks implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  #checkListable(prefix: string): void {
+    if (typeof prefix !== 'string') throw invalid(`a prefix must be a string, not ${shown(prefix)}`);
+    if (!this.#backend.inspect) throw this.#unsupported('list its locks');
   }
 
   #unsupported(what: string): LockError {

@@ -5,11 +5,16 @@ import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
 import { eventContext } from './events.ts';
 import type { Hold } from './hold.ts';
+import type { NumberedClaim } from './numbered-claim.ts';
 import type { ResolvedOptions } from './options.ts';
+import { type Circumstances, type Enclosing, MOST_ENCLOSING } from './origin.ts';
 import type { QueuedClaim } from './queued-claim.ts';
+import type { Frame } from './reentrancy.ts';
+import type { LockRuntime } from './runtime.ts';
 
 /** One caller waiting for one key in this process. Settled once: granted, refused, or given up. */
 export class AcquireRequest {
+  readonly key: string;
   readonly seats: Seats;
   readonly resolved: ResolvedOptions;
   readonly began: number;
@@ -19,7 +24,14 @@ export class AcquireRequest {
   queued: QueuedClaim | undefined;
   /** Whether it was told that it has to wait. */
   waited = false;
-  readonly #key: string;
+  /** Of its claim, once it has one; in a look at those who wait here, of what will be its claim. */
+  number: number | undefined;
+  /** When it began to wait, ms since 1970, if it asked to be told of a deadlock. */
+  detects: number | undefined;
+  /** The span that it belongs to, for whoever lists it. */
+  traceparent: string | undefined;
+  /** What the caller is inside of, until this is settled: a hold must not keep what its caller was inside of. */
+  #around: Frame | undefined;
   readonly outcome: Promise<Hold | undefined>;
   #resolve!: (hold: Hold | undefined) => void;
   #reject!: (error: unknown) => void;
@@ -27,8 +39,9 @@ export class AcquireRequest {
   #unlisten: (() => void) | undefined;
   #settled = false;
 
-  constructor(key: string, seats: Seats, resolved: ResolvedOptions, now: number) {
-    this.#key = key;
+  constructor(key: string, seats: Seats, resolved: ResolvedOptions, now: number, around?: Frame) {
+    this.key = key;
+    this.#around = around;
     this.seats = seats;
     this.resolved = resolved;
     this.began = now;
@@ -56,8 +69,8 @@ export class AcquireRequest {
 
   #aborted(): LockError {
     const cause = this.resolved.signal?.reason;
-    return new LockError('LOCK_ABORTED', `the wait for ${quoted(this.#key)} was aborted by its signal`, {
-      key: this.#key,
+    return new LockError('LOCK_ABORTED', `the wait for ${quoted(this.key)} was aborted by its signal`, {
+      key: this.key,
       cause,
     });
   }
@@ -67,8 +80,8 @@ export class AcquireRequest {
    * this process took up, for the most part: the engine has only just been asked.
    */
   #timedOut(backend: string): LockError {
-    const details = { key: this.#key, backend, cause: this.queued?.outage.by(this.began + this.resolved.wait / 2) };
-    const waited = `${quoted(this.#key)} could not be had on ${backend} within ${this.resolved.wait} ms`;
+    const details = { key: this.key, backend, cause: this.queued?.outage.by(this.began + this.resolved.wait / 2) };
+    const waited = `${quoted(this.key)} could not be had on ${backend} within ${this.resolved.wait} ms`;
     return details.cause === undefined
       ? new LockError(
           'LOCK_TIMEOUT',
@@ -98,8 +111,41 @@ export class AcquireRequest {
 
   #settle(): void {
     this.#settled = true;
+    this.#around = undefined;
     this.#cancel?.();
     this.#unlisten?.();
+  }
+
+  /** What its claim, to an engine of `runtime`, tells beside itself. Undefined: nothing. */
+  circumstances(runtime: LockRuntime): Circumstances | undefined {
+    const { traceparent } = this;
+    if (!this.#around && !this.resolved.beside?.length && traceparent === undefined) return undefined;
+    const inside: Enclosing[] = [];
+    const told = (cut: boolean): Circumstances => {
+      const detects = inside.length > 0 ? this.detects : undefined; // who is inside of nothing is waited for by nobody
+      return { inside, cut, detects, traceparent };
+    };
+    for (const enclosing of this.#enclosing(runtime)) {
+      if (inside.some(({ claim }) => claim === enclosing.claim)) continue; // entered again
+      if (inside.length === MOST_ENCLOSING) return told(true);
+      inside.push(enclosing);
+    }
+    return told(false);
+  }
+
+  *#enclosing(runtime: LockRuntime): Iterable<Enclosing> {
+    const { beside = [] } = this.resolved;
+    for (let i = beside.length - 1; i >= 0; i--) yield beside[i]!.hold.enclosing;
+    if (this.#around) yield* this.#around.enclosing(runtime);
+  }
+
+  /** Whether it may take over a place in the engine's line: what the place tells of whoever it was made for has to be true of this one. */
+  inherits({ inside, detects }: NumberedClaim, runtime: LockRuntime): boolean {
+    const own = this.circumstances(runtime);
+    if ((own?.detects === undefined) !== (detects === undefined)) return false;
+    return (
+      (own?.inside.length ?? 0) === inside.length && inside.every(({ claim }, i) => claim === own!.inside[i]!.claim)
+    );
   }
 
   /** Whether the other may take over what was meant for this one: the engine would not see a difference. */

@@ -57,7 +57,10 @@ export interface Claim extends Handle, Seats {
    * allow it: a waiter with much patience costs it less.
    */
   readonly placeTtl?: number;
-  /** For people: shown by `inspect`. */
+  /**
+   * Words for people, and behind them whose the claim is (`origin.ts`). `inspect` gives it back as it is: well-formed text of up to
+   * 896 bytes.
+   */
   readonly label: string;
 }
 

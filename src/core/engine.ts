@@ -8,6 +8,7 @@ import { isLockError, LockError } from './errors.ts';
 import { GoingOn } from './going-on.ts';
 import { heard } from './heard.ts';
 import { KeyedSerializer } from './keyed-serializer.ts';
+import { parted } from './origin.ts';
 
 /** Longest time an engine may take over one call; after it the outcome is unknown. ms. */
 export const CALL_TIMEOUT = 5_000;
@@ -91,7 +92,7 @@ export class Engine {
         );
         if (done) return;
         // An engine that cannot ask for one key by its name lists others, too.
-        if (!exact || value.key === prefix) yield value;
+        if (!exact || value.key === prefix) yield { ...value, ...parted(value.label) };
       }
     } finally {
       inNoContext(async () => standings.return?.()).catch(() => {}); // not waited for: it may hang in the very call that took too long

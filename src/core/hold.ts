@@ -1,13 +1,14 @@
 import { type AcquireRequest, leaseOf } from './acquire-request.ts';
 import { isExclusive } from './admission.ts';
-import type { Claim } from './backend.ts';
 import { deadlineOf, type Granted } from './deadline.ts';
 import { believed } from './delay.ts';
 import type { Engine } from './engine.ts';
 import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
 import { emit, type LockEvent } from './events.ts';
+import type { NumberedClaim } from './numbered-claim.ts';
 import type { ResolvedOptions } from './options.ts';
+import type { Enclosing } from './origin.ts';
 
 type LossListener = (loss: LockError) => void;
 
@@ -21,7 +22,7 @@ export interface HoldKeeper {
 
 /** What a hold is to its process: how it is renewed, told of its loss, and how long it is good for. */
 export class Hold {
-  claim: Claim;
+  claim: NumberedClaim;
   /** What it was granted to. */
   request: AcquireRequest | undefined;
   readonly resolved: ResolvedOptions;
@@ -67,7 +68,7 @@ export class Hold {
 
   constructor(
     engine: Engine,
-    claim: Claim,
+    claim: NumberedClaim,
     granted: Granted,
     resolved: ResolvedOptions,
     keeper: HoldKeeper,
@@ -109,6 +110,11 @@ export class Hold {
   /** Of the engine's `lost`. */
   handleEvent(): void {
     this.end('the engine ended it');
+  }
+
+  /** As a claim tells of it that is asked for inside. */
+  get enclosing(): Enclosing {
+    return { claim: this.claim.number, key: this.claim.key };
   }
 
   /** By the clock, this very moment. */

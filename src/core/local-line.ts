@@ -1,17 +1,21 @@
 import { AcquireRequest, askedOf, leaseOf } from './acquire-request.ts';
 import { isExclusive, type Seats } from './admission.ts';
 import type { PiggybackedAttempt } from './answer.ts';
-import type { Claim, Release } from './backend.ts';
+import type { Release } from './backend.ts';
 import type { Granted } from './deadline.ts';
 import { closedUntil } from './delay.ts';
 import { CALL_TIMEOUT } from './engine.ts';
 import { emit } from './events.ts';
 import { Hold, type HoldKeeper } from './hold.ts';
 import { Line } from './line.ts';
+import { type LocalStanding, localStanding } from './local-standing.ts';
+import type { NumberedClaim } from './numbered-claim.ts';
 import type { ResolvedOptions } from './options.ts';
+import { labelled } from './origin.ts';
 import type { Outage } from './outage.ts';
 import { placeTtlFor, waitedAway } from './pause.ts';
 import { QueuedClaim } from './queued-claim.ts';
+import type { Frame } from './reentrancy.ts';
 import type { LockRuntime } from './runtime.ts';
 
 /**
@@ -32,12 +36,15 @@ export class LocalLine implements HoldKeeper {
   }
 
   /**
+   * @param around what the caller is inside of
    * @returns undefined when `wait` is 0 and it cannot be had now
    * @throws LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_UNAVAILABLE`, `LOCK_CLOSED`
    */
-  obtain(seats: Seats, resolved: ResolvedOptions): Promise<Hold | undefined> {
+  obtain(seats: Seats, resolved: ResolvedOptions, around?: Frame): Promise<Hold | undefined> {
     const { clock } = this.#runtime.engine;
-    const request = new AcquireRequest(this.#key, seats, resolved, clock.now());
+    const request = new AcquireRequest(this.#key, seats, resolved, clock.now(), around);
+    request.traceparent = this.#runtime.traceparent?.(this.#key);
+    if (resolved.detect) request.detects = clock.epoch();
     request.limit(clock, this.#runtime.engine.backend.name, (error) => this.#giveUp(request, error));
     if (resolved.wait === 0 && !this.#line.admits(seats)) request.grant(undefined);
     if (!request.settled) {
@@ -145,18 +152,24 @@ export class LocalLine implements HoldKeeper {
   #assign(queued: QueuedClaim, request: AcquireRequest): void {
     queued.request = request;
     request.queued = queued;
+    request.number = queued.claim.number;
   }
 
-  #claim({ seats, resolved }: AcquireRequest): Claim {
-    const { backend, clock } = this.#runtime.engine;
+  #claim(request: AcquireRequest): NumberedClaim {
+    const { seats, resolved } = request;
+    const { engine, name } = this.#runtime;
+    const { backend, clock } = engine;
     const { traits } = backend;
+    const id = clock.id();
+    const number = name.next();
+    const circumstances = request.circumstances(this.#runtime);
     const ttl = askedOf(resolved);
     const queue = resolved.wait > 0 && traits.fair;
     const placeTtl = queue ? placeTtlFor(resolved, traits) : undefined;
     const woken = queue && traits.keptBy === 'lease' && traits.wakes !== 'never';
     return {
       key: this.#key,
-      id: clock.id(),
+      id,
       take: seats.take,
       of: seats.of,
       readWrite: seats.readWrite,
@@ -166,7 +179,10 @@ export class LocalLine implements HoldKeeper {
       span: isExclusive(seats) ? resolved.handOff.max + 1 : 1,
       within: Math.min(CALL_TIMEOUT, Math.max(leaseOf(resolved) / 2, 100)),
       lingers: resolved.minHold > 0 || resolved.delay > 0,
-      label: resolved.label,
+      label: labelled(resolved.label, name.word(id), number, circumstances),
+      number,
+      inside: circumstances?.inside ?? NOTHING,
+      detects: circumstances?.detects,
     };
   }
 
@@ -200,6 +216,7 @@ export class LocalLine implements HoldKeeper {
   /** Renewal comes before the grant is shown. */
   #hold(hold: Hold, request: AcquireRequest): void {
     hold.request = request;
+    request.number = hold.claim.number;
     this.#runtime.renewal.add(hold);
     const duration = hold.since - request.began;
     request.grant(hold); // before that is told: a listener may end the wait
@@ -228,7 +245,7 @@ export class LocalLine implements HoldKeeper {
     request.refuse(error);
     const { queued } = request;
     const heir = this.#line.head;
-    if (queued && heir?.equals(request)) {
+    if (queued && heir?.equals(request) && heir.inherits(queued.claim, this.#runtime)) {
       this.#line.replace(request, heir);
       this.#assign(queued, heir);
       return;
@@ -262,7 +279,18 @@ export class LocalLine implements HoldKeeper {
   #waits(request: AcquireRequest | undefined): void {
     if (!request || request.waited) return;
     request.waited = true;
+    if (request.detects !== undefined)
+      this.#runtime.deadlocks?.watch(this.#key, request, (error) => this.#giveUp(request, error));
     emit('waiting', request.context, () => this.#event(request));
+  }
+
+  get waitedFor(): boolean {
+    return this.#line.head !== undefined;
+  }
+
+  /** Who holds and who waits in this process. */
+  get standings(): LocalStanding[] {
+    return this.#line.members.flatMap((request) => localStanding(this.#runtime, request, this.#line.isInside(request)));
   }
 
   #tidy(): void {
@@ -276,5 +304,7 @@ export class LocalLine implements HoldKeeper {
     return { backend: this.#runtime.engine.backend.name, key: this.#key, label, take, of };
   }
 }
+
+const NOTHING: readonly never[] = [];
 
 const freed = (release: Release): boolean => release.freed;

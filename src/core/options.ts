@@ -4,6 +4,7 @@ import { delayOf } from './delay.ts';
 import { type Duration, LONGEST, milliseconds } from './duration.ts';
 import { invalid, shown } from './errors.ts';
 import { checkKey } from './key.ts';
+import type { HeldLease } from './lease.ts';
 import type { Traits } from './traits.ts';
 
 /** How to take a lock. Given per call, per lock, or for all as `createLocks(backend, defaults)`; the nearest wins. Undefined is not given. */
@@ -41,6 +42,11 @@ export interface LockOptions {
    * waits for that work in turn, both wait until `wait` is over.
    */
   readonly reentrant?: boolean | undefined;
+  /**
+   * Look whether the wait is part of a deadlock, from 1 s on, if it is inside of another hold; the last one of those in it that asked to be told
+   * gives up, with `LOCK_DEADLOCK`. Default false. Not where waiters cannot be listed.
+   */
+  readonly detect?: boolean | undefined;
 }
 
 export interface HandOff {
@@ -84,6 +90,9 @@ export interface ResolvedOptions {
   readonly label: string;
   readonly handOff: { readonly max: number; readonly within: number };
   readonly reentrant: boolean;
+  readonly detect: boolean;
+  /** What the same caller holds already and gives back together with this, so that it is waited for inside of it: `all()`. */
+  readonly beside?: readonly HeldLease[];
 }
 
 /** With what is left of the wait; never 0, which would not wait at all. */
@@ -104,7 +113,7 @@ const DEFAULT_TTL = 30_000;
 export const DEFAULT_LABEL = `${hostname()}:${process.pid}`;
 /** Every option there is, by name. */
 export const LOCK_OPTIONS: ReadonlySet<string> = new Set(
-  'wait ttl renew maxHold minHold delay notice adaptive spin signal label handOff reentrant'.split(
+  'wait ttl renew maxHold minHold delay notice adaptive spin signal label handOff reentrant detect'.split(
     ' ',
   ) satisfies readonly string[],
 );
@@ -156,6 +165,7 @@ export function resolve(traits: Traits, ...layers: readonly (LockOptions | undef
     label: label(given.label ?? DEFAULT_LABEL),
     handOff: traits.spans ? handOff(given.handOff) : NO_HAND_OFF,
     reentrant: flag(given.reentrant ?? true, 'reentrant'),
+    detect: flag(given.detect ?? false, 'detect'),
   };
 }
 

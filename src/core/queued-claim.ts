@@ -1,10 +1,11 @@
 import { type AcquireRequest, askedOf } from './acquire-request.ts';
 import { type Answer, answerTo, type PiggybackedAttempt } from './answer.ts';
-import { type Claim, type Grant, placeTtlOf } from './backend.ts';
+import { type Grant, placeTtlOf } from './backend.ts';
 import { deadlineOf, type Granted } from './deadline.ts';
 import type { Engine } from './engine.ts';
 import { isLockError } from './errors.ts';
 import { Listener } from './listener.ts';
+import type { NumberedClaim } from './numbered-claim.ts';
 import type { ResolvedOptions } from './options.ts';
 import { Outage } from './outage.ts';
 import { pauseAfter } from './pause.ts';
@@ -19,7 +20,7 @@ const LATENESS = 50;
  * again. However the stand ends, it leaves nothing behind but the hold it gave.
  */
 export class QueuedClaim {
-  claim: Claim;
+  claim: NumberedClaim;
   /** Whose it is now. */
   request: AcquireRequest | undefined;
   readonly outage: Outage;
@@ -39,7 +40,13 @@ export class QueuedClaim {
   #cancelled = false;
 
   /** Who waits keeps asking after a refusal, and `onWait` is called at each. */
-  constructor(engine: Engine, claim: Claim, resolved: ResolvedOptions, outage: Outage | undefined, onWait: () => void) {
+  constructor(
+    engine: Engine,
+    claim: NumberedClaim,
+    resolved: ResolvedOptions,
+    outage: Outage | undefined,
+    onWait: () => void,
+  ) {
     this.#engine = engine;
     this.#lease = askedOf(resolved);
     this.#delay = resolved.delay;

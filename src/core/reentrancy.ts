@@ -7,6 +7,7 @@ import { LockError } from './errors.ts';
 import { HeldLease } from './lease.ts';
 import { Line } from './line.ts';
 import { type ResolvedOptions, restOf } from './options.ts';
+import type { Enclosing } from './origin.ts';
 import type { LockRuntime } from './runtime.ts';
 
 /** Innermost frame of the running async context; frames know the one around them. */
@@ -68,6 +69,21 @@ export class Frame {
   get #outer(): Frame | undefined {
     while (this.#parent?.over) this.#parent = this.#parent.#parent;
     return this.#parent;
+  }
+
+  /** What the caller is inside of: the innermost frame that is not over. */
+  static get current(): Frame | undefined {
+    const frame = frames.getStore();
+    return frame?.over ? frame.#outer : frame;
+  }
+
+  /** The holds around whoever is inside, the innermost first, as a claim to an engine of `runtime` tells of them. */
+  *enclosing(runtime: LockRuntime): Iterable<Enclosing> {
+    for (let frame: Frame | undefined = this; frame; frame = frame.#outer) {
+      if (frame.over || frame.#runtime.name !== runtime.name) continue;
+      const { claim, key } = frame.#lease.hold.enclosing;
+      yield frame.#runtime.engine.backend === runtime.engine.backend ? { claim, key } : { claim }; // another engine's keys stay there
+    }
   }
 
   /** Its function has ended, or gave the hold back itself. */
@@ -160,7 +176,7 @@ export async function obtain(
   }
   const history = AdaptiveHistory.of(runtime, key, resolved);
   if (history) asked = restOf(await history.lengthen(asked), until, clock.now());
-  const hold = await runtime.line(key).obtain(seats, asked);
+  const hold = await runtime.line(key).obtain(seats, asked, Frame.current);
   if (!hold) return undefined;
   if (!history) return new HeldLease(runtime.engine, hold, () => hold.leave());
   return new HeldLease(runtime.engine, hold, async () => {

@@ -1,8 +1,11 @@
 import type { Backend } from './backend.ts';
 import type { Clock } from './clock.ts';
+import type { DeadlockWatch } from './deadlock-watch.ts';
 import { Engine } from './engine.ts';
 import { LockError } from './errors.ts';
 import { LocalLine } from './local-line.ts';
+import type { LocalStanding } from './local-standing.ts';
+import { type ProcessName, processName } from './process-name.ts';
 import { RefusalThrottle } from './refusal-throttle.ts';
 import { Renewal } from './renewal.ts';
 
@@ -14,12 +17,19 @@ export class LockRuntime {
   readonly engine: Engine;
   readonly renewal: Renewal;
   readonly refusals: RefusalThrottle;
+  /** Of the claims, in listings. */
+  readonly name: ProcessName;
+  /** Of the span that a request for this key belongs to, asked once for each, in its caller's context: 55 characters. */
+  traceparent: ((key: string) => string | undefined) | undefined;
+  /** Looks whether waits can ever end, for those that ask for it. */
+  deadlocks: DeadlockWatch | undefined;
   readonly #lines = new Map<string, LocalLine>();
   #closed: PromiseWithResolvers<void> | undefined;
 
   constructor(backend: Backend, clock: Clock, busyPoll: boolean) {
     this.engine = new Engine(backend, clock, busyPoll);
     this.renewal = new Renewal(this.engine);
+    this.name = processName(clock);
     this.refusals = new RefusalThrottle(this.engine.clock);
   }
 
@@ -32,6 +42,19 @@ export class LockRuntime {
   line(key: string): LocalLine {
     this.assertOpen(key);
     return this.#lines.get(key) ?? this.#newLine(key);
+  }
+
+  /** By somebody in this process. */
+  isWaitedFor(key: string): boolean {
+    return this.#lines.get(key)?.waitedFor === true;
+  }
+
+  /** Of these keys, or of all, those for which somebody waits in this process. */
+  localStandings(keys: Iterable<string> = this.#lines.keys()): LocalStanding[][] {
+    return [...keys].flatMap((key) => {
+      const line = this.#lines.get(key);
+      return line?.waitedFor ? [line.standings] : [];
+    });
   }
 
   #newLine(key: string): LocalLine {
@@ -54,6 +77,7 @@ export class LockRuntime {
   /** Before anything else can run, nobody waits and nothing is held: what listeners ask for on the way finds it closed. */
   async #close(): Promise<void> {
     const lines = [...this.#lines];
+    this.deadlocks?.close();
     for (const [key, line] of lines) line.close(closed(key, this.engine.backend.name));
     for (const hold of [...this.renewal.holds]) void hold.abandon('its Locks were closed');
     this.renewal.close();

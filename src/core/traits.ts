@@ -1,3 +1,5 @@
+import type { Origin } from './origin.ts';
+
 /** What differs between engines, as data: asked by the core and the primitives, never guessed from a name. */
 export interface Traits {
   /** `exclusive`: mutex only. `shared`: readers too. `counted`: permits too. */
@@ -44,6 +46,8 @@ export interface Standing {
   readonly of: number;
   /** As it was when it joined the line: what has passed from hand to hand inside a process since then keeps it. */
   readonly label: string;
+  /** Whose it is, and which holds it is waited for inside of. Undefined where an older version or another program claimed. */
+  readonly origin?: Origin;
   /** ms since it joined the line; undefined where the engine does not keep it. */
   readonly since?: number;
   /** ms until it lapses unless renewed, `delay` included; Infinity where a session carries it. */

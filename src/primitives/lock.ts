@@ -1,5 +1,6 @@
 import { AdaptiveHistory } from '../core/adaptive-history.ts';
 import type { Seats } from '../core/admission.ts';
+import { checkDetect } from '../core/deadlock-watch.ts';
 import { quoted } from '../core/engine.ts';
 import { invalid, LockError, shown } from '../core/errors.ts';
 import type { AnyLease, HeldLease } from '../core/lease.ts';
@@ -46,6 +47,7 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     this.#layers = layers;
     this.#resolved = resolve(runtime.engine.backend.traits, ...layers);
     AdaptiveHistory.of(runtime, taking.name, this.#resolved); // refused here, where the engine cannot
+    checkDetect(runtime.engine.backend, this.#resolved.detect, taking.name);
   }
 
   async acquire(options?: O): Promise<L> {
@@ -99,7 +101,10 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
 
   #resolve(options: O | undefined): ResolvedOptions {
     if (options === undefined) return this.#resolved;
-    return resolve(this.#runtime.engine.backend.traits, ...this.#layers, this.taking.lockOptions(options));
+    const { backend } = this.#runtime.engine;
+    const resolved = resolve(backend.traits, ...this.#layers, this.taking.lockOptions(options));
+    checkDetect(backend, resolved.detect, this.taking.name);
+    return resolved;
   }
 }
 

@@ -41,7 +41,11 @@ export function multiLock(
     using stop = new Stop(resolved.signal);
     try {
       for (const part of sorted) {
-        const rest = { ...restOf(resolved, until, clock.now()), signal: stop.signal };
+        const rest = {
+          ...restOf(resolved, until, clock.now()),
+          signal: stop.signal,
+          beside: leases as HeldLease[],
+        };
         const lease = await part.obtain(rest, undefined);
         if (!lease) break;
         leases.push(lease);

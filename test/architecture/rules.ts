@@ -11,8 +11,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   testing: ['core', 'locks'],
   leading: ['core', 'primitives'],
   once: ['core', 'primitives', 'leading'],
-  locks: ['core', 'primitives', 'leading', 'once'],
-  index: ['core', 'primitives', 'leading', 'once', 'locks'],
+  waits: ['core'],
+  locks: ['core', 'primitives', 'leading', 'once', 'waits'],
+  index: ['core', 'primitives', 'leading', 'once', 'waits', 'locks'],
   decorator: ['core', 'primitives', 'locks', 'index'],
   // Like fence, it speaks to the caller's own Redis client or SQL connection, by the ports that are there for that.
   stock: ['core', 'primitives', 'locks', 'transaction', 'backends'],
@@ -27,7 +28,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 const COMPOSED: Readonly<Record<string, readonly string[]>> = { redlock: ['quorum', 'redis'] };
 
 /** They get time, timers and randomness from a `Clock`… */
-const CLOCKED = ['core', 'primitives', 'leading', 'once', 'backends'];
+const CLOCKED = ['core', 'primitives', 'leading', 'once', 'waits', 'backends'];
 /** …which is this file. The machine is the engine of the file backend, so its clock is asked there. */
 const CLOCKS = ['src/core/clock.ts', 'src/backends/file/machine.ts'];
 const TIMERS = ['setTimeout', 'setInterval', 'setImmediate'];

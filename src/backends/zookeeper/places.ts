@@ -8,8 +8,8 @@ import { Code, isKeeperError } from './wire/errors.ts';
 import { type Created, createEphemeralSequential } from './wire/operations.ts';
 import type { Acl } from './wire/records.ts';
 
-/** A label is shown to people; more of it would only weigh on the server. */
-const LONGEST_LABEL = 256;
+/** The most that a claim has (`Claim.label`), as a guard: more of it would only weigh on the server. */
+const LONGEST_LABEL = 896;
 
 /** A node of ours in a line: the place and the hold alike. */
 export interface Place {

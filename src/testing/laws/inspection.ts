@@ -68,6 +68,19 @@ export const inspection: readonly Law[] = [
     },
   },
   {
+    name: 'inspect gives a label back as it is, of a holder and of a waiter: characters of all kinds, 896 bytes of them',
+    needs: ['inspect', 'fair'],
+    async check(scene) {
+      const strange = ` ~%7E%,;=+!'"\\\n\t\0é漢🔒`;
+      const label = strange + '漢'.repeat(128) + '~'.repeat(896 - 3 * 128 - Buffer.byteLength(strange));
+      const [holder, waiter] = [scene.contender({ label }), scene.contender({ label: `${label.slice(0, -1)}.` })];
+      await holder.gets();
+      await waiter.waits();
+      const seen = (await scene.standings()).map(({ label }) => label);
+      assert.deepEqual(seen, [holder.claim.label, waiter.claim.label]);
+    },
+  },
+  {
     name: 'inspect counts down to the lapse, and forgets what has lapsed',
     needs: ['inspect', 'lapses'],
     async check(scene) {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Standing } from '../../core/backend.ts';
 import type { Law } from '../case.ts';
 import { meanwhile } from '../meanwhile.ts';
 import { toldOfLoss } from './leases.ts';
@@ -76,6 +77,29 @@ export const force: readonly Law[] = [
       await lease.release();
       await wait;
       assert.deepEqual(await seen(), []);
+    },
+  },
+  {
+    name: 'a listing shows whose a hold is, and which hold a waiter is inside of',
+    needs: ['inspect', 'fair'],
+    async check(scene) {
+      const [here, there] = await scene.processes();
+      const other = `${scene.key} ~ other`;
+      const lease = await there.mutex(scene.key).acquire();
+      const nested = meanwhile(here.mutex(other).run(() => here.mutex(scene.key, { label: 'a ~ b' }).run(() => {})));
+      const line = async (key: string): Promise<Standing[]> => {
+        const rows: Standing[] = [];
+        for await (const standing of there.inspect(key, { exact: true })) rows.push(standing);
+        return rows;
+      };
+      while ((await line(scene.key)).length < 2) await scene.pass(1);
+      const [[holder, waiter], [around]] = [await line(scene.key), await line(other)];
+      assert.equal(waiter?.label, 'a ~ b');
+      const { process, claim } = around?.origin ?? assert.fail('nobody is named as the holder around the waiter');
+      assert.deepEqual([waiter?.origin?.process, waiter?.origin?.inside], [process, [{ claim, key: other }]]);
+      assert.deepEqual(holder?.origin?.inside, [], 'of the holder, who is inside of nothing');
+      await lease.release();
+      await nested;
     },
   },
 ];

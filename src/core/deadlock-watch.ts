@@ -1,0 +1,21 @@
+import type { AcquireRequest } from './acquire-request.ts';
+import type { Backend } from './backend.ts';
+import { quoted } from './engine.ts';
+import { LockError } from './errors.ts';
+
+/** Looks whether waits can ever end. */
+export interface DeadlockWatch {
+  /** @param giveUp ends the wait with this error */
+  watch(key: string, request: AcquireRequest, giveUp: (error: LockError) => void): void;
+  close(): void;
+}
+
+/** @throws LockError `LOCK_UNSUPPORTED` where waiters cannot be listed */
+export function checkDetect({ name: backend, inspect, traits }: Backend, detect: boolean, key: string): void {
+  if (!detect || (inspect && traits.fair)) return;
+  const why = inspect ? 'keeps no line, so it cannot list who waits' : 'cannot list who holds and who waits';
+  throw new LockError('LOCK_UNSUPPORTED', `${quoted(backend)} ${why}; leave detect out, and give a wait`, {
+    key,
+    backend,
+  });
+}

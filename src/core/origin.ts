@@ -1,0 +1,97 @@
+/**
+ * Whose a claim is: the process, and the holds around it. It travels in the claim's label, behind the words for people, so that a
+ * backend stores and lists it without knowing of it:
+ *
+ *   <label>~<process>.<claim>[,<claim>[=<key>]]…[+][;d<ms since 1970>][;t<traceparent>]
+ *
+ * The numbers are base 36, the keys percent-encoded. It holds no `~` but the first, whatever the label and the keys are, so the last
+ * `~` of a label begins it. What older versions and other programs wrote has none, and stays a label.
+ */
+export interface Origin {
+  /** Random word of 8 characters: one for all claims of a process. No secret: an id is something else. */
+  readonly process: string;
+  /** Number of the claim in its process. A hold that passes from hand to hand there keeps it. */
+  readonly claim: number;
+  /** The holds of the same process that it was asked for inside of, the innermost first; at most 16. */
+  readonly inside: readonly Enclosing[];
+  /** There were more than these around it. */
+  readonly cut: boolean;
+  /** When it began to wait, ms since 1970 by its machine; only of one that asked to be told of a deadlock (`detect`). */
+  readonly detects?: number;
+  /** The span that it belongs to, as W3C Trace Context writes it: 55 characters. */
+  readonly traceparent?: string;
+}
+
+/** A hold around a claim. */
+export interface Enclosing {
+  readonly claim: number;
+  /** Its key, unless that is too long to be told. */
+  readonly key?: string;
+}
+
+/** What there may be to tell beside the claim itself. */
+export interface Circumstances {
+  readonly inside: readonly Enclosing[];
+  readonly cut: boolean;
+  readonly detects?: number | undefined;
+  readonly traceparent?: string | undefined;
+}
+
+/** Most holds that are told of one claim, and the most characters that all their keys may take. */
+export const MOST_ENCLOSING = 16;
+const LONGEST_KEYS = 320;
+
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+const TAG =
+  /^([0-9a-z]{8})\.([0-9a-z]{1,11})((?:,[0-9a-z]{1,11}(?:=[^,;+=\s]*)?)*)(\+?)(?:;d([0-9a-z]{1,11}))?(?:;t([0-9a-f-]{55}))?$/;
+
+/** The label of a claim as the engine gets it. */
+export function labelled(label: string, process: string, claim: number, more?: Circumstances): string {
+  const tagged = `${label}~${process}.${claim.toString(36)}`;
+  return more ? tagged + told(more) : tagged;
+}
+
+function told({ inside, cut, detects, traceparent }: Circumstances): string {
+  let room = LONGEST_KEYS;
+  let text = '';
+  for (const { claim, key } of inside) {
+    const name = key === undefined ? undefined : `=${encodeURIComponent(key).replaceAll('~', '%7E')}`;
+    text += `,${claim.toString(36)}`;
+    if (name === undefined || name.length > room) continue;
+    room -= name.length;
+    text += name;
+  }
+  if (cut) text += '+';
+  if (detects !== undefined) text += `;d${Math.max(0, Math.floor(detects)).toString(36)}`;
+  if (traceparent !== undefined && TRACEPARENT.test(traceparent)) text += `;t${traceparent}`;
+  return text;
+}
+
+/** A label as it is listed, taken apart. */
+export function parted(text: string): { readonly label: string; readonly origin?: Origin } {
+  const at = text.lastIndexOf('~');
+  const origin = at < 0 ? undefined : read(text.slice(at + 1));
+  return origin ? { label: text.slice(0, at), origin } : { label: text };
+}
+
+function read(tag: string): Origin | undefined {
+  const [, process, claim, inside, cut, detects, traceparent] = TAG.exec(tag) ?? [];
+  if (process === undefined || claim === undefined) return undefined;
+  try {
+    return {
+      process,
+      claim: Number.parseInt(claim, 36),
+      inside: (inside ? inside.slice(1).split(',') : []).map(enclosing),
+      cut: cut === '+',
+      ...(detects !== undefined && { detects: Number.parseInt(detects, 36) }),
+      ...(traceparent !== undefined && { traceparent }),
+    };
+  } catch {
+    return undefined; // no percent-encoding, so not ours
+  }
+}
+
+function enclosing(text: string): Enclosing {
+  const [claim = '', key] = text.split('=');
+  return { claim: Number.parseInt(claim, 36), ...(key !== undefined && { key: decodeURIComponent(key) }) };
+}

@@ -1,0 +1,60 @@
+import type { LocalStanding } from '../core/local-standing.ts';
+import type { Standing } from '../core/traits.ts';
+
+/** A hold, or a claim that waits. */
+export interface WaitsClaim extends Standing {
+  /** `<process>.<claim>` of its origin; of one without, its key and ticket. */
+  readonly id: string;
+  /** It waits in the line of this process, behind others of it, and is not in the engine's line yet: its ticket is 0. */
+  readonly local?: true;
+}
+
+/** Claims, and the lines in which they stand: of each key one at the engine, and one in this process. */
+export interface Lines {
+  readonly claims: ReadonlyMap<string, WaitsClaim>;
+  readonly lines: readonly (readonly WaitsClaim[])[];
+}
+
+export function idOf({ origin, key, ticket }: Standing): string {
+  return origin ? idOfOrigin(origin.process, origin.claim) : `${key}#${ticket}`;
+}
+
+const idOfOrigin = (process: string, claim: number): string => `${process}.${claim}`;
+
+/** The holds that it is waited for inside of, by their ids. */
+export const enclosingOf = ({ origin, held }: WaitsClaim): string[] =>
+  held || !origin ? [] : origin.inside.map(({ claim }) => idOfOrigin(origin.process, claim));
+
+/**
+ * Keys for which nobody waits are left out: nobody waits for their holders.
+ * @param standings key by key, in the order of the lines, as `inspect` gives them
+ * @param locals of this process, which knows more of its own waiters than an engine does
+ */
+export function linesOf(standings: Iterable<Standing>, locals: readonly (readonly LocalStanding[])[] = []): Lines {
+  const byKey = new Map<string, WaitsClaim[]>();
+  const own = new Map(locals.flat().map((local) => [idOfOrigin(local.origin.process, local.origin.claim), local]));
+  for (const standing of standings) {
+    const id = idOf(standing);
+    const origin = own.get(id)?.origin ?? standing.origin; // what it is inside of may be over by now
+    const claim = { ...standing, id, ...(origin && { origin }) };
+    byKey.get(claim.key)?.push(claim) ?? byKey.set(claim.key, [claim]);
+  }
+  const waitedFor = new Set(locals.flatMap((line) => (line.some(({ queued }) => !queued) ? [line[0]!.key] : [])));
+  const engine = [...byKey].flatMap(([key, line]) =>
+    waitedFor.has(key) || line.some(({ held }) => !held) ? [line.sort((a, b) => a.position - b.position)] : [],
+  );
+  const claims = new Map(engine.flat().map((claim) => [claim.id, claim]));
+  const local = locals.map((line) => line.flatMap((standing) => localClaim(standing, claims)));
+  for (const claim of local.flat()) claims.set(claim.id, claim);
+  return { claims, lines: [...engine, ...local.filter((line) => line.some((claim) => claim.local))] };
+}
+
+/** None where the engine was asked before or after it stood there. */
+function localClaim({ queued, ...standing }: LocalStanding, listed: ReadonlyMap<string, WaitsClaim>): WaitsClaim[] {
+  const id = idOfOrigin(standing.origin.process, standing.origin.claim);
+  const known = listed.get(id);
+  if (known) return [known];
+  if (queued) return [];
+  const nowhere = { held: false, position: 0, ticket: 0n, remaining: Number.POSITIVE_INFINITY };
+  return [{ ...standing, ...nowhere, id, local: true }];
+}

@@ -1,0 +1,97 @@
+import type { AcquireRequest } from '../core/acquire-request.ts';
+import type { DeadlockWatch } from '../core/deadlock-watch.ts';
+import { quoted } from '../core/engine.ts';
+import { LockError } from '../core/errors.ts';
+import type { LockRuntime } from '../core/runtime.ts';
+import type { Lines } from './claims.ts';
+import { type Deadlock, deadlocksIn } from './deadlocks.ts';
+import { confirmed } from './look.ts';
+import { neighbourhood } from './neighbourhood.ts';
+import { told } from './words.ts';
+
+/** ms of waiting before the first look, and between two looks: what closes a deadlock may be somebody else's wait. */
+const FIRST = 1_000;
+const EVERY = 2_000;
+/** Of its time a process spends no more than this part on looking. */
+const DUTY = 0.1;
+
+interface Wait {
+  readonly key: string;
+  readonly request: AcquireRequest;
+  readonly giveUp: (error: LockError) => void;
+  lookAt: number;
+}
+
+/** Looks, for all waits of a process that asked for it, whether they are part of a deadlock; ends those that are to give up. */
+export class Detector implements DeadlockWatch {
+  readonly #runtime: LockRuntime;
+  readonly #waits = new Set<Wait>();
+  #running = false;
+  #closed = new AbortController();
+
+  constructor(runtime: LockRuntime) {
+    this.#runtime = runtime;
+  }
+
+  watch(key: string, request: AcquireRequest, giveUp: Wait['giveUp']): void {
+    if (!this.#circumstances(request)) return; // inside of nothing: nobody waits for it
+    const wait = { key, request, giveUp, lookAt: this.#runtime.engine.clock.now() + FIRST };
+    this.#waits.add(wait);
+    const over = (): void => void this.#waits.delete(wait);
+    request.outcome.then(over, over);
+    if (!this.#running) void this.#run();
+  }
+
+  close(): void {
+    this.#closed.abort();
+  }
+
+  #circumstances(request: AcquireRequest): readonly string[] | undefined {
+    const inside = request.circumstances(this.#runtime)?.inside.flatMap(({ key }) => key ?? []) ?? [];
+    return inside.length > 0 ? inside : undefined;
+  }
+
+  async #run(): Promise<void> {
+    const { engine } = this.#runtime;
+    const { clock } = engine;
+    this.#running = true;
+    while (this.#waits.size > 0 && !engine.over && !this.#closed.signal.aborted) {
+      const next = Math.min(...[...this.#waits].map(({ lookAt }) => lookAt));
+      if (next > clock.now()) {
+        await engine.pause(Math.min(next - clock.now(), FIRST), true, this.#closed.signal);
+        continue;
+      }
+      const began = clock.now();
+      const due = [...this.#waits].filter(({ lookAt }) => lookAt <= began);
+      await this.#look(due).catch(() => {}); // the engine did not answer: the wait itself tells of that
+      const ended = clock.now();
+      const pause = Math.max(EVERY * (1 - clock.random() / 4), (ended - began) / DUTY);
+      for (const wait of due) wait.lookAt = ended + pause;
+    }
+    this.#running = false;
+  }
+
+  async #look(waits: readonly Wait[]): Promise<void> {
+    const asking = waits.flatMap(({ key, request }) => {
+      const inside = this.#circumstances(request);
+      return inside ? [{ key, inside }] : [];
+    });
+    const lines = asking.length > 0 ? await neighbourhood(this.#runtime, asking) : undefined;
+    if (!lines) return;
+    const own = new Map([...this.#waits].map((wait) => [this.#idOf(wait), wait]));
+    const isOwn = ({ victim }: Deadlock): boolean => victim !== undefined && own.has(victim);
+    const found = await confirmed(this.#runtime, lines, deadlocksIn(lines).filter(isOwn));
+    for (const deadlock of found.filter(isOwn)) this.#giveUp(own.get(deadlock.victim!)!, deadlock, lines);
+  }
+
+  #idOf({ request: { number } }: Wait): string {
+    return `${this.#runtime.name.known}.${number}`;
+  }
+
+  #giveUp({ key, request, giveUp }: Wait, deadlock: Deadlock, lines: Lines): void {
+    if (request.settled || !this.#circumstances(request)) return;
+    const { name: backend } = this.#runtime.engine.backend;
+    const message = `${quoted(key)} on ${backend} cannot be had: this wait is part of a deadlock, and gives up so that the others go on: ${told(deadlock, lines)}. Give back what is held around this call, and try again; take locks in one order everywhere, or together with all()`;
+    giveUp(new LockError('LOCK_DEADLOCK', message, { key, backend }));
+  }
+}

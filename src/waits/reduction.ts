@@ -1,0 +1,60 @@
+import type { Seats } from '../core/admission.ts';
+import { Line } from '../core/line.ts';
+import { enclosingOf, type Lines, type WaitsClaim } from './claims.ts';
+
+/** A claim in one of its lines. */
+interface Member {
+  readonly seats: Seats;
+  readonly claim: WaitsClaim;
+}
+
+/**
+ * Who can never go on, whatever the others do: of `among`, with all others gone. Whoever holds and waits for nothing inside is taken
+ * to end and to leave, whoever is admitted by that too, and so on; what is left is stuck. So a wait for one of several permits is
+ * stuck only when none of them can come back (the graph reduction of R. C. Holt, Some Deadlock Properties of Computer Systems, ACM
+ * Computing Surveys 4, 1972). The order does not matter: a claim that leaves makes nobody's admission worse.
+ */
+export function stuckAmong({ lines, claims }: Lines, among: ReadonlySet<string>): Set<string> {
+  const lined = lines.map((line) => lineOf(line.filter(({ id }) => among.has(id))));
+  const memberships = new Map<string, { line: Line<Member>; member: Member }[]>();
+  /** In how many lines it is not admitted yet, and how many wait inside of it. */
+  const refused = new Map<string, number>();
+  const inside = new Map<string, number>();
+  const add = (counts: Map<string, number>, id: string, by: number): number => {
+    const count = (counts.get(id) ?? 0) + by;
+    counts.set(id, count);
+    return count;
+  };
+  for (const { line, members } of lined) {
+    for (const member of members) {
+      const { id, held } = member.claim;
+      memberships.set(id, [...(memberships.get(id) ?? []), { line, member }]);
+      add(refused, id, held || line.isInside(member) ? 0 : 1);
+    }
+  }
+  const waits = (claim: WaitsClaim): string[] =>
+    enclosingOf(claim).filter((id) => among.has(id) && claims.get(id)!.held);
+  for (const id of memberships.keys()) for (const hold of waits(claims.get(id)!)) add(inside, hold, 1);
+  const stuck = new Set(memberships.keys());
+  const free = [...stuck].filter((id) => refused.get(id) === 0 && !inside.get(id));
+  for (let id = free.pop(); id !== undefined; id = free.pop()) {
+    if (!stuck.delete(id)) continue;
+    const ready = (other: string): void => {
+      if (!refused.get(other) && !inside.get(other)) free.push(other);
+    };
+    for (const { line, member } of memberships.get(id)!) {
+      for (const { claim } of line.leave(member)) {
+        if (!claim.held && add(refused, claim.id, -1) === 0) ready(claim.id);
+      }
+    }
+    for (const hold of waits(claims.get(id)!)) if (add(inside, hold, -1) === 0) ready(hold);
+  }
+  return stuck;
+}
+
+function lineOf(claims: readonly WaitsClaim[]): { line: Line<Member>; members: Member[] } {
+  const line = new Line<Member>();
+  const members = claims.map((claim) => ({ seats: claim, claim }));
+  for (const member of members) line.join(member);
+  return { line, members };
+}

@@ -1,0 +1,25 @@
+import type { LockRuntime } from '../core/runtime.ts';
+import type { Listing } from '../core/traits.ts';
+import type { WaitsClaim } from './claims.ts';
+import { type Deadlock, deadlocksIn } from './deadlocks.ts';
+import { edgesAmong, type WaitsEdge } from './edges.ts';
+import { confirmed, lookAtAll } from './look.ts';
+
+/** Who waits for whom: plain data, JSON but for the tickets. */
+export interface Waits {
+  /** Whoever holds or waits for a key for which somebody waits. */
+  readonly claims: readonly WaitsClaim[];
+  readonly edges: readonly WaitsEdge[];
+  /** Seen in two looks. Empty: there was none. */
+  readonly deadlocks: readonly Deadlock[];
+}
+
+/** @internal */
+export async function waitsOf(runtime: LockRuntime, prefix: string, listing: Listing): Promise<Waits> {
+  const lines = await lookAtAll(runtime, prefix, listing);
+  return {
+    claims: [...lines.claims.values()],
+    edges: edgesAmong(lines, new Set(lines.claims.keys())),
+    deadlocks: await confirmed(runtime, lines, deadlocksIn(lines)),
+  };
+}

@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { connect } from '../../src/connect/index.ts';
+import type { LockOptions } from '../../src/index.ts';
+import { startWorker, type WorkerProcess } from '../kit/processes.ts';
+import { describeOn } from '../kit/suite.ts';
+import { bounded } from '../kit/wait.ts';
+import { SITES, type Site } from '../leading/sites.ts';
+import type { TaskCalls } from './task.worker.ts';
+
+const FOUND_WITHIN = 3_000;
+type Task = readonly [first: string, second: string];
+
+for (const engine of ['file', 'redis', 'postgres', 'etcd'] as const) {
+  describeOn(engine, `deadlocks over processes on ${engine}`, () => {
+    let site: Site;
+    const workers: WorkerProcess<TaskCalls>[] = [];
+    beforeAll(async () => {
+      site = await SITES[engine]();
+      workers.push(...(await Promise.all(['one', 'two', 'three'].map((LABEL) => startTask(site.url, LABEL)))));
+    });
+    afterAll(async () => {
+      await Promise.all(workers.map((worker) => worker[Symbol.asyncDispose]()));
+      await site[Symbol.asyncDispose]();
+    });
+
+    /** All have their first, and from now on they want their second. How they end. */
+    async function meet(tasks: readonly Task[], options: LockOptions): Promise<() => Promise<string[]>> {
+      for (const [i, [first, second]] of tasks.entries()) await workers[i]!.call('begin', first, second, options);
+      for (const [i, [first]] of tasks.entries()) await workers[i]!.call('goOn', first);
+      return () => bounded('all end', Promise.all(tasks.map(([first], i) => workers[i]!.call('end', first))));
+    }
+
+    test('exactly one of a deadlock gives up, in time: two mutexes, three, readers and writers, permits', async () => {
+      const scenes: readonly (readonly Task[])[] = [
+        [
+          ['two a', 'two b'],
+          ['two b', 'two a'],
+        ],
+        [
+          ['three a', 'three b'],
+          ['three b', 'three c'],
+          ['three c', 'three a'],
+        ],
+        [
+          ['r:rw a', 'w:rw b'],
+          ['r:rw b', 'w:rw a'],
+        ],
+        [
+          ['1/2:permits a', 'permits b'],
+          ['permits b', '2/2:permits a'],
+        ],
+      ];
+      const began = performance.now();
+      const met = await Promise.all(scenes.map((tasks) => meet(tasks, { detect: true })));
+      const ends = await Promise.all(met.map((end) => end()));
+      expect(performance.now() - began, 'ms until they were over').toBeLessThan(FOUND_WITHIN);
+      const one = (count: number): string[] => ['LOCK_DEADLOCK', ...Array<string>(count - 1).fill('done')];
+      expect(ends.map((codes) => codes.sort())).toEqual(scenes.map(({ length }) => one(length)));
+    });
+
+    test('whoever looks sees who waits for whom, and the deadlock, in time', async () => {
+      await using locks = await connect(site.url);
+      const end = await meet(
+        [
+          ['a', 'b'],
+          ['b', 'a'],
+        ],
+        { wait: FOUND_WITHIN },
+      );
+      const began = performance.now();
+      let found = await locks.waits();
+      while (found.deadlocks.length === 0 && performance.now() - began < FOUND_WITHIN) found = await locks.waits();
+      const as = new Map(
+        found.claims.map(({ id, label, key, held }) => [id, `${label} ${held ? 'holds' : 'waits'} ${key}`]),
+      );
+      const named = (ids: readonly string[]): string[] => ids.map((id) => as.get(id) ?? id).sort();
+      expect(found.deadlocks.map(({ claims, victim }) => [named(claims), victim])).toEqual([
+        [['one holds a', 'one waits b', 'two holds b', 'two waits a'], undefined],
+      ]);
+      const arrows = found.edges.map(({ from, to, why }) => `${as.get(from)} -${why}- ${as.get(to)}`);
+      expect(arrows.sort()).toEqual([
+        'one holds a -inside- one waits b',
+        'one waits b -holder- two holds b',
+        'two holds b -inside- two waits a',
+        'two waits a -holder- one holds a',
+      ]);
+      expect(await end()).toContain('LOCK_TIMEOUT');
+      expect(await locks.waits()).toEqual({ claims: [], edges: [], deadlocks: [] });
+    });
+
+    test('no false alarm under a contested load of nested locks in one order', async () => {
+      await using locks = await connect(site.url);
+      let over = false;
+      const loads = Promise.all(workers.map((worker) => worker.call('nest', 'load', 2_000))).finally(() => {
+        over = true;
+      });
+      while (!over) {
+        expect((await locks.waits('load')).deadlocks).toEqual([]);
+        await sleep(20);
+      }
+      const ends = await loads;
+      expect(ends.flatMap(({ errors }) => errors)).toEqual([]);
+      expect(
+        ends.reduce((sum, { holds }) => sum + holds, 0),
+        'nested holds',
+      ).toBeGreaterThan(300);
+    });
+  });
+}
+
+const startTask = (URL: string, LABEL: string): Promise<WorkerProcess<TaskCalls>> =>
+  startWorker(new globalThis.URL('task.worker.ts', import.meta.url), { env: { URL, LABEL } });
