@@ -1,5 +1,5 @@
-import { AcquireRequest, askedOf, leaseOf } from './acquire-request.ts';
-import { isExclusive, type Seats } from './admission.ts';
+import { AcquireRequest, askedOf } from './acquire-request.ts';
+import type { Seats } from './admission.ts';
 import type { PiggybackedAttempt } from './answer.ts';
 import type { Release } from './backend.ts';
 import type { Granted } from './deadline.ts';
@@ -9,11 +9,9 @@ import { emit } from './events.ts';
 import { Hold, type HoldKeeper } from './hold.ts';
 import { Line } from './line.ts';
 import { type LocalStanding, localStanding } from './local-standing.ts';
-import type { NumberedClaim } from './numbered-claim.ts';
+import { claimFor } from './numbered-claim.ts';
 import type { ResolvedOptions } from './options.ts';
-import { labelled } from './origin.ts';
 import type { Outage } from './outage.ts';
-import { placeTtlFor, waitedAway } from './pause.ts';
 import { QueuedClaim } from './queued-claim.ts';
 import type { Frame } from './reentrancy.ts';
 import type { LockRuntime } from './runtime.ts';
@@ -141,7 +139,7 @@ export class LocalLine implements HoldKeeper {
   #newQueuedClaim(request: AcquireRequest, outage?: Outage): QueuedClaim {
     const queued: QueuedClaim = new QueuedClaim(
       this.#runtime.engine,
-      this.#claim(request),
+      claimFor(request, this.#runtime),
       request.resolved,
       outage,
       () => this.#waits(queued.request),
@@ -153,37 +151,6 @@ export class LocalLine implements HoldKeeper {
     queued.request = request;
     request.queued = queued;
     request.number = queued.claim.number;
-  }
-
-  #claim(request: AcquireRequest): NumberedClaim {
-    const { seats, resolved } = request;
-    const { engine, name } = this.#runtime;
-    const { backend, clock } = engine;
-    const { traits } = backend;
-    const id = clock.id();
-    const number = name.next();
-    const circumstances = request.circumstances(this.#runtime);
-    const ttl = askedOf(resolved);
-    const queue = resolved.wait > 0 && traits.fair;
-    const placeTtl = queue ? placeTtlFor(resolved, traits) : undefined;
-    const woken = queue && traits.keptBy === 'lease' && traits.wakes !== 'never';
-    return {
-      key: this.#key,
-      id,
-      take: seats.take,
-      of: seats.of,
-      readWrite: seats.readWrite,
-      ttl: woken ? Math.min(ttl + waitedAway({ ttl, placeTtl }), traits.ttl.max) : ttl,
-      queue,
-      placeTtl,
-      span: isExclusive(seats) ? resolved.handOff.max + 1 : 1,
-      within: Math.min(CALL_TIMEOUT, Math.max(leaseOf(resolved) / 2, 100)),
-      lingers: resolved.minHold > 0 || resolved.delay > 0,
-      label: labelled(resolved.label, name.word(id), number, circumstances),
-      number,
-      inside: circumstances?.inside ?? NOTHING,
-      detects: circumstances?.detects,
-    };
   }
 
   /** Stands in the engine's line; what comes of it goes to the request that the claim belongs to by then. */
@@ -304,7 +271,5 @@ export class LocalLine implements HoldKeeper {
     return { backend: this.#runtime.engine.backend.name, key: this.#key, label, take, of };
   }
 }
-
-const NOTHING: readonly never[] = [];
 
 const freed = (release: Release): boolean => release.freed;

@@ -1,0 +1,153 @@
+import type { Attempt, Claim, Handle, Release } from '../../core/backend.ts';
+import { fits, grantOf, refusal } from './line.ts';
+import type { Lines } from './lines.ts';
+import { mark, partsOf, type Survey, survey } from './place.ts';
+import * as sql from './sql.generated.ts';
+import type { Values } from './statements.ts';
+import type { Table } from './table.ts';
+import { type Visit, Visits } from './visits.ts';
+
+/** Bits of the answer to leave.sql. */
+const [ALIVE, OTHERS] = [1, 2];
+
+/** Looks at a line that others change meanwhile, before the attempt is called off with an unknown outcome. */
+const TRIES = 20;
+
+/** How those who wait hear of a change. */
+export interface WakeUps {
+  /** Where this process is woken by now; `-`: nowhere. */
+  address(): string;
+  /** Somebody left a line in which others stand. */
+  tellOthers(key: string): void;
+}
+
+/** Joins lines, finds where a claim stands in them, and leaves. */
+export class Places {
+  readonly #table: Table;
+  readonly #lines: Lines;
+  readonly #wakeUps: WakeUps;
+  readonly #visits = new Visits();
+
+  constructor(table: Table, lines: Lines, wakeUps: WakeUps) {
+    this.#table = table;
+    this.#lines = lines;
+    this.#wakeUps = wakeUps;
+  }
+
+  attempt(claim: Claim): Promise<Attempt> {
+    return this.#visit(claim, async (visit) => {
+      await this.#table.ready();
+      return this.#ask(claim, visit, this.#table.limit(claim.within));
+    });
+  }
+
+  async release(handle: Handle, next?: Claim): Promise<Release> {
+    const ready = this.#table.ready();
+    if (!next) return { freed: await ready.then(() => this.#leave(handle)) };
+    let freed = true;
+    // One visit for all of it: that the next claim is given up meanwhile must be heard to the end.
+    const attempt = await this.#visit(next, async (visit) => {
+      await ready;
+      const notAfter = this.#table.limit(next.within);
+      const exchanged = await this.#exchange(handle, next, visit, notAfter);
+      if (exchanged) return exchanged;
+      freed = await this.#leave(handle);
+      return this.#ask(next, visit, notAfter);
+    });
+    return { freed, next: attempt };
+  }
+
+  async evict(key: string, ticket: bigint): Promise<boolean> {
+    await this.#table.ready();
+    const found = (await this.#survey(key))?.places.find((place) => place.ticket === ticket);
+    return found !== undefined && this.#leave({ key, id: found.id });
+  }
+
+  async #visit(claim: Claim, ask: (visit: Readonly<Visit>) => Promise<Attempt>): Promise<Attempt> {
+    const visit = this.#visits.begin(claim.id);
+    let stands = false;
+    try {
+      const answer = await ask(visit);
+      stands = !answer.granted && claim.queue && !answer.late;
+      return answer;
+    } finally {
+      if (this.#visits.end(claim.id, stands)) await this.#leave(claim);
+    }
+  }
+
+  async #ask(claim: Claim, visit: Readonly<Visit>, notAfter: string): Promise<Attempt> {
+    if (visit.stands) return this.#find(claim, visit, notAfter);
+    const ticket = await this.#join(claim, '', notAfter);
+    return ticket ? grantOf(ticket, claim) : this.#find(claim, visit, notAfter, ticket === 0n);
+  }
+
+  /** The place of a claim in a line, as it was when it was looked at: nobody gets ahead of it later. */
+  async #find(claim: Claim, visit: Readonly<Visit>, notAfter: string, touched = false): Promise<Attempt> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const stored = (await this.#lines.read([claim.key])).get(claim.key);
+      if (!stored) await this.#table.write(sql.create, { name: this.#lines.nameOf(claim.key) });
+      const { text, now } = stored ?? { text: '', now: 0 };
+      if (now > Number(notAfter)) return { granted: false, late: true };
+      const line = survey(text, now);
+      if (line.lapsed && !(await this.#swap(claim.key, text, line.text))) continue;
+      const position = line.places.findIndex(({ id }) => id === claim.id);
+      const mine = line.places[position];
+      if (mine) {
+        touched ||= (await this.#lines.touch([claim], notAfter, '1')) === 1;
+        if (touched) return position < line.held ? grantOf(mine.ticket, claim) : refusal(line, position, now);
+        continue;
+      }
+      if (visit.left) throw new Error('it was given up meanwhile');
+      const free = fits(line.places, claim);
+      const ticket = free || claim.queue ? await this.#join(claim, line.text, notAfter) : 0n;
+      if (free ? ticket : ticket !== undefined)
+        return free ? grantOf(ticket!, claim) : refusal(line, line.places.length, now);
+      touched = ticket === 0n;
+    }
+    throw new Error(`the line was changed, or too long to join, each of ${TRIES} times it was looked at`);
+  }
+
+  /** The ticket, if the line was as expected; 0 if another; undefined if nothing was done. */
+  async #join(claim: Claim, expected: string, notAfter: string): Promise<bigint | undefined> {
+    const queue = claim.queue ? '1' : '0';
+    const header = await this.#table.write(sql.join, { ...this.#newcomer(claim), expected, queue, notAfter });
+    return header.affectedRows > 0 ? BigInt(header.insertId) : undefined;
+  }
+
+  async #exchange({ id }: Handle, next: Claim, visit: Readonly<Visit>, notAfter: string): Promise<Attempt | undefined> {
+    const header = await this.#table.write(sql.exchange, { ...this.#newcomer(next), gone: mark(id), notAfter });
+    if (header.affectedRows === 0) return undefined;
+    this.#visits.leave(id);
+    const ticket = BigInt(header.insertId);
+    if (ticket) return grantOf(ticket, next);
+    this.#wakeUps.tellOthers(next.key);
+    return this.#find(next, visit, notAfter, true);
+  }
+
+  async #leave({ key, id }: Handle): Promise<boolean> {
+    this.#visits.leave(id);
+    const { affectedRows, insertId } = await this.#table.write(sql.leave, {
+      name: this.#lines.nameOf(key),
+      mark: mark(id),
+    });
+    if (affectedRows === 0) return false;
+    if (Number(insertId) & OTHERS) this.#wakeUps.tellOthers(key);
+    return (Number(insertId) & ALIVE) > 0;
+  }
+
+  async #swap(key: string, old: string, text: string): Promise<boolean> {
+    const header = await this.#table.write(sql.swap, { name: this.#lines.nameOf(key), old, new: text });
+    return header.affectedRows > 0;
+  }
+
+  async #survey(key: string): Promise<Survey | undefined> {
+    const stored = (await this.#lines.read([key])).get(key);
+    return stored && survey(stored.text, stored.now);
+  }
+
+  #newcomer(claim: Claim): Values {
+    const { key, atLeast = 0n, span } = claim;
+    const parts = partsOf(claim, this.#wakeUps.address());
+    return { ...parts, name: this.#lines.nameOf(key), atLeast: `${atLeast}`, span: `${span}` };
+  }
+}
