@@ -1,4 +1,5 @@
 /** A process of the service that can be paused between its last look at the lease and its write. */
+import { setTimeout as pass } from 'node:timers/promises';
 import { connect } from '../../src/connect/index.ts';
 import type { Lease, Locks } from '../../src/index.ts';
 import { serve } from '../../test/kit/worker.ts';
@@ -15,6 +16,9 @@ export interface Attempt {
   /** ms */
   readonly ttl: number;
 }
+
+/** The check of the price, ms. */
+const WORK = 150;
 
 let locks: Locks | undefined;
 let database: ReturnType<typeof openSqlite> | undefined;
@@ -38,6 +42,7 @@ async function attempt(plan: Attempt, lease: Lease): Promise<boolean> {
   const { who, order: thing, paused, ttl } = plan;
   const token = `${lease.token}`;
   note(who, 'enters', { thing, token, ttl });
+  await pass(WORK);
   lease.assertHeld(); // it looked, and it was right: nothing is wrong yet
   if (paused) {
     note(who, 'pauses', { thing });

@@ -22,7 +22,7 @@ export interface Person {
   readonly thing?: number;
 }
 
-/** `at`: ms since the first of its side. */
+/** `at`: ms since a moment before the first of its side. */
 export interface Noted extends Happening {
   readonly process: number;
 }

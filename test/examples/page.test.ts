@@ -1,4 +1,5 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -29,7 +30,7 @@ describeOn(['file', 'browser'], 'the page of the rushes', () => {
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(error.message));
     page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
-    page.on('request', (request) => request.url().startsWith(app.url) || errors.push(`it loads ${request.url()}`));
+    page.on('request', (made) => made.url().startsWith(app.url) || errors.push(`it loads ${made.url()}`));
     await page.goto(app.url);
     await shown(page);
     return {
@@ -42,13 +43,12 @@ describeOn(['file', 'browser'], 'the page of the rushes', () => {
   }
 
   /** The rounds that were asked for are there. */
-  const shown = (page: Page) =>
-    page.waitForSelector('main[aria-busy=false] .side[data-side=with]', { timeout: 30_000 });
+  const shown = (page: Page, which = '') =>
+    page.waitForSelector(`main[aria-busy=false] .side[data-side=with]${which}`, { timeout: 30_000 });
 
-  async function choose(page: Page, group: string, value: string): Promise<void> {
+  async function choose(page: Page, group: 'scene' | 'strategy', value: string): Promise<void> {
     await page.locator(`input[name=${group}][value=${value}]`).check({ force: true });
-    await page.waitForSelector('main[aria-busy=true]', { timeout: 2_000 }).catch(() => {}); // it may be over already
-    await shown(page);
+    await shown(page, `[data-${group}=${value}]`);
   }
 
   const sentence = (page: Page, side: 'without' | 'with') =>
@@ -69,7 +69,7 @@ describeOn(['file', 'browser'], 'the page of the rushes', () => {
     const folder = process.env.SCREENSHOTS;
     if (!folder) return;
     mkdirSync(folder, { recursive: true });
-    await page.screenshot({ path: join(folder, `page-${name}.png`), fullPage: true });
+    writeFileSync(join(folder, `page-${name}.png`), await page.screenshot({ fullPage: true }));
   }
 
   test('without a lock every order is given more than once, with one never, ten rounds in a row', {
@@ -145,23 +145,33 @@ describeOn(['file', 'browser'], 'the page of the rushes', () => {
     expect(await page.locator('.mark').count(), 'one step before the end').toBe(0);
   });
 
+  test('loads nothing from elsewhere, and starts nothing for a page of another name', async () => {
+    const { headers } = await fetch(app.url);
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'/);
+    const asked = await new Promise<number | undefined>((resolve, reject) => {
+      const options = { method: 'POST', headers: { host: 'elsewhere.example', 'content-type': 'application/json' } };
+      request(`${app.url}/rounds`, options, (response) => resolve(response.resume().statusCode))
+        .on('error', reject)
+        .end('{}');
+    });
+    expect(asked).toBe(403);
+  });
+
   test.each([
-    ['en-US', 'Who gets it?', 'light'],
-    ['zh-CN', '到底归谁？', 'dark'],
+    ['en-US', 'Who gets it?', 'light', 'sale'],
+    ['zh-CN', '到底归谁？', 'dark', 'paused'],
   ] as const)(
     'is whole on a phone, in the language of the browser: %s',
     { timeout: 60_000 },
-    async (locale, title, colorScheme) => {
+    async (locale, title, colorScheme, scene) => {
       await using it = await opened({ locale, colorScheme, viewport: { width: 360, height: 740 }, hasTouch: true });
       const { page } = it;
       expect(await page.textContent('h1')).toBe(title);
       expect(await page.getAttribute('html', 'lang')).toBe(locale.startsWith('zh') ? 'zh-CN' : 'en');
-      for (const scene of ['orders', 'sale', 'paused']) {
-        await choose(page, 'scene', scene);
-        expect(await page.evaluate('document.documentElement.scrollWidth'), `${scene}: no sideways scrolling`).toBe(
-          360,
-        );
-        await shot(page, `phone-${scene}-${locale}`);
+      for (const each of ['orders', scene]) {
+        await choose(page, 'scene', each);
+        expect(await page.evaluate('document.documentElement.scrollWidth'), `${each}: no sideways scrolling`).toBe(360);
+        await shot(page, `phone-${each}-${locale}`);
       }
       const other = locale === 'zh-CN' ? 'English' : '中文';
       await page.getByText(other, { exact: true }).click();

@@ -53,8 +53,10 @@ function App() {
         </div>
         <Languages />
       </header>
-      <Scenes />
-      <Strategies />
+      <div class="controls">
+        <Scenes />
+        <Strategies />
+      </div>
       <section class="stage">
         <div class="sides">
           <Side name="without" />
@@ -62,9 +64,11 @@ function App() {
         </div>
         {round.value && <Transport />}
         <Status />
-        <Actions />
+        <div class="rounds">
+          <Actions />
+          <Tally />
+        </div>
       </section>
-      <Tally />
       {round.value && (
         <footer>
           <p>{text.legend}</p>

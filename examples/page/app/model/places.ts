@@ -68,8 +68,8 @@ export function layoutOf({ side, scene, people }: Plan, processes: number): Layo
     return { thing, x, width, height, units, slots };
   });
   const inside = height + 38;
-  const line = inside + (wide ? 46 : 36);
-  const longest = scene === 'orders' ? 5 : wide ? 2 : 4;
+  const line = inside + 36;
+  const longest = scene === 'orders' ? 5 : 4;
   const bottom = line + longest * IN_LINE + 8;
   const share = WIDTH / processes;
   const inBox = Math.ceil(people.length / processes);

@@ -14,7 +14,7 @@ export interface Verdict {
   readonly most: number;
   /** Writes that were refused. */
   readonly refused: number;
-  /** ms until the last had an answer. */
+  /** From the first tap to the last answer. */
   readonly ms: number;
   readonly right: boolean;
 }
@@ -34,7 +34,7 @@ export function verdictOf(scene: SceneName, { things, people, happenings }: Side
     fewest: Math.min(...counts),
     most: Math.max(...counts),
     refused: happenings.filter(({ what }) => what === 'refused').length,
-    ms: happenings.at(-1)?.at ?? 0,
+    ms: (happenings.at(-1)?.at ?? 0) - (happenings[0]?.at ?? 0),
     right,
   };
 }

@@ -71,11 +71,11 @@ export function Strategies() {
           checked={strategy.value === each}
           onChoose={() => choose(scene.value, each)}
         >
-          <b>
-            {known[each]!.name}
-            {each === 'in-process' && <i class="unsafe">{text.unsafe}</i>}
-          </b>
-          <small>{known[each]!.words}</small>
+          <b>{known[each]!.name}</b>
+          <small>
+            {each === 'in-process' && <i class="unsafe">{text.unsafe} </i>}
+            {known[each]!.words}
+          </small>
         </Card>
       ))}
     </fieldset>

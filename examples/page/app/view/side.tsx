@@ -17,7 +17,7 @@ export function Side({ name }: { name: SideName }) {
   const state = over ? (verdict.right ? 'right' : 'wrong') : 'open';
   const label = `${title}. ${text.sentence(scene, strategy, verdict)}`;
   return (
-    <figure class={`side ${state}`} data-side={name} data-given={verdict.given} data-wrong={verdict.wrong}>
+    <figure class={`side ${state}`} data-side={name} data-scene={scene} data-strategy={strategy}>
       <h2>
         {title}
         {over && <span class="mark">{verdict.right ? text.right : text.wrong}</span>}

@@ -21,7 +21,10 @@ export const en: Words = {
         name: 'The same, by asking',
         words: 'Nobody is woken: who waits asks again and again. Right, but slower.',
       },
-      'in-process': { name: 'A lock in each process', words: 'An ordinary mutex. The other processes do not see it.' },
+      'in-process': {
+        name: 'A lock in each process',
+        words: 'an ordinary mutex, which the other processes do not see.',
+      },
     },
     sale: {
       none: { name: 'no lock', words: 'Read the count, take the money, write the count.' },
@@ -34,14 +37,17 @@ export const en: Words = {
         name: 'Reserve, then pay',
         words: 'A unit is set aside in one step, so nobody holds a lock while paying.',
       },
-      'in-process': { name: 'A lock in each process', words: 'An ordinary mutex. The other processes do not see it.' },
+      'in-process': {
+        name: 'A lock in each process',
+        words: 'an ordinary mutex, which the other processes do not see.',
+      },
     },
     paused: {
       none: { name: 'a lock, and no check of the token', words: 'The row takes any write.' },
       token: { name: 'Fencing token', words: 'Each grant has a higher number. The row refuses a lower one.' },
     },
   },
-  unsafe: 'goes wrong',
+  unsafe: 'Goes wrong:',
   engine: (scheme) => (scheme === 'file' ? 'Locks are in a file on this machine.' : `Locks are on ${scheme}.`),
   again: 'Once more',
   tenMore: 'Ten more rounds',
@@ -66,7 +72,7 @@ export const en: Words = {
     home: 'has not tapped',
     waiting: 'waits in the line',
     inside: 'is at it',
-    paused: 'is stopped',
+    paused: 'its process is stopped',
     won: 'got it',
     wrong: 'was told yes, wrongly',
     refused: 'was refused',
@@ -82,13 +88,13 @@ export const en: Words = {
   speed: 'Speed',
   slower: (factor) => (factor === 1 ? 'as it was' : `${factor} × slower`),
 
-  holds: (token) => `has the lock, token ${token}`,
+  holds: (token) => `lock, token ${token}`,
+  stopped: (token) => `token ${token}, stopped`,
   lease: 'lease',
   leaseOver: 'the lease is over',
-  isPaused: 'stopped',
   newest: (token) => `newest token: ${token}`,
   refusedToken: (token) => `token ${token} refused`,
-  lateWrite: 'writes over it',
+  overwritten: 'was written over',
 
   sentence(scene, strategy, { things, people, given, wrong, fewest, most, units, refused, ms, right }) {
     if (scene === 'paused') {

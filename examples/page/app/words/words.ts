@@ -51,12 +51,12 @@ export interface Words {
   readonly slower: (factor: number) => string;
 
   readonly holds: (token: string) => string;
+  readonly stopped: (token: string) => string;
   readonly lease: string;
   readonly leaseOver: string;
-  readonly isPaused: string;
   readonly newest: (token: string) => string;
   readonly refusedToken: (token: string) => string;
-  readonly lateWrite: string;
+  readonly overwritten: string;
 
   /** One side in a sentence. */
   readonly sentence: (scene: SceneName, strategy: string, verdict: Verdict) => string;

@@ -30,7 +30,7 @@ export const zh: Words = {
       token: { name: '隔离令牌', words: '每次授予锁，号码都更大；这一行拒绝更小的号码。' },
     },
   },
-  unsafe: '会出错',
+  unsafe: '会出错：',
   engine: (scheme) => (scheme === 'file' ? '锁放在本机的一个文件里。' : `锁放在 ${scheme} 上。`),
   again: '再来一次',
   tenMore: '再来十轮',
@@ -55,7 +55,7 @@ export const zh: Words = {
     home: '还没点击',
     waiting: '正在排队',
     inside: '正在处理',
-    paused: '被暂停',
+    paused: '进程被暂停',
     won: '得到了',
     wrong: '被错误地告知成功',
     refused: '写入被拒绝',
@@ -72,12 +72,12 @@ export const zh: Words = {
   slower: (factor) => (factor === 1 ? '实际速度' : `慢 ${factor} 倍`),
 
   holds: (token) => `持有锁，令牌 ${token}`,
+  stopped: (token) => `令牌 ${token}，被暂停`,
   lease: '租约',
   leaseOver: '租约已到期',
-  isPaused: '被暂停',
   newest: (token) => `最新令牌：${token}`,
   refusedToken: (token) => `令牌 ${token} 被拒绝`,
-  lateWrite: '覆盖写入',
+  overwritten: '被覆盖了',
 
   sentence(scene, strategy, { things, people, given, wrong, fewest, most, units, refused, ms, right }) {
     if (scene === 'paused') {
