@@ -65,7 +65,7 @@ const calls = {
     const { who, order: thing, ttl } = plan;
     note(who, 'taps', { thing });
     const lock = locks!.mutex(`fenced:${thing}`);
-    const won = await noting(who, () => lock.run((lease) => attempt(plan, lease), { ttl, wait: '15s' }));
+    const won = await noting(who, () => lock.run((lease) => attempt(plan, lease), { ttl, wait: '40s' }));
     note(who, 'told', { thing, won });
   },
   takeNotes,

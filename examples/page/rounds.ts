@@ -51,8 +51,8 @@ export class Rounds implements AsyncDisposable {
 
   async #play({ scene, strategy }: Wish): Promise<Round> {
     const rush = await this.#rush(scene);
-    const without = await rush('none');
-    const sides = { without, with: await rush(strategy) };
+    const without = told(await rush('none'));
+    const sides = { without, with: told(await rush(strategy)) };
     return { scene, engine: this.engine, processes: scene === 'paused' ? 2 : PROCESSES, ...sides };
   }
 
@@ -88,6 +88,13 @@ export class Rounds implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.#stack.disposeAsync();
   }
+}
+
+/** The page draws what the processes noted; the table has the last word. */
+function told(side: Side): Side {
+  const noted = side.happenings.filter(({ what }) => what === 'writes').length;
+  if (noted === side.written) return side;
+  throw new Error(`the processes noted ${noted} writes, and the table has ${side.written}`);
 }
 
 export function isWish(value: unknown): value is Wish {

@@ -1,17 +1,17 @@
 import { computed, effect, signal } from '@preact/signals';
-import type { SceneName } from '../record.ts';
 import { round } from './state.ts';
 
 /** Whoever asks for less motion sees the end at once, and goes through it step by step. */
 export const still = matchMedia('(prefers-reduced-motion: reduce)');
 
 export const SPEEDS: readonly number[] = [100, 50, 20, 10, 5, 1];
-const USUAL: Readonly<Record<SceneName, number>> = { orders: 50, sale: 50, paused: 5 };
+/** How long a rush is shown if it can be: long enough to follow it, short enough to stay. ms. */
+const SHOWN = 12_000;
 
 /** ms since the rush began, as it was. */
 export const now = signal(0);
 export const playing = signal(false);
-export const slower = signal(USUAL.orders);
+export const slower = signal(1);
 
 /** When the last of both sides had an answer. */
 export const end = computed(() => {
@@ -26,8 +26,9 @@ const moments = computed(() => {
   return [...new Set(sides.flatMap(({ happenings }) => happenings.map(({ at }) => at)))].sort((a, b) => a - b);
 });
 
-export function begin(scene: SceneName): void {
-  slower.value = USUAL[scene];
+/** Shows the round from its beginning. */
+export function begin(): void {
+  slower.value = SPEEDS.find((factor) => factor * end.value <= SHOWN) ?? 1;
   now.value = still.matches ? end.value : 0;
   playing.value = !still.matches;
 }

@@ -5,12 +5,15 @@ import { verdictOf } from './model/verdict.ts';
 import { begin, end, now, playing } from './player.ts';
 import { failure, round, running, scene, strategy, tally } from './state.ts';
 
+/** An engine with long leases takes its time to see that a holder is late. ms. */
+const LIMIT = 120_000;
+
 async function ask(wish: Wish): Promise<Round> {
   const response = await fetch('/rounds', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(wish),
-    signal: AbortSignal.timeout(60_000),
+    signal: AbortSignal.timeout(LIMIT),
   });
   const answer = await response.json();
   if (!response.ok) throw new Error(answer.error);
@@ -35,7 +38,7 @@ export async function play(count = 1): Promise<void> {
         show(next);
       });
     }
-    begin(wish.scene);
+    begin();
   } catch (error) {
     if (!isMeant()) return;
     batch(() => {
