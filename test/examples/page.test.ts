@@ -3,6 +3,9 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { en } from '../../examples/page/app/words/en.ts';
+import { draw } from '../../examples/page/picture/main.ts';
+import { Rounds } from '../../examples/page/rounds.ts';
 import { missing, program } from '../kit/programs.ts';
 import { describeOn } from '../kit/suite.ts';
 import { type App, started } from './program.ts';
@@ -185,4 +188,15 @@ test.runIf(!missing('browser'))('an engine inside one process, and a wrong port,
     'name an engine that processes share',
   );
   await expect(started(['examples/page/main.ts', '--port', 'x'])).rejects.toThrow('it must be a whole number');
+});
+
+test('the moving picture of a round is one file that loads nothing, small enough for a README', {
+  timeout: 30_000,
+}, async () => {
+  await using rounds = new Rounds();
+  const picture = draw(await rounds.play({ scene: 'orders', strategy: 'url' }), en);
+  expect(picture.length).toBeLessThan(300_000);
+  expect(picture.match(/<g [^>]*><use href="#car"\/>/g), 'a car for each driver of both sides').toHaveLength(36);
+  expect(picture).toContain('Each of 3 orders went to 6 drivers.');
+  expect(picture.replace('http://www.w3.org/2000/svg', '')).not.toMatch(/https?:|<script|url\(/);
 });
