@@ -1,9 +1,8 @@
 /** A flash sale: many buyers at once, few units. One lock against segments, against one atomic step. */
 import { parseArgs } from 'node:util';
-import { Redis } from 'ioredis';
-import { createStock, redisStock } from '../../src/stock/index.ts';
 import { startRedis } from '../../test/kit/redis.ts';
 import { type Result, round } from './round.ts';
+import { Shops } from './shops.ts';
 import { WAYS } from './ways.ts';
 
 const USAGE = `A flash sale on Redis: N units, M buyers at once, several processes.
@@ -33,27 +32,24 @@ export async function flashSale(args: readonly string[]): Promise<number> {
     console.log(USAGE);
     return 0;
   }
+  const processes = count(values.processes, '--processes', 16);
   const size = {
     units: count(values.units, '--units', 100_000),
     buyers: count(values.buyers, '--buyers', 100_000),
-    processes: count(values.processes, '--processes', 16),
     work: count(values.work, '--work', 1_000),
   };
   const words = values.ways.split(',').filter(Boolean);
   await using stack = new AsyncDisposableStack();
   const url = values.url ?? stack.use(await startRedis()).url;
-  const client = new Redis(url);
-  client.on('error', () => {});
-  stack.defer(() => client.disconnect());
-  const stock = createStock(redisStock(client));
+  const shops = stack.use(await Shops.start(processes));
 
-  const { units, buyers, processes, work } = size;
+  const { units, buyers, work } = size;
   console.log(`${units} units, ${buyers} buyers at once in ${processes} processes, ${work} ms of work a sale.\n`);
   const results: Result[] = [];
-  for (const [i, { name }] of WAYS.entries()) {
-    if (words.length > 0 && !words.some((word) => name.includes(word.trim()))) continue;
-    const result = await round(i, url, client, stock, size);
-    console.log(`${name}: ${sentence(result)}`);
+  for (const way of WAYS) {
+    if (words.length > 0 && !words.some((word) => way.name.includes(word.trim()))) continue;
+    const result = await round(shops, way, url, url, size);
+    console.log(`${way.name}: ${sentence(result)}`);
     results.push(result);
   }
   console.log();

@@ -1,12 +1,14 @@
 /** Many drivers tap *grab* on the same order. Each strategy, on real servers, with the same load. */
 import { parseArgs } from 'node:util';
 import { DATABASES, type DatabaseName, openDatabase } from './database.ts';
+import { Fleet } from './fleet.ts';
 import { createOrders } from './orders.ts';
 import { type Result, round } from './round.ts';
 import { Servers } from './servers.ts';
-import { STRATEGIES } from './strategies.ts';
+import { STRATEGIES, type Strategy } from './strategies.ts';
 
-const USAGE = `An HTTP service in several processes, a table of orders, and drivers who all want the same order.
+const USAGE = `An HTTP service in several processes, a table of orders, and drivers who all tap on the same order
+in the same moment, order by order.
 
   --strategies <names>  all (default), or some of: ${STRATEGIES.map(({ name }) => name).join(', ')}
   --database <name>     ${DATABASES.join(', ')}: where the orders are. Default: mariadb when one of the
@@ -14,7 +16,8 @@ const USAGE = `An HTTP service in several processes, a table of orders, and driv
   --orders <n>          default 20
   --drivers <n>         over all processes; default 20
   --processes <n>       default 2
-  --work <ms>           between reading an order and giving it away, give or take half; default 4
+  --work <ms>           between reading an order and giving it away, give or take half; default 20
+  --url <url>           an engine of yours, such as redis://127.0.0.1, for the strategies url and url-spin
 `;
 
 export async function grabOrder(args: readonly string[]): Promise<number> {
@@ -26,7 +29,8 @@ export async function grabOrder(args: readonly string[]): Promise<number> {
       orders: { type: 'string', default: '20' },
       drivers: { type: 'string', default: '20' },
       processes: { type: 'string', default: '2' },
-      work: { type: 'string', default: '4' },
+      work: { type: 'string', default: '20' },
+      url: { type: 'string' },
       help: { type: 'boolean' },
     },
   });
@@ -41,7 +45,9 @@ export async function grabOrder(args: readonly string[]): Promise<number> {
     work: count(values.work, '--work', 10_000),
   };
   const names = values.strategies.split(',').map((name) => name.trim());
-  const chosen = STRATEGIES.filter(({ name }) => names.includes('all') || names.includes(name));
+  const isMeant = ({ name, needs }: Strategy): boolean =>
+    names.includes(name) || (names.includes('all') && (needs !== 'url' || values.url !== undefined));
+  const chosen = STRATEGIES.filter(isMeant);
   const unknown = names.filter((name) => name !== 'all' && !STRATEGIES.some((strategy) => strategy.name === name));
   if (unknown.length > 0) throw new Error(`no strategy ${unknown.join(', ')}; see --help`);
 
@@ -50,17 +56,18 @@ export async function grabOrder(args: readonly string[]): Promise<number> {
   if (inDatabase && database === 'sqlite')
     throw new Error(`${inDatabase.name} locks in the database: --database mariadb, or postgres`);
 
-  await using servers = new Servers();
+  await using servers = new Servers(values.url);
   const url = await servers.url(database);
   const orders = openDatabase(url);
   await createOrders(orders).finally(() => orders.end());
   console.log(
     `${size.drivers} drivers tap "grab" on each of ${size.orders} orders, in ${size.processes} processes; orders in ${database}.\n`,
   );
+  await using fleet = await Fleet.start(size.processes);
   const results: Result[] = [];
   for (const strategy of chosen) {
     const locks = strategy.needs ? await servers.url(strategy.needs) : url;
-    const result = await round(strategy, url, locks, size);
+    const result = await round(fleet, strategy, url, locks, size);
     console.log(`${strategy.name} (${strategy.words}): ${sentence(result)}`);
     results.push(result);
   }

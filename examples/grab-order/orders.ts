@@ -1,5 +1,6 @@
-import { setTimeout as pass } from 'node:timers/promises';
 import { recordsOf } from '../../src/transaction/query.ts';
+import { note } from '../rush/notes.ts';
+import { StartSignal } from '../rush/start-signal.ts';
 import type { Database, Query } from './database.ts';
 
 /** The table of orders, and of what was promised to drivers: two winners of one order are two rows there. */
@@ -23,21 +24,20 @@ export async function openOrders({ query }: Database, count: number): Promise<vo
 /** Longer than anyone waits here: a driver who has to wait that long is told to try again. */
 export const WAIT = '15s';
 
+/** Of this process. */
+export const signal = new StartSignal();
+
 export interface Order {
   readonly driver: string | null;
   readonly version: number;
 }
 
-export async function readOrder({ query, mark }: Database, id: number): Promise<Order | undefined> {
+export async function readOrder({ query, mark }: Database, id: number, driver: string): Promise<Order | undefined> {
   const sql = `SELECT driver, version FROM orders WHERE id = ${mark(1)}`;
-  return recordsOf(await query(sql, [id]))[0] as Order | undefined;
+  const order = recordsOf(await query(sql, [id]))[0] as Order | undefined;
+  note(driver, 'reads', { thing: id, left: order?.driver === null ? 1 : 0 });
+  return order;
 }
-
-/** Between reading an order and giving it away, ms: as long as who starts the service says. */
-const WORK = Number(process.env.WORK ?? 4);
-
-/** Is the driver near enough, is the car right, … */
-export const think = (): Promise<void> => pass(WORK * (0.5 + Math.random()));
 
 export async function giveTo({ mark }: Database, id: number, driver: string, query: Query): Promise<void> {
   await query(`UPDATE orders SET driver = ${mark(1)} WHERE id = ${mark(2)}`, [driver, id]);
@@ -47,16 +47,17 @@ export async function giveTo({ mark }: Database, id: number, driver: string, que
 export async function promise(database: Database, id: number, driver: string, query = database.query): Promise<void> {
   const { mark } = database;
   await query(`INSERT INTO wins (order_id, driver) VALUES (${mark(1)}, ${mark(2)})`, [id, driver]);
+  note(driver, 'writes', { thing: id });
 }
 
 /**
- * Reads, thinks, writes: nothing in it keeps two drivers apart, that is left to whoever calls it.
+ * Reads, checks the price, writes: nothing in it keeps two drivers apart, that is left to whoever calls it.
  * @returns whether the driver has the order
  */
 export async function grab(database: Database, id: number, driver: string): Promise<boolean> {
-  const order = await readOrder(database, id);
+  const order = await readOrder(database, id, driver);
   if (!order || order.driver !== null) return false;
-  await think();
+  await signal.checkPrice();
   await giveTo(database, id, driver, database.query);
   await promise(database, id, driver);
   return true;

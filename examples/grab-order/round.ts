@@ -1,9 +1,7 @@
-import autocannon from 'autocannon';
 import { percentile } from '../../src/cli/demo/verdict.ts';
-import { startWorker } from '../../test/kit/processes.ts';
-import { type Database, openDatabase } from './database.ts';
+import { openDatabase } from './database.ts';
+import type { Answer, Fleet } from './fleet.ts';
 import { judge, openOrders, type Verdict } from './orders.ts';
-import type { Calls } from './service.worker.ts';
 import type { Strategy } from './strategies.ts';
 
 export interface Size {
@@ -25,83 +23,41 @@ export interface Result extends Verdict {
   readonly right: boolean;
 }
 
-/** What a page shows while it runs. */
-export interface Moment extends Verdict {
-  readonly answered: number;
-  readonly handOvers: number;
-}
-
-const WORKER = new URL('./service.worker.ts', import.meta.url);
-
-/** One strategy: the service in several processes, and all drivers tapping on the same order, order by order. */
+/** One strategy: all drivers of all processes tap on the same order in the same moment, order by order. */
 export async function round(
+  fleet: Fleet,
   strategy: Strategy,
   database: string,
   locks: string,
   { orders, drivers, processes, work }: Size,
-  progress: (moment: Moment) => void = () => {},
 ): Promise<Result> {
   await using stack = new AsyncDisposableStack();
-  const own: Database = openDatabase(database);
+  const own = openDatabase(database);
   stack.defer(() => own.end());
   await openOrders(own, orders);
-  const env = { DATABASE_URL: database, LOCKS_URL: locks, STRATEGY: strategy.name, WORK: `${work}` };
-  const services = await Promise.all(
-    Array.from({ length: processes }, async () => stack.use(await startWorker<Calls>(WORKER, { env }))),
-  );
-  const urls = await Promise.all(services.map((service) => service.call('listen')));
-  const waits: number[] = [];
+  const each = Math.ceil(drivers / processes);
+  await fleet.open({ strategy: strategy.name, database, locks, drivers: each });
+  stack.defer(() => fleet.close());
+  const answers: Answer[] = [];
   const began = performance.now();
-  let ended = began; // autocannon itself ends at a full second
-  const answered = (ms: number): void => {
-    waits.push(ms);
-    ended = performance.now();
-  };
-  const look = async (): Promise<Moment> => {
-    const counts = await Promise.all(services.map((service) => service.call('handOvers')));
-    const handOvers = counts.reduce((sum, n) => sum + n, 0);
-    return { ...(await judge(own, orders)), answered: waits.length, handOvers };
-  };
-  // The round itself will say what is wrong.
-  const watch = setInterval(() => void look().then(progress, () => {}), 200);
-  stack.defer(() => clearInterval(watch));
-  const loads = await Promise.all(urls.map((url, i) => load(url, i, orders, Math.ceil(drivers / processes), answered)));
-  const seconds = (ended - began) / 1_000;
-  const end = await look();
-  progress(end);
-  await Promise.all(services.map((service) => service.call('end')));
-  const errors = loads.reduce((sum, n) => sum + n, 0);
+  for (let order = 1; order <= orders; order++) {
+    const taps = Array.from({ length: processes }, (_, process) =>
+      Array.from({ length: each }, (_, driver) => ({ driver: `${process}-${driver}`, order })),
+    );
+    answers.push(...(await fleet.rush(taps, work)));
+  }
+  const seconds = (performance.now() - began) / 1_000;
+  const verdict = await judge(own, orders);
+  const waits = answers.map(({ ms }) => ms);
+  const errors = answers.filter(({ failed }) => failed).length;
   return {
-    ...end,
+    ...verdict,
     strategy,
-    requestsPerSecond: Math.round(waits.length / seconds),
+    requestsPerSecond: Math.round(answers.length / seconds),
     p50: percentile(waits, 0.5),
     p99: percentile(waits, 0.99),
     errors,
-    right: end.wonTwice === 0 && end.wonByNobody === 0 && errors === 0,
+    handOvers: await fleet.handOvers(),
+    right: verdict.wonTwice === 0 && verdict.wonByNobody === 0 && errors === 0,
   };
-}
-
-/** Each connection is a driver, who taps on order 1, 2, 3… @returns how many requests were not answered as they should */
-async function load(
-  url: string,
-  service: number,
-  orders: number,
-  drivers: number,
-  answered: (ms: number) => void,
-): Promise<number> {
-  let failed = 0;
-  const taps = Array.from({ length: orders }, (_, i) => ({
-    setupRequest: (request: object) => ({
-      ...request,
-      method: 'POST',
-      path: `/grab/${i + 1}?driverId=${service}-${Math.random().toString(36).slice(2)}`,
-    }),
-  }));
-  const run = autocannon({ url, connections: drivers, amount: drivers * orders, timeout: 20, requests: taps });
-  run.on('response', (_client, status, _bytes, ms) => {
-    answered(ms);
-    if (status !== 201 && status !== 409) failed++;
-  });
-  return (await run).errors + failed;
 }

@@ -17,7 +17,7 @@ const inFolder =
     return { url: `${scheme}:${join(folder.path, name)}`, [Symbol.dispose]: () => folder[Symbol.dispose]() };
   };
 
-const START: Readonly<Record<Need | DatabaseName, Start>> = {
+const START: Readonly<Record<Exclude<Need, 'url'> | DatabaseName, Start>> = {
   sqlite: inFolder('sqlite', 'orders.db'),
   mariadb: startMariadb,
   postgres: startPostgres,
@@ -34,9 +34,15 @@ export class Servers implements AsyncDisposable {
   readonly #stack = new AsyncDisposableStack();
   readonly #urls = new Map<Need | DatabaseName, string>();
 
+  /** @param url of an engine of the user's own */
+  constructor(url?: string) {
+    if (url !== undefined) this.#urls.set('url', url);
+  }
+
   async url(need: Need | DatabaseName): Promise<string> {
     const known = this.#urls.get(need);
     if (known) return known;
+    if (need === 'url') throw new Error('the strategies url and url-spin need --url <where the locks are>');
     const { url } = this.#stack.use(await START[need]());
     this.#urls.set(need, url);
     return url;

@@ -1,18 +1,24 @@
 /** Every way to see to it that one driver gets the order, and two that do not. */
 import { memory } from '../../src/backends/memory.ts';
-import { redis } from '../../src/backends/redis/index.ts';
 import { connect } from '../../src/connect/index.ts';
+import { openBackend } from '../../src/connect/open.ts';
 import { type Backend, createLocks, type Locks } from '../../src/index.ts';
 import { changeRow, lockRow, STALE } from '../../src/transaction/index.ts';
+import { note } from '../rush/notes.ts';
 import type { Database, DatabaseServer } from './database.ts';
-import { giveTo, grab, promise, readOrder, think, WAIT } from './orders.ts';
+import { giveTo, grab, promise, readOrder, signal, WAIT } from './orders.ts';
 import { withDecorators } from './with-decorators.ts';
 
 /** Whether this driver has the order. */
 export type Grab = (order: number, driver: string) => Promise<boolean>;
 
-/** A server that a strategy locks on, beside the database; `folder` is only a file's place. */
-export type Need = 'redis' | 'sentinel' | 'redlock' | 'etcd' | 'zookeeper' | 'file';
+/** What a strategy locks on, beside the database; `url`: what the user names. */
+export type Need = 'redis' | 'sentinel' | 'redlock' | 'etcd' | 'zookeeper' | 'file' | 'url';
+
+export interface Opened {
+  readonly grab: Grab;
+  close?(): Promise<void>;
+}
 
 export interface Strategy {
   readonly name: string;
@@ -23,12 +29,18 @@ export interface Strategy {
   /** It is shown to see it go wrong. */
   readonly unsafe?: boolean;
   /** @param url of what it needs */
-  open(database: Database, url: string): Promise<{ grab: Grab; close?(): Promise<void> }>;
+  open(database: Database, url: string): Promise<Opened>;
 }
 
 const under = (database: Database, locks: Locks) => ({
   grab: (order: number, driver: string) =>
-    locks.mutex(`order:${order}`).run(() => grab(database, order, driver), { wait: WAIT }),
+    locks.mutex(`order:${order}`).run(
+      ({ token }) => {
+        note(driver, 'enters', { thing: order, token: `${token}` });
+        return grab(database, order, driver);
+      },
+      { wait: WAIT },
+    ),
   close: () => locks.close(),
 });
 
@@ -51,7 +63,7 @@ const inDatabase = (
   open: (database, url) => open(database as DatabaseServer, url),
 });
 
-/** The same engine without its wake-up: waiters have to ask again and again. */
+/** Without the wake-up of the engine: waiters have to ask again and again. */
 function polled(backend: Backend): Backend {
   return {
     name: backend.name,
@@ -62,6 +74,13 @@ function polled(backend: Backend): Backend {
     close: () => backend.close(),
   };
 }
+
+const asking = (name: string, words: string, needs: Need): Strategy => ({
+  name,
+  words,
+  needs,
+  open: async (database, url) => under(database, createLocks(polled(await openBackend(url)))),
+});
 
 export const STRATEGIES: readonly Strategy[] = [
   {
@@ -88,7 +107,7 @@ export const STRATEGIES: readonly Strategy[] = [
         const { dialect } = database;
         const row = await lockRow(query, { dialect, table: 'orders', where: { id }, wait: WAIT });
         if (!row || row.driver !== null) return false;
-        await think();
+        await signal.checkPrice();
         await giveTo(database, id, driver, query);
         await promise(database, id, driver, query);
         return true;
@@ -96,9 +115,9 @@ export const STRATEGIES: readonly Strategy[] = [
   })),
   inDatabase('optimistic', 'a version in the row: whoever comes second is told so', async (database) => ({
     async grab(id, driver) {
-      const order = await readOrder(database, id);
+      const order = await readOrder(database, id, driver);
       if (!order || order.driver !== null) return false;
-      await think();
+      await signal.checkPrice();
       return database.transaction(async (query) => {
         const { dialect } = database;
         const { version } = order;
@@ -110,23 +129,14 @@ export const STRATEGIES: readonly Strategy[] = [
     },
   })),
   connected('redis', 'Redis, waiters are woken', 'redis'),
-  {
-    name: 'redis-spin',
-    words: 'Redis, waiters ask again and again',
-    needs: 'redis',
-    async open(database, url) {
-      const { Redis } = await import('ioredis');
-      const client = new Redis(url);
-      client.on('error', () => {});
-      const { grab: grabbed, close } = under(database, createLocks(polled(redis(client))));
-      return { grab: grabbed, close: () => close().finally(() => client.disconnect()) };
-    },
-  },
+  asking('redis-spin', 'Redis, waiters ask again and again', 'redis'),
   connected('sentinel', 'Redis with Sentinel', 'sentinel'),
   connected('redlock', 'Redlock over three Redis', 'redlock'),
   connected('etcd', 'etcd', 'etcd'),
   connected('zookeeper', 'ZooKeeper', 'zookeeper'),
   connected('file', 'a file on this machine', 'file'),
+  connected('url', 'the engine that --url names', 'url'),
+  asking('url-spin', 'the same, waiters ask again and again', 'url'),
   {
     name: 'decorator',
     words: '@Locked on the method of a class, Redis behind it',
