@@ -68,12 +68,14 @@ function kind(standing: Standing): string {
 /** A line of JSON for each holder and waiter. */
 export const records = (lines: readonly Line[]): string[] => lines.flatMap(all).map(record);
 
+const record = (standing: Standing): string => JSON.stringify(recordOf(standing));
+
 /** A standing as JSON has it: tickets as text, since they may be larger than a number can be; no end as null. */
-function record(standing: Standing): string {
+export function recordOf(standing: Standing): object {
   const { key, held, position, ticket, label, since, remaining } = standing;
   const ms = (time = Number.NaN): number | null => (Number.isFinite(time) ? Math.round(time) : null);
   const as = kind(standing);
-  return JSON.stringify({
+  return {
     key,
     held,
     position,
@@ -82,5 +84,5 @@ function record(standing: Standing): string {
     label,
     since: ms(since),
     remaining: ms(remaining),
-  });
+  };
 }

@@ -43,12 +43,12 @@ for (const engine of ['file', 'redis', 'postgres', 'etcd'] as const) {
           ['three c', 'three a'],
         ],
         [
-          ['r:rw a', 'w:rw b'],
-          ['r:rw b', 'w:rw a'],
+          ['r|rw a', 'w|rw b'],
+          ['r|rw b', 'w|rw a'],
         ],
         [
-          ['1/2:permits a', 'permits b'],
-          ['permits b', '2/2:permits a'],
+          ['1/2|permits a', 'permits b'],
+          ['permits b', '2/2|permits a'],
         ],
       ];
       const began = performance.now();

@@ -4,9 +4,9 @@ import { serve } from '../kit/worker.ts';
 
 const locks = await connect(process.env.URL!, { label: process.env.LABEL!, ttl: '10s' });
 
-/** `a`: a mutex; `r:a` and `w:a`: a reader and a writer; `2/3:a`: two of three permits. */
+/** `a`: a mutex; `r|a` and `w|a`: a reader and a writer; `2/3|a`: two of three permits. */
 function lockOf(text: string, options: LockOptions): Lock {
-  const [kind, name] = text.includes(':') ? (text.split(':') as [string, string]) : ['', text];
+  const [kind, name] = text.includes('|') ? (text.split('|') as [string, string]) : ['', text];
   const [units, permits] = kind.split('/').map(Number);
   if (kind === 'r') return locks.rwLock(name, options).read;
   if (kind === 'w') return locks.rwLock(name, options).write;
@@ -50,7 +50,7 @@ const calls = {
         await locks
           .mutex(`${prefix}${i++ % 3}`)
           .run(() =>
-            lockOf(`${i % 4 ? 'r' : 'w'}:${prefix}last`, { detect: true }).run(() => {
+            lockOf(`${i % 4 ? 'r' : 'w'}|${prefix}last`, { detect: true }).run(() => {
               holds += 2;
             }),
           )

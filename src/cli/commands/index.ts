@@ -1,6 +1,7 @@
 import type { Command } from '../command.ts';
 import { check } from './check.ts';
 import { completion } from './completion.ts';
+import { deadlocks } from './deadlocks.ts';
 import { demo } from './demo.ts';
 import { lead } from './lead.ts';
 import { ls } from './ls.ts';
@@ -21,6 +22,7 @@ export const COMMANDS: readonly Command[] = [
   show,
   who,
   watch,
+  deadlocks,
   release,
   check,
   torture,

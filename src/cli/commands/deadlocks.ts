@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { milliseconds } from '../../core/duration.ts';
+import { time } from '../child/timing.ts';
+import { command } from '../command.ts';
+import { nameOf, recorded, words } from '../deadlocked.ts';
+import { open, URL_OPTION } from '../engine.ts';
+import { EXIT } from '../exit.ts';
+import { Interruption } from '../interruption.ts';
+import { withProgress } from '../terminal/progress.ts';
+
+export const deadlocks = command({
+  name: 'deadlocks',
+  summary: 'find those who wait for each other, for ever',
+  takes: ['[prefix]'],
+  options: { ...URL_OPTION, watch: { type: 'boolean' }, every: { type: 'string' }, json: { type: 'boolean' } },
+  help: `Find those who wait for each other, and so for ever: who they are, what they hold, and what to do.
+
+  holdfast deadlocks
+  holdfast deadlocks order: --json
+  holdfast deadlocks --watch                 each one when it comes, until ^C
+
+  -u, --url <url>  the engine (default $HOLDFAST_URL, else a file of yours)
+  --watch          look again and again, and tell of each one once
+  --every <time>   with --watch: how often, from 500ms (default 1s)
+  --json           a line of JSON for each: { "at": ms since 1970, "cycle": ids, "victim": id or null, "claims": […] }
+
+A deadlock is told when two looks have seen it. What a function asks for inside run() counts as waited for inside of that
+lock; what somebody does with a lease of acquire() cannot be seen, nor who waits behind others of another process.
+
+Exit code: 0 there is none; 1 there is one, or was while it watched; 69 the engine is not available, or cannot list.`,
+  async run({ values, positionals: [prefix = ''] }) {
+    const every = milliseconds(time(values.every ?? '1s'), '--every', { min: 500, max: 3_600_000 });
+    await using locks = await open(values.url);
+    using ended = new Interruption();
+    const { signal } = ended;
+    const stopped = new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined)));
+    let known = new Set<string>();
+    let code: number = EXIT.OK;
+    do {
+      const looked = withProgress((progress) => locks.waits(prefix, { progress }));
+      const waits = await Promise.race([looked, stopped]);
+      if (!waits) break;
+      for (const deadlock of waits.deadlocks) {
+        code = EXIT.NO;
+        if (known.has(nameOf(deadlock))) continue;
+        const json = (): string => JSON.stringify({ at: Date.now(), ...recorded(deadlock, waits) });
+        console.log(values.json ? json() : words(deadlock, waits).join('\n'));
+      }
+      known = new Set(waits.deadlocks.map(nameOf));
+      if (values.watch) await sleep(every, undefined, { signal }).catch(() => {});
+    } while (values.watch && !signal.aborted);
+    if (code === EXIT.OK && !values.json && !values.watch) console.log('Nobody waits for ever here.');
+    return code;
+  },
+});

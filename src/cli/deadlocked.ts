@@ -1,0 +1,51 @@
+import type { Deadlock, Waits, WaitsClaim } from '../index.ts';
+import { recordOf } from './listing.ts';
+import { visible } from './terminal/say.ts';
+import { span } from './terminal/table.ts';
+
+/** The same one in the next look, too. */
+export const nameOf = ({ claims }: Deadlock): string => claims.join(' ');
+
+const named = (key: string): string => visible(JSON.stringify(key));
+
+/** Who holds what and waits for what, and what to do. */
+export function words({ claims, cycle, victim }: Deadlock, waits: Waits): string[] {
+  const byId = new Map(waits.claims.map((claim) => [claim.id, claim]));
+  const round = cycle.map((id) => byId.get(id)!);
+  const rows = round.flatMap((claim, i) => (claim.held ? [] : [row(claim, round, i)]));
+  const others = claims.filter((id) => !byId.get(id)!.held).length - rows.length;
+  const more = others > 0 ? [`  and ${others} more wait in it`] : [];
+  const head = `DEADLOCK: ${rows.length === 1 ? 'one waits for itself' : `${rows.length} wait for each other`}`;
+  return [head, ...rows, ...more, ...advice(round, victim === undefined ? undefined : byId.get(victim))];
+}
+
+/** @param round each waits for the next: before a claim that waits comes the hold that it is inside of */
+function row(claim: WaitsClaim, round: readonly WaitsClaim[], i: number): string {
+  const { label, key, since, origin } = claim;
+  const around = round.at(i - 1)!;
+  const next = round[(i + 1) % round.length]!;
+  const has = around.held ? `holds ${named(around.key)}` : `stands in front of ${visible(around.label)}`;
+  const whose = origin ? ` (${origin.process})` : '';
+  const long = since === undefined ? '' : ` for ${span(since)}`;
+  const by = next.held ? `held by ${visible(next.label)}` : `behind ${visible(next.label)}`;
+  return `  ${visible(label)}${whose} ${has} and waits${long} for ${named(key)}, ${by}`;
+}
+
+function advice(round: readonly WaitsClaim[], victim: WaitsClaim | undefined): string[] {
+  if (victim)
+    return [`  ${visible(victim.label)} looks for deadlocks, and gives up its wait for ${named(victim.key)}.`];
+  const hold = round.find(({ held }) => held);
+  const way = hold ? `, or: holdfast release ${named(hold.key)} --force --ticket ${hold.ticket} --reason deadlock` : '';
+  return [
+    `  None of them goes on until a wait is over. End one of these processes${way}`,
+    '  To be told and go on: wait with detect: true. To have none: take locks in one order, or with all().',
+  ];
+}
+
+/** As JSON has it: everybody in it, in the order of the way round first. */
+export function recorded({ claims, cycle, victim }: Deadlock, waits: Waits): object {
+  const byId = new Map(waits.claims.map((claim) => [claim.id, claim]));
+  const ids = [...new Set([...cycle, ...claims])];
+  const told = ids.map((id) => ({ id, ...recordOf(byId.get(id)!), inside: byId.get(id)!.origin?.inside ?? [] }));
+  return { cycle, victim: victim ?? null, claims: told };
+}

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startWorker, type WorkerProcess } from '../kit/processes.ts';
+import { startRedis } from '../kit/redis.ts';
+import type { Server } from '../kit/server.ts';
+import { describeOn } from '../kit/suite.ts';
+import { until } from '../kit/wait.ts';
+import type { TaskCalls } from '../waits/task.worker.ts';
+import { Desk } from './shell.ts';
+
+const MOST = 3_000;
+
+describe.each(['redis'] as const)('on %s', (engine) => {
+  describeOn(engine, 'the command finds deadlocks', () => {
+    let desk: Desk;
+    let server: Server & { readonly url: string };
+    const workers: WorkerProcess<TaskCalls>[] = [];
+
+    beforeAll(async () => {
+      server = await startRedis();
+      desk = new Desk({ HOLDFAST_URL: server.url });
+      const start = (LABEL: string) =>
+        startWorker<TaskCalls>(new URL('../waits/task.worker.ts', import.meta.url), {
+          env: { URL: server.url, LABEL },
+        });
+      workers.push(await start('web-1'), await start('web-2'));
+    });
+    afterAll(async () => {
+      for (const worker of workers) await worker[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+      desk[Symbol.dispose]();
+    });
+
+    test('none: 0, and it says so; one: 1, and who, what and what to do; as JSON; and live, once', async () => {
+      const [one, two] = workers as [WorkerProcess<TaskCalls>, WorkerProcess<TaskCalls>];
+      expect(await desk.run('deadlocks')).toMatchObject({
+        code: 0,
+        stdout: 'Nobody waits for ever here.\n',
+        stderr: '',
+      });
+      expect(await desk.run('deadlocks', '--json')).toMatchObject({ code: 0, stdout: '' });
+
+      await using watch = desk.start('deadlocks', '--watch', '--every', '500ms');
+      await one.call('begin', 'order:a', 'order:b', {});
+      await two.call('begin', 'order:b', 'order:a', {});
+      await one.call('goOn', 'order:a');
+      await two.call('goOn', 'order:b');
+      const met = performance.now();
+      await watch.prints('2 wait for each other');
+      expect(performance.now() - met, 'ms until it was shown').toBeLessThan(MOST);
+
+      const { code, stdout } = await desk.run('deadlocks', 'order:');
+      expect(code).toBe(1);
+      expect(stdout).toMatch(/web-1 \(\w{8}\) holds "order:a" and waits for \d\.\ds for "order:b", held by web-2/);
+      expect(stdout).toMatch(/web-2 \(\w{8}\) holds "order:b" and waits for \d\.\ds for "order:a", held by web-1/);
+      expect(await desk.run('deadlocks', 'elsewhere')).toMatchObject({ code: 0 });
+
+      const json = await desk.run('deadlocks', '--json');
+      const { cycle, victim, claims } = JSON.parse(json.stdout);
+      expect([json.code, cycle.length, victim]).toEqual([1, 4, null]);
+      expect(claims).toContainEqual(
+        expect.objectContaining({ key: 'order:a', held: true, label: 'web-1', as: 'exclusive' }),
+      );
+
+      const way = /holdfast (release .* --reason deadlock)/.exec(stdout)![1]!.replaceAll('"', '').split(' ');
+      expect(await desk.run(...way, '--yes')).toMatchObject({ code: 0 });
+      await until('it is over', async () => (await desk.run('deadlocks')).code === 0);
+      expect((await Promise.all([one.call('end', 'order:a'), two.call('end', 'order:b')])).sort()).toEqual([
+        'done',
+        'done',
+      ]);
+      watch.child.kill('SIGINT');
+      const end = await watch.end();
+      expect(end.code).toBe(1);
+      expect(end.stdout.match(/DEADLOCK/g)).toHaveLength(1);
+    });
+  });
+});
