@@ -9,7 +9,7 @@ export type LockErrorCode =
   | 'LOCK_NOT_HELD'
   /** The `Locks` were closed. */
   | 'LOCK_CLOSED'
-  /** The caller would wait for itself. */
+  /** The caller would wait for itself; or, with `detect`, in a ring with others. */
   | 'LOCK_DEADLOCK'
   /** A guard has seen a newer token. */
   | 'LOCK_FENCED'

@@ -251,6 +251,11 @@ export class LocalLine implements HoldKeeper {
     emit('waiting', request.context, () => this.#event(request));
   }
 
+  get idle(): boolean {
+    return this.#line.idle;
+  }
+
+  /** By somebody who does not stand in the engine's line. */
   get waitedFor(): boolean {
     return this.#line.head !== undefined;
   }

@@ -49,11 +49,11 @@ export class LockRuntime {
     return this.#lines.get(key)?.waitedFor === true;
   }
 
-  /** Of these keys, or of all, those for which somebody waits in this process. */
+  /** Who holds and who waits in this process, key by key: for these keys, or for all. */
   localStandings(keys: Iterable<string> = this.#lines.keys()): LocalStanding[][] {
     return [...keys].flatMap((key) => {
       const line = this.#lines.get(key);
-      return line?.waitedFor ? [line.standings] : [];
+      return line && !line.idle ? [line.standings] : [];
     });
   }
 

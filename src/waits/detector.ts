@@ -12,8 +12,11 @@ import { told } from './words.ts';
 /** ms of waiting before the first look, and between two looks: what closes a deadlock may be somebody else's wait. */
 const FIRST = 1_000;
 const EVERY = 2_000;
-/** Of its time a process spends no more than this part on looking. */
-const DUTY = 0.1;
+/** Waits that are looked at together, the longest unseen first. */
+const MOST = 64;
+/** After a look a process asks for none for so many times as long as that took, and for so many ms, in which others become due. */
+const REST = 9;
+const SHORTEST_REST = 100;
 
 interface Wait {
   readonly key: string;
@@ -27,14 +30,15 @@ export class Detector implements DeadlockWatch {
   readonly #runtime: LockRuntime;
   readonly #waits = new Set<Wait>();
   #running = false;
-  #closed = new AbortController();
+  #restUntil = 0;
+  readonly #closed = new AbortController();
 
   constructor(runtime: LockRuntime) {
     this.#runtime = runtime;
   }
 
   watch(key: string, request: AcquireRequest, giveUp: Wait['giveUp']): void {
-    if (!this.#circumstances(request)) return; // inside of nothing: nobody waits for it
+    if (!this.#around(request)) return; // inside of nothing: nobody waits for it
     const wait = { key, request, giveUp, lookAt: this.#runtime.engine.clock.now() + FIRST };
     this.#waits.add(wait);
     const over = (): void => void this.#waits.delete(wait);
@@ -46,7 +50,8 @@ export class Detector implements DeadlockWatch {
     this.#closed.abort();
   }
 
-  #circumstances(request: AcquireRequest): readonly string[] | undefined {
+  /** The keys around it; undefined where there are none. */
+  #around(request: AcquireRequest): readonly string[] | undefined {
     const inside = request.circumstances(this.#runtime)?.inside.flatMap(({ key }) => key ?? []) ?? [];
     return inside.length > 0 ? inside : undefined;
   }
@@ -56,28 +61,30 @@ export class Detector implements DeadlockWatch {
     const { clock } = engine;
     this.#running = true;
     while (this.#waits.size > 0 && !engine.over && !this.#closed.signal.aborted) {
-      const next = Math.min(...[...this.#waits].map(({ lookAt }) => lookAt));
-      if (next > clock.now()) {
-        await engine.pause(Math.min(next - clock.now(), FIRST), true, this.#closed.signal);
+      const due = [...this.#waits].sort((a, b) => a.lookAt - b.lookAt).slice(0, MOST);
+      const pause = Math.max(due[0]!.lookAt, this.#restUntil) - clock.now();
+      if (pause > 0) {
+        await engine.pause(Math.min(pause, FIRST), true, this.#closed.signal);
         continue;
       }
-      const began = clock.now();
-      const due = [...this.#waits].filter(({ lookAt }) => lookAt <= began);
-      await this.#look(due).catch(() => {}); // the engine did not answer: the wait itself tells of that
-      const ended = clock.now();
-      const pause = Math.max(EVERY * (1 - clock.random() / 4), (ended - began) / DUTY);
-      for (const wait of due) wait.lookAt = ended + pause;
+      const now = clock.now();
+      const looked = due.filter(({ lookAt }) => lookAt <= now);
+      for (const wait of looked) wait.lookAt = now + EVERY * (1 - clock.random() / 4);
+      await this.#look(looked).catch(() => {}); // the engine did not answer: the wait itself tells of that
     }
     this.#running = false;
   }
 
   async #look(waits: readonly Wait[]): Promise<void> {
+    const { clock } = this.#runtime.engine;
     const asking = waits.flatMap(({ key, request }) => {
-      const inside = this.#circumstances(request);
+      const inside = this.#around(request);
       return inside ? [{ key, inside }] : [];
     });
-    const lines = asking.length > 0 ? await neighbourhood(this.#runtime, asking) : undefined;
-    if (!lines) return;
+    const began = clock.now();
+    const lines = await neighbourhood(this.#runtime, asking).finally(() => {
+      this.#restUntil = clock.now() + Math.max(SHORTEST_REST, (clock.now() - began) * REST);
+    });
     const own = new Map([...this.#waits].map((wait) => [this.#idOf(wait), wait]));
     const isOwn = ({ victim }: Deadlock): boolean => victim !== undefined && own.has(victim);
     const found = await confirmed(this.#runtime, lines, deadlocksIn(lines).filter(isOwn));
@@ -89,7 +96,7 @@ export class Detector implements DeadlockWatch {
   }
 
   #giveUp({ key, request, giveUp }: Wait, deadlock: Deadlock, lines: Lines): void {
-    if (request.settled || !this.#circumstances(request)) return;
+    if (request.settled || !this.#around(request)) return;
     const { name: backend } = this.#runtime.engine.backend;
     const message = `${quoted(key)} on ${backend} cannot be had: this wait is part of a deadlock, and gives up so that the others go on: ${told(deadlock, lines)}. Give back what is held around this call, and try again; take locks in one order everywhere, or together with all()`;
     giveUp(new LockError('LOCK_DEADLOCK', message, { key, backend }));

@@ -3,7 +3,7 @@ import type { Standing } from '../core/traits.ts';
 import { type Lines, linesOf } from './claims.ts';
 import { standingsOf } from './look.ts';
 
-/** Keys read in one look; with more, a deadlock is left to the next look, or to a listing of all. */
+/** Keys that are read for one wait in one look; what needs more is left to a listing of all. */
 export const MOST_KEYS = 64;
 
 /** A wait, and the keys of the holds that it is inside of. */
@@ -14,32 +14,53 @@ export interface Inside {
 
 /**
  * The lines that a deadlock of these waits would be in: those of the holds around them, of the holds around whoever waits for these, and
- * so on; and their own. Where nobody waits for what is around them, that is one key each.
- * @returns undefined where these are too many
+ * so on; and their own. Where nobody waits for what is around them, those are all that is read, and nothing is given.
  */
-export async function neighbourhood(runtime: LockRuntime, waits: readonly Inside[]): Promise<Lines | undefined> {
-  const asked = new Set<string>();
-  const found: Standing[] = [];
-  const ask = async (keys: Iterable<string>): Promise<Lines | undefined> => {
-    const fresh = [...new Set(keys)].filter((key) => !asked.has(key));
-    for (const key of fresh) asked.add(key);
-    if (asked.size > MOST_KEYS) return undefined;
-    found.push(...(await standingsOf(runtime, fresh)));
-    return linesOf(found, runtime.localStandings(asked));
-  };
-  const followed = new Set<string>();
-  let next = new Set(waits.flatMap(({ inside }) => inside));
-  while (next.size > 0) {
-    const lines = await ask(next);
-    if (!lines) return undefined;
-    for (const key of next) followed.add(key);
-    next = new Set();
-    for (const { held, key, origin } of lines.claims.values()) {
-      if (held || !followed.has(key)) continue;
-      for (const around of origin?.inside ?? []) {
-        if (around.key !== undefined && !followed.has(around.key)) next.add(around.key);
-      }
-    }
+export async function neighbourhood(runtime: LockRuntime, waits: readonly Inside[]): Promise<Lines> {
+  const reading = new Reading(runtime);
+  await reading.read(waits.flatMap(({ inside }) => inside));
+  const keys = new Set<string>();
+  for (const wait of waits) for (const key of await around(reading, wait)) keys.add(key);
+  return reading.lines(keys);
+}
+
+/** Whoever waits for what is around the wait, and for what is around these: the keys of all of that, none where nobody does or there are too many. */
+async function around(reading: Reading, { key, inside }: Inside): Promise<ReadonlySet<string>> {
+  const found = new Set(inside);
+  let next = [...found];
+  let waitedFor = false;
+  while (next.length > 0) {
+    if (found.size > MOST_KEYS) return new Set();
+    await reading.read(next);
+    const waiting = [...reading.lines(next).claims.values()].filter(({ held }) => !held);
+    waitedFor ||= waiting.length > 0;
+    const outer = waiting.flatMap(({ origin }) => origin?.inside.flatMap(({ key }) => key ?? []) ?? []);
+    next = [...new Set(outer)].filter((key) => !found.has(key));
+    for (const key of next) found.add(key);
   }
-  return ask(waits.map(({ key }) => key));
+  if (!waitedFor) return new Set();
+  await reading.read([key]);
+  return found.add(key);
+}
+
+/** Lines as they are read in one look, each once. */
+class Reading {
+  readonly #runtime: LockRuntime;
+  readonly #read = new Map<string, Standing[]>();
+
+  constructor(runtime: LockRuntime) {
+    this.#runtime = runtime;
+  }
+
+  async read(keys: readonly string[]): Promise<void> {
+    const fresh = [...new Set(keys)].filter((key) => !this.#read.has(key));
+    for (const key of fresh) this.#read.set(key, []);
+    for (const standing of await standingsOf(this.#runtime, fresh)) this.#read.get(standing.key)!.push(standing);
+  }
+
+  lines(keys: Iterable<string>): Lines {
+    const asked = [...keys];
+    const standings = asked.flatMap((key) => this.#read.get(key) ?? []);
+    return linesOf(standings, this.#runtime.localStandings(asked));
+  }
 }
