@@ -12,6 +12,8 @@ import type { QueuedClaim } from './queued-claim.ts';
 import type { Frame } from './reentrancy.ts';
 import type { LockRuntime } from './runtime.ts';
 
+const NOBODY: readonly never[] = [];
+
 /** One caller waiting for one key in this process. Settled once: granted, refused, or given up. */
 export class AcquireRequest {
   readonly key: string;
@@ -32,6 +34,7 @@ export class AcquireRequest {
   traceparent: string | undefined;
   /** What the caller is inside of, until this is settled: a hold must not keep what its caller was inside of. */
   #around: Frame | undefined;
+  #named: readonly Hold[] = NOBODY;
   readonly outcome: Promise<Hold | undefined>;
   #resolve!: (hold: Hold | undefined) => void;
   #reject!: (error: unknown) => void;
@@ -112,6 +115,8 @@ export class AcquireRequest {
   #settle(): void {
     this.#settled = true;
     this.#around = undefined;
+    for (const hold of this.#named) hold.waitsInside--;
+    this.#named = NOBODY;
     this.#cancel?.();
     this.#unlisten?.();
   }
@@ -125,7 +130,8 @@ export class AcquireRequest {
       const detects = inside.length > 0 ? this.detects : undefined; // who is inside of nothing is waited for by nobody
       return { inside, cut, detects, traceparent };
     };
-    for (const enclosing of this.#enclosing(runtime)) {
+    for (const hold of this.#enclosing(runtime)) {
+      const enclosing = hold.enclosing(runtime.engine);
       if (inside.some(({ claim }) => claim === enclosing.claim)) continue; // entered again
       if (inside.length === MOST_ENCLOSING) return told(true);
       inside.push(enclosing);
@@ -133,10 +139,17 @@ export class AcquireRequest {
     return told(false);
   }
 
-  *#enclosing(runtime: LockRuntime): Iterable<Enclosing> {
+  *#enclosing(runtime: LockRuntime): Iterable<Hold> {
     const { beside = [] } = this.resolved;
-    for (let i = beside.length - 1; i >= 0; i--) yield beside[i]!.hold.enclosing;
-    if (this.#around) yield* this.#around.enclosing(runtime);
+    for (let i = beside.length - 1; i >= 0; i--) yield beside[i]!.hold;
+    if (this.#around) yield* this.#around.holds(runtime);
+  }
+
+  /** It has to wait: until it is settled, the holds around it keep their claims for themselves. */
+  waits(runtime: LockRuntime): void {
+    this.waited = true;
+    this.#named = [...this.#enclosing(runtime)];
+    for (const hold of this.#named) hold.waitsInside++;
   }
 
   /** Whether it may take over a place in the engine's line: what the place tells of whoever it was made for has to be true of this one. */

@@ -50,6 +50,8 @@ export class Hold {
   failure: unknown;
   /** How long the key stays taken from `since`, ms. */
   minHold: number;
+  /** Claims that wait and say that they do so inside of this one's claim. */
+  waitsInside = 0;
   /** Callers inside: the one it was granted to, and those who re-entered. */
   users = 1;
   readonly #engine: Engine;
@@ -112,9 +114,10 @@ export class Hold {
     this.end('the engine ended it');
   }
 
-  /** As a claim tells of it that is asked for inside. */
-  get enclosing(): Enclosing {
-    return { claim: this.claim.number, key: this.claim.key };
+  /** As a claim to `engine` tells of it that is asked for inside: keys of another engine stay there. */
+  enclosing(engine: Engine): Enclosing {
+    const { number: claim, key } = this.claim;
+    return engine.backend === this.#engine.backend ? { claim, key } : { claim };
   }
 
   /** By the clock, this very moment. */

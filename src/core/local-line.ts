@@ -92,6 +92,7 @@ export class LocalLine implements HoldKeeper {
     const { clock } = this.#runtime.engine;
     const { max, within } = hold.resolved.handOff;
     const next = this.#line.head;
+    if (hold.waitsInside > 0) return false; // what its function has started and left behind would be inside of the next one's
     if (!next || !hold.exclusive || !next.equals(request) || hold.loss || hold.resolved.minHold > 0) return false;
     if (hold.claim.ttl !== askedOf(next.resolved) || !hold.settled) return false; // it was extended, or may have been
     if (hold.tenure.passes + 1 >= hold.span) return false; // of whoever asked the engine for the tickets
@@ -245,7 +246,7 @@ export class LocalLine implements HoldKeeper {
   /** Told once, whether it waits here first or in the engine's line. */
   #waits(request: AcquireRequest | undefined): void {
     if (!request || request.waited) return;
-    request.waited = true;
+    request.waits(this.#runtime);
     if (request.detects !== undefined)
       this.#runtime.deadlocks?.watch(this.#key, request, (error) => this.#giveUp(request, error));
     emit('waiting', request.context, () => this.#event(request));

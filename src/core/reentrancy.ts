@@ -4,10 +4,10 @@ import { AdaptiveHistory } from './adaptive-history.ts';
 import { EXCLUSIVE, isExclusive, type Seats, SHARED } from './admission.ts';
 import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
+import type { Hold } from './hold.ts';
 import { HeldLease } from './lease.ts';
 import { Line } from './line.ts';
 import { type ResolvedOptions, restOf } from './options.ts';
-import type { Enclosing } from './origin.ts';
 import type { LockRuntime } from './runtime.ts';
 
 /** Innermost frame of the running async context; frames know the one around them. */
@@ -77,12 +77,10 @@ export class Frame {
     return frame?.over ? frame.#outer : frame;
   }
 
-  /** The holds around whoever is inside, the innermost first, as a claim to an engine of `runtime` tells of them. */
-  *enclosing(runtime: LockRuntime): Iterable<Enclosing> {
+  /** The holds of the process of `runtime` around whoever is inside, the innermost first. */
+  *holds(runtime: LockRuntime): Iterable<Hold> {
     for (let frame: Frame | undefined = this; frame; frame = frame.#outer) {
-      if (frame.over || frame.#runtime.name !== runtime.name) continue;
-      const { claim, key } = frame.#lease.hold.enclosing;
-      yield frame.#runtime.engine.backend === runtime.engine.backend ? { claim, key } : { claim }; // another engine's keys stay there
+      if (!frame.over && frame.#runtime.name === runtime.name) yield frame.#lease.hold;
     }
   }
 

@@ -158,22 +158,25 @@ test.concurrent('the error tells the way round, by keys and labels, and what to 
 });
 
 test.concurrent('a wait that outlives the function it was started in is inside of nothing, whoever has that hold by then', async () => {
-  await using crowd = new Crowd(2, DETECT);
+  await using crowd = new Crowd(2, { ...DETECT, handOff: { within: '5s' } });
   const [one, two] = crowd.all as [Locks, Locks];
-  const b = await two.mutex('b').acquire();
+  const { promise: stands, resolve } = Promise.withResolvers<void>();
+  const other = two.mutex('b').run(async () => {
+    await stands;
+    await two.mutex('a').run(() => {});
+  });
   const detached: Promise<string>[] = [];
   const first = one.mutex('a').run(async () => {
     detached.push(outcome(one.mutex('b').run(() => {})));
     await sleep(100); // until it stands in the engine's line
+    resolve();
   });
-  const next = one.mutex('a').run(() => sleep(2_500)); // from hand to hand: the same claim
+  const next = one.mutex('a').run(() => sleep(3_000));
   await first;
-  const wait = outcome(two.mutex('x').run(() => two.mutex('a').run(() => {})));
-  await sleep(2_000);
-  expect((await one.waits()).deadlocks).toEqual([]);
+  await sleep(2_500);
+  expect((await two.waits()).deadlocks).toEqual([]);
   await next;
-  await b.release();
-  expect(await Promise.all([...detached, wait])).toEqual(['done', 'done']);
+  expect(await Promise.all([...detached, outcome(other)])).toEqual(['done', 'done']);
 });
 
 test.concurrent('it is refused where waiters cannot be listed, when the lock is made', async () => {
