@@ -1,6 +1,7 @@
 import type { Backend, Finding, Listing, Standing } from './core/backend.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import { Context } from './core/context.ts';
+import { checkWaitersListed } from './core/deadlock-watch.ts';
 import { quoted } from './core/engine.ts';
 import { invalid, LockError, shown } from './core/errors.ts';
 import { emit } from './core/events.ts';
@@ -142,6 +143,7 @@ export class Locks implements AsyncDisposable {
   async waits(prefix = '', options: WaitsOptions = {}): Promise<Waits> {
     checkNames(options, WAITS_OPTIONS, 'the options of waits');
     this.#checkListable(prefix);
+    checkWaitersListed(this.#backend, 'see who holds with inspect()');
     return waitsOf(this.#runtime, prefix, options);
   }
 

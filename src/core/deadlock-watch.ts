@@ -10,12 +10,12 @@ export interface DeadlockWatch {
   close(): void;
 }
 
-/** @throws LockError `LOCK_UNSUPPORTED` where waiters cannot be listed */
-export function checkDetect({ name: backend, inspect, traits }: Backend, detect: boolean, key: string): void {
-  if (!detect || (inspect && traits.fair)) return;
+/** @throws LockError `LOCK_UNSUPPORTED` where waiters cannot be listed; then `instead` is the way out */
+export function checkWaitersListed({ name: backend, inspect, traits }: Backend, instead: string, key?: string): void {
+  if (inspect && traits.fair) return;
   const why = inspect ? 'keeps no line, so it cannot list who waits' : 'cannot list who holds and who waits';
-  throw new LockError('LOCK_UNSUPPORTED', `${quoted(backend)} ${why}; leave detect out, and give a wait`, {
-    key,
+  throw new LockError('LOCK_UNSUPPORTED', `${quoted(backend)} ${why}; ${instead}`, {
     backend,
+    ...(key !== undefined && { key }),
   });
 }

@@ -1,6 +1,6 @@
 import { AdaptiveHistory } from '../core/adaptive-history.ts';
 import type { Seats } from '../core/admission.ts';
-import { checkDetect } from '../core/deadlock-watch.ts';
+import { checkWaitersListed } from '../core/deadlock-watch.ts';
 import { quoted } from '../core/engine.ts';
 import { invalid, LockError, shown } from '../core/errors.ts';
 import type { AnyLease, HeldLease } from '../core/lease.ts';
@@ -47,7 +47,7 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     this.#layers = layers;
     this.#resolved = resolve(runtime.engine.backend.traits, ...layers);
     AdaptiveHistory.of(runtime, taking.name, this.#resolved); // refused here, where the engine cannot
-    checkDetect(runtime.engine.backend, this.#resolved.detect, taking.name);
+    this.#checkDetect(this.#resolved);
   }
 
   async acquire(options?: O): Promise<L> {
@@ -99,11 +99,16 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     });
   }
 
+  #checkDetect({ detect }: ResolvedOptions): void {
+    const { backend } = this.#runtime.engine;
+    if (detect) checkWaitersListed(backend, 'leave detect out, and give a wait', this.taking.name);
+  }
+
   #resolve(options: O | undefined): ResolvedOptions {
     if (options === undefined) return this.#resolved;
     const { backend } = this.#runtime.engine;
     const resolved = resolve(backend.traits, ...this.#layers, this.taking.lockOptions(options));
-    checkDetect(backend, resolved.detect, this.taking.name);
+    this.#checkDetect(resolved);
     return resolved;
   }
 }

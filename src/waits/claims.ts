@@ -35,7 +35,8 @@ export function linesOf(standings: Iterable<Standing>, locals: readonly (readonl
   const own = new Map(locals.flat().map((local) => [idOfOrigin(local.origin.process, local.origin.claim), local]));
   for (const standing of standings) {
     const id = idOf(standing);
-    const origin = own.get(id)?.origin ?? standing.origin; // what it is inside of may be over by now
+    // What it is inside of may be over by now.
+    const origin = (standing.held ? undefined : own.get(id)?.origin) ?? standing.origin;
     const claim = { ...standing, id, ...(origin && { origin }) };
     byKey.get(claim.key)?.push(claim) ?? byKey.set(claim.key, [claim]);
   }

@@ -187,6 +187,7 @@ test.concurrent('it is refused where waiters cannot be listed, when the lock is 
     await using locks = createLocks(engine);
     expect(() => locks.mutex('a', DETECT)).toThrow(expect.objectContaining({ code: 'LOCK_UNSUPPORTED' }));
     expect(() => createLocks(engine, DETECT)).toThrow(expect.objectContaining({ code: 'LOCK_UNSUPPORTED' }));
+    await expect(locks.waits()).rejects.toMatchObject({ code: 'LOCK_UNSUPPORTED' });
     await expect(locks.mutex('a').acquire(DETECT)).rejects.toMatchObject({ code: 'LOCK_UNSUPPORTED' });
   }
 });

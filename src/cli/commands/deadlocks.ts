@@ -24,8 +24,8 @@ export const deadlocks = command({
   --every <time>   with --watch: how often, from 500ms (default 1s)
   --json           a line of JSON for each: { "at": ms since 1970, "cycle": ids, "victim": id or null, "claims": […] }
 
-A deadlock is told when two looks have seen it. What a function asks for inside run() counts as waited for inside of that
-lock; what somebody does with a lease of acquire() cannot be seen, nor who waits behind others of another process.
+A deadlock is told when two looks have seen it. What a function asks for inside run() counts as waited for inside of
+that lock. What is done with a lease of acquire() cannot be seen, nor who waits behind others of another process.
 
 Exit code: 0 there is none; 1 there is one, or was while it watched; 69 the engine is not available, or cannot list.`,
   async run({ values, positionals: [prefix = ''] }) {
