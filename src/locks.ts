@@ -3,7 +3,7 @@ import { type Clock, systemClock } from './core/clock.ts';
 import { Context } from './core/context.ts';
 import { quoted } from './core/engine.ts';
 import { invalid, LockError, shown } from './core/errors.ts';
-import { emit } from './core/events.ts';
+import { EVENT_VERSION, emit } from './core/events.ts';
 import { checkKey } from './core/key.ts';
 import type { AnyLease } from './core/lease.ts';
 import { checkBackend, checkNames, LOCK_OPTIONS, type LockOptions } from './core/options.ts';
@@ -70,6 +70,11 @@ export class Locks implements AsyncDisposable {
     this.#runtime.deadlocks = new Detector(this.#runtime);
     this.#defaults = defaults;
     mutex(this.#runtime, 'defaults', [defaults]); // checks them now, not at the first lock
+  }
+
+  /** Which of all `Locks` in this process: what its events tell as `locks`. */
+  get number(): number {
+    return this.#runtime.number;
   }
 
   mutex(key: string, options?: LockOptions): Mutex {
@@ -166,7 +171,14 @@ export class Locks implements AsyncDisposable {
     }
     let evicted = 0;
     for (const holder of holders) if (await this.#runtime.engine.evict(key, holder)) evicted++;
-    emit('forced', new Context(), () => ({ backend: this.#backend.name, key, reason, evicted }));
+    emit('forced', new Context(), () => ({
+      version: EVENT_VERSION,
+      locks: this.number,
+      backend: this.#backend.name,
+      key,
+      reason,
+      evicted,
+    }));
     return evicted;
   }
 
