@@ -57,7 +57,19 @@ export function createLocks(backend: Backend, defaults: LocksDefaults = {}): Loc
   return new Locks(checkBackend(backend, 'createLocks()'), defaults);
 }
 
+/** @internal What all locks of one `Locks` share; `taker` asks for it. */
+export let runtimeOf: (locks: Locks, taker: string) => LockRuntime;
+
 export class Locks implements AsyncDisposable {
+  static {
+    runtimeOf = (locks, taker) => {
+      if (typeof locks === 'object' && locks !== null && #runtime in locks) return locks.#runtime;
+      throw invalid(
+        `${taker} takes Locks, of createLocks() or connect() of this copy of holdfast, not ${shown(locks)}`,
+      );
+    };
+  }
+
   readonly #runtime: LockRuntime;
   readonly #backend: Backend;
   readonly #defaults: LockOptions;

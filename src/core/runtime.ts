@@ -38,7 +38,7 @@ export class LockRuntime {
   }
 
   /** @throws LockError `LOCK_CLOSED` */
-  assertOpen(key: string): void {
+  assertOpen(key?: string): void {
     if (this.#closed) throw closed(key, this.engine.backend.name);
   }
 
@@ -91,7 +91,7 @@ export class LockRuntime {
   }
 }
 
-const closed = (key: string, backend: string): LockError =>
+const closed = (key: string | undefined, backend: string): LockError =>
   new LockError('LOCK_CLOSED', `these Locks on ${backend} are closed; make new ones with createLocks()`, {
     key,
     backend,
