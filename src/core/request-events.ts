@@ -25,7 +25,7 @@ export class RequestEvents {
   }
 
   tell(name: Exclude<keyof typeof channels, 'forced'>, more?: () => Partial<LockEvent>): void {
-    if (channels[name].hasSubscribers) emit(name, this.#context, () => this.#event(more?.()));
+    if (channels[name].hasSubscribers) emit(name, this.#context, () => this.event(more?.()));
   }
 
   /** It has to wait, here or in the engine's line: told once. */
@@ -54,7 +54,7 @@ export class RequestEvents {
     return this.#runtime.engine.clock.now() - this.#began;
   }
 
-  #event(more: Partial<LockEvent> = {}): LockEvent {
+  event(more: Partial<LockEvent> = {}): LockEvent {
     const { take, of } = this.seats;
     const { label, all } = this.#options;
     return {

@@ -1,18 +1,24 @@
-import { type Meter, metrics } from '@opentelemetry/api';
+import { type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
 import { invalid, shown } from '../core/errors.ts';
 import { checkNames, whole } from '../core/options.ts';
 import { type Locks, runtimeOf } from '../locks.ts';
+import { Holders } from './holders.ts';
 import { Kinds, kindOfKey } from './kinds.ts';
 import { listen } from './listening.ts';
 import { LockMetrics } from './metrics.ts';
+import { LockSpans } from './spans.ts';
 
 export interface InstrumentOptions {
   /** Where metrics go; false: nowhere. Default the meter `holdfast` of the global provider, as it is when `instrument` is called. */
   readonly meter?: Meter | false | undefined;
+  /** Where spans go; false: nowhere. Default the tracer `holdfast` of the global provider. */
+  readonly tracer?: Tracer | false | undefined;
   /** The kind of a key, 1 to 100 characters: there should be few. Default the part before the first `:`. */
   readonly kindOf?: ((key: string) => string) | undefined;
   /** So many kinds at most are told apart: 1 to 1,000. Keys of further ones are of the kind `other`. Default 100. */
   readonly maxKinds?: number | undefined;
+  /** Whether spans tell the key, as `lock.key`. Metrics never do. Default true. */
+  readonly keys?: boolean | undefined;
 }
 
 export interface Instrumentation extends Disposable {
@@ -20,28 +26,51 @@ export interface Instrumentation extends Disposable {
   stop(): void;
 }
 
-const NAMES: ReadonlySet<string> = new Set('meter kindOf maxKinds'.split(' ') satisfies readonly string[]);
+const NAME = 'holdfast';
+const NAMES: ReadonlySet<string> = new Set('meter tracer kindOf maxKinds keys'.split(' ') satisfies readonly string[]);
 const INSTRUMENTED = new WeakSet<Locks>();
 
 /**
- * Measures the locks of one `Locks`, by kinds of keys.
+ * Measures and traces the locks of one `Locks`: metrics by kinds of keys, spans of waits and holds.
  * @throws LockError `LOCK_INVALID`, also for what is instrumented already; `LOCK_CLOSED`
  */
 export function instrument(locks: Locks, options: InstrumentOptions = {}): Instrumentation {
   const runtime = runtimeOf(locks, 'instrument()');
   checkNames(options, NAMES, 'the options of instrument()');
-  const { meter = metrics.getMeter('holdfast'), kindOf = kindOfKey, maxKinds = 100 } = options;
+  const { meter = metrics.getMeter(NAME), tracer = trace.getTracer(NAME) } = options;
+  const { kindOf = kindOfKey, maxKinds = 100, keys = true } = options;
   checkMethod(meter, 'createHistogram', 'meter');
+  checkMethod(tracer, 'startSpan', 'tracer');
+  if (typeof keys !== 'boolean') throw invalid(`keys is ${shown(keys)}; it must be true or false`);
   if (typeof kindOf !== 'function') throw invalid(`kindOf is ${shown(kindOf)}; it must be a function`);
   const kinds = new Kinds(kindOf, whole(maxKinds, 'maxKinds', 1, 1_000), warn);
   runtime.assertOpen();
   if (INSTRUMENTED.has(locks))
     throw invalid('these Locks are instrumented already, and would be counted twice; stop() that first');
-  INSTRUMENTED.add(locks);
+  const failed = failing();
   const measured = meter && new LockMetrics(meter, kinds);
-  const ends = measured ? [listen(locks.number, measured.listeners, failing()), () => measured.stop()] : [];
+  const traced = tracer && new LockSpans(tracer, kinds, keys, new Holders(locks), failed);
+  const ends: (() => void)[] = [];
+  if (measured) ends.push(listen(locks.number, measured.listeners, failed), () => measured.stop());
+  if (traced) {
+    runtime.traceparent = traced.begin;
+    ends.push(
+      listen(locks.number, traced.listeners, failed),
+      () => traced.stop(),
+      () => {
+        runtime.traceparent = undefined;
+      },
+    );
+  }
+  INSTRUMENTED.add(locks);
   const stop = (): void => {
-    for (const end of ends.splice(0)) end();
+    for (const end of ends.splice(0)) {
+      try {
+        end();
+      } catch (error) {
+        failed(error);
+      }
+    }
     INSTRUMENTED.delete(locks);
   };
   return { stop, [Symbol.dispose]: stop };
