@@ -3,12 +3,15 @@
  * process. The ratio is of two windows beside each other, so that what disturbs the machine disturbs both; the median of all pairs is told.
  * Run: `nice node --disable-warning=ExperimentalWarning bench/telemetry.ts [pairs]`
  */
-import { MeterProvider } from '@opentelemetry/sdk-metrics';
+import { type Context, context, TraceFlags, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
+import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
 import { Redis } from 'ioredis';
 import { redis } from '../src/backends/redis/index.ts';
 import { channels } from '../src/core/events.ts';
 import { createLocks, type Locks } from '../src/index.ts';
-import { instrument } from '../src/otel/index.ts';
+import { type InstrumentOptions, instrument } from '../src/otel/index.ts';
 import { startRedis } from '../test/kit/redis.ts';
 
 const PAIRS = Number(process.argv[2] ?? 200);
@@ -22,7 +25,32 @@ interface Window {
 
 type Setup = (locks: Locks) => () => void;
 
-const meter = new MeterProvider().getMeter('bench');
+/** Without one nothing would be measured. */
+class Reader extends MetricReader {
+  protected override async onShutdown(): Promise<void> {}
+  protected override async onForceFlush(): Promise<void> {}
+}
+const meter = new MeterProvider({ readers: [new Reader()] }).getMeter('bench');
+
+const measured =
+  (options: InstrumentOptions): Setup =>
+  (locks) =>
+    instrument(locks, options).stop;
+
+/** As one that has handed them to the network. */
+const nowhere: SpanExporter = {
+  export: (_spans, done) => done({ code: 0 }),
+  shutdown: async () => {},
+};
+const provider = new TracerProvider({ spanProcessors: [new BatchSpanProcessor({ exporter: nowhere })] });
+const tracer = provider.getTracer('bench');
+context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+
+/** The caller's span, by the flags of its trace. */
+const within = (traceFlags: TraceFlags) =>
+  trace.setSpanContext(context.active(), { traceId: '1'.repeat(32), spanId: '1'.repeat(16), traceFlags });
+const SAMPLED = within(TraceFlags.SAMPLED);
+const NOT_SAMPLED = within(TraceFlags.NONE);
 
 const SETUPS: Readonly<Record<string, Setup>> = {
   'nothing (the noise of this measurement)': () => () => {},
@@ -33,10 +61,9 @@ const SETUPS: Readonly<Record<string, Setup>> = {
       for (const channel of Object.values(channels)) channel.unsubscribe(listener);
     };
   },
-  metrics: (locks) => {
-    const instrumentation = instrument(locks, { meter });
-    return () => instrumentation.stop();
-  },
+  metrics: measured({ meter, tracer: false }),
+  'metrics, in a trace that is not sampled': measured({ meter, tracer }),
+  'metrics, in a trace that is sampled': measured({ meter, tracer }),
 };
 
 async function window(locks: Locks): Promise<Window> {
@@ -53,14 +80,18 @@ async function window(locks: Locks): Promise<Window> {
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 
-async function compared(locks: Locks, setup: Setup): Promise<{ plain: Window; more: Window; ratio: Window }> {
+async function compared(
+  locks: Locks,
+  caller: Context,
+  setup: Setup,
+): Promise<{ plain: Window; more: Window; ratio: Window }> {
   const pairs: { plain: Window; more: Window }[] = [];
   for (let i = 0; i < PAIRS; i++) {
-    const before = i % 2 === 0 ? await window(locks) : undefined;
+    const before = i % 2 === 0 ? await context.with(caller, window, undefined, locks) : undefined;
     const end = setup(locks);
-    const more = await window(locks);
+    const more = await context.with(caller, window, undefined, locks);
     end();
-    pairs.push({ plain: before ?? (await window(locks)), more });
+    pairs.push({ plain: before ?? (await context.with(caller, window, undefined, locks)), more });
   }
   const of = (value: (pair: (typeof pairs)[number]) => number): number => median(pairs.map(value));
   return {
@@ -84,7 +115,7 @@ for (let i = 0; i < 10; i++)
   }
 const shown = (ratio: number): string => `${ratio.toFixed(3)} ×`;
 for (const [name, setup] of Object.entries(SETUPS)) {
-  const { plain, more, ratio } = await compared(locks, setup);
+  const { plain, more, ratio } = await compared(locks, name.endsWith('is sampled') ? SAMPLED : NOT_SAMPLED, setup);
   const figures = `${plain.time.toFixed(1)} → ${more.time.toFixed(1)} µs a cycle`;
   console.log(`${name.padEnd(42)} ${shown(ratio.time)}, processor time ${shown(ratio.cpu)} (${figures})`);
 }

@@ -19,6 +19,8 @@ export interface InstrumentOptions {
   readonly maxKinds?: number | undefined;
   /** Whether spans tell the key, as `lock.key`. Metrics never do. Default true. */
   readonly keys?: boolean | undefined;
+  /** Whether only requests inside a span have spans; others begin a trace of their own. Default false. */
+  readonly inTracesOnly?: boolean | undefined;
 }
 
 export interface Instrumentation extends Disposable {
@@ -27,7 +29,9 @@ export interface Instrumentation extends Disposable {
 }
 
 const NAME = 'holdfast';
-const NAMES: ReadonlySet<string> = new Set('meter tracer kindOf maxKinds keys'.split(' ') satisfies readonly string[]);
+const NAMES: ReadonlySet<string> = new Set(
+  'meter tracer kindOf maxKinds keys inTracesOnly'.split(' ') satisfies readonly string[],
+);
 const INSTRUMENTED = new WeakSet<Locks>();
 
 /**
@@ -38,30 +42,31 @@ export function instrument(locks: Locks, options: InstrumentOptions = {}): Instr
   const runtime = runtimeOf(locks, 'instrument()');
   checkNames(options, NAMES, 'the options of instrument()');
   const { meter = metrics.getMeter(NAME), tracer = trace.getTracer(NAME) } = options;
-  const { kindOf = kindOfKey, maxKinds = 100, keys = true } = options;
+  const { kindOf = kindOfKey, maxKinds = 100, keys = true, inTracesOnly = false } = options;
   checkMethod(meter, 'createHistogram', 'meter');
   checkMethod(tracer, 'startSpan', 'tracer');
-  if (typeof keys !== 'boolean') throw invalid(`keys is ${shown(keys)}; it must be true or false`);
+  for (const [name, value] of Object.entries({ keys, inTracesOnly }))
+    if (typeof value !== 'boolean') throw invalid(`${name} is ${shown(value)}; it must be true or false`);
   if (typeof kindOf !== 'function') throw invalid(`kindOf is ${shown(kindOf)}; it must be a function`);
   const kinds = new Kinds(kindOf, whole(maxKinds, 'maxKinds', 1, 1_000), warn);
   runtime.assertOpen();
   if (INSTRUMENTED.has(locks))
     throw invalid('these Locks are instrumented already, and would be counted twice; stop() that first');
   const failed = failing();
-  const measured = meter && new LockMetrics(meter, kinds);
-  const traced = tracer && new LockSpans(tracer, kinds, keys, new Holders(locks), failed);
-  const ends: (() => void)[] = [];
-  if (measured) ends.push(listen(locks.number, measured.listeners, failed), () => measured.stop());
-  if (traced) {
-    runtime.traceparent = traced.begin;
-    ends.push(
-      listen(locks.number, traced.listeners, failed),
-      () => traced.stop(),
-      () => {
-        runtime.traceparent = undefined;
-      },
-    );
-  }
+  const measured = meter && new LockMetrics(meter, kinds, failed);
+  const traced = tracer && new LockSpans(tracer, { kinds, keys, inTracesOnly, holders: new Holders(locks), failed });
+  const both = [measured, traced].filter((each) => each !== false);
+  const unlisten = listen(
+    locks.number,
+    both.map(({ listeners }) => listeners),
+    failed,
+  );
+  if (traced) runtime.traceparent = traced.begin;
+  const ends = [unlisten, ...both.map((each) => () => each.stop())];
+  if (traced)
+    ends.push(() => {
+      runtime.traceparent = undefined;
+    });
   INSTRUMENTED.add(locks);
   const stop = (): void => {
     for (const end of ends.splice(0)) {

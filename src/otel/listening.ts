@@ -29,18 +29,22 @@ export const forEachEnd = (listener: (event: LockEvent, end: End) => void): List
  * @param failed told of what a listener threw: an error that leaves it would end the process
  * @returns what ends it
  */
-export function listen(locks: number, listeners: Listeners, failed: (error: unknown) => void): () => void {
-  const ends = Object.entries(listeners).map(([name, listener]) => {
+export function listen(locks: number, all: readonly Listeners[], failed: (error: unknown) => void): () => void {
+  const names = new Set(all.flatMap((listeners) => Object.keys(listeners) as LockChannel[]));
+  const ends = [...names].map((name) => {
+    const listening = all.flatMap(({ [name]: listener }) => listener ?? []);
     const heard = (message: unknown): void => {
       const event = message as LockEvent;
       if (event.locks !== locks) return;
-      try {
-        listener(event);
-      } catch (error) {
-        failed(error);
+      for (const listener of listening) {
+        try {
+          listener(event);
+        } catch (error) {
+          failed(error);
+        }
       }
     };
-    const channel = channels[name as LockChannel];
+    const channel = channels[name];
     channel.subscribe(heard);
     return () => channel.unsubscribe(heard);
   });

@@ -1,4 +1,12 @@
-import { type Attributes, context, type Span, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
+import {
+  type Attributes,
+  context,
+  type Span,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
 import { isLockError } from '../core/errors.ts';
 import type { LockEvent } from '../core/events.ts';
 import type { RequestEvents } from '../core/request-events.ts';
@@ -10,15 +18,31 @@ import { traceparentOf } from './traceparent.ts';
 /** After so long a wait is worth a question who holds the key, ms. */
 const LASTING = 50;
 
-/** Of one request: `lock` from the request to the end of its hold, and in it `lock.wait` and `lock.hold`. */
+/** Of one request. */
 interface Traced {
   readonly kind: string;
   readonly attributes: Attributes;
+  /**
+   * From the request to the end of its hold: the one that travels in the claim, since the hold's own cannot be known by then. It is
+   * called `lock.hold` when the request did not wait; else `lock`, and around a `lock.wait` and a `lock.hold`.
+   */
   readonly lock: Span;
   wait?: Span;
   hold?: Span;
   /** Of the question who holds the key. */
   timer?: NodeJS.Timeout;
+}
+
+/** How spans are made. */
+export interface SpanPlan {
+  readonly kinds: Kinds;
+  /** Whether they tell the key. */
+  readonly keys: boolean;
+  /** Whether a request that is in no trace has none, instead of beginning one. */
+  readonly inTracesOnly: boolean;
+  readonly holders: Holders;
+  /** Told of what the tracer threw where nobody else is. */
+  readonly failed: (error: unknown) => void;
 }
 
 /** What is known of a request when its spans begin. */
@@ -30,6 +54,7 @@ export class LockSpans {
   readonly #tracer: Tracer;
   readonly #kinds: Kinds;
   readonly #keys: boolean;
+  readonly #inTracesOnly: boolean;
   readonly #holders: Holders;
   readonly #failed: (error: unknown) => void;
   /** By the number of the request; undefined where it was decided that it is not recorded. */
@@ -37,11 +62,11 @@ export class LockSpans {
   /** Who holds a key exclusively in this process: nobody has to be asked. */
   readonly #local = new Map<string, { readonly request: number; readonly holder: Holder }>();
 
-  /** @param failed told of what the tracer threw where nobody else is */
-  constructor(tracer: Tracer, kinds: Kinds, keys: boolean, holders: Holders, failed: (error: unknown) => void) {
+  constructor(tracer: Tracer, { kinds, keys, inTracesOnly, holders, failed }: SpanPlan) {
     this.#tracer = tracer;
     this.#kinds = kinds;
     this.#keys = keys;
+    this.#inTracesOnly = inTracesOnly;
     this.#holders = holders;
     this.#failed = failed;
     this.listeners = {
@@ -55,6 +80,7 @@ export class LockSpans {
   /** Begins the span of a request, in its caller's context; gives its name, to travel along. */
   readonly begin = (request: RequestEvents): string | undefined => {
     try {
+      if (!this.#isTraced()) return undefined;
       const traced = this.#begun(request.event());
       return traced && traceparentOf(traced.lock.spanContext());
     } catch (error) {
@@ -81,12 +107,18 @@ export class LockSpans {
     return traced;
   }
 
+  /** What a trace leaves out that is not sampled, it leaves out here: to find that out by a span would take ten times as long. */
+  #isTraced(): boolean {
+    const caller = trace.getSpanContext(context.active());
+    return caller ? (caller.traceFlags & TraceFlags.SAMPLED) !== 0 : !this.#inTracesOnly;
+  }
+
   #within({ lock, kind, attributes }: Traced, name: string): Span {
     return this.#tracer.startSpan(`${name} ${kind}`, { attributes }, trace.setSpan(context.active(), lock));
   }
 
   #waits(event: LockEvent): void {
-    const traced = this.#begun(event);
+    const traced = this.#isTraced() ? this.#begun(event) : undefined;
     if (!traced) return;
     traced.wait = this.#within(traced, 'lock.wait');
     traced.timer = setTimeout(() => void this.#lookUp(event.key, traced).catch(this.#failed), LASTING).unref();
@@ -114,9 +146,9 @@ export class LockSpans {
     const { lock, wait } = traced;
     const outcome = { 'lock.outcome': OUTCOMES[end] };
     wait?.setAttributes(outcome).end();
-    lock.setAttributes(outcome);
     if (end === 'acquired' || end === 'handedOver') this.#holds(event, traced);
     else {
+      lock.setAttributes(outcome);
       if (end === 'timedOut' || end === 'failed') failed(lock, event.error);
       this.#close(traced);
       this.#open.delete(event.request);
@@ -124,7 +156,8 @@ export class LockSpans {
   }
 
   #holds({ request, key, label, token }: LockEvent, traced: Traced): void {
-    traced.hold = this.#within(traced, 'lock.hold');
+    if (traced.wait) traced.hold = this.#within(traced, 'lock.hold');
+    else traced.hold = traced.lock.updateName(`lock.hold ${traced.kind}`);
     if (token === undefined) return;
     traced.hold.setAttribute('lock.token', `${token}`);
     this.#local.set(key, { request, holder: { label, span: traced.lock.spanContext() } });
@@ -145,7 +178,7 @@ export class LockSpans {
     clearTimeout(timer);
     wait?.end();
     hold?.end();
-    lock.end();
+    if (hold !== lock) lock.end();
   }
 }
 

@@ -188,7 +188,7 @@ test('the ticks of a schedule are of one kind, its name', async () => {
 
 test('a meter that throws is no trouble of the lock, and is told once', async () => {
   const told = warnings();
-  const { meter } = metering();
+  const { meter, collected } = metering();
   const broken = new Proxy(meter, {
     get(target, name) {
       if (name === 'createHistogram')
@@ -203,6 +203,7 @@ test('a meter that throws is no trouble of the lock, and is told once', async ()
   const { locks } = scene({ meter: broken });
   expect(await locks.mutex('job').run(() => 'done')).toBe('done');
   await locks.mutex('job').run(() => {});
+  await collected();
   expect(told()).toEqual([expect.stringContaining('no exporter')]);
 });
 

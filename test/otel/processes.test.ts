@@ -22,7 +22,7 @@ for (const engine of ALL) {
 
       const [there, here] = [await holder.call('spans'), await waiter.call('spans')];
       const report = there.find(({ name }) => name === 'nightly report')!;
-      const held = there.find(({ name }) => name === 'lock order')!;
+      const held = there.find(({ name }) => name === 'lock.hold order')!;
       const wait = here.find(({ name }) => name === 'lock.wait order')!;
       expect(held.parent, 'the lock is a part of the work').toBe(report.id);
       expect(wait.links, 'what was waited for').toEqual([held.id]);
