@@ -8,7 +8,7 @@ import { type End, forEachEnd, type Listeners, OUTCOMES } from './listening.ts';
 
 type Handler = (event: LockEvent) => void;
 
-/** So many events are measured at a time. One by one, each would take several times as long: by then its code is cold again. */
+/** So many events are measured at a time. One by one, they take about twice as long: by the next one their code is cold again. */
 const MOST_TOLD = 256;
 
 /** The attributes of a series, with an outcome beside them. */

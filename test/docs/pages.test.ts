@@ -148,6 +148,15 @@ test('each channel has a row in the reference, and each field of its events', ()
   expect(fields.filter((field) => !rows.includes(`\`${field}\``))).toEqual([]);
 });
 
+test('each option of `instrument()` has a row on the page about telemetry', () => {
+  const [, options = ''] = /interface InstrumentOptions \{(.*?)^\}/ms.exec(
+    readFileSync(join(root, 'src/otel/instrument.ts'), 'utf8'),
+  )!;
+  const names = [...options.matchAll(/readonly (\w+)\?:/g)].map(([, name]) => name!);
+  expect(names.length).toBeGreaterThan(4);
+  expect(names.filter((name) => !prose('docs/guides/telemetry.md').includes(`| \`${name}\` |`))).toEqual([]);
+});
+
 test('each code that `check()` may give is on the page of its engine', () => {
   for (const folder of globSync('src/backends/*/', { cwd: root })) {
     const engine = folder.split('/')[2]!;
