@@ -5,7 +5,7 @@ import { believed } from './delay.ts';
 import type { Engine } from './engine.ts';
 import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
-import type { LockEvent } from './events.ts';
+import { tellOf } from './hold-events.ts';
 import type { NumberedClaim } from './numbered-claim.ts';
 import type { ResolvedOptions } from './options.ts';
 import type { Enclosing } from './origin.ts';
@@ -191,7 +191,7 @@ export class Hold {
     this.failure = undefined;
     this.confirmedFor = Math.min(believed(this.claim.ttl, this.resolved), good);
     this.renewAt = this.#nextRenewal(this.#engine.clock.now());
-    this.#tell('renewed', () => ({ margin: before - this.#engine.clock.now() }));
+    tellOf(this, 'renewed', () => ({ margin: before - this.#engine.clock.now() }));
   }
 
   /**
@@ -214,7 +214,7 @@ export class Hold {
     this.failure = error;
     this.doubt(ttl);
     this.renewAt = this.#engine.clock.now() + this.confirmedFor / 12;
-    this.#tell('renewalFailed', () => ({ margin: this.deadline - this.#engine.clock.now(), error }));
+    tellOf(this, 'renewalFailed', () => ({ margin: this.deadline - this.#engine.clock.now(), error }));
   }
 
   /** Tells the holder, once and for good. It may still hold until the deadline: time to stop. */
@@ -236,7 +236,7 @@ export class Hold {
     this.#loss = loss;
     const duration = this.#engine.clock.now() - this.since;
     return () => {
-      this.#tell('lost', () => ({ duration, error: loss }));
+      tellOf(this, 'lost', () => ({ duration, error: loss }));
       for (const tell of [...(this.#listeners ?? [])]) tell(loss);
     };
   }
@@ -284,17 +284,14 @@ export class Hold {
     return new Hold(this.#engine, this.claim, granted, resolved, this.#keeper, tenure);
   }
 
-  /** Tells how the request came by it. */
-  tellGranted(): void {
-    const token = this.exclusive ? this.token : undefined;
-    this.request?.events.ends(this.tenure.passes > 0 ? 'handedOver' : 'acquired', token);
+  grantedTo(request: AcquireRequest): void {
+    this.request = request;
+    request.number = this.claim.number;
   }
 
-  tellReleased(): void {
-    this.#tell('released', () => ({ duration: this.#engine.clock.now() - this.since }));
-  }
-
-  #tell(name: 'renewed' | 'renewalFailed' | 'lost' | 'released', more: () => Partial<LockEvent>): void {
-    this.request?.events.tell(name, () => ({ ...(this.exclusive && { token: this.token }), ...more() }));
+  /** It is given back: over before that is told, since a listener may release again, or close. */
+  released(): void {
+    this.close();
+    tellOf(this, 'released', () => ({ duration: this.#engine.clock.now() - this.since }));
   }
 }

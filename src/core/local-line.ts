@@ -5,6 +5,7 @@ import type { Granted } from './deadline.ts';
 import { closedUntil } from './delay.ts';
 import { CALL_TIMEOUT } from './engine.ts';
 import { Hold, type HoldKeeper } from './hold.ts';
+import { tellGranted } from './hold-events.ts';
 import { Line } from './line.ts';
 import { type LocalStanding, localStanding } from './local-standing.ts';
 import { claimFor } from './numbered-claim.ts';
@@ -38,11 +39,11 @@ export class LocalLine implements HoldKeeper {
    * @throws LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_UNAVAILABLE`, `LOCK_CLOSED`
    */
   obtain(events: RequestEvents, resolved: ResolvedOptions, around?: Frame): Promise<Hold | undefined> {
-    const { clock } = this.#runtime.engine;
+    const { clock, backend } = this.#runtime.engine;
     const request = new AcquireRequest(events, resolved, clock.now(), around);
     request.traceparent = this.#runtime.traceparent?.(events);
     if (resolved.detect) request.detects = clock.epoch();
-    request.limit(clock, this.#runtime.engine.backend.name, (error) => this.#giveUp(request, error));
+    request.limit(clock, backend.name, (error) => this.#giveUp(request, error));
     if (resolved.wait === 0 && !this.#line.admits(request.seats)) request.grant(undefined);
     if (!request.settled) {
       if (this.#line.join(request)) this.#stand(request);
@@ -62,8 +63,7 @@ export class LocalLine implements HoldKeeper {
       hold.end('its deadline passed without a renewal');
       return false;
     }
-    hold.close(); // before that is told: a listener may release again, or close
-    hold.tellReleased();
+    hold.released();
     if (this.#passOn(hold, request)) return true;
     renewal.remove(hold);
     const { rest } = hold;
@@ -181,11 +181,10 @@ export class LocalLine implements HoldKeeper {
 
   /** Renewal comes before the grant is shown. */
   #hold(hold: Hold, request: AcquireRequest): void {
-    hold.request = request;
-    request.number = hold.claim.number;
+    hold.grantedTo(request);
     this.#runtime.renewal.add(hold);
     request.grant(hold); // before that is told: a listener may end the wait
-    hold.tellGranted();
+    tellGranted(hold);
     hold.listen();
   }
 

@@ -51,7 +51,7 @@ class Load {
     const random = this.#random;
     const signal = random() < 0.2 ? this.#abortedLater() : undefined;
     const wait = random() < 0.1 ? 0 : random() < 0.7 ? 1 + random() * 300 : undefined;
-    const options = { label, signal, wait, ttl: 300, renew: random() < 0.8, handOff: { within: 500 } };
+    const options = { label, signal, wait, ttl: 300, renew: random() < 0.8, detect: random() < 0.3 };
     const lock = this.#lock(label);
     const answer = (what: string): void => void this.answers.set(label, what);
     const work = async (lease: AnyLease): Promise<void> => {
@@ -151,7 +151,7 @@ test.each(
   using events = heard(...ALL);
   const random = randomFrom(seed);
   const clock = manualClock(seed);
-  const locks = createLocks(shaky(clock, random), { clock, spin: { pause: 1, bound: 20 } });
+  const locks = createLocks(shaky(clock, random), { clock, spin: { pause: 1, bound: 20 }, handOff: { within: 500 } });
   const other = createLocks(memory({ clock }), { clock });
   const load = new Load(locks, clock, random);
   const callers: Promise<void>[] = [];
