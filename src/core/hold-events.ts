@@ -7,7 +7,7 @@ export function tellOf(
   name: 'renewed' | 'renewalFailed' | 'lost' | 'released',
   more: () => Partial<LockEvent>,
 ): void {
-  hold.request?.events.tell(name, () => ({ ...(hold.exclusive && { token: hold.token }), ...more() }));
+  hold.request?.events.tell(name, hold.exclusive ? hold.token : undefined, more);
 }
 
 /** Tells how its request came by it. */

@@ -24,8 +24,9 @@ export class RequestEvents {
     this.#began = began;
   }
 
-  tell(name: Exclude<keyof typeof channels, 'forced'>, more?: () => Partial<LockEvent>): void {
-    if (channels[name].hasSubscribers) emit(name, this.#context, () => this.event(more?.()));
+  /** @param token of an exclusive hold */
+  tell(name: Exclude<keyof typeof channels, 'forced'>, token?: bigint, more?: () => Partial<LockEvent>): void {
+    if (channels[name].hasSubscribers) emit(name, this.#context, () => this.event(token, more?.()));
   }
 
   /** It has to wait, here or in the engine's line: told once. */
@@ -37,7 +38,7 @@ export class RequestEvents {
 
   /** The request ended in this. */
   ends(how: 'acquired' | 'handedOver' | 'reentered' | 'refused', token?: bigint): void {
-    this.tell(how, () => ({ ...(token !== undefined && { token }), duration: this.#sinceBegin }));
+    this.tell(how, token, () => ({ duration: this.#sinceBegin }));
   }
 
   /** The request ended in this error. */
@@ -47,29 +48,31 @@ export class RequestEvents {
       : isLockError(error, 'LOCK_ABORTED')
         ? 'aborted'
         : 'failed';
-    this.tell(how, () => ({ duration: this.#sinceBegin, error }));
+    this.tell(how, undefined, () => ({ duration: this.#sinceBegin, error }));
   }
 
   get #sinceBegin(): number {
     return this.#runtime.engine.clock.now() - this.#began;
   }
 
-  event(more: Partial<LockEvent> = {}): LockEvent {
+  event(token?: bigint, more?: Partial<LockEvent>): LockEvent {
     const { take, of } = this.seats;
     const { label, all } = this.#options;
-    return {
+    const event: { -readonly [F in keyof LockEvent]: LockEvent[F] } = {
       version: EVENT_VERSION,
       locks: this.#runtime.number,
       request: this.number,
-      ...(all !== undefined && { all }),
       backend: this.#runtime.engine.backend.name,
       key: this.key,
       type: typeOf(this.seats),
       label,
       take,
       of,
-      ...more,
     };
+    // Not spread: an event is made at every grant and release, and that would take several times as long.
+    if (all !== undefined) event.all = all;
+    if (token !== undefined) event.token = token;
+    return more ? Object.assign(event, more) : event;
   }
 }
 

@@ -53,7 +53,7 @@ export function instrument(locks: Locks, options: InstrumentOptions = {}): Instr
   if (INSTRUMENTED.has(locks))
     throw invalid('these Locks are instrumented already, and would be counted twice; stop() that first');
   const failed = failing();
-  const measured = meter && new LockMetrics(meter, kinds, failed);
+  const measured = meter && new LockMetrics(meter, kinds);
   const traced = tracer && new LockSpans(tracer, { kinds, keys, inTracesOnly, holders: new Holders(locks), failed });
   const both = [measured, traced].filter((each) => each !== false);
   const unlisten = listen(
