@@ -18,7 +18,7 @@ export { PLACE_TTL, placeTtlOf } from './core/backend.ts';
 export { type Clock, systemClock } from './core/clock.ts';
 export type { Duration } from './core/duration.ts';
 export { isLockError, LockError, type LockErrorCode } from './core/errors.ts';
-export type { LockEvent } from './core/events.ts';
+export type { ForcedEvent, LockEvent, LockType } from './core/events.ts';
 export type { AnyLease, Lease, LeaseRecord, SharedLease } from './core/lease.ts';
 export type { Adaptive, HandOff, LockOptions, Spin } from './core/options.ts';
 export type { Enclosing, Origin } from './core/origin.ts';

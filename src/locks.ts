@@ -4,7 +4,7 @@ import { Context } from './core/context.ts';
 import { checkWaitersListed } from './core/deadlock-watch.ts';
 import { quoted } from './core/engine.ts';
 import { invalid, LockError, shown } from './core/errors.ts';
-import { emit } from './core/events.ts';
+import { EVENT_VERSION, emit } from './core/events.ts';
 import { checkKey } from './core/key.ts';
 import type { AnyLease } from './core/lease.ts';
 import { checkBackend, checkNames, LOCK_OPTIONS, type LockOptions } from './core/options.ts';
@@ -58,7 +58,19 @@ export function createLocks(backend: Backend, defaults: LocksDefaults = {}): Loc
   return new Locks(checkBackend(backend, 'createLocks()'), defaults);
 }
 
+/** @internal What all locks of one `Locks` share; `taker` asks for it. */
+export let runtimeOf: (locks: Locks, taker: string) => LockRuntime;
+
 export class Locks implements AsyncDisposable {
+  static {
+    runtimeOf = (locks, taker) => {
+      if (typeof locks === 'object' && locks !== null && #runtime in locks) return locks.#runtime;
+      throw invalid(
+        `${taker} takes Locks, of createLocks() or connect() of this copy of holdfast, not ${shown(locks)}`,
+      );
+    };
+  }
+
   readonly #runtime: LockRuntime;
   readonly #backend: Backend;
   readonly #defaults: LockOptions;
@@ -71,6 +83,11 @@ export class Locks implements AsyncDisposable {
     this.#runtime.deadlocks = new Detector(this.#runtime);
     this.#defaults = defaults;
     mutex(this.#runtime, 'defaults', [defaults]); // checks them now, not at the first lock
+  }
+
+  /** Which of all `Locks` in this process: what its events tell as `locks`. */
+  get number(): number {
+    return this.#runtime.number;
   }
 
   mutex(key: string, options?: LockOptions): Mutex {
@@ -168,7 +185,14 @@ export class Locks implements AsyncDisposable {
     }
     let evicted = 0;
     for (const holder of holders) if (await this.#runtime.engine.evict(key, holder)) evicted++;
-    emit('forced', new Context(), () => ({ backend: this.#backend.name, key, reason, evicted }));
+    emit('forced', new Context(), () => ({
+      version: EVENT_VERSION,
+      locks: this.number,
+      backend: this.#backend.name,
+      key,
+      reason,
+      evicted,
+    }));
     return evicted;
   }
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -18,7 +18,7 @@ const subpaths = Object.keys(manifest.exports)
   .filter((name) => name !== './package.json' && !name.startsWith('./nestjs'))
   .map((name) => `holdfast${name.slice(1)}`);
 
-/** A project that has installed the tarball, and nothing else. */
+/** A project that has installed the tarball, and of the peers only the API of OpenTelemetry, which `holdfast/otel` stands on. */
 describe('the package, as it is installed', () => {
   const folder = temporaryFolder();
   const project = join(folder.path, 'project');
@@ -40,6 +40,8 @@ describe('the package, as it is installed', () => {
     await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', join(built, filename)], {
       cwd: project,
     });
+    mkdirSync(join(project, 'node_modules/@opentelemetry'), { recursive: true });
+    symlinkSync(bin('@opentelemetry/api'), join(project, 'node_modules/@opentelemetry/api'));
     return () => folder[Symbol.dispose]();
   }, 120_000);
 

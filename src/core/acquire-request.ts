@@ -1,15 +1,14 @@
 import type { Seats } from './admission.ts';
 import type { Cancel, Clock } from './clock.ts';
-import type { Context } from './context.ts';
 import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
-import { eventContext } from './events.ts';
 import type { Hold } from './hold.ts';
 import type { NumberedClaim } from './numbered-claim.ts';
 import type { ResolvedOptions } from './options.ts';
 import { type Circumstances, type Enclosing, MOST_ENCLOSING } from './origin.ts';
 import type { QueuedClaim } from './queued-claim.ts';
 import type { Frame } from './reentrancy.ts';
+import type { RequestEvents } from './request-events.ts';
 import type { LockRuntime } from './runtime.ts';
 
 const NOBODY: readonly never[] = [];
@@ -20,11 +19,11 @@ export class AcquireRequest {
   readonly seats: Seats;
   readonly resolved: ResolvedOptions;
   readonly began: number;
-  /** Of the caller, for what is told of this request and its hold. */
-  readonly context: Context | undefined = eventContext();
+  /** What is told of it and its hold. */
+  readonly events: RequestEvents;
   /** Its claim in the engine's line, once it stands there. */
   queued: QueuedClaim | undefined;
-  /** Whether it was told that it has to wait. */
+  /** Whether it has to wait, here or in the engine's line. */
   waited = false;
   /** Of its claim, once it has one; in a look at those who wait here, of what will be its claim. */
   number: number | undefined;
@@ -42,10 +41,11 @@ export class AcquireRequest {
   #unlisten: (() => void) | undefined;
   #settled = false;
 
-  constructor(key: string, seats: Seats, resolved: ResolvedOptions, now: number, around?: Frame) {
-    this.key = key;
+  constructor(events: RequestEvents, resolved: ResolvedOptions, now: number, around?: Frame) {
+    this.key = events.key;
     this.#around = around;
-    this.seats = seats;
+    this.seats = events.seats;
+    this.events = events;
     this.resolved = resolved;
     this.began = now;
     this.outcome = new Promise((resolve, reject) => {

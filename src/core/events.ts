@@ -1,18 +1,34 @@
 import { type Channel, channel } from 'node:diagnostics_channel';
 import { Context, inNoContext } from './context.ts';
 
-/** What every event tells. Never an owner id. */
+/** Of what every event tells. A new field, channel or `type` keeps it; what a listener could trip over raises it. */
+export const EVENT_VERSION = 1;
+
+/** Which lock was asked for. A part of `all()` is told as what it is. */
+export type LockType = 'mutex' | 'reader' | 'writer' | 'semaphore';
+
+/** What every event of a lock tells. Never an owner id. */
 export interface LockEvent {
+  readonly version: typeof EVENT_VERSION;
+  /** The `number` of the `Locks` that it is about. */
+  readonly locks: number;
+  /** The request, and the hold that came of it: a number of its own in this process, from 1 on. */
+  readonly request: number;
+  /** Of a part of `all()`: a number that its parts share, and no request has. */
+  readonly all?: number;
   readonly backend: string;
   readonly key: string;
+  readonly type: LockType;
   readonly label: string;
   readonly take: number;
   readonly of: number;
   /** Of exclusive holds. */
   readonly token?: bigint;
-  /** `acquired`, `handedOver`: ms from the request to the grant. `released`, `lost`: ms held. */
+  /** How a request ended: ms since it was made. `released`, `lost`: ms held. */
   readonly duration?: number;
-  /** `lost`, `renewalFailed`: why. */
+  /** `renewed`, `renewalFailed`: ms that were left of the lease, by what was known before. Infinity where it has no end. */
+  readonly margin?: number;
+  /** `lost`, `renewalFailed`, `timedOut`, `aborted`, `failed`: why. */
   readonly error?: unknown;
 }
 
@@ -20,14 +36,22 @@ export interface LockEvent {
  * Channels of `node:diagnostics_channel`, named `holdfast:waiting` and so on. They cost nothing while nobody listens.
  * An event is published in the async context of the caller whose lock it is about, whoever or whatever brought it about; of a
  * lock that was asked for before anybody listened, in no caller's.
- * `waiting`: a request could not be granted at once. `acquired`: the engine granted. `handedOver`: a hold passed on inside the
- * process. `renewed`, `renewalFailed` (it is tried again until the deadline), `lost`, `released`. `forced`: somebody evicted
- * holders by `forceRelease`; it tells `{ backend, key, reason, evicted }`.
+ * A request is `waiting` when it could not be granted at once, and ends in one of these. `acquired`: the engine granted.
+ * `handedOver`: a hold passed on inside the process. `reentered`: the caller holds it already. `refused`: it did not want to wait.
+ * `timedOut`, `aborted`. `failed`: any other error.
+ * A hold that was acquired or handed over is `renewed`, or not (`renewalFailed`: it is tried again until the deadline), and ends in
+ * `released`, in `lost`, or in both: what is told as lost before its deadline may still be released.
+ * `forced`: somebody evicted holders by `forceRelease`; it tells what `ForcedEvent` says.
  */
 export const channels = {
   waiting: channel('holdfast:waiting'),
   acquired: channel('holdfast:acquired'),
   handedOver: channel('holdfast:handed-over'),
+  reentered: channel('holdfast:reentered'),
+  refused: channel('holdfast:refused'),
+  timedOut: channel('holdfast:timed-out'),
+  aborted: channel('holdfast:aborted'),
+  failed: channel('holdfast:failed'),
   renewed: channel('holdfast:renewed'),
   renewalFailed: channel('holdfast:renewal-failed'),
   lost: channel('holdfast:lost'),
@@ -37,6 +61,9 @@ export const channels = {
 
 /** What `forced` tells. */
 export interface ForcedEvent {
+  readonly version: typeof EVENT_VERSION;
+  /** The `number` of the `Locks` that were told to. */
+  readonly locks: number;
   readonly backend: string;
   readonly key: string;
   readonly reason: string;
@@ -44,6 +71,17 @@ export interface ForcedEvent {
 }
 
 const all: readonly Channel[] = Object.values(channels);
+
+type Counters = { locks: number; requests: number };
+
+const COUNTERS = Symbol.for('holdfast.counters');
+const shared = globalThis as { [COUNTERS]?: Counters };
+shared[COUNTERS] ??= { locks: 0, requests: 0 };
+/** One for all copies of the package in this process: their events come on the same channels. */
+const counters: Counters = shared[COUNTERS];
+
+/** From 1 on, each once in this process. */
+export const nextNumber = (of: keyof Counters): number => ++counters[of];
 
 /** The context that events of a lock asked for here are to be published in; nobody pays for it while nobody listens. */
 export function eventContext(): Context | undefined {

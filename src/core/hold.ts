@@ -5,7 +5,7 @@ import { believed } from './delay.ts';
 import type { Engine } from './engine.ts';
 import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
-import { emit, type LockEvent } from './events.ts';
+import { tellOf } from './hold-events.ts';
 import type { NumberedClaim } from './numbered-claim.ts';
 import type { ResolvedOptions } from './options.ts';
 import type { Enclosing } from './origin.ts';
@@ -187,13 +187,14 @@ export class Hold {
   renewed(sent: number, validFor: number): void {
     const confirmed = Math.min(this.#good(validFor), this.#doubt);
     this.#confirmation = { sent, validFor: confirmed };
+    const before = this.deadline;
     const good = believed(confirmed, this.resolved);
     this.deadline = Math.min(Math.max(this.deadline, deadlineOf(sent, good)), this.#leaseEnd);
     this.sent = sent;
     this.failure = undefined;
     this.confirmedFor = Math.min(believed(this.claim.ttl, this.resolved), good);
     this.renewAt = this.#nextRenewal(this.#engine.clock.now());
-    emit('renewed', this.request?.context, () => this.event());
+    tellOf(this, 'renewed', () => ({ margin: before - this.#engine.clock.now() }));
   }
 
   /**
@@ -216,7 +217,7 @@ export class Hold {
     this.failure = error;
     this.doubt(ttl);
     this.renewAt = this.#engine.clock.now() + this.confirmedFor / 12;
-    emit('renewalFailed', this.request?.context, () => this.event({ error }));
+    tellOf(this, 'renewalFailed', () => ({ margin: this.deadline - this.#engine.clock.now(), error }));
   }
 
   /** Tells the holder, once and for good. It may still hold until the deadline: time to stop. */
@@ -238,7 +239,7 @@ export class Hold {
     this.#loss = loss;
     const duration = this.#engine.clock.now() - this.since;
     return () => {
-      emit('lost', this.request?.context, () => this.event({ error: loss, duration }));
+      tellOf(this, 'lost', () => ({ duration, error: loss }));
       for (const tell of [...(this.#listeners ?? [])]) tell(loss);
     };
   }
@@ -286,10 +287,14 @@ export class Hold {
     return new Hold(this.#engine, this.claim, granted, resolved, this.#keeper, tenure);
   }
 
-  event(more: Partial<LockEvent> = {}): LockEvent {
-    const { key, take, of } = this.claim;
-    const { label } = this.resolved; // of the claim it may be that of whoever had it before
-    const token = this.exclusive ? { token: this.token } : {};
-    return { backend: this.#engine.backend.name, key, label, take, of, ...token, ...more };
+  grantedTo(request: AcquireRequest): void {
+    this.request = request;
+    request.number = this.claim.number;
+  }
+
+  /** It is given back: over before that is told, since a listener may release again, or close. */
+  released(): void {
+    this.close();
+    tellOf(this, 'released', () => ({ duration: this.#engine.clock.now() - this.since }));
   }
 }

@@ -1,12 +1,11 @@
 import { AcquireRequest, askedOf } from './acquire-request.ts';
-import type { Seats } from './admission.ts';
 import type { PiggybackedAttempt } from './answer.ts';
 import type { Release } from './backend.ts';
 import type { Granted } from './deadline.ts';
 import { closedUntil } from './delay.ts';
 import { CALL_TIMEOUT } from './engine.ts';
-import { emit } from './events.ts';
 import { Hold, type HoldKeeper } from './hold.ts';
+import { tellGranted } from './hold-events.ts';
 import { Line } from './line.ts';
 import { type LocalStanding, localStanding } from './local-standing.ts';
 import { claimFor } from './numbered-claim.ts';
@@ -14,6 +13,7 @@ import type { ResolvedOptions } from './options.ts';
 import type { Outage } from './outage.ts';
 import { QueuedClaim } from './queued-claim.ts';
 import type { Frame } from './reentrancy.ts';
+import type { RequestEvents } from './request-events.ts';
 import type { LockRuntime } from './runtime.ts';
 
 /**
@@ -38,13 +38,13 @@ export class LocalLine implements HoldKeeper {
    * @returns undefined when `wait` is 0 and it cannot be had now
    * @throws LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_UNAVAILABLE`, `LOCK_CLOSED`
    */
-  obtain(seats: Seats, resolved: ResolvedOptions, around?: Frame): Promise<Hold | undefined> {
-    const { clock } = this.#runtime.engine;
-    const request = new AcquireRequest(this.#key, seats, resolved, clock.now(), around);
-    request.traceparent = this.#runtime.traceparent?.(this.#key);
+  obtain(events: RequestEvents, resolved: ResolvedOptions, around?: Frame): Promise<Hold | undefined> {
+    const { clock, backend } = this.#runtime.engine;
+    const request = new AcquireRequest(events, resolved, clock.now(), around);
+    request.traceparent = this.#runtime.traceparent?.(events);
     if (resolved.detect) request.detects = clock.epoch();
-    request.limit(clock, this.#runtime.engine.backend.name, (error) => this.#giveUp(request, error));
-    if (resolved.wait === 0 && !this.#line.admits(seats)) request.grant(undefined);
+    request.limit(clock, backend.name, (error) => this.#giveUp(request, error));
+    if (resolved.wait === 0 && !this.#line.admits(request.seats)) request.grant(undefined);
     if (!request.settled) {
       if (this.#line.join(request)) this.#stand(request);
       else this.#waits(request);
@@ -63,8 +63,7 @@ export class LocalLine implements HoldKeeper {
       hold.end('its deadline passed without a renewal');
       return false;
     }
-    hold.close(); // before that is told: a listener may release again, or close
-    emit('released', request.context, () => hold.event({ duration: engine.clock.now() - hold.since }));
+    hold.released();
     if (this.#passOn(hold, request)) return true;
     renewal.remove(hold);
     const { rest } = hold;
@@ -183,12 +182,10 @@ export class LocalLine implements HoldKeeper {
 
   /** Renewal comes before the grant is shown. */
   #hold(hold: Hold, request: AcquireRequest): void {
-    hold.request = request;
-    request.number = hold.claim.number;
+    hold.grantedTo(request);
     this.#runtime.renewal.add(hold);
-    const duration = hold.since - request.began;
     request.grant(hold); // before that is told: a listener may end the wait
-    emit(hold.tenure.passes > 0 ? 'handedOver' : 'acquired', request.context, () => hold.event({ duration }));
+    tellGranted(hold);
     hold.listen();
   }
 
@@ -245,11 +242,11 @@ export class LocalLine implements HoldKeeper {
 
   /** Told once, whether it waits here first or in the engine's line. */
   #waits(request: AcquireRequest | undefined): void {
-    if (!request || request.waited) return;
+    if (!request || request.settled || request.waited) return;
     request.waits(this.#runtime);
     if (request.detects !== undefined)
       this.#runtime.deadlocks?.watch(this.#key, request, (error) => this.#giveUp(request, error));
-    emit('waiting', request.context, () => this.#event(request));
+    if (!request.settled) request.events.waits();
   }
 
   get idle(): boolean {
@@ -268,13 +265,6 @@ export class LocalLine implements HoldKeeper {
 
   #tidy(): void {
     if (this.#line.idle) this.#onIdle();
-  }
-
-  #event({
-    seats: { take, of },
-    resolved: { label },
-  }: AcquireRequest): { backend: string; key: string; label: string } & Seats {
-    return { backend: this.#runtime.engine.backend.name, key: this.#key, label, take, of };
   }
 }
 

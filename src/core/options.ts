@@ -91,6 +91,8 @@ export interface ResolvedOptions {
   readonly handOff: { readonly max: number; readonly within: number };
   readonly reentrant: boolean;
   readonly detect: boolean;
+  /** Of a part of `all()`: what its events are told with. */
+  readonly all?: number;
   /** What the same caller holds already and gives back together with this, so that it is waited for inside of it: `all()`. */
   readonly beside?: readonly HeldLease[];
 }

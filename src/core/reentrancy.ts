@@ -8,6 +8,7 @@ import type { Hold } from './hold.ts';
 import { HeldLease } from './lease.ts';
 import { Line } from './line.ts';
 import { type ResolvedOptions, restOf } from './options.ts';
+import { RequestEvents } from './request-events.ts';
 import type { LockRuntime } from './runtime.ts';
 
 /** Innermost frame of the running async context; frames know the one around them. */
@@ -103,13 +104,13 @@ export class Frame {
    * @returns undefined when refused; `'ended'` when the frame was over before it was this one's turn
    * @throws LockError `LOCK_LOST` when the hold is: nothing may run in its name any more
    */
-  async enter(seats: Seats, resolved: ResolvedOptions): Promise<HeldLease | undefined | 'ended'> {
+  async enter(events: RequestEvents, resolved: ResolvedOptions): Promise<HeldLease | undefined | 'ended'> {
     const { engine } = this.#runtime;
-    if (resolved.wait === 0 && !this.#children.admits(seats)) return undefined;
-    const request = new AcquireRequest(this.#lease.key, seats, resolved, engine.clock.now());
+    if (resolved.wait === 0 && !this.#children.admits(events.seats)) return undefined;
+    const request = new AcquireRequest(events, resolved, engine.clock.now());
     request.limit(engine.clock, engine.backend.name, (error) => this.#giveUp(request, error));
     if (!request.settled && this.#children.join(request)) this.#admit(request);
-    if (!request.settled) this.#untilLost(request);
+    if (!request.settled) this.#waits(request);
     if (!(await request.outcome)) return 'ended';
     const child = this.#child(request);
     try {
@@ -123,7 +124,8 @@ export class Frame {
   }
 
   /** Nobody waits for a hold that is lost, or whose `Locks` were closed: who is inside may never leave. */
-  #untilLost(request: AcquireRequest): void {
+  #waits(request: AcquireRequest): void {
+    request.events.waits();
     const unlisten = this.#lease.hold.onLoss((loss) => this.#giveUp(request, loss));
     request.outcome.then(unlisten, unlisten);
   }
@@ -162,24 +164,44 @@ export async function obtain(
   resolved: ResolvedOptions,
 ): Promise<HeldLease | undefined> {
   const { clock } = runtime.engine;
-  const until = clock.now() + resolved.wait;
+  const began = clock.now();
+  const events = new RequestEvents(runtime, key, seats, resolved, began);
+  const until = began + resolved.wait;
   let asked = resolved;
-  while (resolved.reentrant) {
-    runtime.assertOpen(key);
-    const frame = Frame.around(runtime, key, seats);
-    if (!frame) break;
-    const lease = await frame.enter(seats, asked);
-    if (lease !== 'ended') return lease;
-    asked = restOf(resolved, until, clock.now());
+  try {
+    while (resolved.reentrant) {
+      runtime.assertOpen(key);
+      const frame = Frame.around(runtime, key, seats);
+      if (!frame) break;
+      const lease = await frame.enter(events, asked);
+      if (lease !== 'ended') {
+        events.ends(lease ? 'reentered' : 'refused');
+        return lease;
+      }
+      asked = restOf(resolved, until, clock.now());
+    }
+    const history = AdaptiveHistory.of(runtime, key, resolved);
+    if (history) asked = restOf(await history.lengthen(asked), until, clock.now());
+    const hold = await runtime.line(key).obtain(events, asked, Frame.current);
+    if (hold) return leaseOf(runtime, hold, resolved, history);
+    events.ends('refused');
+    return undefined;
+  } catch (error) {
+    events.fails(error);
+    throw error;
   }
-  const history = AdaptiveHistory.of(runtime, key, resolved);
-  if (history) asked = restOf(await history.lengthen(asked), until, clock.now());
-  const hold = await runtime.line(key).obtain(seats, asked, Frame.current);
-  if (!hold) return undefined;
-  if (!history) return new HeldLease(runtime.engine, hold, () => hold.leave());
-  return new HeldLease(runtime.engine, hold, async () => {
+}
+
+function leaseOf(
+  { engine }: LockRuntime,
+  hold: Hold,
+  { ttl }: ResolvedOptions,
+  history: AdaptiveHistory | undefined,
+): HeldLease {
+  if (!history) return new HeldLease(engine, hold, () => hold.leave());
+  return new HeldLease(engine, hold, async () => {
     // Side by side, and both before the caller goes on: whoever it tells of the release may read the lesson.
-    const left = history.leave(clock.now() - hold.since, resolved.ttl);
+    const left = history.leave(engine.clock.now() - hold.since, ttl);
     const freed = await hold.leave();
     await left;
     return freed;

@@ -3,24 +3,28 @@ import type { Clock } from './clock.ts';
 import type { DeadlockWatch } from './deadlock-watch.ts';
 import { Engine } from './engine.ts';
 import { LockError } from './errors.ts';
+import { nextNumber } from './events.ts';
 import { LocalLine } from './local-line.ts';
 import type { LocalStanding } from './local-standing.ts';
 import { type ProcessName, processName } from './process-name.ts';
 import { RefusalThrottle } from './refusal-throttle.ts';
 import { Renewal } from './renewal.ts';
+import type { RequestEvents } from './request-events.ts';
 
 /** Lines kept for the next use of their keys, so that a busy key does not make a new one each time. */
 const KEPT = 1_000;
 
 /** What one `Locks` shares over all its keys: the engine, the watchdog, and the line of each key in use. */
 export class LockRuntime {
+  /** Whose it is: events tell it. */
+  readonly number: number = nextNumber('locks');
   readonly engine: Engine;
   readonly renewal: Renewal;
   readonly refusals: RefusalThrottle;
   /** Of the claims, in listings. */
   readonly name: ProcessName;
-  /** Of the span that a request for this key belongs to, asked once for each, in its caller's context: 55 characters. */
-  traceparent: ((key: string) => string | undefined) | undefined;
+  /** Of the span that a request belongs to, asked once for each, in its caller's context: 55 characters. */
+  traceparent: ((request: RequestEvents) => string | undefined) | undefined;
   /** Looks whether waits can ever end, for those that ask for it. */
   deadlocks: DeadlockWatch | undefined;
   readonly #lines = new Map<string, LocalLine>();
@@ -34,7 +38,7 @@ export class LockRuntime {
   }
 
   /** @throws LockError `LOCK_CLOSED` */
-  assertOpen(key: string): void {
+  assertOpen(key?: string): void {
     if (this.#closed) throw closed(key, this.engine.backend.name);
   }
 
@@ -87,7 +91,7 @@ export class LockRuntime {
   }
 }
 
-const closed = (key: string, backend: string): LockError =>
+const closed = (key: string | undefined, backend: string): LockError =>
   new LockError('LOCK_CLOSED', `these Locks on ${backend} are closed; make new ones with createLocks()`, {
     key,
     backend,

@@ -1,4 +1,6 @@
 import { isLockError, LockError } from '../core/errors.ts';
+import { EVENT_VERSION } from '../core/events.ts';
+import type { HeldLease, Lease } from '../core/lease.ts';
 import { backOff } from '../core/pause.ts';
 import type { LockRuntime } from '../core/runtime.ts';
 import { type Mutex, mutex } from '../primitives/mutex.ts';
@@ -59,7 +61,8 @@ export class Candidate {
 
   event(more: Partial<LeaderEvent> = {}): LeaderEvent {
     const { label } = this.#plan;
-    return { backend: this.#runtime.engine.backend.name, name: this.#name, label, ...more };
+    const { number: locks, engine } = this.#runtime;
+    return { version: EVENT_VERSION, locks, backend: engine.backend.name, name: this.#name, label, ...more };
   }
 
   /**
@@ -85,12 +88,15 @@ export class Candidate {
 
   async #stand(work: TermWork, stop: AbortSignal | undefined): Promise<Past> {
     const { clock } = this.#runtime.engine;
+    const began = clock.now();
     let elected = 0;
+    let request: number | undefined;
     const over = Promise.withResolvers<void>();
     try {
       const settled = await this.#mutex.run(
         (lease) => {
           elected = clock.now();
+          request = (lease as Lease & HeldLease).hold.request?.events.number;
           return lead(lease, work, {
             name: this.#name,
             clock,
@@ -98,10 +104,10 @@ export class Candidate {
             stop,
             began: (term) => {
               this.#current = { term, over };
-              tell('elected', () => this.event({ token: term.token }));
+              tell('elected', () => this.event({ request, token: term.token, duration: elected - began }));
             },
             overdue: ({ token, why }) =>
-              tell('termOverdue', () => this.event({ token, why, duration: clock.now() - elected })),
+              tell('termOverdue', () => this.event({ request, token, why, duration: clock.now() - elected })),
           });
         },
         { signal: stop },
@@ -109,7 +115,8 @@ export class Candidate {
       const { term, failed, error } = settled;
       const past = { ...settled, lasted: clock.now() - elected };
       const why = term.why ?? (failed ? 'failed' : 'settled');
-      tell('termEnded', () => this.event({ token: term.token, why, duration: past.lasted, ...(failed && { error }) }));
+      const { token } = term;
+      tell('termEnded', () => this.event({ request, token, why, duration: past.lasted, ...(failed && { error }) }));
       return past;
     } finally {
       this.#current = undefined;

@@ -1,16 +1,22 @@
 import { channel } from 'node:diagnostics_channel';
+import type { EVENT_VERSION } from '../core/events.ts';
 
 /** Why a term ended. `settled`, `failed`: its function did. `stopped`: the signal of `run`. `resigned`: `resign()`. */
 export type TermEnd = 'settled' | 'failed' | 'lost' | 'stopped' | 'resigned';
 
 /** What happens to one candidate, told after it happened. */
 export interface LeaderEvent {
+  readonly version: typeof EVENT_VERSION;
+  /** The `number` of the `Locks` that it is about. */
+  readonly locks: number;
+  /** Of a term: the `request` of the events of its lock. */
+  readonly request?: number;
   readonly backend: string;
   readonly name: string;
   readonly label: string;
   /** Of the term, where it is about one. */
   readonly token?: bigint;
-  /** `termEnded`, `termOverdue`: how long the term lasted, or lasts by now, ms. */
+  /** `elected`: ms from the candidacy to the term. `termEnded`, `termOverdue`: ms that the term lasted, or lasts by now. */
   readonly duration?: number;
   readonly why?: TermEnd;
   readonly error?: unknown;

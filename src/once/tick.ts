@@ -53,3 +53,8 @@ export function keysOf(name: unknown, due: number): TickKeys {
   const run = `${checked}@${new Date(due).toISOString()}`;
   return { run, done: `${run}#done`, running: `${checked}@running` };
 }
+
+const KEY_OF_TICK = /@(?:[-+\d]+-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(?:#done)?|running)$/;
+
+/** The name that a key of a tick was made of; any other key as it is. */
+export const nameOfKey = (key: string): string => (key.includes('@') ? key.replace(KEY_OF_TICK, '') : key);

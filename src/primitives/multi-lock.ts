@@ -1,4 +1,5 @@
 import { LockError } from '../core/errors.ts';
+import { nextNumber } from '../core/events.ts';
 import type { AnyLease, HeldLease } from '../core/lease.ts';
 import { type LockOptions, type ResolvedOptions, restOf } from '../core/options.ts';
 import type { LockRuntime } from '../core/runtime.ts';
@@ -38,12 +39,14 @@ export function multiLock(
   async function obtain(resolved: ResolvedOptions): Promise<MultiLease | undefined> {
     const until = clock.now() + resolved.wait;
     const leases: AnyLease[] = [];
+    const all = nextNumber('requests');
     using stop = new Stop(resolved.signal);
     try {
       for (const part of sorted) {
         const rest = {
           ...restOf(resolved, until, clock.now()),
           signal: stop.signal,
+          all,
           beside: leases as HeldLease[],
         };
         const lease = await part.obtain(rest, undefined);

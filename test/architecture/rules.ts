@@ -21,6 +21,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   torture: ['core', 'primitives', 'locks', 'index', 'connect', 'testing'],
   cli: ['core', 'primitives', 'locks', 'index', 'connect', 'torture'],
   cron: ['core', 'once', 'locks'],
+  otel: ['core', 'once', 'locks'],
   nestjs: ['core', 'leading', 'once', 'locks', 'index', 'decorator', 'connect', 'cron'],
 };
 
@@ -38,6 +39,7 @@ const SOURCES = ['Date.now', 'Math.random', 'performance.now', 'process.hrtime',
 const LOADERS = ['connect', 'cli'];
 /** What a folder is made for, and whose users have it. */
 const HOSTS: Readonly<Record<string, readonly string[]>> = {
+  'src/otel': ['@opentelemetry/api'],
   'src/nestjs': ['@nestjs/common', '@nestjs/core'],
   'src/nestjs/schedule': ['@nestjs/common', '@nestjs/core', '@nestjs/schedule'],
 };

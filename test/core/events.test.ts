@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { LockEvent } from '../../src/core/events.ts';
-import { createLocks } from '../../src/index.ts';
+import { createLocks, type LeaderEvent } from '../../src/index.ts';
+import { leaderChannels } from '../../src/leading/events.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { heard } from './heard.ts';
 
@@ -44,4 +45,36 @@ test('a loss is told once, with the error that the signal has', async () => {
   await clock.advance(3_000);
   expect(events.names).toEqual(['lost']);
   expect((events.events[0] as LockEvent).error).toBe(lease.signal.reason);
+});
+
+test('the parts of all() share a number that no request has, and other locks have none', async () => {
+  using events = heard('acquired');
+  const locks = createLocks(memory());
+  for (const parts of [['a', 'b'], ['c']]) await locks.all(parts).run(() => {});
+  await locks.mutex('d').run(() => {});
+  const told = events.events as LockEvent[];
+  const [a, b, c, d] = told.map(({ all }) => all);
+  expect([a === b, a === c, typeof a, d]).toEqual([true, false, 'number', undefined]);
+  expect(new Set([...told.map(({ request }) => request), a, c]).size).toBe(6);
+  await locks.close();
+});
+
+test('a renewal tells how much of the lease was left, a lock its type, and an election the request of its lock', async () => {
+  using events = heard('acquired', 'renewed');
+  const terms: LeaderEvent[] = [];
+  const elected = (message: unknown): void => void terms.push(message as LeaderEvent);
+  leaderChannels.elected.subscribe(elected);
+  const clock = manualClock(1);
+  const locks = createLocks(memory({ clock }), { clock, ttl: 900 });
+  const lease = await locks.rwLock('key').write.acquire();
+  await clock.advance(310);
+  await lease.release();
+  await locks.leader('name', { autoCampaign: false }).run(() => {});
+  leaderChannels.elected.unsubscribe(elected);
+  const [acquired, renewed, ofTerm] = events.events as [LockEvent, LockEvent, LockEvent];
+  expect([acquired.type, acquired.margin, ofTerm.type]).toEqual(['writer', undefined, 'mutex']);
+  expect(renewed.margin, 'a third of it was over').toBeCloseTo(600, -2);
+  expect(terms).toMatchObject([
+    { version: 1, locks: locks.number, request: ofTerm.request, name: 'name', duration: 0 },
+  ]);
 });

@@ -6,8 +6,10 @@ import { rows } from '../../bench/rows/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { COMMANDS } from '../../src/cli/commands/index.ts';
 import type { EngineUrl } from '../../src/connect/engine.ts';
+import { channels } from '../../src/core/events.ts';
 import { LOCK_OPTIONS } from '../../src/core/options.ts';
 import { createLocks } from '../../src/index.ts';
+import { leaderChannels } from '../../src/leading/events.ts';
 import { createStock, memoryStock } from '../../src/stock/index.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -134,6 +136,25 @@ test('each option of a lock, and each member of `Locks` and of a lease, has a ro
     .join('');
   const wanted = [...LOCK_OPTIONS, ...members].filter((name) => !['constructor', 'hold', 'undo'].includes(name));
   expect(wanted.filter((name) => !new RegExp(`\`${name}[\`(]`).test(named))).toEqual([]);
+});
+
+test('each channel has a row in the reference, and each field of its events', () => {
+  const rows = prose('docs/reference.md');
+  const names = [...Object.values(channels), ...Object.values(leaderChannels)].map(({ name }) => String(name));
+  expect(names.filter((name) => !rows.includes(`| \`${name}\` |`))).toEqual([]);
+  const sources = ['src/core/events.ts', 'src/leading/events.ts'].map((file) => readFileSync(join(root, file), 'utf8'));
+  const fields = [...sources.join('').matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, field]) => field!);
+  expect(fields.length).toBeGreaterThan(15);
+  expect(fields.filter((field) => !rows.includes(`\`${field}\``))).toEqual([]);
+});
+
+test('each option of `instrument()` has a row on the page about telemetry', () => {
+  const [, options = ''] = /interface InstrumentOptions \{(.*?)^\}/ms.exec(
+    readFileSync(join(root, 'src/otel/instrument.ts'), 'utf8'),
+  )!;
+  const names = [...options.matchAll(/readonly (\w+)\?:/g)].map(([, name]) => name!);
+  expect(names.length).toBeGreaterThan(4);
+  expect(names.filter((name) => !prose('docs/guides/telemetry.md').includes(`| \`${name}\` |`))).toEqual([]);
 });
 
 test('each code that `check()` may give is on the page of its engine', () => {

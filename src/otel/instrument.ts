@@ -1,0 +1,100 @@
+import { type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
+import { invalid, shown } from '../core/errors.ts';
+import { checkNames, whole } from '../core/options.ts';
+import { type Locks, runtimeOf } from '../locks.ts';
+import { Holders } from './holders.ts';
+import { Kinds, kindOfKey } from './kinds.ts';
+import { listen } from './listening.ts';
+import { LockMetrics } from './metrics.ts';
+import { LockSpans } from './spans.ts';
+
+export interface InstrumentOptions {
+  /** Where metrics go; false: nowhere. Default the meter `holdfast` of the global provider, as it is when `instrument` is called. */
+  readonly meter?: Meter | false | undefined;
+  /** Where spans go; false: nowhere. Default the tracer `holdfast` of the global provider. */
+  readonly tracer?: Tracer | false | undefined;
+  /** The kind of a key, 1 to 100 characters: there should be few. Default the part before the first `:`. */
+  readonly kindOf?: ((key: string) => string) | undefined;
+  /** So many kinds at most are told apart: 1 to 1,000. Keys of further ones are of the kind `other`. Default 100. */
+  readonly maxKinds?: number | undefined;
+  /** Whether spans tell the key, as `lock.key`. Metrics never do. Default true. */
+  readonly keys?: boolean | undefined;
+  /** Whether only requests inside a span have spans; others begin a trace of their own. Default false. */
+  readonly inTracesOnly?: boolean | undefined;
+}
+
+export interface Instrumentation extends Disposable {
+  /** Ends it: nothing is counted any more. Harmless a second time. */
+  stop(): void;
+}
+
+const NAME = 'holdfast';
+const NAMES: ReadonlySet<string> = new Set(
+  'meter tracer kindOf maxKinds keys inTracesOnly'.split(' ') satisfies readonly string[],
+);
+const INSTRUMENTED = new WeakSet<Locks>();
+
+/**
+ * Measures and traces the locks of one `Locks`: metrics by kinds of keys, spans of waits and holds.
+ * @throws LockError `LOCK_INVALID`, also for what is instrumented already; `LOCK_CLOSED`
+ */
+export function instrument(locks: Locks, options: InstrumentOptions = {}): Instrumentation {
+  const runtime = runtimeOf(locks, 'instrument()');
+  checkNames(options, NAMES, 'the options of instrument()');
+  const { meter = metrics.getMeter(NAME), tracer = trace.getTracer(NAME) } = options;
+  const { kindOf = kindOfKey, maxKinds = 100, keys = true, inTracesOnly = false } = options;
+  checkMethod(meter, 'createHistogram', 'meter');
+  checkMethod(tracer, 'startSpan', 'tracer');
+  for (const [name, value] of Object.entries({ keys, inTracesOnly }))
+    if (typeof value !== 'boolean') throw invalid(`${name} is ${shown(value)}; it must be true or false`);
+  if (typeof kindOf !== 'function') throw invalid(`kindOf is ${shown(kindOf)}; it must be a function`);
+  const kinds = new Kinds(kindOf, whole(maxKinds, 'maxKinds', 1, 1_000), warn);
+  runtime.assertOpen();
+  if (INSTRUMENTED.has(locks))
+    throw invalid('these Locks are instrumented already, and would be counted twice; stop() that first');
+  const failed = failing();
+  const measured = meter && new LockMetrics(meter, kinds);
+  const traced = tracer && new LockSpans(tracer, { kinds, keys, inTracesOnly, holders: new Holders(locks), failed });
+  const both = [measured, traced].filter((each) => each !== false);
+  const unlisten = listen(
+    locks.number,
+    both.map(({ listeners }) => listeners),
+    failed,
+  );
+  if (traced) runtime.traceparent = traced.begin;
+  const ends = [unlisten, ...both.map((each) => () => each.stop())];
+  if (traced)
+    ends.push(() => {
+      runtime.traceparent = undefined;
+    });
+  INSTRUMENTED.add(locks);
+  const stop = (): void => {
+    for (const end of ends.splice(0)) {
+      try {
+        end();
+      } catch (error) {
+        failed(error);
+      }
+    }
+    INSTRUMENTED.delete(locks);
+  };
+  return { stop, [Symbol.dispose]: stop };
+}
+
+function checkMethod(given: unknown, method: string, name: string): void {
+  if (given === false) return;
+  if (typeof (given as Record<string, unknown> | null)?.[method] !== 'function')
+    throw invalid(`${name} is ${shown(given)}; it must be a ${name} of OpenTelemetry, or false`);
+}
+
+const warn = (message: string): void => process.emitWarning(message, 'HoldfastTelemetryWarning');
+
+/** What OpenTelemetry throws is told once, and is no trouble of the lock. */
+function failing(): (error: unknown) => void {
+  let told = false;
+  return (error) => {
+    if (told) return;
+    told = true;
+    warn(`telemetry of locks failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  };
+}

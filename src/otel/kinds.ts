@@ -1,0 +1,56 @@
+import { nameOfKey } from '../once/tick.ts';
+
+/** Of keys that no kind is known for, and of those beyond the most kinds. */
+export const OTHER = 'other';
+/** Characters of a kind: more is no name of a kind. */
+const LONGEST_KIND = 100;
+
+/** The part of a key before its first `:`; of a tick of a schedule, of its name. */
+export function kindOfKey(key: string): string {
+  const name = nameOfKey(key);
+  const end = name.indexOf(':');
+  return end < 0 ? name : name.slice(0, end);
+}
+
+/** Kinds of keys, of which there are only so many: a series of metrics is kept for each. */
+export class Kinds {
+  readonly #known = new Set<string>();
+  readonly #kindOf: (key: string) => string;
+  readonly #most: number;
+  readonly #warn: (message: string) => void;
+  #warned = false;
+
+  /** @param warn told once, of a `kindOf` that throws or gives no kind */
+  constructor(kindOf: (key: string) => string, most: number, warn: (message: string) => void) {
+    this.#kindOf = kindOf;
+    this.#most = most;
+    this.#warn = warn;
+  }
+
+  of(key: string): string {
+    const kind = this.#asked(key);
+    if (this.#known.has(kind)) return kind;
+    if (this.#known.size >= this.#most) return OTHER;
+    this.#known.add(kind);
+    return kind;
+  }
+
+  #asked(key: string): string {
+    try {
+      const kind: unknown = this.#kindOf(key);
+      if (typeof kind === 'string' && kind !== '' && kind.length <= LONGEST_KIND) return kind;
+      this.#complain(`gave ${typeof kind === 'string' ? `a text of ${kind.length} characters` : `a ${typeof kind}`}`);
+    } catch (error) {
+      this.#complain(`threw ${error instanceof Error ? error.message : String(error)}`);
+    }
+    return OTHER;
+  }
+
+  #complain(what: string): void {
+    if (this.#warned) return;
+    this.#warned = true;
+    this.#warn(
+      `kindOf ${what} for a key; a kind is a text of 1 to ${LONGEST_KIND} characters. Its locks are counted as '${OTHER}'`,
+    );
+  }
+}

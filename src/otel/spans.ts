@@ -1,0 +1,188 @@
+import {
+  type Attributes,
+  context,
+  type Span,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import { isLockError } from '../core/errors.ts';
+import type { LockEvent } from '../core/events.ts';
+import type { RequestEvents } from '../core/request-events.ts';
+import type { Holder, Holders } from './holders.ts';
+import type { Kinds } from './kinds.ts';
+import { type End, forEachEnd, type Listeners, OUTCOMES } from './listening.ts';
+import { traceparentOf } from './traceparent.ts';
+
+/** After so long a wait is worth a question who holds the key, ms. */
+const LASTING = 50;
+
+/** Of one request. */
+interface Traced {
+  readonly kind: string;
+  readonly attributes: Attributes;
+  /**
+   * From the request to the end of its hold: the one that travels in the claim, since the hold's own cannot be known by then. It is
+   * called `lock.hold` when the request did not wait; else `lock`, and around a `lock.wait` and a `lock.hold`.
+   */
+  readonly lock: Span;
+  wait?: Span;
+  hold?: Span;
+  /** Of the question who holds the key. */
+  timer?: NodeJS.Timeout;
+}
+
+/** How spans are made. */
+export interface SpanPlan {
+  readonly kinds: Kinds;
+  /** Whether they tell the key. */
+  readonly keys: boolean;
+  /** Whether a request that is in no trace has none, instead of beginning one. */
+  readonly inTracesOnly: boolean;
+  readonly holders: Holders;
+  /** Told of what the tracer threw where nobody else is. */
+  readonly failed: (error: unknown) => void;
+}
+
+/** What is known of a request when its spans begin. */
+type Asked = Pick<LockEvent, 'request' | 'key' | 'type' | 'backend'>;
+
+/** Traces the locks of one `Locks`. */
+export class LockSpans {
+  readonly listeners: Listeners;
+  readonly #tracer: Tracer;
+  readonly #kinds: Kinds;
+  readonly #keys: boolean;
+  readonly #inTracesOnly: boolean;
+  readonly #holders: Holders;
+  readonly #failed: (error: unknown) => void;
+  /** By the number of the request; undefined where it was decided that it is not recorded. */
+  readonly #open = new Map<number, Traced | undefined>();
+  /** Who holds a key exclusively in this process: nobody has to be asked. */
+  readonly #local = new Map<string, { readonly request: number; readonly holder: Holder }>();
+
+  constructor(tracer: Tracer, { kinds, keys, inTracesOnly, holders, failed }: SpanPlan) {
+    this.#tracer = tracer;
+    this.#kinds = kinds;
+    this.#keys = keys;
+    this.#inTracesOnly = inTracesOnly;
+    this.#holders = holders;
+    this.#failed = failed;
+    this.listeners = {
+      waiting: (event) => this.#waits(event),
+      ...forEachEnd((event, end) => this.#ended(event, end)),
+      released: (event) => this.#over(event, 'released'),
+      lost: (event) => this.#over(event, 'lost'),
+    };
+  }
+
+  /** Begins the span of a request, in its caller's context; gives its name, to travel along. */
+  readonly begin = (request: RequestEvents): string | undefined => {
+    try {
+      if (!this.#isTraced()) return undefined;
+      const traced = this.#begun(request.event());
+      return traced && traceparentOf(traced.lock.spanContext());
+    } catch (error) {
+      this.#failed(error); // the lock is asked for in any case
+      return undefined;
+    }
+  };
+
+  /** What is open ends here: a span that does not end is not exported. */
+  stop(): void {
+    for (const traced of this.#open.values()) if (traced) this.#close(traced);
+    this.#open.clear();
+    this.#local.clear();
+  }
+
+  #begun({ request, key, type, backend }: Asked): Traced | undefined {
+    if (this.#open.has(request)) return this.#open.get(request);
+    const kind = this.#kinds.of(key);
+    const attributes: Attributes = { 'lock.backend': backend, 'lock.kind': kind, 'lock.type': type };
+    if (this.#keys) attributes['lock.key'] = key;
+    const lock = this.#tracer.startSpan(`lock ${kind}`, { attributes });
+    const traced = lock.isRecording() ? { kind, attributes, lock } : undefined;
+    this.#open.set(request, traced);
+    return traced;
+  }
+
+  /** What a trace leaves out that is not sampled, it leaves out here: to find that out by a span would take ten times as long. */
+  #isTraced(): boolean {
+    const caller = trace.getSpanContext(context.active());
+    return caller ? (caller.traceFlags & TraceFlags.SAMPLED) !== 0 : !this.#inTracesOnly;
+  }
+
+  #within({ lock, kind, attributes }: Traced, name: string): Span {
+    return this.#tracer.startSpan(`${name} ${kind}`, { attributes }, trace.setSpan(context.active(), lock));
+  }
+
+  #waits(event: LockEvent): void {
+    const traced = this.#isTraced() ? this.#begun(event) : undefined;
+    if (!traced) return;
+    traced.wait = this.#within(traced, 'lock.wait');
+    traced.timer = setTimeout(() => void this.#lookUp(event.key, traced).catch(this.#failed), LASTING).unref();
+  }
+
+  async #lookUp(key: string, { wait }: Traced): Promise<void> {
+    const local = this.#local.get(key);
+    const holders = local ? [local.holder] : await this.#holders.of(key);
+    if (!wait?.isRecording() || holders.length === 0) return;
+    wait.setAttribute(
+      'lock.holder',
+      holders.map(({ label }) => label),
+    );
+    for (const { span, label } of holders)
+      if (span) wait.addLink({ context: span, attributes: { 'lock.holder': label } });
+  }
+
+  #ended(event: LockEvent, end: End): void {
+    const traced = this.#open.get(event.request);
+    if (!traced) {
+      this.#open.delete(event.request);
+      return;
+    }
+    clearTimeout(traced.timer);
+    const { lock, wait } = traced;
+    const outcome = { 'lock.outcome': OUTCOMES[end] };
+    wait?.setAttributes(outcome).end();
+    if (end === 'acquired' || end === 'handedOver') this.#holds(event, traced);
+    else {
+      lock.setAttributes(outcome);
+      if (end === 'timedOut' || end === 'failed') failed(lock, event.error);
+      this.#close(traced);
+      this.#open.delete(event.request);
+    }
+  }
+
+  #holds({ request, key, label, token }: LockEvent, traced: Traced): void {
+    if (traced.wait) traced.hold = this.#within(traced, 'lock.hold');
+    else traced.hold = traced.lock.updateName(`lock.hold ${traced.kind}`);
+    if (token === undefined) return;
+    traced.hold.setAttribute('lock.token', `${token}`);
+    this.#local.set(key, { request, holder: { label, span: traced.lock.spanContext() } });
+  }
+
+  /** Once: what was told as lost may be released afterwards. */
+  #over({ request, key, error }: LockEvent, outcome: string): void {
+    const traced = this.#open.get(request);
+    if (!traced) return;
+    this.#open.delete(request);
+    if (this.#local.get(key)?.request === request) this.#local.delete(key);
+    traced.hold?.setAttribute('lock.outcome', outcome);
+    if (traced.hold && error !== undefined) failed(traced.hold, error);
+    this.#close(traced);
+  }
+
+  #close({ timer, wait, hold, lock }: Traced): void {
+    clearTimeout(timer);
+    wait?.end();
+    hold?.end();
+    if (hold !== lock) lock.end();
+  }
+}
+
+function failed(span: Span, error: unknown): void {
+  span.setAttribute('error.type', isLockError(error) ? error.code : '_OTHER');
+  span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : String(error) });
+}
