@@ -9,6 +9,7 @@ import { release } from './release.ts';
 import { run } from './run.ts';
 import { show } from './show.ts';
 import { torture } from './torture.ts';
+import { ui } from './ui.ts';
 import { watch } from './watch.ts';
 import { who } from './who.ts';
 
@@ -21,6 +22,7 @@ export const COMMANDS: readonly Command[] = [
   show,
   who,
   watch,
+  ui,
   release,
   check,
   torture,
