@@ -66,13 +66,13 @@ export class Board {
   see(key: string, standings: readonly Standing[], at: number): void {
     this.revision++;
     const before = this.#lines.get(key)?.line;
-    const watched = this.looks.at !== undefined;
-    const after = standings.length > 0 ? lineOf(key, standings, { before, watched, at }) : undefined;
+    const last = before?.at ?? this.looks.at;
+    const after = standings.length > 0 ? lineOf(key, standings, { before, last, at }) : undefined;
     if (after && !before && this.#lines.size >= this.#limit && after.waiters.length === 0) {
       this.#beyondNow++;
       return;
     }
-    if (watched && (before || after)) this.#note(key, before, after, at);
+    if (last !== undefined) this.#note(key, before, after, at);
     if (after) this.#lines.set(key, { line: after, pass: this.#pass });
     else this.#lines.delete(key);
   }

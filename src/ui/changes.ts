@@ -1,5 +1,5 @@
 import type { As } from '../core/admission.ts';
-import type { Claim, Line } from './claim.ts';
+import { CLOSE, type Claim, finderOf, type Line } from './claim.ts';
 
 /**
  * How a hold ended. `released`: it had time left, so somebody gave it back or took it away. `lapsed`: its time was over, and the
@@ -14,6 +14,7 @@ export interface Past {
   readonly as: As;
   /** When it began, as far as anybody can say. */
   readonly from: number;
+  /** When it was over; where nobody looked for long, when it was seen last. */
   readonly to: number;
   readonly end: End;
 }
@@ -31,11 +32,10 @@ export interface Change {
   readonly past?: Past;
 }
 
-/** A lease that ended between two looks is called lapsed only where these were no farther apart than this. ms. */
-const CLOSE = 10_000;
-
 /** When a hold began: seen; else no earlier than it joined the line; else no later than it was met. */
 export const beganAt = ({ granted, joined, met }: Claim): number => granted ?? joined ?? met;
+
+const NOTHING: readonly Change[] = [];
 
 /** What happened to a key between two looks, in the order of its line. */
 export function changesBetween(
@@ -43,12 +43,13 @@ export function changesBetween(
   before: Line | undefined,
   after: Line | undefined,
   { at, evicted }: { readonly at: number; readonly evicted?: ReadonlySet<bigint> },
-): Change[] {
-  const holding = ticketsOf(after?.holders);
-  const waiting = ticketsOf(after?.waiters);
-  const heldBefore = ticketsOf(before?.holders);
-  const over = (before?.holders ?? []).filter(({ ticket }) => !holding.has(ticket));
-  const begun = (after?.holders ?? []).filter(({ ticket }) => !heldBefore.has(ticket));
+): readonly Change[] {
+  if (same(before?.holders, after?.holders) && same(before?.waiters, after?.waiters)) return NOTHING;
+  const holding = finderOf(after?.holders);
+  const waiting = finderOf(after?.waiters);
+  const heldBefore = finderOf(before?.holders);
+  const over = (before?.holders ?? []).filter(({ ticket }) => !holding(ticket));
+  const begun = (after?.holders ?? []).filter(({ ticket }) => !heldBefore(ticket));
   const apart = at - (before?.at ?? at);
   const pasts = over.map((claim) => pastOf(claim, { at, apart, evicted }));
   const changes: Change[] = [];
@@ -58,18 +59,19 @@ export function changesBetween(
     changes.push({ what: past && to ? 'handed' : to ? 'granted' : 'over', key, at, to, past });
   }
   for (const claim of before?.waiters ?? [])
-    if (!waiting.has(claim.ticket) && !holding.has(claim.ticket)) changes.push({ what: 'left', key, at, to: claim });
+    if (!waiting(claim.ticket) && !holding(claim.ticket)) changes.push({ what: 'left', key, at, to: claim });
   return changes;
 }
 
-const ticketsOf = (claims: readonly Claim[] = []): ReadonlySet<bigint> => new Set(claims.map(({ ticket }) => ticket));
+const same = (a: readonly Claim[] = [], b: readonly Claim[] = []): boolean =>
+  a.length === b.length && a.every(({ ticket }, i) => ticket === b[i]!.ticket);
 
 function pastOf(
   claim: Claim,
   { at, apart, evicted }: { readonly at: number; readonly apart: number; readonly evicted?: ReadonlySet<bigint> },
 ): Past {
   const { label, ticket, as, lapses } = claim;
-  return { label, ticket, as, from: beganAt(claim), to: at, end: endOf() };
+  return { label, ticket, as, from: beganAt(claim), to: apart <= CLOSE ? at : at - apart, end: endOf() };
 
   function endOf(): End {
     if (evicted?.has(ticket)) return 'evicted';

@@ -10,7 +10,7 @@ export interface Claim {
   readonly joined: number | undefined;
   /** When the first look that met it was. */
   readonly met: number;
-  /** When the first look was that met it as a holder, where an earlier one shows that it was none before. */
+  /** When the first look was that met it as a holder, where one a moment before shows that it was none then. */
   readonly granted: number | undefined;
   /** When it lapses unless renewed; Infinity where a session carries it. */
   readonly lapses: number;
@@ -25,37 +25,61 @@ export interface Line {
   readonly at: number;
 }
 
+/** Of what happened between two looks that were farther apart than this nobody can say when it did. ms. */
+export const CLOSE = 10_000;
+
 const NOBODY: readonly Claim[] = [];
+/** Up to so many a list is searched as it is. */
+const FEW = 8;
+/** Labels that are kept once for all who have them: of a hundred thousand locks most are of a few processes. */
+const LABELS = 10_000;
+const labels = new Map<string, string>();
+
+function kept(label: string): string {
+  const known = labels.get(label);
+  if (known !== undefined) return known;
+  if (labels.size >= LABELS) labels.clear();
+  labels.set(label, label);
+  return label;
+}
+
+/** Finds a claim by its ticket. */
+export function finderOf(claims: readonly Claim[] = NOBODY): (ticket: bigint) => Claim | undefined {
+  if (claims.length <= FEW) return (ticket) => claims.find((claim) => claim.ticket === ticket);
+  const known = new Map(claims.map((claim) => [claim.ticket, claim]));
+  return (ticket) => known.get(ticket);
+}
 
 /**
  * The line that a look has found.
  * @param before what the last look at this key found: undefined where that was nobody, or there was none
- * @param watched whether there was a look before this one, so that what is new now began since then
+ * @param last when that was, so that what is new now began since then
  */
 export function lineOf(
   key: string,
   standings: readonly Standing[],
-  { before, watched, at }: { readonly before: Line | undefined; readonly watched: boolean; readonly at: number },
+  { before, last, at }: { readonly before: Line | undefined; readonly last: number | undefined; readonly at: number },
 ): Line {
-  const known = new Map(before && [...before.holders, ...before.waiters].map((claim) => [claim.ticket, claim]));
-  const held = new Set(before?.holders.map(({ ticket }) => ticket));
+  const heldBefore = finderOf(before?.holders);
+  const waitedBefore = finderOf(before?.waiters);
+  const close = last !== undefined && at - last <= CLOSE;
+  const claimOf = (standing: Standing): Claim => {
+    const { ticket, label, since, remaining, held } = standing;
+    const holder = heldBefore(ticket);
+    const same = holder ?? waitedBefore(ticket);
+    return {
+      ticket,
+      label: same?.label ?? kept(label),
+      as: same?.as ?? asOf(standing),
+      joined: same ? same.joined : since === undefined ? undefined : Math.round(at - since),
+      met: same?.met ?? at,
+      granted: held && !holder && close ? at : same?.granted,
+      lapses: Math.round(at + remaining),
+    };
+  };
   const claims = (holding: boolean): readonly Claim[] => {
-    const found = standings.filter((standing) => standing.held === holding);
-    if (found.length === 0) return NOBODY;
-    return found.map((standing) => {
-      const { ticket, label, since, remaining } = standing;
-      const same = known.get(ticket);
-      const isNew = holding && watched && !held.has(ticket);
-      return {
-        ticket,
-        label: same?.label ?? label,
-        as: same?.as ?? asOf(standing),
-        joined: same?.joined ?? (since === undefined ? undefined : Math.round(at - since)),
-        met: same?.met ?? at,
-        granted: isNew ? at : same?.granted,
-        lapses: Math.round(at + remaining),
-      };
-    });
+    const found = standings.filter(({ held }) => held === holding);
+    return found.length === 0 ? NOBODY : found.map(claimOf);
   };
   return { key, holders: claims(true), waiters: claims(false), at };
 }

@@ -1,10 +1,11 @@
 import type { Standing } from '../core/traits.ts';
 import type { Surroundings } from './listing.ts';
-import { pauseAfter } from './pace.ts';
+import { Cost } from './pace.ts';
 
 /** Looks at the keys that somebody has open, each by its name, more often than at all of them. */
 export class CloseUp {
   readonly #around: Surroundings;
+  readonly #cost = new Cost();
 
   constructor(around: Surroundings) {
     this.#around = around;
@@ -14,6 +15,7 @@ export class CloseUp {
   async once(goesOn: () => boolean): Promise<number> {
     const { access, board, focus, now, pace, changed } = this.#around;
     const began = now();
+    const own = process.cpuUsage();
     // Failures are told by the listing, which asks the same engine.
     if (board.looks.state !== 'seen' || !access.opened) return pace.least;
     try {
@@ -28,6 +30,8 @@ export class CloseUp {
       return pace.least;
     }
     changed();
-    return pauseAfter(now() - began, pace);
+    const { user, system } = process.cpuUsage(own);
+    this.#cost.add(now() - began, (user + system) / 1_000);
+    return this.#cost.pause(pace);
   }
 }

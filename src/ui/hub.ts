@@ -4,6 +4,8 @@ import type { Snapshot } from './wire.ts';
 
 /** The shortest time between two messages to a page, ms. */
 const BETWEEN = 250;
+/** The part of this process's time that may go into messages: where a view is large, they are fewer. */
+const SHARE = 0.1;
 /** The longest: a page takes a silence for the end. ms. */
 const HEARTBEAT = 10_000;
 /** Pages at once. */
@@ -21,6 +23,8 @@ export class Hub {
   readonly #counted: (pages: number) => void;
   #timer: NodeJS.Timeout | undefined;
   #sent = 0;
+  #due = Number.POSITIVE_INFINITY;
+  #between = BETWEEN;
 
   /** @param counted told whenever there are more or fewer pages */
   constructor(show: (query: Query) => Snapshot, counted: (pages: number) => void) {
@@ -56,15 +60,13 @@ export class Hub {
 
   /** Something was seen. */
   changed(): void {
-    this.#later(BETWEEN - (performance.now() - this.#sent));
+    this.#later(this.#between - (performance.now() - this.#sent));
   }
 
   end(): void {
     clearTimeout(this.#timer);
     for (const { to } of this.#pages) to.destroy();
   }
-
-  #due = Number.POSITIVE_INFINITY;
 
   #later(ms: number): void {
     if (this.#pages.size === 0) return;
@@ -77,8 +79,10 @@ export class Hub {
 
   #sendAll(): void {
     this.#due = Number.POSITIVE_INFINITY;
+    const began = performance.now();
     for (const page of this.#pages) this.#send(page);
     this.#sent = performance.now();
+    this.#between = Math.max(BETWEEN, (this.#sent - began) / SHARE);
     this.#later(HEARTBEAT);
   }
 

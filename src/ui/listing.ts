@@ -3,7 +3,7 @@ import type { Standing } from '../core/traits.ts';
 import type { Locks } from '../locks.ts';
 import type { Access } from './access.ts';
 import type { Board } from './board.ts';
-import { type Pace, pauseAfter, retryAfter } from './pace.ts';
+import { Cost, type Pace, retryAfter } from './pace.ts';
 
 /** Keys that are taken in before others of this process have a turn. */
 const TURN = 1_000;
@@ -26,6 +26,7 @@ export interface Surroundings {
 /** Looks at all keys, one time after the other. */
 export class Listing {
   readonly #around: Surroundings;
+  readonly #cost = new Cost();
   #failures = 0;
   #checked = Number.NEGATIVE_INFINITY;
   /** From the end of the last look to the next, ms. */
@@ -54,7 +55,7 @@ export class Listing {
       if (board.looks.state !== 'unable') await this.#list(locks, goesOn);
       await this.#check(locks);
       this.#failures = 0;
-      return board.looks.state === 'unable' ? CHECKS : pauseAfter(board.looks.took ?? 0, pace);
+      return board.looks.state === 'unable' ? CHECKS : this.#cost.pause(pace);
     } catch (error) {
       if (isLockError(error, 'LOCK_UNSUPPORTED') && access.opened) {
         board.looks = { state: 'unable', error: error.message };
@@ -75,6 +76,7 @@ export class Listing {
   async #list(locks: Locks, goesOn: () => boolean): Promise<void> {
     const { board, prefix, now, changed, focus } = this.#around;
     const began = now();
+    const own = process.cpuUsage();
     board.begin();
     let key: string | undefined;
     let standings: Standing[] = [];
@@ -101,6 +103,8 @@ export class Listing {
     }
     take();
     const at = now();
+    const { user, system } = process.cpuUsage(own);
+    this.#cost.add(at - began, (user + system) / 1_000);
     board.finish(at, at - began);
   }
 }

@@ -16,6 +16,27 @@ export const LEAST = 1_000;
 const FIRST_RETRY = 500;
 const LAST_RETRY = 5_000;
 
+/** Looks of which the shortest counts. */
+const REMEMBERED = 5;
+/** The first look opens connections, too: after one that took less than this there is soon another, to know better. ms. */
+const FIRST = 500;
+
+/** What looks cost an engine, as far as one can see from here: only ever too much. Of several the least is nearest to it. */
+export class Cost {
+  readonly #busy: number[] = [];
+
+  /** @param took ms from the first request to the last answer, and of these the processor time of this process */
+  add(took: number, own: number): void {
+    this.#busy.push(Math.max(took - own, took / 4));
+    if (this.#busy.length > REMEMBERED) this.#busy.shift();
+  }
+
+  pause(pace: Pace): number {
+    const least = Math.min(...this.#busy);
+    return this.#busy.length === 1 && least < FIRST ? pace.least : pauseAfter(least, pace);
+  }
+}
+
 /** The pause after a look that kept the engine busy for `busy` ms. */
 export function pauseAfter(busy: number, { least, share }: Pace): number {
   if (share === undefined) return least;

@@ -16,7 +16,7 @@ function One({ who, holds, place }: { who: Who; holds: boolean; place: number })
   const now = snapshot.value;
   const key = query.value.key;
   return (
-    <li class={holds ? 'holds' : 'waits'}>
+    <li class={holds ? 'holder' : 'waiter'}>
       <span class="place">{place}</span>
       <div>
         <p>
@@ -24,9 +24,10 @@ function One({ who, holds, place }: { who: Who; holds: boolean; place: number })
         </p>
         <p class="soft">
           {asWords(who.as)}
-          {holds && who.as === 'exclusive' && ` · ${t('token')} ${who.ticket}`} · <For who={who} />
-          {' · '}
-          <Remaining who={who} />
+          {holds && who.as === 'exclusive' && ` · ${t('token')} ${who.ticket}`}
+        </p>
+        <p class="soft">
+          <For who={who} /> · <Remaining who={who} />
         </p>
       </div>
       {holds && now?.mayRelease && key !== undefined && (

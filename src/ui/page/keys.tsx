@@ -42,7 +42,7 @@ function Groups() {
       {groups.map(({ prefix, keys, waiting }) => (
         <a key={prefix} class="group" {...going({ in: prefix, rows: FIRST_ROWS })}>
           <Name text={prefix.slice(inside.length)} /> <span class="soft">{number(keys)}</span>
-          {waiting > 0 && <span class="waits">{number(waiting)}</span>}
+          {waiting > 0 && <span class="waits">{t('waitingNow', { n: number(waiting) })}</span>}
         </a>
       ))}
       {now.groups.length > GROUPS && (
@@ -144,7 +144,7 @@ function One({ row }: { row: Row }) {
       </th>
       <td class="by">
         {holder ? <Name text={holder.label} /> : <span class="soft">{t('nobody')}</span>}
-        {holders > 1 && <span class="soft"> {t('andMore', { n: number(holders - 1) })}</span>}
+        {holders > 1 && <span class="soft suffix"> {t('andMore', { n: number(holders - 1) })}</span>}
       </td>
       <td class="token number">{holder?.as === 'exclusive' ? holder.ticket : <span class="soft">–</span>}</td>
       <td class="for number" data-label={t('heldFor')}>

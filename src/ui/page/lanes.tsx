@@ -1,18 +1,21 @@
 import { visible } from '../../core/visible.ts';
 import type { Lane, Span } from '../wire.ts';
 import { number, t, time } from './language.ts';
-import { elapsed, going, query, show, snapshot, span, WINDOWS, writeAddress } from './state.ts';
+import { chosenSpan, elapsed, going, query, show, snapshot, span, WINDOWS, writeAddress } from './state.ts';
 import { Name } from './text.tsx';
 
 /** In the units of the picture, which is stretched to where it is shown. */
 const WIDTH = 1_000;
-const COLOURS = 8;
+const COLOURS = 10;
 
-/** The same holder has the same colour everywhere. */
+/** Holders get colours as they are met, so that those of one picture differ, and keep them. */
+const met = new Map<string, number>();
 function colourOf(label: string): number {
-  let hash = 7;
-  for (let i = 0; i < label.length; i++) hash = (hash * 31 + label.charCodeAt(i)) | 0;
-  return Math.abs(hash) % COLOURS;
+  if (!met.has(label)) {
+    if (met.size > 1_000) met.clear();
+    met.set(label, met.size % COLOURS);
+  }
+  return met.get(label)!;
 }
 
 /** The row of each hold: holds that overlap, as readers' do, stand below each other. */
@@ -124,7 +127,7 @@ export function Lanes() {
               type="button"
               aria-pressed={span.value === each}
               onClick={() => {
-                span.value = each;
+                chosenSpan.value = each;
                 writeAddress(true);
               }}
             >

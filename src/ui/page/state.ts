@@ -3,16 +3,21 @@ import { paramsOf, type Query, queryOf } from '../query.ts';
 import type { Snapshot } from '../wire.ts';
 import { chosen } from './language.ts';
 
-/** What is shown over time: the last so many ms. */
+/** What may be shown over time: the last so many ms. */
 export const WINDOWS = [60_000, 300_000, 900_000, 3_600_000] as const;
 
 /** What this page shows, as it stands in its address. */
 export const query = signal<Query>(queryOf(new URLSearchParams()));
-export const span = signal<number>(WINDOWS[1]);
 
 /** What the server told last, and when. */
 export const snapshot = signal<Snapshot | undefined>();
 export const received = signal(0);
+/** What is shown over time; unless it was chosen, what was watched, five minutes at most. */
+export const chosenSpan = signal<number | undefined>();
+export const span = computed<number>(() => {
+  const watched = (snapshot.value?.watched ?? 0) + elapsed.value;
+  return chosenSpan.value ?? (watched < WINDOWS[0] ? WINDOWS[0] : WINDOWS[1]);
+});
 /** Whether the server is there. */
 export const link = signal<'opening' | 'open' | 'lost'>('opening');
 
@@ -36,7 +41,7 @@ export function readAddress(): void {
   const params = new URLSearchParams(location.search);
   query.value = queryOf(params);
   const given = Number(params.get('span'));
-  span.value = WINDOWS.find((each) => each === given * 1_000) ?? WINDOWS[1];
+  chosenSpan.value = WINDOWS.find((each) => each === given * 1_000);
   const language = params.get('lang');
   chosen.value = language === 'en' || language === 'zh' ? language : undefined;
 }
@@ -44,7 +49,7 @@ export function readAddress(): void {
 /** The address of a view of this page. */
 export function addressOf(view: Query): string {
   const params = paramsOf(view);
-  if (span.value !== WINDOWS[1]) params.set('span', `${span.value / 1_000}`);
+  if (chosenSpan.value) params.set('span', `${chosenSpan.value / 1_000}`);
   if (chosen.value) params.set('lang', chosen.value);
   const text = params.toString();
   return text === '' ? location.pathname : `?${text}`;
