@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, stop } from 'esbuild';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const source = join(root, 'src/ui/page');
@@ -30,6 +30,7 @@ export async function bundle() {
     banner: { js: `/*! This has in it:\n\n${licences.join('\n\n\n')}\n*/` },
     logLevel: 'error',
   });
+  await stop(); // its process would go on with that of `holdfast ui`
   const made = outputFiles.map(({ path, contents }) => [path.split(/[\\/]/).at(-1), contents]);
   const kept = ['page.html', 'icon.svg'].map((name) => [name, readFileSync(join(source, name))]);
   return Object.fromEntries([...made, ...kept]);

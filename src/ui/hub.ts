@@ -65,7 +65,8 @@ export class Hub {
 
   end(): void {
     clearTimeout(this.#timer);
-    for (const { to } of this.#pages) to.destroy();
+    for (const { to } of this.#pages) to.removeAllListeners('close').destroy();
+    this.#pages.clear();
   }
 
   #later(ms: number): void {

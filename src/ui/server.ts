@@ -18,6 +18,8 @@ import { orderOf, release } from './release.ts';
 import { snapshot } from './view.ts';
 import type { ReleaseAnswer, ReleaseOrder } from './wire.ts';
 
+/** For how long looks go on after the last page has gone: it may come back with another view. ms. */
+const LINGER = 3_000;
 /** Bytes of a request, at most. */
 const LONGEST_BODY = 8_192;
 
@@ -46,6 +48,7 @@ export class PageServer {
   readonly #listing: Listing;
   readonly #loops: readonly Loop[];
   readonly #server: Server;
+  #leaving: NodeJS.Timeout | undefined;
   #assets: ReadonlyMap<string, Asset> = new Map();
 
   constructor(options: PageOptions) {
@@ -56,7 +59,7 @@ export class PageServer {
     const setting = { engine, prefix, mayRelease: released !== undefined, began: this.#began };
     this.#hub = new Hub(
       (query) => snapshot(this.#board, query, setting, { now: now(), pause: this.#listing.pause }),
-      (pages) => this.#watch(pages > 0),
+      (pages) => this.#watch(pages > 0 ? true : 'linger'),
     );
     const around: Surroundings = {
       ...{ access: this.#access, board: this.#board, prefix, pace, now },
@@ -87,15 +90,17 @@ export class PageServer {
 
   /** Ends all at once; the engine's own connections are given back as they end. */
   close(): Promise<void> {
-    this.#watch(false);
     this.#hub.end();
+    this.#watch(false);
     this.#server.close();
     this.#server.closeAllConnections();
     return this.#access.close();
   }
 
-  #watch(wanted: boolean): void {
-    for (const loop of this.#loops) loop.wanted = wanted;
+  #watch(wanted: boolean | 'linger'): void {
+    clearTimeout(this.#leaving);
+    if (wanted === 'linger') this.#leaving = setTimeout(() => this.#watch(false), LINGER);
+    else for (const loop of this.#loops) loop.wanted = wanted;
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -54,7 +54,9 @@ export function Findings() {
         {t('findings')}
         {(['danger', 'warning', 'info'] as const).map((severity) => {
           const count = findings.filter((each) => each.severity === severity).length;
-          return count > 0 && <span class={`badge ${severity}`}>{`${count} ${t(severity)}`}</span>;
+          return (
+            count > 0 && <span class={`badge ${severity}`}>{count > 1 ? `${t(severity)} ${count}` : t(severity)}</span>
+          );
         })}
       </summary>
       <ul>

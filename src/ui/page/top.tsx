@@ -10,7 +10,7 @@ function Pulse() {
   const look = snapshot.value?.look;
   if (!look || link.value !== 'open' || look.state === 'never') {
     const word = link.value === 'lost' || look?.state === 'failing' ? 'bad' : 'soft';
-    return <span class={`pulse ${word}`}>{t('connecting')}</span>;
+    return <span class={`pulse ${word}`}>{t(look?.looked ? 'looking' : 'connecting')}</span>;
   }
   if (look.state === 'unable') return null;
   const age = (look.age ?? 0) + elapsed.value;
