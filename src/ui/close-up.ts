@@ -1,6 +1,7 @@
 import type { Standing } from '../core/traits.ts';
 import type { Surroundings } from './listing.ts';
-import { Cost } from './pace.ts';
+import { busyFor, Cost } from './pace.ts';
+import { Stopwatch } from './stopwatch.ts';
 
 /** Looks at the keys that somebody has open, each by its name, more often than at all of them. */
 export class CloseUp {
@@ -14,8 +15,7 @@ export class CloseUp {
   /** @returns the pause until the next look, ms */
   async once(goesOn: () => boolean): Promise<number> {
     const { access, board, focus, now, pace, changed } = this.#around;
-    const began = now();
-    const own = process.cpuUsage();
+    const watch = new Stopwatch();
     // Failures are told by the listing, which asks the same engine.
     if (board.looks.state !== 'seen' || !access.opened) return pace.least;
     try {
@@ -30,8 +30,8 @@ export class CloseUp {
       return pace.least;
     }
     changed();
-    const { user, system } = process.cpuUsage(own);
-    this.#cost.add(now() - began, (user + system) / 1_000);
+    watch.lap();
+    this.#cost.add(busyFor(watch.laps));
     return this.#cost.pause(pace);
   }
 }

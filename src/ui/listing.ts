@@ -3,7 +3,8 @@ import type { Standing } from '../core/traits.ts';
 import type { Locks } from '../locks.ts';
 import type { Access } from './access.ts';
 import type { Board } from './board.ts';
-import { Cost, type Pace, retryAfter } from './pace.ts';
+import { busyFor, Cost, type Pace, retryAfter } from './pace.ts';
+import { Stopwatch } from './stopwatch.ts';
 
 /** Keys that are taken in before others of this process have a turn. */
 const TURN = 1_000;
@@ -76,12 +77,13 @@ export class Listing {
   async #list(locks: Locks, goesOn: () => boolean): Promise<void> {
     const { board, prefix, now, changed, focus } = this.#around;
     const began = now();
-    const own = process.cpuUsage();
+    const watch = new Stopwatch();
     board.begin();
     let key: string | undefined;
     let standings: Standing[] = [];
     let taken = 0;
     const progress = (looked: number): void => {
+      watch.lap();
       board.looks = { ...board.looks, looked };
       changed();
     };
@@ -103,8 +105,8 @@ export class Listing {
     }
     take();
     const at = now();
-    const { user, system } = process.cpuUsage(own);
-    this.#cost.add(at - began, (user + system) / 1_000);
+    watch.lap();
+    this.#cost.add(busyFor(watch.laps));
     board.finish(at, at - began);
   }
 }

@@ -21,13 +21,25 @@ const REMEMBERED = 5;
 /** The first look opens connections, too: after one that took less than this there is soon another, to know better. ms. */
 const FIRST = 500;
 
-/** What looks cost an engine, as far as one can see from here: only ever too much. Of several the least is nearest to it. */
+/** Requests of which the quickest quarter says how long one takes. */
+const MANY = 8;
+/** A request may be so many times as much work as these. What it takes longer than that, it has waited for a processor. */
+const UNLIKE = 4;
+
+/** ms for which requests kept an engine busy, as far as one can see from how long each took. */
+export function busyFor(requests: readonly number[]): number {
+  const sorted = [...requests].sort((a, b) => a - b);
+  const most = requests.length < MANY ? Number.POSITIVE_INFINITY : UNLIKE * sorted[Math.floor(sorted.length / 4)]!;
+  return requests.reduce((sum, took) => sum + Math.min(took, most), 0);
+}
+
+/** What looks cost an engine, as far as one can see from here: mostly too much. Of several the least is nearest to it. */
 export class Cost {
   readonly #busy: number[] = [];
 
-  /** @param took ms from the first request to the last answer, and of these the processor time of this process */
-  add(took: number, own: number): void {
-    this.#busy.push(Math.max(took - own, took / 4));
+  /** @param busy ms */
+  add(busy: number): void {
+    this.#busy.push(busy);
     if (this.#busy.length > REMEMBERED) this.#busy.shift();
   }
 

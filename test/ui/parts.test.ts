@@ -3,7 +3,7 @@ import { ALL_SEATS } from '../../src/core/admission.ts';
 import type { Standing } from '../../src/core/traits.ts';
 import { Board } from '../../src/ui/board.ts';
 import { judge } from '../../src/ui/guard.ts';
-import { Cost, LONGEST_PAUSE, pauseAfter, retryAfter } from '../../src/ui/pace.ts';
+import { busyFor, Cost, LONGEST_PAUSE, pauseAfter, retryAfter } from '../../src/ui/pace.ts';
 import { paramsOf, queryOf } from '../../src/ui/query.ts';
 import { orderOf } from '../../src/ui/release.ts';
 import { snapshot } from '../../src/ui/view.ts';
@@ -72,15 +72,20 @@ test('looks take a hundredth of the time, and never come closer or wait longer t
   expect([1, 2, 3, 9].map(retryAfter)).toEqual([500, 1_000, 2_000, 5_000]);
 });
 
-test('of several looks the cheapest says what they cost, without our own processor time', () => {
+test('of several looks the cheapest says what they cost', () => {
   const pace = { least: 1_000, share: 0.01 };
   const cost = new Cost();
-  cost.add(400, 0);
+  cost.add(400);
   expect(cost.pause(pace), 'the first one opened connections').toBe(1_000);
-  cost.add(100, 60);
+  cost.add(40);
   expect(cost.pause(pace)).toBe(3_960);
-  for (let i = 0; i < 5; i++) cost.add(50, 0);
+  for (let i = 0; i < 5; i++) cost.add(50);
   expect(cost.pause(pace), 'what was long ago is forgotten').toBe(4_950);
+});
+
+test('what a request waited for a processor is not the engine’s time, where others show how long one takes', () => {
+  expect(busyFor([5, 700])).toBe(705);
+  expect(busyFor([5, 5, 5, 5, 5, 5, 5, 5, 5, 700])).toBe(65);
 });
 
 test('what a view shows is in its address, and what is wrong there is left out', () => {
