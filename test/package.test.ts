@@ -86,7 +86,7 @@ describe('the package, as it is installed', () => {
     const address = /http:\S+/.exec(ui.stdout)![0];
     expect(await (await fetch(address)).text()).toContain('<div id="page">');
     const script = await (await fetch(`${address}page.js`)).text();
-    expect(script).toMatch(/preact \d+[^]*Permission is hereby granted/);
+    expect(script).toMatch(/preact \d+[\s\S]*Permission is hereby granted/);
     expect(script.length, 'made small').toBeLessThan(100_000);
   });
 

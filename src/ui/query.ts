@@ -14,6 +14,8 @@ export interface Query {
   readonly key: string | undefined;
   /** Keys that are shown over time. */
   readonly lines: readonly string[];
+  /** Whether it is shown who waits for whom. */
+  readonly graph: boolean;
 }
 
 export const SHOWS = ['all', 'contested', 'held'] as const;
@@ -43,6 +45,7 @@ export function queryOf(params: URLSearchParams): Query {
     rows: Number.isInteger(rows) && rows > 0 ? Math.min(rows, MOST_ROWS) : FIRST_ROWS,
     key: params.has('key') && text('key') !== '' ? text('key') : undefined,
     lines: [...new Set(params.getAll('line').map((key) => key.slice(0, LONGEST)))].filter(Boolean).slice(0, MOST_LANES),
+    graph: params.get('graph') === '1',
   };
 }
 
@@ -57,5 +60,6 @@ export function paramsOf(query: Query): URLSearchParams {
   if (query.rows !== FIRST_ROWS) params.set('rows', `${query.rows}`);
   if (query.key !== undefined) params.set('key', query.key);
   for (const key of query.lines) params.append('line', key);
+  if (query.graph) params.set('graph', '1');
   return params;
 }

@@ -1,6 +1,7 @@
 import type { Board } from './board.ts';
 import type { Change } from './changes.ts';
 import { beganAt } from './changes.ts';
+import { graphOf } from './graph.ts';
 import type { Query } from './query.ts';
 import { groupsOf, rowOf, select, totalsOf, whoOf } from './rows.ts';
 import type { Detail, Event, Lane, Snapshot } from './wire.ts';
@@ -52,6 +53,7 @@ export function snapshot(
     findings: board.findings ?? null,
     detail: query.key === undefined ? null : detailOf(board, query.key, now),
     lanes: query.lines.map((key) => laneOf(board, key, now)),
+    graph: query.graph ? graphOf(board.lines(), now) : null,
     watched: now - began,
   };
 }

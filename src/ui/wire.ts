@@ -88,6 +88,30 @@ export interface Lane {
   readonly waiting: number;
 }
 
+/** A process that waits or is waited for, or the key that it is about. */
+export interface GraphNode {
+  readonly id: string;
+  readonly what: 'process' | 'key';
+  readonly name: string;
+  /** 0: it waits for nobody. */
+  readonly layer: number;
+}
+
+/** From a process to a key that it waits for, or from a key to a process that holds it. */
+export interface GraphEdge {
+  readonly from: string;
+  readonly to: string;
+  readonly for: number;
+}
+
+/** Who waits for whom. */
+export interface Graph {
+  readonly nodes: readonly GraphNode[];
+  readonly edges: readonly GraphEdge[];
+  /** Processes and keys that are too many to be told of. */
+  readonly more: number;
+}
+
 export interface Look {
   readonly state: Looks['state'];
   /** Since the last complete look; null where there was none. */
@@ -119,6 +143,8 @@ export interface Snapshot {
   readonly findings: readonly Finding[] | null;
   readonly detail: Detail | null;
   readonly lanes: readonly Lane[];
+  /** Null unless it was asked for. */
+  readonly graph: Graph | null;
   /** How long anything was watched: lines over time begin there. */
   readonly watched: number;
 }

@@ -66,7 +66,7 @@ describeOn('browser', 'the page', () => {
         const url = server?.url ?? newFile();
         await using contest = await line(url, 'order:42', ['web-1 first', 'web-2 second', 'web-3 third']);
         await using site = await Site.start(url);
-        await using window = await windows.page(`${site.url}?key=order:42&line=order:42`);
+        await using window = await windows.page(`${site.url}?key=order:42&line=order:42&graph=1`);
         const { page } = window;
         await page.waitForSelector('.people li:nth-child(2)');
         expect(await window.row('order:42').innerText()).toMatch(/web-1 first[\s\S]*\b2\b/);
@@ -77,6 +77,7 @@ describeOn('browser', 'the page', () => {
         ]);
         expect(await page.innerText('.figures .waiting dd')).toBe('2');
         expect(await page.innerText('.groups .group')).toMatch(/order:\s*1\s*2 waiting/);
+        expect(await page.locator('.picture .node.process').count(), 'who waits for whom').toBe(3);
         await contest.holder.release();
         await page.waitForSelector('.events li >> text=web-2 second got it from web-1 first');
         await page.waitForSelector('.people .holder >> text=web-2 second');

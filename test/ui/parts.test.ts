@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ALL_SEATS } from '../../src/core/admission.ts';
 import type { Standing } from '../../src/core/traits.ts';
 import { Board } from '../../src/ui/board.ts';
+import { graphOf } from '../../src/ui/graph.ts';
 import { judge } from '../../src/ui/guard.ts';
 import { busyFor, Cost, LONGEST_PAUSE, pauseAfter, retryAfter } from '../../src/ui/pace.ts';
 import { paramsOf, queryOf } from '../../src/ui/query.ts';
@@ -231,4 +232,31 @@ test('what happened is kept, but not for ever', () => {
   const { events, lanes } = view(board, 'line=k', 4_000);
   expect(events).toHaveLength(60);
   expect(lanes[0]?.spans).toHaveLength(201);
+});
+
+test('who waits for whom is told over all keys, in layers, also in a circle', () => {
+  const board = new Board();
+  const line = (key: string, ...labels: string[]) =>
+    labels.map((label, i) => standing(key, `${i === 0 ? '+' : ''}${i + 1}`, { label, since: 1_000 * labels.length }));
+  board.begin();
+  board.see('free', line('free', 'nobody waits for me'), 5_000);
+  board.see('a', line('a', 'one', 'two'), 5_000);
+  board.see('b', line('b', 'two', 'three', 'four'), 5_000);
+  board.finish(5_000, 5);
+  const { nodes, edges, more } = graphOf(board.lines(), 6_000);
+  expect(nodes.map(({ name, layer }) => `${layer} ${name}`)).toEqual([
+    '0 one',
+    '1 a',
+    '2 two',
+    '3 b',
+    '4 three',
+    '4 four',
+  ]);
+  expect(edges).toHaveLength(5);
+  expect(edges.find(({ from }) => from === 'process four')).toEqual({ from: 'process four', to: 'key b', for: 4_000 });
+  expect(more).toBe(0);
+  board.see('c', line('c', 'three', 'one'), 6_000);
+  expect(graphOf(board.lines(), 6_000).edges, 'a circle ends').toHaveLength(7);
+  for (let i = 0; i < 100; i++) board.see(`k${i}`, line(`k${i}`, `h${i}`, `w${i}`), 6_000);
+  expect(graphOf(board.lines(), 6_000)).toMatchObject({ nodes: { length: 60 }, more: 247 });
 });

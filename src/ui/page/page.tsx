@@ -5,6 +5,7 @@ import { Detail } from './detail.tsx';
 import { Help, Outcome, ReleaseDialog } from './dialogs.tsx';
 import { Events } from './events.tsx';
 import { Figures, Findings } from './figures.tsx';
+import { Waits } from './graph.tsx';
 import { hearKeyboard } from './keyboard.ts';
 import { Keys } from './keys.tsx';
 import { Lanes } from './lanes.tsx';
@@ -23,6 +24,7 @@ function Page() {
         <Outcome />
         <Figures />
         <Findings />
+        <Waits />
         <Lanes />
         <div class="columns">
           <Keys />

@@ -123,6 +123,10 @@ export const ENGLISH = {
   waitingNow: '{n} waiting',
   laneSummary: '{n} holds, {lapsed} lost by a lapse',
 
+  graph: 'Who waits for whom',
+  graphText:
+    'An arrow leads from who waits to the key that it wants, and from there to who holds it. Whoever is on the right waits for nobody.',
+
   help: 'Keys of the keyboard',
   helpSearch: 'find',
   helpMove: 'next, previous key',
@@ -256,6 +260,9 @@ export const CHINESE: Readonly<Record<Word, string>> = {
   unwatched: '尚未开始观察',
   waitingNow: '{n} 个等待',
   laneSummary: '{n} 次持有，{lapsed} 次因租约到期而失去',
+
+  graph: '谁在等待谁',
+  graphText: '箭头从等待者指向它想要的键，再指向键的持有者；最右边的不等待任何人。',
 
   help: '键盘操作',
   helpSearch: '查找',

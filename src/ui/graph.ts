@@ -1,0 +1,68 @@
+import type { Claim, Line } from './claim.ts';
+import type { Graph, GraphEdge, GraphNode } from './wire.ts';
+
+/** Processes and keys that are told of: of more, those of the longest waits. */
+const MOST_NODES = 60;
+
+interface Node extends Pick<GraphNode, 'what' | 'name'> {
+  /** Whom it leads to, and since when. */
+  readonly to: Map<string, number>;
+}
+
+/** Whose a claim is. Labels are `host:pid` unless somebody chose others, so they tell processes apart. */
+export const processOf = ({ label }: Claim): string => label;
+
+const idOf = (what: GraphNode['what'], name: string): string => `${what} ${name}`;
+
+/**
+ * Who waits for whom, over all keys: from each process that waits to the key that it wants, and from there to the processes that
+ * hold it. They stand in layers: who waits for nobody is in the first.
+ */
+export function graphOf(lines: Iterable<Line>, now: number): Graph {
+  const contested = [...lines].filter(({ waiters }) => waiters.length > 0);
+  contested.sort((a, b) => sinceOf(a.waiters[0]!) - sinceOf(b.waiters[0]!));
+  const nodes = new Map<string, Node>();
+  const left = new Set<string>();
+  const node = (what: GraphNode['what'], name: string): Node | undefined => {
+    const id = idOf(what, name);
+    if (!nodes.has(id) && nodes.size >= MOST_NODES) left.add(id);
+    else if (!nodes.has(id)) nodes.set(id, { what, name, to: new Map() });
+    return nodes.get(id);
+  };
+  const link = (from: Node | undefined, to: Node | undefined, since: number): void => {
+    if (!from || !to) return;
+    const id = idOf(to.what, to.name);
+    from.to.set(id, Math.min(since, from.to.get(id) ?? since));
+  };
+  for (const { key, holders, waiters } of contested) {
+    const wanted = node('key', key);
+    for (const holder of holders) link(wanted, node('process', processOf(holder)), sinceOf(holder));
+    for (const waiter of waiters) link(node('process', processOf(waiter)), wanted, sinceOf(waiter));
+  }
+  const layers = layersOf(nodes);
+  const edges = [...nodes].flatMap(([from, { to }]) =>
+    [...to].map(([other, since]): GraphEdge => ({ from, to: other, for: Math.max(0, now - since) })),
+  );
+  const told = [...nodes].map(([id, { what, name }]): GraphNode => ({ id, what, name, layer: layers.get(id)! }));
+  return { nodes: told.sort((a, b) => a.layer - b.layer), edges, more: left.size };
+}
+
+const sinceOf = ({ joined, met }: Claim): number => joined ?? met;
+
+/** How many stand between each and one that waits for nobody, on the longest way that meets nobody twice. */
+function layersOf(nodes: ReadonlyMap<string, Node>): ReadonlyMap<string, number> {
+  const layers = new Map<string, number>();
+  const onWay = new Set<string>();
+  const layerOf = (id: string): number => {
+    const known = layers.get(id);
+    if (known !== undefined) return known;
+    onWay.add(id);
+    const below = [...nodes.get(id)!.to.keys()].filter((other) => !onWay.has(other)).map(layerOf);
+    onWay.delete(id);
+    const layer = below.length === 0 ? 0 : 1 + Math.max(...below);
+    layers.set(id, layer);
+    return layer;
+  };
+  for (const id of nodes.keys()) layerOf(id);
+  return layers;
+}
