@@ -33,7 +33,7 @@ export class Board {
   /** Grows with whatever is seen. */
   revision = 0;
   readonly #lines = new Map<string, { line: Line; pass: number }>();
-  readonly #evicted = new Set<bigint>();
+  readonly #evicted = new Set<string>();
   readonly #limit: number;
   #pass = 0;
   #beyond = 0;
@@ -102,13 +102,15 @@ export class Board {
     this.looks = { state: 'failing', at: last, took, error, failingSince };
   }
 
-  /** The holder with this ticket is evicted from here. */
-  evicted(ticket: bigint): void {
-    this.#evicted.add(ticket);
+  /** The holder of this key that has this ticket is evicted from here. */
+  evicted(key: string, ticket: bigint): void {
+    this.#evicted.add(`${ticket} ${key}`);
     if (this.#evicted.size > 100) this.#evicted.delete(this.#evicted.values().next().value!);
   }
 
   #note(key: string, before: Line | undefined, after: Line | undefined, at: number): void {
-    this.history.add(changesBetween(key, before, after, { at, evicted: this.#evicted }));
+    this.history.add(
+      changesBetween(key, before, after, { at, evicted: (ticket) => this.#evicted.has(`${ticket} ${key}`) }),
+    );
   }
 }

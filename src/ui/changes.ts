@@ -42,7 +42,7 @@ export function changesBetween(
   key: string,
   before: Line | undefined,
   after: Line | undefined,
-  { at, evicted }: { readonly at: number; readonly evicted?: ReadonlySet<bigint> },
+  { at, evicted }: { readonly at: number; readonly evicted?: (ticket: bigint) => boolean },
 ): readonly Change[] {
   if (same(before?.holders, after?.holders) && same(before?.waiters, after?.waiters)) return NOTHING;
   const holding = finderOf(after?.holders);
@@ -68,13 +68,17 @@ const same = (a: readonly Claim[] = [], b: readonly Claim[] = []): boolean =>
 
 function pastOf(
   claim: Claim,
-  { at, apart, evicted }: { readonly at: number; readonly apart: number; readonly evicted?: ReadonlySet<bigint> },
+  {
+    at,
+    apart,
+    evicted,
+  }: { readonly at: number; readonly apart: number; readonly evicted?: (ticket: bigint) => boolean },
 ): Past {
   const { label, ticket, as, lapses } = claim;
   return { label, ticket, as, from: beganAt(claim), to: apart <= CLOSE ? at : at - apart, end: endOf() };
 
   function endOf(): End {
-    if (evicted?.has(ticket)) return 'evicted';
+    if (evicted?.(ticket)) return 'evicted';
     if (lapses === Number.POSITIVE_INFINITY) return 'ended';
     if (lapses > at) return 'released';
     return apart <= CLOSE ? 'lapsed' : 'ended';

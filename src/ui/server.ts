@@ -137,7 +137,7 @@ export class PageServer {
     if (!released) return tell(403, { error: 'the page was started without --allow-release' });
     const order = orderOf(body);
     if (typeof order === 'string') return tell(400, { error: order });
-    this.#board.evicted(BigInt(order.ticket)); // before it is: a look may be under way
+    this.#board.evicted(order.key, BigInt(order.ticket)); // before it is: a look may be under way
     const answer = await release(await this.#access.locks(), order);
     if ('evicted' in answer && answer.evicted) released(order);
     for (const loop of this.#loops) loop.hurry();

@@ -176,7 +176,8 @@ describe('between two looks', () => {
 
   test('a hold that was evicted from here is called so', () => {
     const board = looked(['+1', '2']);
-    board.evicted(1n);
+    board.evicted('other', 1n);
+    board.evicted('k', 1n);
     look(board, { k: ['+2'] }, 2_000);
     expect(told(board)).toEqual(['handed who-1 who-2 evicted']);
   });
