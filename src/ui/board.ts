@@ -1,33 +1,17 @@
 import type { Finding, Standing } from '../core/traits.ts';
 import { changesBetween } from './changes.ts';
 import { type Line, lineOf } from './claim.ts';
+import { Deadlocks } from './deadlocks.ts';
 import { History } from './history.ts';
+import type { Looks } from './looks.ts';
 
 /** Lines that are kept. Beyond these, keys that nobody waits for are counted and not kept. */
 const MOST_LINES = 250_000;
 
-/** How the look at all keys stands. Times are ms of the clock of this process. */
-export interface Looks {
-  /**
-   * `never`: nothing was seen yet. `seen`: the last look was complete. `failing`: it was not. `unable`: this engine cannot list its
-   * locks.
-   */
-  readonly state: 'never' | 'seen' | 'failing' | 'unable';
-  /** When the last complete look ended, and how long it took. */
-  readonly at?: number;
-  readonly took?: number;
-  /** When the next one begins; undefined while one is under way, or nobody looks on. */
-  readonly next?: number;
-  /** How many keys the one that is under way has looked at. */
-  readonly looked?: number;
-  /** Why the last one failed, and when the first one failed since an engine answered. */
-  readonly error?: string;
-  readonly failingSince?: number;
-}
-
 /** What is known of the locks of one engine, and what happened to them. Nothing here asks anybody, or knows the time. */
 export class Board {
   readonly history = new History();
+  readonly deadlocks = new Deadlocks();
   looks: Looks = { state: 'never' };
   findings: readonly Finding[] | undefined;
   /** Grows with whatever is seen. */
@@ -93,6 +77,7 @@ export class Board {
     }
     this.#beyond = this.#beyondNow;
     this.looks = { state: 'seen', at, took };
+    this.deadlocks.look(this.lines(), at);
   }
 
   /** It was not, and what is known grows old. */

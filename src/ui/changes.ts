@@ -1,4 +1,3 @@
-import type { As } from '../core/admission.ts';
 import { CLOSE, type Claim, finderOf, type Line } from './claim.ts';
 
 /**
@@ -11,7 +10,6 @@ export type End = 'released' | 'lapsed' | 'ended' | 'evicted';
 export interface Past {
   readonly label: string;
   readonly ticket: bigint;
-  readonly as: As;
   /** When it began, as far as anybody can say. */
   readonly from: number;
   /** When it was over; where nobody looked for long, when it was seen last. */
@@ -74,8 +72,8 @@ function pastOf(
     evicted,
   }: { readonly at: number; readonly apart: number; readonly evicted?: (ticket: bigint) => boolean },
 ): Past {
-  const { label, ticket, as, lapses } = claim;
-  return { label, ticket, as, from: beganAt(claim), to: apart <= CLOSE ? at : at - apart, end: endOf() };
+  const { label, ticket, lapses } = claim;
+  return { label, ticket, from: beganAt(claim), to: apart <= CLOSE ? at : at - apart, end: endOf() };
 
   function endOf(): End {
     if (evicted?.(ticket)) return 'evicted';

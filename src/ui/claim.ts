@@ -1,11 +1,14 @@
-import { type As, asOf } from '../core/admission.ts';
+import type { Origin } from '../core/origin.ts';
 import type { Standing } from '../core/traits.ts';
 
 /** One holder or waiter, as it is kept between looks. Times are ms of the clock of this process. */
 export interface Claim {
   readonly ticket: bigint;
   readonly label: string;
-  readonly as: As;
+  readonly take: number;
+  readonly of: number;
+  /** Whose it is; kept only in a line in which somebody waits. */
+  readonly origin: Origin | undefined;
   /** When it joined the line; undefined where the engine does not tell. */
   readonly joined: number | undefined;
   /** When the first look that met it was. */
@@ -62,6 +65,7 @@ export function lineOf(
 ): Line {
   const heldBefore = finderOf(before?.holders);
   const waitedBefore = finderOf(before?.waiters);
+  const contested = standings.some(({ held }) => !held);
   const close = last !== undefined && at - last <= CLOSE;
   const claimOf = (standing: Standing): Claim => {
     const { ticket, label, since, remaining, held } = standing;
@@ -70,7 +74,9 @@ export function lineOf(
     return {
       ticket,
       label: same?.label ?? kept(label),
-      as: same?.as ?? asOf(standing),
+      take: standing.take,
+      of: standing.of,
+      origin: contested ? standing.origin : undefined,
       joined: same ? same.joined : since === undefined ? undefined : Math.round(at - since),
       met: same?.met ?? at,
       granted: held && !holder && close ? at : same?.granted,

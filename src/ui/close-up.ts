@@ -31,6 +31,7 @@ export class CloseUp {
     }
     changed();
     watch.lap();
+    board.deadlocks.look(board.lines(), now());
     this.#cost.add(busyFor(watch.laps));
     return this.#cost.pause(pace);
   }

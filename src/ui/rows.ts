@@ -1,3 +1,4 @@
+import { asOf } from '../core/admission.ts';
 import { beganAt } from './changes.ts';
 import type { Claim, Line } from './claim.ts';
 import type { Query, Sort } from './query.ts';
@@ -20,7 +21,7 @@ export function whoOf(claim: Claim, holds: boolean, now: number): Who {
       : 'least';
   return {
     label: claim.label,
-    as: claim.as,
+    as: asOf(claim),
     ticket: `${claim.ticket}`,
     for: Math.max(0, now - from),
     known,

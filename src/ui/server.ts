@@ -64,7 +64,7 @@ export class PageServer {
     const around: Surroundings = {
       ...{ access: this.#access, board: this.#board, prefix, pace, now },
       changed: () => this.#hub.changed(),
-      focus: () => this.#hub.focus(),
+      focus: () => new Set([...this.#hub.focus(), ...this.#board.deadlocks.keys]),
     };
     this.#listing = new Listing(around);
     const closeUp = new CloseUp(around);

@@ -1,3 +1,4 @@
+import { isExclusive } from '../core/admission.ts';
 import type { Board } from './board.ts';
 import type { Change } from './changes.ts';
 import { beganAt } from './changes.ts';
@@ -30,6 +31,7 @@ export function snapshot(
 ): Snapshot {
   const { engine, prefix, mayRelease, began } = setting;
   const { state, at, took, next, looked, error, failingSince } = board.looks;
+  const deadlocks = board.deadlocks.told;
   const { first, found } = select(board.lines(), query);
   return {
     engine,
@@ -53,7 +55,8 @@ export function snapshot(
     findings: board.findings ?? null,
     detail: query.key === undefined ? null : detailOf(board, query.key, now),
     lanes: query.lines.map((key) => laneOf(board, key, now)),
-    graph: query.graph ? graphOf(board.lines(), now) : null,
+    deadlocks,
+    graph: query.graph || deadlocks.length > 0 ? graphOf(board.lines(), deadlocks, now) : null,
     watched: now - began,
   };
 }
@@ -75,7 +78,7 @@ function eventOf({ what, key, at, to, past }: Change, now: number): Event {
     key,
     ago: now - at,
     to: to?.label ?? null,
-    token: what !== 'left' && to?.as === 'exclusive' ? `${to.ticket}` : null,
+    token: what !== 'left' && to && isExclusive(to) ? `${to.ticket}` : null,
     from: past?.label ?? null,
     end: past?.end ?? null,
     held: past ? past.to - past.from : null,

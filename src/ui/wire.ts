@@ -1,8 +1,8 @@
 /** What the server tells the page: JSON, complete each time. Times are ms before the moment it was sent; tickets are text. */
 import type { As } from '../core/admission.ts';
 import type { Finding } from '../core/traits.ts';
-import type { Looks } from './board.ts';
 import type { Change, End } from './changes.ts';
+import type { Looks } from './looks.ts';
 
 /** One that holds or waits. */
 export interface Who {
@@ -88,12 +88,26 @@ export interface Lane {
   readonly waiting: number;
 }
 
+/** Claims that wait for each other without an end. */
+export interface Deadlock {
+  /** A way round: each waits for the next, the last for the first. The first one waits. */
+  readonly steps: readonly {
+    readonly process: string;
+    readonly label: string;
+    readonly key: string;
+    readonly held: boolean;
+    readonly ticket: string;
+  }[];
+  /** How many there are in all. */
+  readonly claims: number;
+}
+
 /** A process that waits or is waited for, or the key that it is about. */
 export interface GraphNode {
   readonly id: string;
   readonly what: 'process' | 'key';
   readonly name: string;
-  /** 0: it waits for nobody. */
+  /** How many stand between it and one that waits for nobody, or the end of a circle. */
   readonly layer: number;
 }
 
@@ -102,6 +116,8 @@ export interface GraphEdge {
   readonly from: string;
   readonly to: string;
   readonly for: number;
+  /** It is part of a deadlock. */
+  readonly stuck: boolean;
 }
 
 /** Who waits for whom. */
@@ -143,7 +159,8 @@ export interface Snapshot {
   readonly findings: readonly Finding[] | null;
   readonly detail: Detail | null;
   readonly lanes: readonly Lane[];
-  /** Null unless it was asked for. */
+  readonly deadlocks: readonly Deadlock[];
+  /** Null unless it was asked for, or there is a deadlock. */
   readonly graph: Graph | null;
   /** How long anything was watched: lines over time begin there. */
   readonly watched: number;

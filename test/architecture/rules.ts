@@ -19,7 +19,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   stock: ['core', 'primitives', 'locks', 'transaction', 'backends'],
   connect: ['core', 'primitives', 'locks', 'index', 'backends'],
   torture: ['core', 'primitives', 'locks', 'index', 'connect', 'testing'],
-  ui: ['core', 'locks'],
+  ui: ['core', 'locks', 'waits'],
   cli: ['core', 'primitives', 'locks', 'index', 'connect', 'torture', 'ui'],
   cron: ['core', 'once', 'locks'],
   nestjs: ['core', 'leading', 'once', 'locks', 'index', 'decorator', 'connect', 'cron'],

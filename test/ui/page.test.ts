@@ -266,6 +266,35 @@ describeOn('browser', 'the page', () => {
       await window.page.waitForSelector('text=Nobody holds or waits for anything here.', { timeout: 30_000 });
     });
 
+    test('a deadlock over two processes stands at the top, and is gone when it is', { timeout: 60_000 }, async () => {
+      await using server = await startRedis();
+      await using one = await connect(server.url, { label: 'refund' });
+      await using two = await connect(server.url, { label: 'invoice' });
+      const gaveUp = new AbortController();
+      const both = Promise.withResolvers<void>();
+      let holding = 0;
+      const nested = (locks: Locks, first: string, second: string, signal?: AbortSignal) =>
+        locks.mutex(first).run(async () => {
+          if (++holding === 2) both.resolve();
+          await both.promise;
+          await locks.mutex(second).run(() => {}, { signal });
+        });
+      const ends = [nested(one, 'a', 'b'), nested(two, 'b', 'a', gaveUp.signal).catch(() => {})];
+      await using site = await Site.start(server.url);
+      await using window = await windows.page(site.url);
+      const { page } = window;
+      await page.waitForSelector('.deadlocks >> text=these wait for each other');
+      const told = await page.innerText('.deadlocks li');
+      for (const part of ['refund waits for b', 'invoice waits for a', 'held by refund', 'held by invoice'])
+        expect(told.replaceAll(/\s+/g, ' ')).toContain(part);
+      expect(await page.locator('.picture .stuck').count(), 'in the picture, too').toBe(4);
+      await window.shot('deadlock');
+      gaveUp.abort();
+      await Promise.all(ends);
+      await page.waitForSelector('.deadlocks', { state: 'detached' });
+      expect(window.complaints).toEqual([]);
+    });
+
     test('a thousand locks that change all the time are shown as they are', { timeout: 60_000 }, async () => {
       await using server = await startRedis();
       const locks = await connect(server.url, { label: 'busy' });

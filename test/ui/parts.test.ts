@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ALL_SEATS } from '../../src/core/admission.ts';
+import type { Origin } from '../../src/core/origin.ts';
 import type { Standing } from '../../src/core/traits.ts';
 import { Board } from '../../src/ui/board.ts';
 import { graphOf } from '../../src/ui/graph.ts';
@@ -244,7 +245,7 @@ test('who waits for whom is told over all keys, in layers, also in a circle', ()
   board.see('a', line('a', 'one', 'two'), 5_000);
   board.see('b', line('b', 'two', 'three', 'four'), 5_000);
   board.finish(5_000, 5);
-  const { nodes, edges, more } = graphOf(board.lines(), 6_000);
+  const { nodes, edges, more } = graphOf(board.lines(), [], 6_000);
   expect(nodes.map(({ name, layer }) => `${layer} ${name}`)).toEqual([
     '0 one',
     '1 a',
@@ -254,10 +255,74 @@ test('who waits for whom is told over all keys, in layers, also in a circle', ()
     '4 four',
   ]);
   expect(edges).toHaveLength(5);
-  expect(edges.find(({ from }) => from === 'process four')).toEqual({ from: 'process four', to: 'key b', for: 4_000 });
+  expect(edges.find(({ from }) => from.endsWith('four'))).toEqual({
+    from: 'process  four',
+    to: 'key b',
+    for: 4_000,
+    stuck: false,
+  });
   expect(more).toBe(0);
   board.see('c', line('c', 'three', 'one'), 6_000);
-  expect(graphOf(board.lines(), 6_000).edges, 'a circle ends').toHaveLength(7);
+  expect(graphOf(board.lines(), [], 6_000).edges, 'a circle ends').toHaveLength(7);
   for (let i = 0; i < 100; i++) board.see(`k${i}`, line(`k${i}`, `h${i}`, `w${i}`), 6_000);
-  expect(graphOf(board.lines(), 6_000)).toMatchObject({ nodes: { length: 60 }, more: 247 });
+  expect(graphOf(board.lines(), [], 6_000)).toMatchObject({ nodes: { length: 60 }, more: 247 });
+});
+
+describe('a deadlock', () => {
+  /** One holds `a` and waits for `b`, another the other way round; a third one waits behind. */
+  function inCircle(): { board: Board; lookAt: (key: 'a' | 'b', at: number) => void } {
+    const origin = (process: string, claim: number, ...inside: number[]): Origin => {
+      return { process, claim, inside: inside.map((each) => ({ claim: each })), cut: false };
+    };
+    const lines = {
+      a: [
+        standing('a', '+1', { label: 'one', origin: origin('one', 1) }),
+        standing('a', '2', { label: 'two', origin: origin('two', 2, 1) }),
+        standing('a', '3', { label: 'three', origin: origin('three', 1) }),
+      ],
+      b: [
+        standing('b', '+1', { label: 'two', origin: origin('two', 1) }),
+        standing('b', '2', { label: 'one', origin: origin('one', 2, 1) }),
+      ],
+    };
+    const board = new Board();
+    return { board, lookAt: (key, at) => board.see(key, lines[key], at) };
+  }
+
+  test('is told when each of its keys was looked at again, and not before', () => {
+    const { board, lookAt } = inCircle();
+    board.begin();
+    lookAt('a', 1_000);
+    lookAt('b', 1_001);
+    board.finish(1_001, 5);
+    expect(view(board).deadlocks, 'two lines that were not looked at at one moment').toEqual([]);
+    expect([...board.deadlocks.keys].sort(), 'looked at closely from now on').toEqual(['a', 'b']);
+    lookAt('a', 1_500);
+    board.deadlocks.look(board.lines(), 1_500);
+    expect(view(board).deadlocks).toEqual([]);
+    lookAt('b', 1_501);
+    board.deadlocks.look(board.lines(), 1_501);
+    const { deadlocks, graph } = view(board);
+    expect(deadlocks).toHaveLength(1);
+    expect(
+      deadlocks[0]!.steps.map(({ label, key, held }) => `${label} ${held ? 'holds' : 'waits for'} ${key}`),
+    ).toEqual(['one waits for b', 'two holds b', 'two waits for a', 'one holds a']);
+    expect(graph!.edges.filter(({ stuck }) => stuck)).toHaveLength(4);
+    expect(graph!.edges, 'and one that only stands behind').toHaveLength(5);
+  });
+
+  test('that is over is not told any more', () => {
+    const { board, lookAt } = inCircle();
+    for (const at of [1_000, 2_000]) {
+      board.begin();
+      lookAt('a', at);
+      lookAt('b', at);
+      board.finish(at, 5);
+    }
+    expect(view(board).deadlocks).toHaveLength(1);
+    board.see('b', [standing('b', '+1', { label: 'two' })], 3_000);
+    board.deadlocks.look(board.lines(), 3_000);
+    expect(view(board)).toMatchObject({ deadlocks: [], graph: null });
+    expect(board.deadlocks.keys).toEqual([]);
+  });
 });

@@ -5,7 +5,7 @@ import { Detail } from './detail.tsx';
 import { Help, Outcome, ReleaseDialog } from './dialogs.tsx';
 import { Events } from './events.tsx';
 import { Figures, Findings } from './figures.tsx';
-import { Waits } from './graph.tsx';
+import { Deadlocks, Waits } from './graph.tsx';
 import { hearKeyboard } from './keyboard.ts';
 import { Keys } from './keys.tsx';
 import { Lanes } from './lanes.tsx';
@@ -21,6 +21,7 @@ function Page() {
       <Top />
       <main class={`${old ? 'old' : ''} ${query.value.key === undefined ? '' : 'with-key'}`}>
         <Trouble />
+        <Deadlocks />
         <Outcome />
         <Figures />
         <Findings />

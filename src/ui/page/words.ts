@@ -123,6 +123,14 @@ export const ENGLISH = {
   waitingNow: '{n} waiting',
   laneSummary: '{n} holds, {lapsed} lost by a lapse',
 
+  deadlock: 'Deadlock: these wait for each other, and none can go on',
+  deadlocks: '{n} deadlocks: in each they wait for each other, and none can go on',
+  deadlockText:
+    'It ends when one of them gives up: by its limit, by detect, or when somebody takes its hold away. So that it does not come again, take these keys in the same order everywhere, or together by all().',
+  waitsForKey: 'waits for',
+  heldByWho: 'held by',
+  behindWho: 'behind',
+  inAll: '{n} in all',
   graph: 'Who waits for whom',
   graphText:
     'An arrow leads from who waits to the key that it wants, and from there to who holds it. Whoever is on the right waits for nobody.',
@@ -261,6 +269,14 @@ export const CHINESE: Readonly<Record<Word, string>> = {
   waitingNow: '{n} 个等待',
   laneSummary: '{n} 次持有，{lapsed} 次因租约到期而失去',
 
+  deadlock: '死锁：它们互相等待，谁也无法继续',
+  deadlocks: '{n} 个死锁：其中各方互相等待，谁也无法继续',
+  deadlockText:
+    '只有其中一个放弃才会结束：等待到限、detect，或有人收回它的锁。为避免再次发生，请在各处按相同的顺序获取这些键，或用 all() 一起获取。',
+  waitsForKey: '等待',
+  heldByWho: '持有者：',
+  behindWho: '排在其后：',
+  inAll: '共 {n} 个',
   graph: '谁在等待谁',
   graphText: '箭头从等待者指向它想要的键，再指向键的持有者；最右边的不等待任何人。',
 
