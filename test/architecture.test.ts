@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { violations } from './architecture/rules.ts';
 
 const root = new URL('../', import.meta.url).pathname;
-const files = globSync('src/**/*.ts', { cwd: root }).map((path) => path.replaceAll('\\', '/'));
+const files = globSync('src/**/*.{ts,tsx}', { cwd: root }).map((path) => path.replaceAll('\\', '/'));
 
 test('src keeps to its layers, its clock and its size', () => {
   expect(files.length).toBeGreaterThan(20);

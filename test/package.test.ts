@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { Shell } from './cli/shell.ts';
 import { temporaryFolder } from './kit/folder.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -30,6 +31,7 @@ describe('the package, as it is installed', () => {
     mkdirSync(built);
     mkdirSync(project);
     await run(bin('.bin/tsc'), ['-p', join(root, 'tsconfig.build.json'), '--outDir', join(built, 'dist')]);
+    await run(process.execPath, [join(root, 'scripts/build-page.mjs'), join(built, 'dist/ui/page')]);
     cpSync(join(root, 'src/cli/holdfast'), join(built, 'dist/cli/holdfast'));
     for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'docs'])
       cpSync(join(root, name), join(built, name), { recursive: true });
@@ -77,6 +79,17 @@ describe('the package, as it is installed', () => {
       (error: { stdout: string }) => error,
     );
     expect(stdout).toBe('');
+  });
+
+  test('brings the page of all locks, made, with the licences of what is in it', async () => {
+    const main = join(project, 'node_modules/holdfast/dist/cli/main.js');
+    await using ui = new Shell(process.execPath, [main, 'ui', '--url', 'file:locks.db'], { cwd: project });
+    await ui.prints(/It shows/, 20_000);
+    const address = /http:\S+/.exec(ui.stdout)![0];
+    expect(await (await fetch(address)).text()).toContain('<div id="page">');
+    const script = await (await fetch(`${address}page.js`)).text();
+    expect(script).toMatch(/preact \d+[\s\S]*Permission is hereby granted/);
+    expect(script.length, 'made small').toBeLessThan(100_000);
   });
 
   test('brings neither its sources nor its tests', () => {

@@ -1,6 +1,6 @@
+import { visible } from '../core/visible.ts';
 import type { Deadlock, Waits, WaitsClaim } from '../index.ts';
 import { recordOf } from './listing.ts';
-import { visible } from './terminal/say.ts';
 import { span } from './terminal/table.ts';
 
 /** The same one in the next look, too. */

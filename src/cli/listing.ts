@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { ALL_SEATS, isExclusive } from '../core/admission.ts';
+import { asOf, isExclusive } from '../core/admission.ts';
 import type { Locks, Standing } from '../index.ts';
 import { span, table } from './terminal/table.ts';
 
@@ -49,7 +49,7 @@ export function details(line: Line, width?: number): string[] {
       `${place + 1}`,
       state,
       label,
-      kind(standing),
+      asOf(standing),
       `${ticket}`,
       since === undefined ? '-' : span(since),
       span(remaining),
@@ -60,11 +60,6 @@ export function details(line: Line, width?: number): string[] {
 
 const tokenOf = (holder: Standing | undefined): string => (holder && isExclusive(holder) ? `${holder.ticket}` : '-');
 
-function kind(standing: Standing): string {
-  if (isExclusive(standing)) return 'exclusive';
-  return standing.of === ALL_SEATS ? 'shared' : `${standing.take} of ${standing.of}`;
-}
-
 /** A line of JSON for each holder and waiter. */
 export const records = (lines: readonly Line[]): string[] => lines.flatMap(all).map(record);
 
@@ -74,7 +69,7 @@ const record = (standing: Standing): string => JSON.stringify(recordOf(standing)
 export function recordOf(standing: Standing): object {
   const { key, held, position, ticket, label, since, remaining } = standing;
   const ms = (time = Number.NaN): number | null => (Number.isFinite(time) ? Math.round(time) : null);
-  const as = kind(standing);
+  const as = asOf(standing);
   return {
     key,
     held,

@@ -25,6 +25,14 @@ export const SHARED: Seats = { take: 1, of: ALL_SEATS };
 
 export const isExclusive = (seats: Seats): boolean => seats.take === seats.of;
 
+/** A claim in words: `exclusive` for mutexes and writers, `shared` for readers, and so many permits of how many. */
+export type As = 'exclusive' | 'shared' | `${number} of ${number}`;
+
+export function asOf(seats: Seats): As {
+  if (isExclusive(seats)) return 'exclusive';
+  return seats.of === ALL_SEATS ? 'shared' : `${seats.take} of ${seats.of}`;
+}
+
 /** How many claims, counted from the head of the line, are admitted. */
 export function admitted(line: Iterable<Seats>): number {
   const tally = new Tally();

@@ -1,9 +1,9 @@
 import { styleText } from 'node:util';
+import { visible } from '../../core/visible.ts';
 import type { Finding } from '../../index.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
 import { EXIT } from '../exit.ts';
-import { visible } from '../terminal/say.ts';
 
 const COLOUR = { danger: 'red', warning: 'yellow', info: 'blue' } as const;
 

@@ -10,6 +10,7 @@ import { release } from './release.ts';
 import { run } from './run.ts';
 import { show } from './show.ts';
 import { torture } from './torture.ts';
+import { ui } from './ui.ts';
 import { watch } from './watch.ts';
 import { who } from './who.ts';
 
@@ -23,6 +24,7 @@ export const COMMANDS: readonly Command[] = [
   who,
   watch,
   deadlocks,
+  ui,
   release,
   check,
   torture,

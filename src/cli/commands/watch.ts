@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { milliseconds } from '../../core/duration.ts';
+import { visible } from '../../core/visible.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
@@ -7,7 +8,6 @@ import { EXIT, lineOf } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { linesOf, overview, records } from '../listing.ts';
 import { withProgress } from '../terminal/progress.ts';
-import { visible } from '../terminal/say.ts';
 import { Screen } from '../terminal/screen.ts';
 
 export const watch = command({

@@ -1,10 +1,10 @@
+import { visible } from '../../core/visible.ts';
 import type { Incumbent } from '../../index.ts';
 import { timeIfGiven } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
 import { EXIT } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
-import { visible } from '../terminal/say.ts';
 import { Trouble } from '../trouble.ts';
 
 export const who = command({

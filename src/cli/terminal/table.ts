@@ -1,5 +1,5 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
-import { visible } from './say.ts';
+import { visible } from '../../core/visible.ts';
 
 /** Columns side by side, each as wide as it must be; lines are cut at `width`. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[], width?: number): string[] {

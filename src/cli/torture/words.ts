@@ -1,7 +1,7 @@
+import { visible } from '../../core/visible.ts';
 import type { Progress } from '../../torture/torture.ts';
 import type { FaultCount, Verdict } from '../../torture/verdict.ts';
 import type { Violation } from '../../torture/violation.ts';
-import { visible } from '../terminal/say.ts';
 
 /** What was promised, and is broken, in words. */
 const PROMISES: Readonly<Record<Violation['broken'], string>> = {

@@ -1,0 +1,43 @@
+// Makes the page of `holdfast ui` out of src/ui/page: one script with all that it needs, its styles, its frame and its icon. Into
+// dist/ui/page, or where an argument says.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, stop } from 'esbuild';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const source = join(root, 'src/ui/page');
+
+/** What is in the script that others have written: their licences ask to be kept. */
+const OTHERS = ['preact', '@preact/signals', '@preact/signals-core'];
+
+/** @returns the files by their names */
+export async function bundle() {
+  const licences = OTHERS.map((name) => {
+    const { version } = JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8'));
+    return `${name} ${version}\n\n${readFileSync(join(root, 'node_modules', name, 'LICENSE'), 'utf8').trim()}`;
+  });
+  const { outputFiles } = await build({
+    entryPoints: [join(source, 'page.tsx'), join(source, 'page.css')],
+    outdir: source,
+    bundle: true,
+    write: false,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    banner: { js: `/*! This has in it:\n\n${licences.join('\n\n\n')}\n*/` },
+    logLevel: 'error',
+  });
+  await stop(); // its process would go on with that of `holdfast ui`
+  const made = outputFiles.map(({ path, contents }) => [path.split(/[\\/]/).at(-1), contents]);
+  const kept = ['page.html', 'icon.svg'].map((name) => [name, readFileSync(join(source, name))]);
+  return Object.fromEntries([...made, ...kept]);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const target = process.argv[2] ?? join(root, 'dist/ui/page');
+  mkdirSync(target, { recursive: true });
+  for (const [name, contents] of Object.entries(await bundle())) writeFileSync(join(target, name), contents);
+}

@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { redacted } from '../../connect/url.ts';
+import { milliseconds } from '../../core/duration.ts';
+import { isLockError } from '../../core/errors.ts';
+import { visible } from '../../core/visible.ts';
+import { LEAST, SHARE } from '../../ui/pace.ts';
+import type { PageServer } from '../../ui/server.ts';
+import type { ReleaseOrder } from '../../ui/wire.ts';
+import { time } from '../child/timing.ts';
+import { command } from '../command.ts';
+import { open, URL_OPTION, urlOf } from '../engine.ts';
+import { EXIT, ExitError, lineOf, UsageError } from '../exit.ts';
+import { Interruption } from '../interruption.ts';
+import { complain } from '../terminal/say.ts';
+
+/** How long the engine's connections have to end in good order, ms. Nothing is held that would have to be given back. */
+const FAREWELL = 250;
+/** How long the address waits for the engine, so that a wrong address of that is told here first. ms. */
+const FIRST_ANSWER = 1_000;
+
+export const ui = command({
+  name: 'ui',
+  summary: 'show all locks on a web page, live',
+  takes: [],
+  options: {
+    ...URL_OPTION,
+    port: { type: 'string', short: 'p' },
+    prefix: { type: 'string' },
+    every: { type: 'string' },
+    'allow-release': { type: 'boolean' },
+  },
+  help: `Show on a web page who holds what and who waits, live: what changed hands, the longest waits, the line of each key.
+
+  holdfast ui                                 on a free port; open the address that it prints
+  holdfast ui --url redis://db1 --port 8080
+  holdfast ui --prefix order: --every 5s
+  holdfast ui --allow-release                 a holder can be evicted from the page; it asks for the reason
+
+  -u, --url <url>   the engine (default $HOLDFAST_URL, else a file of yours)
+  -p, --port <n>    of the page (default: one that is free)
+  --prefix <text>   only keys that begin with it
+  --every <time>    how often to look at all keys, from 100ms (default: every second, and less often where a look takes
+                    long, so that it takes a hundredth of the engine's time; every 5m at least)
+  --allow-release   let the page take locks away; otherwise it changes nothing
+
+The page is for this machine alone, and for whoever has its address: that ends in a random word, another one each time.
+The engine is asked only while the page is looked at. From another machine: ssh -L 8080:127.0.0.1:<port> <host>
+
+Exit code: 0 it was ended by ^C; 69 the port is taken, or the engine's driver is not installed; 64 wrong usage.`,
+  async run({ values }) {
+    const port = portOf(values.port);
+    const least =
+      values.every === undefined ? LEAST : milliseconds(time(values.every), '--every', { min: 100, max: 3_600_000 });
+    const pace = { least, share: values.every === undefined ? SHARE : undefined };
+    const url = urlOf(values.url);
+    // What is young is small here, and what is old is looked through more often: else V8 takes three times the memory for a hundred
+    // thousand locks, to be somewhat quicker.
+    setFlagsFromString('--semi-space-growth-factor=1');
+    setFlagsFromString('--heap-growing-percent=20');
+    const { PageServer } = await import('../../ui/server.ts');
+    using ended = new Interruption();
+    const page = new PageServer({
+      ...{ open: () => open(url), engine: redacted(url), prefix: values.prefix ?? '', pace, port },
+      ...(values['allow-release'] && { released: tell }),
+    });
+    try {
+      const address = await listening(page, port);
+      await firstAnswer(page);
+      console.log(`The page is at ${address}\nIt shows ${visible(redacted(url))}. ^C ends it.`);
+      await new Promise<void>((resolve) => {
+        if (ended.signal.aborted) resolve();
+        ended.signal.addEventListener('abort', () => resolve());
+      });
+    } finally {
+      await Promise.race([page.close().catch(() => {}), sleep(FAREWELL)]);
+    }
+    // A driver may go on trying to reach a server that is away.
+    process.exit(EXIT.OK);
+  },
+});
+
+function portOf(text = '0'): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) < 65_536) return Number(text);
+  throw new UsageError(`--port is ${JSON.stringify(text)}; it must be a number up to 65535`);
+}
+
+async function listening(page: PageServer, port: number): Promise<string> {
+  try {
+    return await page.listen();
+  } catch (error) {
+    const { code } = error as { code?: string };
+    const advice = 'choose another with --port, or leave it out for one that is free';
+    if (code === 'EADDRINUSE')
+      throw new ExitError(EXIT.UNAVAILABLE, `port ${port} is taken by another program; ${advice}`);
+    if (code === 'EACCES') throw new ExitError(EXIT.UNAVAILABLE, `you may not listen on port ${port}; ${advice}`);
+    throw error;
+  }
+}
+
+/**
+ * An engine that is away is told, here and on the page, and asked again by that. An address that will never lead anywhere is an
+ * error.
+ */
+async function firstAnswer(page: PageServer): Promise<void> {
+  const answer = page.engine().then(
+    () => {},
+    (error: unknown) => {
+      if (isLockError(error, 'LOCK_INVALID') || isLockError(error, 'LOCK_UNSUPPORTED')) throw error;
+      complain(`${lineOf(error)}. The page asks again while it is looked at`);
+    },
+  );
+  answer.catch(() => {}); // after the limit, the page tells it
+  await Promise.race([answer, sleep(FIRST_ANSWER, undefined, { ref: false })]);
+}
+
+const tell = ({ key, ticket, reason }: ReleaseOrder): void =>
+  console.log(
+    visible(
+      `${new Date().toISOString()} evicted the holder of ${JSON.stringify(key)} with ticket ${ticket}: ${reason}`,
+    ),
+  );

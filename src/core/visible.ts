@@ -1,0 +1,9 @@
+/**
+ * Text as it may be shown to people: control characters, and those that turn the direction of what follows, as `\u001b`. What
+ * others named their keys must not steer a terminal, nor make a page show something else than what is there.
+ */
+export const visible = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about
+  text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escaped);
+
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

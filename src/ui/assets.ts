@@ -1,0 +1,34 @@
+import { existsSync, readFileSync } from 'node:fs';
+
+/** A file of the page. */
+export interface Asset {
+  readonly type: string;
+  readonly body: Buffer;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  'page.html': 'text/html; charset=utf-8',
+  'page.js': 'text/javascript; charset=utf-8',
+  'page.css': 'text/css; charset=utf-8',
+  'icon.svg': 'image/svg+xml',
+};
+
+/** The files of the page: those that the build has put beside this one; in the sources, made now. */
+export async function assets(): Promise<ReadonlyMap<string, Asset>> {
+  const folder = new URL('./page/', import.meta.url);
+  const built = existsSync(new URL('page.js', folder));
+  const made: Readonly<Record<string, Uint8Array>> = built ? {} : await bundled();
+  return new Map(
+    Object.entries(TYPES).map(([name, type]) => {
+      const body = made[name] ?? readFileSync(new URL(name, folder));
+      return [name, { type, body: Buffer.from(body) }];
+    }),
+  );
+}
+
+/** Of the sources alone: the package has neither the script nor what that needs. */
+async function bundled(): Promise<Readonly<Record<string, Uint8Array>>> {
+  const script = new URL('../../scripts/build-page.mjs', import.meta.url).href;
+  const { bundle } = (await import(script)) as { bundle(): Promise<Record<string, Uint8Array>> };
+  return bundle();
+}

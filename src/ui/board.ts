@@ -1,0 +1,101 @@
+import type { Finding, Standing } from '../core/traits.ts';
+import { changesBetween } from './changes.ts';
+import { type Line, lineOf } from './claim.ts';
+import { Deadlocks } from './deadlocks.ts';
+import { History } from './history.ts';
+import type { Looks } from './looks.ts';
+
+/** Lines that are kept. Beyond these, keys that nobody waits for are counted and not kept. */
+const MOST_LINES = 250_000;
+
+/** What is known of the locks of one engine, and what happened to them. Nothing here asks anybody, or knows the time. */
+export class Board {
+  readonly history = new History();
+  readonly deadlocks = new Deadlocks();
+  looks: Looks = { state: 'never' };
+  findings: readonly Finding[] | undefined;
+  /** Grows with whatever is seen. */
+  revision = 0;
+  readonly #lines = new Map<string, { line: Line; pass: number }>();
+  readonly #evicted = new Set<string>();
+  readonly #limit: number;
+  #pass = 0;
+  #beyond = 0;
+  #beyondNow = 0;
+
+  constructor(limit: number = MOST_LINES) {
+    this.#limit = limit;
+  }
+
+  *lines(): Iterable<Line> {
+    for (const { line } of this.#lines.values()) yield line;
+  }
+
+  line(key: string): Line | undefined {
+    return this.#lines.get(key)?.line;
+  }
+
+  /** Keys that are held, and not kept. */
+  get beyond(): number {
+    return Math.max(this.#beyond, this.#beyondNow);
+  }
+
+  /** A look at all keys begins: those that it does not meet are nobody's when it ends. */
+  begin(): void {
+    this.#pass++;
+    this.#beyondNow = 0;
+  }
+
+  /** What the look has met at a key; nobody: where that key was asked for by its name. */
+  see(key: string, standings: readonly Standing[], at: number): void {
+    this.revision++;
+    const before = this.#lines.get(key)?.line;
+    const last = before?.at ?? this.looks.at;
+    const after = standings.length > 0 ? lineOf(key, standings, { before, last, at }) : undefined;
+    if (after && !before && this.#lines.size >= this.#limit && after.waiters.length === 0) {
+      this.#beyondNow++;
+      return;
+    }
+    if (last !== undefined) this.#note(key, before, after, at);
+    if (after) this.#lines.set(key, { line: after, pass: this.#pass });
+    else this.#lines.delete(key);
+  }
+
+  /** The look has met a key of which something newer is known. */
+  meet(key: string): void {
+    const known = this.#lines.get(key);
+    if (known) known.pass = this.#pass;
+  }
+
+  /** The look was complete. */
+  finish(at: number, took: number): void {
+    this.revision++;
+    for (const [key, { line, pass }] of this.#lines) {
+      if (pass === this.#pass) continue;
+      this.#note(key, line, undefined, at);
+      this.#lines.delete(key);
+    }
+    this.#beyond = this.#beyondNow;
+    this.looks = { state: 'seen', at, took };
+    this.deadlocks.look(this.lines(), at);
+  }
+
+  /** It was not, and what is known grows old. */
+  fail(error: string, at: number): void {
+    this.revision++;
+    const { at: last, took, failingSince = at } = this.looks;
+    this.looks = { state: 'failing', at: last, took, error, failingSince };
+  }
+
+  /** The holder of this key that has this ticket is evicted from here. */
+  evicted(key: string, ticket: bigint): void {
+    this.#evicted.add(`${ticket} ${key}`);
+    if (this.#evicted.size > 100) this.#evicted.delete(this.#evicted.values().next().value!);
+  }
+
+  #note(key: string, before: Line | undefined, after: Line | undefined, at: number): void {
+    this.history.add(
+      changesBetween(key, before, after, { at, evicted: (ticket) => this.#evicted.has(`${ticket} ${key}`) }),
+    );
+  }
+}

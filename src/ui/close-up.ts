@@ -1,0 +1,38 @@
+import type { Standing } from '../core/traits.ts';
+import type { Surroundings } from './listing.ts';
+import { busyFor, Cost } from './pace.ts';
+import { Stopwatch } from './stopwatch.ts';
+
+/** Looks at the keys that somebody has open, each by its name, more often than at all of them. */
+export class CloseUp {
+  readonly #around: Surroundings;
+  readonly #cost = new Cost();
+
+  constructor(around: Surroundings) {
+    this.#around = around;
+  }
+
+  /** @returns the pause until the next look, ms */
+  async once(goesOn: () => boolean): Promise<number> {
+    const { access, board, focus, now, pace, changed } = this.#around;
+    const watch = new Stopwatch();
+    // Failures are told by the listing, which asks the same engine.
+    if (board.looks.state !== 'seen' || !access.opened) return pace.least;
+    try {
+      const locks = await access.locks();
+      for (const key of focus()) {
+        const standings: Standing[] = [];
+        for await (const standing of locks.inspect(key, { exact: true })) standings.push(standing);
+        if (!goesOn()) return 0;
+        board.see(key, standings, now());
+      }
+    } catch {
+      return pace.least;
+    }
+    changed();
+    watch.lap();
+    board.deadlocks.look(board.lines(), now());
+    this.#cost.add(busyFor(watch.laps));
+    return this.#cost.pause(pace);
+  }
+}

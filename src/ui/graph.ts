@@ -1,0 +1,77 @@
+import type { Claim, Line } from './claim.ts';
+import type { Deadlock, Graph, GraphEdge, GraphNode } from './wire.ts';
+
+/** Processes and keys that are told of: of more, those of the longest waits. */
+const MOST_NODES = 60;
+
+interface Node extends Pick<GraphNode, 'id' | 'what' | 'name'> {
+  /** Whom it leads to, and since when. */
+  readonly to: Map<string, number>;
+}
+
+/** Whose a claim is. Older versions and others do not say; their labels mostly tell processes apart. */
+const processOf = ({ origin, label }: Claim): string => `${origin?.process ?? ''} ${label}`;
+
+const idOf = (what: GraphNode['what'], name: string): string => `${what} ${name}`;
+
+/**
+ * Who waits for whom, over all keys: from each process that waits to the key that it wants, and from there to the processes that
+ * hold it. They stand in layers: who waits for nobody is in the first.
+ */
+export function graphOf(lines: Iterable<Line>, deadlocks: readonly Deadlock[], now: number): Graph {
+  const contested = [...lines].filter(({ waiters }) => waiters.length > 0);
+  contested.sort((a, b) => sinceOf(a.waiters[0]!) - sinceOf(b.waiters[0]!));
+  const nodes = new Map<string, Node>();
+  const left = new Set<string>();
+  const node = (what: GraphNode['what'], whose: string, name: string): Node | undefined => {
+    const id = idOf(what, whose);
+    if (!nodes.has(id) && nodes.size >= MOST_NODES) left.add(id);
+    else if (!nodes.has(id)) nodes.set(id, { id, what, name, to: new Map() });
+    return nodes.get(id);
+  };
+  const link = (from: Node | undefined, to: Node | undefined, since: number): void => {
+    if (!from || !to) return;
+    const { id } = to;
+    from.to.set(id, Math.min(since, from.to.get(id) ?? since));
+  };
+  for (const { key, holders, waiters } of contested) {
+    const wanted = node('key', key, key);
+    for (const holder of holders) link(wanted, node('process', processOf(holder), holder.label), sinceOf(holder));
+    for (const waiter of waiters) link(node('process', processOf(waiter), waiter.label), wanted, sinceOf(waiter));
+  }
+  const layers = layersOf(nodes);
+  const stuck = new Set(deadlocks.flatMap(({ steps }) => steps.map(edgeOf)));
+  const edges = [...nodes].flatMap(([from, { to }]) =>
+    [...to].map(([other, since]): GraphEdge => {
+      return { from, to: other, for: Math.max(0, now - since), stuck: stuck.has(`${from}\n${other}`) };
+    }),
+  );
+  const told = [...nodes].map(([id, { what, name }]): GraphNode => ({ id, what, name, layer: layers.get(id)! }));
+  return { nodes: told.sort((a, b) => a.layer - b.layer), edges, more: left.size };
+}
+
+/** A claim that waits leads to its key, and the key to who holds it. */
+function edgeOf({ process, key, held }: Deadlock['steps'][number]): string {
+  const [one, other] = [idOf('process', process), idOf('key', key)];
+  return held ? `${other}\n${one}` : `${one}\n${other}`;
+}
+
+const sinceOf = ({ joined, met }: Claim): number => joined ?? met;
+
+/** How many stand between each and one that waits for nobody, on the longest way that meets nobody twice. */
+function layersOf(nodes: ReadonlyMap<string, Node>): ReadonlyMap<string, number> {
+  const layers = new Map<string, number>();
+  const onWay = new Set<string>();
+  const layerOf = (id: string): number => {
+    const known = layers.get(id);
+    if (known !== undefined) return known;
+    onWay.add(id);
+    const below = [...nodes.get(id)!.to.keys()].filter((other) => !onWay.has(other)).map(layerOf);
+    onWay.delete(id);
+    const layer = below.length === 0 ? 0 : 1 + Math.max(...below);
+    layers.set(id, layer);
+    return layer;
+  };
+  for (const id of nodes.keys()) layerOf(id);
+  return layers;
+}

@@ -1,0 +1,94 @@
+import type { ServerResponse } from 'node:http';
+import { type Query, queryOf } from './query.ts';
+import type { Snapshot } from './wire.ts';
+
+/** The shortest time between two messages to a page, ms. */
+const BETWEEN = 250;
+/** The part of this process's time that may go into messages: where a view is large, they are fewer. */
+const SHARE = 0.1;
+/** The longest: a page takes a silence for the end. ms. */
+const HEARTBEAT = 10_000;
+/** Pages at once. */
+export const MOST_PAGES = 64;
+
+interface Page {
+  readonly query: Query;
+  readonly to: ServerResponse;
+}
+
+/** The pages that look on. Each is sent what its view shows, whenever something was seen. */
+export class Hub {
+  readonly #pages = new Set<Page>();
+  readonly #show: (query: Query) => Snapshot;
+  readonly #counted: (pages: number) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #sent = 0;
+  #due = Number.POSITIVE_INFINITY;
+  #between = BETWEEN;
+
+  /** @param counted told whenever there are more or fewer pages */
+  constructor(show: (query: Query) => Snapshot, counted: (pages: number) => void) {
+    this.#show = show;
+    this.#counted = counted;
+  }
+
+  get full(): boolean {
+    return this.#pages.size >= MOST_PAGES;
+  }
+
+  /** Keys that pages have open. */
+  focus(): ReadonlySet<string> {
+    const keys = new Set<string>();
+    for (const { query } of this.#pages) for (const key of [query.key, ...query.lines]) if (key) keys.add(key);
+    return keys;
+  }
+
+  /** A page looks on, until its connection ends. */
+  add(params: URLSearchParams, to: ServerResponse): void {
+    const page: Page = { query: queryOf(params), to };
+    to.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
+    to.write('retry: 1000\n\n');
+    this.#pages.add(page);
+    to.on('close', () => {
+      this.#pages.delete(page);
+      this.#counted(this.#pages.size);
+    });
+    this.#counted(this.#pages.size);
+    this.#send(page);
+    this.#later(HEARTBEAT);
+  }
+
+  /** Something was seen. */
+  changed(): void {
+    this.#later(this.#between - (performance.now() - this.#sent));
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    for (const { to } of this.#pages) to.removeAllListeners('close').destroy();
+    this.#pages.clear();
+  }
+
+  #later(ms: number): void {
+    if (this.#pages.size === 0) return;
+    const due = performance.now() + Math.max(0, ms);
+    if (due >= this.#due) return;
+    this.#due = due;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#sendAll(), Math.max(0, ms));
+  }
+
+  #sendAll(): void {
+    this.#due = Number.POSITIVE_INFINITY;
+    const began = performance.now();
+    for (const page of this.#pages) this.#send(page);
+    this.#sent = performance.now();
+    this.#between = Math.max(BETWEEN, (this.#sent - began) / SHARE);
+    this.#later(HEARTBEAT);
+  }
+
+  #send({ query, to }: Page): void {
+    // Whoever reads slowly gets the next one, which is complete, too.
+    if (!to.writableNeedDrain) to.write(`data: ${JSON.stringify(this.#show(query))}\n\n`);
+  }
+}

@@ -1,0 +1,112 @@
+import { isLockError } from '../core/errors.ts';
+import type { Standing } from '../core/traits.ts';
+import type { Locks } from '../locks.ts';
+import type { Access } from './access.ts';
+import type { Board } from './board.ts';
+import { busyFor, Cost, type Pace, retryAfter } from './pace.ts';
+import { Stopwatch } from './stopwatch.ts';
+
+/** Keys that are taken in before others of this process have a turn. */
+const TURN = 1_000;
+/** How often settings and rights are looked at, ms. */
+const CHECKS = 60_000;
+
+export interface Surroundings {
+  readonly access: Access;
+  readonly board: Board;
+  /** Only keys that begin with it. */
+  readonly prefix: string;
+  readonly pace: Pace;
+  readonly now: () => number;
+  /** Called after whatever was seen. */
+  readonly changed: () => void;
+  /** Keys that are looked at one by one, more often. */
+  readonly focus: () => ReadonlySet<string>;
+}
+
+/** Looks at all keys, one time after the other. */
+export class Listing {
+  readonly #around: Surroundings;
+  readonly #cost = new Cost();
+  #failures = 0;
+  #checked = Number.NEGATIVE_INFINITY;
+  /** From the end of the last look to the next, ms. */
+  pause: number;
+
+  constructor(around: Surroundings) {
+    this.#around = around;
+    this.pause = around.pace.least;
+  }
+
+  /** @returns the pause until the next look, ms */
+  async once(goesOn: () => boolean): Promise<number> {
+    const { board, now, changed } = this.#around;
+    board.looks = { ...board.looks, next: undefined };
+    changed();
+    this.pause = await this.#pauseAfterLook(goesOn);
+    board.looks = { ...board.looks, next: now() + this.pause, looked: undefined };
+    changed();
+    return this.pause;
+  }
+
+  async #pauseAfterLook(goesOn: () => boolean): Promise<number> {
+    const { access, board, pace, now } = this.#around;
+    try {
+      const locks = await access.locks();
+      if (board.looks.state !== 'unable') await this.#list(locks, goesOn);
+      await this.#check(locks);
+      this.#failures = 0;
+      return board.looks.state === 'unable' ? CHECKS : this.#cost.pause(pace);
+    } catch (error) {
+      if (isLockError(error, 'LOCK_UNSUPPORTED') && access.opened) {
+        board.looks = { state: 'unable', error: error.message };
+        return 0; // what is left to be looked at
+      }
+      board.fail(error instanceof Error ? error.message : String(error), now());
+      return retryAfter(++this.#failures);
+    }
+  }
+
+  async #check(locks: Locks): Promise<void> {
+    const { board, now } = this.#around;
+    if (now() - this.#checked < CHECKS) return;
+    board.findings = await locks.check();
+    this.#checked = now();
+  }
+
+  async #list(locks: Locks, goesOn: () => boolean): Promise<void> {
+    const { board, prefix, now, changed, focus } = this.#around;
+    const began = now();
+    const watch = new Stopwatch();
+    board.begin();
+    let key: string | undefined;
+    let standings: Standing[] = [];
+    let taken = 0;
+    const progress = (looked: number): void => {
+      watch.lap();
+      board.looks = { ...board.looks, looked };
+      changed();
+    };
+    const take = (): void => {
+      if (key === undefined) return;
+      // Of these something newer may be known already.
+      if (focus().has(key) && board.line(key)) board.meet(key);
+      else board.see(key, standings, now());
+    };
+    for await (const standing of locks.inspect(prefix, { progress })) {
+      if (!goesOn()) return;
+      if (key !== standing.key) {
+        take();
+        standings = [];
+        if (++taken % TURN === 0) await new Promise(setImmediate);
+      }
+      key = standing.key;
+      standings.push(standing);
+    }
+    take();
+    const at = now();
+    watch.lap();
+    this.#cost.add(busyFor(watch.laps));
+    board.finish(at, at - began);
+  }
+}

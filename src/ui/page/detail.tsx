@@ -1,0 +1,117 @@
+import type { Who } from '../wire.ts';
+import { number, t, time } from './language.ts';
+import { elapsed, query, releasing, show, snapshot, toggledLine } from './state.ts';
+import { asWords, For, Name } from './text.tsx';
+
+/** A key as the shell takes it, whatever is in it. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+function Remaining({ who }: { who: Who }) {
+  if (who.left === null) return <>{t('bySession')}</>;
+  const left = who.left - elapsed.value;
+  return <>{left > 0 ? t('lapses', { left: time(left) }) : t('maybeRenewed')}</>;
+}
+
+function One({ who, holds, place }: { who: Who; holds: boolean; place: number }) {
+  const now = snapshot.value;
+  const key = query.value.key;
+  return (
+    <li class={holds ? 'holder' : 'waiter'}>
+      <span class="place">{place}</span>
+      <div>
+        <p>
+          <Name text={who.label} />
+        </p>
+        <p class="soft">
+          {asWords(who.as)}
+          {holds && who.as === 'exclusive' && ` · ${t('token')} ${who.ticket}`}
+        </p>
+        <p class="soft">
+          <For who={who} /> · <Remaining who={who} />
+        </p>
+      </div>
+      {holds && now?.mayRelease && key !== undefined && (
+        <button
+          type="button"
+          class="danger"
+          onClick={() => {
+            releasing.value = { key, label: who.label, ticket: who.ticket };
+          }}
+        >
+          {t('releaseButton')}
+        </button>
+      )}
+    </li>
+  );
+}
+
+function People({
+  title,
+  who,
+  of,
+  holds,
+  after,
+}: {
+  title: string;
+  who: readonly Who[];
+  of: number;
+  holds: boolean;
+  after: number;
+}) {
+  if (who.length === 0) return null;
+  return (
+    <>
+      <h3>
+        {title} <span class="soft">{number(of)}</span>
+      </h3>
+      <ol class="people">
+        {who.map((each, i) => (
+          <One key={each.ticket} who={each} holds={holds} place={after + i + 1} />
+        ))}
+      </ol>
+      {of > who.length && <p class="soft">{t('notListed', { n: number(of - who.length) })}</p>}
+    </>
+  );
+}
+
+/** The line of the key that is open: who holds it, and who waits in which order. */
+export function Detail() {
+  const now = snapshot.value;
+  const { key, lines } = query.value;
+  if (key === undefined || !now) return null;
+  const detail = now.detail?.key === key ? now.detail : undefined;
+  const free = detail && detail.holding === 0 && detail.waiting === 0;
+  return (
+    <section class="detail-of-key" aria-label={t('key')}>
+      <header>
+        <h2>
+          <Name text={key} />
+        </h2>
+        <button type="button" aria-pressed={lines.includes(key)} onClick={() => show({ lines: toggledLine(key) })}>
+          {t(lines.includes(key) ? 'unpin' : 'pin')}
+        </button>
+        <button type="button" onClick={() => show({ key: undefined })}>
+          {t('close')} <kbd>Esc</kbd>
+        </button>
+      </header>
+      {free && <p class="soft">{t('free')}</p>}
+      {detail && (
+        <>
+          <People title={t('holdsIt')} who={detail.holders} of={detail.holding} holds after={0} />
+          <People
+            title={t('waitsForIt')}
+            who={detail.waiters}
+            of={detail.waiting}
+            holds={false}
+            after={detail.holding}
+          />
+        </>
+      )}
+      {detail && detail.holding > 0 && !now.mayRelease && (
+        <p class="hint soft">
+          {t('readOnlyText')} <code>{`holdfast release --force ${quoted(key)} --reason '…'`}</code> {t('releaseHint')}
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,55 @@
+import { Fragment } from 'preact';
+import type { Event } from '../wire.ts';
+import { t, time } from './language.ts';
+import { elapsed, going, snapshot } from './state.ts';
+import { Name } from './text.tsx';
+import type { Word } from './words.ts';
+
+/** Which sentence tells what happened. */
+export function wordOf({ what, end }: Event): Word {
+  if (what === 'granted' || what === 'left') return what;
+  if (what === 'handed') return end === 'lapsed' ? 'handedLapsed' : end === 'evicted' ? 'handedEvicted' : 'handed';
+  return end === 'evicted' ? 'evictedFrom' : (end ?? 'ended');
+}
+
+/** A sentence with names in it, each of which is shown as a name. */
+function Sentence({ event }: { event: Event }) {
+  const parts = t(wordOf(event), { to: '\0to\0', from: '\0from\0' }).split('\0');
+  return (
+    <>
+      {parts.map((part, i) => {
+        if (i % 2 === 0) return <Fragment key={part}>{part}</Fragment>;
+        return <Name key={part} text={(part === 'to' ? event.to : event.from) ?? ''} />;
+      })}
+    </>
+  );
+}
+
+/** What changed hands lately. */
+export function Events() {
+  const now = snapshot.value;
+  if (!now || now.look.state === 'unable') return null;
+  return (
+    <section class="events" aria-label={t('events')}>
+      <h2>{t('events')}</h2>
+      {now.events.length === 0 && <p class="soft">{t('noEvents')}</p>}
+      <ol>
+        {now.events.map((event, i) => {
+          const bad = event.end === 'lapsed' || event.end === 'evicted';
+          return (
+            <li key={i} class={`${event.what} ${bad ? 'bad' : ''}`}>
+              <a {...going({ key: event.key })}>
+                <Name text={event.key} />
+              </a>
+              <span class="ago soft">{t('ago', { ago: time(event.ago + elapsed.value) })}</span>
+              <p>
+                <Sentence event={event} />
+                {event.held !== null && <span class="soft"> {t('after', { held: time(event.held) })}</span>}
+              </p>
+            </li>
+          );
+        })}
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,57 @@
+import { cursor, helping, query, releasing, show, snapshot, toggledLine } from './state.ts';
+import { lookNow } from './stream.ts';
+
+const search = (): HTMLInputElement | null => document.querySelector('#search');
+
+/** The next or previous key gets the keyboard. */
+function move(by: 1 | -1): void {
+  const keys = snapshot.value?.rows.map(({ key }) => key) ?? [];
+  const at = cursor.value === undefined ? -1 : keys.indexOf(cursor.value);
+  const next = keys[at < 0 ? 0 : Math.max(0, Math.min(keys.length - 1, at + by))];
+  if (next === undefined) return;
+  cursor.value = next;
+  for (const link of document.querySelectorAll<HTMLElement>('[data-key]')) {
+    if (link.dataset.key !== next) continue;
+    link.focus({ preventScroll: true });
+    link.scrollIntoView({ block: 'nearest' });
+  }
+}
+
+/** What is left first when somebody wants to leave. */
+function leave(): void {
+  if (query.value.key !== undefined) show({ key: undefined });
+  else if (query.value.q !== '') show({ q: '' });
+  search()?.blur();
+}
+
+const ACTS: Readonly<Record<string, () => void>> = {
+  '/': () => search()?.focus(),
+  j: () => move(1),
+  ArrowDown: () => move(1),
+  k: () => move(-1),
+  ArrowUp: () => move(-1),
+  r: lookNow,
+  t: () => {
+    const key = cursor.value ?? query.value.key;
+    if (key !== undefined) show({ lines: toggledLine(key) });
+  },
+  '?': () => {
+    helping.value = true;
+  },
+};
+
+export function hearKeyboard(): void {
+  document.addEventListener('keydown', (event) => {
+    // A window that is open has the keyboard, and closes itself by Escape.
+    if (event.metaKey || event.ctrlKey || event.altKey || releasing.value || helping.value) return;
+    if (event.key === 'Escape') return leave();
+    const act = ACTS[event.key];
+    if (!act || event.target instanceof HTMLInputElement) return;
+    event.preventDefault();
+    act();
+  });
+  document.addEventListener('focusin', ({ target }) => {
+    const key = target instanceof HTMLElement ? target.dataset.key : undefined;
+    if (key !== undefined) cursor.value = key;
+  });
+}

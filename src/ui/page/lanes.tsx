@@ -1,0 +1,152 @@
+import { visible } from '../../core/visible.ts';
+import type { Lane, Span } from '../wire.ts';
+import { number, t, time } from './language.ts';
+import { chosenSpan, elapsed, going, query, show, snapshot, span, WINDOWS, writeAddress } from './state.ts';
+import { Name } from './text.tsx';
+
+/** In the units of the picture, which is stretched to where it is shown. */
+const WIDTH = 1_000;
+const COLOURS = 10;
+
+/** Holders get colours as they are met, so that those of one picture differ, and keep them. */
+const met = new Map<string, number>();
+function colourOf(label: string): number {
+  if (!met.has(label)) {
+    if (met.size > 1_000) met.clear();
+    met.set(label, met.size % COLOURS);
+  }
+  return met.get(label)!;
+}
+
+/** The row of each hold: holds that overlap, as readers' do, stand below each other. */
+function rowsOf(spans: readonly Span[], most: number): { readonly span: Span; readonly row: number }[] {
+  const ends: number[] = [];
+  return [...spans]
+    .sort((a, b) => b.from - a.from)
+    .map((each) => {
+      const free = ends.findIndex((end) => end >= each.from);
+      const row = free >= 0 ? free : Math.min(ends.length, most - 1);
+      ends[row] = each.to ?? Number.NEGATIVE_INFINITY;
+      return { span: each, row };
+    });
+}
+
+function Bar({ each, row, rows, gone }: { each: Span; row: number; rows: number; gone: number }) {
+  const place = (ago: number): number => WIDTH - (ago / span.value) * WIDTH;
+  const from = Math.max(0, place(each.from + gone));
+  const to = each.to === null ? WIDTH : place(each.to + gone);
+  if (to < 0) return null;
+  const height = 24 / rows;
+  const title = `${visible(each.label)} · ${t('token')} ${each.ticket} · ${time(each.from - (each.to ?? -gone))}`;
+  const lost = each.end === 'lapsed' || each.end === 'evicted';
+  return (
+    <g>
+      <rect
+        class={`c${colourOf(each.label)}`}
+        x={from}
+        y={4 + row * height}
+        width={Math.max(2, to - from)}
+        height={height - 1}
+      >
+        <title>{title}</title>
+      </rect>
+      {each.to !== null && (
+        <rect
+          class={lost ? 'loss' : 'end'}
+          x={to - 1}
+          y={lost ? 0 : 4}
+          width={lost ? 4 : 1.5}
+          height={lost ? 32 : 24}
+        />
+      )}
+    </g>
+  );
+}
+
+function One({ lane }: { lane: Lane }) {
+  const now = snapshot.value!;
+  const gone = elapsed.value;
+  const seen = lane.spans.filter(({ to }) => to === null || to + gone < span.value);
+  const placed = rowsOf(seen, 6);
+  const rows = 1 + Math.max(0, ...placed.map(({ row }) => row));
+  const lapsed = seen.filter(({ end }) => end === 'lapsed').length;
+  const unwatched = Math.max(0, WIDTH - ((now.watched + gone) / span.value) * WIDTH);
+  const [last] = lane.spans.slice(-1);
+  return (
+    <li>
+      <div class="of">
+        <a {...going({ key: lane.key })}>
+          <Name text={lane.key} />
+        </a>
+        <span class="soft">
+          {last && last.to === null ? <Name text={last.label} /> : t('nobody')}
+          {lane.waiting > 0 && ` · ${t('waitingNow', { n: number(lane.waiting) })}`}
+        </span>
+      </div>
+      <svg
+        viewBox={`0 0 ${WIDTH} 32`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${visible(lane.key)}: ${t('laneSummary', { n: number(seen.length), lapsed: number(lapsed) })}`}
+      >
+        <rect class="ground" x="0" y="4" width={WIDTH} height="24" />
+        {unwatched > 0 && (
+          <rect class="unwatched" x="0" y="4" width={unwatched} height="24">
+            <title>{t('unwatched')}</title>
+          </rect>
+        )}
+        {placed.map(({ span: each, row }) => (
+          <Bar key={`${each.ticket} ${each.label}`} each={each} row={row} rows={rows} gone={gone} />
+        ))}
+      </svg>
+      <button
+        type="button"
+        class="plain"
+        title={t('unpin')}
+        aria-label={`${t('unpin')}: ${visible(lane.key)}`}
+        onClick={() => show({ lines: query.value.lines.filter((key) => key !== lane.key) })}
+      >
+        ×
+      </button>
+    </li>
+  );
+}
+
+/** Chosen keys over time: who held each when, where it changed hands, and where it was lost. */
+export function Lanes() {
+  const lanes = snapshot.value?.lanes.filter(({ key }) => query.value.lines.includes(key)) ?? [];
+  if (lanes.length === 0) return null;
+  return (
+    <section class="lanes" aria-label={t('lanes')}>
+      <header>
+        <h2>{t('lanes')}</h2>
+        <fieldset class="choice">
+          {WINDOWS.map((each) => (
+            <button
+              key={each}
+              type="button"
+              aria-pressed={span.value === each}
+              onClick={() => {
+                chosenSpan.value = each;
+                writeAddress(true);
+              }}
+            >
+              {time(each)}
+            </button>
+          ))}
+        </fieldset>
+      </header>
+      <ul>
+        {lanes.map((lane) => (
+          <One key={lane.key} lane={lane} />
+        ))}
+      </ul>
+      <div class="axis soft" aria-hidden="true">
+        <span>{t('ago', { ago: time(span.value) })}</span>
+        <span>{t('ago', { ago: time(span.value / 2) })}</span>
+        <span>{t('nowWord')}</span>
+      </div>
+      <p class="remark soft">{t('lanesText')}</p>
+    </section>
+  );
+}

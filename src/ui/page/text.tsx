@@ -1,0 +1,49 @@
+import { visible } from '../../core/visible.ts';
+import type { Who } from '../wire.ts';
+import { number, t, time } from './language.ts';
+import { elapsed } from './state.ts';
+
+/** What others have named: shown as it is, and with nothing in it that changes what stands around it. */
+export const Name = ({ text, title }: { readonly text: string; readonly title?: string }) => (
+  <bdi class="name" title={title ?? visible(text)}>
+    {visible(text)}
+  </bdi>
+);
+
+/** A time that goes on. */
+export const Going = ({ ms }: { readonly ms: number }) => <>{time(ms + elapsed.value)}</>;
+
+/** How long somebody holds or waits, and what is known of that. */
+export const For = ({ who }: { readonly who: Who }) => {
+  const mark = { seen: '', most: '≤ ', least: '≥ ' }[who.known];
+  const title = who.known === 'seen' ? undefined : `${mark}${time(who.for)} ${t(who.known)}`;
+  return (
+    <span title={title}>
+      {mark}
+      <Going ms={who.for} />
+    </span>
+  );
+};
+
+/** How long until it lapses, unless it is renewed. */
+export const Left = ({ ms }: { readonly ms: number | null }) => {
+  if (ms === null) return <span class="soft">{t('session')}</span>;
+  const left = ms - elapsed.value;
+  if (left <= 0)
+    return (
+      <span class="soft" title={t('maybeRenewed')}>
+        ?
+      </span>
+    );
+  return <>{time(left)}</>;
+};
+
+export const Count = ({ of }: { readonly of: number }) => (
+  <span class={of === 0 ? 'soft' : undefined}>{number(of)}</span>
+);
+
+export function asWords(as: Who['as']): string {
+  if (as === 'exclusive' || as === 'shared') return t(as);
+  const [take = '', of = ''] = as.split(' of ');
+  return t('of', { take, of });
+}

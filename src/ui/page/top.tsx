@@ -1,0 +1,99 @@
+import { chosen, language, number, t, time } from './language.ts';
+import { elapsed, link, snapshot, writeAddress } from './state.ts';
+import { lookNow } from './stream.ts';
+import { Name } from './text.tsx';
+
+/** Older than a look and the pause before it may be by this much, ms, it is called old. */
+const LATE = 3_000;
+
+function Pulse() {
+  const look = snapshot.value?.look;
+  if (!look || link.value !== 'open' || look.state === 'never') {
+    const word = link.value === 'lost' || look?.state === 'failing' ? 'bad' : 'soft';
+    return <span class={`pulse ${word}`}>{t(look?.looked ? 'looking' : 'connecting')}</span>;
+  }
+  if (look.state === 'unable') return null;
+  const age = (look.age ?? 0) + elapsed.value;
+  const late = look.state === 'failing' || age > look.pause + (look.took ?? 0) + LATE;
+  const text = late || look.pause > 10_000 ? t('old', { age: time(age) }) : t('live');
+  return <span class={`pulse ${look.state === 'failing' ? 'bad' : late ? 'warn' : 'good'}`}>{text}</span>;
+}
+
+function Rate() {
+  const look = snapshot.value?.look;
+  if (!look || look.took === null) return null;
+  return <span class="rate soft">{t('rate', { pause: time(look.pause), took: time(look.took) })}</span>;
+}
+
+export function Top() {
+  const now = snapshot.value;
+  return (
+    <header class="top">
+      <h1>holdfast</h1>
+      {now && <Name text={now.engine} />}
+      {now?.prefix && (
+        <span class="tag">
+          {t('prefixed', { prefix: '' })} <Name text={now.prefix} />
+        </span>
+      )}
+      {now && (
+        <span class={`tag ${now.mayRelease ? 'warn' : ''}`}>{t(now.mayRelease ? 'mayRelease' : 'readOnly')}</span>
+      )}
+      <span class="space" />
+      <Pulse />
+      <Rate />
+      <button type="button" onClick={lookNow}>
+        {t('lookNow')}
+      </button>
+      <button
+        type="button"
+        lang={language.value === 'zh' ? 'en' : 'zh-Hans'}
+        onClick={() => {
+          chosen.value = language.value === 'zh' ? 'en' : 'zh';
+          writeAddress(true);
+        }}
+      >
+        {t('language')}
+      </button>
+    </header>
+  );
+}
+
+function Band({ title, text, detail, bad }: { title: string; text?: string; detail?: string | null; bad?: boolean }) {
+  return (
+    <section class={`band ${bad ? 'bad' : ''}`} role={bad ? 'alert' : 'status'}>
+      <strong>{title}</strong>
+      {text && <p>{text}</p>}
+      {detail && (
+        <p class="detail">
+          <Name text={detail} />
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** What the reader has to know before anything else on the page is believed. */
+export function Trouble() {
+  const now = snapshot.value;
+  const gone = elapsed.value;
+  if (link.value === 'lost')
+    return <Band bad title={t('lost', { age: time((now?.look.age ?? 0) + gone) })} text={t('lostText')} />;
+  if (!now) return null;
+  const { state, age, error, next, failingFor, looked, took, pause } = now.look;
+  const again = next === null || next <= gone ? t('againNow') : t('again', { next: time(next - gone) });
+  if (state === 'unable') return <Band title={t('unable')} text={t('unableText')} detail={error} />;
+  if (state === 'failing') {
+    const values = { for: time((failingFor ?? 0) + gone), age: time((age ?? 0) + gone) };
+    return <Band bad title={age === null ? t('failingNever') : t('failing', values)} text={again} detail={error} />;
+  }
+  if (state === 'never') return <Band title={t('neverTitle')} text={t('neverText', { n: number(looked ?? 0) })} />;
+  return (
+    <>
+      {pause > 10_000 && (took ?? 0) > 100 && (
+        <p class="remark soft">{t('slow', { took: time(took ?? 0), pause: time(pause) })}</p>
+      )}
+      {now.totals.beyond > 0 && <p class="remark">{t('beyond', { n: number(now.totals.beyond) })}</p>}
+    </>
+  );
+}

@@ -1,0 +1,153 @@
+import { asOf } from '../core/admission.ts';
+import { beganAt } from './changes.ts';
+import type { Claim, Line } from './claim.ts';
+import type { Query, Sort } from './query.ts';
+import type { Group, Row, Totals, Who } from './wire.ts';
+
+/** Groups of one level that are told; of more, those with the most keys. */
+const GROUPS = 60;
+
+export function whoOf(claim: Claim, holds: boolean, now: number): Who {
+  const { granted, joined, lapses } = claim;
+  const from = holds ? beganAt(claim) : (joined ?? claim.met);
+  const known = holds
+    ? granted !== undefined
+      ? 'seen'
+      : joined !== undefined
+        ? 'most'
+        : 'least'
+    : joined !== undefined
+      ? 'seen'
+      : 'least';
+  return {
+    label: claim.label,
+    as: asOf(claim),
+    ticket: `${claim.ticket}`,
+    for: Math.max(0, now - from),
+    known,
+    left: Number.isFinite(lapses) ? Math.max(0, lapses - now) : null,
+  };
+}
+
+const waitedFrom = ({ waiters: [first] }: Line): number | undefined => first && (first.joined ?? first.met);
+const heldFrom = ({ holders: [first] }: Line): number | undefined => first && beganAt(first);
+
+export function rowOf(line: Line, now: number): Row {
+  const [first] = line.holders;
+  const from = waitedFrom(line);
+  return {
+    key: line.key,
+    holder: first ? whoOf(first, true, now) : null,
+    holders: line.holders.length,
+    waiting: line.waiters.length,
+    wait: from === undefined ? null : Math.max(0, now - from),
+  };
+}
+
+const NEVER = Number.POSITIVE_INFINITY;
+const byKey = (a: Line, b: Line): number => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
+const byNumber =
+  (of: (line: Line) => number | undefined) =>
+  (a: Line, b: Line): number => {
+    const [x, y] = [of(a) ?? NEVER, of(b) ?? NEVER];
+    return x === y ? 0 : x - y;
+  };
+const holderLabel = ({ holders: [first] }: Line): string => first?.label ?? '\uffff';
+
+/** What stands first as one would look for it: longest waits, longest holds, least time left, most waiters. */
+const ORDERS: Readonly<Record<Sort, (a: Line, b: Line) => number>> = {
+  trouble: (a, b) => byNumber(waitedFrom)(a, b) || byNumber(heldFrom)(a, b),
+  key: byKey,
+  holder: (a, b) => (holderLabel(a) < holderLabel(b) ? -1 : holderLabel(a) > holderLabel(b) ? 1 : 0),
+  held: byNumber(heldFrom),
+  left: byNumber(({ holders: [first] }) => first?.lapses),
+  waiting: (a, b) => b.waiters.length - a.waiters.length,
+};
+
+const MATCHES: Readonly<Record<Query['show'], (line: Line) => boolean>> = {
+  all: () => true,
+  contested: ({ waiters }) => waiters.length > 0,
+  held: ({ holders }) => holders.length > 0,
+};
+
+function matcherOf({ q, in: prefix, show }: Query): (line: Line) => boolean {
+  const text = q.toLowerCase();
+  const has = ({ label }: Claim): boolean => label.toLowerCase().includes(text);
+  return (line) =>
+    line.key.startsWith(prefix) &&
+    MATCHES[show](line) &&
+    (text === '' || line.key.toLowerCase().includes(text) || line.holders.some(has) || line.waiters.some(has));
+}
+
+/** The first rows in the order that is asked for, without sorting all there are: they may be a million. */
+export function select(
+  lines: Iterable<Line>,
+  query: Query,
+): { readonly first: readonly Line[]; readonly found: number } {
+  const matches = matcherOf(query);
+  const order = ORDERS[query.sort];
+  const compare = (a: Line, b: Line): number => (query.up ? order(b, a) : order(a, b)) || byKey(a, b);
+  let best: Line[] = [];
+  let last: Line | undefined; // of a full list
+  let found = 0;
+  for (const line of lines) {
+    if (!matches(line)) continue;
+    found++;
+    if (last && compare(line, last) >= 0) continue;
+    best.push(line);
+    if (best.length >= 4 * query.rows) {
+      best = best.sort(compare).slice(0, query.rows);
+      last = best.at(-1);
+    }
+  }
+  return { first: best.sort(compare).slice(0, query.rows), found };
+}
+
+export function totalsOf(lines: Iterable<Line>, beyond: number, now: number): Totals {
+  let [keys, holders, waiting, contested] = [beyond, beyond, 0, 0];
+  let longestWait: { key: string; from: number } | undefined;
+  let longestHold: { key: string; from: number } | undefined;
+  for (const line of lines) {
+    keys++;
+    holders += line.holders.length;
+    waiting += line.waiters.length;
+    if (line.waiters.length > 0) contested++;
+    const waits = waitedFrom(line);
+    if (waits !== undefined && waits < (longestWait?.from ?? NEVER)) longestWait = { key: line.key, from: waits };
+    const holds = heldFrom(line);
+    if (holds !== undefined && holds < (longestHold?.from ?? NEVER)) longestHold = { key: line.key, from: holds };
+  }
+  const told = (one: { key: string; from: number } | undefined) => (one ? { key: one.key, for: now - one.from } : null);
+  return { keys, holders, waiting, contested, beyond, longestWait: told(longestWait), longestHold: told(longestHold) };
+}
+
+/** The keys that begin with a prefix, by what they have up to the next `:` or `/`. Keys that have neither are in no group. */
+export function groupsOf(lines: Iterable<Line>, prefix: string, now: number): Group[] {
+  const groups = new Map<string, { keys: number; waiting: number; from: number }>();
+  for (const line of lines) {
+    const { key } = line;
+    if (!key.startsWith(prefix)) continue;
+    const end = delimiterIn(key, prefix.length);
+    if (end < 0 || end === key.length - 1) continue;
+    const name = key.slice(0, end + 1);
+    const group = groups.get(name) ?? { keys: 0, waiting: 0, from: NEVER };
+    if (group.keys === 0) groups.set(name, group);
+    group.keys++;
+    group.waiting += line.waiters.length;
+    group.from = Math.min(group.from, waitedFrom(line) ?? NEVER);
+  }
+  return [...groups]
+    .sort(([a, x], [b, y]) => y.waiting - x.waiting || y.keys - x.keys || (a < b ? -1 : 1))
+    .slice(0, GROUPS)
+    .map(([name, { keys, waiting, from }]) => ({
+      prefix: name,
+      keys,
+      waiting,
+      wait: from === NEVER ? null : now - from,
+    }));
+}
+
+function delimiterIn(key: string, from: number): number {
+  const [colon, slash] = [key.indexOf(':', from), key.indexOf('/', from)];
+  return colon < 0 ? slash : slash < 0 ? colon : Math.min(colon, slash);
+}

@@ -1,0 +1,99 @@
+import { isExclusive } from '../core/admission.ts';
+import type { Board } from './board.ts';
+import type { Change } from './changes.ts';
+import { beganAt } from './changes.ts';
+import { graphOf } from './graph.ts';
+import type { Query } from './query.ts';
+import { groupsOf, rowOf, select, totalsOf, whoOf } from './rows.ts';
+import type { Detail, Event, Lane, Snapshot } from './wire.ts';
+
+/** Holders, and waiters, of one key that are told. */
+const LINE = 200;
+const EVENTS = 60;
+/** Holds that end before this are not told, ms. */
+export const LONGEST_SPAN = 3_600_000;
+
+/** What does not come from the engine. */
+export interface Setting {
+  readonly engine: string;
+  readonly prefix: string;
+  readonly mayRelease: boolean;
+  /** When it was started. */
+  readonly began: number;
+}
+
+/** What one view shows of what is known now. */
+export function snapshot(
+  board: Board,
+  query: Query,
+  setting: Setting,
+  { now, pause }: { now: number; pause: number },
+): Snapshot {
+  const { engine, prefix, mayRelease, began } = setting;
+  const { state, at, took, next, looked, error, failingSince } = board.looks;
+  const deadlocks = board.deadlocks.told;
+  const { first, found } = select(board.lines(), query);
+  return {
+    engine,
+    prefix,
+    mayRelease,
+    look: {
+      state,
+      age: at === undefined ? null : now - at,
+      took: took ?? null,
+      next: next === undefined ? null : Math.max(0, next - now),
+      pause,
+      looked: looked ?? null,
+      error: error ?? null,
+      failingFor: failingSince === undefined ? null : now - failingSince,
+    },
+    totals: totalsOf(board.lines(), board.beyond, now),
+    groups: groupsOf(board.lines(), query.in, now),
+    rows: first.map((line) => rowOf(line, now)),
+    found,
+    events: board.history.latest(EVENTS, query.in).map((change) => eventOf(change, now)),
+    findings: board.findings ?? null,
+    detail: query.key === undefined ? null : detailOf(board, query.key, now),
+    lanes: query.lines.map((key) => laneOf(board, key, now)),
+    deadlocks,
+    graph: query.graph || deadlocks.length > 0 ? graphOf(board.lines(), deadlocks, now) : null,
+    watched: now - began,
+  };
+}
+
+function detailOf(board: Board, key: string, now: number): Detail {
+  const { holders = [], waiters = [] } = board.line(key) ?? {};
+  return {
+    key,
+    holders: holders.slice(0, LINE).map((claim) => whoOf(claim, true, now)),
+    waiters: waiters.slice(0, LINE).map((claim) => whoOf(claim, false, now)),
+    holding: holders.length,
+    waiting: waiters.length,
+  };
+}
+
+function eventOf({ what, key, at, to, past }: Change, now: number): Event {
+  return {
+    what,
+    key,
+    ago: now - at,
+    to: to?.label ?? null,
+    token: what !== 'left' && to && isExclusive(to) ? `${to.ticket}` : null,
+    from: past?.label ?? null,
+    end: past?.end ?? null,
+    held: past ? past.to - past.from : null,
+  };
+}
+
+function laneOf(board: Board, key: string, now: number): Lane {
+  const line = board.line(key);
+  const past = board.history
+    .of(key)
+    .filter(({ to }) => now - to <= LONGEST_SPAN)
+    .map(({ label, ticket, from, to, end }) => ({ label, ticket: `${ticket}`, from: now - from, to: now - to, end }));
+  const holding = (line?.holders ?? []).slice(0, LINE).map((claim) => {
+    const { label, ticket } = claim;
+    return { label, ticket: `${ticket}`, from: now - beganAt(claim), to: null, end: null };
+  });
+  return { key, spans: [...past, ...holding], waiting: line?.waiters.length ?? 0 };
+}

@@ -1,0 +1,328 @@
+import { describe, expect, test } from 'vitest';
+import { ALL_SEATS } from '../../src/core/admission.ts';
+import type { Origin } from '../../src/core/origin.ts';
+import type { Standing } from '../../src/core/traits.ts';
+import { Board } from '../../src/ui/board.ts';
+import { graphOf } from '../../src/ui/graph.ts';
+import { judge } from '../../src/ui/guard.ts';
+import { busyFor, Cost, LONGEST_PAUSE, pauseAfter, retryAfter } from '../../src/ui/pace.ts';
+import { paramsOf, queryOf } from '../../src/ui/query.ts';
+import { orderOf } from '../../src/ui/release.ts';
+import { snapshot } from '../../src/ui/view.ts';
+
+const TOKEN = 'the-token';
+const page = { host: '127.0.0.1:4711' };
+const post = { ...page, origin: 'http://127.0.0.1:4711', 'content-type': 'application/json' };
+
+describe('a request', () => {
+  test.each([
+    ['GET', `/${TOKEN}/`, page],
+    ['GET', `/${TOKEN}/`, { host: 'localhost:8080' }],
+    ['GET', `/${TOKEN}/`, { host: '[::1]:8080' }],
+    ['GET', `/${TOKEN}/events?q=a`, { ...page, 'sec-fetch-site': 'same-origin' }],
+    ['GET', `/${TOKEN}/?key=a`, { ...page, 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'document' }],
+    ['POST', `/${TOKEN}/release`, post],
+    ['POST', `/${TOKEN}/release`, { ...post, 'content-type': 'application/json; charset=utf-8' }],
+  ])('of our own page is answered: %s %s %j', (method, url, headers) => {
+    expect(judge({ method, url, headers }, TOKEN)).toMatchObject({ allowed: true });
+  });
+
+  test.each([
+    ['GET', '/', page, 'token'],
+    ['GET', '/wrong/', page, 'token'],
+    ['GET', `/x${TOKEN}/`, page, 'token'],
+    ['GET', `/${TOKEN}/`, {}, 'host'],
+    ['GET', `/${TOKEN}/`, { host: 'evil.example:4711' }, 'host'],
+    ['GET', `/${TOKEN}/`, { host: '127.0.0.1.evil.example' }, 'host'],
+    ['GET', `/${TOKEN}/`, { ...page, origin: 'http://evil.example' }, 'site'],
+    ['GET', `/${TOKEN}/events`, { ...page, 'sec-fetch-site': 'cross-site' }, 'site'],
+    ['GET', `/${TOKEN}/events`, { ...page, 'sec-fetch-site': 'same-site' }, 'site'],
+    ['GET', `/${TOKEN}/page.js`, { ...page, 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'script' }, 'site'],
+    ['POST', `/${TOKEN}/release`, { ...post, origin: 'http://evil.example' }, 'site'],
+    ['POST', `/${TOKEN}/release`, { ...post, origin: 'http://127.0.0.1:8080' }, 'site'],
+    ['POST', `/${TOKEN}/release`, { ...post, origin: 'null' }, 'site'],
+    ['POST', `/${TOKEN}/release`, { ...post, origin: undefined }, 'site'],
+    ['POST', `/${TOKEN}/release`, { ...post, 'content-type': 'text/plain' }, 'site'],
+    ['POST', `/${TOKEN}/release`, { ...post, 'sec-fetch-site': 'cross-site' }, 'site'],
+    ['PUT', `/${TOKEN}/release`, post, 'method'],
+  ])('of anybody else is refused: %s %s %j', (method, url, headers, why) => {
+    expect(judge({ method, url, headers }, TOKEN)).toMatchObject({ allowed: false, why });
+  });
+
+  test.each([
+    ['', 'not JSON'],
+    ['null', 'key'],
+    ['{"key":1}', 'key'],
+    ['{"key":"a","ticket":"x"}', 'ticket'],
+    ['{"key":"a","ticket":7,"reason":"b"}', 'ticket'],
+    ['{"key":"a","ticket":"7","reason":"  "}', 'reason'],
+  ])('to release that is %j is told what is missing', (body, what) => {
+    expect(orderOf(body)).toContain(what);
+  });
+
+  test('to release is taken as it stands', () => {
+    expect(orderOf('{"key":"a","ticket":"7","reason":" b "}')).toEqual({ key: 'a', ticket: '7', reason: 'b' });
+  });
+});
+
+test('looks take a hundredth of the time, and never come closer or wait longer than the bounds', () => {
+  const pace = { least: 1_000, share: 0.01 };
+  expect(pauseAfter(1, pace)).toBe(1_000);
+  expect(pauseAfter(100, pace)).toBe(9_900);
+  expect(pauseAfter(1e9, pace)).toBe(LONGEST_PAUSE);
+  expect(pauseAfter(1e9, { least: 200, share: undefined }), 'as often as it was asked for').toBe(200);
+  expect([1, 2, 3, 9].map(retryAfter)).toEqual([500, 1_000, 2_000, 5_000]);
+});
+
+test('of several looks the cheapest says what they cost', () => {
+  const pace = { least: 1_000, share: 0.01 };
+  const cost = new Cost();
+  cost.add(400);
+  expect(cost.pause(pace), 'the first one opened connections').toBe(1_000);
+  cost.add(40);
+  expect(cost.pause(pace)).toBe(3_960);
+  for (let i = 0; i < 5; i++) cost.add(50);
+  expect(cost.pause(pace), 'what was long ago is forgotten').toBe(4_950);
+});
+
+test('what a request waited for a processor is not the engine’s time, where others show how long one takes', () => {
+  expect(busyFor([5, 700])).toBe(705);
+  expect(busyFor([5, 5, 5, 5, 5, 5, 5, 5, 5, 700])).toBe(65);
+});
+
+test('what a view shows is in its address, and what is wrong there is left out', () => {
+  const params = 'q=a&in=order%3A&show=contested&sort=held&up=1&rows=300&key=k&line=x&line=y';
+  expect(paramsOf(queryOf(new URLSearchParams(params))).toString()).toBe(params);
+  expect(paramsOf(queryOf(new URLSearchParams('show=none&sort=7&rows=-1&rows=x&up=2&key='))).toString()).toBe('');
+  expect(queryOf(new URLSearchParams('rows=1e9')).rows).toBe(1_000);
+  const many = Array.from({ length: 99 }, (_, i) => `line=${i}`).join('&');
+  expect(queryOf(new URLSearchParams(many)).lines).toHaveLength(8);
+});
+
+/** Who stands in a line: `+` holds, with the ticket, and ms until it lapses. */
+const standing = (key: string, text: string, more: Partial<Standing> = {}): Standing => {
+  const [, held, ticket, remaining = '30000'] = /^(\+?)(\d+)(?:\/(\d+))?$/.exec(text)!;
+  const seats = { take: ALL_SEATS, of: ALL_SEATS };
+  const who = { label: `who-${ticket}`, since: 1_000, position: 0 };
+  return { key, held: held === '+', ticket: BigInt(ticket!), remaining: Number(remaining), ...seats, ...who, ...more };
+};
+
+/** A board that looks at one key once a second, and finds this each time. */
+function looked(...looks: readonly (readonly string[])[]): Board {
+  const board = new Board();
+  for (const [i, claims] of looks.entries()) look(board, { k: claims }, (i + 1) * 1_000);
+  return board;
+}
+
+function look(board: Board, keys: Readonly<Record<string, readonly string[]>>, at: number): void {
+  board.begin();
+  for (const [key, claims] of Object.entries(keys))
+    if (claims.length > 0)
+      board.see(
+        key,
+        claims.map((claim) => standing(key, claim)),
+        at,
+      );
+  board.finish(at, 5);
+}
+
+const view = (board: Board, query = '', now = 10_000) =>
+  snapshot(
+    board,
+    queryOf(new URLSearchParams(query)),
+    { engine: 'e', prefix: '', mayRelease: false, began: 0 },
+    { now, pause: 1_000 },
+  );
+
+const told = (board: Board): string[] =>
+  view(board).events.map(({ what, from, to, end }) => [what, from, to, end].filter(Boolean).join(' '));
+
+describe('between two looks', () => {
+  test.each([
+    ['who got a free key is told', [[], ['+1']], ['granted who-1']],
+    ['who was there at the first look did not get it just now', [['+1']], []],
+    ['a hold that had time left was given back', [['+1'], []], ['over who-1 released']],
+    ['a hold whose time was over lapsed', [['+1/500'], []], ['over who-1 lapsed']],
+    ['a renewed hold is no news', [['+1/500'], ['+1/30000'], ['+1/20000']], []],
+    [
+      'who waited and holds now got it from the one before',
+      [
+        ['+1', '2', '3'],
+        ['+2', '3'],
+      ],
+      ['handed who-1 who-2 released'],
+    ],
+    ['who waits no more is told', [['+1', '2'], ['+1']], ['left who-2']],
+    [
+      'readers come and go one by one',
+      [
+        ['+1', '+2'],
+        ['+2', '+3', '+4'],
+      ],
+      ['granted who-4', 'handed who-1 who-3 released'],
+    ],
+  ] as const)('%s', (_name, looks, events) => {
+    expect(told(looked(...looks))).toEqual(events);
+  });
+
+  test('a long silence says neither whether a hold lapsed nor when another began', () => {
+    const board = new Board();
+    look(board, { k: ['+1/500'] }, 1_000);
+    look(board, { k: ['+2'] }, 61_000);
+    expect(told(board)).toEqual(['handed who-1 who-2 ended']);
+    const { rows, lanes } = view(board, 'line=k', 61_000);
+    expect(rows[0]?.holder).toMatchObject({ known: 'most', for: 1_000 });
+    expect(lanes[0]?.spans[0], 'it was seen last then').toMatchObject({ to: 60_000, end: 'ended' });
+  });
+
+  test('a hold that was evicted from here is called so', () => {
+    const board = looked(['+1', '2']);
+    board.evicted('other', 1n);
+    board.evicted('k', 1n);
+    look(board, { k: ['+2'] }, 2_000);
+    expect(told(board)).toEqual(['handed who-1 who-2 evicted']);
+  });
+
+  test('a look that failed in the middle takes nothing away', () => {
+    const board = looked(['+1']);
+    board.begin();
+    board.fail('gone', 2_000);
+    expect(view(board)).toMatchObject({
+      look: { state: 'failing', age: 9_000, failingFor: 8_000 },
+      totals: { keys: 1 },
+    });
+  });
+});
+
+test('of very many keys the first are told in the order that is asked for, and all are counted', () => {
+  const board = new Board();
+  board.begin();
+  for (let i = 0; i < 20_000; i++) board.see(`t${i % 3}:k${i}`, [standing('', '+1', { since: i })], 20_000);
+  board.see('t0:wanted', [standing('', '+1'), standing('', '2', { since: 7 })], 20_000);
+  board.finish(20_000, 5);
+  const all = view(board, 'rows=3', 20_000);
+  expect(all.rows.map(({ key }) => key)).toEqual(['t0:wanted', 't1:k19999', 't0:k19998']);
+  expect(all).toMatchObject({ found: 20_001, totals: { keys: 20_001, holders: 20_001, waiting: 1, contested: 1 } });
+  expect(all.groups.map(({ prefix, keys }) => [prefix, keys])).toEqual([
+    ['t0:', 6_668],
+    ['t1:', 6_667],
+    ['t2:', 6_666],
+  ]);
+  expect(view(board, 'rows=2&sort=held&up=1', 20_000).rows.map(({ key }) => key)).toEqual(['t0:k0', 't1:k1']);
+  expect(view(board, 'q=WANT').rows.map(({ key }) => key)).toEqual(['t0:wanted']);
+  expect(
+    view(board, 'q=who-2').rows.map(({ key }) => key),
+    'by the label of who waits',
+  ).toEqual(['t0:wanted']);
+  expect(view(board, 'in=t2%3A').found).toBe(6_666);
+  expect(view(board, 'show=contested').found).toBe(1);
+});
+
+test('keys beyond the limit are counted; those that somebody waits for are kept', () => {
+  const board = new Board(10);
+  board.begin();
+  for (let i = 0; i < 30; i++) board.see(`k${i}`, [standing('', '+1')], 1_000);
+  board.see('wanted', [standing('', '+1'), standing('', '2')], 1_000);
+  board.finish(1_000, 5);
+  expect(view(board)).toMatchObject({ found: 11, totals: { keys: 31, beyond: 20, contested: 1 } });
+});
+
+test('what happened is kept, but not for ever', () => {
+  const board = new Board();
+  look(board, { k: ['+0'] }, 1_000);
+  for (let i = 1; i < 3_000; i++) look(board, { k: [`+${i}`] }, 1_000 + i);
+  const { events, lanes } = view(board, 'line=k', 4_000);
+  expect(events).toHaveLength(60);
+  expect(lanes[0]?.spans).toHaveLength(201);
+});
+
+test('who waits for whom is told over all keys, in layers, also in a circle', () => {
+  const board = new Board();
+  const line = (key: string, ...labels: string[]) =>
+    labels.map((label, i) => standing(key, `${i === 0 ? '+' : ''}${i + 1}`, { label, since: 1_000 * labels.length }));
+  board.begin();
+  board.see('free', line('free', 'nobody waits for me'), 5_000);
+  board.see('a', line('a', 'one', 'two'), 5_000);
+  board.see('b', line('b', 'two', 'three', 'four'), 5_000);
+  board.finish(5_000, 5);
+  const { nodes, edges, more } = graphOf(board.lines(), [], 6_000);
+  expect(nodes.map(({ name, layer }) => `${layer} ${name}`)).toEqual([
+    '0 one',
+    '1 a',
+    '2 two',
+    '3 b',
+    '4 three',
+    '4 four',
+  ]);
+  expect(edges).toHaveLength(5);
+  expect(edges.find(({ from }) => from.endsWith('four'))).toEqual({
+    from: 'process  four',
+    to: 'key b',
+    for: 4_000,
+    stuck: false,
+  });
+  expect(more).toBe(0);
+  board.see('c', line('c', 'three', 'one'), 6_000);
+  expect(graphOf(board.lines(), [], 6_000).edges, 'a circle ends').toHaveLength(7);
+  for (let i = 0; i < 100; i++) board.see(`k${i}`, line(`k${i}`, `h${i}`, `w${i}`), 6_000);
+  expect(graphOf(board.lines(), [], 6_000)).toMatchObject({ nodes: { length: 60 }, more: 247 });
+});
+
+describe('a deadlock', () => {
+  /** One holds `a` and waits for `b`, another the other way round; a third one waits behind. */
+  function inCircle(): { board: Board; lookAt: (key: 'a' | 'b', at: number) => void } {
+    const origin = (process: string, claim: number, ...inside: number[]): Origin => {
+      return { process, claim, inside: inside.map((each) => ({ claim: each })), cut: false };
+    };
+    const lines = {
+      a: [
+        standing('a', '+1', { label: 'one', origin: origin('one', 1) }),
+        standing('a', '2', { label: 'two', origin: origin('two', 2, 1) }),
+        standing('a', '3', { label: 'three', origin: origin('three', 1) }),
+      ],
+      b: [
+        standing('b', '+1', { label: 'two', origin: origin('two', 1) }),
+        standing('b', '2', { label: 'one', origin: origin('one', 2, 1) }),
+      ],
+    };
+    const board = new Board();
+    return { board, lookAt: (key, at) => board.see(key, lines[key], at) };
+  }
+
+  test('is told when each of its keys was looked at again, and not before', () => {
+    const { board, lookAt } = inCircle();
+    board.begin();
+    lookAt('a', 1_000);
+    lookAt('b', 1_001);
+    board.finish(1_001, 5);
+    expect(view(board).deadlocks, 'two lines that were not looked at at one moment').toEqual([]);
+    expect([...board.deadlocks.keys].sort(), 'looked at closely from now on').toEqual(['a', 'b']);
+    lookAt('a', 1_500);
+    board.deadlocks.look(board.lines(), 1_500);
+    expect(view(board).deadlocks).toEqual([]);
+    lookAt('b', 1_501);
+    board.deadlocks.look(board.lines(), 1_501);
+    const { deadlocks, graph } = view(board);
+    expect(deadlocks).toHaveLength(1);
+    expect(
+      deadlocks[0]!.steps.map(({ label, key, held }) => `${label} ${held ? 'holds' : 'waits for'} ${key}`),
+    ).toEqual(['one waits for b', 'two holds b', 'two waits for a', 'one holds a']);
+    expect(graph!.edges.filter(({ stuck }) => stuck)).toHaveLength(4);
+    expect(graph!.edges, 'and one that only stands behind').toHaveLength(5);
+  });
+
+  test('that is over is not told any more', () => {
+    const { board, lookAt } = inCircle();
+    for (const at of [1_000, 2_000]) {
+      board.begin();
+      lookAt('a', at);
+      lookAt('b', at);
+      board.finish(at, 5);
+    }
+    expect(view(board).deadlocks).toHaveLength(1);
+    board.see('b', [standing('b', '+1', { label: 'two' })], 3_000);
+    board.deadlocks.look(board.lines(), 3_000);
+    expect(view(board)).toMatchObject({ deadlocks: [], graph: null });
+    expect(board.deadlocks.keys).toEqual([]);
+  });
+});
