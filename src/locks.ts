@@ -154,7 +154,7 @@ export class Locks implements AsyncDisposable {
 
   /**
    * Who waits for whom, and which of them never end: deadlocks, seen in two looks 200 ms apart. It lists all keys that begin with `prefix`;
-   * of waiters in the line of another process it sees the ones that stand in the engine's line.
+   * of another process's waiters it sees those that stand in the engine's line, which all with `detect` do.
    * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` when the engine cannot be asked
    */
   async waits(prefix = '', options: WaitsOptions = {}): Promise<Waits> {

@@ -26,6 +26,8 @@ export class LocalLine implements HoldKeeper {
   readonly #onIdle: () => void;
   /** Inside: standing in the engine's line, or holding. */
   readonly #line = new Line<AcquireRequest>();
+  /** Each in the engine's line for itself, whoever of this process is there: what they wait inside of has to be seen there (`detect`). */
+  readonly #apart = new Set<AcquireRequest>();
 
   constructor(key: string, runtime: LockRuntime, onIdle: () => void) {
     this.#key = key;
@@ -46,7 +48,8 @@ export class LocalLine implements HoldKeeper {
     request.limit(clock, backend.name, (error) => this.#giveUp(request, error));
     if (resolved.wait === 0 && !this.#line.admits(request.seats)) request.grant(undefined);
     if (!request.settled) {
-      if (this.#line.join(request)) this.#stand(request);
+      if (this.#standsApart(request)) this.#stand(request);
+      else if (this.#line.join(request)) this.#stand(request);
       else this.#waits(request);
     }
     this.#tidy();
@@ -83,7 +86,7 @@ export class LocalLine implements HoldKeeper {
 
   /** Rejects who waits; the last first, so that nobody inherits a place. */
   close(error: unknown): void {
-    for (const request of this.#line.members.reverse()) this.#giveUp(request, error);
+    for (const request of [...this.#apart, ...this.#line.members.reverse()]) this.#giveUp(request, error);
   }
 
   /** From hand to hand, if an equal request is next, and neither the tenure nor too much of the lease is used up. */
@@ -91,6 +94,7 @@ export class LocalLine implements HoldKeeper {
     const { clock } = this.#runtime.engine;
     const { max, within } = hold.resolved.handOff;
     const next = this.#line.head;
+    if (!this.#line.isInside(request)) return false;
     if (hold.waitsInside > 0) return false; // what its function has started and left behind would be inside of the next one's
     if (!next || !hold.exclusive || !next.equals(request) || hold.loss || hold.resolved.minHold > 0) return false;
     if (hold.claim.ttl !== askedOf(next.resolved) || !hold.settled) return false; // it was extended, or may have been
@@ -128,6 +132,13 @@ export class LocalLine implements HoldKeeper {
     }
     await engine.pause(rest);
     return this.#giveBack(hold, request);
+  }
+
+  #standsApart(request: AcquireRequest): boolean {
+    if (request.detects === undefined || this.#line.admits(request.seats)) return false;
+    if (request.circumstances(this.#runtime)?.detects === undefined) return false;
+    this.#apart.add(request);
+    return true;
   }
 
   #stand(request: AcquireRequest, outage?: Outage): void {
@@ -210,7 +221,7 @@ export class LocalLine implements HoldKeeper {
     request.refuse(error);
     const { queued } = request;
     const heir = this.#line.head;
-    if (queued && heir?.equals(request) && heir.inherits(queued.claim, this.#runtime)) {
+    if (queued && this.#line.isInside(request) && heir?.equals(request) && heir.inherits(queued.claim, this.#runtime)) {
       this.#line.replace(request, heir);
       this.#assign(queued, heir);
       return;
@@ -236,6 +247,7 @@ export class LocalLine implements HoldKeeper {
 
   /** @param outage that whoever comes next would meet, too */
   #leave(request: AcquireRequest, outage?: Outage): void {
+    this.#apart.delete(request);
     for (const next of this.#line.leave(request)) this.#stand(next, outage);
     this.#tidy();
   }
@@ -250,7 +262,7 @@ export class LocalLine implements HoldKeeper {
   }
 
   get idle(): boolean {
-    return this.#line.idle;
+    return this.#line.idle && this.#apart.size === 0;
   }
 
   /** By somebody who does not stand in the engine's line. */
@@ -260,11 +272,14 @@ export class LocalLine implements HoldKeeper {
 
   /** Who holds and who waits in this process. */
   get standings(): LocalStanding[] {
-    return this.#line.members.flatMap((request) => localStanding(this.#runtime, request, this.#line.isInside(request)));
+    return [...this.#line.members, ...this.#apart].flatMap((request) => {
+      const queued = this.#apart.has(request) || this.#line.isInside(request);
+      return localStanding(this.#runtime, request, queued);
+    });
   }
 
   #tidy(): void {
-    if (this.#line.idle) this.#onIdle();
+    if (this.idle) this.#onIdle();
   }
 }
 

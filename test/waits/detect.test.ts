@@ -55,7 +55,7 @@ test.concurrent('of two that wait for each other one gives up, within three seco
   expect(performance.now() - began, 'ms').toBeLessThan(3_000);
 });
 
-test.concurrent('two in one process, one of whom the engine does not know, are told as well', async () => {
+test.concurrent('two in one process are told as well', async () => {
   await using crowd = new Crowd(1, DETECT);
   const [locks] = crowd.all as [Locks];
   const [a, b] = [locks.mutex('a'), locks.mutex('b')];
@@ -155,6 +155,35 @@ test.concurrent('the error tells the way round, by keys and labels, and what to 
   expect(message).toContain('two waits for "a", held by one, who waits for "b", held by two');
   expect(message).toContain('all()');
   await other;
+});
+
+test.concurrent('waits behind others of their own processes are seen by all', async () => {
+  await using crowd = new Crowd(2);
+  const [one, two] = crowd.all as [Locks, Locks];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const nested = [
+    one.mutex('a').run(() => promise.then(() => one.mutex('b').run(() => {}, DETECT))),
+    two.mutex('b').run(() => promise.then(() => two.mutex('a').run(() => {}, DETECT))),
+  ];
+  await sleep(50);
+  const ahead = [one.mutex('b').run(() => {}), two.mutex('a').run(() => {})];
+  await sleep(50);
+  resolve();
+  const ends = await bounded('all end', Promise.all([...nested, ...ahead].map(outcome)), 5_000);
+  expect(ends.sort()).toEqual(['LOCK_DEADLOCK', 'done', 'done', 'done']);
+});
+
+test.concurrent('closing ends a wait that stands apart from the others of its process', async () => {
+  await using crowd = new Crowd(2);
+  const [one, two] = crowd.all as [Locks, Locks];
+  const lease = await two.mutex('b').acquire();
+  const ahead = outcome(one.mutex('b').acquire());
+  const nested = outcome(one.mutex('a').run(() => one.mutex('b').run(() => {}, DETECT)));
+  await sleep(50);
+  await one.close();
+  expect(await bounded('both end', Promise.all([ahead, nested]))).toEqual(['LOCK_CLOSED', 'LOCK_CLOSED']);
+  await lease.release();
+  for await (const standing of two.inspect()) expect(standing).toBeUndefined();
 });
 
 test.concurrent('a wait that outlives the function it was started in is inside of nothing, whoever has that hold by then', async () => {
