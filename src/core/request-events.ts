@@ -69,7 +69,7 @@ export class RequestEvents {
       take,
       of,
     };
-    // Not spread: an event is made at every grant and release, and that would take several times as long.
+    // Not spread, which copies: an event is made at every grant and release.
     if (all !== undefined) event.all = all;
     if (token !== undefined) event.token = token;
     return more ? Object.assign(event, more) : event;

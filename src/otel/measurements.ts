@@ -1,6 +1,6 @@
 import type { Attributes, Counter, Histogram } from '@opentelemetry/api';
 
-/** So many are handed over at a time. Beside a real engine one by one takes about twice as long: by the next one the code is cold again. */
+/** So many are handed over at a time: the SDK takes longer than all else, and is not to come in the middle of every lock. */
 const MOST = 256;
 
 /** What was measured with the same attributes, and is not handed over yet. */
