@@ -1,6 +1,6 @@
 import type { Finding, Standing } from '../core/traits.ts';
 import { changesBetween } from './changes.ts';
-import { type Line, lineOf } from './claim.ts';
+import { type Line, lineOf, moveOn } from './claim.ts';
 import { Deadlocks } from './deadlocks.ts';
 import { History } from './history.ts';
 import type { Looks } from './looks.ts';
@@ -14,9 +14,7 @@ export class Board {
   readonly deadlocks = new Deadlocks();
   looks: Looks = { state: 'never' };
   findings: readonly Finding[] | undefined;
-  /** Grows with whatever is seen. */
-  revision = 0;
-  readonly #lines = new Map<string, { line: Line; pass: number }>();
+  readonly #lines = new Map<string, Line>();
   readonly #evicted = new Set<string>();
   readonly #limit: number;
   #pass = 0;
@@ -27,12 +25,12 @@ export class Board {
     this.#limit = limit;
   }
 
-  *lines(): Iterable<Line> {
-    for (const { line } of this.#lines.values()) yield line;
+  lines(): Iterable<Line> {
+    return this.#lines.values();
   }
 
   line(key: string): Line | undefined {
-    return this.#lines.get(key)?.line;
+    return this.#lines.get(key);
   }
 
   /** Keys that are held, and not kept. */
@@ -48,16 +46,19 @@ export class Board {
 
   /** What the look has met at a key; nobody: where that key was asked for by its name. */
   see(key: string, standings: readonly Standing[], at: number): void {
-    this.revision++;
-    const before = this.#lines.get(key)?.line;
+    const before = this.#lines.get(key);
+    if (before && moveOn(before, standings, at)) {
+      before.pass = this.#pass;
+      return;
+    }
     const last = before?.at ?? this.looks.at;
-    const after = standings.length > 0 ? lineOf(key, standings, { before, last, at }) : undefined;
+    const after = standings.length > 0 ? lineOf(key, standings, { before, last, at, pass: this.#pass }) : undefined;
     if (after && !before && this.#lines.size >= this.#limit && after.waiters.length === 0) {
       this.#beyondNow++;
       return;
     }
     if (last !== undefined) this.#note(key, before, after, at);
-    if (after) this.#lines.set(key, { line: after, pass: this.#pass });
+    if (after) this.#lines.set(after.key, after);
     else this.#lines.delete(key);
   }
 
@@ -69,9 +70,8 @@ export class Board {
 
   /** The look was complete. */
   finish(at: number, took: number): void {
-    this.revision++;
-    for (const [key, { line, pass }] of this.#lines) {
-      if (pass === this.#pass) continue;
+    for (const [key, line] of this.#lines) {
+      if (line.pass === this.#pass) continue;
       this.#note(key, line, undefined, at);
       this.#lines.delete(key);
     }
@@ -82,7 +82,6 @@ export class Board {
 
   /** It was not, and what is known grows old. */
   fail(error: string, at: number): void {
-    this.revision++;
     const { at: last, took, failingSince = at } = this.looks;
     this.looks = { state: 'failing', at: last, took, error, failingSince };
   }

@@ -1,10 +1,5 @@
 import { CLOSE, type Claim, finderOf, type Line } from './claim.ts';
-
-/**
- * How a hold ended. `released`: it had time left, so somebody gave it back or took it away. `lapsed`: its time was over, and the
- * look before was a moment ago. `ended`: one of these; nobody looked often enough to say which.
- */
-export type End = 'released' | 'lapsed' | 'ended' | 'evicted';
+import type { End, Happening } from './happening.ts';
 
 /** A hold that is over. Times are ms of the clock of this process. */
 export interface Past {
@@ -19,8 +14,7 @@ export interface Past {
 
 /** What two looks at a key show to have happened between them. */
 export interface Change {
-  /** `granted`: somebody holds it now. `over`: a hold ended, and nobody followed. `handed`: both. `left`: somebody waits no more. */
-  readonly what: 'granted' | 'over' | 'handed' | 'left';
+  readonly what: Happening;
   readonly key: string;
   /** When the look was that shows it. */
   readonly at: number;

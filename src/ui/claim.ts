@@ -15,8 +15,8 @@ export interface Claim {
   readonly met: number;
   /** When the first look was that met it as a holder, where one a moment before shows that it was none then. */
   readonly granted: number | undefined;
-  /** When it lapses unless renewed; Infinity where a session carries it. */
-  readonly lapses: number;
+  /** When it lapses unless renewed, by the last look; Infinity where a session carries it. */
+  lapses: number;
 }
 
 /** The line of one key. */
@@ -24,8 +24,10 @@ export interface Line {
   readonly key: string;
   readonly holders: readonly Claim[];
   readonly waiters: readonly Claim[];
-  /** When it was looked at. */
-  readonly at: number;
+  /** When it was looked at last. */
+  at: number;
+  /** Of the look at all keys that met it last. */
+  pass: number;
 }
 
 /** Of what happened between two looks that were farther apart than this nobody can say when it did. ms. */
@@ -42,9 +44,13 @@ function kept(label: string): string {
   const known = labels.get(label);
   if (known !== undefined) return known;
   if (labels.size >= LABELS) labels.clear();
-  labels.set(label, label);
-  return label;
+  const own = ownOf(label);
+  labels.set(own, own);
+  return own;
 }
+
+/** The same text on its own: a part of an answer would keep the whole answer. */
+const ownOf = (text: string): string => Buffer.from(text).toString();
 
 /** Finds a claim by its ticket. */
 export function finderOf(claims: readonly Claim[] = NOBODY): (ticket: bigint) => Claim | undefined {
@@ -54,15 +60,32 @@ export function finderOf(claims: readonly Claim[] = NOBODY): (ticket: bigint) =>
 }
 
 /**
- * The line that a look has found.
- * @param before what the last look at this key found: undefined where that was nobody, or there was none
- * @param last when that was, so that what is new now began since then
+ * Moves a line on to a look that has found the same claims in it, as most looks do: of a hundred thousand lines nothing is made anew.
+ * @returns whether it has; if not, nothing was changed
  */
-export function lineOf(
-  key: string,
-  standings: readonly Standing[],
-  { before, last, at }: { readonly before: Line | undefined; readonly last: number | undefined; readonly at: number },
-): Line {
+export function moveOn(line: Line, standings: readonly Standing[], at: number): boolean {
+  const { holders, waiters } = line;
+  const claimAt = (i: number): Claim | undefined => (i < holders.length ? holders[i] : waiters[i - holders.length]);
+  if (standings.length !== holders.length + waiters.length) return false;
+  for (const [i, { ticket, held }] of standings.entries())
+    if (claimAt(i)!.ticket !== ticket || held !== i < holders.length) return false;
+  for (const [i, { remaining }] of standings.entries()) claimAt(i)!.lapses = Math.round(at + remaining);
+  line.at = at;
+  return true;
+}
+
+/** What there is to know of a look at a key, beside what it found. */
+interface Found {
+  /** What the last one found: undefined where that was nobody, or there was none. */
+  readonly before: Line | undefined;
+  /** When that was, so that what is new now began since then. */
+  readonly last: number | undefined;
+  readonly at: number;
+  readonly pass: number;
+}
+
+/** The line that a look has found. */
+export function lineOf(key: string, standings: readonly Standing[], { before, last, at, pass }: Found): Line {
   const heldBefore = finderOf(before?.holders);
   const waitedBefore = finderOf(before?.waiters);
   const contested = standings.some(({ held }) => !held);
@@ -87,5 +110,5 @@ export function lineOf(
     const found = standings.filter(({ held }) => held === holding);
     return found.length === 0 ? NOBODY : found.map(claimOf);
   };
-  return { key, holders: claims(true), waiters: claims(false), at };
+  return { key: before?.key ?? ownOf(key), holders: claims(true), waiters: claims(false), at, pass };
 }

@@ -1,7 +1,7 @@
 /** What the server tells the page: JSON, complete each time. Times are ms before the moment it was sent; tickets are text. */
 import type { As } from '../core/admission.ts';
 import type { Finding } from '../core/traits.ts';
-import type { Change, End } from './changes.ts';
+import type { End, Happening } from './happening.ts';
 import type { Looks } from './looks.ts';
 
 /** One that holds or waits. */
@@ -59,7 +59,7 @@ export interface Detail {
 
 /** What happened lately. */
 export interface Event {
-  readonly what: Change['what'];
+  readonly what: Happening;
   readonly key: string;
   readonly ago: number;
   /** Who has it now; of `left`, who waited. */

@@ -91,17 +91,21 @@ describeOn('browser', 'the page', () => {
   describe('of a file', () => {
     let locks: Locks;
     let url: string;
+    let site: Site;
     beforeAll(async () => {
       url = newFile();
       locks = await connect(url, { label: 'web-1' });
+      site = await Site.start(url);
     });
-    afterAll(() => locks?.close());
+    afterAll(async () => {
+      await site?.[Symbol.asyncDispose]();
+      await locks?.close();
+    });
 
     test('what others named their keys and labels is text, and nothing else', async () => {
       const hostile = '<img src=x onerror=alert(1)>"\'&\u202e\u0007{}*/../';
       await using _a = await locks.mutex(hostile, { label: '</script><script>alert(2)</script>\n\u001b[2J' }).acquire();
       await using _b = await locks.mutex('__proto__').acquire();
-      await using site = await Site.start(url);
       await using window = await windows.page(`${site.url}?${new URLSearchParams({ key: hostile, line: hostile })}`);
       const { page } = window;
       await page.waitForSelector('.people li');
@@ -117,7 +121,6 @@ describeOn('browser', 'the page', () => {
     });
 
     test('its policy lets nothing run or load that is not its own', async () => {
-      await using site = await Site.start(url);
       await using window = await windows.page(site.url);
       const { page } = window;
       await page.waitForSelector('.figures');
@@ -135,7 +138,6 @@ describeOn('browser', 'the page', () => {
       await using _a = await locks.mutex('job:a').acquire();
       await using _b = await locks.mutex('job:b').acquire();
       await using _c = await locks.mutex('other').acquire();
-      await using site = await Site.start(url);
       await using window = await windows.page(site.url);
       const { page } = window;
       await window.row('other').waitFor();
@@ -166,7 +168,6 @@ describeOn('browser', 'the page', () => {
 
     test('fits a phone, in the dark, and speaks Chinese where the browser does', async () => {
       await using _ = await locks.mutex('order:7').acquire();
-      await using site = await Site.start(url);
       const options = { viewport: { width: 375, height: 740 }, colorScheme: 'dark', locale: 'zh-CN' } as const;
       await using window = await windows.page(`${site.url}?key=order:7&line=order:7`, options);
       const { page } = window;
@@ -194,7 +195,7 @@ describeOn('browser', 'the page', () => {
 
     test('a release says whom it evicts, wants a reason, and evicts that one alone', async () => {
       await using contest = await line(url, 'stuck', ['hung', 'next']);
-      await using site = await Site.start(url, '--allow-release');
+      await using site = await Site.start(url, '--allow-release'); // not the one of the others
       await using window = await windows.page(`${site.url}?key=stuck`);
       const { page } = window;
       await page.click('.people button.danger');
@@ -221,7 +222,6 @@ describeOn('browser', 'the page', () => {
 
     test('without --allow-release it shows no way to, and has none', async () => {
       await using _ = await locks.mutex('kept').acquire();
-      await using site = await Site.start(url);
       await using window = await windows.page(`${site.url}?key=kept`);
       const { page } = window;
       await page.waitForSelector('.people li');
