@@ -133,7 +133,7 @@ export const ENGLISH = {
   inAll: '{n} in all',
   graph: 'Who waits for whom',
   graphText:
-    'An arrow leads from who waits to the key that it wants, and from there to who holds it. Whoever is on the right waits for nobody.',
+    'An arrow leads from who waits to the key that it wants, and from there to who holds it. A green frame is around whoever waits for nobody.',
 
   help: 'Keys of the keyboard',
   helpSearch: 'find',
@@ -278,7 +278,7 @@ export const CHINESE: Readonly<Record<Word, string>> = {
   behindWho: '排在其后：',
   inAll: '共 {n} 个',
   graph: '谁在等待谁',
-  graphText: '箭头从等待者指向它想要的键，再指向键的持有者；最右边的不等待任何人。',
+  graphText: '箭头从等待者指向它想要的键，再指向键的持有者；绿色边框表示不等待任何人。',
 
   help: '键盘操作',
   helpSearch: '查找',
