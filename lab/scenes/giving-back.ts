@@ -14,9 +14,9 @@ export const robbed: Scene = {
   naive: {
     naive: true,
     code: `try {
-  await work();                // longer than the lease
+  await work();  // longer than the lease
 } finally {
-  await redis.del(key);        // whose is it by now?
+  await redis.del(key);  // whose is it by now?
 }`,
     job: async (actor) => {
       await polls(actor, 600, 40);
@@ -29,8 +29,8 @@ export const robbed: Scene = {
   holdfast: {
     naive: false,
     code: `const lease = await lock.acquire({ renew: false });
-await work();                  // longer than the lease
-await lease.release();         // false: it touches nothing`,
+await work();  // longer than the lease
+await lease.release();  // false: it touches nothing`,
     job: async (actor) => {
       const first = actor.name === 'A';
       await withLock(first ? 700 : 400, first ? { renew: false } : {})(actor);

@@ -13,14 +13,14 @@ export const outlivedLease: Scene = {
   naive: {
     naive: true,
     code: `await redis.set(key, me, 'NX', 'PX', 600);
-await work();                  // takes 1000
+await work();  // takes 1000
 await redis.del(key);`,
     job: naively(1_000, (actor) => polls(actor, 600)),
   },
   holdfast: {
     naive: false,
     code: `const lock = locks.mutex('counter', { ttl: 600 });
-await lock.run(work);          // renewed every 200`,
+await lock.run(work);  // renewed every 200`,
     job: withLock(1_000),
   },
 };
@@ -40,7 +40,7 @@ export const staleWrite: Scene = {
     naive: true,
     code: `const n = await counter.read();
 await work();
-if (stillMine())               // paused right here
+if (stillMine())  // paused right here
   await counter.write(n + 1);`,
     job: naively(200, (actor) => polls(actor, 600)),
   },
@@ -48,7 +48,7 @@ if (stillMine())               // paused right here
     naive: false,
     code: `const n = await counter.read(lease.token);
 await work();
-lease.assertHeld();            // paused right here
+lease.assertHeld();  // paused right here
 await counter.write(n + 1, lease.token);`,
     job: withLock(200),
   },
@@ -67,7 +67,7 @@ export const oneself: Scene = {
     naive: true,
     code: `async function outer() {
   await take(key);
-  await inner();               // takes it, too: waits for itself
+  await inner();  // takes it, too: waits for itself
 }`,
     job: async (actor) => {
       await polls(actor, FOR_EVER);
@@ -81,7 +81,7 @@ export const oneself: Scene = {
   holdfast: {
     naive: false,
     code: `await lock.run(async () => {
-  await lock.run(inner);       // the same hold, the same token
+  await lock.run(inner);  // the same hold, the same token
 });`,
     job: (actor) =>
       actor.lock.run(async (lease) => {

@@ -97,7 +97,7 @@ export const splitVotes: Scene = {
   const votes = await askAll(nodes);
   if (votes > nodes.length / 2) break;
   await giveBackAll(nodes);
-  await sleep(120);            // and so do all the others
+  await sleep(120);  // and so do all the others
 }`,
     job: async (actor) => {
       await majority(actor);
@@ -126,14 +126,14 @@ export const free: Scene = {
   naive: {
     naive: true,
     code: `while (!(await redis.set(key, me, 'NX', 'PX', 600))) await sleep(80);
-await work();                  // takes 900
+await work();  // takes 900
 await redis.del(key);`,
     job: naively(900, (actor) => polls(actor, 600)),
   },
   holdfast: {
     naive: false,
     code: `const lock = locks.mutex('counter', { ttl: 600 });
-await lock.run(work);          // takes 900`,
+await lock.run(work);  // takes 900`,
     job: withLock(900),
   },
 };

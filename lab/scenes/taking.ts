@@ -20,7 +20,7 @@ export const checkThenSet: Scene = {
   naive: {
     naive: true,
     code: `while (await redis.get(key)) await sleep(80);
-await redis.set(key, me);      // a second step
+await redis.set(key, me);  // a second step
 await work();
 await redis.del(key);`,
     job: naively(300, async (actor) => {
@@ -70,7 +70,7 @@ export const crash: Scene = {
   naive: {
     naive: true,
     code: `while (!(await redis.setnx(key, me))) await sleep(80);
-await work();                  // killed here
+await work();  // killed here
 await redis.del(key);`,
     job: naively(500, (actor) => polls(actor, FOR_EVER)),
   },
@@ -91,7 +91,7 @@ export const spinning: Scene = {
   naive: {
     naive: true,
     code: `while (!(await redis.set(key, me, 'NX', 'PX', 900)))
-  await sleep(5);              // again, and again`,
+  await sleep(5);  // again, and again`,
     job: naively(500, (actor) => polls(actor, 900, 5)),
   },
   holdfast: { naive: false, code: RUN, job: withLock(500) },

@@ -26,6 +26,8 @@ export class Actor {
   locks: Locks | undefined;
   doing: Doing = 'idle';
   done = 0;
+  /** Why its last job failed, if it did. */
+  failed: string | undefined;
   belief: Belief | undefined;
   /** Of its clock: 1 is right. */
   readonly rate: number;
@@ -69,6 +71,7 @@ export class Actor {
   }
 
   asks(): void {
+    this.failed = undefined;
     this.doing = 'asks';
     this.tell('asks');
   }

@@ -78,7 +78,6 @@ const TONES: Partial<Record<What, Tone>> = {
   late: 'good',
   again: 'good',
   're-enters': 'good',
-  'releases-nothing': 'good',
   'told-of-loss': 'good',
   paused: 'fault',
   killed: 'fault',

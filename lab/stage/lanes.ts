@@ -14,7 +14,7 @@ export interface Lane {
   readonly believes: readonly Bar[];
   readonly paused: readonly Bar[];
   readonly dead: readonly Bar[];
-  /** More than half of the engines kept the lock for it: the truth. */
+  /** The engine kept the lock for it, or most of them did: the truth. */
   readonly kept: readonly Bar[];
 }
 
@@ -43,7 +43,9 @@ function keptUntil({ engines }: Moment, who: Who, at: number): number {
     .flatMap((standing) => (standing ? [standing.lapses ?? ALWAYS] : []))
     .filter((lapses) => lapses > at)
     .sort((a, b) => b - a);
-  return ends[Math.floor(engines.length / 2)] ?? NEVER;
+  // Of a primary and its replica one is enough: whichever is asked.
+  const most = engines.length === 2 ? 1 : Math.floor(engines.length / 2) + 1;
+  return ends[most - 1] ?? NEVER;
 }
 
 export function lanes(moments: readonly Moment[], ends: number): Lane[] {

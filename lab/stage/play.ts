@@ -82,12 +82,13 @@ function view(stage: Stage): Moment {
 }
 
 function person(actor: Actor, stage: Stage): PersonView {
-  const { name, doing, done, process, belief } = actor;
+  const { name, doing, done, failed, process, belief } = actor;
   const until = belief && (belief.until() - process.clock.now()) / actor.rate;
   return {
     name,
     doing,
     done,
+    ...(failed !== undefined && { failed }),
     paused: process.paused,
     dead: process.crashed,
     cut: stage.network.isCut(name),

@@ -11,6 +11,8 @@ export interface PersonView {
   readonly dead: boolean;
   readonly cut: boolean;
   readonly done: number;
+  /** Why its last job failed. */
+  readonly failed?: string;
   /** What it counts on; `until` is in true ms since the scene began, undefined where it knows of no end. */
   readonly belief?: { readonly token?: string; readonly until?: number };
 }

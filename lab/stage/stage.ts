@@ -135,7 +135,8 @@ export class Stage {
         },
         (error: Error & { code?: string }) => {
           actor.rests();
-          if (error.code !== 'LOCK_FENCED') actor.tell('gives-up', { code: error.code ?? error.message });
+          actor.failed = error.code ?? error.message;
+          if (error.code !== 'LOCK_FENCED') actor.tell('gives-up', { code: actor.failed });
         },
       );
     });
