@@ -30,8 +30,8 @@ export const scene = computed(() => SCENES.find(({ name }) => name === sceneName
 export const moment = computed(() => recording.value && momentAt(recording.value, time.value));
 export const several = computed(() => (scene.value[way.value].engines ?? 1) > 1);
 
-/** Short enough for an address, and exact. */
-const tenths = (ms: number): number => Math.round(ms * 10) / 10;
+/** Short enough for an address, and never before what is seen. */
+const tenths = (ms: number): number => Math.ceil(ms * 10 - 1e-6) / 10;
 
 /** What was told by then: of several at one time the last. */
 export function lastBy(at: number): number {
@@ -40,14 +40,15 @@ export function lastBy(at: number): number {
 
 let runs = 0;
 
-/** Runs it again, from the seed, and looks at it from `at` on. */
-async function rerun(at: number): Promise<void> {
+/** Runs it again, from the seed, and looks at it from `at` on, or from a sentence on. */
+async function rerun(at: number, step = 0): Promise<void> {
   const run = ++runs;
   const made = await play(scene.value, way.value, seed.value, faults.value);
   if (run !== runs) return;
   batch(() => {
     recording.value = made;
-    seek(Math.min(at, made.ends));
+    if (made.happenings[step - 1]) tellStep(step - 1);
+    else seek(Math.min(at, made.ends));
     if (!made.messages.some(({ id }) => id === target.value) && target.value.includes('-')) target.value = 'A';
   });
 }
@@ -59,18 +60,22 @@ export function seek(at: number): void {
   });
 }
 
+function tellStep(index: number): void {
+  told.value = index;
+  time.value = recording.value?.happenings[index]?.at ?? 0;
+}
+
 /** To the happening that is told `by` further on. */
 export function step(by: 1 | -1): void {
   const { happenings = [] } = recording.value ?? {};
   const next = Math.max(-1, Math.min(told.value + by, happenings.length - 1));
   batch(() => {
     playing.value = false;
-    told.value = next;
-    time.value = happenings[next]?.at ?? 0;
+    tellStep(next);
   });
 }
 
-export function open(change: Partial<Pick<Address, 'scene' | 'way' | 'seed' | 'faults' | 'at'>>): void {
+export function open(change: Partial<Pick<Address, 'scene' | 'way' | 'seed' | 'faults' | 'at' | 'step'>>): void {
   batch(() => {
     playing.value = false;
     if (change.scene !== undefined) sceneName.value = change.scene;
@@ -80,7 +85,7 @@ export function open(change: Partial<Pick<Address, 'scene' | 'way' | 'seed' | 'f
     if (change.scene !== undefined && !change.faults) faults.value = [];
     if (!several.value && target.value.startsWith('engine')) target.value = 'engine 1';
   });
-  void rerun(change.at ?? 0);
+  void rerun(change.at ?? 0, change.step);
 }
 
 /** What somebody does now; what they did later than now is no more. */
@@ -96,19 +101,23 @@ export function undo(all: boolean): void {
   void rerun(time.value);
 }
 
-export const address = (): string =>
-  writtenAddress({
+export function address(): string {
+  const at = time.value;
+  const onStep = recording.value?.happenings[told.value]?.at === at;
+  return writtenAddress({
     scene: sceneName.value,
     way: way.value,
     seed: seed.value,
     faults: faults.value,
-    at: tenths(time.value),
+    at: tenths(at),
+    step: onStep ? told.value + 1 : 0,
     language: language.value,
   });
+}
 
 /** Once, when the page is there. */
 export function begin(): void {
-  void rerun(first.at);
+  void rerun(first.at, first.step);
   effect(() => {
     document.documentElement.lang = language.value;
     document.title = `holdfast: ${words.value.title}`;

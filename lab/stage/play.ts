@@ -49,8 +49,9 @@ export async function play(
     moments.push(moment);
   };
   see();
-  for (const fault of faults) stage.at(fault.at, () => apply(stage, fault));
   scene.plot(stage);
+  // After what is planned for the same time: that was seen already.
+  for (const fault of faults) stage.at(fault.at, () => apply(stage, fault));
   await stage.world.run(stage.world.now + ends, see);
   const { messages } = stage.network;
   const fenced = stage.happenings.filter(({ what }) => what === 'fenced').length;
