@@ -97,7 +97,7 @@ function possible(deed: Deed, on: string): boolean {
 
 /** What was done so far, and how to take it back. */
 function Yours() {
-  const { ui, deeds, ms } = words.value;
+  const { ui, deeds } = words.value;
   if (faults.value.length === 0) return null;
   return (
     <div class="yours">
@@ -105,7 +105,8 @@ function Yours() {
       <ol>
         {faults.value.map(({ at, deed, on }, i) => (
           <li key={`${at}${deed}${on}${i}`}>
-            {ms(at)}: {on.length > 1 ? named(words.value, on.replace(/-\d+$/, ''), several.value) : on}, {deeds[deed]}
+            {Math.round(at)} ms: {on.length > 1 ? named(words.value, on.replace(/-\d+$/, ''), several.value) : on},{' '}
+            {deeds[deed]}
           </li>
         ))}
       </ol>

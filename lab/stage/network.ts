@@ -3,6 +3,7 @@ import type { Wire } from '../../test/simulation/engine.ts';
 import type { Process } from '../../test/simulation/process.ts';
 import type { World } from '../../test/simulation/world.ts';
 import type { Kind, Message } from './message.ts';
+import { since } from './since.ts';
 
 /** What becomes of a message, where a scene or a person says so. */
 export type Fate = 'lose' | { readonly hold: number } | { readonly takes: number } | undefined;
@@ -118,7 +119,7 @@ export class LabNetwork implements Wire {
   }
 
   get #now(): number {
-    return this.#world.now - this.#origin;
+    return since(this.#world.now, this.#origin);
   }
 
   #send(

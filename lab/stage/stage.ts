@@ -9,6 +9,7 @@ import type { Place } from './line.ts';
 import { LabNetwork } from './network.ts';
 import { Resource } from './resource.ts';
 import type { Scene, Way } from './scene.ts';
+import { since } from './since.ts';
 import { Store } from './store.ts';
 
 /** Ways take this long, ms: so long that they can be seen. */
@@ -58,7 +59,7 @@ export class Stage {
 
   /** True ms since the scene began. */
   get now(): number {
-    return this.world.now - this.#origin;
+    return since(this.world.now, this.#origin);
   }
 
   get engines(): readonly (Place & { readonly machine: Process })[] {

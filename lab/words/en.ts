@@ -27,7 +27,7 @@ export const en: Words = {
         ? `By ${who}'s own clock the lease is over, too. But ${who} is paused, and cannot look.`
         : `By ${who}'s own clock the lease is over: it counts on the lock no more.`,
     'told-of-loss': ({ who }) => `The signal of ${who}'s lease fires: the lock is lost.`,
-    'gives-up': ({ who, code }) => `${who} gives up: ${code}.`,
+    'gives-up': ({ who, code }) => `${who} stops: ${code}.`,
     'hears-nothing': ({ who }) => `${who} hears nothing.`,
     're-enters': ({ who, token }) =>
       `${who} asks for the lock again, inside. It is in it already: the same hold, the same token ${token}.`,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { SCENES } from '../../lab/scenes/index.ts';
 import { play } from '../../lab/stage/play.ts';
 import type { WayName } from '../../lab/stage/scene.ts';
@@ -15,6 +15,8 @@ import { describeOn } from '../kit/suite.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const WAYS = ['naive', 'holdfast'] as const satisfies readonly WayName[];
+
+vi.setConfig({ testTimeout: 60_000 }); // a browser beside servers has little of two cores
 
 describeOn('browser', 'the lab', () => {
   const { path: folder } = temporaryFolder();
@@ -58,9 +60,7 @@ describeOn('browser', 'the lab', () => {
     return happenings.map((happening) => sentence(LANGUAGES.en, happening, several));
   }
 
-  test('each scene plays to its end, with the harm or without it; what happens is what happens in Node', {
-    timeout: 60_000,
-  }, async () => {
+  test('each scene plays to its end, with the harm or without it; what happens is what happens in Node', async () => {
     const page = await visit('#lang=en');
     await page.clock.install();
     await page.selectOption('.controls select', 'fast');
@@ -135,7 +135,8 @@ describeOn('browser', 'the lab', () => {
       await page.click('.controls .step');
     await page.click('.person.A');
     await page.click('.deed.go');
-    await expect.poll(() => said(page)).toMatch(/goes on|is lost|gives up/);
+    await page.waitForSelector('.person.A:not(.paused)');
+    await expect.poll(() => said(page)).toMatch(/goes on|is lost|stops/);
     await shot(page, 'own');
     const [mine, address] = [await story(page), page.url()];
     const colleague = await visit(address.slice(address.indexOf('#')));
