@@ -125,7 +125,7 @@ function Person({ person, at, crowd }: { readonly person: PersonView; readonly a
         </span>
       )}
       <span class="foot">
-        {ahead ? `+${ms(ahead)} ` : ''}
+        {ahead ? <span>{`${ui.ahead} +${ms(ahead)}`}</span> : null}
         {failed ? <span class="failed">✗ {failed}</span> : done > 0 ? `✓ ${done > 1 ? done : ''}` : ''}
       </span>
     </button>

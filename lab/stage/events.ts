@@ -13,7 +13,6 @@ export type What =
   | 'stops-believing'
   | 'told-of-loss'
   | 'gives-up'
-  | 'hears-nothing'
   | 're-enters'
   // at an engine
   | 'granted'

@@ -58,6 +58,7 @@ export class StoreClient {
     return this.#call('expire', () => {
       this.#store.expire(ttl);
       this.#tell('ending-set', undefined, ttl);
+      this.#watchLapse(ttl);
     });
   }
 
@@ -82,8 +83,20 @@ export class StoreClient {
   }
 
   #granted(ttl: number): void {
-    if (ttl < Number.POSITIVE_INFINITY) this.#tell('granted', undefined, ttl);
-    else this.#tell('granted-for-ever');
+    if (ttl < Number.POSITIVE_INFINITY) {
+      this.#tell('granted', undefined, ttl);
+      this.#watchLapse(ttl);
+    } else this.#tell('granted-for-ever');
+  }
+
+  /** The server itself notices only when somebody asks. */
+  #watchLapse(ttl: number): void {
+    const { name } = this.#actor;
+    const value = this.#store.get();
+    this.#stage.at(this.#stage.now + ttl, () => {
+      if (this.#store.left === value && value!.lapses <= this.#store.machine.clock.now() + 0.01)
+        this.#stage.tell({ what: 'lapsed', who: name, place: this.#place });
+    });
   }
 
   #tell(what: What, other?: string, n?: number): void {

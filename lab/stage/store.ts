@@ -33,6 +33,11 @@ export class Store {
     this.onChange();
   }
 
+  /** What is there, over or not. */
+  get left(): Value | undefined {
+    return this.#value;
+  }
+
   /** Only where there is none. */
   add(owner: string, ttl: number): boolean {
     if (this.get()) return false;

@@ -28,7 +28,6 @@ export const en: Words = {
         : `By ${who}'s own clock the lease is over: it counts on the lock no more.`,
     'told-of-loss': ({ who }) => `The signal of ${who}'s lease fires: the lock is lost.`,
     'gives-up': ({ who, code }) => `${who} stops: ${code}.`,
-    'hears-nothing': ({ who }) => `${who} hears nothing.`,
     're-enters': ({ who, token }) =>
       `${who} asks for the lock again, inside. It is in it already: the same hold, the same token ${token}.`,
     granted: ({ who, token, n, place }) =>
@@ -120,7 +119,7 @@ export const en: Words = {
     scenes: 'Scenes',
     choose: 'Choose a scene',
     play: 'Play',
-    pause: 'Hold the clock',
+    pause: 'Hold',
     back: 'Back',
     step: 'Step',
     restart: 'From the beginning',
@@ -146,7 +145,6 @@ export const en: Words = {
     works: 'works',
     giving: 'gives it back',
     noEnd: 'no end',
-    left: 'left',
     over: 'lease over',
     free: 'free',
     holder: 'holds',
@@ -155,12 +153,10 @@ export const en: Words = {
     counter: 'The counter',
     guard: 'guard: newest token',
     noGuard: 'no guard',
-    newest: 'newest token',
     lostWrites: 'lost',
     cut: 'cut off',
-    ahead: 'clock on the wall ahead by',
+    ahead: 'its clock:',
     act: 'Do something to',
-    on: 'on',
     yours: 'What you did',
     undo: 'Undo the last',
     clear: 'Undo all',
@@ -173,7 +169,6 @@ export const en: Words = {
     keys: 'Keys: space plays and holds, ← and → step, Home begins again, W changes the way.',
     language: '中文',
     drag: 'Choose whom, then what. Or drag what onto whom.',
-    done: 'done',
   },
 };
 

@@ -64,7 +64,6 @@ export const UI_WORDS = [
   'works',
   'giving',
   'noEnd',
-  'left',
   'over',
   'free',
   'holder',
@@ -73,12 +72,10 @@ export const UI_WORDS = [
   'counter',
   'guard',
   'noGuard',
-  'newest',
   'lostWrites',
   'cut',
   'ahead',
   'act',
-  'on',
   'yours',
   'undo',
   'clear',
@@ -91,7 +88,6 @@ export const UI_WORDS = [
   'keys',
   'language',
   'drag',
-  'done',
 ] as const;
 
 export type UiWord = (typeof UI_WORDS)[number];

@@ -107,7 +107,7 @@ describeOn('browser', 'the lab', () => {
     await page.keyboard.press('Home');
     expect(await said(page)).toContain('Press play');
     await page.keyboard.press(' ');
-    await page.waitForSelector('.play:has-text("Hold the clock")');
+    await page.waitForSelector('.play:has-text("Hold")');
     await page.keyboard.press(' ');
     await page.waitForSelector('.play:has-text("Play")');
     await page.keyboard.press('w');
