@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { SCENES } from '../../lab/scenes/index.ts';
 import { type Deed, type Fault, readFaults, written } from '../../lab/stage/faults.ts';
 import { play } from '../../lab/stage/play.ts';
 import { harms, type WayName } from '../../lab/stage/scene.ts';
+import { LANGUAGES, sentence } from '../../lab/words/index.ts';
 import { randomFrom } from '../../src/testing/random.ts';
 import { Choice } from '../simulation/choice.ts';
 
@@ -105,4 +107,29 @@ test.each(['naive', 'holdfast'] satisfies WayName[])('everything that is told ha
       scene.name,
     ).toBe(true);
   }
+});
+
+test.each(
+  Object.entries(LANGUAGES),
+)('every scene has its words, and every sentence is whole: %s', async (_language, words) => {
+  expect(Object.keys(words.scenes).sort()).toEqual(SCENES.map(({ name }) => name).sort());
+  for (const scene of SCENES)
+    for (const way of ['naive', 'holdfast'] as const) {
+      const { happenings } = await play(
+        scene,
+        way,
+        1,
+        readFaults('cut-A@60,mend-A@900,kill-C@300,pause-B@400,hold-B-engine_1-1@230'),
+      );
+      for (const happening of happenings) {
+        const said = sentence(words, happening, (scene[way].engines ?? 1) > 1);
+        expect(said, `${scene.name}, ${way}: ${JSON.stringify(happening)}`).toMatch(/^[^{}]+[.!。！]$/);
+        expect(said).not.toMatch(/undefined|NaN|Infinity|null/);
+      }
+    }
+});
+
+test('the guide names every scene', () => {
+  const guide = readFileSync(new URL('../../docs/guides/lab.md', import.meta.url), 'utf8');
+  for (const { name } of SCENES) expect(guide).toContain(`| \`${name}\` |`);
 });
