@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { SCENES } from '../../lab/scenes/index.ts';
+import { PEOPLE } from '../../lab/stage/events.ts';
 import { type Deed, type Fault, readFaults, written } from '../../lab/stage/faults.ts';
 import { play } from '../../lab/stage/play.ts';
 import { harms, type WayName } from '../../lab/stage/scene.ts';
@@ -99,6 +100,8 @@ test('what people did is kept in an address, and what is not understood is left 
 test.each(['naive', 'holdfast'] satisfies WayName[])('everything that is told has a place in time: %s', async (way) => {
   for (const scene of SCENES) {
     const { happenings, moments, ends } = await play(scene, way, 1);
+    for (const { engines } of moments)
+      for (const { line } of engines) for (const { who } of line) expect(PEOPLE, scene.name).toContain(who);
     const times = happenings.map(({ at }) => at);
     expect(times).toEqual([...times].sort((a, b) => a - b));
     expect(Math.max(...times)).toBeLessThanOrEqual(ends);
