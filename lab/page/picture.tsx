@@ -3,7 +3,7 @@ import { believes, type EngineView, type Moment, type PersonView } from '../stag
 import { named } from '../words/index.ts';
 import { dropped } from './drag.ts';
 import { between, HEIGHT, link } from './places.ts';
-import { moment, recording, scene, several, target, time, way, words } from './state.ts';
+import { moment, pick, picked, recording, scene, several, target, time, way, words } from './state.ts';
 
 const PEOPLE = ['A', 'B', 'C'];
 
@@ -52,10 +52,10 @@ function Links({ now }: { readonly now: Moment }) {
 function choosable(name: string) {
   return {
     'data-name': name,
-    'aria-pressed': target.value === name,
+    'aria-pressed': picked.value && target.value === name,
     class: '',
     onClick: () => {
-      if (!dropped.peek()) target.value = name;
+      if (!dropped.peek()) pick(name);
     },
   };
 }
@@ -163,8 +163,10 @@ function Messages({ at, engines }: { readonly at: number; readonly engines: numb
   );
 }
 
+const ANSWERS = { yes: '✓', no: '✗', wait: '…' } as const;
+
 function Dot({ message, at, engines }: { readonly message: Message; readonly at: number; readonly engines: number }) {
-  const { id, from, to, kind, answer, no, held } = message;
+  const { id, from, to, kind, answer, says, held } = message;
   const way = link(from, to, engines);
   const done = progress(message, at);
   if (!way || done === undefined) return null;
@@ -172,7 +174,7 @@ function Dot({ message, at, engines }: { readonly message: Message; readonly at:
   const person = from.length === 1 ? from : to;
   const lost = message.lost !== undefined && at >= message.lost;
   const stands = held && at >= held.at && at < held.at + held.ms;
-  const text = lost ? '✕' : answer ? (no ? '✗' : '✓') : words.value.messages[kind];
+  const text = lost ? '✕' : answer ? ANSWERS[says] : words.value.messages[kind];
   const classes = `message ${person} ${answer ? 'answer' : ''} ${lost ? 'lost' : ''} ${stands ? 'stands' : ''}`;
   return (
     <button
@@ -180,10 +182,10 @@ function Dot({ message, at, engines }: { readonly message: Message; readonly at:
       tabIndex={-1}
       class={classes}
       data-name={id}
-      aria-pressed={target.value === id}
+      aria-pressed={picked.value && target.value === id}
       style={{ left: `${x}%`, top: `${y}px` }}
       onClick={() => {
-        if (!lost) target.value = id;
+        if (!lost) pick(id);
       }}
     >
       {text}

@@ -22,6 +22,8 @@ export const playing = signal(false);
 export const speed = signal<'slow' | 'normal' | 'fast'>('normal');
 /** Whom a deed is for: a process, an engine, or a message. */
 export const target = signal('A');
+/** Somebody has chosen it: it is worth showing. */
+export const picked = signal(false);
 /** Undefined until the first run is there. */
 export const recording = signal<Recording | undefined>(undefined);
 
@@ -51,6 +53,11 @@ async function rerun(at: number, step = 0): Promise<void> {
     else seek(Math.min(at, made.ends));
     if (!made.messages.some(({ id }) => id === target.value) && target.value.includes('-')) target.value = 'A';
   });
+}
+
+export function pick(name: string): void {
+  picked.value = true;
+  target.value = name;
 }
 
 export function seek(at: number): void {

@@ -1,7 +1,7 @@
 import { DEEDS, type Deed } from '../stage/faults.ts';
 import { named } from '../words/index.ts';
 import { beginDrag, dragged, dropped, fits } from './drag.ts';
-import { act, faults, moment, playing, recording, several, target, time, undo, words } from './state.ts';
+import { act, faults, moment, pick, playing, recording, several, target, time, undo, words } from './state.ts';
 
 /** What a person can do to whom, now. */
 export function Tools() {
@@ -65,7 +65,7 @@ function Target({ name, title, chosen }: { readonly name: string; readonly title
         name="target"
         checked={chosen === name}
         onChange={() => {
-          target.value = name;
+          pick(name);
         }}
       />
       {title}

@@ -6,7 +6,7 @@ import { around } from '../../src/testing/around.ts';
 import { Client, Engine } from '../../test/simulation/engine.ts';
 import type { Process } from '../../test/simulation/process.ts';
 import type { Standing } from './line.ts';
-import type { Kind } from './message.ts';
+import type { Kind, Says } from './message.ts';
 import type { Stage } from './stage.ts';
 
 /** What a quorum puts before a label at its nodes. */
@@ -59,9 +59,9 @@ export class Library {
   }
 
   /** After an engine did what `process` asked for: who stands there now, and what changed by it. */
-  async served(process: Process, machine: Process, kind: Kind, answer: unknown): Promise<void> {
+  async served(process: Process, machine: Process, kind: Kind, answer: unknown): Promise<Says | undefined> {
     const engine = this.engines.find((each) => each.machine === machine);
-    if (!engine) return;
+    if (!engine) return undefined;
     const before = this.#lines.get(machine) ?? [];
     const after = await this.#look(engine);
     this.#lines.set(machine, after);
@@ -94,6 +94,8 @@ export class Library {
       else if (!held && !known) tell('queued', { who, n: i });
       if (held) this.#watchLapse(machine, claim);
     }
+    const waits = after.some(({ who, held }) => who === process.name && !held);
+    return kind === 'attempt' && waits ? 'wait' : undefined;
   }
 
   async #look(engine: Engine): Promise<Claim[]> {

@@ -13,6 +13,8 @@ export type Kind =
   | 'write'
   | 'copy';
 
+export type Says = 'yes' | 'no' | 'wait';
+
 /** One message on its way. Times are true ms since the scene began. */
 export interface Message {
   /** Of one route, counted: the same in every run from the same seed and with the same faults so far. */
@@ -22,8 +24,8 @@ export interface Message {
   readonly kind: Kind;
   /** The answer to a request. */
   readonly answer: boolean;
-  /** An answer that says no. */
-  readonly no: boolean;
+  /** What an answer says: yes, no, or that a place in line is kept. */
+  readonly says: Says;
   readonly sent: number;
   /** When it arrives, unless it is lost. */
   due: number;

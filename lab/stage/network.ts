@@ -2,7 +2,7 @@ import type { Choice } from '../../test/simulation/choice.ts';
 import type { Wire } from '../../test/simulation/engine.ts';
 import type { Process } from '../../test/simulation/process.ts';
 import type { World } from '../../test/simulation/world.ts';
-import type { Kind, Message } from './message.ts';
+import type { Kind, Message, Says } from './message.ts';
 import { since } from './since.ts';
 
 /** What becomes of a message, where a scene or a person says so. */
@@ -23,8 +23,9 @@ const NOTICED = 40;
 export class LabNetwork implements Wire {
   readonly messages: Message[] = [];
   fate: (message: Message) => Fate = () => undefined;
-  /** After an engine has done what it was asked for. */
-  served: (process: Process, machine: Process, kind: Kind, answer: unknown) => void | Promise<void> = () => {};
+  /** After an engine has done what it was asked for: what its answer says, where that is not to be seen from the answer itself. */
+  served: (process: Process, machine: Process, kind: Kind, answer: unknown) => Promise<Says | undefined> | undefined =
+    () => undefined;
   onLost: (message: Message) => void = () => {};
   onHeld: (message: Message) => void = () => {};
   readonly #world: World;
@@ -92,8 +93,8 @@ export class LabNetwork implements Wire {
     process.connect();
     return new Promise<T>((resolve, reject) => {
       const broken = (): void => process.deliver(() => reject(new Error('the connection broke')));
-      const answered = (no: boolean, fn: () => void): void =>
-        this.#send(machine.name, process.name, kind, { answer: true, no }, () => process.deliver(fn), broken);
+      const answered = (says: Says, fn: () => void): void =>
+        this.#send(machine.name, process.name, kind, { answer: true, says }, () => process.deliver(fn), broken);
       const arrive = (): void => {
         if (machine.crashed) {
           this.#world.in(NOTICED, broken);
@@ -102,20 +103,20 @@ export class LabNetwork implements Wire {
         machine.deliver(() => {
           void work().then(
             async (answer) => {
-              await this.served(process, machine, kind, answer);
-              answered(saysNo(answer), () => resolve(answer));
+              const said = await this.served(process, machine, kind, answer);
+              answered(said ?? (saysNo(answer) ? 'no' : 'yes'), () => resolve(answer));
             },
-            (error) => answered(true, () => reject(error)),
+            (error) => answered('no', () => reject(error)),
           );
         });
       };
-      this.#send(process.name, machine.name, kind, { answer: false, no: false }, arrive, broken);
+      this.#send(process.name, machine.name, kind, { answer: false, says: 'yes' }, arrive, broken);
     });
   }
 
   tell(process: Process, machine: Process, work: () => void, kind: Kind = 'wake'): void {
     const arrive = (): void => process.deliver(work);
-    this.#send(machine.name, process.name, kind, { answer: false, no: false }, arrive, () => {});
+    this.#send(machine.name, process.name, kind, { answer: false, says: 'yes' }, arrive, () => {});
   }
 
   get #now(): number {
@@ -126,7 +127,7 @@ export class LabNetwork implements Wire {
     from: string,
     to: string,
     kind: Kind,
-    way: Pick<Message, 'answer' | 'no'>,
+    way: Pick<Message, 'answer' | 'says'>,
     arrive: () => void,
     broken: () => void,
   ): void {
