@@ -22,7 +22,7 @@ export async function buildLab(folder) {
     minify: true,
     charset: 'utf8',
     format: 'iife', // a page that is opened as a file loads no modules
-    target: ['chrome111', 'firefox121', 'safari16.4'],
+    target: ['chrome123', 'firefox121', 'safari17.5'],
     supported: { 'async-await': false, 'async-generator': false, 'for-await': false }, // lab/browser/async-hooks.ts
     jsx: 'automatic',
     jsxImportSource: 'preact',

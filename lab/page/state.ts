@@ -127,7 +127,7 @@ export function begin(): void {
   void rerun(first.at, first.step);
   effect(() => {
     document.documentElement.lang = language.value;
-    document.title = `holdfast: ${words.value.title}`;
+    document.title = `${words.value.scenes[sceneName.value]!.title} · holdfast`;
     if (playing.value || !recording.value) return; // not with each frame
     const now = address();
     if (location.hash !== now) history.replaceState(null, '', now);

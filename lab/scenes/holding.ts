@@ -34,7 +34,7 @@ export const staleWrite: Scene = {
     stage.at(20, () => stage.start('A'));
     stage.at(250, () => stage.start('B'));
     // After the last look at the lease, before the write.
-    stage.once('checks', 'A', () => stage.pause('A', 1_400));
+    stage.once('checks', 'A', () => stage.troubles.pause('A', 1_400));
   },
   naive: {
     naive: true,

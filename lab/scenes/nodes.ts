@@ -26,7 +26,7 @@ export const failOver: Scene = {
     }
     stage.once('begins', 'A', () => {
       stage.at(stage.now + 60, () => {
-        stage.kill('engine 1');
+        stage.troubles.kill('engine 1');
         if (!primary) return;
         for (const { id, kind } of [...stage.network.messages]) if (kind === 'copy') stage.network.lose(id);
         stage.tell({ what: 'promoted', who: 'engine 2' });

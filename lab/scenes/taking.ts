@@ -39,7 +39,7 @@ export const setThenExpire: Scene = {
   plot: (stage) => {
     stage.at(20, () => stage.start('A'));
     stage.at(150, () => stage.start('B'));
-    const dies = (): void => stage.kill('A');
+    const dies = (): void => stage.troubles.kill('A');
     stage.once('granted', 'A', dies);
     stage.once('granted-for-ever', 'A', dies);
   },
@@ -65,7 +65,7 @@ export const crash: Scene = {
   plot: (stage) => {
     stage.at(20, () => stage.start('A'));
     stage.at(120, () => stage.start('B'));
-    stage.once('reads', 'A', () => stage.at(stage.now + 200, () => stage.kill('A')));
+    stage.once('reads', 'A', () => stage.at(stage.now + 200, () => stage.troubles.kill('A')));
   },
   naive: {
     naive: true,

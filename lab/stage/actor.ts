@@ -2,6 +2,7 @@ import type { HeldLease, Lease } from '../../src/core/lease.ts';
 import type { Locks } from '../../src/locks.ts';
 import type { Process } from '../../test/simulation/process.ts';
 import type { What, Who } from './events.ts';
+import { ResourceClient } from './resource-client.ts';
 import type { Stage } from './stage.ts';
 import { StoreClient } from './store-client.ts';
 
@@ -103,11 +104,12 @@ export class Actor {
 
   /** Reads the number, works, and writes it one higher: with a token, the resource refuses it once it has seen a newer one. */
   async counts(ms: number, { token, signal }: Partial<Pick<Lease, 'token' | 'signal'>> = {}): Promise<void> {
-    const seen = await this.#stage.read(this, token);
+    const counter = new ResourceClient(this, this.#stage);
+    const seen = await counter.read(token);
     await this.#works(ms, signal);
     this.tell('checks', token === undefined ? {} : { token: `${token}` });
     await this.sleep(STEP);
-    await this.#stage.write(this, seen, token);
+    await counter.write(seen, token);
     this.done++;
   }
 

@@ -30,11 +30,11 @@ export function readFaults(text: string): Fault[] {
 
 export function apply(stage: Stage, { deed, on }: Fault): void {
   if (deed === 'take' && PEOPLE.includes(on as Who)) stage.start(on as Who);
-  if (deed === 'pause') stage.pause(on);
-  if (deed === 'go') stage.resume(on);
-  if (deed === 'kill') stage.kill(on);
-  if (deed === 'cut') stage.cut(on);
-  if (deed === 'mend') stage.mend(on);
+  if (deed === 'pause') stage.troubles.pause(on);
+  if (deed === 'go') stage.troubles.resume(on);
+  if (deed === 'kill') stage.troubles.kill(on);
+  if (deed === 'cut') stage.troubles.cut(on);
+  if (deed === 'mend') stage.troubles.mend(on);
   if (deed === 'lose') stage.network.lose(on);
   if (deed === 'hold') stage.network.hold(on, HELD_UP);
 }

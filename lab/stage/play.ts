@@ -54,8 +54,8 @@ export async function play(
   for (const fault of faults) stage.at(fault.at, () => apply(stage, fault));
   await stage.world.run(stage.world.now + ends, see);
   const { messages } = stage.network;
-  const fenced = stage.happenings.filter(({ what }) => what === 'fenced').length;
-  const happenings = stage.happenings.filter(({ at }) => at <= ends);
+  const fenced = stage.story.happenings.filter(({ what }) => what === 'fenced').length;
+  const happenings = stage.story.happenings.filter(({ at }) => at <= ends);
   return { ends, moments, messages, happenings, tally: tallyOf(moments, messages, fenced, ends) };
 }
 

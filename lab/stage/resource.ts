@@ -4,7 +4,7 @@ import { Process } from '../../test/simulation/process.ts';
 import type { World } from '../../test/simulation/world.ts';
 
 /** What became of a write. */
-export type Written = 'written' | 'lost-another' | 'fenced';
+export type Written = 'written' | 'lost-another';
 
 /** A number that processes count up by reading it and writing it back, and the guard beside it. */
 export class Resource {

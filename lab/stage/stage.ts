@@ -11,6 +11,8 @@ import { Resource } from './resource.ts';
 import type { Scene, Way } from './scene.ts';
 import { since } from './since.ts';
 import { Store } from './store.ts';
+import { Story } from './story.ts';
+import { Troubles } from './troubles.ts';
 
 /** Ways take this long, ms: so long that they can be seen. */
 const DELAY = [25, 45] as const;
@@ -26,13 +28,14 @@ export class Stage {
   readonly actors: readonly Actor[];
   readonly stores: readonly Store[];
   readonly library: Library | undefined;
-  readonly happenings: Happening[] = [];
+  readonly story = new Story();
+  readonly troubles: Troubles;
   readonly #machines: readonly Process[];
   readonly #way: Way;
-  readonly #told: ((happening: Happening) => void)[] = [];
   #origin = 0;
 
   constructor(scene: Scene, way: Way, seed: number) {
+    this.troubles = new Troubles(this);
     const choice = new Choice(randomFrom(seed));
     this.choice = choice;
     this.#way = way;
@@ -93,7 +96,7 @@ export class Stage {
       );
     }
     this.#origin = this.world.now;
-    this.happenings.length = 0;
+    this.story.clear();
     this.network.begin();
   }
 
@@ -101,26 +104,13 @@ export class Stage {
     this.world.at(this.#origin + ms, fn);
   }
 
-  /** That somebody asks again, and again in vain, is told once. */
   tell(happening: Omit<Happening, 'at'>): void {
-    const told = { at: this.now, ...happening };
-    const { who, what, other, place } = happening;
-    if (what === 'refused' || what === 'looks-taken') {
-      const last = this.happenings.findLast((each) => each.who === who && each.place === place);
-      if (last?.what === what && last.other === other) return;
-    }
-    this.happenings.push(told);
-    for (const listener of [...this.#told]) listener(told);
+    this.story.tell({ at: this.now, ...happening });
   }
 
   /** Calls `fn` when that is told for the first time from now on. */
   once(what: What, who: string, fn: () => void): void {
-    const listener = (happening: Happening): void => {
-      if (happening.what !== what || happening.who !== who) return;
-      this.#told.splice(this.#told.indexOf(listener), 1);
-      fn();
-    };
-    this.#told.push(listener);
+    this.story.once(what, who, fn);
   }
 
   /** A process begins its job, unless it is at it. */
@@ -141,76 +131,5 @@ export class Stage {
         },
       );
     });
-  }
-
-  pause(name: string, ms = Number.POSITIVE_INFINITY): void {
-    const process = this.#process(name);
-    if (!process || process.crashed || process.paused) return;
-    process.pause(ms);
-    this.tell({ what: 'paused', who: name });
-    if (ms < Number.POSITIVE_INFINITY) this.world.in(ms, () => this.#wentOn(process));
-  }
-
-  resume(name: string): void {
-    const process = this.#process(name);
-    if (!process?.paused) return;
-    process.resume();
-    this.#wentOn(process);
-  }
-
-  kill(name: string): void {
-    const process = this.#process(name);
-    if (!process || process.crashed) return;
-    process.crash();
-    this.tell({ what: 'killed', who: name });
-  }
-
-  cut(name: string): void {
-    if (this.network.isCut(name)) return;
-    this.network.cut(name);
-    this.tell({ what: 'cut', who: name });
-  }
-
-  mend(name: string): void {
-    if (!this.network.isCut(name)) return;
-    this.network.mend(name);
-    this.tell({ what: 'mended', who: name });
-  }
-
-  read(actor: Actor, token: bigint | undefined): Promise<number> {
-    return this.#atResource(actor, 'read', token, () => {
-      const value = this.resource.read(token);
-      this.tell({ what: 'reads', who: actor.name, n: value });
-      return value;
-    });
-  }
-
-  write(actor: Actor, seen: number, token: bigint | undefined): Promise<void> {
-    return this.#atResource(actor, 'write', token, () => {
-      const written = this.resource.write(seen, token);
-      this.tell({ what: written === 'written' ? 'writes' : 'loses', who: actor.name, n: this.resource.value });
-    });
-  }
-
-  #atResource<T>(actor: Actor, kind: 'read' | 'write', token: bigint | undefined, work: () => T): Promise<T> {
-    this.network.next(kind);
-    return this.network.call(actor.process, this.resource.machine, async () => {
-      try {
-        return work();
-      } catch (error) {
-        this.tell({ what: 'fenced', who: actor.name, token: `${token}`, other: `${this.resource.newest}`, code: kind });
-        throw error;
-      }
-    });
-  }
-
-  #process(name: string): Process | undefined {
-    return (
-      this.actors.find((actor) => actor.name === name)?.process ?? this.#machines.find((each) => each.name === name)
-    );
-  }
-
-  #wentOn(process: Process): void {
-    if (!process.crashed && !process.paused) this.tell({ what: 'goes-on', who: process.name });
   }
 }

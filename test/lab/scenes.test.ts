@@ -53,6 +53,13 @@ test('what somebody does changes nothing that was before', async () => {
   }
 });
 
+test('who was paused for a while and is sent on before goes on once', async () => {
+  const scene = SCENES.find(({ name }) => name === 'stale-write')!;
+  const { happenings } = await play(scene, 'naive', 1, readFaults('go-A@600'));
+  const went = happenings.filter(({ what, who }) => what === 'goes-on' && who === 'A');
+  expect(went.map(({ at }) => at)).toEqual([600]);
+});
+
 /** Anything that a person could do on the page. */
 function anything(choice: Choice): Fault[] {
   const deeds: readonly Deed[] = ['take', 'take', 'pause', 'go', 'cut', 'mend', 'kill', 'lose', 'hold'];
