@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals';
 import { toggle } from './player.ts';
-import { address, open, playing, recording, seed, seek, speed, step, told, way, words } from './state.ts';
+import { open, playing, recording, seed, seek, showAddress, speed, step, told, way, words } from './state.ts';
 
 const linked = signal(false);
 
 async function copyLink(): Promise<void> {
-  history.replaceState(null, '', address());
+  showAddress();
   await navigator.clipboard?.writeText(location.href).catch(() => {});
   linked.value = true;
   setTimeout(() => {

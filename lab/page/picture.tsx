@@ -1,6 +1,7 @@
 import { LINGERS, type Message, progress } from '../stage/message.ts';
 import { believes, type EngineView, type Moment, type PersonView } from '../stage/recording.ts';
 import { named } from '../words/index.ts';
+import { ANSWERS } from './answers.ts';
 import { dropped } from './drag.ts';
 import { between, HEIGHT, link } from './places.ts';
 import { moment, pick, picked, recording, scene, several, target, time, way, words } from './state.ts';
@@ -162,8 +163,6 @@ function Messages({ at, engines }: { readonly at: number; readonly engines: numb
     </>
   );
 }
-
-const ANSWERS = { yes: '✓', no: '✗', wait: '…' } as const;
 
 function Dot({ message, at, engines }: { readonly message: Message; readonly at: number; readonly engines: number }) {
   const { id, from, to, kind, answer, says, held } = message;

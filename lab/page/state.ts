@@ -122,6 +122,15 @@ export function address(): string {
   });
 }
 
+/** Browsers refuse many changes of an address in a short time, as dragging would make. ms */
+const SETTLED = 200;
+let settling: ReturnType<typeof setTimeout> | undefined;
+
+export function showAddress(now = address()): void {
+  clearTimeout(settling);
+  if (location.hash !== now) history.replaceState(null, '', now);
+}
+
 /** Once, when the page is there. */
 export function begin(): void {
   void rerun(first.at, first.step);
@@ -130,7 +139,8 @@ export function begin(): void {
     document.title = `${words.value.scenes[sceneName.value]!.title} · holdfast`;
     if (playing.value || !recording.value) return; // not with each frame
     const now = address();
-    if (location.hash !== now) history.replaceState(null, '', now);
+    clearTimeout(settling);
+    settling = setTimeout(() => showAddress(now), SETTLED);
   });
   addEventListener('hashchange', () => {
     const given = readAddress(location.hash, navigator.languages);

@@ -1,5 +1,6 @@
 import { DEEDS, type Deed } from '../stage/faults.ts';
 import { named } from '../words/index.ts';
+import { ANSWERS } from './answers.ts';
 import { beginDrag, dragged, dropped, fits } from './drag.ts';
 import { act, faults, moment, pick, playing, recording, several, target, time, undo, words } from './state.ts';
 
@@ -21,12 +22,12 @@ export function Tools() {
         {targets.map((name) => (
           <Target key={name} name={name} chosen={chosen} title={named(words.value, name, several.value)} />
         ))}
-        {messages.map(({ id, from, to, kind, answer }) => (
+        {messages.map(({ id, from, to, kind, answer, says }) => (
           <Target
             key={id}
             name={id}
             chosen={chosen}
-            title={`${named(words.value, from, several.value)} → ${named(words.value, to, several.value)}: ${answer ? '✓' : words.value.messages[kind]}`}
+            title={`${named(words.value, from, several.value)} → ${named(words.value, to, several.value)}: ${answer ? ANSWERS[says] : words.value.messages[kind]}`}
           />
         ))}
       </fieldset>

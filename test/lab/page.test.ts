@@ -48,6 +48,11 @@ describeOn('browser', 'the lab', () => {
     if (SCREENSHOTS) writeFileSync(join(SCREENSHOTS, `lab-${name}.png`), await page.screenshot({ fullPage: true }));
   }
 
+  async function link(page: Page): Promise<string> {
+    await page.click('.controls button:last-child');
+    return page.url();
+  }
+
   const story = (page: Page): Promise<string[]> => page.locator('.story li span:last-child').allTextContents();
   const picture = (page: Page): Promise<string> => page.locator('.picture').innerHTML();
   const said = (page: Page): Promise<string | null> => page.textContent('.now-said');
@@ -85,7 +90,7 @@ describeOn('browser', 'the lab', () => {
       seen.push(await look());
       await page.click('.controls .step');
     }
-    const there = page.url();
+    const there = await link(page);
     const last = await look();
     for (const before of seen.reverse()) {
       await page.click('.controls .back');
@@ -112,6 +117,7 @@ describeOn('browser', 'the lab', () => {
     await page.waitForSelector('.play:has-text("Play")');
     await page.keyboard.press('w');
     await page.waitForSelector('.ways .holdfast[aria-pressed=true]');
+    await expect.poll(() => page.url()).toContain('way=holdfast');
     await page.focus('.chart input');
     await page.keyboard.press('End');
     await page.waitForSelector('.verdict.right');
@@ -127,7 +133,7 @@ describeOn('browser', 'the lab', () => {
     const calm = await story(page);
     await page.dragAndDrop('.deed.pause', '.person.A');
     await expect.poll(() => said(page)).toContain('A is paused. It does not know.');
-    expect(page.url()).toContain('do=pause-A@200');
+    expect(await link(page)).toContain('do=pause-A@200');
     await page.click('.person.B');
     await page.click('.deed.take');
     await expect.poll(() => story(page)).toContain('B asks for the lock.');
@@ -138,7 +144,7 @@ describeOn('browser', 'the lab', () => {
     await page.waitForSelector('.person.A:not(.paused)');
     await expect.poll(() => said(page)).toMatch(/goes on|is lost|stops/);
     await shot(page, 'own');
-    const [mine, address] = [await story(page), page.url()];
+    const [mine, address] = [await story(page), await link(page)];
     const colleague = await visit(address.slice(address.indexOf('#')));
     expect(await story(colleague)).toEqual(mine);
     await colleague.close();
