@@ -1,5 +1,5 @@
 import { LINGERS, type Message, progress } from '../stage/message.ts';
-import { believes, type EngineView, type Moment, type PersonView } from '../stage/recording.ts';
+import { believes, type EngineView, type Moment, type PersonView, wants } from '../stage/recording.ts';
 import { named } from '../words/index.ts';
 import { ANSWERS } from './answers.ts';
 import { dropped } from './drag.ts';
@@ -63,6 +63,7 @@ function choosable(name: string) {
 
 function Engine({ engine, at }: { readonly engine: EngineView; readonly at: number }) {
   const { ui } = words.value;
+  const { people } = moment.value!;
   const { name, line, dead, paused } = engine;
   const title = named(words.value, name, several.value);
   return (
@@ -76,9 +77,14 @@ function Engine({ engine, at }: { readonly engine: EngineView; readonly at: numb
         {line.map(({ who, held, token, lapses }, i) => {
           const left = lapses === undefined ? Number.POSITIVE_INFINITY : Math.max(0, lapses - at);
           const over = held && left <= 0;
+          const vain = held && !over && !dead && !people.some((person) => person.name === who && wants(person));
           return (
-            <span key={`${who}${i}`} class={`standing ${who} ${held ? 'held' : 'waits'} ${over ? 'over' : ''}`}>
+            <span
+              key={`${who}${i}`}
+              class={`standing ${who} ${held ? 'held' : 'waits'} ${over ? 'over' : ''} ${vain ? 'vain' : ''}`}
+            >
               <b>{who}</b> {held ? (token ? `${ui.token} ${token}` : ui.holder) : ui.waits}
+              {vain && <i class="harm"> {ui.vain}</i>}
               {held && (
                 <span class="lease">
                   <span class="rest" style={{ width: `${part(left)}%` }} />

@@ -27,7 +27,7 @@ export function Timeline() {
       <div class="top">
         <h2>{ui.timeline}</h2>
         <ul class="legend">
-          {(['believes', 'kept', 'asks', 'paused', 'two'] as const).map((name) => (
+          {(['believes', 'kept', 'vain', 'asks', 'paused', 'two'] as const).map((name) => (
             <li key={name}>
               <span class={`key ${name}`} />
               {ui[name]}
@@ -43,6 +43,7 @@ export function Timeline() {
               {bars('asks', lane.asks)}
               {bars('believes', lane.believes)}
               {bars('kept', lane.kept)}
+              {bars('vain', lane.vain)}
               {bars('halted', lane.paused)}
               {bars('gone', lane.dead)}
             </div>

@@ -1,5 +1,5 @@
 import { PEOPLE, type Who } from './events.ts';
-import { believes, type Moment } from './recording.ts';
+import { believes, type Moment, wants } from './recording.ts';
 
 export interface Bar {
   readonly from: number;
@@ -16,6 +16,8 @@ export interface Lane {
   readonly dead: readonly Bar[];
   /** The engine kept the lock for it, or most of them did: the truth. */
   readonly kept: readonly Bar[];
+  /** It was kept for one that does not want it, or is dead. */
+  readonly vain: readonly Bar[];
 }
 
 type Test = (moment: Moment, from: number) => number;
@@ -62,6 +64,7 @@ export function lanes(moments: readonly Moment[], ends: number): Lane[] {
       paused: when(({ paused, dead }) => paused && !dead),
       dead: when(({ dead }) => dead),
       kept: bars(moments, ends, (moment, at) => keptUntil(moment, who, at)),
+      vain: bars(moments, ends, (moment, at) => (wants(person(moment)) ? NEVER : keptUntil(moment, who, at))),
     };
   });
 }

@@ -116,7 +116,8 @@ export class Library {
     this.#watched.add(watched);
     this.#stage.at(lapses!, () => {
       const claim = this.#lines.get(machine)?.find((each) => each.ticket === ticket && each.held);
-      if (claim && claim.lapses! <= this.#stage.now + 0.01)
+      if (claim && Math.abs(claim.lapses! - this.#stage.now) < 0.1)
+        // and not earlier, nor later, by a renewal
         this.#stage.tell({ what: 'lapsed', who, place: machine.name });
     });
   }

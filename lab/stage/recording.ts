@@ -60,6 +60,9 @@ export function momentAt({ moments }: Pick<Recording, 'moments'>, at: number): M
   return moments[Math.max(0, low - 1)]!;
 }
 
+/** Whether a process has any use for the lock, or for what it asked for. */
+export const wants = ({ dead, doing }: PersonView): boolean => !dead && doing !== 'idle';
+
 /** Whether a process counts on the lock at that time, within this moment. */
 export const believes = ({ dead, belief }: PersonView, at: number): boolean =>
   !dead && belief !== undefined && at < (belief.until ?? Number.POSITIVE_INFINITY);

@@ -55,6 +55,7 @@ export const UI_WORDS = [
   'timeline',
   'believes',
   'kept',
+  'vain',
   'asks',
   'paused',
   'dead',
