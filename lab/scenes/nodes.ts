@@ -72,7 +72,7 @@ async function majority(actor: Actor): Promise<void> {
 
 export const splitVotes: Scene = {
   name: 'split-votes',
-  ends: 3_000,
+  ends: 4_500,
   ttl: 1_200,
   harm: 'idle',
   plot: (stage) => {

@@ -39,9 +39,9 @@ export interface Scene {
 export type WayName = 'naive' | 'holdfast';
 
 /** Requests to each engine for each job that was done, above which it is a storm. */
-const STORM = 20;
-/** ms for which somebody may wait while nobody works: a lease that lapses, and some. */
-const IDLE = 1_500;
+const STORM = 24;
+/** ms for which somebody may wait while nobody works: a lease that lapses, and some; or rivals who split the votes again and again. */
+const IDLE = 1_800;
 
 /** What went wrong, if anything. */
 export function harms({ two, lost, idle, requests, done, engines }: Tally): Harm[] {
