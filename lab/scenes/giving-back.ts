@@ -3,7 +3,7 @@ import { insists, polls, withLock } from './jobs.ts';
 
 export const robbed: Scene = {
   name: 'robbed',
-  ends: 3_000,
+  ends: 3_600,
   ttl: 600,
   harm: 'two',
   plot: (stage) => {
@@ -13,6 +13,7 @@ export const robbed: Scene = {
   },
   naive: {
     naive: true,
+    shows: ['lapsed', 'robs', 'overlaps'],
     code: `try {
   await work();  // longer than the lease
 } finally {
@@ -21,19 +22,31 @@ export const robbed: Scene = {
     job: async (actor) => {
       await polls(actor, 600, 40);
       actor.has();
-      await actor.counts(actor.name === 'A' ? 700 : 400);
+      await actor.counts(actor.name === 'A' ? 850 : 700);
       actor.gives();
       await actor.store.delete();
     },
   },
   holdfast: {
     naive: false,
+    shows: ['stops-believing', 'fenced', 'returns-false'],
     code: `const lease = await lock.acquire({ renew: false });
-await work();  // longer than the lease
-await lease.release();  // false: it touches nothing`,
+try {
+  await work(lease.token);  // longer than the lease
+} finally {
+  await lease.release();  // false: it touches nothing
+}`,
     job: async (actor) => {
       const first = actor.name === 'A';
-      await withLock(first ? 700 : 400, first ? { renew: false } : {})(actor);
+      const lease = await actor.lock.acquire({ renew: !first });
+      actor.has(lease);
+      try {
+        // The first one does not look at its lease.
+        await (first ? actor.counts(850, { token: lease.token }) : actor.counts(700, lease));
+      } finally {
+        actor.gives();
+        if (!(await lease.release())) actor.tell('returns-false');
+      }
     },
   },
 };
@@ -58,6 +71,7 @@ export const repeatedRelease: Scene = {
   },
   naive: {
     naive: true,
+    shows: ['lost', 'robs', 'overlaps'],
     code: `await retry(() => redis.del(key));
 // The first one worked. Its answer was lost.
 // The second one frees somebody else's.`,
@@ -71,6 +85,7 @@ export const repeatedRelease: Scene = {
   },
   holdfast: {
     naive: false,
+    shows: ['lost', 'releases-nothing'],
     code: `await lease.release();
 // Sent again, it names the same claim:
 // gone is gone, and nobody else's is touched.`,

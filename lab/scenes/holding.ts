@@ -12,6 +12,7 @@ export const outlivedLease: Scene = {
   },
   naive: {
     naive: true,
+    shows: ['lapsed', 'overlaps'],
     code: `await redis.set(key, me, 'NX', 'PX', 600);
 await work();  // takes 1000
 await redis.del(key);`,
@@ -19,6 +20,7 @@ await redis.del(key);`,
   },
   holdfast: {
     naive: false,
+    shows: ['renewed', 'queued', 'admitted'],
     code: `const lock = locks.mutex('counter', { ttl: 600 });
 await lock.run(work);  // renewed every 200`,
     job: withLock(1_000),
@@ -38,14 +40,16 @@ export const staleWrite: Scene = {
   },
   naive: {
     naive: true,
+    shows: ['paused', 'overlaps', 'loses'],
     code: `const n = await counter.read();
 await work();
-if (stillMine())  // paused right here
-  await counter.write(n + 1);`,
+// paused right here
+await counter.write(n + 1);`,
     job: naively(200, (actor) => polls(actor, 600)),
   },
   holdfast: {
     naive: false,
+    shows: ['paused', 'lapsed', 'fenced'],
     code: `const n = await counter.read(lease.token);
 await work();
 lease.assertHeld();  // paused right here
@@ -65,6 +69,7 @@ export const oneself: Scene = {
   },
   naive: {
     naive: true,
+    shows: ['granted-for-ever', 'refused'],
     code: `async function outer() {
   await take(key);
   await inner();  // takes it, too: waits for itself
@@ -80,6 +85,7 @@ export const oneself: Scene = {
   },
   holdfast: {
     naive: false,
+    shows: ['re-enters'],
     code: `await lock.run(async () => {
   await lock.run(inner);  // the same hold, the same token
 });`,
@@ -109,6 +115,7 @@ export const clocks: Scene = {
   },
   naive: {
     naive: true,
+    shows: ['overwrites', 'overlaps'],
     code: `await store.set(key, { me, until: Date.now() + 900 });
 // and elsewhere, by another clock:
 if (found.until < Date.now()) await takeOver(key);`,
@@ -123,6 +130,7 @@ if (found.until < Date.now()) await takeOver(key);`,
   },
   holdfast: {
     naive: false,
+    shows: ['queued', 'admitted'],
     code: `// Only durations are sent.
 // Only the engine's clock compares times.
 await lock.run(work);`,

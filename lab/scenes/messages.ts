@@ -18,6 +18,7 @@ export const lostReply: Scene = {
   },
   naive: {
     naive: true,
+    shows: ['lost', 'refused'],
     code: `while (!(await retry(() =>
   redis.set(key, me, 'NX', 'PX', 2000)))) await sleep(80);
 // Taken: by itself. It does not know.`,
@@ -27,6 +28,7 @@ export const lostReply: Scene = {
   },
   holdfast: {
     naive: false,
+    shows: ['lost', 'again'],
     code: `await lock.run(work);
 // No answer means: nobody knows.
 // It asks again by the same id, and gets the same grant.`,
@@ -52,6 +54,7 @@ export const ghost: Scene = {
   },
   naive: {
     naive: true,
+    shows: ['held-up', 'gives-up', 'refused'],
     code: `const ok = await withTimeout(500,
   redis.set(key, me, 'NX', 'PX', 2000));
 if (!ok) throw new Error('busy, try later');`,
@@ -61,6 +64,7 @@ if (!ok) throw new Error('busy, try later');`,
   },
   holdfast: {
     naive: false,
+    shows: ['held-up', 'gives-up', 'late'],
     code: `await lock.run(work, { wait: 500 });
 // Each request says until when it may be done.
 // The engine refuses the one that comes too late.`,

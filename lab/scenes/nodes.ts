@@ -36,6 +36,7 @@ export const failOver: Scene = {
   },
   naive: {
     naive: true,
+    shows: ['killed', 'promoted', 'overlaps'],
     engines: 2,
     code: `// A primary, and a replica that hears of it later.
 await redis.set(key, me, 'NX', 'PX', 1200);`,
@@ -49,6 +50,7 @@ await redis.set(key, me, 'NX', 'PX', 1200);`,
   },
   holdfast: {
     naive: false,
+    shows: ['killed', 'refused'],
     engines: 3,
     code: `const locks = createLocks(quorum([one, two, three]));
 await locks.mutex('counter').run(work);
@@ -92,6 +94,7 @@ export const splitVotes: Scene = {
   },
   naive: {
     naive: true,
+    shows: ['splits'],
     engines: 3,
     code: `for (;;) {
   const votes = await askAll(nodes);
@@ -109,6 +112,7 @@ export const splitVotes: Scene = {
   },
   holdfast: {
     naive: false,
+    shows: ['begins', 'finishes'],
     engines: 3,
     code: `const locks = createLocks(quorum([one, two, three]));
 await locks.mutex('counter').run(work);
@@ -125,6 +129,7 @@ export const free: Scene = {
   plot: (stage) => stage.at(20, () => stage.start('A')),
   naive: {
     naive: true,
+    shows: [],
     code: `while (!(await redis.set(key, me, 'NX', 'PX', 600))) await sleep(80);
 await work();  // takes 900
 await redis.del(key);`,
@@ -132,6 +137,7 @@ await redis.del(key);`,
   },
   holdfast: {
     naive: false,
+    shows: [],
     code: `const lock = locks.mutex('counter', { ttl: 600 });
 await lock.run(work);  // takes 900`,
     job: withLock(900),

@@ -19,6 +19,7 @@ export const checkThenSet: Scene = {
   },
   naive: {
     naive: true,
+    shows: ['looks-free', 'overwrites', 'overlaps'],
     code: `while (await redis.get(key)) await sleep(80);
 await redis.set(key, me);  // a second step
 await work();
@@ -28,7 +29,7 @@ await redis.del(key);`,
       await actor.store.set(900);
     }),
   },
-  holdfast: { naive: false, code: RUN, job: withLock(300) },
+  holdfast: { naive: false, shows: ['queued', 'admitted'], code: RUN, job: withLock(300) },
 };
 
 export const setThenExpire: Scene = {
@@ -45,6 +46,7 @@ export const setThenExpire: Scene = {
   },
   naive: {
     naive: true,
+    shows: ['granted-for-ever', 'killed'],
     code: `await redis.setnx(key, me);
 await redis.expire(key, 600);  // never sent
 await work();
@@ -54,7 +56,7 @@ await redis.del(key);`,
       await actor.store.expire(600);
     }),
   },
-  holdfast: { naive: false, code: RUN, job: withLock(300) },
+  holdfast: { naive: false, shows: ['granted', 'killed', 'lapsed', 'admitted'], code: RUN, job: withLock(300) },
 };
 
 export const crash: Scene = {
@@ -69,12 +71,13 @@ export const crash: Scene = {
   },
   naive: {
     naive: true,
+    shows: ['granted-for-ever', 'killed'],
     code: `while (!(await redis.setnx(key, me))) await sleep(80);
 await work();  // killed here
 await redis.del(key);`,
     job: naively(500, (actor) => polls(actor, FOR_EVER)),
   },
-  holdfast: { naive: false, code: RUN, job: withLock(500) },
+  holdfast: { naive: false, shows: ['killed', 'lapsed', 'admitted'], code: RUN, job: withLock(500) },
 };
 
 export const spinning: Scene = {
@@ -90,11 +93,12 @@ export const spinning: Scene = {
   },
   naive: {
     naive: true,
+    shows: ['refused'],
     code: `while (!(await redis.set(key, me, 'NX', 'PX', 900)))
   await sleep(5);  // again, and again`,
     job: naively(500, (actor) => polls(actor, 900, 5)),
   },
-  holdfast: { naive: false, code: RUN, job: withLock(500) },
+  holdfast: { naive: false, shows: ['queued', 'admitted'], code: RUN, job: withLock(500) },
 };
 
 export const lostWakeUp: Scene = {
@@ -113,6 +117,7 @@ export const lostWakeUp: Scene = {
   },
   naive: {
     naive: true,
+    shows: ['held-up', 'subscribed'],
     code: `while (!(await redis.setnx(key, me))) {
   await redis.subscribe('released');  // comes too late
   await nextMessage();
@@ -129,5 +134,5 @@ export const lostWakeUp: Scene = {
       await actor.store.delete({ publish: true });
     },
   },
-  holdfast: { naive: false, code: RUN, job: withLock(200) },
+  holdfast: { naive: false, shows: ['lost', 'again'], code: RUN, job: withLock(200) },
 };

@@ -102,11 +102,16 @@ export class Actor {
     this.doing = 'idle';
   }
 
-  /** Reads the number, works, and writes it one higher: with a token, the resource refuses it once it has seen a newer one. */
-  async counts(ms: number, { token, signal }: Partial<Pick<Lease, 'token' | 'signal'>> = {}): Promise<void> {
+  /**
+   * Reads the number, works, and writes it one higher: with a token, the resource refuses it once it has seen a newer one; with a
+   * lease, it ends when that is lost, and looks at it before it writes.
+   */
+  async counts(ms: number, lease: Partial<Pick<Lease, 'token' | 'signal' | 'assertHeld'>> = {}): Promise<void> {
+    const { token } = lease;
     const counter = new ResourceClient(this, this.#stage);
     const seen = await counter.read(token);
-    await this.#works(ms, signal);
+    await this.#works(ms, lease.signal);
+    lease.assertHeld?.();
     this.tell('checks', token === undefined ? {} : { token: `${token}` });
     await this.sleep(STEP);
     await counter.write(seen, token);

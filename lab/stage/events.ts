@@ -14,6 +14,7 @@ export type What =
   | 'told-of-loss'
   | 'gives-up'
   | 're-enters'
+  | 'returns-false'
   // at an engine
   | 'granted'
   | 'granted-for-ever'
@@ -78,6 +79,7 @@ const TONES: Partial<Record<What, Tone>> = {
   again: 'good',
   're-enters': 'good',
   'told-of-loss': 'good',
+  'returns-false': 'good',
   paused: 'fault',
   killed: 'fault',
   cut: 'fault',

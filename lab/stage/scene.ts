@@ -1,5 +1,5 @@
 import type { Actor } from './actor.ts';
-import type { Who } from './events.ts';
+import type { What, Who } from './events.ts';
 import type { Stage } from './stage.ts';
 import type { Tally } from './tally.ts';
 
@@ -13,6 +13,8 @@ export interface Way {
   readonly ttl?: number;
   /** What a process does from asking for the lock to giving it back. */
   readonly job: (actor: Actor) => Promise<void>;
+  /** What is told in it, from whatever seed: its words say so. */
+  readonly shows: readonly What[];
   /** The heart of it, for people. */
   readonly code: string;
 }

@@ -30,6 +30,7 @@ export const en: Words = {
     'gives-up': ({ who, code }) => `${who} stops: ${code}.`,
     're-enters': ({ who, token }) =>
       `${who} asks for the lock again, inside. It is in it already: the same hold, the same token ${token}.`,
+    'returns-false': ({ who }) => `${who} gives the lock back too late: release() says false, and nobody is touched.`,
     granted: ({ who, token, n, place }) =>
       token
         ? `${cap(place)} gives the lock to ${who}, with token ${token}.`

@@ -3,10 +3,10 @@ import type { SceneWords } from './words.ts';
 export const SCENES_EN: Readonly<Record<string, SceneWords>> = {
   'stale-write': {
     title: 'Paused, then a late write',
-    about: 'A is paused right after its last look at the lock, for longer than its lease. It wakes up and writes.',
+    about: 'A is paused right before it writes, for longer than its lease. Then it goes on.',
     naive: 'B has counted meanwhile. A writes the number that it read before the pause: the count of B is gone.',
     holdfast:
-      'Nobody can tell a paused process that its time is over. So the resource looks at the token: B showed a newer one, and A is refused.',
+      'A has just looked at its lease, and nobody can tell a paused process that its time is over. So the resource looks at the token: B showed a newer one, and A is refused.',
   },
   'check-then-set': {
     title: 'Check, then set',
@@ -25,7 +25,7 @@ export const SCENES_EN: Readonly<Record<string, SceneWords>> = {
     about: 'A is too slow, and its lease is over. B has the lock by now when A deletes it.',
     naive: 'Deleting the key robs B. C takes it, and works beside B.',
     holdfast:
-      "A's release names A's own hold, which is gone. It touches nothing, and says so. The guard has refused A's late write before.",
+      "The guard refuses A's late write. A's release names A's own hold, which is gone: it touches nothing, and says so.",
   },
   crash: {
     title: 'Killed while it holds',

@@ -3,9 +3,10 @@ import type { SceneWords } from './words.ts';
 export const SCENES_ZH: Readonly<Record<string, SceneWords>> = {
   'stale-write': {
     title: '停顿之后的迟到写入',
-    about: 'A 刚看完锁就停住了，停得比租约还久。它醒来后写入。',
+    about: 'A 正要写入时停住了，停得比租约还久。然后接着运行。',
     naive: '这期间 B 已经计了数。A 写入的是停顿之前读到的数：B 的那一次没了。',
-    holdfast: '没有人能告诉一个停住的进程它的时间到了。所以由资源来看令牌：B 出示过更新的令牌，A 被拒绝。',
+    holdfast:
+      'A 刚看过租约，而没有人能告诉一个停住的进程它的时间到了。所以由资源来看令牌：B 出示过更新的令牌，A 被拒绝。',
   },
   'check-then-set': {
     title: '先检查，再设置',
@@ -23,7 +24,7 @@ export const SCENES_ZH: Readonly<Record<string, SceneWords>> = {
     title: '释放了别人的锁',
     about: 'A 太慢，租约到期了。A 删除锁的时候，锁已经是 B 的。',
     naive: '删除键等于抢了 B 的锁。C 拿到它，和 B 一起干活。',
-    holdfast: 'A 的释放指的是 A 自己的那次持有，它已经没了。什么也不碰，并且如实说明。',
+    holdfast: '守卫拒绝了 A 迟到的写入。A 的释放指的是它自己的那次持有，而那次持有已经没了：什么也不碰，并且如实说明。',
   },
   crash: {
     title: '持有时被杀死',

@@ -24,6 +24,7 @@ export const zh: Words = {
     'gives-up': ({ who, code }) => `${who} 放弃了：${code}。`,
     're-enters': ({ who, token }) =>
       `${who} 在持有期间再次请求这把锁。它本来就在里面：同一次持有，同一个令牌 ${token}。`,
+    'returns-false': ({ who }) => `${who} 归还得太晚：release() 返回 false，谁也没有受影响。`,
     granted: ({ who, token, n, place }) =>
       token ? `${place}把锁交给 ${who}，令牌是 ${token}。` : `${place}记下：锁归 ${who}，${n} 毫秒。`,
     'granted-for-ever': ({ who, place }) => `${place}记下：锁归 ${who}。没有期限。`,

@@ -21,6 +21,11 @@ test.each(planned)(`$name: the naive way does its harm from every seed, and hold
     const again = `#scene=${scene.name}&seed=${seed}`;
     expect(harms(naive.tally), `${again}&way=naive`).toContain(scene.harm);
     expect(harms(ours.tally), `${again}&way=holdfast: ${JSON.stringify(ours.tally)}`).toEqual([]);
+    for (const way of ['naive', 'holdfast'] as const) {
+      const told = (way === 'naive' ? naive : ours).happenings.map(({ what }) => what);
+      const missing = scene[way].shows.filter((what) => !told.includes(what));
+      expect(missing, `${again}&way=${way}: what its words say`).toEqual([]);
+    }
     expect(ours.tally.done, `${again}&way=holdfast: nobody did their job`).toBeGreaterThan(0);
   }
 });
