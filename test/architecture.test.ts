@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { labViolations } from './architecture/lab.ts';
 import { violations } from './architecture/rules.ts';
 
 const root = new URL('../', import.meta.url).pathname;
@@ -9,6 +10,24 @@ test('src keeps to its layers, its clock and its size', () => {
   expect(files.length).toBeGreaterThan(20);
   const found = files.flatMap((path) => violations(path, readFileSync(`${root}${path}`, 'utf8')));
   expect(found.join('\n')).toBe('');
+});
+
+test('the lab keeps to its parts: scenes know of no page, and of no time but their own', () => {
+  const lab = globSync('lab/**/*.{ts,tsx,css}', { cwd: root }).map((path) => path.replaceAll('\\', '/'));
+  expect(lab.length).toBeGreaterThan(20);
+  expect(lab.flatMap((path) => labViolations(path, readFileSync(`${root}${path}`, 'utf8'))).join('\n')).toBe('');
+});
+
+test.each([
+  ['a scene on the page', 'lab/scenes/a.ts', "import { act } from '../page/state.ts';"],
+  ['a scene on Node', 'lab/scenes/a.ts', "import { once } from 'node:events';"],
+  ['the page on a test', 'lab/page/a.tsx', "import { Recorder } from '../../test/simulation/recorder.ts'; <b />;"],
+  ['a stand-in that somebody imports', 'lab/stage/a.ts', "import { hostname } from '../browser/os.ts';"],
+  ['the time of day', 'lab/stage/a.ts', 'export const at = Date.now();'],
+  ['a part that is none', 'lab/helpers/a.ts', ''],
+  ['too long', 'lab/page/a.css', 'b { }\n'.repeat(251)],
+])('finds in the lab: %s', (_title, path, text) => {
+  expect(labViolations(path, text)).toHaveLength(1);
 });
 
 test.each([

@@ -71,7 +71,7 @@ interface Import {
 
 type Node = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-function* nodes(value: unknown): Generator<Node> {
+export function* nodes(value: unknown): Generator<Node> {
   if (Array.isArray(value)) for (const item of value) yield* nodes(item);
   else if (value && typeof value === 'object' && 'type' in value) {
     yield value as Node;
@@ -88,7 +88,7 @@ function name(node: unknown): string {
     : '';
 }
 
-function imported(node: Node): Import | undefined {
+export function imported(node: Node): Import | undefined {
   const from = (node.source as { value?: unknown } | null | undefined)?.value;
   if (typeof from !== 'string') return undefined;
   if (node.type === 'ImportExpression') return { from, kind: 'lazy' };
@@ -129,7 +129,7 @@ function wrongArrow(path: string, { from, kind }: Import): string | undefined {
 }
 
 /** The time, timers and randomness that a piece of code takes from elsewhere than the Clock. */
-function unclocked(node: Node): string | undefined {
+export function unclocked(node: Node): string | undefined {
   const called = node.type === 'CallExpression' || node.type === 'NewExpression' ? name(node.callee) : '';
   if (called === 'Date' && node.type === 'NewExpression' && (node.arguments as unknown[]).length === 0)
     return 'new Date()';

@@ -1,0 +1,76 @@
+import type { Process } from '../../test/simulation/process.ts';
+import type { Standing } from './line.ts';
+
+interface Value {
+  readonly owner: string;
+  readonly text: string;
+  readonly set: number;
+  lapses: number;
+}
+
+/** As far as naive locks need it, what a key-value server does: one key, each command at once, time by its own clock. */
+export class Store {
+  readonly machine: Process;
+  /** Whoever listens for word of a release. */
+  readonly listeners = new Map<string, () => void>();
+  /** A copy of it elsewhere, which hears of a change later. */
+  onChange: () => void = () => {};
+  #value: Value | undefined;
+
+  constructor(machine: Process) {
+    this.machine = machine;
+  }
+
+  get(): Value | undefined {
+    if (this.#value && this.#value.lapses <= this.machine.clock.now()) this.#value = undefined;
+    return this.#value;
+  }
+
+  /** @param ttl ms; infinite: it stays until it is deleted */
+  set(owner: string, ttl: number, text = ''): void {
+    const set = this.machine.clock.now();
+    this.#value = { owner, text, set, lapses: set + ttl };
+    this.onChange();
+  }
+
+  /** What is there, over or not. */
+  get left(): Value | undefined {
+    return this.#value;
+  }
+
+  /** Only where there is none. */
+  add(owner: string, ttl: number): boolean {
+    if (this.get()) return false;
+    this.set(owner, ttl);
+    return true;
+  }
+
+  expire(ttl: number): void {
+    const value = this.get();
+    if (value) value.lapses = this.machine.clock.now() + ttl;
+  }
+
+  delete(): Value | undefined {
+    const value = this.get();
+    this.#value = undefined;
+    this.onChange();
+    return value;
+  }
+
+  publish(): void {
+    for (const tell of this.listeners.values()) tell();
+  }
+
+  /** As it was just now elsewhere. */
+  copy(value: Value | undefined): void {
+    this.#value = value && { ...value };
+  }
+
+  /** @param trueTime of a time of this machine's clock */
+  line(trueTime: (time: number) => number): Standing[] {
+    const value = this.#value;
+    if (!value) return [];
+    const ends = value.lapses < Number.POSITIVE_INFINITY;
+    return [{ who: value.owner, held: true, ...(ends && { lapses: trueTime(value.lapses) }) }];
+  }
+}
