@@ -36,6 +36,7 @@ export class Engine {
   readonly backend: Backend;
   onAdmitted: (id: string) => void = () => {};
   onFreed: (id: string) => void = () => {};
+  onEvicted: (key: string, ticket: bigint) => void = () => {};
   readonly #listeners = new Map<string, (grant: Grant) => void>();
 
   constructor(machine: Process) {
@@ -70,7 +71,9 @@ export class Engine {
   }
 
   async evict(key: string, ticket: bigint): Promise<boolean> {
-    return this.backend.evict!(key, ticket);
+    const evicted = await this.backend.evict!(key, ticket);
+    if (evicted) this.onEvicted(key, ticket);
+    return evicted;
   }
 
   async standings(prefix: string): Promise<Standing[]> {

@@ -17,7 +17,7 @@ export interface Side {
 /** The engine of a run: one server, or several of which a majority decides. */
 export class Servers {
   readonly engines: readonly Engine[];
-  /** Claims evicted by force, as `key:ticket`. */
+  /** Claims evicted by force, as `key:ticket`, and so the votes of them that a node had: of a quorum these may have other numbers. */
   readonly evicted = new Set<string>();
   onEvicted: (key: string) => void = () => {};
 
@@ -26,6 +26,10 @@ export class Servers {
   constructor(machines: readonly Process[], join: typeof quorum) {
     this.#join = join;
     this.engines = machines.map((machine) => new Engine(machine));
+    for (const engine of this.engines)
+      engine.onEvicted = (key, ticket) => {
+        this.evicted.add(`${key}:${ticket}`);
+      };
   }
 
   /** @param called at each call that core makes */
