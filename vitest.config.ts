@@ -18,8 +18,8 @@ const config: ViteUserConfig = defineConfig({
     setupFiles: [new URL('./test/kit/setup.ts', import.meta.url).pathname],
     // A process per file: real signals, and nothing of one file is left for the next.
     pool: 'forks',
-    // Most files start servers of their own, which need the cores too.
-    maxWorkers: 2,
+    // On two cores: most files wait more than they work, but start servers of their own, which need the cores too.
+    maxWorkers: 3,
     // Of tests that say that they do not mind, at a time in one file.
     maxConcurrency: 4,
     // Real servers on a shared machine stall now and then, and a stall is seldom there twice. But neither is a law that is broken
