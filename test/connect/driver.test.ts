@@ -26,7 +26,12 @@ test('each driver is declared: in a workspace of Yarn, a package finds nothing e
   const { peerDependencies, peerDependenciesMeta } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
   const drivers = [...new Set(ADDRESSES.flatMap(({ driver }) => driver ?? []))];
   const nest = { '@nestjs/common': '>=11', '@nestjs/core': '>=11', '@nestjs/schedule': '>=6' };
-  expect(peerDependencies).toEqual({ ...nest, ...Object.fromEntries(drivers.map((name) => [name, '*'])) });
+  const telemetry = { '@opentelemetry/api': '^1.9.0' };
+  expect(peerDependencies).toEqual({
+    ...nest,
+    ...telemetry,
+    ...Object.fromEntries(drivers.map((name) => [name, '*'])),
+  });
   const optional = Object.keys(peerDependencies).map((name) => [name, { optional: true }]);
   expect(peerDependenciesMeta).toEqual(Object.fromEntries(optional));
 });
