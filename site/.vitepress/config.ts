@@ -1,0 +1,91 @@
+import { join } from 'node:path';
+import { type DefaultTheme, defineConfig, type UserConfig } from 'vitepress';
+import { diagrams } from '../diagrams.ts';
+import { links } from '../links.ts';
+import { writeLlms } from '../llms.ts';
+import { navigation, type Section, titlesIn } from '../navigation.ts';
+import { addressOf, anchorOf, rewrittenPath, root } from '../pages.ts';
+import { oneIndexForAll, tokenize } from '../search.ts';
+import { chineseWords } from '../words.ts';
+
+const sidebar = (titleOf: (page: string, title: string) => string, nameOf: (section: Section) => string) =>
+  navigation.map(
+    (section): DefaultTheme.SidebarItem => ({
+      text: nameOf(section),
+      collapsed: section.folded ?? false,
+      items: section.pages.map(([page, title]) => ({ text: titleOf(page, title), link: addressOf(page) })),
+    }),
+  );
+
+const chineseTitles = titlesIn('README.zh-CN.md');
+
+const config: UserConfig<DefaultTheme.Config> = defineConfig({
+  title: 'holdfast',
+  description:
+    'Distributed locks for Node.js on the engine you already run: one at a time, across processes and machines.',
+  srcDir: '..',
+  outDir: join(root, 'dist-site'),
+  cacheDir: join(root, '.tmp/site-cache'),
+  // The pages are what lies at the top and under docs.
+  srcExclude: ['!(docs)/**/*.md'],
+  rewrites: rewrittenPath,
+  lastUpdated: false,
+  markdown: {
+    anchor: { slugify: anchorOf },
+    languageAlias: { promela: 'c' },
+    config(md) {
+      links(md);
+      diagrams(md);
+    },
+  },
+  vite: {
+    plugins: [oneIndexForAll(['zh'])],
+    resolve: {
+      alias: [
+        { find: /^.*\/VPSocialLinks\.vue$/, replacement: join(root, 'site/.vitepress/theme/no-social-links.ts') },
+      ],
+    },
+  },
+  themeConfig: {
+    search: {
+      provider: 'local',
+      options: { locales: { zh: { translations: chineseWords.search } }, miniSearch: { options: { tokenize } } },
+    },
+    outline: [2, 3],
+    externalLinkIcon: true,
+  },
+  locales: {
+    root: {
+      label: 'English',
+      lang: 'en',
+      themeConfig: {
+        nav: [
+          { text: 'Which lock?', link: addressOf('docs/which-lock.md') },
+          { text: 'Reference', link: addressOf('docs/reference.md') },
+          { text: 'Troubleshooting', link: addressOf('docs/troubleshooting.md') },
+        ],
+        sidebar: sidebar(
+          (_page, title) => title,
+          ({ name }) => name,
+        ),
+      },
+    },
+    zh: {
+      label: '简体中文',
+      lang: 'zh-CN',
+      description: '一套 Node.js 分布式锁工具，运行在你已有的引擎上：跨进程、跨机器，一次只有一个。',
+      themeConfig: {
+        ...chineseWords.theme,
+        // Only the front page is in Chinese, so from there on readers are led through the English pages.
+        i18nRouting: false,
+        sidebar: sidebar(
+          (page, title) => chineseTitles.get(page) ?? title,
+          ({ chinese }) => chinese,
+        ),
+      },
+    },
+  },
+  buildEnd: ({ outDir }) => writeLlms(outDir),
+});
+
+export default config;

@@ -1,0 +1,21 @@
+/** Mermaid blocks become pictures when the site is built: a reader's browser loads no renderer. */
+import { renderMermaidSVG } from 'beautiful-mermaid';
+import type { MarkdownRenderer } from 'vitepress';
+
+const COLOURS = { bg: 'var(--vp-c-bg)', fg: 'var(--vp-c-text-1)', transparent: true };
+
+/** Its style names a web font, and a page's template may hold no style: `theme/style.css` has the rules. */
+function drawn(source: string, label: string): string {
+  const svg = renderMermaidSVG(source, COLOURS).replace(/<style>[\s\S]*?<\/style>/, '');
+  return `<figure class="diagram" role="img" aria-label="${label}" v-pre>${svg.replace(/\n\s*\n/g, '\n')}</figure>\n`;
+}
+
+export function diagrams(md: MarkdownRenderer): void {
+  const fence = md.renderer.rules.fence!;
+  md.renderer.rules.fence = (tokens, index, ...rest) => {
+    const { info, content } = tokens[index]!;
+    if (info.trim() !== 'mermaid') return fence(tokens, index, ...rest);
+    const heading = tokens.findLastIndex(({ type }, i) => i < index && type === 'heading_open');
+    return drawn(content, md.utils.escapeHtml(tokens[heading + 1]?.content ?? 'Diagram'));
+  };
+}

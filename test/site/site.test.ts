@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, expect, test } from 'vitest';
+import { titleAndSentence } from '../../site/llms.ts';
+import { navigation } from '../../site/navigation.ts';
+import { addressOf, root } from '../../site/pages.ts';
+
+const site = join(root, '.tmp', `site-${process.pid}`);
+const read = (file: string): string => readFileSync(join(site, file), 'utf8');
+const built = (pattern: string): string[] => globSync(pattern, { cwd: site }).sort();
+const inNavigation = navigation.flatMap(({ pages }) => pages.map(([page]) => page));
+
+beforeAll(async () => {
+  const vitepress = join(root, 'node_modules/.bin/vitepress');
+  await promisify(execFile)(vitepress, ['build', 'site', '--outDir', site], { cwd: root });
+}, 120_000);
+
+test('every page is in the navigation, once, and nothing else is', () => {
+  const pages = ['*.md', 'docs/**/*.md'].flatMap((pattern) => globSync(pattern, { cwd: root }));
+  expect([...inNavigation].sort()).toEqual(pages.filter((page) => page !== 'README.zh-CN.md').sort());
+});
+
+test('every page of the navigation is built', () => {
+  const missing = [...inNavigation, 'README.zh-CN.md'].filter((page) => {
+    const address = addressOf(page);
+    return !existsSync(join(site, address.endsWith('/') ? `${address}index.html` : address));
+  });
+  expect(missing).toEqual([]);
+});
+
+test('every link of the site leads to a page of it, and to a heading that is there', () => {
+  const ids = new Map<string, Set<string>>();
+  const idsOf = (page: string) => {
+    if (!ids.has(page)) ids.set(page, new Set([...read(page).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!)));
+    return ids.get(page)!;
+  };
+  const dead = built('**/*.html').flatMap((page) =>
+    [...read(page).matchAll(/<a [^>]*href="([^"]+)"/g)]
+      .map(([, href]) => href!)
+      .filter((href) => !/^[a-z]+:/.test(href))
+      .filter((href) => {
+        const [path = '', anchor] = href.split('#');
+        const to = path === '' ? page : path.startsWith('/') ? path.slice(1) : posix.join(dirname(page), path);
+        const file = to === '' || to.endsWith('/') ? `${to}index.html` : to;
+        if (!existsSync(join(site, file))) return true;
+        return anchor !== undefined && anchor !== '' && !idsOf(file).has(decodeURIComponent(anchor));
+      })
+      .map((href) => `${page}: ${href}`),
+  );
+  expect(dead).toEqual([]);
+});
+
+test('no file of the site loads anything from elsewhere', () => {
+  // What is only linked to is not loaded: an anchor's address, a name of XML, a word of the runtime's error messages.
+  const loads = [
+    /<(?:script|img|iframe|source|video|audio|embed|object|image|use)\b[^>]*?(?:src|srcset|href|data)=["']((?:https?:)?\/\/[^"']+)/g,
+    /<link\b[^>]*?href=["']((?:https?:)?\/\/[^"']+)/g,
+    /url\(["']?((?:https?:)?\/\/[^)"']+)/g,
+    /@import\s+(?:url\()?["']((?:https?:)?\/\/[^"']+)/g,
+    /(?:\bimport|\bfetch|importScripts|new (?:WebSocket|EventSource|Worker|Image))\s*\(\s*["'`]((?:https?|wss?):[^"'`]+)/g,
+    /\bfrom\s*["'](https?:[^"']+)/g,
+  ];
+  const found = built('**/*.{html,css,js,svg}').flatMap((file) =>
+    loads.flatMap((load) => [...read(file).matchAll(load)].map(([, host]) => `${file}: ${host}`)),
+  );
+  expect(found).toEqual([]);
+});
+
+test('the search index is there for each language, and knows the words of the pages', () => {
+  const [index, ...others] = built('assets/chunks/@localSearchIndex*.js');
+  expect(others).toEqual([]);
+  for (const word of ['fenced', 'appendfsync', '锁']) expect(read(index!)).toContain(`[\\"${word}\\",`.slice(1));
+  const users = built('assets/chunks/*.js').filter((file) => read(file).includes('@localSearchIndexroot'));
+  expect(users.map(read).join('')).toMatch(/\bzh:\s*\(\)\s*=>/);
+});
+
+test('every diagram is drawn when the site is built', () => {
+  const sources = inNavigation.filter((page) => /^```mermaid/m.test(readFileSync(join(root, page), 'utf8')));
+  expect(sources.length).toBeGreaterThan(3);
+  for (const page of sources) {
+    const html = read(
+      addressOf(page)
+        .replace(/^\//, '')
+        .replace(/(^|\/)$/, '$1index.html'),
+    );
+    expect(html, page).toContain('<figure class="diagram"');
+    expect(html, page).not.toContain('language-mermaid');
+  }
+});
+
+test('llms.txt names every page with a title and a sentence', () => {
+  const text = read('llms.txt');
+  for (const page of inNavigation) {
+    const { title, sentence } = titleAndSentence(page);
+    expect(text).toContain(`[${title}](${addressOf(page)}): ${sentence}`);
+    expect(sentence, page).toMatch(/^.{15,300}$/);
+  }
+});
