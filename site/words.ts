@@ -17,7 +17,7 @@ export const chineseWords: {
   },
   theme: {
     nav: [
-      { text: '选哪种锁？', link: '/which-lock.html' },
+      { text: '需要哪种锁？', link: '/which-lock.html' },
       { text: '选项与成员', link: '/reference.html' },
       { text: '排查问题', link: '/troubleshooting.html' },
     ],

@@ -19,6 +19,11 @@ const sidebar = (titleOf: (page: string, title: string) => string, nameOf: (sect
 
 const chineseTitles = titlesIn('README.zh-CN.md');
 
+const drawing =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="5" y="14" width="22" height="14" rx="3" fill="#0a8577"/>' +
+  '<path d="M10 14v-4a6 6 0 0 1 12 0v4" fill="none" stroke="#0a8577" stroke-width="3.5"/></svg>';
+const icon = `data:image/svg+xml,${encodeURIComponent(drawing)}`;
+
 const config: UserConfig<DefaultTheme.Config> = defineConfig({
   title: 'holdfast',
   description:
@@ -30,6 +35,7 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
   srcExclude: ['!(docs)/**/*.md'],
   rewrites: rewrittenPath,
   lastUpdated: false,
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: icon }]],
   markdown: {
     anchor: { slugify: anchorOf },
     languageAlias: { promela: 'c' },
@@ -51,6 +57,8 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
       provider: 'local',
       options: { locales: { zh: { translations: chineseWords.search } }, miniSearch: { options: { tokenize } } },
     },
+    // Only the front page is in Chinese: a change of language leads there, from whatever page.
+    i18nRouting: false,
     outline: [2, 3],
     externalLinkIcon: true,
   },
@@ -76,10 +84,8 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
       description: '一套 Node.js 分布式锁工具，运行在你已有的引擎上：跨进程、跨机器，一次只有一个。',
       themeConfig: {
         ...chineseWords.theme,
-        // Only the front page is in Chinese, so from there on readers are led through the English pages.
-        i18nRouting: false,
         sidebar: sidebar(
-          (page, title) => chineseTitles.get(page) ?? title,
+          (page, title) => (page === 'README.md' ? title : (chineseTitles.get(page) ?? title)),
           ({ chinese }) => chinese,
         ),
       },

@@ -1,11 +1,15 @@
 import { execFile } from 'node:child_process';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, expect, test } from 'vitest';
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { titleAndSentence } from '../../site/llms.ts';
 import { navigation } from '../../site/navigation.ts';
 import { addressOf, root } from '../../site/pages.ts';
+import { program } from '../kit/programs.ts';
+import { describeOn } from '../kit/suite.ts';
+import { served } from './serve.ts';
 
 const site = join(root, '.tmp', `site-${process.pid}`);
 const read = (file: string): string => readFileSync(join(site, file), 'utf8');
@@ -16,6 +20,7 @@ beforeAll(async () => {
   const vitepress = join(root, 'node_modules/.bin/vitepress');
   await promisify(execFile)(vitepress, ['build', 'site', '--outDir', site], { cwd: root });
 }, 120_000);
+afterAll(() => rmSync(site, { recursive: true, force: true }));
 
 test('every page is in the navigation, once, and nothing else is', () => {
   const pages = ['*.md', 'docs/**/*.md'].flatMap((pattern) => globSync(pattern, { cwd: root }));
@@ -71,7 +76,8 @@ test('no file of the site loads anything from elsewhere', () => {
 test('the search index is there for each language, and knows the words of the pages', () => {
   const [index, ...others] = built('assets/chunks/@localSearchIndex*.js');
   expect(others).toEqual([]);
-  for (const word of ['fenced', 'appendfsync', '锁']) expect(read(index!)).toContain(`[\\"${word}\\",`.slice(1));
+  const text = read(index!);
+  expect(['fenced', 'appendfsync', '锁'].filter((word) => !text.includes(`["${word}",`))).toEqual([]);
   const users = built('assets/chunks/*.js').filter((file) => read(file).includes('@localSearchIndexroot'));
   expect(users.map(read).join('')).toMatch(/\bzh:\s*\(\)\s*=>/);
 });
@@ -97,4 +103,36 @@ test('llms.txt names every page with a title and a sentence', () => {
     expect(text).toContain(`[${title}](${addressOf(page)}): ${sentence}`);
     expect(sentence, page).toMatch(/^.{15,300}$/);
   }
+});
+
+describeOn(['browser'], 'in a browser', () => {
+  test('pages show without an error, load nothing from elsewhere, and are searched in both languages, light and dark', async () => {
+    await using server = await served(site);
+    const browser = await chromium.launch({ executablePath: program('browser', 'chromium'), args: ['--no-sandbox'] });
+    const wrong: string[] = [];
+    try {
+      for (const [address, colorScheme, query, answer] of [
+        ['/', 'light', 'LOCK_LOST', 'The lease is lost'],
+        ['/zh/', 'dark', '令牌', '锁不能保证什么'],
+        ['/guides/waiting.html', 'dark', 'appendfsync', 'Redis'],
+      ] as const) {
+        const page = await browser.newPage({ colorScheme });
+        page.on('pageerror', ({ message }) => wrong.push(`${address}: ${message}`));
+        page.on('console', (said) => said.type() === 'error' && wrong.push(`${address}: ${said.text()}`));
+        page.on('request', (made) => {
+          if (!made.url().startsWith(server.url) && !made.url().startsWith('data:'))
+            wrong.push(`${address}: ${made.url()}`);
+        });
+        await page.goto(server.url + address, { waitUntil: 'networkidle' });
+        await page.keyboard.press('Control+k');
+        await page.fill('.VPLocalSearchBox input', query);
+        await page.locator('.VPLocalSearchBox .result', { hasText: answer }).first().waitFor();
+        expect(await page.locator('html.dark').count()).toBe(colorScheme === 'dark' ? 1 : 0);
+        await page.close();
+      }
+    } finally {
+      await browser.close();
+    }
+    expect(wrong).toEqual([]);
+  });
 });
