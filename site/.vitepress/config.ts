@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type DefaultTheme, defineConfig, type UserConfig } from 'vitepress';
+import { checklists } from '../checklists.ts';
 import { diagrams } from '../diagrams.ts';
 import { links } from '../links.ts';
 import { writeLlms } from '../llms.ts';
@@ -41,6 +42,7 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
     languageAlias: { promela: 'c' },
     config(md) {
       links(md);
+      checklists(md);
       diagrams(md);
     },
   },
