@@ -34,16 +34,18 @@ export function titleAndSentence(page: string): { readonly title: string; readon
   return { title: plain(title), sentence: sentence.replace(/:$/, '.') };
 }
 
-export function llmsText(): string {
+/** @param base the folder of the host that the site is in, with its slashes */
+export function llmsText(base = '/'): string {
   const front = titleAndSentence('README.md');
   const sections = navigation.map(({ name, pages }) => {
     const lines = pages.map(([page]) => {
       const { title, sentence } = titleAndSentence(page);
-      return `- [${title}](${addressOf(page)})${sentence === '' ? '' : `: ${sentence}`}`;
+      return `- [${title}](${base}${addressOf(page).slice(1)})${sentence === '' ? '' : `: ${sentence}`}`;
     });
     return `## ${name}\n\n${lines.join('\n')}\n`;
   });
   return `# ${front.title}\n\n> ${front.sentence}\n\n${sections.join('\n')}`;
 }
 
-export const writeLlms = (folder: string): void => writeFileSync(join(folder, 'llms.txt'), llmsText());
+export const writeLlms = (folder: string, base: string): void =>
+  writeFileSync(join(folder, 'llms.txt'), llmsText(base));

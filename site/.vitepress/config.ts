@@ -48,6 +48,8 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
   },
   vite: {
     plugins: [oneIndexForAll(['zh'])],
+    // Else it looks for scripts in every page of HTML in the repository, also in those of the examples.
+    optimizeDeps: { entries: [join(root, 'site/.vitepress/theme/index.ts')] },
     resolve: {
       alias: [
         { find: /^.*\/VPSocialLinks\.vue$/, replacement: join(root, 'site/.vitepress/theme/no-social-links.ts') },
@@ -93,7 +95,7 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
       },
     },
   },
-  buildEnd: ({ outDir }) => writeLlms(outDir),
+  buildEnd: ({ outDir, site }) => writeLlms(outDir, site.base),
 });
 
 export default config;
