@@ -2,9 +2,15 @@ import type { DefaultTheme } from 'vitepress';
 
 /** What the theme says around a page, in Chinese. */
 export const chineseWords: {
+  /** Where the words of a link in the README say too little by themselves. */
+  readonly titles: readonly (readonly [page: string, title: string])[];
   readonly search: DefaultTheme.LocalSearchOptions['translations'];
   readonly theme: DefaultTheme.Config;
 } = {
+  titles: [
+    ['README.md', 'holdfast'],
+    ['docs/guides/choosing-an-engine.md', '选择引擎'],
+  ],
   search: {
     button: { buttonText: '搜索', buttonAriaLabel: '搜索' },
     modal: {

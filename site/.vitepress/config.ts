@@ -18,7 +18,7 @@ const sidebar = (titleOf: (page: string, title: string) => string, nameOf: (sect
     }),
   );
 
-const chineseTitles = titlesIn('README.zh-CN.md');
+const chineseTitles = new Map([...titlesIn('README.zh-CN.md'), ...chineseWords.titles]);
 
 const drawing =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="5" y="14" width="22" height="14" rx="3" fill="#0a8577"/>' +
@@ -89,7 +89,7 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
       themeConfig: {
         ...chineseWords.theme,
         sidebar: sidebar(
-          (page, title) => (page === 'README.md' ? title : (chineseTitles.get(page) ?? title)),
+          (page, title) => chineseTitles.get(page) ?? title,
           ({ chinese }) => chinese,
         ),
       },
