@@ -22,6 +22,7 @@ export const navigation: readonly Section[] = [
       ['docs/guides/choosing-an-engine.md', 'Choosing an engine'],
       ['docs/guides/ttl-renewal-fencing.md', 'ttl, renewal and fencing'],
       ['docs/guides/traps.md', 'Twelve traps'],
+      ['docs/guides/lab.md', 'The lab'],
       ['docs/glossary.md', 'Glossary'],
     ],
   },
