@@ -4,6 +4,7 @@ export const QUICK = {
     ...['test/core', 'test/once', 'test/leading/leader.test.ts', 'test/backends/memory', 'test/backends/file.test.ts'],
     ...['test/backends/quorum/holds.test.ts', 'test/simulation/simulation.test.ts', 'test/exploration'],
     ...['test/testing', 'test/architecture', 'test/docs/', 'test/run'],
+    ...['test/site/navigation.test.ts', 'test/site/markdown.test.ts'],
   ],
   /** What of them takes its time: several processes, or leases that have to run out. */
   without: ['**/processes.test.ts', 'test/testing/mutants.test.ts'],

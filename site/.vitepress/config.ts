@@ -1,0 +1,101 @@
+import { join } from 'node:path';
+import { type DefaultTheme, defineConfig, type UserConfig } from 'vitepress';
+import { checklists } from '../checklists.ts';
+import { diagrams } from '../diagrams.ts';
+import { links } from '../links.ts';
+import { writeLlms } from '../llms.ts';
+import { navigation, type Section, titlesIn } from '../navigation.ts';
+import { addressOf, anchorOf, rewrittenPath, root } from '../pages.ts';
+import { oneIndexForAll, tokenize } from '../search.ts';
+import { chineseWords } from '../words.ts';
+
+const sidebar = (titleOf: (page: string, title: string) => string, nameOf: (section: Section) => string) =>
+  navigation.map(
+    (section): DefaultTheme.SidebarItem => ({
+      text: nameOf(section),
+      collapsed: section.folded ?? false,
+      items: section.pages.map(([page, title]) => ({ text: titleOf(page, title), link: addressOf(page) })),
+    }),
+  );
+
+const chineseTitles = new Map([...titlesIn('README.zh-CN.md'), ...chineseWords.titles]);
+
+const drawing =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="5" y="14" width="22" height="14" rx="3" fill="#0a8577"/>' +
+  '<path d="M10 14v-4a6 6 0 0 1 12 0v4" fill="none" stroke="#0a8577" stroke-width="3.5"/></svg>';
+const icon = `data:image/svg+xml,${encodeURIComponent(drawing)}`;
+
+const config: UserConfig<DefaultTheme.Config> = defineConfig({
+  title: 'holdfast',
+  description:
+    'Distributed locks for Node.js on the engine you already run: one at a time, across processes and machines.',
+  srcDir: '..',
+  outDir: join(root, 'dist-site'),
+  cacheDir: join(root, '.tmp/site-cache'),
+  // The pages are what lies at the top and under docs.
+  srcExclude: ['!(docs)/**/*.md'],
+  rewrites: rewrittenPath,
+  lastUpdated: false,
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: icon }]],
+  markdown: {
+    anchor: { slugify: anchorOf },
+    languageAlias: { promela: 'c' },
+    config(md) {
+      links(md);
+      checklists(md);
+      diagrams(md);
+    },
+  },
+  vite: {
+    plugins: [oneIndexForAll(['zh'])],
+    // Else it looks for scripts in every page of HTML in the repository, also in those of the examples.
+    optimizeDeps: { entries: [join(root, 'site/.vitepress/theme/index.ts')] },
+    resolve: {
+      alias: [
+        { find: /^.*\/VPSocialLinks\.vue$/, replacement: join(root, 'site/.vitepress/theme/no-social-links.ts') },
+      ],
+    },
+  },
+  themeConfig: {
+    search: {
+      provider: 'local',
+      options: { locales: { zh: { translations: chineseWords.search } }, miniSearch: { options: { tokenize } } },
+    },
+    // Only the front page is in Chinese: a change of language leads there, from whatever page.
+    i18nRouting: false,
+    outline: [2, 3],
+    externalLinkIcon: true,
+  },
+  locales: {
+    root: {
+      label: 'English',
+      lang: 'en',
+      themeConfig: {
+        nav: [
+          { text: 'Which lock?', link: addressOf('docs/which-lock.md') },
+          { text: 'Reference', link: addressOf('docs/reference.md') },
+          { text: 'Troubleshooting', link: addressOf('docs/troubleshooting.md') },
+        ],
+        sidebar: sidebar(
+          (_page, title) => title,
+          ({ name }) => name,
+        ),
+      },
+    },
+    zh: {
+      label: '简体中文',
+      lang: 'zh-CN',
+      description: '一套 Node.js 分布式锁工具，运行在你已有的引擎上：跨进程、跨机器，一次只有一个。',
+      themeConfig: {
+        ...chineseWords.theme,
+        sidebar: sidebar(
+          (page, title) => chineseTitles.get(page) ?? title,
+          ({ chinese }) => chinese,
+        ),
+      },
+    },
+  },
+  buildEnd: ({ outDir, site }) => writeLlms(outDir, site.base),
+});
+
+export default config;

@@ -1,0 +1,166 @@
+/** What stands beside every page, in the order in which a newcomer needs it. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './pages.ts';
+
+export interface Section {
+  readonly name: string;
+  readonly chinese: string;
+  /** Closed until it is opened, or one of its pages is read. */
+  readonly folded?: boolean;
+  /** Each page as a path from the top of the repository, and its title here. */
+  readonly pages: readonly (readonly [page: string, title: string])[];
+}
+
+export const navigation: readonly Section[] = [
+  {
+    name: 'Start',
+    chinese: '开始',
+    pages: [
+      ['README.md', 'holdfast'],
+      ['docs/which-lock.md', 'Which lock do I need?'],
+      ['docs/guides/choosing-an-engine.md', 'Choosing an engine'],
+      ['docs/guides/ttl-renewal-fencing.md', 'ttl, renewal and fencing'],
+      ['docs/guides/traps.md', 'Twelve traps'],
+      ['docs/guides/lab.md', 'The lab'],
+      ['docs/glossary.md', 'Glossary'],
+    ],
+  },
+  {
+    name: 'Engines',
+    chinese: '引擎',
+    folded: true,
+    pages: [
+      ['docs/backends/memory.md', 'Memory'],
+      ['docs/backends/file.md', 'A file'],
+      ['docs/backends/redis.md', 'Redis and Valkey'],
+      ['docs/backends/redis-sentinel.md', 'Redis behind sentinels'],
+      ['docs/backends/redis-cluster.md', 'Redis Cluster'],
+      ['docs/guides/redis-replication.md', 'Redis with replicas'],
+      ['docs/backends/redlock.md', 'Redlock, and any quorum'],
+      ['docs/backends/postgres.md', 'PostgreSQL'],
+      ['docs/backends/mysql.md', 'MySQL and MariaDB'],
+      ['docs/backends/mongodb.md', 'MongoDB'],
+      ['docs/backends/etcd.md', 'etcd'],
+      ['docs/backends/zookeeper.md', 'ZooKeeper'],
+    ],
+  },
+  {
+    name: 'Guides',
+    chinese: '指南',
+    pages: [
+      ['docs/guides/waiting.md', 'Waiting'],
+      ['docs/guides/errors.md', 'Errors'],
+      ['docs/guides/re-entrance.md', 'Re-entrance'],
+      ['docs/guides/deadlocks.md', 'Deadlocks'],
+      ['docs/guides/adaptive-leases.md', 'Adaptive leases'],
+      ['docs/guides/locks-in-your-transaction.md', 'Locks in your transaction'],
+      ['docs/guides/leading.md', 'Leading'],
+      ['docs/guides/schedules.md', 'Schedules: once per tick'],
+      ['docs/guides/one-hot-key.md', 'One hot key'],
+      ['docs/guides/selling-without-overselling.md', 'Selling without overselling'],
+      ['docs/guides/testing.md', 'Testing code that locks'],
+      ['docs/guides/moving.md', 'Moving from other libraries'],
+      ['docs/guides/write-your-own-backend.md', 'Write your own backend'],
+    ],
+  },
+  {
+    name: 'Frameworks',
+    chinese: '框架',
+    pages: [
+      ['docs/guides/decorator.md', '@Locked'],
+      ['docs/guides/nestjs.md', 'NestJS'],
+      ['docs/guides/cron-libraries.md', 'Cron libraries'],
+    ],
+  },
+  {
+    name: 'Recipes',
+    chinese: '实用范例',
+    folded: true,
+    pages: [
+      ['docs/recipes/scheduled-job.md', 'A scheduled job'],
+      ['docs/recipes/message-once.md', 'A message, once'],
+      ['docs/recipes/one-crawler-per-site.md', 'One crawler per site'],
+      ['docs/recipes/partner-calls.md', 'Calls to a partner'],
+      ['docs/recipes/rate-limit.md', 'A rate limit'],
+      ['docs/recipes/rebuild.md', 'A rebuild by one'],
+      ['docs/recipes/over-services.md', 'Over several services'],
+      ['docs/recipes/poller.md', 'A poller'],
+      ['docs/recipes/one-connection.md', 'One outgoing connection'],
+      ['docs/recipes/migrations.md', 'Migrations at start'],
+      ['docs/recipes/prom-client.md', 'Metrics by prom-client'],
+    ],
+  },
+  {
+    name: 'Operating',
+    chinese: '运维',
+    pages: [
+      ['docs/production.md', 'Going to production'],
+      ['docs/guides/operating.md', 'Operating it'],
+      ['docs/guides/seeing.md', 'Seeing locks'],
+      ['docs/guides/telemetry.md', 'Telemetry'],
+      ['docs/troubleshooting.md', 'Troubleshooting'],
+      ['docs/guides/torture.md', 'Torture your own server'],
+    ],
+  },
+  {
+    name: 'Reference',
+    chinese: '参考',
+    pages: [
+      ['docs/reference.md', 'Options and members'],
+      ['docs/cli.md', 'The command line'],
+      ['CHANGELOG.md', 'Changes'],
+    ],
+  },
+  {
+    name: 'Promises and evidence',
+    chinese: '保证与证据',
+    pages: [
+      ['docs/promises.md', 'Promises, and their tests'],
+      ['docs/evidence.md', 'Evidence'],
+      ['docs/known-bugs.md', 'Known bugs, found again'],
+      ['docs/speed.md', 'How fast'],
+      ['SECURITY.md', 'Security'],
+    ],
+  },
+  {
+    name: 'How it is made',
+    chinese: '源码与决策',
+    folded: true,
+    pages: [
+      ['ARCHITECTURE.md', 'Architecture'],
+      ['CONTRIBUTING.md', 'Contributing'],
+      ['docs/decisions/README.md', 'Decisions'],
+      ['docs/decisions/0001-the-contract.md', 'The contract'],
+      ['docs/decisions/0002-loss-and-notice.md', 'Loss and notice'],
+      ['docs/decisions/0003-min-hold.md', 'minHold'],
+      ['docs/decisions/0004-tools.md', 'Tools'],
+      ['docs/decisions/full-lease.md', 'Full leases'],
+      ['docs/decisions/lock-delay.md', 'Lock-delay'],
+      ['docs/decisions/re-entrance.md', 'Re-entrance'],
+      ['docs/decisions/adaptive-lease.md', 'Adaptive leases'],
+      ['docs/decisions/once-per-tick.md', 'Once per tick'],
+      ['docs/decisions/observing-leaders.md', 'Observing leaders'],
+      ['docs/decisions/whose-claim.md', 'Whose a claim is'],
+      ['docs/decisions/deadlocks.md', 'Deadlocks'],
+      ['docs/decisions/events.md', 'Events'],
+      ['docs/decisions/telemetry.md', 'Telemetry'],
+      ['docs/decisions/busy-polling.md', 'Busy polling'],
+      ['docs/decisions/file-backend.md', 'The file backend'],
+      ['docs/decisions/redis-scripts.md', 'Redis scripts'],
+      ['docs/decisions/quorum.md', 'Quorum'],
+      ['docs/decisions/postgres-line.md', 'PostgreSQL’s line'],
+      ['docs/decisions/etcd-transport.md', 'etcd’s transport'],
+      ['docs/decisions/zookeeper-client.md', 'ZooKeeper’s client'],
+      ['docs/decisions/stock-identity.md', 'A product’s identity'],
+      ['docs/decisions/exploration.md', 'Exploration'],
+      ['docs/decisions/command-launcher.md', 'The command’s launcher'],
+    ],
+  },
+];
+
+/** What a page calls the pages that it links to. */
+export function titlesIn(page: string): ReadonlyMap<string, string> {
+  const links = readFileSync(join(root, page), 'utf8').matchAll(/\[([^\]]+)\]\(([\w./-]+\.md)\)/g);
+  return new Map([...links].map(([, title, target]) => [target!, title!.replaceAll('`', '')]));
+}

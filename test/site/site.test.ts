@@ -1,0 +1,133 @@
+import { execFile } from 'node:child_process';
+import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { promisify } from 'node:util';
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { titleAndSentence } from '../../site/llms.ts';
+import { navigation } from '../../site/navigation.ts';
+import { addressOf, root } from '../../site/pages.ts';
+import { program } from '../kit/programs.ts';
+import { describeOn } from '../kit/suite.ts';
+import { served } from './serve.ts';
+
+const site = join(root, '.tmp', `site-${process.pid}`);
+const read = (file: string): string => readFileSync(join(site, file), 'utf8');
+const built = (pattern: string): string[] => globSync(pattern, { cwd: site }).sort();
+const inNavigation = navigation.flatMap(({ pages }) => pages.map(([page]) => page));
+
+beforeAll(async () => {
+  const vitepress = join(root, 'node_modules/.bin/vitepress');
+  await promisify(execFile)(vitepress, ['build', 'site', '--outDir', site], { cwd: root });
+}, 120_000);
+afterAll(() => rmSync(site, { recursive: true, force: true }));
+
+test('every page of the navigation is built', () => {
+  const missing = [...inNavigation, 'README.zh-CN.md'].filter((page) => {
+    const address = addressOf(page);
+    return !existsSync(join(site, address.endsWith('/') ? `${address}index.html` : address));
+  });
+  expect(missing).toEqual([]);
+});
+
+test('every link of the site leads to a page of it, and to a heading that is there', () => {
+  const ids = new Map<string, Set<string>>();
+  const idsOf = (page: string) => {
+    if (!ids.has(page)) ids.set(page, new Set([...read(page).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!)));
+    return ids.get(page)!;
+  };
+  const dead = built('**/*.html').flatMap((page) =>
+    [...read(page).matchAll(/<a [^>]*href="([^"]+)"/g)]
+      .map(([, href]) => href!)
+      .filter((href) => !/^[a-z]+:/.test(href))
+      .filter((href) => {
+        const [path = '', anchor] = href.split('#');
+        const to = path === '' ? page : path.startsWith('/') ? path.slice(1) : posix.join(dirname(page), path);
+        const file = to === '' || to.endsWith('/') ? `${to}index.html` : to;
+        if (!existsSync(join(site, file))) return true;
+        return anchor !== undefined && anchor !== '' && !idsOf(file).has(decodeURIComponent(anchor));
+      })
+      .map((href) => `${page}: ${href}`),
+  );
+  expect(dead).toEqual([]);
+});
+
+test('no file of the site loads anything from elsewhere', () => {
+  // What is only linked to is not loaded: an anchor's address, a name of XML, a word of the runtime's error messages.
+  const loads = [
+    /<(?:script|img|iframe|source|video|audio|embed|object|image|use)\b[^>]*?(?:src|srcset|href|data)=["']((?:https?:)?\/\/[^"']+)/g,
+    /<link\b[^>]*?href=["']((?:https?:)?\/\/[^"']+)/g,
+    /url\(["']?((?:https?:)?\/\/[^)"']+)/g,
+    /@import\s+(?:url\()?["']((?:https?:)?\/\/[^"']+)/g,
+    /(?:\bimport|\bfetch|importScripts|new (?:WebSocket|EventSource|Worker|Image))\s*\(\s*["'`]((?:https?|wss?):[^"'`]+)/g,
+    /\bfrom\s*["'](https?:[^"']+)/g,
+  ];
+  const found = built('**/*.{html,css,js,svg}').flatMap((file) =>
+    loads.flatMap((load) => [...read(file).matchAll(load)].map(([, host]) => `${file}: ${host}`)),
+  );
+  expect(found).toEqual([]);
+});
+
+test('the search index is there for each language, and knows the words of the pages', () => {
+  const [index, ...others] = built('assets/chunks/@localSearchIndex*.js');
+  expect(others).toEqual([]);
+  const text = read(index!);
+  expect(['fenced', 'appendfsync', '锁'].filter((word) => !text.includes(`["${word}",`))).toEqual([]);
+  const users = built('assets/chunks/*.js').filter((file) => read(file).includes('@localSearchIndexroot'));
+  expect(users.map(read).join('')).toMatch(/\bzh:\s*\(\)\s*=>/);
+});
+
+test('every diagram is drawn when the site is built', () => {
+  const sources = inNavigation.filter((page) => /^```mermaid/m.test(readFileSync(join(root, page), 'utf8')));
+  expect(sources.length).toBeGreaterThan(3);
+  for (const page of sources) {
+    const html = read(
+      addressOf(page)
+        .replace(/^\//, '')
+        .replace(/(^|\/)$/, '$1index.html'),
+    );
+    expect(html, page).toContain('<figure class="diagram"');
+    expect(html, page).not.toContain('language-mermaid');
+  }
+});
+
+test('llms.txt names every page with a title and a sentence', () => {
+  const text = read('llms.txt');
+  for (const page of inNavigation) {
+    const { title, sentence } = titleAndSentence(page);
+    expect(text).toContain(`[${title}](${addressOf(page)}): ${sentence}`);
+    expect(sentence, page).toMatch(/^.{15,300}$/);
+  }
+});
+
+describeOn(['browser'], 'in a browser', () => {
+  test('pages show without an error, load nothing from elsewhere, and are searched in both languages, light and dark', async () => {
+    await using server = await served(site);
+    const browser = await chromium.launch({ executablePath: program('browser', 'chromium'), args: ['--no-sandbox'] });
+    const wrong: string[] = [];
+    try {
+      for (const [address, colorScheme, query, answer] of [
+        ['/', 'light', 'LOCK_LOST', 'The lease is lost'],
+        ['/zh/', 'dark', '令牌', '锁不能保证什么'],
+        ['/guides/waiting.html', 'dark', 'appendfsync', 'Redis'],
+      ] as const) {
+        const page = await browser.newPage({ colorScheme });
+        page.on('pageerror', ({ message }) => wrong.push(`${address}: ${message}`));
+        page.on('console', (said) => said.type() === 'error' && wrong.push(`${address}: ${said.text()}`));
+        page.on('request', (made) => {
+          if (!made.url().startsWith(server.url) && !made.url().startsWith('data:'))
+            wrong.push(`${address}: ${made.url()}`);
+        });
+        await page.goto(server.url + address, { waitUntil: 'networkidle' });
+        await page.keyboard.press('Control+k');
+        await page.fill('.VPLocalSearchBox input', query);
+        await page.locator('.VPLocalSearchBox .result', { hasText: answer }).first().waitFor();
+        expect(await page.locator('html.dark').count()).toBe(colorScheme === 'dark' ? 1 : 0);
+        await page.close();
+      }
+    } finally {
+      await browser.close();
+    }
+    expect(wrong).toEqual([]);
+  });
+});
