@@ -51,11 +51,18 @@ const FORCE_OPTIONS = new Set(['reason', 'ticket'] satisfies readonly (keyof For
 /**
  * Locks on one engine.
  * @param defaults options of every lock made from it
- * @throws LockError `LOCK_INVALID`
+ * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` on a Node.js that is too old
  */
 export function createLocks(backend: Backend, defaults: LocksDefaults = {}): Locks {
+  checkPlatform();
   checkNames(defaults, DEFAULTS, 'the defaults of createLocks()');
   return new Locks(checkBackend(backend, 'createLocks()'), defaults);
+}
+
+/** Else locks would be taken there, and close() would fail. Asked for what is used, since other runtimes have versions of their own. */
+function checkPlatform(): void {
+  if (typeof Promise.withResolvers === 'function') return;
+  throw new LockError('LOCK_UNSUPPORTED', `holdfast needs Node.js 22.13 or newer; this is ${process.version}`);
 }
 
 /** @internal What all locks of one `Locks` share; `taker` asks for it. */
