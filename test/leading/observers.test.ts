@@ -30,7 +30,9 @@ onEngines(ALL, 'what is told of leaders', {
     await b.worker.kill();
     await place.each([c], async (observer) => {
       const told = [...seen.get(observer)!, ...(await seenUntil(observer, undefined))];
-      const labels = told.map(({ label }) => label);
+      // Of a quorum a vote that is nearly through is listed for a moment under a number that it does not keep.
+      const isAgain = (of: Told, before?: Told): boolean => of.label === before?.label && of.token !== before?.token;
+      const labels = told.filter((each, i) => !isAgain(each, told[i - 1])).map(({ label }) => label);
       expect(labels.filter((label) => label !== undefined)).toEqual(['first', 'second']);
       expect([labels[0], labels.at(-1)], 'before the first and after the last').toEqual([undefined, undefined]);
     });
