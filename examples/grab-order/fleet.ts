@@ -1,5 +1,5 @@
 import { startWorker, type WorkerProcess } from '../../test/kit/processes.ts';
-import type { Happening } from '../rush/happening.ts';
+import { Crew } from '../rush/crew.ts';
 import { start } from '../rush/start-signal.ts';
 import type { Calls, Plan } from './service.worker.ts';
 
@@ -17,29 +17,21 @@ export interface Answer {
 const WORKER = new URL('./service.worker.ts', import.meta.url);
 
 /** The service in several processes, and the drivers' phones. */
-export class Fleet implements AsyncDisposable {
-  readonly #stack = new AsyncDisposableStack();
-  #services: readonly { readonly url: string; readonly process: WorkerProcess<Calls> }[] = [];
+export class Fleet extends Crew<WorkerProcess<Calls>> {
+  readonly #urls = new Map<WorkerProcess<Calls>, string>();
 
-  static async start(processes: number): Promise<Fleet> {
+  static start(processes: number): Promise<Fleet> {
     const fleet = new Fleet();
-    try {
-      fleet.#services = await Promise.all(
-        Array.from({ length: processes }, async () => {
-          const process = fleet.#stack.use(await startWorker<Calls>(WORKER));
-          return { process, url: await process.call('listen') };
-        }),
-      );
-      return fleet;
-    } catch (error) {
-      await fleet[Symbol.asyncDispose]();
-      throw error;
-    }
+    return fleet.hireAll(processes, async (process) => void fleet.#urls.set(process, await process.call('listen')));
+  }
+
+  protected hire(): Promise<WorkerProcess<Calls>> {
+    return startWorker<Calls>(WORKER);
   }
 
   /** The service changes over to this strategy. */
   async open(plan: Plan): Promise<void> {
-    await this.#all((process) => process.call('open', plan));
+    await this.all((process) => process.call('open', plan));
   }
 
   /**
@@ -48,32 +40,13 @@ export class Fleet implements AsyncDisposable {
    * @param work ms between reading an order and giving it away, give or take half
    */
   async rush(taps: readonly (readonly Tap[])[], work: number): Promise<Answer[]> {
-    await Promise.all(this.#services.map(({ process }, i) => process.call('expect', taps[i]?.length ?? 0, work)));
-    const answers = Promise.all(this.#services.flatMap(({ url }, i) => (taps[i] ?? []).map((each) => tap(url, each))));
-    await Promise.race([start(this.#services.map(({ process }) => process)), answers]);
+    const { processes } = this;
+    await Promise.all(processes.map((process, i) => process.call('expect', taps[i]?.length ?? 0, work)));
+    const tapped = (process: WorkerProcess<Calls>, i: number): Promise<Answer>[] =>
+      (taps[i] ?? []).map((each) => tap(this.#urls.get(process)!, each));
+    const answers = Promise.all(processes.flatMap(tapped));
+    await Promise.race([start(processes), answers]);
     return answers;
-  }
-
-  /** What happened in each process. */
-  notes(): Promise<Happening[][]> {
-    return this.#all((process) => process.call('takeNotes'));
-  }
-
-  async handOvers(): Promise<number> {
-    return (await this.#all((process) => process.call('handOvers'))).reduce((sum, n) => sum + n, 0);
-  }
-
-  /** Closes what `open` opened. */
-  async close(): Promise<void> {
-    await this.#all((process) => process.call('close'));
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#stack.disposeAsync();
-  }
-
-  #all<T>(ask: (process: WorkerProcess<Calls>) => Promise<T>): Promise<T[]> {
-    return Promise.all(this.#services.map(({ process }) => ask(process)));
   }
 }
 
