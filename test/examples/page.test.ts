@@ -1,12 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { en } from '../../examples/page/app/words/en.ts';
 import { draw } from '../../examples/page/picture/main.ts';
 import { Rounds } from '../../examples/page/rounds.ts';
-import { missing, program } from '../kit/programs.ts';
+import { startBrowser } from '../kit/browser.ts';
+import { missing } from '../kit/programs.ts';
 import { describeOn } from '../kit/suite.ts';
 import { type App, started } from './program.ts';
 
@@ -15,8 +16,7 @@ describeOn(['file', 'browser'], 'the page of the rushes', () => {
   let browser: Browser;
   beforeAll(async () => {
     app = await started(['examples/page/main.ts']);
-    // A container has often no sandbox to give, and the page is ours.
-    browser = await chromium.launch({ executablePath: program('browser', 'chromium'), args: ['--no-sandbox'] });
+    browser = await startBrowser();
   });
   afterAll(async () => {
     await browser?.close();

@@ -3,14 +3,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { SCENES } from '../../lab/scenes/index.ts';
 import { play } from '../../lab/stage/play.ts';
 import type { WayName } from '../../lab/stage/scene.ts';
 import { LANGUAGES, sentence } from '../../lab/words/index.ts';
+import { startBrowser } from '../kit/browser.ts';
 import { temporaryFolder } from '../kit/folder.ts';
-import { program } from '../kit/programs.ts';
 import { describeOn } from '../kit/suite.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -25,7 +25,7 @@ describeOn('browser', 'the lab', () => {
 
   beforeAll(async () => {
     await promisify(execFile)(process.execPath, [join(root, 'scripts/build-lab.mjs'), folder]);
-    browser = await chromium.launch({ executablePath: program('browser', 'chromium'), args: ['--no-sandbox'] });
+    browser = await startBrowser();
   });
   afterAll(async () => {
     await browser?.close();

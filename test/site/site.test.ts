@@ -2,12 +2,11 @@ import { execFile } from 'node:child_process';
 import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { promisify } from 'node:util';
-import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { titleAndSentence } from '../../site/llms.ts';
 import { navigation } from '../../site/navigation.ts';
 import { addressOf, root } from '../../site/pages.ts';
-import { program } from '../kit/programs.ts';
+import { startBrowser } from '../kit/browser.ts';
 import { describeOn } from '../kit/suite.ts';
 import { served } from './serve.ts';
 
@@ -103,7 +102,7 @@ test('llms.txt names every page with a title and a sentence', () => {
 describeOn(['browser'], 'in a browser', () => {
   test('pages show without an error, load nothing from elsewhere, and are searched in both languages, light and dark', async () => {
     await using server = await served(site);
-    const browser = await chromium.launch({ executablePath: program('browser', 'chromium'), args: ['--no-sandbox'] });
+    const browser = await startBrowser();
     const wrong: string[] = [];
     try {
       for (const [address, colorScheme, query, answer] of [

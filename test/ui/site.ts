@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { Desk, type Shell } from '../cli/shell.ts';
-import { program } from '../kit/programs.ts';
+import { startBrowser } from '../kit/browser.ts';
 import { until } from '../kit/wait.ts';
 
 /** `holdfast ui` as a process, and the address that it printed. */
@@ -42,8 +42,7 @@ export class Windows implements AsyncDisposable {
   }
 
   static async open(): Promise<Windows> {
-    const executablePath = program('browser', 'chromium');
-    return new Windows(await chromium.launch({ executablePath, args: ['--no-sandbox'] }));
+    return new Windows(await startBrowser());
   }
 
   async page(url: string, options: BrowserContextOptions = {}): Promise<Window> {

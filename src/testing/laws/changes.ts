@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { Backend } from '../../core/backend.ts';
 import type { Law } from '../case.ts';
 import type { Scene } from '../scene.ts';
 
@@ -8,10 +7,10 @@ interface Observing extends AsyncDisposable {
   readonly told: Promise<void>;
 }
 
-async function observe(scene: Scene, client: Backend = scene.clients[1]): Promise<Observing> {
+async function observe(scene: Scene): Promise<Observing> {
   let times = 0;
   const { promise: told, resolve } = Promise.withResolvers<void>();
-  const watch = await client.changed!(scene.key, () => {
+  const watch = await scene.clients[1].changed!(scene.key, () => {
     times++;
     resolve();
   });
