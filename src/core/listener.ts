@@ -81,6 +81,7 @@ export class Listener extends Bell {
 const isThenable = <T>(value: T | PromiseLike<T> | undefined): value is PromiseLike<T> =>
   typeof (value as PromiseLike<T> | undefined)?.then === 'function';
 
-function dispose(watch: AsyncDisposable | undefined): void {
+/** Not waited for, and not heard of: it may hang, or throw. */
+export function dispose(watch: AsyncDisposable | undefined): void {
   if (watch) inNoContext(async () => watch[Symbol.asyncDispose]()).catch(() => {});
 }

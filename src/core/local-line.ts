@@ -48,8 +48,7 @@ export class LocalLine implements HoldKeeper {
     request.limit(clock, backend.name, (error) => this.#giveUp(request, error));
     if (resolved.wait === 0 && !this.#line.admits(request.seats)) request.grant(undefined);
     if (!request.settled) {
-      if (this.#standsApart(request)) this.#stand(request);
-      else if (this.#line.join(request)) this.#stand(request);
+      if (this.#standsApart(request) || this.#line.join(request)) this.#stand(request);
       else this.#waits(request);
     }
     this.#tidy();

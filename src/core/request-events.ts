@@ -1,6 +1,14 @@
 import { ALL_SEATS, isExclusive, type Seats } from './admission.ts';
 import { isLockError } from './errors.ts';
-import { channels, EVENT_VERSION, emit, eventContext, type LockEvent, type LockType, nextNumber } from './events.ts';
+import {
+  type channels,
+  EVENT_VERSION,
+  emit,
+  eventContext,
+  type LockEvent,
+  type LockType,
+  nextNumber,
+} from './events.ts';
 import type { ResolvedOptions } from './options.ts';
 import type { LockRuntime } from './runtime.ts';
 
@@ -26,7 +34,7 @@ export class RequestEvents {
 
   /** @param token of an exclusive hold */
   tell(name: Exclude<keyof typeof channels, 'forced'>, token?: bigint, more?: () => Partial<LockEvent>): void {
-    if (channels[name].hasSubscribers) emit(name, this.#context, () => this.event(token, more?.()));
+    emit(name, this.#context, () => this.event(token, more?.()));
   }
 
   /** It has to wait, here or in the engine's line: told once. */

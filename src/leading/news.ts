@@ -1,5 +1,6 @@
 import { inNoContext } from '../core/context.ts';
 import { CALL_TIMEOUT, type Engine, quoted } from '../core/engine.ts';
+import { dispose } from '../core/listener.ts';
 
 /** Between two questions where the engine tells of many changes, ms. */
 const SOONEST = 50;
@@ -44,7 +45,7 @@ export class News {
       told.abort();
     });
     if (this.#told === told && !told.signal.aborted && !this.#watch) this.#watch = watch;
-    else await watch[Symbol.asyncDispose]();
+    else dispose(watch);
   }
 
   /** Not beyond the next time to ask. */
@@ -60,8 +61,7 @@ export class News {
   readonly end = (): void => {
     this.#signal?.removeEventListener('abort', this.end);
     this.#told.abort();
-    const watch = this.#watch;
+    dispose(this.#watch);
     this.#watch = undefined;
-    if (watch) inNoContext(async () => watch[Symbol.asyncDispose]()).catch(() => {});
   };
 }

@@ -1,3 +1,4 @@
+import { isLockError } from '../core/errors.ts';
 import { channels, type LockEvent } from '../core/events.ts';
 
 export type LockChannel = Exclude<keyof typeof channels, 'forced'>;
@@ -15,6 +16,9 @@ export const OUTCOMES = {
   aborted: 'aborted',
   failed: 'failed',
 } as const satisfies Partial<Record<LockChannel, string>>;
+
+/** `error.type` of OpenTelemetry: the code of ours; of what is not, that it is another. */
+export const typeOfError = (error: unknown): string => (isLockError(error) ? error.code : '_OTHER');
 
 export type End = keyof typeof OUTCOMES;
 

@@ -1,10 +1,9 @@
 import type { Attributes, BatchObservableCallback, Counter, Histogram, Meter } from '@opentelemetry/api';
 import { inNoContext } from '../core/context.ts';
-import { isLockError } from '../core/errors.ts';
 import type { LockEvent, LockType } from '../core/events.ts';
 import { type Instruments, instrumentsOf } from './instruments.ts';
 import type { Kinds } from './kinds.ts';
-import { type End, forEachEnd, type Listeners, OUTCOMES } from './listening.ts';
+import { type End, forEachEnd, type Listeners, OUTCOMES, typeOfError } from './listening.ts';
 import { Measurements } from './measurements.ts';
 
 /** Keys of which the series is remembered. */
@@ -86,7 +85,7 @@ export class LockMetrics {
       series.held++;
       this.#held.set(request, series);
     }
-    const type = end === 'failed' ? (isLockError(error) ? error.code : '_OTHER') : undefined;
+    const type = end === 'failed' ? typeOfError(error) : undefined;
     const { wait, requests } = this.#instruments;
     this.#with(series, series.waits, OUTCOMES[end], type, wait, requests).add(duration / 1_000);
   }

@@ -7,12 +7,11 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { isLockError } from '../core/errors.ts';
 import type { LockEvent } from '../core/events.ts';
 import type { RequestEvents } from '../core/request-events.ts';
 import type { Holder, Holders } from './holders.ts';
 import type { Kinds } from './kinds.ts';
-import { type End, forEachEnd, type Listeners, OUTCOMES } from './listening.ts';
+import { type End, forEachEnd, type Listeners, OUTCOMES, typeOfError } from './listening.ts';
 import { traceparentOf } from './traceparent.ts';
 
 /** After so long a wait is worth a question who holds the key, ms. */
@@ -183,6 +182,6 @@ export class LockSpans {
 }
 
 function failed(span: Span, error: unknown): void {
-  span.setAttribute('error.type', isLockError(error) ? error.code : '_OTHER');
+  span.setAttribute('error.type', typeOfError(error));
   span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : String(error) });
 }

@@ -19,6 +19,10 @@ export interface Claim {
   lapses: number;
 }
 
+/** Whose a claim is. Older versions and others do not say; their labels mostly tell processes apart. */
+export const processOf = ({ origin, label }: Pick<Standing, 'origin' | 'label'>): string =>
+  `${origin?.process ?? ''} ${label}`;
+
 /** The line of one key. */
 export interface Line {
   readonly key: string;

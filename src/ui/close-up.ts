@@ -1,4 +1,4 @@
-import type { Standing } from '../core/traits.ts';
+import { collected } from '../core/collected.ts';
 import type { Surroundings } from './listing.ts';
 import { busyFor, Cost } from './pace.ts';
 import { Stopwatch } from './stopwatch.ts';
@@ -21,8 +21,7 @@ export class CloseUp {
     try {
       const locks = await access.locks();
       for (const key of focus()) {
-        const standings: Standing[] = [];
-        for await (const standing of locks.inspect(key, { exact: true })) standings.push(standing);
+        const standings = await collected(locks.inspect(key, { exact: true }));
         if (!goesOn()) return 0;
         board.see(key, standings, now());
       }

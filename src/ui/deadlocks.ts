@@ -1,7 +1,7 @@
 import type { Standing } from '../core/traits.ts';
 import { linesOf, type WaitsClaim } from '../waits/claims.ts';
 import { deadlocksIn } from '../waits/deadlocks.ts';
-import type { Claim, Line } from './claim.ts';
+import { type Claim, type Line, processOf } from './claim.ts';
 import type { Deadlock } from './wire.ts';
 
 /** Keys of deadlocks that are looked at closely, to see whether they are still there. */
@@ -50,13 +50,10 @@ export class Deadlocks {
   }
 }
 
-const stepOf = ({ label, key, held, ticket, origin }: WaitsClaim): Deadlock['steps'][number] => ({
-  label,
-  key,
-  held,
-  ticket: `${ticket}`,
-  process: `${origin?.process ?? ''} ${label}`,
-});
+const stepOf = (claim: WaitsClaim): Deadlock['steps'][number] => {
+  const { label, key, held, ticket } = claim;
+  return { label, key, held, ticket: `${ticket}`, process: processOf(claim) };
+};
 
 const standingsOf = ({ key, holders, waiters }: Line): Standing[] =>
   [...holders, ...waiters].map((claim, position) =>

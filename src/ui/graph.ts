@@ -1,4 +1,4 @@
-import type { Claim, Line } from './claim.ts';
+import { type Claim, type Line, processOf } from './claim.ts';
 import type { Deadlock, Graph, GraphEdge, GraphNode } from './wire.ts';
 
 /** Processes and keys that are told of: of more, those of the longest waits. */
@@ -8,9 +8,6 @@ interface Node extends Pick<GraphNode, 'id' | 'what' | 'name'> {
   /** Whom it leads to, and since when. */
   readonly to: Map<string, number>;
 }
-
-/** Whose a claim is. Older versions and others do not say; their labels mostly tell processes apart. */
-const processOf = ({ origin, label }: Claim): string => `${origin?.process ?? ''} ${label}`;
 
 const idOf = (what: GraphNode['what'], name: string): string => `${what} ${name}`;
 

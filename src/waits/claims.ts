@@ -1,4 +1,5 @@
 import type { LocalStanding } from '../core/local-standing.ts';
+import type { Origin } from '../core/origin.ts';
 import type { Standing } from '../core/traits.ts';
 
 /** A hold, or a claim that waits. */
@@ -16,14 +17,14 @@ export interface Lines {
 }
 
 export function idOf({ origin, key, ticket }: Standing): string {
-  return origin ? idOfOrigin(origin.process, origin.claim) : `${key}#${ticket}`;
+  return origin ? idOfOrigin(origin) : `${key}#${ticket}`;
 }
 
-const idOfOrigin = (process: string, claim: number): string => `${process}.${claim}`;
+export const idOfOrigin = ({ process, claim }: Pick<Origin, 'process' | 'claim'>): string => `${process}.${claim}`;
 
 /** The holds that it is waited for inside of, by their ids. */
 export const enclosingOf = ({ origin, held }: WaitsClaim): string[] =>
-  held || !origin ? [] : origin.inside.map(({ claim }) => idOfOrigin(origin.process, claim));
+  held || !origin ? [] : origin.inside.map(({ claim }) => idOfOrigin({ process: origin.process, claim }));
 
 /**
  * Keys for which nobody waits are left out: nobody waits for their holders.
@@ -32,7 +33,7 @@ export const enclosingOf = ({ origin, held }: WaitsClaim): string[] =>
  */
 export function linesOf(standings: Iterable<Standing>, locals: readonly (readonly LocalStanding[])[] = []): Lines {
   const byKey = new Map<string, WaitsClaim[]>();
-  const own = new Map(locals.flat().map((local) => [idOfOrigin(local.origin.process, local.origin.claim), local]));
+  const own = new Map(locals.flat().map((local) => [idOfOrigin(local.origin), local]));
   for (const standing of standings) {
     const id = idOf(standing);
     // What it is inside of may be over by now.
@@ -52,7 +53,7 @@ export function linesOf(standings: Iterable<Standing>, locals: readonly (readonl
 
 /** None where the engine was asked before or after it stood there. */
 function localClaim({ queued, ...standing }: LocalStanding, listed: ReadonlyMap<string, WaitsClaim>): WaitsClaim[] {
-  const id = idOfOrigin(standing.origin.process, standing.origin.claim);
+  const id = idOfOrigin(standing.origin);
   const known = listed.get(id);
   if (known) return [known];
   if (queued) return [];

@@ -3,7 +3,7 @@ import type { DeadlockWatch } from '../core/deadlock-watch.ts';
 import { quoted } from '../core/engine.ts';
 import { LockError } from '../core/errors.ts';
 import type { LockRuntime } from '../core/runtime.ts';
-import type { Lines } from './claims.ts';
+import { idOfOrigin, type Lines } from './claims.ts';
 import { type Deadlock, deadlocksIn } from './deadlocks.ts';
 import { confirmed } from './look.ts';
 import { neighbourhood } from './neighbourhood.ts';
@@ -92,7 +92,7 @@ export class Detector implements DeadlockWatch {
   }
 
   #idOf({ request: { number } }: Wait): string {
-    return `${this.#runtime.name.known}.${number}`;
+    return idOfOrigin({ process: this.#runtime.name.known!, claim: number! }); // whoever was looked at has both
   }
 
   #giveUp({ key, request, giveUp }: Wait, deadlock: Deadlock, lines: Lines): void {

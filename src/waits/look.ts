@@ -1,6 +1,7 @@
+import { collected } from '../core/collected.ts';
 import type { LockRuntime } from '../core/runtime.ts';
 import type { Listing, Standing } from '../core/traits.ts';
-import { idOf, type Lines, linesOf } from './claims.ts';
+import { idOf, idOfOrigin, type Lines, linesOf } from './claims.ts';
 import { type Deadlock, deadlocksIn } from './deadlocks.ts';
 
 /** Lines that are asked for at a time. */
@@ -30,16 +31,12 @@ export async function lookAtAll(runtime: LockRuntime, prefix: string, listing: L
 export async function standingsOf(runtime: LockRuntime, keys: readonly string[]): Promise<Standing[]> {
   const found: Standing[] = [];
   for (let from = 0; from < keys.length; from += AT_ONCE) {
-    const lines = await Promise.all(keys.slice(from, from + AT_ONCE).map((key) => listed(runtime, key)));
+    const lines = await Promise.all(
+      keys.slice(from, from + AT_ONCE).map((key) => collected(runtime.engine.inspect(key, { exact: true }))),
+    );
     found.push(...lines.flat());
   }
   return found;
-}
-
-async function listed({ engine }: LockRuntime, key: string): Promise<Standing[]> {
-  const line: Standing[] = [];
-  for await (const standing of engine.inspect(key, { exact: true })) line.push(standing);
-  return line;
 }
 
 /**
@@ -61,6 +58,6 @@ export async function confirmed(
   });
   const locals = runtime
     .localStandings(keys)
-    .map((line) => line.filter(({ origin, queued }) => queued || first.has(`${origin.process}.${origin.claim}`)));
+    .map((line) => line.filter(({ origin, queued }) => queued || first.has(idOfOrigin(origin))));
   return deadlocksIn(linesOf(again, locals));
 }

@@ -11,6 +11,7 @@ import type {
 } from '../../core/backend.ts';
 import type { CallTimeouts } from '../../core/call-timeouts.ts';
 import type { Clock } from '../../core/clock.ts';
+import { collected } from '../../core/collected.ts';
 import { invalid, isLockError, type LockError } from '../../core/errors.ts';
 import { GoingOn } from '../../core/going-on.ts';
 import { heard } from '../../core/heard.ts';
@@ -231,10 +232,4 @@ export class Node {
     if (known) known.then(count, vote.failed);
     else count();
   }
-}
-
-async function collected<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
-  return all;
 }
