@@ -22,8 +22,11 @@ const ENGINES = [
 const OWNED = ['redis,', 'redlock', 'postgres', 'mysql', 'etcd, one', 'etcd over', 'zookeeper'] as const;
 const RIVALS = ['redlock', 'redis-semaphore', '@verrou/core', 'proper-lockfile', 'holdfast'] as const;
 
-/** Seeds change from run to run, or a second one would show nothing new. */
-export const parts = (seed: number): readonly Part[] => [
+/** Random histories of one round have seeds of their own. */
+const HISTORIES = 1_000_000;
+
+/** @param round the first is 1. Seeds change from round to round, or a second one would show nothing new. */
+export const parts = (round: number): readonly Part[] => [
   {
     name: 'known bugs',
     share: 0,
@@ -38,13 +41,21 @@ export const parts = (seed: number): readonly Part[] => [
   {
     name: 'simulation',
     share: 0.1,
-    args: (seconds) => ['test/prove/simulate.ts', '--for', `${seconds}`, '--seed', `${seed}`],
+    args: (seconds) => [
+      ...['test/prove/simulate.ts', '--for', `${seconds}`],
+      ...['--seed', `${(round - 1) * HISTORIES + 1}`],
+    ],
   },
-  {
-    name: 'exploration',
-    share: 0.1,
-    args: (seconds) => ['test/exploration/long.ts', '--minutes', `${seconds / 60}`, '--seed', `${seed}`],
-  },
+  ...(['memory', 'file'] as const).map(
+    (server): Part => ({
+      name: `exploration of ${server}`,
+      share: 0.05,
+      args: (seconds) => [
+        ...['test/exploration/long.ts', '--server', server],
+        ...['--minutes', `${seconds / 60}`, '--seed', `${(round - 1) * HISTORIES + 1}`],
+      ],
+    }),
+  ),
   ...ENGINES.map(
     (engine): Part => ({
       name: `torture ${engine}`,
@@ -52,7 +63,7 @@ export const parts = (seed: number): readonly Part[] => [
       least: 10,
       args: (seconds) => [
         ...['test/torture/everywhere.ts', engine, '--json', '--broken', 'none', '--busy', '8'],
-        ...['--for', `${seconds}`, '--seed', `${seed}`],
+        ...['--for', `${seconds}`, '--seed', `${round}`],
       ],
     }),
   ),
@@ -61,7 +72,7 @@ export const parts = (seed: number): readonly Part[] => [
       name: `owner ${name.replace(',', '')}`,
       share: 0.2 / OWNED.length,
       least: 30,
-      args: (seconds) => ['test/torture/owner.ts', name, '--json', '--for', `${seconds}`, '--seed', `${seed}`],
+      args: (seconds) => ['test/torture/owner.ts', name, '--json', '--for', `${seconds}`, '--seed', `${round}`],
     }),
   ),
   ...RIVALS.map(
@@ -69,7 +80,7 @@ export const parts = (seed: number): readonly Part[] => [
       name: `rival ${name.replace('/', ' ')}`,
       share: 0.15 / RIVALS.length,
       least: 20,
-      args: (seconds) => ['test/rivals/main.ts', name, '--json', '--for', `${seconds}`, '--seed', `${seed}`],
+      args: (seconds) => ['test/rivals/main.ts', name, '--json', '--for', `${seconds}`, '--seed', `${round}`],
     }),
   ),
 ];
