@@ -23,6 +23,7 @@ import { isReply, meaning } from './errors.ts';
 import { Incarnation } from './incarnation.ts';
 import { Listings } from './inspect.ts';
 import { notesOf } from './notes.ts';
+import { digits } from './layout.ts';
 import { type RedisOptions, type ResolvedRedisOptions, resolveRedisOptions } from './options.ts';
 import { type Port, portOf, type RedisClient } from './port.ts';
 import { renewals } from './renewals.ts';
@@ -31,7 +32,7 @@ import { ATTEMPT, EVICT, PASS, RELEASE, type Script } from './scripts.generated.
 import { refuseUnsupported } from './server-kind.ts';
 import { type Request, Shards } from './shards.ts';
 import { Mailbox } from './wake-ups.ts';
-import { attemptArgs, digits, failed, readAttempt, readFreed, releaseArgs } from './wire.ts';
+import { attemptArgs, failed, readAttempt, readFreed, releaseArgs } from './wire.ts';
 
 const TRAITS: Traits = {
   seats: 'counted',
