@@ -167,7 +167,9 @@ async function usual(): Promise<ReadonlyMap<string, number>> {
     await note('one hold is renewed', 1, () => oneByOne(lone, (claim) => backend.renew([claim])));
     await note('one lock is released', 1, () => oneByOne(lone, (claim) => backend.release(claim)));
     const parts = Math.ceil(BATCH / SHARED_BY);
-    await note(`${BATCH} locks are taken`, BATCH / parts, () => Promise.all(batch.map((claim) => backend.attempt(claim))));
+    await note(`${BATCH} locks are taken`, BATCH / parts, () =>
+      Promise.all(batch.map((claim) => backend.attempt(claim))),
+    );
     await note(`${BATCH} locks are released`, BATCH / parts, () =>
       Promise.all(batch.map((claim) => backend.release(claim))),
     );

@@ -4,7 +4,8 @@
  *   $sole.ticket    first and last position of a field, as string.sub takes them; the first one of the words
  *   $sole.words     where the words begin
  *   $free.length    how long the fixed fields are
- *   $sole.ticket.at the first position, and .offset the same from 0
+ *   $sole.ticket.at the first position, and .offset the same from 0, as text
+ *   $sole.ticket.format(n) a number, with as many zeros before it as its place wants
  *   $sole[id, ttl]  what string.match takes to find these words
  *   $sole{id = …}   a text of all fields; a field may be named alone where its value has the same name
  */
@@ -12,7 +13,9 @@ export const withLayouts = (layouts) => (lua) =>
   lua
     .replace(/\$(\w+)\{([^}]*)\}/g, (_, name, given) => composed(named(layouts, name), given))
     .replace(/\$(\w+)\[([^\]]*)\]/g, (_, name, wanted) => pattern(named(layouts, name), wanted.split(/, */)))
-    .replace(/\$(\w+)\.(\w+)(?:\.(at|offset))?/g, (_, name, field, part) => place(named(layouts, name), field, part))
+    .replace(/\$(\w+)\.(\w+)(?:\.(at|offset|format))?/g, (_, name, field, part) =>
+      place(named(layouts, name), field, part),
+    )
     .replace(/\$(\w+)/g, (_, name) => `'${named(layouts, name).kind}'`);
 
 function named(from, name) {
@@ -34,7 +37,8 @@ function starts({ fixed }) {
 function place(layout, field, part) {
   if (field === 'length') return starts(layout).words - 2;
   const at = named(starts(layout), field);
-  if (part) return part === 'at' ? at : at - 1;
+  if (part === 'format') return `('%0${layout.fixed[field]}.0f'):format`;
+  if (part) return part === 'at' ? at : `'${at - 1}'`;
   return field === 'words' ? at : `${at}, ${at + layout.fixed[field] - 1}`;
 }
 
@@ -56,5 +60,8 @@ function composed({ kind, fixed, words }, given) {
   if (kind) values.kind = `'${kind}'`;
   const names = [...Object.keys(fixed), ...('words' in values ? ['words'] : Object.keys(words))];
   for (const name of Object.keys(values)) if (!names.includes(name)) throw new Error(`${name} is no field`);
-  return names.map((name) => named(values, name)).join(" .. ' ' .. ").replaceAll("' .. ' ' .. ", " ' .. ");
+  return names
+    .map((name) => named(values, name))
+    .join(" .. ' ' .. ")
+    .replaceAll("' .. ' ' .. ", " ' .. ");
 }

@@ -87,7 +87,9 @@ export class Listings {
     const values = await Promise.all(
       names.map((name) => this.#engine.command('inspect', 'GET', [lockOf(this.#prefix, name)])),
     );
-    return names.flatMap((name, i) => (values[i] === null || `${values[i]}`.startsWith(layouts.free.kind) ? [] : [{ name }]));
+    return names.flatMap((name, i) =>
+      values[i] === null || `${values[i]}`.startsWith(layouts.free.kind) ? [] : [{ name }],
+    );
   }
 
   /** The line of one key, portion by portion. */

@@ -28,7 +28,11 @@ const ASKED_FOR = { id: WORD, take: NUMBER, of: NUMBER, ttl: NUMBER };
 const CLAIM = { ...ASKED_FOR, channel: WORD, label: REST };
 
 /** The version of the format, and what the key of a lock holds. */
-const kind = (name: string, fixed: Layout['fixed'], words: Layout['words'] = {}): Layout => ({
+const kind = (
+  name: string,
+  fixed: Layout['fixed'],
+  words: Layout['words'] = {},
+): Layout & { readonly kind: string } => ({
   kind: `1 ${name}`,
   fixed: { kind: 6, ...TICKETS, ...fixed },
   words,
@@ -55,14 +59,14 @@ export const layouts = {
   asked: { fixed: { notAfter: MICROS, atLeast: MICROS, queue: 1, span: 4 }, words: CLAIM },
 } as const satisfies Record<string, Layout>;
 
-type Fields = Readonly<Record<string, string | number | bigint>>;
+type Fields<L extends Layout> = Readonly<Record<keyof L['fixed'] | keyof L['words'], string | number | bigint>>;
 
 /** A text of this layout; a number gets as many zeros before it as its place wants. */
-export const write = (layout: Layout, fields: Fields): string =>
-  [
-    ...Object.entries(layout.fixed).map(([name, width]) => `${fields[name]}`.padStart(width, '0')),
-    ...Object.keys(layout.words).map((name) => fields[name]),
-  ].join(' ');
+export function write<L extends Layout>({ fixed, words }: L, fields: Fields<L>): string {
+  const values: Readonly<Record<string, unknown>> = fields;
+  const placed = Object.keys(fixed).map((name) => `${values[name]}`.padStart(fixed[name]!, '0'));
+  return [...placed, ...Object.keys(words).map((name) => values[name])].join(' ');
+}
 
 /** Times and tickets as scripts have them. */
 export const digits = (micros: number | bigint): string => `${micros}`.padStart(MICROS, '0');

@@ -7,231 +7,230 @@ export interface Script {
   readonly text: string;
 }
 
-const alone = `local function behind(first, span)
-  local room = time - first + 1
-  return room < 1 and '0001' or room < span + 0 and ('%04d'):format(room) or span
-end
-local function tickets(last, span, proposed)
-  local first
-  if proposed and (last or time - proposed < 1000000) then
-    first = proposed + 0
-  elseif not last then
-    return now, '0001', time
-  else
-    first, proposed = time - span + 1, nil
-  end
-  if last and first <= last then first, proposed = last + 1, nil end
-  local given = behind(first, span)
-  return proposed or digits(first), given, first + given - 1
-end
-local function raised(last, span, proposed)
-  local given = behind(proposed, span)
-  if proposed + given - 1 < last then given = ('%04d'):format(last - proposed + 1) end
-  return proposed, given, proposed + given - 1
-end
-local function granted(ticket, span)
-  return ticket .. ' ' .. now .. ' ' .. span
-end
-local function set_sole(lock, ticket, claim, span, keep)
-  if ticket > now then keep = keep + math.ceil((ticket + span - time) / 1000) end
-  redis.call('SET', lock, '1 sole ' .. ticket .. ' ' .. span .. ' ' .. now .. ' ' .. claim, 'PX', keep)
-  return granted(ticket, span)
-end
-local function refused(ahead, lapse)
-  return ('0 %s %d %d'):format(now, ahead, math.ceil((lapse - time) / 1000))
-end
-local function beside(lock, value, lapse, claim, span, keep, queue, at_least)
-  local id, take, of, ttl, channel, label = claim:match('^(%S+) (%d+) (%d+) (%d+) (%S+) (.*)$', 1)
-  local sole, taken, room = value:match('^(%S+) (%d+) (%d+)', 47)
-  if sole ~= id then
-    if queue or take + taken <= math.min(of, room) then return nil end
-    return refused(1, lapse)
-  end
-  local ticket, given = value:sub(8, 23), value:sub(25, 28)
-  if at_least and at_least > ticket then ticket, given = raised(last_of(value), span, at_least) end
-  local left = math.ceil((lapse - time) / 1000)
-  if left > tonumber(ttl) then claim, keep = id .. ' ' .. take .. ' ' .. of .. ' ' .. left .. ' ' .. channel .. ' ' .. label, keep + left - ttl end
-  return set_sole(lock, ticket, claim, given, keep)
-end
-local function alone(lock, value, claim, span, keep, queue, at_least)
+const attempt = `local function attempt(key, asked, keep)
+  if now > asked:sub(1, 16) then return '-1 ' .. now end
+  local value, sole_until = redis.pcall('GET', key), nil
   local kind = kind_of(value)
-  if kind == '1 line' then return nil end
   if kind == '1 sole' then
     local ttl = value:match('^%S+ %d+ %d+ (%d+)', 47)
     if not ttl then error(UNREADABLE, 0) end
-    local lapse = value:sub(30, 45) + ttl * 1000
-    if lapse > time then return beside(lock, value, lapse, claim, span, keep, queue, at_least) end
+    sole_until = value:sub(30, 45) + ttl * 1000
+    if sole_until <= time then kind = '1 free' end
   end
-  local ticket, given = tickets(value and last_of(value), span, at_least)
-  return set_sole(lock, ticket, claim, given, keep)
+  if kind == '1 free' then return take(key, value, asked, keep) end
+  contend = contend or contention()
+  return contend(key, value, sole_until, asked, keep)
 end`;
 
-const attempt = `local function enter(line, claim, span, keep, queue, at_least)
-  local id, take, of, ttl = claim:match('^(%S+) (%d+) (%d+) (%d+)', 1)
-  take, of = tonumber(take), tonumber(of)
-  local served = line:settle(id)
-  if line.empty then
-    return alone(line.lock, '1 free ' .. digits(line.last) .. ' ' .. '0001', claim, span, keep, queue, at_least)
+const contended = `local function contention()
+  local rule = line_rule()
+  local function refused(ahead, lapse)
+    return ('0 %s %d %d'):format(now, ahead, math.ceil((lapse - time) / 1000))
   end
-  local record = redis.call('HGET', line.claims, id)
-  local score = record and redis.call('ZSCORE', line.line, id)
-  local ticket, given, final, held
-  if score then
-    ticket, given, held = record:sub(1, 16), record:sub(18, 21), tonumber(score) < 0
-    if held and at_least and at_least > ticket then
-      ticket, given, final = raised(ticket + given - 1, span, at_least)
-      line.last = math.max(line.last, final)
+  local function raised(ticket, span, asked)
+    local last = ticket + span - 1
+    if asked:byte(18) == 45 or asked:sub(18, 33) <= ticket then return ticket, span, last end
+    local proposed = asked:sub(18, 33)
+    local given = behind(proposed, asked:sub(37, 40))
+    if proposed + given - 1 < last then given = ('%04.0f'):format(last - proposed + 1) end
+    return proposed, given, proposed + given - 1
+  end
+  local function again(lock, value, lapse, asked, keep)
+    local id, take, of, ttl, channel, label = asked:match('^(%S+) (%d+) (%d+) (%d+) (%S+) (.*)$', 42)
+    local ticket, span = raised(value:sub(8, 23), value:sub(25, 28), asked)
+    local left = math.max(ttl, math.ceil((lapse - time) / 1000))
+    return set_sole(lock, ticket, span, id .. ' ' .. take .. ' ' .. of .. ' ' .. left .. ' ' .. channel .. ' ' .. label, keep + left - ttl)
+  end
+  local function enter(line, asked, keep)
+    local id, take_of_all, of, ttl = asked:match('^(%S+) (%d+) (%d+) (%d+)', 42)
+    local seats, room, queue = tonumber(take_of_all), tonumber(of), asked:sub(35, 35) == '1'
+    local served = rule.settle(line, id)
+    if line.empty then return take(line.lock, rule.free(line), asked, keep) end
+    local record = redis.call('HGET', line.claims, id)
+    local score = record and redis.call('ZSCORE', line.places, id)
+    local ticket, span, final, held
+    if score then
+      ticket, span, held = record:sub(1, 16), record:sub(18, 21), tonumber(score) < 0
+      if held then
+        ticket, span, final = raised(ticket, span, asked)
+        line.last = math.max(line.last, final)
+      end
+    else
+      held = served and line.taken + seats <= math.min(line.room, room)
+      ticket, span, final = tickets(line.last, asked)
     end
-  else
-    held = served and line.taken + take <= math.min(line.room, of)
-    ticket, given, final = tickets(line.last, span, at_least)
-  end
-  if held or queue then
-    local lapse = time + ttl * 1000
-    if held and score then lapse = math.max(lapse, -score) end -- never sooner than a renewal confirmed
-    line.far = math.max(line.far, lapse)
-    if held and not score then line:take_seats(take, of, id, lapse) end
-    if id == line.whole then line.whole_until = lapse end
-    redis.call('HSET', line.claims, id, ticket .. ' ' .. given .. ' ' .. now .. ' ' .. claim)
-    if held then
-      redis.call('ZADD', line.line, -lapse, id)
-    elseif not score then
-      redis.call('ZADD', line.line, ticket, id)
+    if held or queue then
+      local lapse = time + ttl * 1000
+      if held and score then lapse = math.max(lapse, -score) end -- never sooner than a renewal confirmed
+      line.far = math.max(line.far, lapse)
+      if held and not score then rule.take_seats(line, seats, room, id, lapse) end
+      if id == line.whole then line.whole_until = lapse end
+      redis.call('HSET', line.claims, id, ticket .. ' ' .. span .. ' ' .. now .. ' ' .. asked:sub(42))
+      if held then
+        redis.call('ZADD', line.places, -lapse, id)
+      elseif not score then
+        redis.call('ZADD', line.places, ticket, id)
+      end
+      if not score then line.last = final end
+    elseif score then
+      rule.leave(line, id)
+      rule.settle(line)
     end
-    if not score then line.last = final end
-  elseif score then
-    line:leave(id)
-    line:settle()
+    rule.save(line)
+    if held then return ticket .. ' ' .. now .. ' ' .. span end
+    if line.more then return '-2 ' .. now end
+    local ahead = redis.call('ZRANK', line.places, id) or redis.call('ZCARD', line.places)
+    return refused(ahead, line.soonest or time)
   end
-  line:save()
-  if held then return granted(ticket, given) end
-  if line.more then return '-2 ' .. now end
-  local ahead = redis.call('ZRANK', line.line, id) or redis.call('ZCARD', line.line)
-  return refused(ahead, line.soonest or time)
+  return function(lock, value, sole_until, asked, keep)
+    local id, seats, of, ttl = asked:match('^(%S+) (%d+) (%d+) (%d+)', 42)
+    if sole_until then
+      local sole, taken, room = value:match('^(%S+) (%d+) (%d+)', 47)
+      if sole == id then return again(lock, value, sole_until, asked, keep) end
+      local fits = seats + taken <= math.min(of, room)
+      if not fits and asked:sub(35, 35) == '0' then return refused(1, sole_until) end
+    end
+    return enter(rule.open(lock, value, now, keep - ttl), asked, keep)
+  end
 end
-local function attempt(key, asked, keep)
-  if now > asked:sub(1, 16) then return '-1 ' .. now end
-  local span, claim, queue = asked:sub(37, 40), asked:sub(42), asked:sub(35, 35) == '1'
-  local at_least = asked:byte(18) ~= 45 and asked:sub(18, 33) or nil -- 45: a dash
-  local value = redis.pcall('GET', key)
-  local reply = alone(key, value, claim, span, keep, queue, at_least)
-  if reply then return reply end
-  return enter(open(key, value, now, keep - claim:match('^%S+ %d+ %d+ (%d+)', 1)), claim, span, keep, queue, at_least)
+local contend`;
+
+const free = `local function set_free(lock, free, remember, ahead)
+  local set = ahead and redis.pcall('SET', lock, free, 'KEEPTTL') or redis.pcall('SET', lock, free, 'PX', remember)
+  if set.err then redis.call('DEL', lock) end
 end`;
 
-const line = `local function line_rule()
+const line = `local rule_of_line
+local function line_rule()
+  if rule_of_line then return rule_of_line end
   local ALL = 2147483647
   local SILENCE = 6000000
   local COUNTED = 500
   local SPARE = 300000
   local steps_left = 50
-  local Line = {}
-  Line.__index = Line
   local function seats_of(record)
     local take, of, ttl, channel = record:match('^%S+ (%d+) (%d+) (%d+) (%S+)', 40)
     return tonumber(take), tonumber(of), record:sub(23, 38) + ttl * 1000, channel
   end
-  function Line:take_seats(take, of, id, lapse)
-    if self.taken == 0 and take >= of then self.whole, self.whole_until = id, lapse end
-    self.taken = self.taken + take
-    if of < self.room then self.room, self.tight = of, 0 end
-    if of == self.room then self.tight = self.tight + 1 end
+  local function take_seats(line, take, of, id, lapse)
+    if line.taken == 0 and take >= of then line.whole, line.whole_until = id, lapse end
+    line.taken = line.taken + take
+    if of < line.room then line.room, line.tight = of, 0 end
+    if of == line.room then line.tight = line.tight + 1 end
   end
-  function Line:no_seats()
-    self.taken, self.room, self.tight, self.whole = 0, ALL, 0, nil
+  local function no_seats(line)
+    line.taken, line.room, line.tight, line.whole = 0, ALL, 0, nil
   end
-  function Line:begin(record)
-    local take, of, lapse = seats_of(record)
-    local id = record:match('^(%S+)', 40)
-    self.keep, self.far = 0, lapse
-    self:no_seats()
-    self:take_seats(take, of, id, lapse)
-    if type(redis.pcall('UNLINK', self.line, self.claims)) == 'table' then redis.call('DEL', self.line, self.claims) end
-    redis.call('HSET', self.claims, id, record)
-    redis.call('ZADD', self.line, -lapse, id)
-  end
-  function Line:read(value)
-    if value:sub(1, 6) == '1 held' then
+  local function open(lock, value, now, remember)
+    local line = {
+      lock = lock,
+      places = lock .. ':line',
+      claims = lock .. ':claims',
+      time = tonumber(now),
+      remember = remember,
+      last = value:sub(8, 23) + value:sub(25, 28) - 1,
+      taken = 0,
+      room = ALL,
+      tight = 0,
+      keep = 0, -- ms at which the three keys vanish
+      far = 0, -- the latest lapse set here
+      soonest = nil, -- the earliest among the holders
+      whole = nil, -- the holder that leaves no room, if there is one
+      whole_until = nil, -- its lapse
+      empty = false, -- nobody is left
+      more = false, -- the portion was used up before all was done
+    }
+    local kind = value:sub(1, 6)
+    if kind == '1 held' then
       local id, keep = value:match('^(%S+) (%d+)$', 47)
-      self.keep = tonumber(keep)
-      if not self.keep then error(UNREADABLE, 0) end
-      self:no_seats()
-      self:take_seats(1, 1, id, tonumber(value:sub(30, 45)))
-      return
+      line.keep = tonumber(keep)
+      take_seats(line, 1, 1, id, tonumber(value:sub(30, 45)))
+    elseif kind == '1 line' then
+      local taken, room, tight, keep = value:match('^(%d+) (%d+) (%d+) (%d+)$', 30)
+      line.taken, line.room, line.tight, line.keep = tonumber(taken), tonumber(room), tonumber(tight), tonumber(keep)
+    else
+      local record = value:sub(8)
+      local take, of, lapse = seats_of(record)
+      local id = record:match('^(%S+)', 40)
+      line.far = lapse
+      take_seats(line, take, of, id, lapse)
+      if type(redis.pcall('UNLINK', line.places, line.claims)) == 'table' then redis.call('DEL', line.places, line.claims) end
+      redis.call('HSET', line.claims, id, record)
+      redis.call('ZADD', line.places, -lapse, id)
     end
-    local taken, room, tight, keep = value:match('^(%d+) (%d+) (%d+) (%d+)$', 30)
-    self.taken, self.room, self.tight, self.keep = tonumber(taken), tonumber(room), tonumber(tight), tonumber(keep)
-    if not self.keep then error(UNREADABLE, 0) end
+    if not line.keep then error(UNREADABLE, 0) end
+    return line
   end
-  function Line:save()
-    local last = digits(self.last)
-    if self.empty then
-      return set_free(self.lock, '1 free ' .. last .. ' ' .. '0001', self.remember, self.last > self.time)
-    end
-    local needed = math.max(self.far, self.last) / 1000 + self.remember
-    if needed > self.keep then
-      self.keep = math.ceil(needed + SPARE)
-      redis.call('PEXPIREAT', self.line, self.keep)
-      redis.call('PEXPIREAT', self.claims, self.keep)
-    end
-    local state = self.whole and '1 held ' .. last .. ' ' .. '0001 ' .. digits(self.whole_until) .. ' ' .. self.whole .. ' ' .. self.keep
-      or '1 line ' .. last .. ' ' .. '0001 ' .. self.taken .. ' ' .. self.room .. ' ' .. self.tight .. ' ' .. self.keep
-    redis.call('SET', self.lock, state, 'PXAT', self.keep)
+  local function free(line)
+    return '1 free ' .. ('%016.0f'):format(line.last) .. ' ' .. '0001'
   end
-  function Line:leave(id)
-    if id == self.whole then
-      self:no_seats()
-      redis.call('HDEL', self.claims, id)
-      return redis.call('ZREM', self.line, id) == 1 and self.whole_until > self.time and 1 or 0
+  local function save(line)
+    if line.empty then return set_free(line.lock, free(line), line.remember, line.last > line.time) end
+    local last = ('%016.0f'):format(line.last)
+    local needed = math.max(line.far, line.last) / 1000 + line.remember
+    if needed > line.keep then
+      line.keep = math.ceil(needed + SPARE)
+      redis.call('PEXPIREAT', line.places, line.keep)
+      redis.call('PEXPIREAT', line.claims, line.keep)
     end
-    local score = redis.call('ZSCORE', self.line, id)
-    local record = redis.call('HGET', self.claims, id)
-    redis.call('ZREM', self.line, id)
-    redis.call('HDEL', self.claims, id)
+    local state = line.whole and '1 held ' .. last .. ' ' .. '0001 ' .. ('%016.0f'):format(line.whole_until) .. ' ' .. line.whole .. ' ' .. line.keep
+      or '1 line ' .. last .. ' ' .. '0001 ' .. line.taken .. ' ' .. line.room .. ' ' .. line.tight .. ' ' .. line.keep
+    redis.call('SET', line.lock, state, 'PXAT', line.keep)
+  end
+  local function leave(line, id)
+    if id == line.whole then
+      no_seats(line)
+      redis.call('HDEL', line.claims, id)
+      return redis.call('ZREM', line.places, id) == 1 and line.whole_until > line.time and 1 or 0
+    end
+    local score = redis.call('ZSCORE', line.places, id)
+    local record = redis.call('HGET', line.claims, id)
+    redis.call('ZREM', line.places, id)
+    redis.call('HDEL', line.claims, id)
     if not score then return 0 end
     score = tonumber(score)
     if not record then
-      self.tight = 0 -- damaged: count anew
+      line.tight = 0 -- damaged: count anew
       return 0
     end
     local take, of, lapse = seats_of(record)
     if score < 0 then
       lapse = -score
-      self.taken = self.taken - take
-      if of == self.room then self.tight = self.tight - 1 end
+      line.taken = line.taken - take
+      if of == line.room then line.tight = line.tight - 1 end
     end
-    return lapse > self.time and 1 or 0
+    return lapse > line.time and 1 or 0
   end
-  function Line:recount()
-    local holders = redis.pcall('ZCOUNT', self.line, '-inf', '(0') -- an error where the user has the rights of an older version
+  local function recount(line)
+    local holders = redis.pcall('ZCOUNT', line.places, '-inf', '(0') -- an error where the user has the rights of an older version
     if type(holders) == 'number' and holders > COUNTED then return end
-    self:no_seats()
-    for _, id in ipairs(redis.call('ZRANGEBYSCORE', self.line, '-inf', 0)) do
-      local record = redis.call('HGET', self.claims, id)
+    no_seats(line)
+    for _, id in ipairs(redis.call('ZRANGEBYSCORE', line.places, '-inf', 0)) do
+      local record = redis.call('HGET', line.claims, id)
       if record then
         local take, of, lapse = seats_of(record)
-        self:take_seats(take, of, id, lapse)
+        take_seats(line, take, of, id, lapse)
       else
-        redis.call('ZREM', self.line, id)
+        redis.call('ZREM', line.places, id)
       end
     end
   end
-  function Line:sweep()
-    while self.taken > 0 do
-      local first = redis.call('ZREVRANGEBYSCORE', self.line, 0, '-inf', 'WITHSCORES', 'LIMIT', 0, 1)
-      self.soonest = first[2] and -tonumber(first[2])
-      if not self.soonest then break end
-      if self.soonest > self.time then
-        if self.tight < 1 then self:recount() end
+  local function sweep(line)
+    while line.taken > 0 do
+      local first = redis.call('ZREVRANGEBYSCORE', line.places, 0, '-inf', 'WITHSCORES', 'LIMIT', 0, 1)
+      line.soonest = first[2] and -tonumber(first[2])
+      if not line.soonest then break end
+      if line.soonest > line.time then
+        if line.tight < 1 then recount(line) end
         return
       end
-      self.more = steps_left < 1
-      if self.more then return end
+      line.more = steps_left < 1
+      if line.more then return end
       steps_left = steps_left - 1
-      self:leave(first[1])
+      leave(line, first[1])
     end
-    self.soonest = nil
-    self:no_seats()
+    line.soonest = nil
+    no_seats(line)
   end
   local function tell(id, record, lapse, channel)
     if channel == '-' then return true end
@@ -244,68 +243,55 @@ const line = `local function line_rule()
     redis.set_repl(redis.REPL_ALL)
     return heard ~= 0 or doubt == '?'
   end
-  function Line:admit(me)
-    while not self.more do
-      if self.taken >= self.room then return false end
-      local id = redis.call('ZRANGEBYSCORE', self.line, '(0', '+inf', 'LIMIT', 0, 1)[1]
+  local function admit(line, me)
+    while not line.more do
+      if line.taken >= line.room then return false end
+      local id = redis.call('ZRANGEBYSCORE', line.places, '(0', '+inf', 'LIMIT', 0, 1)[1]
       if not id then return true end
       if steps_left < 1 then break end
       steps_left = steps_left - 1
-      local record = redis.call('HGET', self.claims, id)
+      local record = redis.call('HGET', line.claims, id)
       local take, of, lapse, channel
       if record then
         take, of, lapse, channel = seats_of(record)
         if id ~= me and channel:sub(1, 1) == '?' then lapse = math.min(lapse, record:sub(23, 38) + SILENCE) end
       end
-      local alive = record and (id == me or lapse > self.time)
-      if alive and self.taken + take > math.min(self.room, of) then return false end
+      local alive = record and (id == me or lapse > line.time)
+      if alive and line.taken + take > math.min(line.room, of) then return false end
       if alive and (id == me or tell(id, record, lapse, channel)) then
-        self:take_seats(take, of, id, lapse)
-        self.far = math.max(self.far, lapse)
-        self.soonest = math.min(self.soonest or lapse, lapse)
-        redis.call('ZADD', self.line, -lapse, id)
+        take_seats(line, take, of, id, lapse)
+        line.far = math.max(line.far, lapse)
+        line.soonest = math.min(line.soonest or lapse, lapse)
+        redis.call('ZADD', line.places, -lapse, id)
       else
-        self:leave(id)
+        leave(line, id)
       end
     end
-    self.more = true
+    line.more = true
     return false
   end
-  function Line:settle(me)
-    self:sweep()
-    local served = self:admit(me)
-    self.empty = served and not self.soonest
+  local function settle(line, me)
+    sweep(line)
+    local served = admit(line, me)
+    line.empty = served and not line.soonest
     return served
   end
-  return Line
-end
-local Line
-local function open(lock, value, now, remember)
-  Line = Line or line_rule()
-  local line = setmetatable({
-    lock = lock, line = line_of(lock), claims = claims_of(lock), time = tonumber(now), remember = remember, last = last_of(value),
-    far = 0, empty = false, more = false,
-  }, Line)
-  if value:sub(1, 6) == '1 sole' then
-    line:begin(value:sub(8))
-  else
-    line:read(value)
+  local function withdraw(lock, value, now, remember, id)
+    local line = open(lock, value, now, remember)
+    local freed = leave(line, id)
+    settle(line)
+    save(line)
+    return freed + (line.more and 2 or 0)
   end
-  return line
+  rule_of_line = {
+    open = open, free = free, take_seats = take_seats, leave = leave, settle = settle, save = save, withdraw = withdraw,
+  }
+  return rule_of_line
 end`;
 
-const lock = `local function digits(micros)
-  return ('%016.0f'):format(micros)
-end
-local function clock()
+const lock = `local function clock()
   local time = redis.call('TIME')
   return time[1] .. ('0'):rep(6 - #time[2]) .. time[2]
-end
-local function line_of(lock)
-  return lock .. ':line'
-end
-local function claims_of(lock)
-  return lock .. ':claims'
 end
 local UNREADABLE = 'HOLDFAST the key holds something else, or a format this version does not know'
 local function kind_of(value)
@@ -323,13 +309,6 @@ local function safely(act, key, asked, keep)
   local at, _, code = text:find('(%u%u%u%u%u+) ')
   if of_server[code] then return { err = text:sub(at) } end
   return '! ' .. text
-end
-local function last_of(value)
-  return value:sub(8, 23) + value:sub(25, 28) - 1
-end
-local function set_free(lock, free, remember, ahead)
-  local set = ahead and redis.pcall('SET', lock, free, 'KEEPTTL') or redis.pcall('SET', lock, free, 'PX', remember)
-  if set.err then redis.call('DEL', lock) end
 end`;
 
 const portion = `local PORTION = 500
@@ -338,7 +317,7 @@ local function portion(lock, place)
   local found
   if place == '' or score then
     skipped = tonumber(skipped or 0)
-    found = redis.call('ZREVRANGEBYSCORE', line_of(lock), score or 0, '-inf', 'WITHSCORES', 'LIMIT', skipped, PORTION)
+    found = redis.call('ZREVRANGEBYSCORE', lock .. ':line', score or 0, '-inf', 'WITHSCORES', 'LIMIT', skipped, PORTION)
     if #found < 2 * PORTION then return found, 'w 0' end
     local last = found[#found]
     local same = last == score and skipped or 0
@@ -348,7 +327,7 @@ local function portion(lock, place)
     end
     return found, ('h %s %d'):format(last, same)
   end
-  found = redis.call('ZRANGEBYSCORE', line_of(lock), '(' .. place:sub(3), '+inf', 'WITHSCORES', 'LIMIT', 0, PORTION)
+  found = redis.call('ZRANGEBYSCORE', lock .. ':line', '(' .. place:sub(3), '+inf', 'WITHSCORES', 'LIMIT', 0, PORTION)
   return found, #found == 2 * PORTION and 'w ' .. found[#found] or nil
 end`;
 
@@ -356,19 +335,16 @@ const release = `local function release(key, asked)
   local value = redis.pcall('GET', key)
   local kind = kind_of(value)
   if kind == '1 free' then return 0 end
-  local id, remember = asked:match('^(%S+) (%d+)$')
+  local blank = asked:find(' ', 1, true)
+  local remember = asked:sub(blank + 1)
   if kind == '1 sole' then
-    if value:match('^(%S+)', 47) ~= id then return 0 end
+    if value:sub(47, 47 + blank - 1) ~= asked:sub(1, blank) then return 0 end
     local ticket = value:sub(8, 23)
     local ahead = ticket > value:sub(30, 45) and ticket > clock()
     set_free(key, '1 free ' .. ticket .. ' ' .. value:sub(25, 28), remember, ahead)
     return 1
   end
-  local line = open(key, value, clock(), remember)
-  local freed = line:leave(id)
-  line:settle()
-  line:save()
-  return freed + (line.more and 2 or 0)
+  return line_rule().withdraw(key, value, clock(), remember, asked:sub(1, blank - 1))
 end`;
 
 const standing = `local function standing(held, record, holds_until)
@@ -378,27 +354,63 @@ const standing = `local function standing(held, record, holds_until)
   return ('%d %s %.0f %s %s '):format(held, record:sub(1, 16), lapse, take, of) .. label
 end`;
 
+const take = `local function last_of(value)
+  return value:sub(8, 23) + value:sub(25, 28) - 1
+end
+local function behind(first, span)
+  local room = time - first + 1
+  return room < 1 and '0001' or room < span + 0 and ('%04.0f'):format(room) or span
+end
+local function tickets(last, asked)
+  local span, first, proposed = asked:sub(37, 40), nil, nil
+  if asked:byte(18) ~= 45 then proposed = asked:sub(18, 33) end -- 45: a dash
+  if proposed and (last or time - proposed < 1000000) then
+    first = proposed + 0
+  elseif not last then
+    return now, '0001', time
+  else
+    first, proposed = time - span + 1, nil
+  end
+  if last and first <= last then first, proposed = last + 1, nil end
+  local given = behind(first, span)
+  return proposed or ('%016.0f'):format(first), given, first + given - 1
+end
+local function set_sole(lock, ticket, span, claim, keep)
+  if ticket > now then keep = keep + math.ceil((ticket + span - time) / 1000) end
+  redis.call('SET', lock, '1 sole ' .. ticket .. ' ' .. span .. ' ' .. now .. ' ' .. claim, 'PX', keep)
+  return ticket .. ' ' .. now .. ' ' .. span
+end
+local function take(lock, value, asked, keep)
+  local ticket, span = tickets(value and last_of(value), asked)
+  return set_sole(lock, ticket, span, asked:sub(42), keep)
+end`;
+
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: '3a8716d0c2fd0ec416c6968ae6b8a262d84ee087',
+  sha1: '35755b678b58ffa7a1ef2ec716f7fb37fbbddfcd',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
-${alone}
+${take}
+${free}
 ${line}
+${contended}
 ${attempt}
-local replies, count = {}, #ARGV / 2
+local count = #ARGV / 2
+if count == 1 then return safely(attempt, KEYS[1], ARGV[1], ARGV[2]) end
+local replies = {}
 for i = 1, count do
   replies[i] = safely(attempt, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i])
   if type(replies[i]) == 'table' then return replies[i] end
 end
-return count == 1 and replies[1] or replies`,
+return replies`,
 };
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: '24d388e22a2520c543c3c81323267bed22de6abb',
+  sha1: 'b28df2c708e97e748af0b05eed844c20dacf3ff2',
   text: `${lock}
+${free}
 ${line}
 ${portion}
 local now = clock()
@@ -412,16 +424,12 @@ if kind == '1 sole' then
   return 1
 end
 local function evicted(id)
-  local record = redis.call('HGET', claims_of(KEYS[1]), id)
+  local record = redis.call('HGET', KEYS[1] .. ':claims', id)
   if not record or record:sub(1, 16) ~= ARGV[1] then return nil end
-  local line = open(KEYS[1], value, now, ARGV[3])
-  local found = line:leave(id)
-  line:settle()
-  line:save()
-  return found + (line.more and 2 or 0)
+  return line_rule().withdraw(KEYS[1], value, now, ARGV[3], id)
 end
 if ARGV[2] == '' then
-  local waiter = redis.call('ZRANGEBYSCORE', line_of(KEYS[1]), ARGV[1], ARGV[1])[1]
+  local waiter = redis.call('ZRANGEBYSCORE', KEYS[1] .. ':line', ARGV[1], ARGV[1])[1]
   local found = waiter and evicted(waiter)
   if found then return found end
 end
@@ -435,7 +443,7 @@ return rest and rest:sub(1, 1) == 'h' and rest or 0`,
 
 export const INSPECT: Script = {
   name: 'inspect',
-  sha1: '06997d4c8a0214ed723064ee63f47115b08f3716',
+  sha1: '60713aa75604d25b004d6268284e07f31bf0969a',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -449,7 +457,7 @@ local found, rest = portion(KEYS[1], ARGV[1])
 local replies = { now, rest or '' }
 for i = 1, #found, 2 do
   local score = tonumber(found[i + 1])
-  local record = redis.call('HGET', claims_of(KEYS[1]), found[i])
+  local record = redis.call('HGET', KEYS[1] .. ':claims', found[i])
   replies[#replies + 1] = record and standing(score < 0 and 1 or 0, record, score < 0 and -score or nil)
 end
 return replies`,
@@ -457,7 +465,7 @@ return replies`,
 
 export const LIST: Script = {
   name: 'list',
-  sha1: '1245cacc98960ded10071cff25dbad16a95bf8fa',
+  sha1: 'd5d56672a818c8a525e25d92fde2bcabd17a559a',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -481,12 +489,14 @@ return replies`,
 
 export const PASS: Script = {
   name: 'pass',
-  sha1: 'f52daa0c5080e6da00f872736bdbeb80624f68dd',
+  sha1: 'ea4b3e8dcaec4195607a2f56069cc0cd701f547e',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
-${alone}
+${take}
+${free}
 ${line}
+${contended}
 ${attempt}
 ${release}
 local freed = safely(release, KEYS[1], ARGV[1])
@@ -497,37 +507,47 @@ return type(reply) == 'table' and reply or { freed, reply }`,
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: '9153f1a81101fd2195fcc21895d9d11eb1c39578',
+  sha1: '305550573ba3fbcfb90694e2e0e2c9eb5f9f30b3',
   text: `${lock}
+${free}
 ${line}
 ${release}
+if #ARGV == 1 then return safely(release, KEYS[1], ARGV[1]) end
 local replies = {}
 for i = 1, #ARGV do
   replies[i] = safely(release, KEYS[i], ARGV[i])
   if type(replies[i]) == 'table' then return replies[i] end
 end
-return #ARGV == 1 and replies[1] or replies`,
+return replies`,
 };
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: 'b6754d2762869c039af075bdce6ae8fcc8d8c7f8',
+  sha1: '6c149ec9b9864315fbe099b6fb53a94846d0d434',
   text: `${lock}
+${free}
 ${line}
 local now = clock()
 local time = tonumber(now)
-local function renew_sole(key, value, hold, ttl, keep)
-  local old, claim = ttl, nil
+local terms = {}
+local function terms_of(asked)
+  local ttl, keep = asked:match('^(%d+) (%d+)$')
+  local since, vanishes = ('%016.0f'):format(time - ttl * 1000), ('%.0f'):format(time / 1000 + keep)
+  terms[asked] = { ttl = ttl, keep = keep, since = since, vanishes = vanishes }
+  return terms[asked]
+end
+local function renew_sole(key, value, hold, asked)
+  local since, vanishes, claim = asked.since, asked.vanishes, nil
   if value:find(hold, 47, true) ~= 47 then
-    local id, take, of, was, channel, label = value:match('^(%S+) (%d+) (%d+) (%d+) (%S+) (.*)$', 47)
+    local id, take, of, ttl, channel, label = value:match('^(%S+) (%d+) (%d+) (%d+) (%S+) (.*)$', 47)
     if id ~= hold:match('^(%S+)', 1) then return 0 end
-    old, claim = was, id .. ' ' .. take .. ' ' .. of .. ' ' .. ttl .. ' ' .. channel .. ' ' .. label
+    since, claim = ('%016.0f'):format(time - ttl * 1000), id .. ' ' .. take .. ' ' .. of .. ' ' .. asked.ttl .. ' ' .. channel .. ' ' .. label
   end
-  if value:sub(30, 45) + old * 1000 <= time then return 0 end
+  if value:sub(30, 45) <= since then return 0 end
   local ticket = value:sub(8, 23)
-  local ahead = ticket > now and ticket + value:sub(25, 28) - time or 0
-  redis.call('PEXPIREAT', key, math.ceil((time + ahead) / 1000) + keep)
-  if not claim and redis.pcall('SETRANGE', key, 29, now) == #value then return 1 end
+  if ticket > now then vanishes = math.ceil((ticket + value:sub(25, 28)) / 1000) + asked.keep end
+  redis.call('PEXPIREAT', key, vanishes)
+  if not claim and redis.pcall('SETRANGE', key, '29', now) == #value then return 1 end
   claim = claim or value:sub(47)
   redis.call('SET', key, '1 sole ' .. ticket .. ' ' .. value:sub(25, 28) .. ' ' .. now .. ' ' .. claim, 'KEEPTTL')
   return 1
@@ -537,25 +557,28 @@ local function renew(key, hold, asked)
   local value = redis.pcall('GET', key)
   local kind = kind_of(value)
   if kind == '1 free' then return 0 end
-  local ttl, keep = asked:match('^(%d+) (%d+)$')
-  if kind == '1 sole' then return renew_sole(key, value, hold, ttl, keep) end
+  local wanted = terms[asked] or terms_of(asked)
+  if kind == '1 sole' then return renew_sole(key, value, hold, wanted) end
   lines_left = lines_left - 1
   if lines_left < 0 then return 2 end
   local id = hold:match('^(%S+)', 1)
-  local line = open(key, value, now, keep - ttl)
-  local score = redis.call('ZSCORE', line.line, id)
+  local rule = line_rule()
+  local line = rule.open(key, value, now, wanted.keep - wanted.ttl)
+  local score = redis.call('ZSCORE', line.places, id)
   if not score or -score <= line.time then return 0 end
-  redis.call('PEXPIREAT', key, math.ceil(time / 1000) + keep)
-  line.far = time + ttl * 1000
-  redis.call('ZADD', line.line, 'XX', -line.far, id)
+  redis.call('PEXPIREAT', key, wanted.vanishes)
+  line.far = time + wanted.ttl * 1000
+  redis.call('ZADD', line.places, 'XX', -line.far, id)
   if id == line.whole then line.whole_until = line.far end
-  line:save()
+  rule.save(line)
   return 1
 end
-local replies, count = {}, #ARGV / 2
+local count = #ARGV / 2
+if count == 1 then return safely(renew, KEYS[1], ARGV[1], ARGV[2]) end
+local replies = {}
 for i = 1, count do
   replies[i] = safely(renew, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i])
   if type(replies[i]) == 'table' then return replies[i] end
 end
-return count == 1 and replies[1] or replies`,
+return replies`,
 };

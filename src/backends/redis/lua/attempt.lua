@@ -11,12 +11,16 @@
 -- @include lock
 local now = clock()
 local time = tonumber(now)
--- @include alone
+-- @include take
+-- @include free
 -- @include line
+-- @include contended
 -- @include attempt
-local replies, count = {}, #ARGV / 2
+local count = #ARGV / 2
+if count == 1 then return safely(attempt, KEYS[1], ARGV[1], ARGV[2]) end
+local replies = {}
 for i = 1, count do
   replies[i] = safely(attempt, KEYS[i], ARGV[2 * i - 1], ARGV[2 * i])
   if type(replies[i]) == 'table' then return replies[i] end
 end
-return count == 1 and replies[1] or replies
+return replies

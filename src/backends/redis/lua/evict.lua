@@ -4,6 +4,7 @@
 --   ARGV  ticket (16 digits); where to begin: nothing, or what the last reply was; ms for which the last ticket is remembered
 --   ->    1 if there was one, 0 if not, 3 where more are to be admitted (see release.lua), or where to go on looking for it
 -- @include lock
+-- @include free
 -- @include line
 -- @include portion
 local now = clock()
@@ -18,18 +19,14 @@ if kind == $sole then
 end
 
 local function evicted(id)
-  local record = redis.call('HGET', claims_of(KEYS[1]), id)
+  local record = redis.call('HGET', KEYS[1] .. ':claims', id)
   if not record or record:sub($record.ticket) ~= ARGV[1] then return nil end
-  local line = open(KEYS[1], value, now, ARGV[3])
-  local found = line:leave(id)
-  line:settle()
-  line:save()
-  return found + (line.more and 2 or 0)
+  return line_rule().withdraw(KEYS[1], value, now, ARGV[3], id)
 end
 
 -- Who waits stands at its ticket.
 if ARGV[2] == '' then
-  local waiter = redis.call('ZRANGEBYSCORE', line_of(KEYS[1]), ARGV[1], ARGV[1])[1]
+  local waiter = redis.call('ZRANGEBYSCORE', KEYS[1] .. ':line', ARGV[1], ARGV[1])[1]
   local found = waiter and evicted(waiter)
   if found then return found end
 end

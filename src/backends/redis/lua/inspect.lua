@@ -15,7 +15,7 @@ local found, rest = portion(KEYS[1], ARGV[1])
 local replies = { now, rest or '' }
 for i = 1, #found, 2 do
   local score = tonumber(found[i + 1])
-  local record = redis.call('HGET', claims_of(KEYS[1]), found[i])
+  local record = redis.call('HGET', KEYS[1] .. ':claims', found[i])
   replies[#replies + 1] = record and standing(score < 0 and 1 or 0, record, score < 0 and -score or nil)
 end
 return replies

@@ -6,8 +6,10 @@
 -- @include lock
 local now = clock()
 local time = tonumber(now)
--- @include alone
+-- @include take
+-- @include free
 -- @include line
+-- @include contended
 -- @include attempt
 -- @include release
 local freed = safely(release, KEYS[1], ARGV[1])

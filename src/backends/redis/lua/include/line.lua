@@ -4,7 +4,9 @@
 --   line    sorted set of ids: holders below zero, at minus their lapse; waiters above, at their ticket
 --   claims  hash: id -> record
 -- Defined where the first line of a script is met, since most scripts meet none.
+local rule_of_line
 local function line_rule()
+  if rule_of_line then return rule_of_line end
   local ALL = 2147483647
   -- Where to be unheard is no proof of death, silence is: µs without an attempt (PLACE_TTL of the contract). A grant told there
   -- is good for no longer, until its process renews it: it may be dead.
@@ -17,129 +19,144 @@ local function line_rule()
   -- Meanwhile too few are admitted, never too many.
   local steps_left = 50
 
-  local Line = {}
-  Line.__index = Line
-
   local function seats_of(record)
     local take, of, ttl, channel = record:match($record[take, of, ttl, channel])
     return tonumber(take), tonumber(of), record:sub($record.seen) + ttl * 1000, channel
   end
 
-  function Line:take_seats(take, of, id, lapse)
-    if self.taken == 0 and take >= of then self.whole, self.whole_until = id, lapse end
-    self.taken = self.taken + take
-    if of < self.room then self.room, self.tight = of, 0 end
-    if of == self.room then self.tight = self.tight + 1 end
+  local function take_seats(line, take, of, id, lapse)
+    if line.taken == 0 and take >= of then line.whole, line.whole_until = id, lapse end
+    line.taken = line.taken + take
+    if of < line.room then line.room, line.tight = of, 0 end
+    if of == line.room then line.tight = line.tight + 1 end
   end
 
-  function Line:no_seats()
-    self.taken, self.room, self.tight, self.whole = 0, ALL, 0, nil
+  local function no_seats(line)
+    line.taken, line.room, line.tight, line.whole = 0, ALL, 0, nil
   end
 
-  -- What a lock of one claim has becomes a line of one.
-  function Line:begin(record)
-    local take, of, lapse = seats_of(record)
-    local id = record:match($record[id])
-    self.keep, self.far = 0, lapse
-    self:no_seats()
-    self:take_seats(take, of, id, lapse)
-    -- What a lock that was deleted by hand, or evicted, may have left: possibly much, which UNLINK frees behind the scenes.
-    if type(redis.pcall('UNLINK', self.line, self.claims)) == 'table' then redis.call('DEL', self.line, self.claims) end
-    redis.call('HSET', self.claims, id, record)
-    redis.call('ZADD', self.line, -lapse, id)
-  end
-
-  function Line:read(value)
-    if value:sub($held.kind) == $held then
+  -- The line of a lock, from its string: `sole`, which becomes a line, or one already.
+  local function open(lock, value, now, remember)
+    local line = {
+      lock = lock,
+      places = lock .. ':line',
+      claims = lock .. ':claims',
+      time = tonumber(now),
+      remember = remember,
+      last = value:sub($line.ticket) + value:sub($line.span) - 1,
+      taken = 0,
+      room = ALL,
+      tight = 0,
+      keep = 0, -- ms at which the three keys vanish
+      far = 0, -- the latest lapse set here
+      soonest = nil, -- the earliest among the holders
+      whole = nil, -- the holder that leaves no room, if there is one
+      whole_until = nil, -- its lapse
+      empty = false, -- nobody is left
+      more = false, -- the portion was used up before all was done
+    }
+    local kind = value:sub($line.kind)
+    if kind == $held then
       local id, keep = value:match($held[id, keep])
-      self.keep = tonumber(keep)
-      if not self.keep then error(UNREADABLE, 0) end
-      self:no_seats()
-      self:take_seats(1, 1, id, tonumber(value:sub($held.lapse)))
-      return
+      line.keep = tonumber(keep)
+      take_seats(line, 1, 1, id, tonumber(value:sub($held.lapse)))
+    elseif kind == $line then
+      local taken, room, tight, keep = value:match($line[taken, room, tight, keep])
+      line.taken, line.room, line.tight, line.keep = tonumber(taken), tonumber(room), tonumber(tight), tonumber(keep)
+    else
+      local record = value:sub($sole.ticket.at)
+      local take, of, lapse = seats_of(record)
+      local id = record:match($record[id])
+      line.far = lapse
+      take_seats(line, take, of, id, lapse)
+      -- What a lock that was deleted by hand, or evicted, may have left: possibly much, which UNLINK frees behind the scenes.
+      if type(redis.pcall('UNLINK', line.places, line.claims)) == 'table' then redis.call('DEL', line.places, line.claims) end
+      redis.call('HSET', line.claims, id, record)
+      redis.call('ZADD', line.places, -lapse, id)
     end
-    local taken, room, tight, keep = value:match($line[taken, room, tight, keep])
-    self.taken, self.room, self.tight, self.keep = tonumber(taken), tonumber(room), tonumber(tight), tonumber(keep)
-    if not self.keep then error(UNREADABLE, 0) end
+    if not line.keep then error(UNREADABLE, 0) end
+    return line
   end
 
-  function Line:save()
-    local last = digits(self.last)
-    if self.empty then
-      return set_free(self.lock, $free{ticket = last, span = '0001'}, self.remember, self.last > self.time)
+  local function free(line)
+    return $free{ticket = $line.ticket.format(line.last), span = '0001'}
+  end
+
+  local function save(line)
+    if line.empty then return set_free(line.lock, free(line), line.remember, line.last > line.time) end
+    local last = $line.ticket.format(line.last)
+    local needed = math.max(line.far, line.last) / 1000 + line.remember
+    if needed > line.keep then
+      line.keep = math.ceil(needed + SPARE)
+      redis.call('PEXPIREAT', line.places, line.keep)
+      redis.call('PEXPIREAT', line.claims, line.keep)
     end
-    local needed = math.max(self.far, self.last) / 1000 + self.remember
-    if needed > self.keep then
-      self.keep = math.ceil(needed + SPARE)
-      redis.call('PEXPIREAT', self.line, self.keep)
-      redis.call('PEXPIREAT', self.claims, self.keep)
-    end
-    local state = self.whole and $held{ticket = last, span = '0001', lapse = digits(self.whole_until), id = self.whole, keep = self.keep}
-      or $line{ticket = last, span = '0001', taken = self.taken, room = self.room, tight = self.tight, keep = self.keep}
-    redis.call('SET', self.lock, state, 'PXAT', self.keep)
+    local state = line.whole and $held{ticket = last, span = '0001', lapse = $held.lapse.format(line.whole_until), id = line.whole, keep = line.keep}
+      or $line{ticket = last, span = '0001', taken = line.taken, room = line.room, tight = line.tight, keep = line.keep}
+    redis.call('SET', line.lock, state, 'PXAT', line.keep)
   end
 
   -- Removes a hold or a place; 1 if it was alive. The line is to be settled after it.
-  function Line:leave(id)
-    if id == self.whole then
-      self:no_seats()
-      redis.call('HDEL', self.claims, id)
-      return redis.call('ZREM', self.line, id) == 1 and self.whole_until > self.time and 1 or 0
+  local function leave(line, id)
+    if id == line.whole then
+      no_seats(line)
+      redis.call('HDEL', line.claims, id)
+      return redis.call('ZREM', line.places, id) == 1 and line.whole_until > line.time and 1 or 0
     end
-    local score = redis.call('ZSCORE', self.line, id)
-    local record = redis.call('HGET', self.claims, id)
-    redis.call('ZREM', self.line, id)
-    redis.call('HDEL', self.claims, id)
+    local score = redis.call('ZSCORE', line.places, id)
+    local record = redis.call('HGET', line.claims, id)
+    redis.call('ZREM', line.places, id)
+    redis.call('HDEL', line.claims, id)
     if not score then return 0 end
     score = tonumber(score)
     if not record then
-      self.tight = 0 -- damaged: count anew
+      line.tight = 0 -- damaged: count anew
       return 0
     end
     local take, of, lapse = seats_of(record)
     if score < 0 then
       lapse = -score
-      self.taken = self.taken - take
-      if of == self.room then self.tight = self.tight - 1 end
+      line.taken = line.taken - take
+      if of == line.room then line.tight = line.tight - 1 end
     end
-    return lapse > self.time and 1 or 0
+    return lapse > line.time and 1 or 0
   end
 
   -- The sum anew: the last of those who named the smallest room has left. With many holders the smallest room stays until
   -- there are fewer.
-  function Line:recount()
-    local holders = redis.pcall('ZCOUNT', self.line, '-inf', '(0') -- an error where the user has the rights of an older version
+  local function recount(line)
+    local holders = redis.pcall('ZCOUNT', line.places, '-inf', '(0') -- an error where the user has the rights of an older version
     if type(holders) == 'number' and holders > COUNTED then return end
-    self:no_seats()
-    for _, id in ipairs(redis.call('ZRANGEBYSCORE', self.line, '-inf', 0)) do
-      local record = redis.call('HGET', self.claims, id)
+    no_seats(line)
+    for _, id in ipairs(redis.call('ZRANGEBYSCORE', line.places, '-inf', 0)) do
+      local record = redis.call('HGET', line.claims, id)
       if record then
         local take, of, lapse = seats_of(record)
-        self:take_seats(take, of, id, lapse)
+        take_seats(line, take, of, id, lapse)
       else
-        redis.call('ZREM', self.line, id)
+        redis.call('ZREM', line.places, id)
       end
     end
   end
 
   -- Holders whose lease is over leave. The sum starts from nothing whenever nobody holds, so that no damage to it lasts.
-  function Line:sweep()
+  local function sweep(line)
     -- No seat is taken where nobody holds: damage makes the sum too large, never too small.
-    while self.taken > 0 do
-      local first = redis.call('ZREVRANGEBYSCORE', self.line, 0, '-inf', 'WITHSCORES', 'LIMIT', 0, 1)
-      self.soonest = first[2] and -tonumber(first[2])
-      if not self.soonest then break end
-      if self.soonest > self.time then
-        if self.tight < 1 then self:recount() end
+    while line.taken > 0 do
+      local first = redis.call('ZREVRANGEBYSCORE', line.places, 0, '-inf', 'WITHSCORES', 'LIMIT', 0, 1)
+      line.soonest = first[2] and -tonumber(first[2])
+      if not line.soonest then break end
+      if line.soonest > line.time then
+        if line.tight < 1 then recount(line) end
         return
       end
-      self.more = steps_left < 1
-      if self.more then return end
+      line.more = steps_left < 1
+      if line.more then return end
       steps_left = steps_left - 1
-      self:leave(first[1])
+      leave(line, first[1])
     end
-    self.soonest = nil
-    self:no_seats()
+    line.soonest = nil
+    no_seats(line)
   end
 
   -- Tells a claim of its grant: its ticket, its id, the ms it is good for since its last sign of life, and how many tickets from
@@ -161,64 +178,54 @@ local function line_rule()
   end
 
   -- Admits whomever the rule admits and tells them; `me` hears it from its own reply. True if nobody is left waiting.
-  function Line:admit(me)
-    while not self.more do
-      if self.taken >= self.room then return false end
-      local id = redis.call('ZRANGEBYSCORE', self.line, '(0', '+inf', 'LIMIT', 0, 1)[1]
+  local function admit(line, me)
+    while not line.more do
+      if line.taken >= line.room then return false end
+      local id = redis.call('ZRANGEBYSCORE', line.places, '(0', '+inf', 'LIMIT', 0, 1)[1]
       if not id then return true end
       if steps_left < 1 then break end
       steps_left = steps_left - 1
-      local record = redis.call('HGET', self.claims, id)
+      local record = redis.call('HGET', line.claims, id)
       local take, of, lapse, channel
       if record then
         take, of, lapse, channel = seats_of(record)
         -- When a claim that waits is over, and when its hold will be if nothing but a mail tells it.
         if id ~= me and channel:sub(1, 1) == '?' then lapse = math.min(lapse, record:sub($record.seen) + SILENCE) end
       end
-      local alive = record and (id == me or lapse > self.time)
-      if alive and self.taken + take > math.min(self.room, of) then return false end
+      local alive = record and (id == me or lapse > line.time)
+      if alive and line.taken + take > math.min(line.room, of) then return false end
       if alive and (id == me or tell(id, record, lapse, channel)) then
-        self:take_seats(take, of, id, lapse)
-        self.far = math.max(self.far, lapse)
-        self.soonest = math.min(self.soonest or lapse, lapse)
-        redis.call('ZADD', self.line, -lapse, id)
+        take_seats(line, take, of, id, lapse)
+        line.far = math.max(line.far, lapse)
+        line.soonest = math.min(line.soonest or lapse, lapse)
+        redis.call('ZADD', line.places, -lapse, id)
       else
-        self:leave(id)
+        leave(line, id)
       end
     end
-    self.more = true
+    line.more = true
     return false
   end
 
   -- After whatever may have changed the line. True if nobody is left waiting.
-  function Line:settle(me)
-    self:sweep()
-    local served = self:admit(me)
-    self.empty = served and not self.soonest
+  local function settle(line, me)
+    sweep(line)
+    local served = admit(line, me)
+    line.empty = served and not line.soonest
     return served
   end
 
-  return Line
-end
-
-local Line
-
--- The line of a lock, from its string: `sole`, which becomes a line, or one already.
---   far          the latest lapse set here
---   soonest      the earliest among the holders
---   empty        nobody is left
---   more         the portion was used up before all was done
---   whole        the holder that leaves no room, if there is one; whole_until, its lapse
-local function open(lock, value, now, remember)
-  Line = Line or line_rule()
-  local line = setmetatable({
-    lock = lock, line = line_of(lock), claims = claims_of(lock), time = tonumber(now), remember = remember, last = last_of(value),
-    far = 0, empty = false, more = false,
-  }, Line)
-  if value:sub($sole.kind) == $sole then
-    line:begin(value:sub($sole.ticket.at))
-  else
-    line:read(value)
+  -- Gives up a hold or a place: 1 if there was one, 0 if not; 2 more where the portion was used up.
+  local function withdraw(lock, value, now, remember, id)
+    local line = open(lock, value, now, remember)
+    local freed = leave(line, id)
+    settle(line)
+    save(line)
+    return freed + (line.more and 2 or 0)
   end
-  return line
+
+  rule_of_line = {
+    open = open, free = free, take_seats = take_seats, leave = leave, settle = settle, save = save, withdraw = withdraw,
+  }
+  return rule_of_line
 end

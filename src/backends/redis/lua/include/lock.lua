@@ -3,24 +3,13 @@
 -- Tickets are times, so that they grow even over a loss of the data. A key that nobody uses is remembered for a while
 -- (`remember`, ms), and until its last ticket is behind the clock.
 -- The two other keys of a lock are named after it and share its hash tag, so that a command names one key, not three.
--- Each function that is defined costs a script as much as a part of a command, so what few need is included by few.
-
-local function digits(micros)
-  return ('%016.0f'):format(micros)
-end
+-- Every call of a script defines its functions anew, at about a tenth of a microsecond each. So those of a line are defined where
+-- one is met.
 
 -- The server's time, in digits.
 local function clock()
   local time = redis.call('TIME')
   return time[1] .. ('0'):rep(6 - #time[2]) .. time[2]
-end
-
-local function line_of(lock)
-  return lock .. ':line'
-end
-
-local function claims_of(lock)
-  return lock .. ':claims'
 end
 
 local UNREADABLE = 'HOLDFAST the key holds something else, or a format this version does not know'
@@ -47,16 +36,4 @@ local function safely(act, key, asked, keep)
   local at, _, code = text:find('(%u%u%u%u%u+) ')
   if of_server[code] then return { err = text:sub(at) } end
   return '! ' .. text
-end
-
--- The last ticket of those that a lock's string tells of.
-local function last_of(value)
-  return value:sub($free.ticket) + value:sub($free.span) - 1
-end
-
--- `ahead`: the last ticket is ahead of the clock, by a quorum's proposal, an older version, or a clock that was set back.
-local function set_free(lock, free, remember, ahead)
-  local set = ahead and redis.pcall('SET', lock, free, 'KEEPTTL') or redis.pcall('SET', lock, free, 'PX', remember)
-  -- Short of memory, SET is refused and DEL is not. The next ticket is still the engine's time.
-  if set.err then redis.call('DEL', lock) end
 end

@@ -3,18 +3,15 @@ local function release(key, asked)
   local value = redis.pcall('GET', key)
   local kind = kind_of(value)
   if kind == $free then return 0 end
-  local id, remember = asked:match('^(%S+) (%d+)$')
+  local blank = asked:find(' ', 1, true)
+  local remember = asked:sub(blank + 1)
   if kind == $sole then
-    if value:match($sole[id]) ~= id then return 0 end
+    if value:sub($sole.words, $sole.words + blank - 1) ~= asked:sub(1, blank) then return 0 end
     local ticket = value:sub($sole.ticket)
     -- What is not ahead of its last sign of life is not ahead of the clock, which need not be asked then.
     local ahead = ticket > value:sub($sole.seen) and ticket > clock()
     set_free(key, $free{ticket, span = value:sub($sole.span)}, remember, ahead)
     return 1
   end
-  local line = open(key, value, clock(), remember)
-  local freed = line:leave(id)
-  line:settle()
-  line:save()
-  return freed + (line.more and 2 or 0)
+  return line_rule().withdraw(key, value, clock(), remember, asked:sub(1, blank - 1))
 end
