@@ -56,11 +56,10 @@ export function tallyRenewal(answers: readonly (Renewal | 'open')[], majority: n
   return open === 0 ? 'unknown' : undefined;
 }
 
+export type ReleaseAnswer = 'freed' | 'nothing' | 'unknown' | 'open';
+
 /** Whether a release freed a hold; `undefined` while it is open. What was not heard lapses, or is freed in the background. */
-export function tallyRelease(
-  answers: readonly ('freed' | 'nothing' | 'unknown' | 'open')[],
-  majority: number,
-): boolean | 'unknown' | undefined {
+export function tallyRelease(answers: readonly ReleaseAnswer[], majority: number): boolean | 'unknown' | undefined {
   const count = { freed: 0, nothing: 0, unknown: 0, open: 0 };
   for (const answer of answers) count[answer]++;
   if (count.freed >= majority) return true;
