@@ -1,4 +1,4 @@
-import type { Attempt, Claim } from '../../core/backend.ts';
+import type { Attempt, Claim, Grant } from '../../core/backend.ts';
 import type { Hearing } from './link.ts';
 import type { Node } from './node.ts';
 import { LATE, type NodeAnswer, noOf, REFUSED } from './node-answer.ts';
@@ -36,13 +36,13 @@ export interface ClaimOfAll {
 /** A claim as one node has it, under an id of its own, which is never used again once the claim was released or forgotten. */
 export class NodeClaim implements Hearing<Attempt> {
   readonly node: number;
-  readonly renewals = new Unanswered();
   readonly #whole: ClaimOfAll;
   readonly #node: Node;
   #claim: Claim;
   #state: State = 'standing';
   /** More than once, to raise its number: a release may free the first vote, and be overtaken by the second. */
   #asked = 0;
+  #renewals: Unanswered | undefined;
   #sent = 0;
 
   constructor(whole: ClaimOfAll, node: Node, i: number, id: string, atLeast: bigint | undefined) {
@@ -60,6 +60,11 @@ export class NodeClaim implements Hearing<Attempt> {
     return { ...this.#claim, ttl: this.#whole.claim.ttl };
   }
 
+  get renewals(): Unanswered {
+    this.#renewals ??= new Unanswered();
+    return this.#renewals;
+  }
+
   get atLeast(): bigint | undefined {
     return this.#claim.atLeast;
   }
@@ -75,18 +80,30 @@ export class NodeClaim implements Hearing<Attempt> {
     this.ask(sent);
   }
 
+  /** A grant counts where the run is the one that granted it, and has not forgotten what it granted before. */
   answered(answer: Attempt): void {
     if (!answer.granted) {
       this.#whole.heard(this, answer.late ? LATE : REFUSED);
       return;
     }
-    const { ticket, span = this.#claim.span, validFor, lost } = answer;
-    const until = this.#sent + Math.min(validFor, this.#claim.ttl);
-    this.#whole.heard(this, { kind: 'yes', ticket, span, until, lost });
+    const known = this.#node.trust.known(this.#claim.ttl, this.#sent);
+    if (!known) this.#granted(answer);
+    else
+      known.then(
+        () => this.#granted(answer),
+        (why) => this.failed(why),
+      );
   }
 
   failed(why: unknown): void {
+    this.#node.failedWith(why);
     this.#whole.heard(this, noOf(why));
+  }
+
+  #granted({ ticket, span = this.#claim.span, validFor, lost }: Grant): void {
+    const { doubt } = this.#node.trust; // also where another attempt has learnt of the new run first
+    const until = this.#sent + Math.min(validFor, this.#claim.ttl);
+    this.#whole.heard(this, doubt ? noOf(doubt) : { kind: 'yes', ticket, span, until, lost });
   }
 
   /** Its vote was counted as unknown, and is asked for or released as such. */

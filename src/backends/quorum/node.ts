@@ -1,4 +1,4 @@
-import type { Attempt, Backend, Claim, Finding, Grant, Listing, Renewal, Standing } from '../../core/backend.ts';
+import type { Attempt, Backend, Claim, Finding, Listing, Renewal, Standing } from '../../core/backend.ts';
 import type { CallTimeouts } from '../../core/call-timeouts.ts';
 import type { Clock } from '../../core/clock.ts';
 import { collected } from '../../core/collected.ts';
@@ -28,30 +28,30 @@ export interface NodeContext {
 export class Node {
   readonly title: string;
   readonly backend: Backend;
+  readonly trust: Trust;
   readonly releases: Releases;
   readonly #context: NodeContext;
-  readonly #trust: Trust;
   readonly #link: Link;
 
   constructor(backend: Backend, number: number, context: NodeContext) {
     this.backend = backend;
     this.title = `node ${number} (${backend.name})`;
     this.#context = context;
-    this.#trust = new Trust(backend, this.title, context.trusts);
+    this.trust = new Trust(backend, this.title, context.trusts);
     this.#link = new Link(context.clock, context.timeouts);
     this.releases = new Releases(backend, this.#link);
   }
 
   /** Why it is of no use to ask it now. */
   get absence(): Error | undefined {
-    const { doubt } = this.#trust;
+    const { doubt } = this.trust;
     if (!doubt) return this.#link.silence;
     return this.#twins.length > 0 ? undefined : doubt; // with a twin, it is refused with the reason
   }
 
   /** Finds out which run of which server it is. */
   async introduce(within: number): Promise<void> {
-    await this.#link.answer(() => this.#trust.ask(), within);
+    await this.#link.answer(() => this.trust.ask(), within);
   }
 
   /** @param sent when, by the clock: now */
@@ -60,24 +60,18 @@ export class Node {
       const parted = this.#parted();
       return parted ? parted.then(() => this.backend.attempt(claim)) : this.backend.attempt(claim);
     };
-    this.#link.ask(call, claim.within, sent, {
-      answered: (answer) => {
-        if (answer.granted) this.#vouch(answer, claim.ttl, sent, vote);
-        else vote.answered(answer);
-      },
-      failed: (error) => {
-        // Its vote would never count, and nobody would see it until another node is lost.
-        if (isLockError(error, 'LOCK_UNSUPPORTED'))
-          this.#context.misuse = invalid(`${this.title} cannot be one of a quorum: ${error.message}`);
-        vote.failed(error);
-      },
-      late: (answer) => vote.late?.(answer),
-    });
+    this.#link.ask(call, claim.within, sent, vote);
+  }
+
+  /** Its vote would never count, and nobody would see it until another node is lost: then the quorum is misused. */
+  failedWith(why: unknown): void {
+    if (isLockError(why, 'LOCK_UNSUPPORTED'))
+      this.#context.misuse = invalid(`${this.title} cannot be one of a quorum: ${why.message}`);
   }
 
   renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
     return this.#link.answer(() => {
-      const noted = this.#trust.remember(Math.max(...claims.map(({ ttl }) => ttl)));
+      const noted = this.trust.remember(Math.max(...claims.map(({ ttl }) => ttl)));
       return noted ? noted.then(() => this.backend.renew(claims)) : this.backend.renew(claims);
     }, within);
   }
@@ -100,7 +94,7 @@ export class Node {
   /** With a warning where it cannot be seen that it started anew. */
   async check(within: number): Promise<Finding[]> {
     const found = await this.#link.answer(async () => this.backend.check?.() ?? [], within);
-    return this.#context.trusts.guarded && this.#trust.identity.nameless ? [...found, UNGUARDED] : found;
+    return this.#context.trusts.guarded && this.trust.identity.nameless ? [...found, UNGUARDED] : found;
   }
 
   async close(): Promise<void> {
@@ -118,17 +112,5 @@ export class Node {
     if (misuse) return Promise.reject(misuse);
     const twins = this.#twins;
     return twins.length === 0 ? undefined : Promise.all(twins.map((twin) => twin.part()));
-  }
-
-  /** A grant counts where the run is the one that granted it, and has not forgotten what it granted before. */
-  #vouch(grant: Grant, ttl: number, sent: number, vote: Hearing<Attempt>): void {
-    const count = (): void => {
-      const { doubt } = this.#trust; // also where another attempt has learnt of the new run first
-      if (doubt) vote.failed(doubt);
-      else vote.answered(grant);
-    };
-    const known = this.#trust.known(ttl, sent);
-    if (known) known.then(count, (why) => vote.failed(why));
-    else count();
   }
 }
