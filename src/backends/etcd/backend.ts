@@ -20,7 +20,7 @@ import { check } from './check.ts';
 import type { Client } from './client.ts';
 import { Contenders } from './contenders.ts';
 import { inspect } from './inspect.ts';
-import { KnownContenders } from './known.ts';
+import { KnownContenders } from './known-contenders.ts';
 import { Leases } from './leases.ts';
 import { lineOf } from './line.ts';
 import { Moves } from './moves.ts';

@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Client } from './client.ts';
 import { type Contender, indexOf, isUnderLeaseOf, secondsOf } from './contender.ts';
 import { isStatus, STATUS } from './grpc.ts';
-import type { KnownContenders } from './known.ts';
+import type { KnownContenders } from './known-contenders.ts';
 import type { Leases } from './leases.ts';
 import { type Line, nameOf, readFrom, written } from './line.ts';
 import type { TxnResponse } from './messages.ts';

@@ -1,12 +1,11 @@
 import type { Attempt, Claim, Grant } from '../../core/backend.ts';
 import { deadlineOf, sentLater } from '../../core/deadline.ts';
-import { answerOf } from './answer.ts';
 import { Answers } from './answers.ts';
 import type { QuorumContext } from './context.ts';
-import { proposalOf, worthOf } from './grant.ts';
 import { mayKeep, type NodeAnswer, REFUSED } from './node-answer.ts';
 import { NodeClaims, type Voting } from './node-claims.ts';
-import { type ReleaseAnswer, tally, tallyRelease } from './tally.ts';
+import { refusalOf } from './refusal.ts';
+import { type ReleaseAnswer, tally, tallyRelease, worthOf } from './tally.ts';
 
 /** `new`: nobody was asked yet. `voting`: the outcome is open. `held`: a majority admitted it. `lost`: no majority can any more. */
 type State = 'new' | 'voting' | 'held' | 'lost' | 'released';
@@ -68,7 +67,8 @@ export class Ballot implements Voting {
       if (last > this.#context.highest) this.#context.highest = last;
     }
     this.#count();
-    if (this.#state === 'held' && this.#lost && this.claims.kept < this.#context.majority) this.#lost.abort();
+    if (this.#state === 'held' && this.#lost && this.claims.said.filter(mayKeep).length < this.#context.majority)
+      this.#lost.abort();
   }
 
   /**
@@ -132,9 +132,15 @@ export class Ballot implements Voting {
     const { said, claim } = this.claims;
     this.claims.release();
     try {
-      this.#outcome.resolve(answerOf(claim.key, this.#context, said));
+      this.#outcome.resolve(refusalOf(claim.key, this.#context, said));
     } catch (error) {
       this.#outcome.reject(error);
     }
   }
+}
+
+/** The number that nodes are asked to take, above all that this process has seen; undefined where each may begin with its own. */
+function proposalOf({ atLeast = 0n }: Claim, highest: bigint): bigint | undefined {
+  const proposal = atLeast > highest ? atLeast : highest + 1n;
+  return proposal > 1n ? proposal : undefined;
 }

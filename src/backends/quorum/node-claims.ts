@@ -41,15 +41,6 @@ export class NodeClaims implements ClaimOfAll {
     return this.#said;
   }
 
-  /** How many nodes may have the claim: they say so, or nobody knows. */
-  get kept(): number {
-    return this.#said.filter(mayKeep).length;
-  }
-
-  keeps(i: number): boolean {
-    return mayKeep(this.#said[i]!);
-  }
-
   at(i: number): NodeClaim {
     return this.#claims[i]!;
   }
@@ -57,17 +48,18 @@ export class NodeClaims implements ClaimOfAll {
   /** Asks all nodes that are of use. */
   askAll(atLeast: bigint | undefined): void {
     const { nodes, clock } = this.#context;
-    for (const [i, { absence }] of nodes.entries())
-      this.#said[i] = absence ? { kind: 'no', why: absence, asked: false } : OPEN;
     const sent = clock.now();
-    for (const [i, said] of this.#said.entries()) if (said === OPEN) this.#under(i, atLeast).ask(sent);
+    for (const [i, { absence }] of nodes.entries()) {
+      if (absence) this.#said[i] = { kind: 'no', why: absence, asked: false };
+      else this.ask(i, atLeast, sent);
+    }
   }
 
   /** Asks a node under a new id, unless it is being asked. */
-  ask(i: number, atLeast: bigint | undefined): void {
+  ask(i: number, atLeast: bigint | undefined, sent = this.#context.clock.now()): void {
     if (this.#said[i] === OPEN) return;
     this.#say(i, OPEN);
-    this.#under(i, atLeast).ask(this.#context.clock.now());
+    this.#under(i, atLeast).ask(sent);
   }
 
   /** Asks those who gave a lower number for one that is not. */

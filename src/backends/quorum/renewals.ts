@@ -3,6 +3,7 @@ import { Answers } from './answers.ts';
 import type { Ballot } from './ballot.ts';
 import { nodeTimeoutOf, type QuorumContext } from './context.ts';
 import type { Node } from './node.ts';
+import { mayKeep } from './node-answer.ts';
 import { tallyRenewal } from './tally.ts';
 
 /** The renewal of one hold; without a ballot of one that is not known here. */
@@ -25,7 +26,9 @@ export async function renew(
   const holds = claims.map((claim): HoldRenewal => {
     const ballot = ballots.get(claim.id);
     ballot?.claims.lasts(claim, now + claim.ttl + 2 * within);
-    const open = nodes.map((_, i): Renewal | 'open' => (ballot?.grant && ballot.claims.keeps(i) ? 'open' : 'gone'));
+    const open = nodes.map((_, i): Renewal | 'open' =>
+      ballot?.grant && mayKeep(ballot.claims.said[i]!) ? 'open' : 'gone',
+    );
     return { ballot, answers: new Answers(open, (all) => tallyRenewal(all, majority)) };
   });
   const asking = nodes.map((node, i) => ask(node, i, holds, within));

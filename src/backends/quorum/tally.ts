@@ -1,4 +1,5 @@
 import type { Renewal } from '../../core/backend.ts';
+import type { NodeAnswer } from './node-answer.ts';
 
 /** What one node has said to a claim: `open` while it is asked. */
 export type Vote =
@@ -41,6 +42,21 @@ export function tally(votes: readonly Vote[], majority: number, fenced: boolean)
     if (tickets[i] === tickets[i - majority + 1]) return { kind: 'won', ticket: tickets[i]! };
   }
   return { kind: 'raise', to: tickets[majority - 1]! };
+}
+
+/**
+ * What the votes for a claim come to: it is good while a majority keeps it, for as many tickets in a row as each of them gave.
+ * @param ticket only votes under this number count, if one is given
+ */
+export function worthOf(
+  said: readonly NodeAnswer[],
+  majority: number,
+  ticket: bigint | undefined,
+): { readonly until: number; readonly span: number; readonly losable: boolean } {
+  const votes = said.filter((each) => each.kind === 'yes');
+  const good = ticket === undefined ? votes : votes.filter((each) => each.ticket === ticket);
+  const until = good.map((each) => each.until).sort((a, b) => b - a)[majority - 1]!;
+  return { until, span: Math.min(...good.map(({ span }) => span)), losable: good.some(({ lost }) => lost) };
 }
 
 /**

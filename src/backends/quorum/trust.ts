@@ -47,10 +47,7 @@ export class Trust {
     if (this.#state !== 'resting' || !this.#trusts.guarded) return undefined;
     const now = this.#trusts.clock.now();
     const rest = this.#restsUntil(now) - now;
-    if (rest <= 0) {
-      this.#countFree(now);
-      return undefined;
-    }
+    if (rest <= 0) return void this.#countFree(now);
     if (now >= this.#lookAgain) {
       this.#lookAgain = now + LOOK;
       void this.#lookAround(Number.POSITIVE_INFINITY);
@@ -63,12 +60,8 @@ export class Trust {
    * @throws LockError `LOCK_INVALID` when it is
    */
   async part(): Promise<void> {
-    const { twin } = this.identity;
-    // That one may be the one that is where it does not belong.
-    await this.#trusts.all
-      .find(({ identity }) => identity === twin)
-      ?.ask()
-      .catch(() => {});
+    const twin = this.#trusts.all.find(({ identity }) => identity === this.identity.twin);
+    await twin?.ask().catch(() => {}); // it may be the one that is where it does not belong
     await this.ask();
   }
 
@@ -106,7 +99,9 @@ export class Trust {
     if (!this.#looked) {
       await this.#look();
       // A node that hangs must not keep the others waiting: until it is heard it is one that remembers nothing.
-      if (this.#looked && this.#restsUntil(now) > now) await Promise.race([this.#lookAround(), this.#moment()]);
+      const moment = (done: () => void): unknown => this.#trusts.clock.after(LOOK / 2, done, true);
+      if (this.#looked && this.#restsUntil(now) > now)
+        await Promise.race([this.#lookAround(), new Promise<void>(moment)]);
     }
     if (ttl === 0 || this.#memory.has(ttl, now)) return;
     // A lease is written down only after the run is marked, and so only where votes count: whoever finds a lease where no run is
@@ -119,10 +114,6 @@ export class Trust {
     await this.#memory.note(ttl, now);
     const { run } = this.identity;
     if (run) void this.#memory.mark(run, undefined).catch(() => {}); // that note has to last as long
-  }
-
-  #moment(): Promise<void> {
-    return new Promise((resolve) => this.#trusts.clock.after(LOOK / 2, resolve, true));
   }
 
   #beginAnew(): void {
