@@ -73,7 +73,7 @@ export class Reader implements AsyncDisposable {
     const usual = figuresOf(expected);
     for (const [i, figure] of figuresOf(on.output).entries()) {
       expect(figure, printed).toBeGreaterThanOrEqual(usual[i]! / 2);
-      expect(figure, printed).toBeLessThanOrEqual(usual[i]! * 1.5 + 2);
+      expect(figure, printed).toBeLessThanOrEqual(usual[i]! * 2 + 2);
     }
   }
 

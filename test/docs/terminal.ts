@@ -49,7 +49,7 @@ export class Terminal implements AsyncDisposable {
   }
 
   /** Settled when these have ended, or go on and have printed what is `enough`. */
-  async run(commands: string, enough: (output: string) => boolean, within = 30_000): Promise<void> {
+  async run(commands: string, enough: (output: string) => boolean, within = 60_000): Promise<void> {
     const run = ++this.#run;
     (this.#bash.stdio[3] as Writable).write(`echo "--begin ${run}--"\n${commands}\necho "--end ${run}-- $code"\n`);
     const settled = () => this.code !== undefined || enough(this.output);
