@@ -7,10 +7,7 @@ export const chineseWords: {
   readonly search: DefaultTheme.LocalSearchOptions['translations'];
   readonly theme: DefaultTheme.Config;
 } = {
-  titles: [
-    ['README.md', 'holdfast'],
-    ['docs/guides/choosing-an-engine.md', '选择引擎'],
-  ],
+  titles: [['docs/guides/choosing-an-engine.md', '选择引擎']],
   search: {
     button: { buttonText: '搜索', buttonAriaLabel: '搜索' },
     modal: {

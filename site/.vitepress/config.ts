@@ -5,16 +5,20 @@ import { diagrams } from '../diagrams.ts';
 import { links } from '../links.ts';
 import { writeLlms } from '../llms.ts';
 import { navigation, type Section, titlesIn } from '../navigation.ts';
-import { addressOf, anchorOf, rewrittenPath, root } from '../pages.ts';
+import { addressOf, anchorOf, inChinese, rewrittenPath, root } from '../pages.ts';
 import { oneIndexForAll, tokenize } from '../search.ts';
 import { chineseWords } from '../words.ts';
 
-const sidebar = (titleOf: (page: string, title: string) => string, nameOf: (section: Section) => string) =>
+const sidebar = (
+  titleOf: (page: string, title: string) => string,
+  nameOf: (section: Section) => string,
+  versionOf: (page: string) => string = (page) => page,
+) =>
   navigation.map(
     (section): DefaultTheme.SidebarItem => ({
       text: nameOf(section),
       collapsed: section.folded ?? false,
-      items: section.pages.map(([page, title]) => ({ text: titleOf(page, title), link: addressOf(page) })),
+      items: section.pages.map(([page, title]) => ({ text: titleOf(page, title), link: addressOf(versionOf(page)) })),
     }),
   );
 
@@ -61,7 +65,7 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
       provider: 'local',
       options: { locales: { zh: { translations: chineseWords.search } }, miniSearch: { options: { tokenize } } },
     },
-    // Only the front page is in Chinese: a change of language leads there, from whatever page.
+    // Few pages are in Chinese: a change of language leads there, from whatever page.
     i18nRouting: false,
     outline: [2, 3],
     externalLinkIcon: true,
@@ -89,8 +93,9 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
       themeConfig: {
         ...chineseWords.theme,
         sidebar: sidebar(
-          (page, title) => chineseTitles.get(page) ?? title,
+          (page, title) => chineseTitles.get(inChinese(page)) ?? title,
           ({ chinese }) => chinese,
+          inChinese,
         ),
       },
     },
