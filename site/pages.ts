@@ -13,7 +13,10 @@ const FRONT_PAGES: Readonly<Record<string, string>> = {
 
 /** From `docs/guides/waiting.md` to `guides/waiting.md`: what stands in the repository's folder for pages stands at the top here. */
 export const rewrittenPath = (page: string): string =>
-  FRONT_PAGES[page] ?? (page.startsWith('docs/') ? page.slice('docs/'.length) : page.toLowerCase());
+  FRONT_PAGES[page] ??
+  (/^(docs|site)\//.test(page)
+    ? page.replace(/^docs\/|^site\/(?=reference\/)/, '').replace('/pages/', '/')
+    : page.toLowerCase());
 
 /** From `docs/guides/waiting.md` to `/guides/waiting.html`. */
 export const addressOf = (page: string): string =>
@@ -30,3 +33,6 @@ export const anchorOf = (heading: string): string =>
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\- ]/gu, '')
     .replaceAll(' ', '-');
+
+/** The lab stands beside the pages. */
+export const LAB = '/lab/';
