@@ -24,7 +24,18 @@ export const toScenes =
   (name, page) =>
     /^docs\/guides\/(traps|lab)\.md$/.test(page) && scenes.includes(name) ? `${LAB}#scene=${name}` : undefined;
 
+/** Without a target the router looks for a page of that name. Set before, it would keep the site's base from the link. */
+function leaveToLab(md: MarkdownRenderer): void {
+  const open = md.renderer.rules.link_open!;
+  md.renderer.rules.link_open = (tokens, index, ...rest) => {
+    const toLab = tokens[index]!.attrGet('href')?.startsWith(LAB);
+    const link = open(tokens, index, ...rest);
+    return toLab ? link.replace('<a ', '<a target="_self" ') : link;
+  };
+}
+
 export function codeLinks(md: MarkdownRenderer, targets: readonly Target[]): void {
+  leaveToLab(md);
   md.core.ruler.push('code-links', (state) => {
     const page = pageOf(state.env);
     const linked = new Set<string>();
@@ -40,8 +51,6 @@ export function codeLinks(md: MarkdownRenderer, targets: readonly Target[]): voi
         linked.add(href);
         const open = new state.Token('link_open', 'a', 1);
         open.attrSet('href', href);
-        // Else the router looks for a page of that name.
-        if (href.startsWith(LAB)) open.attrSet('target', '_self');
         children.splice(at, 1, open, children[at]!, new state.Token('link_close', 'a', -1));
         at += 2;
       }
