@@ -20,8 +20,8 @@ const CHINESE = '.zh-CN.md';
  */
 export function rewrittenPath(page: string): string {
   if (page in FRONT_PAGES) return FRONT_PAGES[page]!;
-  if (!page.startsWith('docs/')) return page.toLowerCase();
-  const path = page.slice('docs/'.length);
+  if (!/^(docs|site)\//.test(page)) return page.toLowerCase();
+  const path = page.replace(/^docs\/|^site\/(?=reference\/)/, '').replace('/pages/', '/');
   return page.endsWith(CHINESE) ? `zh/${path.slice(0, -CHINESE.length)}.md` : path;
 }
 
@@ -46,3 +46,6 @@ export const anchorOf = (heading: string): string =>
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\- ]/gu, '')
     .replaceAll(' ', '-');
+
+/** The lab stands beside the pages. */
+export const LAB = '/lab/';
