@@ -1,5 +1,6 @@
 /** Where a page of the repository stands on the site. */
-import { dirname, posix } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Of the repository, with a slash at its end. */
@@ -7,13 +8,26 @@ export const root: string = fileURLToPath(new URL('../', import.meta.url));
 
 const FRONT_PAGES: Readonly<Record<string, string>> = {
   'README.md': 'index.md',
-  'README.zh-CN.md': 'zh/index.md',
+  'docs/README.md': 'pages.md',
   'docs/decisions/README.md': 'decisions/index.md',
 };
 
+/** A page in Chinese lies beside the English one. */
+const CHINESE = '.zh-CN.md';
+export const isChinese = (page: string): boolean => page.endsWith(CHINESE);
+export const englishOf = (page: string): string => page.replace(CHINESE, '.md');
+
+/** The same page in Chinese, if there is one. */
+export function chineseOf(page: string): string | undefined {
+  const chinese = englishOf(page).replace(/\.md$/, CHINESE);
+  return existsSync(join(root, chinese)) ? chinese : undefined;
+}
+
 /** From `docs/guides/waiting.md` to `guides/waiting.md`: what stands in the repository's folder for pages stands at the top here. */
 export const rewrittenPath = (page: string): string =>
-  FRONT_PAGES[page] ?? (page.startsWith('docs/') ? page.slice('docs/'.length) : page.toLowerCase());
+  isChinese(page)
+    ? `zh/${rewrittenPath(englishOf(page))}`
+    : (FRONT_PAGES[page] ?? (page.startsWith('docs/') ? page.slice('docs/'.length) : page.toLowerCase()));
 
 /** From `docs/guides/waiting.md` to `/guides/waiting.html`. */
 export const addressOf = (page: string): string =>

@@ -5,20 +5,25 @@ import { diagrams } from '../diagrams.ts';
 import { links } from '../links.ts';
 import { writeLlms } from '../llms.ts';
 import { navigation, type Section, titlesIn } from '../navigation.ts';
-import { addressOf, anchorOf, rewrittenPath, root } from '../pages.ts';
+import { addressOf, anchorOf, chineseOf, englishOf, isChinese, rewrittenPath, root } from '../pages.ts';
 import { oneIndexForAll, tokenize } from '../search.ts';
 import { chineseWords } from '../words.ts';
 
-const sidebar = (titleOf: (page: string, title: string) => string, nameOf: (section: Section) => string) =>
+const sidebar = (
+  titleOf: (page: string, title: string) => string,
+  nameOf: (section: Section) => string,
+  inLanguage: (page: string) => string = (page) => page,
+) =>
   navigation.map(
     (section): DefaultTheme.SidebarItem => ({
       text: nameOf(section),
       collapsed: section.folded ?? false,
-      items: section.pages.map(([page, title]) => ({ text: titleOf(page, title), link: addressOf(page) })),
+      items: section.pages.map(([page, title]) => ({ text: titleOf(page, title), link: addressOf(inLanguage(page)) })),
     }),
   );
 
-const chineseTitles = new Map([...titlesIn('README.zh-CN.md'), ...chineseWords.titles]);
+const chineseTitles = new Map([...titlesIn('docs/README.zh-CN.md'), ...chineseWords.titles]);
+const chineseIfThere = (page: string): string => chineseOf(page) ?? page;
 
 const drawing =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="5" y="14" width="22" height="14" rx="3" fill="#0a8577"/>' +
@@ -53,6 +58,7 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
     resolve: {
       alias: [
         { find: /^.*\/VPSocialLinks\.vue$/, replacement: join(root, 'site/.vitepress/theme/no-social-links.ts') },
+        { find: /^.*\/composables\/langs$/, replacement: join(root, 'site/.vitepress/theme/languages.ts') },
       ],
     },
   },
@@ -61,8 +67,6 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
       provider: 'local',
       options: { locales: { zh: { translations: chineseWords.search } }, miniSearch: { options: { tokenize } } },
     },
-    // Only the front page is in Chinese: a change of language leads there, from whatever page.
-    i18nRouting: false,
     outline: [2, 3],
     externalLinkIcon: true,
   },
@@ -91,9 +95,15 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
         sidebar: sidebar(
           (page, title) => chineseTitles.get(page) ?? title,
           ({ chinese }) => chinese,
+          chineseIfThere,
         ),
       },
     },
+  },
+  // Not every page is in both languages, so each says where a change of language leads.
+  transformPageData({ filePath, frontmatter }) {
+    const other = isChinese(filePath) ? englishOf(filePath) : (chineseOf(filePath) ?? 'README.zh-CN.md');
+    return { frontmatter: { ...frontmatter, otherLanguage: addressOf(other) } };
   },
   buildEnd: ({ outDir, site }) => writeLlms(outDir, site.base),
 });

@@ -92,11 +92,6 @@ test.each(pages)('every command that %s names is there, with its options', (page
   expect(unknown).toEqual([]);
 });
 
-test('the two READMEs name the same pages', () => {
-  const links = (page: string) => [...prose(page).matchAll(/\]\((docs\/[^)\s]+)\)/g)].map(([, link]) => link).sort();
-  expect(links('README.zh-CN.md')).toEqual(links('README.md'));
-});
-
 test('every test that the promises name is there', () => {
   const sources = ['test/**/*.ts', 'src/testing/**/*.ts'].flatMap((glob) => globSync(glob, { cwd: root }));
   const tests = sources.map((file) => readFileSync(join(root, file), 'utf8').replaceAll("\\'", "'")).join('\n');

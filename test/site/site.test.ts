@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { titleAndSentence } from '../../site/llms.ts';
 import { navigation } from '../../site/navigation.ts';
-import { addressOf, root } from '../../site/pages.ts';
+import { addressOf, chineseOf, root } from '../../site/pages.ts';
 import { startBrowser } from '../kit/browser.ts';
 import { describeOn } from '../kit/suite.ts';
 import { served } from './serve.ts';
@@ -22,11 +22,18 @@ beforeAll(async () => {
 afterAll(() => rmSync(site, { recursive: true, force: true }));
 
 test('every page of the navigation is built', () => {
-  const missing = [...inNavigation, 'README.zh-CN.md'].filter((page) => {
+  const inChinese = inNavigation.flatMap((page) => chineseOf(page) ?? []);
+  const missing = [...inNavigation, ...inChinese].filter((page) => {
     const address = addressOf(page);
     return !existsSync(join(site, address.endsWith('/') ? `${address}index.html` : address));
   });
   expect(missing).toEqual([]);
+});
+
+test('a change of language leads to the same page, or else to the front page', () => {
+  expect(read('troubleshooting.html')).toContain('href="/zh/troubleshooting.html"');
+  expect(read('zh/troubleshooting.html')).toContain('href="/troubleshooting.html"');
+  expect(read('guides/waiting.html')).toContain('href="/zh/"');
 });
 
 test('every link of the site leads to a page of it, and to a heading that is there', () => {
