@@ -43,6 +43,7 @@ const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 /** The source of what is published under that name. */
 function sourceOf(name: string): string {
+  if (name === 'holdfast') return new URL('./tracked.ts', import.meta.url).href;
   const types = exports[name.replace('holdfast', '.')]?.types;
   if (types === undefined) throw new Error(`${name} is not exported`);
   return pathToFileURL(join(root, types.replace('./dist', 'src').replace('.d.ts', '.ts'))).href;
@@ -62,32 +63,29 @@ export async function moduleOf(
   { page, heading, code }: Found,
   given: readonly string[] = [],
   instead: Readonly<Record<string, string>> = {},
+  compilerOptions: { readonly experimentalDecorators?: boolean } = {},
 ): Promise<string> {
   let source = code.replace(/^export (?=(?:async )?function)/gm, '');
   for (const [text, other] of Object.entries(instead)) {
     if (!source.includes(text)) throw new Error(`${page}, ${heading}: there is no ${text}`);
     source = source.replaceAll(text, () => other);
   }
-  // Types go, what only types used goes with them, and decorators become calls.
-  const { code: plain } = await transform(source, {
-    loader: 'ts',
-    format: 'esm',
-    target: 'node24',
-    supported: { decorators: false },
-  });
-  const imports = plain.match(/^import [^;]*;\n?/gm) ?? [];
-  const body = imports.reduce((rest, line) => rest.replace(line, ''), plain);
-  const head = imports.join('').replace(/"(holdfast(?:\/[\w/]+)?)"/g, (_, name) => `"${sourceOf(name)}"`);
+  const imports = source.match(/^import [^;]*;\n?/gm) ?? [];
+  const body = imports.reduce((rest, line) => rest.replace(line, ''), source);
+  const head = imports.join('').replace(/'(holdfast(?:\/[\w/]+)?)'/g, (_, name) => `'${sourceOf(name)}'`);
   const take = given.length === 0 ? '' : `const { ${given.join(', ')} } = given;\n`;
-  const file = join(folder, `${++modules}.mjs`);
-  if (modules === 1) {
+  const names = declared(source).join(', ');
+  // Types go, what only types used goes with them, and decorators become calls.
+  const { code: plain } = await transform(
+    `${head}export default async function (given) {\n${take}${body}\nreturn { ${names} };\n}\n`,
+    { loader: 'ts', target: 'esnext', supported: { decorators: false }, tsconfigRaw: { compilerOptions } },
+  );
+  if (modules === 0) {
     mkdirSync(folder, { recursive: true });
     atExit(() => rmSync(folder, { recursive: true, force: true }));
   }
-  writeFileSync(
-    file,
-    `${head}export default async function (given) {\n${take}${body}\nreturn { ${declared(plain).join(', ')} };\n}\n`,
-  );
+  const file = join(folder, `${++modules}.mjs`);
+  writeFileSync(file, plain);
   return file;
 }
 
@@ -97,11 +95,20 @@ export function found(page: string, heading: string, nth = 1): Found {
   return block;
 }
 
+/** Runs the block once for each set of given names, all of them at the same moment, as so many processes would. */
+export async function together(
+  block: Found,
+  givens: readonly Names[],
+  instead?: Readonly<Record<string, string>>,
+): Promise<PromiseSettledResult<Names>[]> {
+  const names = Object.keys(givens[0] ?? {});
+  const runs = await Promise.all(givens.map(async () => import(await moduleOf(block, names, instead))));
+  return Promise.allSettled(givens.map((given, i) => runs[i].default(given)));
+}
+
 /** The block as a function. Each call runs it anew, as another process would. */
 export function example(page: string, heading: string, nth = 1): Example {
   const block = found(page, heading, nth);
-  return async (given = {}, instead = {}) => {
-    const module = await import(/* @vite-ignore */ await moduleOf(block, Object.keys(given), instead));
-    return module.default(given);
-  };
+  return async (given = {}, instead = {}) =>
+    (await import(await moduleOf(block, Object.keys(given), instead))).default(given);
 }

@@ -9,7 +9,6 @@ import { bounded } from '../../kit/wait.ts';
 import { example, type Found, found, moduleOf } from '../block.ts';
 import { orders, queue } from './service.ts';
 
-const PAGE = 'docs/guides/frameworks.md';
 const service = new URL('./service.ts', import.meta.url).href;
 
 let folder: Folder;
@@ -35,8 +34,8 @@ async function program(block: Found, names: readonly string[], start: string): P
 }
 
 test.each([
-  ['Express', found(PAGE, 'Express'), 'server'],
-  ['Fastify', found(PAGE, 'Fastify'), 'app.server'],
+  ['Express', found('docs/guides/frameworks.md', 'Express'), 'server'],
+  ['Fastify', found('docs/guides/frameworks.md', 'Fastify'), 'app.server'],
 ])('%s: of ten who want one order from two instances, one has it; SIGTERM ends both', async (_name, block, server) => {
   const file = await program(
     block,
@@ -55,7 +54,7 @@ test.each([
 });
 
 test('Next: of ten requests for one order, one has it', async () => {
-  const { POST } = await example(PAGE, 'Next: a route handler')({ grabOrder: orders(data()) });
+  const { POST } = await example('docs/guides/frameworks.md', 'Next: a route handler')({ grabOrder: orders(data()) });
   const answers = await Promise.all(
     Array.from({ length: 10 }, (_, i) => {
       const request = new Request(`http://localhost/api/orders/42/grab?driver=${i}`, { method: 'POST' });
@@ -70,7 +69,7 @@ test('a worker: two of them do all jobs, those of one account one after the othe
   const jobs = queue(data());
   jobs.add(Array.from({ length: 24 }, (_, i) => `account ${i % 2}`));
   const file = await program(
-    found(PAGE, 'A worker'),
+    found('docs/guides/frameworks.md', 'A worker'),
     ['nextJob', 'work'],
     `await example(service.queue(${JSON.stringify(data())}));`,
   );
