@@ -92,6 +92,12 @@ test.each(pages)('every command that %s names is there, with its options', (page
   expect(unknown).toEqual([]);
 });
 
+test.each(pages)('%s says that holdfast is not published, where it installs it by its name', (page) => {
+  const text = readFileSync(join(root, page), 'utf8');
+  const byName = /np[mx] (?:install |i )?(?:-\S+ )*holdfast\b/.test(text.replace(/`npx holdfast` needs/, ''));
+  expect(!byName || /not on a registry yet|还没有发布/.test(text)).toBe(true);
+});
+
 test('every test that the promises name is there', () => {
   const sources = ['test/**/*.ts', 'src/testing/**/*.ts'].flatMap((glob) => globSync(glob, { cwd: root }));
   const tests = sources.map((file) => readFileSync(join(root, file), 'utf8').replaceAll("\\'", "'")).join('\n');
