@@ -14,22 +14,11 @@ const pages = ['*.md', 'docs/**/*.md']
 const nameOf = (page: string, heading: string, nth: number): string => `${page} | ${heading} | ${nth}`;
 const all = pages.flatMap((page) => blocksOf(page).map(({ heading, nth }) => nameOf(page, heading, nth)));
 
-const THE_SCHEDULER = 'it waits for three at night; test/nestjs and test/cron run the same calls each second';
 const THE_SUITE = 'it registers tests; test/examples/own-backend.test.ts runs the suite over the same backend';
-const THE_MODULE = 'it is a class for the container of Nest; test/nestjs starts such classes';
 
 /** Blocks that no test runs as they are, and why. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/backends/mongodb.md | In one minute | 1': 'MongoDB cannot be installed where the tests run',
-  'docs/guides/cron-libraries.md | node-cron | 1': THE_SCHEDULER,
-  'docs/guides/cron-libraries.md | node-cron | 2': THE_SCHEDULER,
-  'docs/guides/cron-libraries.md | croner | 1': THE_SCHEDULER,
-  'docs/guides/nestjs.md | NestJS | 1': THE_MODULE,
-  'docs/guides/nestjs.md | NestJS | 2': THE_MODULE,
-  'docs/guides/nestjs.md | Locks, `@Locked` | 1': THE_MODULE,
-  'docs/guides/nestjs.md | `@Leading` | 1': THE_MODULE,
-  'docs/guides/nestjs.md | `@OnceCron` | 1': THE_MODULE,
-  'docs/guides/nestjs.md | Health | 1': THE_MODULE,
   'docs/guides/write-your-own-backend.md | Prove it | 1': THE_SUITE,
   'docs/guides/write-your-own-backend.md | Prove it | 2': THE_SUITE,
   'docs/guides/write-your-own-backend.md | Prove it | 3': 'it names an engine that only its reader has',

@@ -114,6 +114,21 @@ describeOn('redis', 'blocks on one redis', () => {
   });
 });
 
+/** What the block made twice keeps each other out. */
+async function expectExclusion(results: Awaited<ReturnType<typeof together>>): Promise<void> {
+  const [one, other] = results.map(
+    (result) => (result as PromiseFulfilledResult<{ locks: Locks; client: Redis }>).value,
+  );
+  const lease = await one!.locks.mutex('key').acquire();
+  expect(await other!.locks.mutex('key').tryAcquire()).toBeNull();
+  await lease.release();
+  await closeAll();
+  for (const { client } of [one!, other!]) {
+    client.removeAllListeners('end'); // by which the block's client connects again
+    client.disconnect();
+  }
+}
+
 describeOn('redis', 'blocks on several redis', () => {
   test('redlock: four processes are inside one after the other', async () => {
     await using nodes = await startRedisNodes(3);
@@ -135,17 +150,7 @@ describeOn('redis', 'blocks on several redis', () => {
     const block = found('docs/backends/redis-sentinel.md', 'In one minute');
     const hosts = /\[\{ host: .*\}\]/.exec(block.code)![0];
     const results = await together(block, [{}, {}], { [hosts]: JSON.stringify(sentinels) });
-    const [one, other] = results.map(
-      (result) => (result as PromiseFulfilledResult<{ locks: Locks; client: Redis }>).value,
-    );
-    const lease = await one!.locks.mutex('key').acquire();
-    expect(await other!.locks.mutex('key').tryAcquire()).toBeNull();
-    await lease.release();
-    for (const { locks, client } of [one!, other!]) {
-      await locks.close();
-      client.removeAllListeners('end');
-      client.disconnect();
-    }
+    await expectExclusion(results);
   }, 60_000);
 
   test('cluster: two exclude each other', async () => {
@@ -155,16 +160,7 @@ describeOn('redis', 'blocks on several redis', () => {
       "'10.0.0.1', port: 6379": `'${first!.host}', port: ${first!.port}`,
       "'10.0.0.2', port: 6379": `'${second!.host}', port: ${second!.port}`,
     });
-    const [one, other] = results.map(
-      (result) => (result as PromiseFulfilledResult<{ locks: Locks; client: Redis }>).value,
-    );
-    const lease = await one!.locks.mutex('key').acquire();
-    expect(await other!.locks.mutex('key').tryAcquire()).toBeNull();
-    await lease.release();
-    for (const { locks, client } of [one!, other!]) {
-      await locks.close();
-      client.disconnect();
-    }
+    await expectExclusion(results);
   }, 60_000);
 
   test('replicas: a grant is there when as many replicas have it', async () => {

@@ -16,6 +16,7 @@ import { startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { bounded, until } from '../../kit/wait.ts';
+import { mariadbTransactions, postgresTransactions } from '../../stock/stores.ts';
 import { example, found, together } from '../block.ts';
 import { closeAll, createLocks } from '../tracked.ts';
 import { expectOneAtATime } from './exclusive.ts';
@@ -31,26 +32,15 @@ describeOn('postgres', 'blocks on postgres', () => {
   let server: Server;
   let db: pg.Pool;
   let instances: Locks[];
+  let inTransaction: ReturnType<typeof postgresTransactions>;
+  const stack = new AsyncDisposableStack();
 
-  const inTransaction = async <T>(work: (query: Send) => Promise<T>): Promise<T> => {
-    const connection = await db.connect();
-    try {
-      await connection.query('begin');
-      const result = await work((sql, params) => connection.query(sql, [...params]));
-      await connection.query('commit');
-      return result;
-    } catch (error) {
-      await connection.query('rollback');
-      throw error;
-    } finally {
-      connection.release();
-    }
-  };
   const numberOf = async (sql: string): Promise<number> => Number((await db.query(sql)).rows[0].n);
 
   beforeAll(async () => {
     server = await startPostgres();
     db = new pg.Pool({ connectionString: server.url, max: 30 });
+    inTransaction = postgresTransactions(server.url, stack);
   });
   beforeEach(async () => {
     await db.query('drop schema public cascade; create schema public');
@@ -60,6 +50,7 @@ describeOn('postgres', 'blocks on postgres', () => {
     return closeAll;
   });
   afterAll(async () => {
+    await stack.disposeAsync();
     await db.end();
     await server[Symbol.asyncDispose]();
   });
@@ -290,20 +281,8 @@ describeOn('mysql', 'blocks on mariadb', () => {
   });
 
   test('a change that somebody else was quicker at is made anew', async () => {
-    const withTransaction = async (work: (query: Send) => Promise<unknown>): Promise<unknown> => {
-      const connection = await pool.getConnection();
-      try {
-        await connection.beginTransaction();
-        const result = await work((sql, params) => connection.execute(sql, params as string[]));
-        await connection.commit();
-        return result;
-      } catch (error) {
-        await connection.rollback();
-        throw error;
-      } finally {
-        connection.release();
-      }
-    };
+    await using stack = new AsyncDisposableStack();
+    const withTransaction = mariadbTransactions(server.url, stack);
     const next = (state: string): string => `${state}+`.slice(-9);
     const block = found('docs/guides/locks-in-your-transaction.md', 'Do not lock: notice (optimistic)');
     const results = await together(
