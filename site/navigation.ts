@@ -18,6 +18,7 @@ export const navigation: readonly Section[] = [
     chinese: '开始',
     pages: [
       ['README.md', 'holdfast'],
+      ['docs/start.md', 'Start here'],
       ['docs/which-lock.md', 'Which lock do I need?'],
       ['docs/guides/choosing-an-engine.md', 'Choosing an engine'],
       ['docs/guides/ttl-renewal-fencing.md', 'ttl, renewal and fencing'],

@@ -10,6 +10,7 @@ const pages = ['*.zh-CN.md', 'docs/**/*.zh-CN.md'].flatMap((glob) => globSync(gl
 const FIRST_HOUR = [
   'README.md',
   'docs/README.md',
+  'docs/start.md',
   'docs/which-lock.md',
   'docs/guides/choosing-an-engine.md',
   'docs/guides/ttl-renewal-fencing.md',
