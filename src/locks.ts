@@ -7,7 +7,7 @@ import { invalid, LockError, shown } from './core/errors.ts';
 import { EVENT_VERSION, emit } from './core/events.ts';
 import { checkKey } from './core/key.ts';
 import type { AnyLease } from './core/lease.ts';
-import { checkBackend, checkNames, LOCK_OPTIONS, type LockOptions } from './core/options.ts';
+import { checkBackend, checkNames, LayeredOptions, LOCK_OPTIONS, type LockOptions } from './core/options.ts';
 import { LockRuntime } from './core/runtime.ts';
 import { Leader } from './leading/leader.ts';
 import type { LeaderOptions } from './leading/options.ts';
@@ -81,6 +81,7 @@ export class Locks implements AsyncDisposable {
   readonly #runtime: LockRuntime;
   readonly #backend: Backend;
   readonly #defaults: LockOptions;
+  readonly #options: LayeredOptions;
 
   /** @internal Use `createLocks`. */
   constructor(backend: Backend, { clock = systemClock, busyPoll = false, ...defaults }: LocksDefaults) {
@@ -89,7 +90,8 @@ export class Locks implements AsyncDisposable {
     this.#runtime = new LockRuntime(backend, clock, busyPoll);
     this.#runtime.deadlocks = new Detector(this.#runtime);
     this.#defaults = defaults;
-    mutex(this.#runtime, 'defaults', [defaults]); // checks them now, not at the first lock
+    this.#options = new LayeredOptions(backend.traits, defaults);
+    mutex(this.#runtime, 'defaults', this.#options); // checks them now, not at the first lock
   }
 
   /** Which of all `Locks` in this process: what its events tell as `locks`. */
@@ -98,17 +100,17 @@ export class Locks implements AsyncDisposable {
   }
 
   mutex(key: string, options?: LockOptions): Mutex {
-    return mutex(this.#runtime, checkKey(key), [this.#defaults, options]);
+    return mutex(this.#runtime, checkKey(key), this.#options.with(options));
   }
 
   /** @throws LockError `LOCK_UNSUPPORTED` where the engine cannot share */
   rwLock(key: string, options?: LockOptions): RwLock {
-    return rwLock(this.#runtime, checkKey(key), [this.#defaults, options]);
+    return rwLock(this.#runtime, checkKey(key), this.#options.with(options));
   }
 
   /** @throws LockError `LOCK_UNSUPPORTED` where the engine cannot count */
   semaphore(key: string, options: SemaphoreOptions): Semaphore {
-    return semaphore(this.#runtime, checkKey(key), options, this.#defaults);
+    return semaphore(this.#runtime, checkKey(key), options, this.#options);
   }
 
   /**
@@ -122,7 +124,7 @@ export class Locks implements AsyncDisposable {
       if (!(lock instanceof LockObject)) throw invalid(`all() takes keys and locks, not ${shown(part)}`);
       return lock as LockObject<AnyLease, LockOptions>;
     });
-    return multiLock(this.#runtime, locks, [this.#defaults, options]);
+    return multiLock(this.#runtime, locks, this.#options.with(options));
   }
 
   /**

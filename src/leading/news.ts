@@ -53,9 +53,9 @@ export class News {
     const { clock } = this.#engine;
     const tells = this.#engine.backend.changed !== undefined;
     const rate = tells && !this.#watch ? Math.min(this.#every, UNTOLD) : this.#every;
-    await this.#engine.pause(rate, false, this.#told.signal);
+    await this.#engine.activity.pause(rate, false, this.#told.signal);
     const early = this.#asked + Math.min(SOONEST, this.#every) - clock.now();
-    if (early > 0) await this.#engine.pause(early, false, this.#signal);
+    if (early > 0) await this.#engine.activity.pause(early, false, this.#signal);
   }
 
   readonly end = (): void => {

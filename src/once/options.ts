@@ -1,6 +1,6 @@
 import { type Duration, LONGEST, milliseconds } from '../core/duration.ts';
 import { invalid, shown } from '../core/errors.ts';
-import { checkNames, DEFAULT_LABEL, type LockOptions, resolve, UNSHARED_HOLD } from '../core/options.ts';
+import { checkNames, DEFAULT_LABEL, LayeredOptions, type LockOptions, UNSHARED_HOLD } from '../core/options.ts';
 import type { Traits } from '../core/traits.ts';
 import { keysOf, millisecondsOf, type TickKeys } from './tick.ts';
 import { longestKept, type Window, windowOf } from './window.ts';
@@ -92,7 +92,7 @@ export function oncePlan(
     retry,
     overlap,
     lock,
-    ttl: resolve(traits, lock).ttl,
+    ttl: new LayeredOptions(traits, lock).resolved.ttl,
     label,
     signal,
   };
