@@ -7,7 +7,7 @@ import { invalid, LockError, shown } from './core/errors.ts';
 import { EVENT_VERSION, emit } from './core/events.ts';
 import { checkKey } from './core/key.ts';
 import type { AnyLease } from './core/lease.ts';
-import { checkBackend, checkNames, LayeredOptions, LOCK_OPTIONS, type LockOptions } from './core/options.ts';
+import { checkBackend, checkNames, flag, LayeredOptions, LOCK_OPTIONS, type LockOptions } from './core/options.ts';
 import { LockRuntime } from './core/runtime.ts';
 import { Leader } from './leading/leader.ts';
 import type { LeaderOptions } from './leading/options.ts';
@@ -85,9 +85,8 @@ export class Locks implements AsyncDisposable {
 
   /** @internal Use `createLocks`. */
   constructor(backend: Backend, { clock = systemClock, busyPoll = false, ...defaults }: LocksDefaults) {
-    if (typeof busyPoll !== 'boolean') throw invalid(`busyPoll is ${shown(busyPoll)}; it must be true or false`);
     this.#backend = backend;
-    this.#runtime = new LockRuntime(backend, clock, busyPoll);
+    this.#runtime = new LockRuntime(backend, clock, flag(busyPoll, 'busyPoll'));
     this.#runtime.deadlocks = new Detector(this.#runtime);
     this.#defaults = defaults;
     this.#options = new LayeredOptions(backend.traits, defaults);
@@ -157,8 +156,7 @@ export class Locks implements AsyncDisposable {
     this.#checkListable(prefix);
     checkNames(options, INSPECT_OPTIONS, 'the options of inspect');
     const { exact = false, progress } = options;
-    if (typeof exact !== 'boolean') throw invalid(`exact is ${shown(exact)}; it must be true or false`);
-    return this.#runtime.engine.inspect(prefix, { exact, ...(progress && { progress }) });
+    return this.#runtime.engine.inspect(prefix, { exact: flag(exact, 'exact'), ...(progress && { progress }) });
   }
 
   /**

@@ -32,30 +32,18 @@ export class Engine {
   }
 
   attempt(claim: Claim): Promise<Attempt> {
-    return this.bounded(
-      () => this.backend.attempt(claim),
-      claim.within,
-      () => `take ${quoted(claim.key)}`,
-    );
+    return this.bounded(() => this.backend.attempt(claim), claim.within, 'take', claim.key);
   }
 
   /** An answer per claim, whatever the backend gave: without one, nobody knows. */
   async renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
-    const answers = await this.bounded(
-      () => this.backend.renew(claims),
-      within,
-      () => `renew ${claims.length} holds`,
-    );
+    const answers = await this.bounded(() => this.backend.renew(claims), within, `renew ${claims.length} holds`);
     return claims.map((_, i) => renewalOf(answers?.[i]));
   }
 
   release(handle: Handle, next?: Claim): Promise<Release> {
     const within = next?.within ?? CALL_TIMEOUT;
-    return this.bounded(
-      () => this.backend.release(handle, next),
-      within,
-      () => `release ${quoted(handle.key)}`,
-    );
+    return this.bounded(() => this.backend.release(handle, next), within, 'release', handle.key);
   }
 
   /** @throws LockError `LOCK_UNAVAILABLE` */
@@ -106,7 +94,7 @@ export class Engine {
   /** A call that is about no key. */
   async #whole<T>(call: () => Promise<T>, within: number, done: string, what: string): Promise<T> {
     try {
-      return await this.bounded(call, within, () => what);
+      return await this.bounded(call, within, what);
     } catch (cause) {
       if (isLockError(cause)) throw cause;
       const { name } = this.backend;
@@ -117,7 +105,7 @@ export class Engine {
 
   async #asked<T>(key: string, call: () => Promise<T>, advice: string): Promise<T> {
     try {
-      return await this.bounded(call, CALL_TIMEOUT, () => `look at ${quoted(key)}`);
+      return await this.bounded(call, CALL_TIMEOUT, 'look at', key);
     } catch (error) {
       throw isLockError(error) ? error : this.unavailable(key, error, advice);
     }
@@ -127,10 +115,11 @@ export class Engine {
    * The call, or a rejection when it takes too long. A late answer is dropped: whoever gave up settles the outcome. It is made in
    * no caller's context: what a backend or its driver opens, arms and sends with it, others will use.
    */
-  bounded<T>(call: () => Promise<T>, within: number, what: () => string): Promise<T> {
+  bounded<T>(call: () => Promise<T>, within: number, act: string, key?: string): Promise<T> {
     return this.#timeouts.bound(inNoContext(heard<T>, call), within, () => {
       const obstacle = this.backend.obstacle?.();
-      return new Error(`${what()}: no answer within ${within} ms${obstacle ? `; ${obstacle}` : ''}`);
+      const what = key === undefined ? act : `${act} ${quoted(key)}`;
+      return new Error(`${what}: no answer within ${within} ms${obstacle ? `; ${obstacle}` : ''}`);
     });
   }
 

@@ -2,9 +2,9 @@ import { type AcquireRequest, askedOf } from './acquire-request.ts';
 import type { Hold } from './hold.ts';
 
 /** Whether a hold may pass on to the next request: an equal one, while neither the tenure nor too much of the lease is used up. */
-export function mayPass(hold: Hold, next: AcquireRequest | undefined, now: number): boolean {
+export function mayPass(hold: Hold, next: AcquireRequest, now: number): boolean {
   const { request, resolved, tenure, timing } = hold;
-  if (!request || !next?.equals(request) || !hold.exclusive) return false;
+  if (!request || !next.equals(request) || !hold.exclusive) return false;
   if (hold.waitsInside > 0) return false; // what its function has started and left behind would be inside of the next one's
   if (hold.life.loss || resolved.minHold > 0) return false;
   if (timing.ttl !== askedOf(next.resolved) || !hold.settled) return false; // it was extended, or may have been

@@ -4,19 +4,18 @@ import type { Granted } from './deadline.ts';
 import type { Engine } from './engine.ts';
 import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
-import { tellOf } from './hold-events.ts';
+import type { LockEvent } from './events.ts';
 import { HoldLife } from './hold-life.ts';
 import { HoldTiming } from './hold-timing.ts';
+import type { KeyHolds } from './key-holds.ts';
 import type { NumberedClaim } from './numbered-claim.ts';
 import type { ResolvedOptions } from './options.ts';
 import type { Enclosing } from './origin.ts';
 
-/** Whoever keeps the holds of a key in this process. */
-export interface HoldKeeper {
-  /** Gives the hold up; whether that freed it. */
-  release(hold: Hold): Promise<boolean>;
-  /** The hold ended by itself: gone on the engine, or past its deadline. Told once. */
-  ended(hold: Hold): void;
+/** How often and since when a hold has passed from hand to hand. */
+interface Tenure {
+  readonly since: number;
+  readonly passes: number;
 }
 
 /** What a hold is to its process: who is inside, how it is told of its loss, and how it ends. */
@@ -28,8 +27,7 @@ export class Hold {
   readonly token: bigint;
   /** How many tokens in a row the engine gave, the first holder's included. */
   readonly span: number;
-  /** How often and since when it has passed from hand to hand. */
-  readonly tenure: { readonly since: number; readonly passes: number };
+  readonly tenure: Tenure;
   readonly life = new HoldLife();
   readonly timing: HoldTiming;
   /** Among those that are renewed. */
@@ -41,26 +39,21 @@ export class Hold {
   /** Callers inside: the one it was granted to, and those who re-entered. */
   users = 1;
   readonly #engine: Engine;
-  readonly #keeper: HoldKeeper;
+  readonly #keeper: KeyHolds;
   readonly #lost: AbortSignal | undefined;
 
-  constructor(
-    engine: Engine,
-    claim: NumberedClaim,
-    granted: Granted,
-    resolved: ResolvedOptions,
-    keeper: HoldKeeper,
-    tenure?: Hold['tenure'],
-  ) {
-    const now = engine.clock.now();
-    this.#engine = engine;
+  /** @param tenure of the hands it comes from */
+  constructor(of: KeyHolds, claim: NumberedClaim, granted: Granted, resolved: ResolvedOptions, tenure?: Tenure) {
+    const { backend, clock } = of.engine;
+    const now = clock.now();
+    this.#keeper = of;
+    this.#engine = of.engine;
     this.claim = claim;
     this.resolved = resolved;
     this.token = granted.ticket;
     this.span = granted.span ?? claim.span;
     this.tenure = tenure ?? { since: now, passes: 0 };
-    this.timing = new HoldTiming(granted, resolved, engine.backend.traits.lapses, claim.placeTtl !== undefined, now);
-    this.#keeper = keeper;
+    this.timing = new HoldTiming(granted, resolved, backend.traits.lapses, claim.placeTtl !== undefined, now);
     this.#lost = granted.lost instanceof AbortSignal ? granted.lost : undefined;
   }
 
@@ -82,9 +75,8 @@ export class Hold {
   }
 
   /** As a claim to `engine` tells of it that is asked for inside: keys of another engine stay there. */
-  enclosing(engine: Engine): Enclosing {
-    const { number: claim, key } = this.claim;
-    return engine.backend === this.#engine.backend ? { claim, key } : { claim };
+  enclosing({ backend }: Engine): Enclosing {
+    return { claim: this.claim.number, ...(backend === this.#engine.backend && { key: this.claim.key }) };
   }
 
   /** By the clock, this very moment. */
@@ -105,14 +97,14 @@ export class Hold {
     const now = this.#engine.clock.now();
     const margin = this.timing.deadline - now;
     this.timing.renewed(sent, validFor, now);
-    tellOf(this, 'renewed', () => ({ margin }));
+    this.#tell('renewed', { margin });
   }
 
   /** Nobody knows whether the renewal to `ttl` took effect: the old deadline stands, and it is tried again soon. */
   renewalFailed(ttl: number, error: unknown): void {
     const now = this.#engine.clock.now();
     this.timing.renewalFailed(ttl, error, now);
-    tellOf(this, 'renewalFailed', () => ({ margin: this.timing.deadline - now, error }));
+    this.#tell('renewalFailed', { margin: this.timing.deadline - now, error });
   }
 
   /** Tells the holder, once and for good. It may still hold until the deadline: time to stop. */
@@ -138,7 +130,7 @@ export class Hold {
     const duration = this.#engine.clock.now() - this.timing.since;
     const tell = this.life.lostBy(error);
     return () => {
-      tellOf(this, 'lost', () => ({ duration, error }));
+      this.#tell('lost', { duration, error });
       tell();
     };
   }
@@ -159,13 +151,17 @@ export class Hold {
   released(): void {
     this.life.become('released');
     this.#lost?.removeEventListener('abort', this);
-    tellOf(this, 'released', () => ({ duration: this.#engine.clock.now() - this.timing.since }));
+    this.#tell('released', { duration: this.#engine.clock.now() - this.timing.since });
+  }
+
+  #tell(name: 'renewed' | 'renewalFailed' | 'lost' | 'released', more: Partial<LockEvent>): void {
+    this.request?.events.tell(name, this.exclusive ? this.token : undefined, more);
   }
 
   /** The same hold on the engine in the next hands, with the next token. */
   passTo(resolved: ResolvedOptions): Hold {
     const granted = { ticket: this.token + 1n, span: this.span, ...this.timing.confirmation, lost: this.#lost };
     const tenure = { since: this.tenure.since, passes: this.tenure.passes + 1 };
-    return new Hold(this.#engine, this.claim, granted, resolved, this.#keeper, tenure);
+    return new Hold(this.#keeper, this.claim, granted, resolved, tenure);
   }
 }

@@ -3,34 +3,36 @@ import type { PiggybackedAttempt } from './asked-claim.ts';
 import type { Release } from './backend.ts';
 import type { Granted } from './deadline.ts';
 import { closedUntil } from './delay.ts';
-import { CALL_TIMEOUT } from './engine.ts';
+import { CALL_TIMEOUT, type Engine } from './engine.ts';
 import { mayPass } from './hand-over.ts';
-import { Hold, type HoldKeeper } from './hold.ts';
-import { tellGranted } from './hold-events.ts';
+import { Hold } from './hold.ts';
 import type { LocalLine } from './local-line.ts';
 import type { QueuedClaim } from './queued-claim.ts';
+import type { Renewal } from './renewal.ts';
 import type { LockRuntime } from './runtime.ts';
 import { withdraw, withdrawAt } from './withdrawal.ts';
 
 /** The holds of a key in this process: how they begin, pass from hand to hand, go back to the engine, or end by themselves. */
-export class KeyHolds implements HoldKeeper {
-  readonly #runtime: LockRuntime;
+export class KeyHolds {
+  readonly #renewal: Renewal;
   readonly #line: LocalLine;
+  readonly engine: Engine;
 
   constructor(runtime: LockRuntime, line: LocalLine) {
-    this.#runtime = runtime;
+    this.#renewal = runtime.renewal;
+    this.engine = runtime.engine;
     this.#line = line;
   }
 
   /** Stands in the engine's line; what comes of it goes to the request that the claim belongs to by then. */
   async serve(queued: QueuedClaim, piggybacked?: PiggybackedAttempt): Promise<void> {
-    const { engine } = this.#runtime;
+    const { engine } = this;
     engine.activity.begin();
     let granted: Granted | undefined;
     try {
-      granted = await queued.stand(piggybacked);
+      granted = await queued.stand(this.#line.waits, piggybacked);
       const { request } = queued;
-      if (granted && request) this.#hold(new Hold(engine, queued.claim, granted, request.resolved, this), request);
+      if (granted && request) this.#hold(new Hold(this, queued.claim, granted, request.resolved), request);
       else if (granted) withdraw(engine, queued.claim);
       else if (request) {
         request.grant(undefined);
@@ -52,9 +54,10 @@ export class KeyHolds implements HoldKeeper {
   #hold(hold: Hold, request: AcquireRequest): void {
     hold.request = request;
     request.number = hold.claim.number;
-    this.#runtime.renewal.add(hold);
+    this.#renewal.add(hold);
     request.grant(hold); // before that is told: a listener may end the wait
-    tellGranted(hold);
+    const how = hold.tenure.passes > 0 ? 'handedOver' : 'acquired';
+    request.events.ends(how, hold.exclusive ? hold.token : undefined);
     hold.listen();
   }
 
@@ -62,14 +65,14 @@ export class KeyHolds implements HoldKeeper {
   async release(hold: Hold): Promise<boolean> {
     const { request, timing } = hold;
     if (!request || hold.life.over) return false;
-    const { engine, renewal } = this.#runtime;
+    const { engine } = this;
     engine.clock.lookAgain?.();
     if (!hold.held) {
       hold.end('its deadline passed without a renewal');
       return false;
     }
     hold.released();
-    renewal.remove(hold);
+    this.#renewal.remove(hold);
     if (this.#passOn(hold, request)) return true;
     const rest = timing.rest(engine.clock.now());
     engine.activity.begin();
@@ -87,23 +90,22 @@ export class KeyHolds implements HoldKeeper {
     }
   }
 
+  /** The hold ended by itself: gone on the engine, or past its deadline. Told once. */
   ended(hold: Hold): void {
-    this.#runtime.renewal.remove(hold);
+    this.#renewal.remove(hold);
     this.#takeBack(hold, closedUntil(hold));
     if (hold.request) this.#line.leave(hold.request);
   }
 
   #passOn(hold: Hold, request: AcquireRequest): boolean {
-    const next = this.#line.nextAfter(request);
-    if (!next || !mayPass(hold, next, this.#runtime.engine.clock.now())) return false;
-    this.#line.replace(request, next);
-    this.#hold(hold.passTo(next.resolved), next);
-    return true;
+    const next = this.#line.replace(request, (head) => mayPass(hold, head, this.engine.clock.now()));
+    if (next) this.#hold(hold.passTo(next.resolved), next);
+    return next !== undefined;
   }
 
   /** Back to the engine, in one step with the claim of whoever comes next here. */
   #giveBack(hold: Hold, request: AcquireRequest): Promise<Release> {
-    const { engine } = this.#runtime;
+    const { engine } = this;
     const next = this.#line.successorOf(request);
     if (!next) return engine.release(hold.claim);
     const sent = engine.clock.now();
@@ -114,7 +116,7 @@ export class KeyHolds implements HoldKeeper {
 
   /** Keeps the key taken for the rest of `minHold`, if possible without this process. */
   async #linger(hold: Hold, request: AcquireRequest, rest: number): Promise<boolean> {
-    const { engine } = this.#runtime;
+    const { engine } = this;
     const { traits } = engine.backend;
     if (traits.lapses) {
       const ttl = Math.max(Math.ceil(rest), traits.ttl.min);
@@ -129,7 +131,7 @@ export class KeyHolds implements HoldKeeper {
 
   /** In the background, when `minHold` and, after a lapse, `delay` are over. */
   #takeBack(hold: Hold, closedUntil = 0): void {
-    const { engine } = this.#runtime;
+    const { engine } = this;
     const { timing } = hold;
     const now = engine.clock.now();
     const kept = Math.max(now + timing.rest(now), closedUntil);

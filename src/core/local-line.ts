@@ -46,7 +46,7 @@ export class LocalLine {
     if (resolved.wait === 0 && !this.#line.admits(request.seats)) request.grant(undefined);
     if (!request.settled) {
       if (this.#standsApart(request) || this.#line.join(request)) this.#stand(request);
-      else this.#waits(request);
+      else this.waits(request);
     }
     this.#tidy();
     return request.outcome;
@@ -57,9 +57,12 @@ export class LocalLine {
     for (const request of [...this.#apart, ...this.#line.members.reverse()]) this.#giveUp(request, error);
   }
 
-  /** Who waits here for the place of this one, which is in the engine's line. */
-  nextAfter(request: AcquireRequest): AcquireRequest | undefined {
-    return this.#line.isInside(request) ? this.#line.head : undefined;
+  /** Who waits here for the place of this one, which is in the engine's line; `may` take it over. */
+  replace(request: AcquireRequest, may: (next: AcquireRequest) => boolean): AcquireRequest | undefined {
+    const next = this.#line.isInside(request) ? this.#line.head : undefined;
+    if (!next || !may(next)) return undefined;
+    this.#line.replace(request, next);
+    return next;
   }
 
   /** The claim of whoever would come in when this one left; if that can go with its release, it has taken its place. */
@@ -70,10 +73,6 @@ export class LocalLine {
     queued.standFor(next);
     this.#line.replace(request, next);
     return queued;
-  }
-
-  replace(request: AcquireRequest, next: AcquireRequest): void {
-    this.#line.replace(request, next);
   }
 
   #standsApart(request: AcquireRequest): boolean {
@@ -90,8 +89,7 @@ export class LocalLine {
   }
 
   #claimOf(request: AcquireRequest, outage?: Outage): QueuedClaim {
-    const claim = claimFor(request, this.#runtime);
-    return new QueuedClaim(this.#runtime.engine, claim, request.resolved, outage, this.#waits);
+    return new QueuedClaim(this.#runtime.engine, claimFor(request, this.#runtime), request.resolved, outage);
   }
 
   /** A caller that gives up leaves its place to the next equal one, so that short waits do not send the process to the back. */
@@ -99,14 +97,13 @@ export class LocalLine {
     if (request.settled) return;
     request.refuse(error);
     const { queued } = request;
-    const heir = this.nextAfter(request);
-    if (queued && heir?.equals(request) && heir.inherits(queued.claim, this.#runtime)) {
-      this.#line.replace(request, heir);
-      queued.standFor(heir);
-      return;
+    const inherits = (next: AcquireRequest) => next.equals(request) && next.inherits(queued!.claim, this.#runtime);
+    const heir = queued && this.replace(request, inherits);
+    if (heir) queued.standFor(heir);
+    else {
+      queued?.leave();
+      this.leave(request);
     }
-    queued?.leave();
-    this.leave(request);
   }
 
   /** Who has waited here for as long as an engine is waited for is told with the one who asked it. */
@@ -129,7 +126,7 @@ export class LocalLine {
   }
 
   /** Told once, whether it waits here first or in the engine's line. */
-  readonly #waits = (request: AcquireRequest | undefined): void => {
+  readonly waits = (request: AcquireRequest | undefined): void => {
     if (!request?.beginsToWait(this.#runtime)) return;
     if (request.detects !== undefined)
       this.#runtime.deadlocks?.watch(this.#key, request, (error) => this.#giveUp(request, error));

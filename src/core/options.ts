@@ -190,9 +190,10 @@ function resolve(traits: Traits, given: LockOptions): ResolvedOptions {
 const defined = (layer: LockOptions): LockOptions =>
   Object.fromEntries(Object.entries(layer).filter(([, value]) => value !== undefined));
 
-function flag(value: unknown, name: string): boolean {
-  if (typeof value !== 'boolean') throw invalid(`${name} is ${shown(value)}; it must be true or false`);
-  return value;
+/** @throws LockError `LOCK_INVALID`, unless `value` is one. */
+export function flag(value: unknown, name: string, key?: string): boolean {
+  if (typeof value === 'boolean') return value;
+  throw invalid(`${name} is ${shown(value)}; it must be true or false`, key);
 }
 
 function renews({ renew, adaptive }: LockOptions): boolean {

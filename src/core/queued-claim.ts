@@ -2,14 +2,8 @@ import { type AcquireRequest, askedOf } from './acquire-request.ts';
 import { AskedClaim, type PiggybackedAttempt } from './asked-claim.ts';
 import type { Attempt } from './backend.ts';
 import type { Granted } from './deadline.ts';
-import type { Engine } from './engine.ts';
 import { isLockError } from './errors.ts';
-import type { NumberedClaim } from './numbered-claim.ts';
-import type { ResolvedOptions } from './options.ts';
-import type { Outage } from './outage.ts';
 import { pauseAfter } from './pause.ts';
-
-type OnWait = (request: AcquireRequest | undefined) => void;
 
 /** What an answer, or none, comes to. `over`: a grant of which too little is left. `unknown`: it has to be asked again. */
 type Verdict = 'held' | 'over' | 'refused' | 'unknown';
@@ -19,25 +13,13 @@ function verdictOn(attempt: Attempt | undefined, granted: Granted | undefined, l
   return attempt ? 'refused' : 'unknown';
 }
 
+type OnWait = (request: AcquireRequest | undefined) => void;
+
 /**
  * One claim standing in the engine's line: attempt, arm the watch, attempt, sleep until woken or until it is time to ask
  * again. However the stand ends, it leaves nothing behind but the hold it gave.
  */
 export class QueuedClaim extends AskedClaim {
-  readonly #onWait: OnWait;
-
-  /** @param onWait called at each refusal of one who waits */
-  constructor(
-    engine: Engine,
-    claim: NumberedClaim,
-    resolved: ResolvedOptions,
-    outage: Outage | undefined,
-    onWait: OnWait,
-  ) {
-    super(engine, claim, resolved, outage);
-    this.#onWait = onWait;
-  }
-
   standFor(request: AcquireRequest): void {
     this.request = request;
     request.queued = this;
@@ -57,10 +39,12 @@ export class QueuedClaim extends AskedClaim {
   }
 
   /**
-   * With `piggybacked`, its first attempt is part of a release. Gives undefined when refused and not patient, or left.
+   * Gives undefined when refused and not patient, or left.
+   * @param onWait called at each refusal of one who waits
+   * @param piggybacked its first attempt, which is part of a release
    * @throws LockError what the engine refused with, or `LOCK_UNAVAILABLE`
    */
-  async stand(piggybacked?: PiggybackedAttempt): Promise<Granted | undefined> {
+  async stand(onWait: OnWait, piggybacked?: PiggybackedAttempt): Promise<Granted | undefined> {
     const { wakes } = this.engine.backend.traits;
     let kept: Granted | undefined;
     try {
@@ -82,7 +66,7 @@ export class QueuedClaim extends AskedClaim {
               this.leftNothing();
               return undefined;
             }
-            this.#onWait(this.request);
+            onWait(this.request);
             if (wakes === 'watch') this.listener.arm(this.claim);
         }
         await this.listener.sleep(this.#pauseAfter(attempt, tries));

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { AcquireRequest } from './acquire-request.ts';
 import { AdaptiveHistory } from './adaptive-history.ts';
-import { EXCLUSIVE, isExclusive, type Seats, SHARED } from './admission.ts';
+import { ALL_SEATS, isExclusive, type Seats } from './admission.ts';
 import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
 import type { Hold } from './hold.ts';
@@ -17,13 +17,7 @@ const frames = new AsyncLocalStorage<Frame>();
 type Kind = 'exclusive' | 'shared' | 'counted';
 
 const kindOf = (seats: Seats): Kind =>
-  isExclusive(seats)
-    ? seats.of === EXCLUSIVE.of
-      ? 'exclusive'
-      : 'counted'
-    : seats.of === SHARED.of
-      ? 'shared'
-      : 'counted';
+  seats.of !== ALL_SEATS ? 'counted' : isExclusive(seats) ? 'exclusive' : 'shared';
 
 /**
  * What asking for a kind means inside a frame of another on the same key: re-enter it, wait for oneself for ever, or

@@ -1,5 +1,5 @@
 import { inNoContext } from '../core/context.ts';
-import { CALL_TIMEOUT, type Engine, quoted } from '../core/engine.ts';
+import { CALL_TIMEOUT, type Engine } from '../core/engine.ts';
 import { dispose } from '../core/listener.ts';
 
 /** Between two questions where the engine tells of many changes, ms. */
@@ -33,8 +33,7 @@ export class News {
     if (backend.changed && !this.#watch && !this.#signal?.aborted) {
       this.#told = new AbortController();
       const arming = inNoContext(() => this.#watchFor(this.#told));
-      const what = (): string => `watch ${quoted(this.#key)}`;
-      await this.#engine.bounded(() => arming, CALL_TIMEOUT, what).catch(() => {});
+      await this.#engine.bounded(() => arming, CALL_TIMEOUT, 'watch', this.#key).catch(() => {});
     }
     this.#asked = clock.now();
   }

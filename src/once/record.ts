@@ -71,7 +71,7 @@ export class NotedRecord implements TickRecord {
   async #asked<T>(ask: () => Promise<T>): Promise<T> {
     const { done } = this.#plan.keys;
     try {
-      return await this.#engine.bounded(ask, CALL_TIMEOUT, () => 'a note');
+      return await this.#engine.bounded(ask, CALL_TIMEOUT, 'a note');
     } catch (error) {
       throw isLockError(error) ? error : this.#engine.unavailable(done, error, 'Try again while the tick is young');
     }

@@ -197,7 +197,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'waits for what the last holders left as long as it takes',
     file: 'core/adaptive-history.ts',
-    sound: "this.#engine.bounded(ask, Math.min(within, NOTE_TIMEOUT), () => 'a note')",
+    sound: "this.#engine.bounded(ask, Math.min(within, NOTE_TIMEOUT), 'a note')",
     broken: 'ask()',
     foundBy: 'endings',
   },
