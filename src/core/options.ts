@@ -148,8 +148,7 @@ export class LayeredOptions {
   readonly #given: LockOptions;
 
   /** @throws LockError `LOCK_INVALID`, naming the option, the value and the bound. */
-  constructor(traits: Traits, given: LockOptions = {}) {
-    checkNames(given, LOCK_OPTIONS, 'lock options');
+  constructor(traits: Traits, given: LockOptions) {
     this.#traits = traits;
     this.#given = given;
     this.resolved = resolve(traits, given);

@@ -56,7 +56,7 @@ export class Renewal {
         else timing.renewAt = Number.POSITIVE_INFINITY;
       }
     }
-    for (const holds of byPatience(batch).values()) {
+    for (const holds of Map.groupBy(batch, patienceOf).values()) {
       for (let i = 0; i < holds.length; i += BATCH) void this.#renew(holds.slice(i, i + BATCH));
     }
     for (const hold of this.#holds.items) this.#alarm.by(due(hold));
@@ -98,17 +98,8 @@ function due({ life, timing }: Hold): number {
   return life.loss ? timing.deadline : Math.min(timing.renewAt, timing.noticeAt);
 }
 
-/** By how long they can wait for an answer, to within a factor of two: a short lease must not take the time that a long one has. */
-function byPatience(holds: readonly Hold[]): Map<number, Hold[]> {
-  const groups = new Map<number, Hold[]>();
-  for (const hold of holds) {
-    const size = Math.floor(Math.log2(timeoutFor(hold)));
-    const group = groups.get(size);
-    if (group) group.push(hold);
-    else groups.set(size, [hold]);
-  }
-  return groups;
-}
+/** How long it can wait for an answer, to within a factor of two: a short lease must not take the time that a long one has. */
+const patienceOf = (hold: Hold): number => Math.floor(Math.log2(timeoutFor(hold)));
 
 /** ms that a renewal of it may take: long enough before the deadline there has to be another. */
 const timeoutFor = ({ timing }: Hold): number => Math.min(CALL_TIMEOUT, timing.confirmedFor / 3);

@@ -1,6 +1,6 @@
 import { type Duration, LONGEST, milliseconds } from '../core/duration.ts';
 import { isLockError, shown } from '../core/errors.ts';
-import { checkGiven, whole } from '../core/options.ts';
+import { whole } from '../core/options.ts';
 import { StockError } from './errors.ts';
 
 /** Longest name of a product, buyer or request, in bytes of UTF-8: encoded it still fits an index of every engine. */
@@ -47,5 +47,8 @@ export function checkDuration(value: Duration, what: string): number {
 
 /** So that a misspelt option is not silently without effect. */
 export function checkOptions(options: object, known: readonly string[], of: string): void {
-  refused(() => checkGiven(options, new Set(known), `the options of ${of}`));
+  if (typeof options !== 'object' || options === null) throw invalid(`${of} takes an object of options`);
+  for (const name of Object.keys(options)) {
+    if (!known.includes(name)) throw invalid(`${of} has no option ${shown(name)}; there are ${known.join(', ')}`);
+  }
 }

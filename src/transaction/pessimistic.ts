@@ -1,6 +1,6 @@
 import { systemClock } from '../core/clock.ts';
 import { type Duration, milliseconds } from '../core/duration.ts';
-import { invalid, shown } from '../core/errors.ts';
+import { invalid } from '../core/errors.ts';
 import { checkGiven, whole } from '../core/options.ts';
 import { type Dialect, type DialectName, dialectOf } from './dialect.ts';
 import { checkQuery, codesOf, columnsOf, mapped, type Query, type Row, recordsOf, Text } from './query.ts';
