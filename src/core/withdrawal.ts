@@ -28,13 +28,14 @@ async function untilReleased(engine: Engine, claim: Claim): Promise<void> {
   const until = lapses ? clock.now() + claim.within + claim.ttl : Number.POSITIVE_INFINITY;
   activity.begin();
   try {
-    for (let pause = FIRST_RETRY; !activity.over; pause = Math.min(pause * 2, LAST_RETRY)) {
+    for (let pause = FIRST_RETRY; ; pause = Math.min(pause * 2, LAST_RETRY)) {
       try {
         await engine.release(claim);
         return;
       } catch (error) {
         if (!mayPass(error) || clock.now() >= until) return;
         await activity.pause(pause, true);
+        if (activity.over) return;
       }
     }
   } finally {

@@ -36,8 +36,10 @@ export function semaphore(
   const taking: Taking<SharedLease, PermitOptions> = {
     name: key,
     lockOptions: ({ units: _, ...rest }) => rest,
-    obtain: (resolved, { units = 1 } = {}) =>
-      new OneKey<SharedLease>(runtime, key, { take: whole(units, 'units', 1, of), of }).obtain(resolved),
+    obtain(resolved, given) {
+      const take = whole(given?.units ?? 1, 'units', 1, of);
+      return new OneKey<SharedLease>(runtime, key, { take, of }).obtain(resolved);
+    },
     inside: (lease, fn) => permit.inside(lease, fn),
   };
   return new LockObject(runtime, taking, defaults.with(options));
