@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Shell } from './cli/shell.ts';
 import { temporaryFolder } from './kit/folder.ts';
+import { packed } from './kit/packed.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const bin = (name: string): string => join(root, 'node_modules', name);
@@ -24,22 +25,14 @@ describe('the package, as it is installed', () => {
   const folder = temporaryFolder();
   const project = join(folder.path, 'project');
   const write = (name: string, text: string): void => writeFileSync(join(project, name), text);
-  let packed: string[] = [];
+  let inside: readonly string[] = [];
 
   beforeAll(async () => {
-    const built = join(folder.path, 'package');
-    mkdirSync(built);
     mkdirSync(project);
-    await run(bin('.bin/tsc'), ['-p', join(root, 'tsconfig.build.json'), '--outDir', join(built, 'dist')]);
-    await run(process.execPath, [join(root, 'scripts/build-page.mjs'), join(built, 'dist/ui/page')]);
-    cpSync(join(root, 'src/cli/holdfast'), join(built, 'dist/cli/holdfast'));
-    for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'docs'])
-      cpSync(join(root, name), join(built, name), { recursive: true });
-    const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts'], { cwd: built });
-    const [{ filename, files }] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
-    packed = files.map(({ path }) => path);
+    const { tarball, files } = await packed(folder.path);
+    inside = files;
     write('package.json', '{ "private": true }');
-    await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', join(built, filename)], {
+    await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', tarball], {
       cwd: project,
     });
     mkdirSync(join(project, 'node_modules/@opentelemetry'), { recursive: true });
@@ -93,7 +86,7 @@ describe('the package, as it is installed', () => {
   });
 
   test('brings neither its sources nor its tests', () => {
-    expect(packed.filter((path) => /^(src|test|bench|models|scripts)\//.test(path))).toEqual([]);
-    expect(packed).toContain('dist/cli/holdfast');
+    expect(inside.filter((path) => /^(src|test|bench|models|scripts)\//.test(path))).toEqual([]);
+    expect(inside).toContain('dist/cli/holdfast');
   });
 });
