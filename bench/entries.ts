@@ -12,9 +12,8 @@ const WORKER = new URL('worker.ts', import.meta.url);
 /** Under load before it is measured: a service lives long, and a compiler needs its time. ms. */
 const WARM_UP = 3_000;
 
-/** Two that take turns: how often, and for how long each time, ms. */
-const TURNS = 24;
-const TURN = 100;
+/** So much room for new objects that nothing is collected while garbage is counted. MB. */
+const ROOM = 512;
 
 type Workers = readonly WorkerProcess<BenchWorker>[];
 
@@ -30,14 +29,14 @@ const ONE_CALLER: CyclesPlan = { callers: 1, own: true, keys: 1, work: 0, ms: 80
 const OPTIONS = { execArgv: ['--expose-gc', '--disable-warning=ExperimentalWarning'] };
 
 /** Its processes, opened, each with a seat. */
-function opened(stack: AsyncDisposableStack, who: Who, arena: Arena): Promise<Workers> {
+function opened(stack: AsyncDisposableStack, who: Who, arena: Arena, options = OPTIONS): Promise<Workers> {
   const { group, contestant, processes = 1, far = false } = who;
   const run = randomUUID();
   const place = far && arena.far ? arena.far : arena.place;
   const seats = Array.from({ length: processes }, (_, seat) => seat);
   return Promise.all(
     seats.map(async (seat) => {
-      const worker = stack.use(await startWorker<BenchWorker>(WORKER, OPTIONS));
+      const worker = stack.use(await startWorker<BenchWorker>(WORKER, options));
       await worker.call('open', group, contestant, { ...place, seat, run });
       return worker;
     }),
@@ -47,12 +46,13 @@ function opened(stack: AsyncDisposableStack, who: Who, arena: Arena): Promise<Wo
 function entry(
   who: Who,
   measure: (workers: Workers, arena: Arena, patience: number) => Promise<Record<string, number>>,
+  options = OPTIONS,
 ): Entry {
   return {
     name: who.name ?? who.contestant,
     async measure(arena, patience) {
       await using stack = new AsyncDisposableStack();
-      return await measure(await opened(stack, who, arena), arena, patience);
+      return await measure(await opened(stack, who, arena, options), arena, patience);
     },
   };
 }
@@ -79,47 +79,37 @@ export const cycling = (who: Who, plan: Partial<CyclesPlan> = {}): Entry =>
     };
   });
 
-/** A moment with the lock and a moment with the floor by turns, for a machine is not as quick in one second as in the next: `perSecond`, `floor`, and the `ratio` of the two, the median of all turns; `cpu` and `floorCpu` of the clients a section, µs, `servers` and `floorServers` of the servers. */
-export const beside = (who: Who, floor: string, plan: Partial<CyclesPlan> = {}): Entry => ({
-  name: who.contestant,
+/**
+ * As `cycling`, alone on the machine, with the clients on one core and the servers on another: also `servers`, their processor time a section,
+ * µs, `p99` of a section, ms, and `garbage` of a section, bytes, which a process of its own counts.
+ */
+export const alone = (who: Who, plan: Partial<CyclesPlan> = {}): Entry => ({
+  name: who.name ?? who.contestant,
   async measure(arena, patience) {
-    await using stack = new AsyncDisposableStack();
-    const both = [who, { ...who, contestant: floor }];
-    const workers = (await Promise.all(both.map((one) => opened(stack, one, arena)))).flat();
-    if (arena.servers) {
-      stack.use(
-        coresApart(
-          arena.servers,
-          workers.map(({ pid }) => pid),
-        ),
+    const full = { ...ONE_CALLER, ms: 3_000, ...plan };
+    const timed = await entry(who, async (workers) => {
+      using _apart = coresApart(
+        arena.servers ?? [],
+        workers.map(({ pid }) => pid),
       );
-    }
-    for (const worker of workers) await worker.call('cycles', { ...ONE_CALLER, ...plan, ms: WARM_UP * patience });
-    const pace = async (worker: Workers[number]) => {
+      const [worker] = workers as [Workers[number]];
+      await worker.call('cycles', { ...full, ms: WARM_UP * patience });
+      await worker.call('drained');
       const before = serverTime(arena.servers ?? []);
-      const { sections, ms, cpu } = await worker.call('cycles', { ...ONE_CALLER, ...plan, ms: TURN });
+      const { sections, ms, cpu, p99 } = await worker.call('cycles', { ...full, ms: full.ms * patience });
       const servers = (serverTime(arena.servers ?? []) - before) / sections;
-      return { perSecond: (sections / ms) * 1_000, cpu: cpu / sections, servers };
+      return { perSecond: (sections / ms) * 1_000, cpu: cpu / sections, ...(arena.servers && { servers }), p99 };
+    }).measure(arena, patience);
+    const roomy = {
+      ...OPTIONS,
+      execArgv: [...OPTIONS.execArgv, `--min-semi-space-size=${ROOM}`, `--max-semi-space-size=${ROOM}`],
     };
-    type Pace = Awaited<ReturnType<typeof pace>>;
-    const paces: [Pace, Pace][] = [];
-    const [ours, theirs] = workers as [Workers[number], Workers[number]];
-    // Each is first as often as second.
-    for (let turn = 0; turn < (TURNS * patience) / 2; turn++) {
-      const [a, b, c, d] = [await pace(ours), await pace(theirs), await pace(theirs), await pace(ours)];
-      paces.push([a, b], [d, c]);
-    }
-    return {
-      perSecond: median(paces.map(([ours]) => ours.perSecond)),
-      floor: median(paces.map(([, theirs]) => theirs.perSecond)),
-      ratio: median(paces.map(([ours, theirs]) => ours.perSecond / theirs.perSecond)),
-      cpu: median(paces.map(([ours]) => ours.cpu)),
-      floorCpu: median(paces.map(([, theirs]) => theirs.cpu)),
-      ...(arena.servers && {
-        servers: median(paces.map(([ours]) => ours.servers)),
-        floorServers: median(paces.map(([, theirs]) => theirs.servers)),
-      }),
-    };
+    const counted = await entry(
+      who,
+      async ([worker]) => ({ garbage: await worker!.call('garbage', full) }),
+      roomy,
+    ).measure(arena, patience);
+    return { ...timed, ...counted };
   },
 });
 

@@ -1,5 +1,8 @@
 /**
- * The longest that any script keeps a Redis server busy, from its slow log: node bench/redis-scripts.ts [waiters, default 10,000]
+ * What scripts cost a Redis server: node bench/redis-scripts.ts [waiters, default 10,000]
+ *
+ * First the usual ones, by what the server says that a call takes on average (`INFO commandstats`); the best of twenty rounds counts.
+ * Then the longest that any script keeps the server busy, from its slow log.
  *
  * Each state is made anew: a line of dead waiters, readers behind a writer, reservations that run out, a product of ten times
  * as many requests. The slow log counts the time from a script's begin to its end, also that in which the system let others run:
@@ -8,7 +11,7 @@
 import { Redis } from 'ioredis';
 import { redis } from '../src/backends/redis/index.ts';
 import { SHARED } from '../src/core/admission.ts';
-import type { Backend } from '../src/core/backend.ts';
+import type { Backend, Claim } from '../src/core/backend.ts';
 import { createStock, redisStock } from '../src/stock/index.ts';
 import { Mail, wish } from '../test/backends/redis/scene.ts';
 import { HOST } from '../test/kit/net.ts';
@@ -22,6 +25,13 @@ const SEED = `for i = ARGV[1], ARGV[2] do redis.call('HSET', KEYS[1], 'r:' .. i,
 
 /** Rounds; the best counts. */
 const ROUNDS = 3;
+const USUAL_ROUNDS = 20;
+/** Claims that are asked for one after the other, and in one turn, which three commands share. */
+const LONE = 500;
+const BATCH = 120;
+const SHARED_BY = 40;
+/** As many as one command renews. */
+const HOLDS = 250;
 
 await using server = await startRedis();
 using _ = coresApart([server.pid], [process.pid]);
@@ -127,6 +137,62 @@ async function requests(): Promise<void> {
   await longest(`stock: an audit of ${total.toLocaleString('en')} requests`, () => product.audit());
   await longest('stock: its removal', () => stock.remove('huge'));
 }
+
+/** The mean of one call, µs, over what `act` sends. */
+async function costOf(act: () => Promise<unknown>): Promise<number> {
+  await admin.config('RESETSTAT');
+  await act();
+  return Number(/cmdstat_evalsha:.*?usec_per_call=([\d.]+)/.exec(await admin.info('commandstats'))![1]);
+}
+
+/** What one script does most of the time, µs a claim. */
+async function usual(): Promise<ReadonlyMap<string, number>> {
+  const { client, backend } = open();
+  const cheapest = new Map<string, number>();
+  async function note(what: string, claims: number, act: () => Promise<unknown>): Promise<void> {
+    const cost = (await costOf(act)) / claims;
+    cheapest.set(what, Math.min(cheapest.get(what) ?? Number.POSITIVE_INFINITY, cost));
+  }
+  const lone = Array.from({ length: LONE }, (_, i) => wish(`lone:${i}`));
+  const batch = Array.from({ length: BATCH }, (_, i) => wish(`batch:${i}`));
+  const holds = Array.from({ length: HOLDS }, (_, i) => wish(`hold:${i}`));
+  const line = Array.from({ length: LONE }, () => wish('hot'));
+  await backend.attempt(wish('warm'));
+  const mails = new Map(await Promise.all(line.map(async (claim) => [claim, await Mail.of(backend, claim)] as const)));
+  for (let round = 0; round < USUAL_ROUNDS; round++) {
+    const oneByOne = async (claims: readonly Claim[], act: (claim: Claim) => Promise<unknown>): Promise<void> => {
+      for (const claim of claims) await act(claim);
+    };
+    await note('one lock is taken', 1, () => oneByOne(lone, (claim) => backend.attempt(claim)));
+    await note('one hold is renewed', 1, () => oneByOne(lone, (claim) => backend.renew([claim])));
+    await note('one lock is released', 1, () => oneByOne(lone, (claim) => backend.release(claim)));
+    const parts = Math.ceil(BATCH / SHARED_BY);
+    await note(`${BATCH} locks are taken`, BATCH / parts, () =>
+      Promise.all(batch.map((claim) => backend.attempt(claim))),
+    );
+    await note(`${BATCH} locks are released`, BATCH / parts, () =>
+      Promise.all(batch.map((claim) => backend.release(claim))),
+    );
+    await Promise.all(holds.map((claim) => backend.attempt(claim)));
+    await note(`${HOLDS} holds are renewed`, HOLDS, () => backend.renew(holds));
+    const [holder, ...waiters] = line;
+    await backend.attempt(holder!);
+    await note('a claim stands in line', 1, () => oneByOne(waiters, (claim) => backend.attempt(claim)));
+    await note('the next in line is told', 1, () =>
+      oneByOne(line, async (claim) => {
+        if (claim !== holder) await mails.get(claim)!.next();
+        await backend.release(claim);
+      }),
+    );
+  }
+  for (const mail of mails.values()) await mail[Symbol.asyncDispose]();
+  await backend.close();
+  client.disconnect();
+  await admin.flushall();
+  return cheapest;
+}
+
+for (const [what, micros] of await usual()) console.log(`${what}: ${micros.toFixed(2)} µs a claim`);
 
 for (let round = 0; round < ROUNDS; round++) {
   for (const state of [waiters, readers, holds, reservations, requests]) {

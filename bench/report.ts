@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 import type { Row } from './row.ts';
-import { medians, type Round, type Verdict, verdicts } from './verdict.ts';
+import { median, medians, type Round, type Verdict, verdicts } from './verdict.ts';
 
 export const shown = (value: number): string =>
   Number.isNaN(value) ? '–' : value >= 100 ? Math.round(value).toLocaleString('en') : `${Number(value.toPrecision(3))}`;
@@ -29,9 +29,14 @@ export function targetsTable(results: readonly Result[]): string {
 
 /** What each entry of a row measured, in one line each. */
 export function figures({ row, rounds }: Result): string {
+  const pace = (round: Round, name: string): number => round[name]?.perSecond ?? Number.NaN;
   return row.entries
     .map(({ name }) => {
       const sample = Object.entries(medians(rounds, name)).map(([figure, value]) => `${figure} ${shown(value)}`);
+      if (row.floor) {
+        const times = median(rounds.map((round) => pace(round, name) / pace(round, row.floor!)));
+        sample.unshift(`${shown(times)} × ${row.floor}`);
+      }
       return `  ${name.padEnd(24)} ${sample.join(', ')}`;
     })
     .join('\n');

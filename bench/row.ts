@@ -49,6 +49,8 @@ export interface Row {
   readonly title: string;
   readonly entries: readonly Entry[];
   readonly targets: readonly Target[];
+  /** The entry that all others are measured by: their part of what it does in a second is shown. */
+  readonly floor?: string;
   /** A figure to be drawn as bars, an entry each. */
   readonly drawn?: string;
   /** At most so many rounds, where one takes long. */

@@ -2,6 +2,7 @@
 import { serve } from '../test/kit/worker.ts';
 import type { Contestant, Contestants, Place } from './contestant.ts';
 import { type Cycles, type CyclesPlan, cycles, drained } from './loads/cycles.ts';
+import { garbage } from './loads/garbage.ts';
 import { type Held, keepMany, takeMany } from './loads/holds.ts';
 import { type Leg, machineTime, relay } from './loads/relay.ts';
 import { waiters } from './loads/waiters.ts';
@@ -15,6 +16,7 @@ const calls = {
     contestant = { ...opened, lock: (key) => opened.lock(`${place.run}:${key}`) };
   },
   cycles: (plan: CyclesPlan): Promise<Cycles> => cycles(contestant, plan),
+  garbage: (plan: CyclesPlan): Promise<number> => garbage(contestant, plan),
   async drained(): Promise<void> {
     await drained();
   },

@@ -8,7 +8,15 @@
  *
  * Holds: at most one believes that it holds, and it is the head; whoever lives gets its turn (else: an invalid end state).
  * Twins that must fail: -DNO_POLL, a waiter trusts the mail alone; -DNO_LAPSE, the dead stay in line.
+ *
+ * Seen from outside: JOINED, HELD, LEFT, LAPSED. With -DTRACE these have to happen as in a history of the code (steps.h).
  */
+#define JOINED 1
+#define HELD 2
+#define LEFT 3
+#define LAPSED 4
+#include "steps.h"
+
 #define N 3
 #define CRASHES 1
 
@@ -43,18 +51,21 @@ inline leave(who) {
 proctype claim(byte me) {
   byte at;
   bool head;
-  atomic { line[length] = me; length++; mail[me] = (line[0] == me) }  /* the first attempt, and its answer */
+  atomic {   /* the first attempt, and its answer */
+    can(JOINED, me) -> did(JOINED, me);
+    line[length] = me; length++; mail[me] = (line[0] == me)
+  }
   if
   :: crashes < CRASHES -> atomic { crashes++; dead[me] = true; goto gone }
-  :: atomic { mail[me] -> assert(line[0] == me); holding++ }
+  :: atomic { mail[me] && can(HELD, me) -> did(HELD, me); assert(line[0] == me); holding++ }
 #ifndef NO_POLL
-  :: atomic { line[0] == me -> holding++ }
+  :: atomic { line[0] == me && can(HELD, me) -> did(HELD, me); holding++ }
 #endif
   fi;
   assert(holding == 1);
   if
   :: atomic { crashes < CRASHES -> crashes++; dead[me] = true; holding--; goto gone }
-  :: atomic { holding--; leave(me) }
+  :: atomic { can(LEFT, me) -> did(LEFT, me); holding--; leave(me) }
   fi;
 gone: skip
 }
@@ -63,9 +74,9 @@ proctype lapse() {
   byte at;
   bool head;
   do
-  :: atomic { dead[0] -> dead[0] = false; leave(0) }
-  :: atomic { dead[1] -> dead[1] = false; leave(1) }
-  :: atomic { dead[2] -> dead[2] = false; leave(2) }
+  :: atomic { dead[0] && can(LAPSED, 0) -> did(LAPSED, 0); dead[0] = false; leave(0) }
+  :: atomic { dead[1] && can(LAPSED, 1) -> did(LAPSED, 1); dead[1] = false; leave(1) }
+  :: atomic { dead[2] && can(LAPSED, 2) -> did(LAPSED, 2); dead[2] = false; leave(2) }
   :: timeout -> break
   od
 }

@@ -9,7 +9,15 @@
  * Holds: the tokens of all callers of both processes strictly grow; nobody has more than SPAN turns of one grant.
  * Twins that must fail: -DSAME_TOKEN, the token does not grow with a hand-off; -DNO_BOUND, it passes on for ever;
  * -DNO_CLOCK, it passes on after the lapse.
+ *
+ * Seen from outside: GRANTED, TURN, LEFT, LAPSED. With -DTRACE these have to happen as in a history of the code (steps.h).
  */
+#define GRANTED 1
+#define TURN 2
+#define LEFT 3
+#define LAPSED 4
+#include "steps.h"
+
 #define SPAN 3
 #define WORK 6
 #define NONE 2
@@ -39,18 +47,18 @@ proctype process(byte me) {
   do
   :: work == 0 -> break
   :: atomic {
-       work > 0 && owner == NONE ->
+       work > 0 && owner == NONE && can(GRANTED, me) -> did(GRANTED, me);
        owner = me; token = tickets; tickets = tickets + SPAN; turns = 0
      }
      do
      :: atomic {
-          work > 0 && turns == 0 && owner == me -> assert(token > newest); newest = token; turns = 1; work--
+          work > 0 && turns == 0 && owner == me && can(TURN, me) -> did(TURN, me); assert(token > newest); newest = token; turns = 1; work--
         }
      :: atomic {   /* the hand-off; a lapse may have come since the last step */
-          work > 0 && turns > 0 && MORE && IN_TIME ->
+          work > 0 && turns > 0 && MORE && IN_TIME && can(TURN, me) -> did(TURN, me);
           token = token + STEP; assert(token > newest); newest = token; turns++; work--; assert(turns <= SPAN)
         }
-     :: atomic { turns > 0 && owner == me -> owner = NONE; break }
+     :: atomic { turns > 0 && owner == me && can(LEFT, me) -> did(LEFT, me); owner = NONE; break }
      :: owner != me -> break
      od
   od
@@ -60,7 +68,7 @@ proctype process(byte me) {
 proctype lapse() {
   byte times = 2;
   do
-  :: times > 0 && owner != NONE -> owner = NONE; times--
+  :: atomic { times > 0 && owner != NONE && can(LAPSED, owner) -> did(LAPSED, owner); owner = NONE; times-- }
   :: times == 0 || timeout -> break
   od
 }

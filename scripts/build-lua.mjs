@@ -1,21 +1,22 @@
-// Compiles the lua/*.lua of each folder below, includes resolved and comments dropped, into one checked-in module beside
-// them. With --check it only says whether a module is stale.
+// Compiles the lua/*.lua of each folder below, includes resolved, places of the folder's layout.ts put in and comments dropped,
+// into one checked-in module beside them. With --check it only says whether a module is stale.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { withLayouts } from './lua-layout.mjs';
 
 const FOLDERS = ['src/backends/redis', 'src/stock/redis'];
 const sourceOf = (folder) => new URL(`../${folder}/lua/`, import.meta.url);
 const targetOf = (folder) => new URL(`../${folder}/scripts.generated.ts`, import.meta.url);
 
 /** The lines of a file without comments, each include once as what `include` makes of its name. */
-const read = (file, include) =>
+const read = (file, include, placed) =>
   readFileSync(file, 'utf8')
     .split('\n')
     .flatMap((line) => {
       const name = /^-- @include (\w+)$/.exec(line)?.[1];
       if (name) return [include(name)];
-      return /^\s*(--.*)?$/.test(line) ? [] : [line];
+      return /^\s*(--.*)?$/.test(line) ? [] : [placed(line)];
     })
     .join('\n');
 
@@ -31,17 +32,18 @@ const literal = (text) => {
   return `\`${text}\``;
 };
 
-export function compile(source) {
+export function compile(source, layouts) {
+  const placed = withLayouts(layouts);
   const at = (file) => new URL(file, source);
   const includes = luaFiles(at('include/')).map(
-    (file) => `const ${nameOf(file)} = ${literal(read(at(`include/${file}`)))};\n`,
+    (file) => `const ${nameOf(file)} = ${literal(read(at(`include/${file}`), undefined, placed))};\n`,
   );
-  const whole = (name) => read(at(`include/${name}.lua`));
+  const whole = (name) => read(at(`include/${name}.lua`), undefined, placed);
   const scripts = luaFiles(source).map((file) => {
     const sha1 = createHash('sha1')
-      .update(read(at(file), whole))
+      .update(read(at(file), whole, placed))
       .digest('hex');
-    const text = literal(read(at(file), (name) => `\${${name}}`));
+    const text = literal(read(at(file), (name) => `\${${name}}`, placed));
     const name = nameOf(file);
     return `export const ${name.toUpperCase()}: Script = {\n  name: '${name}',\n  sha1: '${sha1}',\n  text: ${text},\n};\n`;
   });
@@ -55,7 +57,8 @@ export function compile(source) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const folder of FOLDERS) {
-    const module = compile(sourceOf(folder));
+    const { layouts } = await import(new URL(`../${folder}/layout.ts`, import.meta.url));
+    const module = compile(sourceOf(folder), layouts);
     const target = targetOf(folder);
     if (!process.argv.includes('--check')) writeFileSync(target, module);
     else if (readFileSync(target, 'utf8') !== module) {

@@ -1,30 +1,14 @@
-import { execFile } from 'node:child_process';
-import { copyFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from './kit/folder.ts';
-import { program } from './kit/programs.ts';
 import { describeOn } from './kit/suite.ts';
-
-const run = promisify(execFile);
-/** ms for one model; the largest takes seconds. */
-const LIMIT = 120_000;
+import { LIMIT, searchOf } from './models/spin.ts';
 
 /** Every state of a model: what spin says of the first that is wrong, if there is one, and how many states there are. */
 async function explore(model: string, twin?: string): Promise<{ error: string | undefined; states: number }> {
-  using folder = temporaryFolder();
-  const at = { cwd: folder.path, timeout: LIMIT };
-  copyFileSync(join(import.meta.dirname, '..', 'models', `${model}.pml`), join(folder.path, 'model.pml'));
-  await run(program('models', 'spin'), ['-a', ...(twin ? [`-D${twin}`] : []), 'model.pml'], at);
-  await run(program('models', 'gcc'), ['-O2', '-DSAFETY', '-o', 'pan', 'pan.c'], at);
-  const { stdout } = await run(join(folder.path, 'pan'), ['-m100000'], at);
-  const error = /^pan:1: (.*) \(at depth/m.exec(stdout)?.[1];
-  if (!error) expect(stdout, 'the search').not.toMatch(/max search depth too small|Search not completed/);
-  return {
-    error,
-    states: Number(/([\d.e+]+) states, stored/.exec(stdout)?.[1]),
-  };
+  using search = await searchOf({ model, defined: twin ? [twin] : [] });
+  const printed = await search.run(['-m100000']);
+  const error = /^pan:1: (.*) \(at depth/m.exec(printed)?.[1];
+  if (!error) expect(printed, 'the search').not.toMatch(/max search depth too small|Search not completed/);
+  return { error, states: Number(/([\d.e+]+) states, stored/.exec(printed)?.[1]) };
 }
 
 const TOKENS = 'assertion violated (token>newest)';

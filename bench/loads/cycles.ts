@@ -26,6 +26,8 @@ export interface Cycles {
   readonly least: number;
   /** Longest wait seen, those included who still wait at the end. ms. */
   readonly longest: number;
+  /** Of the time a section takes, from asking to having released: one in a hundred took longer. ms. */
+  readonly p99: number;
 }
 
 /** Who still waited when the time was over. */
@@ -41,6 +43,7 @@ export async function cycles(contestant: Contestant, plan: CyclesPlan): Promise<
   const { callers, own, keys, work, every } = plan;
   const served = new Array<number>(callers).fill(0);
   const asking = new Array<number>(callers).fill(Number.POSITIVE_INFINITY);
+  const times: number[] = [];
   let longest = 0;
   let handOvers = 0;
   let last = -1;
@@ -51,6 +54,7 @@ export async function cycles(contestant: Contestant, plan: CyclesPlan): Promise<
   const caller = async (_: unknown, me: number): Promise<void> => {
     const take = contestant.lock(own ? `own:${process.pid}:${me}` : `shared:${me % keys}`);
     while (performance.now() < until) {
+      const started = performance.now();
       for (let i = 0; i < every; i++) {
         if (work > 0) asking[me] = performance.now();
         const release = await take();
@@ -64,6 +68,7 @@ export async function cycles(contestant: Contestant, plan: CyclesPlan): Promise<
         await release();
         served[me]!++;
       }
+      times.push((performance.now() - started) / every);
     }
   };
   rest = Promise.all(Array.from({ length: callers }, caller));
@@ -79,5 +84,6 @@ export async function cycles(contestant: Contestant, plan: CyclesPlan): Promise<
     ...(sent === undefined ? {} : { statements: contestant.statements!() - sent }),
     least: Math.min(...served),
     longest,
+    p99: times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN,
   };
 }

@@ -1,4 +1,4 @@
-import { beside, cycling } from '../entries.ts';
+import { alone, cycling } from '../entries.ts';
 import { figure, type Row, ratio, type Target } from '../row.ts';
 
 /** Ours with nothing around them: how near to the floor a lock with a token can come. */
@@ -10,24 +10,32 @@ const healthy = 'redlock';
 const hung = 'redlock-hung';
 const AT_ALL = '× the bare pair at all five at once';
 const timesBare = (atLeast: number, polled: number): Target[] => [
-  { what: AT_ALL, value: figure('ratio', 'holdfast'), atLeast },
-  { what: `${AT_ALL}, with busy polling`, value: figure('ratio', BUSY_POLL), atLeast: polled },
+  { what: AT_ALL, value: ratio('perSecond', 'holdfast', 'bare'), atLeast },
+  { what: `${AT_ALL}, with busy polling`, value: ratio('perSecond', BUSY_POLL, 'bare'), atLeast: polled },
 ];
 const crowd = { callers: 5, own: false, work: 1, ms: 3_000 };
+
+/** Over clients that gather commands. */
+const gathering = (group: typeof healthy | typeof hung, title: string): Row => ({
+  group,
+  title,
+  entries: ['bare, autopipelining', 'holdfast, autopipelining'].map((contestant) => alone({ group, contestant })),
+  floor: 'bare, autopipelining',
+  targets: [],
+});
 
 /** Five Redis. The peer is left out where two are stopped: it waits for them for ever. */
 export const redlockRows: readonly Row[] = [
   {
     group: healthy,
     title: 'one caller',
-    entries: [
-      ...['holdfast', 'redlock', BUSY_POLL, SCRIPTS, POLLED_SCRIPTS, TOKEN].map((contestant) =>
-        beside({ group: healthy, contestant }, 'bare'),
-      ),
-      beside({ group: healthy, contestant: 'holdfast, autopipelining' }, 'bare, autopipelining'),
-    ],
+    entries: ['bare', 'holdfast', 'redlock', BUSY_POLL, SCRIPTS, POLLED_SCRIPTS, TOKEN].map((contestant) =>
+      alone({ group: healthy, contestant }),
+    ),
+    floor: 'bare',
     targets: timesBare(0.75, 0.95),
   },
+  gathering(healthy, 'one caller, autopipelining'),
   {
     group: healthy,
     title: '2 processes × 5 callers, one key, 1 ms of work',
@@ -42,10 +50,9 @@ export const redlockRows: readonly Row[] = [
   {
     group: hung,
     title: 'one caller, two of five stopped',
-    entries: [
-      ...['holdfast', BUSY_POLL, SCRIPTS].map((contestant) => beside({ group: hung, contestant }, 'bare')),
-      beside({ group: hung, contestant: 'holdfast, autopipelining' }, 'bare, autopipelining'),
-    ],
+    entries: ['bare', 'holdfast', BUSY_POLL, SCRIPTS].map((contestant) => alone({ group: hung, contestant })),
+    floor: 'bare',
     targets: timesBare(0.7, 0.9),
   },
+  gathering(hung, 'one caller, two of five stopped, autopipelining'),
 ];

@@ -1,6 +1,7 @@
 import { addressOf } from './address.ts';
 import { type Cell, type Move, RESERVE } from './cell.ts';
 import { StockError } from './errors.ts';
+import type { Levels } from './order.ts';
 import type { Reply, Step } from './step.ts';
 import type { StockStore } from './store.ts';
 
@@ -23,6 +24,13 @@ export function transits(look: Look): Transit[] {
 
 export const total = (look: Look, what: 'free' | 'reserved' | 'sold' | 'put'): number =>
   [...look.values()].reduce((sum, cell) => sum + cell[what], 0);
+
+export const levelsOf = (look: Look): Levels => ({
+  reserve: look.get(RESERVE)!.free,
+  segments: [...look].filter(([i]) => i !== RESERVE).map(([, { free }]) => free),
+  reserved: total(look, 'reserved'),
+  sold: total(look, 'sold'),
+});
 
 /** Whether no unit moved or came back between two looks: then the first shows how all cells were at one moment between them. */
 export const unmoved = (first: Look, second: Look): boolean =>

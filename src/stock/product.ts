@@ -1,11 +1,11 @@
 import { systemClock } from '../core/clock.ts';
 import type { Locks } from '../locks.ts';
+import type { Mutex } from '../primitives/mutex.ts';
 import { type Audit, auditOf } from './audit.ts';
-import { type Cell, RESERVE } from './cell.ts';
 import { StockError } from './errors.ts';
 import { checkCount, checkName, checkOptions, MAX_SEGMENTS, MAX_UNITS } from './input.ts';
 import { LayoutOf } from './layout.ts';
-import { Cells, type Look } from './look.ts';
+import { Cells, levelsOf } from './look.ts';
 import {
   type Levels,
   ORDER,
@@ -19,7 +19,8 @@ import {
   wishOf,
 } from './order.ts';
 import { type Rebalancing, rebalance } from './rebalancer.ts';
-import { refusal } from './refusals.ts';
+import { restocked } from './restock.ts';
+import { sellUnderLock } from './sale.ts';
 import { Seller } from './seller.ts';
 import type { StockStore } from './store.ts';
 
@@ -73,31 +74,8 @@ export class Product {
    */
   async sell<T>(order: SellOrder, work: (sale: Sale) => Promise<T> | T): Promise<Sold<T>> {
     checkOptions(order, [...ORDER, 'ttl', 'wait', 'signal'], 'sell');
-    const locks = this.#needLocks('sell under a lock');
-    const wish = wishOf(order, ttlOf(order));
-    const { wait, signal } = order;
-    for (;;) {
-      const segment = await this.#seller.segmentOf(wish);
-      const lock = locks.mutex(`stock:${this.#encoded}:${segment}`);
-      const sold = await lock.run<Sold<T> | undefined>(
-        async (lease) => {
-          const { token } = lease;
-          const kept = await this.#seller.obtainAt(segment, wish, `${token}`);
-          if (!kept) return undefined; // the layout changed while we waited: another lock is the right one
-          if (kept.remaining === 0) return kept;
-          let result: T;
-          try {
-            result = await work({ ...kept, token, signal: lease.signal });
-          } catch (error) {
-            await this.#seller.settle(kept.ref, 'cancelled', `${token}`).catch(() => {}); // it runs out by itself
-            throw error;
-          }
-          return { ...(await this.#seller.settle(kept.ref, 'sold', `${token}`)), repeated: false, result };
-        },
-        { ...(wait === undefined ? {} : { wait }), ...(signal === undefined ? {} : { signal }) },
-      );
-      if (sold) return sold;
-    }
+    const lockOf = this.#lockOf('sell under a lock');
+    return sellUnderLock(this.#seller, lockOf, order, wishOf(order, ttlOf(order)), work);
   }
 
   /**
@@ -126,20 +104,7 @@ export class Product {
     const { request = systemClock.id() } = options;
     const id = `p:${checkName(request, 'request')}`;
     checkCount(units, 'units', 1, MAX_UNITS);
-    let layout = await this.#layout.get();
-    for (;;) {
-      if (layout.closed) layout = await this.#layout.read();
-      if (layout.closed) {
-        const [found] = await this.#cells.step(RESERVE, { op: 'find', id, buyer: '' });
-        if (found!.is === 'put' && found!.units === units) return; // before it was closed
-        const message = `restocking of ${JSON.stringify(this.name)} was closed for good: sell what is left, or create another product`;
-        throw new StockError('STOCK_CLOSED', message, { product: this.name });
-      }
-      const [reply] = await this.#cells.step(RESERVE, { op: 'put', epoch: layout.epoch, id, units });
-      if (reply!.is === 'done' || reply!.is === 'put') return;
-      if (reply!.is !== 'stale') throw refusal(reply!, this.name);
-      layout = await this.#layout.read();
-    }
+    return restocked(this.#cells, this.#layout, this.name, id, units);
   }
 
   /** Nothing is put in from now on, so that *sold out* can be final. */
@@ -160,16 +125,8 @@ export class Product {
 
   /** What is where, read cell by cell. */
   async levels(): Promise<Levels> {
-    const look = await this.#look();
-    const values = [...look].filter(([i]) => i !== RESERVE).map(([, cell]) => cell);
-    const sum = (what: 'reserved' | 'sold') => [...look.values()].reduce((units, cell) => units + cell[what], 0);
-    const free = ({ free: units }: Cell) => units;
-    return {
-      reserve: look.get(RESERVE)!.free,
-      segments: values.map(free),
-      reserved: sum('reserved'),
-      sold: sum('sold'),
-    };
+    const { cells } = await this.#layout.read(); // another process may have added segments
+    return levelsOf(await this.#cells.look(cells));
   }
 
   /**
@@ -188,16 +145,13 @@ export class Product {
    * @throws what keeps it from asking the engine, where that does not pass
    */
   async rebalance(options: Rebalancing = {}): Promise<void> {
-    const lock = this.#needLocks('rebalance').mutex(`stock:${this.#encoded}:rebalancer`);
+    const lock = this.#lockOf('rebalance')('rebalancer');
     return rebalance({ lock, cells: this.#cells, layout: this.#layout, resize: (n) => this.resize(n) }, options);
   }
 
-  async #look(): Promise<Look> {
-    return this.#cells.look((await this.#layout.read()).cells); // another process may have added segments
-  }
-
-  #needLocks(what: string): Locks {
-    if (this.#locks) return this.#locks;
+  #lockOf(what: string): (part: string | number) => Mutex {
+    const locks = this.#locks;
+    if (locks) return (part) => locks.mutex(`stock:${this.#encoded}:${part}`);
     throw new StockError('STOCK_INVALID', `to ${what}, give locks: createStock(store, { locks })`, {
       product: this.name,
     });

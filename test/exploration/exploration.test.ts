@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { check } from '../simulation/checkers.ts';
 import { type Explored, exploreAll, exploreSome, replay } from './explore.ts';
+import { fileServer, fitsFile } from './file-server.ts';
 import { PLOTS } from './plots.ts';
 
 /**
@@ -36,6 +37,18 @@ describe.skipIf(SCHEDULE !== undefined)('no schedule breaks a promise:', () => {
       const seeds = Array.from({ length: DRAWN }, (_, i) => faults * 1_000 + i);
       sound(await exploreSome({ plot, faults }, seeds), plot.name);
     }
+  });
+});
+
+describe.skipIf(SCHEDULE !== undefined)('no schedule breaks a promise over the steps of the file backend:', () => {
+  // Fewer: each step is a transaction of SQLite.
+  test.each(plots.filter(fitsFile))('$name', { timeout: 120_000 }, async (plot) => {
+    const serve = fileServer;
+    const all = await exploreAll({ plot, serve, faults: 0, goOn: (schedules) => schedules < MOST / 4 });
+    sound(all, plot.name);
+    expect(all.schedules, 'schedules').toBeGreaterThanOrEqual(10);
+    const seeds = Array.from({ length: DRAWN / 2 }, (_, i) => 9_000 + i);
+    for (const faults of [1, 2]) sound(await exploreSome({ plot, serve, faults }, seeds), plot.name);
   });
 });
 

@@ -3,18 +3,16 @@ import { randomFrom } from '../../src/testing/random.ts';
 import { check } from '../simulation/checkers.ts';
 import type { History } from '../simulation/history.ts';
 import type { Choose } from './moves.ts';
-import { type Played, play } from './play.ts';
+import { type Cast, type Played, play } from './play.ts';
 import type { Plot } from './plots.ts';
 import { sample } from './sampling.ts';
 import { Search } from './search.ts';
 
-export interface Exploration {
+export interface Exploration extends Partial<Cast> {
   readonly plot: Plot;
   readonly faults: number;
   /** How often something else may happen than what happens where nothing is wrong. Default: as often as it can. */
   readonly turns?: number;
-  /** The library, sound or with a planted bug. */
-  readonly create?: typeof createLocks;
   /** What is wrong in a history: a line for each. */
   readonly check?: (history: History) => string[];
   /** Told after each schedule; false ends it. */
@@ -89,8 +87,8 @@ export function replay(exploration: Exploration, schedule: string): Promise<Play
   });
 }
 
-const run = ({ plot, faults, create = createLocks }: Exploration, choose: Choose): Promise<Played> =>
-  play(plot, { faults }, create, choose);
+const run = ({ plot, faults, create = createLocks, serve, follow }: Exploration, choose: Choose): Promise<Played> =>
+  play(plot, { faults }, { create, serve, follow }, choose);
 
 async function failureOf(exploration: Exploration, { history, schedule }: Played): Promise<Failure | undefined> {
   const judge = exploration.check ?? check;

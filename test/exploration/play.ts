@@ -1,7 +1,9 @@
 import { quorum } from '../../src/backends/quorum/index.ts';
+import type { Backend } from '../../src/core/backend.ts';
+import type { Clock } from '../../src/core/clock.ts';
 import type { createLocks } from '../../src/locks.ts';
 import { randomFrom } from '../../src/testing/random.ts';
-import type { History } from '../simulation/history.ts';
+import type { Event, History, Served } from '../simulation/history.ts';
 import { Process } from '../simulation/process.ts';
 import { Recorder } from '../simulation/recorder.ts';
 import { Servers } from '../simulation/servers.ts';
@@ -26,11 +28,20 @@ export interface Played {
   readonly complete: boolean;
 }
 
+/** What a run may have that is not the plot's. */
+export interface Cast {
+  readonly create: typeof createLocks;
+  /** What a server runs, and where it tells what it did. Default: the memory backend, which tells nothing. */
+  readonly serve?: (clock: Clock, tell: (served: Served) => void) => Backend;
+  /** Asked before each choice; false ends the run. */
+  readonly follow?: (events: readonly Event[]) => boolean;
+}
+
 /** One run of a plot, in which everything that could happen in more than one way was chosen. */
 export async function play(
   plot: Plot,
   bounds: Omit<Bounds, 'horizon'>,
-  create: typeof createLocks,
+  { create, serve, follow = () => true }: Cast,
   choose: Choose,
 ): Promise<Played> {
   const { clients, nodes = 1, wakes = 'watch', horizon = 1_200 } = plot;
@@ -39,9 +50,10 @@ export async function play(
     sides.every(({ process }) => process.crashed || over.has(process.name)),
   );
   const machines = Array.from({ length: nodes }, (_, i) => new Process(`s${i}`, stage, QUICK, randomFrom(100 + i)));
-  const servers = new Servers(machines, quorum);
+  const told = (node: number) => (served: Served) => recorder.add({ what: 'served', node, ...served });
+  const servers = new Servers(machines, quorum, serve && ((node) => (clock) => serve(clock, told(node))));
   const scene = { wakes, spans: true, calm: false, wakesLost: false, keptBy: plot.keptBy ?? 'lease' } as const;
-  using recorder = new Recorder(stage, servers.evicted);
+  using recorder: Recorder = new Recorder(stage, servers.evicted);
   servers.onEvicted = (key) => recorder.add({ what: 'evicted', key });
   const network = new ChosenNetwork(stage);
   const sides = Array.from({ length: clients }, (_, i) => {
@@ -62,7 +74,7 @@ export async function play(
     void plot.act(actor, i).then(() => over.add(process.name));
   }
   const see = (): void => recorder.see();
-  const complete = await stage.play(choose, see);
+  const complete = await stage.play((moves) => (follow(recorder.events) ? choose(moves) : undefined), see);
   if (complete) {
     await stage.end(stage.now + HEALED, see);
     recorder.left(await servers.lists(), sides);

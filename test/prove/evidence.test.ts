@@ -11,13 +11,23 @@ const result = (part: string, code: number, ...lines: unknown[]): Result => ({
 test('the page says what was not run, and which part did not end as it should', () => {
   const simulation = result('simulation', 1, { nodes: 1, from: 1, histories: 1_234, broken: [7] });
   const page = evidence([
-    ['simulation', simulation],
-    ['torture redis', undefined],
+    ['simulation', [simulation]],
+    ['torture redis', []],
   ]);
   expect(page).toContain('| 1 | 1,234 | 1 | 1 |');
   expect(page).toContain('Not as it should be, in this run:** simulation');
   expect(page).toMatch(/## What was not run\n\n- torture redis/);
   expect(page).toMatch(/## Torture\n\n.*\n\nNot run\./);
+});
+
+test('what another round found is added to what the first did', () => {
+  const rounds = [
+    result('simulation', 0, { nodes: 1, from: 1, histories: 1_000, broken: [] }),
+    result('simulation', 1, { nodes: 1, from: 5_001, histories: 234, broken: [5_007] }),
+  ];
+  const page = evidence([['simulation', rounds]]);
+  expect(page).toContain('| 1 | 1,234 | 1; 5,001 | 1 |');
+  expect(page).toContain('Not as it should be, in this run:** simulation');
 });
 
 test('all parts together take the time that there is', () => {

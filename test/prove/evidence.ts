@@ -1,7 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os';
 import type { Result } from './result.ts';
 
-type Results = readonly (readonly [part: string, result: Result | undefined])[];
+type Results = readonly (readonly [part: string, rounds: readonly Result[]])[];
 interface Count {
   readonly done: number;
   readonly effective: number;
@@ -19,93 +19,106 @@ const words = (counts: Record<string, number>): string =>
 const effective = (faults: Record<string, Count>): number =>
   Object.values(faults).reduce((sum, each) => sum + each.effective, 0);
 
+// biome-ignore lint/suspicious/noExplicitAny: each program has lines of its own.
+type Line = any;
+
+const linesOf = (results: readonly Result[]): readonly Line[] => results.flatMap(({ lines }) => lines);
+/** Of all rounds, by what they are about. */
+const grouped = (lines: readonly Line[], by: (line: Line) => string): readonly (readonly Line[])[] => [
+  ...Map.groupBy(lines, by).values(),
+];
+const sum = (lines: readonly Line[], of: (line: Line) => number | undefined): number =>
+  lines.reduce((total: number, line) => total + (of(line) ?? 0), 0);
+const most = (lines: readonly Line[], of: (line: Line) => number): number => Math.max(...lines.map(of));
+/** Counts by kind, of all together. */
+function added(counts: readonly Record<string, number>[]): Record<string, number> {
+  const all: Record<string, number> = {};
+  for (const each of counts) for (const [kind, count] of Object.entries(each)) all[kind] = (all[kind] ?? 0) + count;
+  return all;
+}
+const outcomes = (lines: readonly Line[]): string => words(added(lines.map(({ outcome }) => ({ [outcome]: 1 }))));
+
 function tortured(results: readonly Result[]): string {
-  const lines = results.flatMap(({ lines }) => lines).filter(({ totals }) => totals);
-  const rows = lines.map(({ engine, ran, outcome, totals, faults, broken, staleWrites, staleRefused, seed }) =>
-    row(
-      ...[engine, seconds(ran), number(totals.holds), effective(faults), broken.exclusion ?? 0, broken.tokens ?? 0],
-      ...[broken['wake-ups'] ?? 0, `${staleRefused} of ${staleWrites}`, seconds(totals.longestWait), seed, outcome],
+  const lines = linesOf(results).filter(({ totals }) => totals);
+  const rows = grouped(lines, ({ engine }) => engine).map((rounds) => {
+    const broken = (kind: string): number => sum(rounds, (line) => line.broken[kind]);
+    return row(
+      ...[rounds[0].engine, seconds(sum(rounds, ({ ran }) => ran)), number(sum(rounds, ({ totals }) => totals.holds))],
+      ...[number(sum(rounds, ({ faults }) => effective(faults))), broken('exclusion'), broken('tokens')],
+      ...[broken('wake-ups'), `${sum(rounds, (l) => l.staleRefused)} of ${sum(rounds, (l) => l.staleWrites)}`],
+      ...[seconds(most(rounds, ({ totals }) => totals.longestWait)), outcomes(rounds)],
+    );
+  });
+  const kinds = added(
+    lines.map(({ faults }) =>
+      Object.fromEntries(Object.entries(faults as Record<string, Count>).map(([kind, of]) => [kind, of.effective])),
     ),
   );
-  const kinds: Record<string, number> = {};
-  for (const { faults } of lines)
-    for (const [kind, { effective }] of Object.entries(faults as Record<string, Count>))
-      kinds[kind] = (kinds[kind] ?? 0) + effective;
   const head = ['engine', 'for', 'holds', 'faults that hit', 'two inside', 'tokens wrong', 'wake-ups lost'];
-  const holds = lines.reduce((sum, { totals }) => sum + totals.holds, 0);
-  const hits = lines.reduce((sum, { faults }) => sum + effective(faults), 0);
+  const holds = number(sum(lines, ({ totals }) => totals.holds));
+  const hits = number(sum(lines, ({ faults }) => effective(faults)));
   return [
-    table([...head, 'late writes refused', 'longest wait', 'seed', 'verdict'], rows),
-    `Together ${number(holds)} holds and ${number(hits)} faults that hit something: ${words(kinds)}. The verdict *nothing* means that too little happened to say anything.`,
+    table([...head, 'late writes refused', 'longest wait', 'verdicts'], rows),
+    `Together ${holds} holds and ${hits} faults that hit something: ${words(kinds)}. The verdict *nothing* means that too little happened to say anything.`,
   ].join('\n\n');
 }
 
 const owned = (results: readonly Result[]): string =>
   table(
-    ['server', 'looked at', 'for', 'holds', 'done to the server', 'other faults that hit', 'broken', 'verdict'],
-    results
-      .flatMap(({ lines }) => lines)
-      .map(({ name, promise, outcome, ran, totals, faults, counts, broken }) =>
-        row(
-          name,
-          promise,
-          seconds(ran),
-          number(totals.holds),
-          words(counts),
-          effective(faults),
-          words(broken),
-          outcome,
-        ),
+    ['server', 'looked at', 'for', 'holds', 'done to the server', 'other faults that hit', 'broken', 'verdicts'],
+    grouped(linesOf(results), ({ name }) => name).map((rounds) =>
+      row(
+        ...[rounds[0].name, rounds[0].promise, seconds(sum(rounds, ({ ran }) => ran))],
+        ...[number(sum(rounds, ({ totals }) => totals.holds)), words(added(rounds.map(({ counts }) => counts)))],
+        sum(rounds, ({ faults }) => effective(faults)),
+        ...[words(added(rounds.map(({ broken }) => broken))), outcomes(rounds)],
       ),
+    ),
   );
 
 const rivals = (results: readonly Result[]): string =>
   table(
     ['library', 'on', 'for', 'holds', 'faults that hit', 'two inside', 'late writes', 'of these taken', 'other'],
-    results
-      .flatMap(({ lines }) => lines)
-      .map(({ name, on, ran, totals, faults, broken, staleWrites, staleRefused }) => {
-        const { exclusion = 0, register: _, ...other } = broken;
-        const taken = staleWrites - staleRefused;
-        return row(
-          name,
-          on,
-          seconds(ran),
-          number(totals.holds),
-          effective(faults),
-          exclusion,
-          staleWrites,
-          taken,
-          words(other),
-        );
-      }),
+    grouped(linesOf(results), ({ name, on }) => `${name} ${on}`).map((rounds) => {
+      const { exclusion = 0, register: _, ...other } = added(rounds.map(({ broken }) => broken));
+      const late = sum(rounds, ({ staleWrites }) => staleWrites);
+      return row(
+        ...[rounds[0].name, rounds[0].on, seconds(sum(rounds, ({ ran }) => ran))],
+        ...[number(sum(rounds, ({ totals }) => totals.holds)), sum(rounds, ({ faults }) => effective(faults))],
+        ...[exclusion, late, late - sum(rounds, ({ staleRefused }) => staleRefused), words(other)],
+      );
+    }),
   );
 
 const simulated = (results: readonly Result[]): string =>
   table(
-    ['servers', 'random histories', 'from seed', 'broken'],
-    results
-      .flatMap(({ lines }) => lines)
-      .map(({ nodes, histories, from, broken }) => row(nodes, number(histories), from, broken.length)),
+    ['servers', 'random histories', 'seeds from', 'broken'],
+    grouped(linesOf(results), ({ nodes }) => nodes).map((rounds) =>
+      row(
+        ...[rounds[0].nodes, number(sum(rounds, ({ histories }) => histories))],
+        ...[rounds.map(({ from }) => number(from)).join('; '), sum(rounds, ({ broken }) => broken.length)],
+      ),
+    ),
   );
 
+/** Every order is every time the same; what is drawn is drawn from other seeds. */
 const explored = (results: readonly Result[]): string =>
   table(
-    ['plot', 'how', 'faults up to', 'schedules', 'all there are', 'broken'],
-    results
-      .flatMap(({ lines }) => lines)
-      .map(({ plot, how, faults, schedules, exhausted, failure, message }) =>
-        row(plot, how, faults, number(schedules), exhausted ? 'yes' : 'no', failure || message ? 'yes' : 'no'),
-      ),
+    ['plot', 'over', 'how', 'faults up to', 'schedules', 'all there are', 'broken'],
+    grouped(linesOf(results), ({ plot, server, how, faults }) => [plot, server, how, faults].join()).map((rounds) => {
+      const { plot, server, how, faults } = rounds[0];
+      const schedules = (line: Line): number => line.schedules;
+      const count = how === 'drawn' ? sum(rounds, schedules) : most(rounds, schedules);
+      const exhausted = rounds.some((line) => line.exhausted);
+      const broken = rounds.some((line) => line.failure || line.message || line.found);
+      return row(...[plot, server, how, faults, number(count)], ...[exhausted ? 'yes' : 'no', broken ? 'yes' : 'no']);
+    }),
   );
 
-const bugs = (results: readonly Result[]): string =>
-  results
-    .map(({ printed }) => {
-      const [, passed, failed] = /(\d+) passed, (\d+) failed/.exec(printed) ?? [];
-      return `${passed ?? '?'} tests passed and ${failed ?? '?'} failed, of [the table](known-bugs.md), of all planted defects of the core, the quorum and the conformance suite, and of the models with their twins.`;
-    })
-    .join('\n');
+const bugs = (results: readonly Result[]): string => {
+  const [, passed, failed] = /(\d+) passed, (\d+) failed/.exec(results.at(-1)!.printed) ?? [];
+  return `${passed ?? '?'} tests passed and ${failed ?? '?'} failed, of [the table](known-bugs.md), of all planted defects of the core, the quorum and the conformance suite, and of the models with their twins.`;
+};
 
 const SECTIONS: readonly [title: string, begins: string, how: string, write: (results: readonly Result[]) => string][] =
   [
@@ -129,8 +142,8 @@ const SECTIONS: readonly [title: string, begins: string, how: string, write: (re
 
 /** docs/evidence.md. Pure. */
 export function evidence(results: Results): string {
-  const done = results.flatMap(([, result]) => result ?? []);
-  const missing = results.filter(([, result]) => !result).map(([part]) => part);
+  const done = results.flatMap(([, rounds]) => rounds);
+  const missing = results.filter(([, rounds]) => rounds.length === 0).map(([part]) => part);
   const failed = done.filter(({ code, part }) => code !== 0 && !part.startsWith('rival')).map(({ part }) => part);
   const dates = done.map(({ date }) => date.slice(0, 16).replace('T', ' ')).toSorted();
   const commits = [...new Set(done.map(({ commit }) => commit))];
@@ -150,7 +163,7 @@ export function evidence(results: Results): string {
   ];
   return `${[
     '# Evidence',
-    `What was run, and what came of it. Written by \`npm run prove\` from its results, of ${dates[0]?.slice(0, 10) ?? 'no day'} (${dates.at(0)} to ${dates.at(-1)} UTC), commit ${commits.join(', ')}, on ${availableParallelism()} cores and ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}: ${minutes} minutes of parts, some of them at the same time. That nothing was found in so long shows so much, and no more; run it for longer with \`npm run prove -- --for 8h --again\`. [What is promised](promises.md).`,
+    `What was run, and what came of it. Written by \`npm run prove\` from its results, of ${dates[0]?.slice(0, 10) ?? 'no day'} (${dates.at(0)} to ${dates.at(-1)} UTC), of ${commits.length > 1 ? 'commits' : 'commit'} ${commits.join(', ')}, on ${availableParallelism()} cores and ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}: ${minutes} minutes of parts. That nothing was found in so long shows so much, and no more: \`npm run prove -- --for 8h\` adds a round of other seeds. [What is promised](promises.md).`,
     failed.length > 0
       ? `**Not as it should be, in this run:** ${failed.join(', ')}.`
       : 'Every part ended as it should.',

@@ -1,10 +1,11 @@
 /**
- * `npm run prove [-- --for 2h] [--only part…] [--again] [--folder .prove] [--seed 1]`: everything that shows whether the promises are
- * kept, for as long as it is told, and docs/evidence.md from what came of it. A part that has ended is not run again, unless `--again`.
+ * `npm run prove [-- --for 2h] [--only part…] [--anew]`: everything that shows whether the promises are kept, for as long as it is told, and
+ * docs/evidence.md from what came of it. What came of each round is kept in test/prove/results, and the next round adds to it, from
+ * other seeds; one that was ended in the middle goes on with the parts it had not run. `--anew` forgets what was there.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { durationOf } from './duration.ts';
@@ -17,20 +18,18 @@ const { values } = parseArgs({
   options: {
     for: { type: 'string', default: '2h' },
     only: { type: 'string', multiple: true },
-    again: { type: 'boolean', default: false },
-    folder: { type: 'string', default: '.prove' },
-    seed: { type: 'string', default: '1' },
+    anew: { type: 'boolean', default: false },
   },
 });
-const folder = join(root, values.folder);
+const folder = join(import.meta.dirname, 'results');
+if (values.anew) rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-const git = (...args: string[]): string => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
-const commit = git('rev-parse', '--short', 'HEAD');
+const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
 const total = durationOf(values.for);
 
-const fileOf = (part: string): string => join(folder, `${part.replaceAll(' ', '-')}.json`);
-const known = (part: string): Result | undefined =>
-  existsSync(fileOf(part)) ? (JSON.parse(readFileSync(fileOf(part), 'utf8')) as Result) : undefined;
+const fileOf = (part: string): string => join(folder, `${part.replaceAll(/\W+/g, '-')}.json`);
+const known = (part: string): readonly Result[] =>
+  existsSync(fileOf(part)) ? (JSON.parse(readFileSync(fileOf(part), 'utf8')) as Result[]) : [];
 
 async function run(part: string, args: readonly string[]): Promise<Result> {
   const began = performance.now();
@@ -51,17 +50,20 @@ async function run(part: string, args: readonly string[]): Promise<Result> {
   return { part, commit, date: new Date().toISOString(), seconds, code, lines, printed: rest };
 }
 
-const all = parts(Number(values.seed));
-for (const { name, share, least = 5, args } of all) {
-  if (values.only && !values.only.some((part) => name.includes(part))) continue;
-  if (!values.again && known(name)) {
-    console.log(`${name}: done before`);
+const names = parts(1).map(({ name }) => name);
+const wanted = names.filter((name) => values.only?.some((part) => name.includes(part)) ?? true);
+const rounds = wanted.map((name) => known(name).length);
+const round = Math.min(...rounds) + 1;
+for (const { name, share, least = 5, args } of parts(round)) {
+  if (!wanted.includes(name)) continue;
+  const before = known(name);
+  if (before.length >= round) {
+    console.log(`${name}: done before, in round ${round}`);
     continue;
   }
   const result = await run(name, args(Math.max(least, Math.round(total * share))));
-  writeFileSync(fileOf(name), `${JSON.stringify(result, undefined, 2)}\n`);
+  writeFileSync(fileOf(name), `${JSON.stringify([...before, result], undefined, 2)}\n`);
   console.log(`${name}: ${result.code === 0 ? 'right' : `ended with ${result.code}`}, ${result.seconds} s`);
   if (result.code !== 0 && !name.startsWith('rival')) process.exitCode = 1;
 }
-const results = all.map(({ name }) => [name, known(name)] as const);
-writeFileSync(join(root, 'docs', 'evidence.md'), evidence(results));
+writeFileSync(join(root, 'docs', 'evidence.md'), evidence(names.map((name) => [name, known(name)] as const)));

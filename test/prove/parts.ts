@@ -1,3 +1,5 @@
+import { OWNED } from '../torture/owner/owned.ts';
+
 /** What `npm run prove` runs: programs that print lines of JSON, each with its share of the time. */
 export interface Part {
   readonly name: string;
@@ -19,11 +21,13 @@ const ENGINES = [
   'etcd',
   'zookeeper',
 ] as const;
-const OWNED = ['redis,', 'redlock', 'postgres', 'mysql', 'etcd, one', 'etcd over', 'zookeeper'] as const;
 const RIVALS = ['redlock', 'redis-semaphore', '@verrou/core', 'proper-lockfile', 'holdfast'] as const;
 
-/** Seeds change from run to run, or a second one would show nothing new. */
-export const parts = (seed: number): readonly Part[] => [
+/** Random histories of one round have seeds of their own. */
+const HISTORIES = 1_000_000;
+
+/** @param round the first is 1. Seeds change from round to round, or a second one would show nothing new. */
+export const parts = (round: number): readonly Part[] => [
   {
     name: 'known bugs',
     share: 0,
@@ -38,13 +42,21 @@ export const parts = (seed: number): readonly Part[] => [
   {
     name: 'simulation',
     share: 0.1,
-    args: (seconds) => ['test/prove/simulate.ts', '--for', `${seconds}`, '--seed', `${seed}`],
+    args: (seconds) => [
+      ...['test/prove/simulate.ts', '--for', `${seconds}`],
+      ...['--seed', `${(round - 1) * HISTORIES + 1}`],
+    ],
   },
-  {
-    name: 'exploration',
-    share: 0.1,
-    args: (seconds) => ['test/exploration/long.ts', '--minutes', `${seconds / 60}`, '--seed', `${seed}`],
-  },
+  ...(['memory', 'file'] as const).map(
+    (server): Part => ({
+      name: `exploration of ${server}`,
+      share: 0.05,
+      args: (seconds) => [
+        ...['test/exploration/long.ts', '--server', server],
+        ...['--minutes', `${seconds / 60}`, '--seed', `${(round - 1) * HISTORIES + 1}`],
+      ],
+    }),
+  ),
   ...ENGINES.map(
     (engine): Part => ({
       name: `torture ${engine}`,
@@ -52,16 +64,17 @@ export const parts = (seed: number): readonly Part[] => [
       least: 10,
       args: (seconds) => [
         ...['test/torture/everywhere.ts', engine, '--json', '--broken', 'none', '--busy', '8'],
-        ...['--for', `${seconds}`, '--seed', `${seed}`],
+        ...['--for', `${seconds}`, '--seed', `${round}`],
       ],
     }),
   ),
   ...OWNED.map(
-    (name): Part => ({
-      name: `owner ${name.replace(',', '')}`,
+    ({ name }): Part => ({
+      name: `owner ${name}`,
       share: 0.2 / OWNED.length,
-      least: 30,
-      args: (seconds) => ['test/torture/owner.ts', name, '--json', '--for', `${seconds}`, '--seed', `${seed}`],
+      // Each kind of hurt once, with peace around it.
+      least: 50,
+      args: (seconds) => ['test/torture/owner/main.ts', name, '--json', '--for', `${seconds}`, '--seed', `${round}`],
     }),
   ),
   ...RIVALS.map(
@@ -69,7 +82,7 @@ export const parts = (seed: number): readonly Part[] => [
       name: `rival ${name.replace('/', ' ')}`,
       share: 0.15 / RIVALS.length,
       least: 20,
-      args: (seconds) => ['test/rivals/main.ts', name, '--json', '--for', `${seconds}`, '--seed', `${seed}`],
+      args: (seconds) => ['test/rivals/main.ts', name, '--json', '--for', `${seconds}`, '--seed', `${round}`],
     }),
   ),
 ];

@@ -29,6 +29,9 @@ interface Timed<T> {
   readonly answer: T;
 }
 
+/** What a server runs, on the clock of its machine. */
+export type Serve = (clock: Clock) => Backend;
+
 /** The memory backend on a machine of its own, as one server for all processes. */
 export class Engine {
   readonly machine: Process;
@@ -39,10 +42,10 @@ export class Engine {
   onEvicted: (key: string, ticket: bigint) => void = () => {};
   readonly #listeners = new Map<string, (grant: Grant) => void>();
 
-  constructor(machine: Process) {
+  constructor(machine: Process, serve: Serve = (clock) => memory({ clock })) {
     this.machine = machine;
     this.clock = machine.clock;
-    this.backend = memory({ clock: machine.clock });
+    this.backend = serve(machine.clock);
   }
 
   async attempt(claim: Claim, notAfter: number, admitted: (grant: Grant) => void): Promise<Timed<Attempt>> {

@@ -22,6 +22,15 @@ export interface Held {
   readonly of: number;
 }
 
+/** A claim came into the line of a server or was refused, was admitted, was let go, or was dropped because it gave no sign of life. */
+export interface Served {
+  readonly did: 'joined' | 'refused' | 'admitted' | 'left' | 'lapsed';
+  readonly id: string;
+  readonly label: string;
+  /** It had been admitted. */
+  readonly held: boolean;
+}
+
 export type Event = { readonly at: number } & (
   | { readonly what: 'asked'; readonly op: number; readonly by: string; readonly as: string }
   | { readonly what: 'settled'; readonly op: number; readonly error?: string }
@@ -53,6 +62,8 @@ export type Event = { readonly at: number } & (
   | { readonly what: 'in' | 'out'; readonly key: string; readonly token: bigint; readonly child: number }
   /** The engine admitted a claim that had waited; it let go of a claim, asked by its process. */
   | { readonly what: 'admitted' | 'freed'; readonly id: string }
+  /** What a server did with a claim, where somebody looks at it closely (test/models). */
+  | ({ readonly what: 'served'; readonly node: number } & Served)
   /** A callback of the library's ran, or a call of it came: whose it is, and in whose context. */
   | { readonly what: 'called'; readonly as: string; readonly of?: string; readonly in?: string }
   /** Somebody was evicted by force. */

@@ -51,7 +51,7 @@ export const QUORUM_MUTANTS: readonly Mutant[] = [
     bug: 'answers an attempt again with the lease of the first',
     file: 'backends/quorum/backend.ts',
     sound: 'return ballot.outcomeFor(this.#context.clock.now());',
-    broken: 'return ballot.outcome;',
+    broken: 'return ballot.open();',
     foundBy: 'votes',
     from: 1500,
   },

@@ -1,7 +1,7 @@
 import type { quorum } from '../../src/backends/quorum/index.ts';
 import type { Backend, Standing } from '../../src/core/backend.ts';
 import { around } from '../../src/testing/around.ts';
-import { Client, Engine, type Wire } from './engine.ts';
+import { Client, Engine, type Serve, type Wire } from './engine.ts';
 import type { Scene } from './history.ts';
 import type { Process } from './process.ts';
 import { Session } from './session.ts';
@@ -23,9 +23,9 @@ export class Servers {
 
   readonly #join: typeof quorum;
 
-  constructor(machines: readonly Process[], join: typeof quorum) {
+  constructor(machines: readonly Process[], join: typeof quorum, serve?: (node: number) => Serve) {
     this.#join = join;
-    this.engines = machines.map((machine) => new Engine(machine));
+    this.engines = machines.map((machine, node) => new Engine(machine, serve?.(node)));
     for (const engine of this.engines)
       engine.onEvicted = (key, ticket) => {
         this.evicted.add(`${key}:${ticket}`);

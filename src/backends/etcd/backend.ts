@@ -20,13 +20,16 @@ import { check } from './check.ts';
 import type { Client } from './client.ts';
 import { Contenders } from './contenders.ts';
 import { inspect } from './inspect.ts';
+import { KnownContenders } from './known-contenders.ts';
 import { Leases } from './leases.ts';
-import { lineOf, read } from './line.ts';
+import { lineOf } from './line.ts';
 import { Moves } from './moves.ts';
 import { open } from './open.ts';
-import { listing, remove, stillStands } from './ops.ts';
+import { remove, stillStands } from './ops.ts';
 import type { EtcdOptions } from './options.ts';
 import { renew } from './renewals.ts';
+import { Waiters } from './waiters.ts';
+import { lineNow } from './waiting.ts';
 import { Watches } from './wake-ups.ts';
 
 const TRAITS: Traits = {
@@ -64,6 +67,8 @@ export class Etcd implements Backend {
   readonly #leases: Leases;
   readonly #moves: Moves;
   readonly #watches: Watches;
+  readonly #waiters: Waiters;
+  readonly #known: KnownContenders;
   readonly #contenders: Contenders;
   readonly #attempts = new KeyedSerializer();
   readonly #renewals = new KeyedSerializer<number>();
@@ -77,7 +82,9 @@ export class Etcd implements Backend {
     this.#leases = new Leases(client, clock);
     this.#watches = new Watches(client);
     this.#moves = new Moves(client, this.#leases);
-    this.#contenders = new Contenders(client, this.#leases, this.#moves, this.#watches, prefix, clock);
+    this.#waiters = new Waiters(client, this.#moves, this.#watches, clock);
+    this.#known = new KnownContenders(this.#leases, this.#waiters, prefix, clock);
+    this.#contenders = new Contenders(client, this.#leases, this.#moves, this.#known, this.#waiters, clock);
     this.#prefix = prefix;
     this.#timeout = timeout;
     this.#clock = clock;
@@ -113,13 +120,13 @@ export class Etcd implements Backend {
       batches.push(claims.length > BATCH ? this.#renewals.take(this.#lane, work).catch(unknown) : work());
     }
     const renewals = (await Promise.all(batches)).flat();
-    for (const [index, { id }] of claims.entries()) if (renewals[index] === 'gone') this.#contenders.forget(id);
+    for (const [index, { id }] of claims.entries()) if (renewals[index] === 'gone') this.#known.forget(id);
     return renewals;
   }
 
   async #renew(batch: readonly Claim[], sent: number, ms: number): Promise<Renewal[]> {
     if (this.#clock.now() - sent >= ms) return batch.map(() => 'unknown'); // nobody waits for it any more
-    const holds = batch.map((claim) => [claim, this.#contenders.standing(claim.id)] as const);
+    const holds = batch.map((claim) => [claim, this.#known.standing(claim.id)] as const);
     return renew(this.#client, this.#moves, holds, sent, ms);
   }
 
@@ -128,7 +135,7 @@ export class Etcd implements Backend {
   }
 
   watch(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
-    return this.#contenders.watch(claim, wake);
+    return this.#waiters.watch(claim, this.#known.get(claim.id), wake);
   }
 
   inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<Standing> {
@@ -140,8 +147,8 @@ export class Etcd implements Backend {
   }
 
   async evict(key: string, ticket: bigint): Promise<boolean> {
-    const listed = await this.#client.range(listing(lineOf(this.#prefix, key)));
-    const found = read(listed.header!.revision, listed).places.find((place) => place.ticket === ticket);
+    const { places } = await lineNow(this.#client, lineOf(this.#prefix, key));
+    const found = places.find((place) => place.ticket === ticket);
     if (!found) return false;
     const { name } = found;
     return (await this.#client.txn({ compare: [stillStands(name, ticket)], success: [remove(name)] })).succeeded;

@@ -1,25 +1,34 @@
-import type { Grant } from '../../core/backend.ts';
+import { admitted } from '../../core/admission.ts';
 import type { Lease } from './leases.ts';
 import type { Line } from './line.ts';
-import type { Blocked } from './waiting.ts';
+import { type Blocked, blocked } from './waiting.ts';
+
+/**
+ * `joining`: no answer has told where it stands. `waiting`: it was refused, and somebody may be watching it. `over`: it was given
+ * up, and no answer that is still to come changes that.
+ */
+export type ContenderState =
+  | { readonly is: 'joining' | 'admitted' | 'over' }
+  | { readonly is: 'waiting'; readonly obstacle: Blocked };
 
 /** A claim of this process that stands in line, or is about to. */
 export interface Contender {
   readonly line: Buffer;
   readonly name: Buffer;
+  state: ContenderState;
   lease: Lease;
-  /** A move to another lease had no answer: the key may be under that one. */
-  adrift: boolean;
+  /** `moving`: the answer to a move to another lease is missing, and the key may be under that one. */
+  key: 'settled' | 'moving';
   /** Its create revision, once known. */
   ticket?: bigint;
   /** When the youngest answered attempt was sent: what the deadline of a grant counts from. */
   sent: number;
-  /** It was refused, so somebody may be watching it. */
-  waited: boolean;
-  /** What stood in its way when the line was last listed; none of one that was admitted. */
-  obstacle?: Blocked;
-  /** It was given up; an answer that is still to come changes nothing any more. */
-  over: boolean;
+}
+
+/** What the line makes of the contender that is at `index` in it. */
+export function stateIn(line: Line, index: number, before: ContenderState, now: number): ContenderState {
+  if (before.is === 'over') return before;
+  return index < admitted(line.places) ? { is: 'admitted' } : { is: 'waiting', obstacle: blocked(line, index, now) };
 }
 
 /** Where it stands in the line; below 0 when it does not. */
@@ -27,21 +36,8 @@ export const indexOf = ({ places }: Line, { name, ticket }: Contender): number =
   places.findIndex((place) => place.name.equals(name) && (ticket === undefined || place.ticket === ticket));
 
 /** Whether the key is known to be under a lease of so many seconds. */
-export const isUnderLeaseOf = ({ lease, adrift }: Contender, seconds: number): boolean =>
-  !adrift && lease.seconds === seconds;
-
-/** Who hears for a claim. It outlasts the contender: a claim that lost its place takes another. */
-export interface Waiter {
-  readonly wake: (grant?: Grant) => void;
-  /** There while something is watched for it; resolves with what ends that. */
-  watching?: Promise<() => void>;
-}
-
-export function stopWatching(waiter: Waiter | undefined): void {
-  const watching = waiter?.watching;
-  if (waiter) waiter.watching = undefined;
-  watching?.then((stop) => stop()).catch(() => undefined);
-}
+export const isUnderLeaseOf = ({ lease, key }: Contender, seconds: number): boolean =>
+  key === 'settled' && lease.seconds === seconds;
 
 /** etcd counts in whole seconds. */
 export const secondsOf = (ttl: number): number => Math.ceil(ttl / 1_000);

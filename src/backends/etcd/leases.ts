@@ -11,8 +11,8 @@ export interface Lease {
   readonly ttl: number;
   /** By our clock, counted from before the message was sent, so never later than the server's. */
   goodUntil: number;
-  /** A message that names this lease may still be on its way: only revoking makes an end of it. */
-  tainted: boolean;
+  /** `named`: a message that names this lease may still be on its way, and only revoking makes an end of it. */
+  state: 'free' | 'named';
 }
 
 /** Of its time to live: a spare lease with less left is kept alive once before it is used. */
@@ -50,15 +50,15 @@ export class Leases {
 
   /**
    * Does with a lease what puts a key under it; one that died unseen is replaced. Until there is an answer the lease is
-   * tainted, so that whoever gives it back meanwhile ends it: the message may still be on its way.
+   * named, so that whoever gives it back meanwhile ends it: the message may still be on its way.
    */
   async use<T>(lease: Lease, ms: number | undefined, act: (lease: Lease) => Promise<T>): Promise<T> {
     for (let used = lease; ; used = await this.#grant(lease.seconds, ms)) {
-      const before = used.tainted;
-      used.tainted = true;
+      const before = used.state;
+      used.state = 'named';
       try {
         const answer = await act(used);
-        used.tainted = before;
+        used.state = before;
         return answer;
       } catch (error) {
         // Refused, since it is gone: nothing was done, so it may be done with a new one.
@@ -76,7 +76,7 @@ export class Leases {
     const sent = this.#clock.now();
     const { id, ttl } = await this.#client.grant(BigInt(seconds), ms);
     const granted = Number(ttl) * 1_000;
-    return { id, seconds, ttl: granted, goodUntil: sent + granted, tainted: false };
+    return { id, seconds, ttl: granted, goodUntil: sent + granted, state: 'free' };
   }
 
   /** Whether the lease was still there; it then starts anew. */
@@ -90,7 +90,7 @@ export class Leases {
 
   /** For a lease whose key is gone. */
   giveBack(lease: Lease): void {
-    if (lease.tainted) {
+    if (lease.state === 'named') {
       // Should this fail, the lease lapses: nobody keeps it alive.
       this.end(lease).catch(() => undefined);
       return;

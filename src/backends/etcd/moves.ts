@@ -38,10 +38,11 @@ export class Moves {
   }
 
   async #move(me: Contender, seconds: number, ms?: number, whole?: boolean): Promise<Line | undefined> {
-    if (me.over) return undefined;
+    const isOver = (): boolean => me.state.is === 'over';
+    if (isOver()) return undefined;
     const ticket = me.ticket!;
     // Until the answer says so, the key may be under either: whoever looks has to move it again.
-    me.adrift = true;
+    me.key = 'moving';
     let target: Lease = await this.#leases.take(seconds, ms, whole);
     const from = (under: bigint): Promise<Received<typeof TxnResponse>> =>
       this.#leases.use(target, ms, (lease) => {
@@ -52,17 +53,17 @@ export class Moves {
         return this.#client.txn({ compare, success, failure: [look(me.name)] }, ms);
       });
     let answer = await from(me.lease.id);
-    while (!answer.succeeded && !me.over) {
+    while (!answer.succeeded && !isOver()) {
       const [found] = answer.responses[0]!.range!.kvs;
       if (found?.createRevision !== ticket) break;
       answer = await from(found.lease); // where such a move has put it
     }
     // Given up meanwhile: its lease was given back then, and what this put under the other one has to go.
-    if (me.over) target.tainted = true;
-    this.#leases.giveBack(answer.succeeded && !me.over ? me.lease : target);
-    if (!answer.succeeded || me.over) return undefined;
+    if (isOver()) target.state = 'named';
+    this.#leases.giveBack(answer.succeeded && !isOver() ? me.lease : target);
+    if (!answer.succeeded || isOver()) return undefined;
     me.lease = target;
-    me.adrift = false;
+    me.key = 'settled';
     return readFrom(answer, 1);
   }
 }

@@ -36,8 +36,8 @@ export async function renew(
     if (!seen || kept[index] === undefined) return 'unknown';
     const found = seen[looks.indexOf(me)];
     if (!found || found.createRevision !== me.ticket) return 'gone';
-    me.adrift ||= found.lease !== me.lease.id;
-    return me.adrift ? 'unknown' : { validFor: me.lease.goodUntil - sent };
+    if (found.lease !== me.lease.id) me.key = 'moving';
+    return me.key === 'moving' ? 'unknown' : { validFor: me.lease.goodUntil - sent };
   });
 }
 

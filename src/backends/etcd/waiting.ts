@@ -1,7 +1,7 @@
 import type { Client } from './client.ts';
 import type { Contender } from './contender.ts';
-import { type Line, type Obstacle, obstacle } from './line.ts';
-import { ahead, look, newest, stillStands, touch } from './ops.ts';
+import { type Line, type Obstacle, obstacle, read } from './line.ts';
+import { ahead, listing, look, newest, stillStands, touch } from './ops.ts';
 
 /** Whoever watches for a permit's word that it was admitted looks at the line by itself after this, if the line has changed. ms. */
 const UNTOLD = 10_000;
@@ -40,8 +40,9 @@ export async function stillRefused(
   now: number,
   ms: number,
 ): Promise<boolean> {
-  const { obstacle: before, ticket } = me;
-  if (!before) return false;
+  const { state, ticket } = me;
+  if (state.is !== 'waiting') return false;
+  const before = state.obstacle;
   const { name, puts, from } = before;
   const byLine = puts && (!watched || now - before.listed >= UNTOLD);
   const looks = [look(me.name), name ? look(name) : ahead(me.line, ticket!), ...(byLine ? [newest(me.line)] : [])];
@@ -57,4 +58,9 @@ export async function stillRefused(
 /** Waiting permits watch each other: the admitted one wakes the next by a write. Should it be lost, that one looks by itself. */
 export function beckon(client: Client, { name, ticket }: Contender): void {
   client.txn({ compare: [stillStands(name, ticket!)], success: [touch(name)] }).catch(() => undefined);
+}
+
+export async function lineNow(client: Client, line: Buffer, ms?: number): Promise<Line> {
+  const listed = await client.range(listing(line), ms);
+  return read(listed.header!.revision, listed);
 }

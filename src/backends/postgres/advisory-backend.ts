@@ -1,20 +1,22 @@
 import { isExclusive } from '../../core/admission.ts';
-import type { Attempt, Backend, Claim, Finding, Grant, Handle, Release, Renewal, Traits } from '../../core/backend.ts';
+import type { Attempt, Backend, Claim, Finding, Handle, Release, Renewal, Traits } from '../../core/backend.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { LONGEST } from '../../core/duration.ts';
 import { invalid, isLockError, shown } from '../../core/errors.ts';
 import { checkNames } from '../../core/options.ts';
 import { ServerClock } from '../../core/server-clock.ts';
+import { AdvisoryHolds, type Hold } from './advisory-holds.ts';
 import { lockNumber } from './advisory-lock.ts';
 import { openAdvisory } from './advisory-session.ts';
-import { AdvisoryWait } from './advisory-wait.ts';
+import { type AdvisoryStatements, advisoryStatements, granted, leastOf } from './advisory-statements.ts';
+import { AdvisoryWaits, type Wake } from './advisory-waits.ts';
 import { findings } from './check.ts';
-import { checkPool, type Dial, dialLike, isTrue, type PgPool, type Row } from './client.ts';
+import { checkPool, type Dial, dialLike, isTrue, type PgPool } from './client.ts';
 import { refusal } from './errors.ts';
 import { type Naming, naming } from './names.ts';
 import { Server } from './server.ts';
-import { type Desk, Sessions } from './sessions.ts';
-import { advisoryAttempt, advisorySetup, advisoryWait } from './sql.generated.ts';
+import { Sessions } from './sessions.ts';
+import { advisorySetup } from './sql.generated.ts';
 
 const TRAITS: Traits = {
   seats: 'shared',
@@ -50,15 +52,6 @@ export interface AdvisoryBackend extends Backend {
   setup(): Promise<void>;
 }
 
-type Wake = (grant?: Grant) => void;
-
-/** What this process holds, or asks for, which nobody else here may ask for meanwhile. */
-interface Hold {
-  readonly shared: boolean;
-  readonly asked: Promise<Attempt>;
-  desk?: Desk;
-}
-
 /**
  * Session locks of PostgreSQL on connections of our own: free at once when a process or its connection dies, waited for on
  * the server. They live in the server's memory, so they cost no write but the token's; and nothing of them survives it.
@@ -72,18 +65,14 @@ export function postgresAdvisory(pool: PgPool, options: AdvisoryOptions = {}): A
 class Advisory implements AdvisoryBackend {
   readonly name = 'postgres-advisory';
   readonly traits = TRAITS;
-  readonly #clock: Clock;
   readonly #prefix: string;
   readonly #named: (script: string) => string;
-  readonly #texts: (shared: boolean) => Texts;
+  readonly #texts: AdvisoryStatements;
   readonly #server: Server;
   readonly #serverClock: ServerClock;
   readonly #sessions: Sessions;
-  /** By lock and id: what this process holds or asks for. The same session would be let in twice, so we look here first. */
-  readonly #holds = new Map<string, Map<string, Hold>>();
-  readonly #watchers = new Map<string, Wake>();
-  /** Until nothing of them is left. */
-  readonly #waits = new Map<string, AdvisoryWait>();
+  readonly #holds = new AdvisoryHolds();
+  readonly #waits: AdvisoryWaits;
 
   constructor(pool: PgPool, options: AdvisoryOptions) {
     const { sessions = SESSIONS.default, setup = 'auto', clock = systemClock } = options;
@@ -92,11 +81,9 @@ class Advisory implements AdvisoryBackend {
     }
     const dial = options.connect ?? dialLike(pool);
     if (!dial) throw invalid('this pool does not tell how to open a connection like its own; give `connect`');
-    this.#clock = clock;
     this.#prefix = options.prefix ?? 'holdfast';
     this.#named = naming(options);
-    const [exclusive, shared] = [texts('', this.#named), texts('_shared', this.#named)];
-    this.#texts = (share) => (share ? shared : exclusive);
+    this.#texts = advisoryStatements(this.#named);
     this.#server = new Server(pool, clock, this.name);
     this.#serverClock = new ServerClock(clock);
     const need = {
@@ -106,75 +93,70 @@ class Advisory implements AdvisoryBackend {
       sessionPooler: options.pooler === 'session',
     };
     this.#sessions = new Sessions(() => openAdvisory(dial, clock, this.#serverClock, need), sessions);
+    this.#waits = new AdvisoryWaits(this.#sessions, this.#holds, this.#texts, clock);
   }
 
   attempt(claim: Claim): Promise<Attempt> {
     const lock = lockNumber(this.#prefix, claim.key);
-    const mine = this.#living(lock).get(claim.id);
+    const mine = this.#holds.get(lock, claim.id);
     return mine ? mine.asked : this.#attempt(lock, claim);
   }
 
   async #attempt(lock: string, claim: Claim): Promise<Attempt> {
     if (this.#waits.has(claim.id)) return { granted: false };
     const shared = !isExclusive(claim);
-    if ([...this.#living(lock).values()].some((hold) => !(hold.shared && shared))) return { granted: false };
+    if (!this.#holds.admits(lock, shared)) return { granted: false };
     const hold: Hold = { shared, asked: Promise.resolve().then(() => this.#ask(lock, hold, claim)) };
-    this.#keep(lock, claim.id, hold);
+    this.#holds.keep(lock, claim.id, hold);
     const answer = await hold.asked;
-    if (!answer.granted && !answer.late) await this.#wait(lock, claim);
+    if (!answer.granted && !answer.late) await this.#waits.begin(lock, claim);
     return answer;
   }
 
-  async #ask(lock: string, hold: Hold, { id, key, within, atLeast }: Claim): Promise<Attempt> {
+  async #ask(lock: string, hold: Hold, claim: Claim): Promise<Attempt> {
+    const { id, key, within } = claim;
     try {
       const desk = await this.#sessions.toAsk();
       hold.desk = desk;
-      const values = [lock, least(atLeast), this.#serverClock.in(within) ?? null];
+      const values = [lock, leastOf(claim), this.#serverClock.in(within) ?? null];
       const [row] = await desk.session.query(this.#texts(hold.shared).attempt, values);
       this.#serverClock.learn(Number(row!.server_time));
       if (row!.ticket) return granted(row!, desk);
-      this.#forget(lock, id);
+      this.#holds.forget(lock, id);
       return isTrue(row!.late) ? { granted: false, late: true } : { granted: false };
     } catch (error) {
       // It may have been taken or not. Where a reader's is there too, nobody can tell whose a lock that is freed was.
-      if (this.#beside(lock, hold)) hold.desk!.session.cut();
+      if (this.#holds.beside(lock, hold)) hold.desk!.session.cut();
       else await this.#unlock(lock, hold).catch(() => {});
-      this.#forget(lock, id);
+      this.#holds.forget(lock, id);
       throw refusal(error, this.name, 'an attempt', key);
     }
   }
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     return claims.map(({ key, id }) =>
-      this.#living(lockNumber(this.#prefix, key)).has(id) ? { validFor: Number.POSITIVE_INFINITY } : 'gone',
+      this.#holds.get(lockNumber(this.#prefix, key), id) ? { validFor: Number.POSITIVE_INFINITY } : 'gone',
     );
   }
 
   async release({ key, id }: Handle, next?: Claim): Promise<Release> {
     const lock = lockNumber(this.#prefix, key);
-    const waited = await this.#dismiss(id);
-    const hold = this.#living(lock).get(id);
+    const waited = await this.#waits.dismiss(id);
+    const hold = this.#holds.get(lock, id);
     let freed = waited;
     if (hold) {
       const answer = await hold.asked.catch(() => undefined);
       try {
         if (answer?.granted) freed = await this.#unlock(lock, hold);
       } finally {
-        this.#forget(lock, id);
+        this.#holds.forget(lock, id);
       }
     }
     return { freed, next: next && (await this.attempt(next)) };
   }
 
-  async watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-    this.#watchers.set(claim.id, wake);
-    const lock = lockNumber(this.#prefix, claim.key);
-    if (!this.#living(lock).has(claim.id)) await this.#wait(lock, claim);
-    return {
-      [Symbol.asyncDispose]: async () => {
-        if (this.#watchers.get(claim.id) === wake) await this.#dismiss(claim.id);
-      },
-    };
+  watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+    return this.#waits.watch(lockNumber(this.#prefix, claim.key), claim, wake);
   }
 
   async check(): Promise<Finding[]> {
@@ -193,39 +175,9 @@ class Advisory implements AdvisoryBackend {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#watchers.keys(), ...this.#waits.keys()].map((id) => this.#dismiss(id)));
+    await this.#waits.close();
     this.#server.close();
     await this.#sessions.close();
-  }
-
-  /** Starts to wait on the server for whoever watches, where a session is left for it. */
-  async #wait(lock: string, claim: Claim): Promise<void> {
-    const { id } = claim;
-    const wanted = () => this.#watchers.has(id) && !this.#waits.has(id);
-    const desk = wanted() && (await this.#sessions.toWait());
-    if (!desk) return;
-    if (!wanted()) {
-      desk.waiting = false;
-      return;
-    }
-    const shared = !isExclusive(claim);
-    const statement: [string, unknown[]] = [this.#texts(shared).wait, [lock, least(claim.atLeast)]];
-    const settle = (row: Row | undefined) => {
-      this.#waits.delete(id);
-      const grant = row && granted(row, desk);
-      if (grant) this.#keep(lock, id, { shared, desk, asked: Promise.resolve(grant) });
-      this.#watchers.get(id)?.(grant);
-    };
-    this.#waits.set(id, new AdvisoryWait(this.#sessions, desk, this.#clock, statement, settle));
-  }
-
-  /** The watcher goes first: a wait that is only being prepared finds it gone, and does not start. */
-  async #dismiss(id: string): Promise<boolean> {
-    this.#watchers.delete(id);
-    const wait = this.#waits.get(id);
-    await wait?.cancel();
-    this.#waits.delete(id);
-    return wait !== undefined;
   }
 
   /** Gives back what a hold may have; where that cannot be told, the session goes, and the lock with it. */
@@ -239,52 +191,4 @@ class Advisory implements AdvisoryBackend {
       throw error;
     }
   }
-
-  /** Whether others have the same lock, or ask for it, on the same session. */
-  #beside(lock: string, { desk }: Hold): boolean {
-    return desk !== undefined && [...this.#living(lock).values()].filter((hold) => hold.desk === desk).length > 1;
-  }
-
-  /** What is held or asked for here, without what went down with its session. */
-  #living(lock: string): Map<string, Hold> {
-    const holds = this.#holds.get(lock);
-    if (!holds) return NONE;
-    for (const [id, { desk }] of holds) if (desk?.session.ended.aborted) this.#forget(lock, id);
-    return holds;
-  }
-
-  #keep(lock: string, id: string, hold: Hold): void {
-    const holds = this.#holds.get(lock);
-    if (holds) holds.set(id, hold);
-    else this.#holds.set(lock, new Map([[id, hold]]));
-  }
-
-  #forget(lock: string, id: string): void {
-    const holds = this.#holds.get(lock);
-    const hold = holds?.get(id);
-    if (!holds || !hold) return;
-    if (hold.desk) hold.desk.load--;
-    holds.delete(id);
-    if (holds.size === 0) this.#holds.delete(lock);
-  }
 }
-
-type Texts = ReturnType<typeof texts>;
-
-/** The two ways to take a lock differ by the end of three functions' names. */
-const texts = (end: '' | '_shared', named: (script: string) => string) => ({
-  attempt: named(advisoryAttempt.replaceAll('{try}', `pg_try_advisory_lock${end}`)),
-  wait: named(advisoryWait.replaceAll('{wait}', `pg_advisory_lock${end}`)),
-  unlock: `SELECT pg_advisory_unlock${end}($1::bigint)::int AS freed`,
-});
-
-const least = (proposal: bigint | undefined): string | null => (proposal === undefined ? null : String(proposal));
-
-const NONE: Map<string, Hold> = new Map();
-
-const granted = (row: Row, { session }: Desk): Grant => ({
-  granted: true,
-  ticket: BigInt(String(row.ticket)),
-  validFor: Number.POSITIVE_INFINITY,
-  lost: session.ended,
-});

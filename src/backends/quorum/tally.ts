@@ -1,4 +1,5 @@
 import type { Renewal } from '../../core/backend.ts';
+import type { NodeAnswer } from './node-answer.ts';
 
 /** What one node has said to a claim: `open` while it is asked. */
 export type Vote =
@@ -44,6 +45,21 @@ export function tally(votes: readonly Vote[], majority: number, fenced: boolean)
 }
 
 /**
+ * What the votes for a claim come to: it is good while a majority keeps it, for as many tickets in a row as each of them gave.
+ * @param ticket only votes under this number count, if one is given
+ */
+export function worthOf(
+  said: readonly NodeAnswer[],
+  majority: number,
+  ticket: bigint | undefined,
+): { readonly until: number; readonly span: number; readonly losable: boolean } {
+  const votes = said.filter((each) => each.kind === 'yes');
+  const good = ticket === undefined ? votes : votes.filter((each) => each.ticket === ticket);
+  const until = good.map((each) => each.until).sort((a, b) => b - a)[majority - 1]!;
+  return { until, span: Math.min(...good.map(({ span }) => span)), losable: good.some(({ lost }) => lost) };
+}
+
+/**
  * What the answers to a renewal come to; `undefined` while it is open. A hold is good for as long as a majority of its
  * nodes keeps it, and gone when no majority can any more.
  */
@@ -56,11 +72,10 @@ export function tallyRenewal(answers: readonly (Renewal | 'open')[], majority: n
   return open === 0 ? 'unknown' : undefined;
 }
 
+export type ReleaseAnswer = 'freed' | 'nothing' | 'unknown' | 'open';
+
 /** Whether a release freed a hold; `undefined` while it is open. What was not heard lapses, or is freed in the background. */
-export function tallyRelease(
-  answers: readonly ('freed' | 'nothing' | 'unknown' | 'open')[],
-  majority: number,
-): boolean | 'unknown' | undefined {
+export function tallyRelease(answers: readonly ReleaseAnswer[], majority: number): boolean | 'unknown' | undefined {
   const count = { freed: 0, nothing: 0, unknown: 0, open: 0 };
   for (const answer of answers) count[answer]++;
   if (count.freed >= majority) return true;

@@ -1,32 +1,22 @@
 /**
- * The renewals of one hold that its nodes have not answered. Each may still be on its way, be overtaken by a later one, and set
- * the hold to lapse by its own, shorter lease: until it is answered no node is good for longer.
+ * The renewals of one claim that its node has not answered. Each may still be on its way, be overtaken by a later one, and set
+ * the claim to lapse by its own, shorter lease: until it is answered the node is good for no longer.
  */
 export class Unanswered {
-  /** By the id of the hold at a node: leases under way, and the shortest of those that nobody will hear of any more. ms. */
-  readonly #open = new Map<string, number[]>();
-  readonly #lost = new Map<string, number>();
+  /** Leases under way, and the shortest of those that nobody will hear of any more. ms. */
+  #open: readonly number[] = [];
+  #lost = Number.POSITIVE_INFINITY;
 
   /** Notes a renewal to `ttl`. How much of that is sure once it is confirmed, ms. */
-  sent(id: string, ttl: number): number {
-    const open = this.#open.get(id) ?? [];
-    const sure = Math.min(ttl, this.#lost.get(id) ?? ttl, ...open);
-    this.#open.set(id, [...open, ttl]);
+  sent(ttl: number): number {
+    const sure = Math.min(ttl, this.#lost, ...this.#open);
+    this.#open = [...this.#open, ttl];
     return sure;
   }
 
   /** @param known whether it arrived; else it still may */
-  settled(id: string, ttl: number, known: boolean): void {
-    const open = this.#open.get(id) ?? [];
-    const rest = open.toSpliced(open.indexOf(ttl), 1);
-    if (rest.length > 0) this.#open.set(id, rest);
-    else this.#open.delete(id);
-    if (!known) this.#lost.set(id, Math.min(ttl, this.#lost.get(id) ?? ttl));
-  }
-
-  /** The node is asked under another id from now on: what names this one changes nothing any more. */
-  forget(id: string): void {
-    this.#open.delete(id);
-    this.#lost.delete(id);
+  settled(ttl: number, known: boolean): void {
+    this.#open = this.#open.toSpliced(this.#open.indexOf(ttl), 1);
+    if (!known) this.#lost = Math.min(ttl, this.#lost);
   }
 }

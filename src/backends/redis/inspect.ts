@@ -3,6 +3,7 @@ import { parts } from './command-batcher.ts';
 import type { Engine } from './engine.ts';
 import { ended, meaning } from './errors.ts';
 import { lockOf, nameOf, patternOf } from './keys.ts';
+import { layouts } from './layout.ts';
 import type { Node, Port } from './port.ts';
 import { INSPECT, LIST } from './scripts.generated.ts';
 import type { Shards } from './shards.ts';
@@ -86,7 +87,9 @@ export class Listings {
     const values = await Promise.all(
       names.map((name) => this.#engine.command('inspect', 'GET', [lockOf(this.#prefix, name)])),
     );
-    return names.flatMap((name, i) => (values[i] === null || `${values[i]}`.startsWith('1 free ') ? [] : [{ name }]));
+    return names.flatMap((name, i) =>
+      values[i] === null || `${values[i]}`.startsWith(layouts.free.kind) ? [] : [{ name }],
+    );
   }
 
   /** The line of one key, portion by portion. */

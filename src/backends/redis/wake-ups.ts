@@ -34,7 +34,7 @@ export class Mailbox {
   #closed = false;
 
   constructor(prefix: string, port: Port, clock: Clock) {
-    // The number tells the scripts of every version what mail is read here: see mail_of in lua/include/publish.lua.
+    // The number tells the scripts of every version what mail is read here: see `tell` in lua/include/line.lua.
     this.#channel = `${prefix}:mail:2:${clock.id()}`;
     this.#doubtful = `?${this.#channel}`;
     this.#port = port;

@@ -1,39 +1,32 @@
 import type { Attempt, Claim, Renewal, Standing } from '../../core/backend.ts';
 import { invalid } from '../../core/errors.ts';
+import { layouts, NO_TICKET, write } from './layout.ts';
 
 /**
- * What the scripts take for a claim: see lua/attempt.lua and lua/include/alone.lua.
+ * Of lua/attempt.lua.
  * @param remember ms for which a key that nobody uses keeps its last ticket
  */
 export function attemptArgs(claim: Claim, channel: string, notAfter: number, remember: number): string[] {
-  const { id, span, queue, atLeast, label } = claim;
+  const { id, queue, atLeast = NO_TICKET } = claim;
   if (/\s/.test(id)) throw invalid('the id of a claim must hold no white space', claim.key);
-  const least = atLeast === undefined ? NOTHING : digits(atLeast);
-  const asked = `${heldAs(claim)}${queue ? channel : '-'} ${label}`;
+  const ttl = lease(claim);
+  const told = queue ? channel : '-';
   return [
-    `${digits(notAfter)}${least}${queue ? 1 : 0} ${`${span}`.padStart(4, '0')} ${asked}`,
-    `${lease(claim) + remember}`,
+    write(layouts.asked, { ...claim, notAfter, atLeast, queue: queue ? 1 : 0, ttl, channel: told }),
+    `${ttl + remember}`,
   ];
 }
 
 const lease = ({ ttl }: Claim): number => Math.ceil(ttl);
 
-/** How a record of the claim begins. */
-const heldAs = (claim: Claim): string => `${claim.id} ${claim.take} ${claim.of} ${lease(claim)} `;
-
 /** Of lua/renew.lua. */
-export const renewArgs = (claim: Claim, remember: number): string[] => [
-  heldAs(claim),
-  `${lease(claim)} ${lease(claim) + remember}`,
-];
+export function renewArgs(claim: Claim, remember: number): string[] {
+  const ttl = lease(claim);
+  return [`${write(layouts.hold, { ...claim, ttl })} `, `${ttl} ${ttl + remember}`];
+}
 
 /** Of lua/release.lua. */
 export const releaseArgs = (id: string, remember: number): string[] => [`${id} ${remember}`];
-
-const NOTHING = '-'.repeat(16);
-
-/** Times and tickets have 16 digits in the scripts, where they are compared as text. */
-export const digits = (micros: number | bigint): string => `${micros}`.padStart(16, '0');
 
 /**
  * Whether a reply among others in one script is an error of its own. Integers are strings, and strings buffers, where the client
@@ -50,23 +43,14 @@ function own(reply: unknown): string {
 /** What came of a claim, if anything yet, and the engine's time in µs, which every reply brings. */
 export function readAttempt(
   reply: unknown,
-  claim: Pick<Claim, 'ttl' | 'atLeast' | 'span'>,
+  { ttl: validFor }: Pick<Claim, 'ttl'>,
 ): { attempt: Attempt | undefined; time: number } {
-  const { ttl: validFor, atLeast, span } = claim;
-  const granted = (ticket: bigint, time: number, given = span) => ({
-    attempt: { granted: true, ticket, span: given, validFor } as const,
-    time,
-  });
-  const text = typeof reply === 'number' ? '' : own(reply);
-  const alone = typeof reply === 'number' ? reply : Number(text);
-  if (alone < 0) return granted(atLeast!, -alone);
-  if (alone > 0) return granted(BigInt(alone - span + 1), alone);
-  const [ticket, now, third, wait] = text.split(' ');
+  const [ticket, now, third, wait] = own(reply).split(' ');
   const time = Number(now);
   if (ticket === '0') return { attempt: { granted: false, ahead: Number(third), retryAfter: Number(wait) }, time };
   if (ticket === '-1') return { attempt: { granted: false, late: true }, time };
   if (ticket === '-2') return { attempt: undefined, time };
-  return granted(BigInt(ticket!), time, Number(third));
+  return { attempt: { granted: true, ticket: BigInt(ticket!), span: Number(third), validFor }, time };
 }
 
 /** Of lua/release.lua and lua/evict.lua. `more`: to pass or to admit than one script does. */
@@ -91,7 +75,7 @@ export interface Mail {
   readonly validFor: number;
 }
 
-/** See mail_of in lua/include/publish.lua. */
+/** See `tell` in lua/include/line.lua. */
 export function readMail(message: string): Mail | undefined {
   const match = /^(\d+) (\S+) (\d+)(?: (\d+))?$/.exec(message);
   if (!match) return undefined;

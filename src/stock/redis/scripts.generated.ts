@@ -72,7 +72,7 @@ return 1`,
 
 export const STEP: Script = {
   name: 'step',
-  sha1: '66381a08f68444a0feb27b11d21ae0a8086c0761',
+  sha1: 'ddce31e714e5b673d623feeaf82c6e323c3dcd67',
   text: `local CELL, REQUESTS, BOUGHT, DUE = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local MOST = 150
 local PORTION = 500
@@ -96,11 +96,15 @@ end
 local function entry_of(id)
   local text = redis.call('HGET', REQUESTS, id)
   if not text then return nil end
-  local status, units, til, buyer = text:match('^(%l+) (%d+) (%d+) (.*)$')
+  local status, units, til, buyer = text:match('^(%l+) (%d+) (%d+) (.*)$', 1)
   return { status = status, units = tonumber(units), til = tonumber(til), buyer = buyer }
 end
+local function text_of(status, units, til, buyer)
+  units, til = ('%.0f'):format(units), ('%.0f'):format(til)
+  return status .. ' ' .. units .. ' ' .. til .. ' ' .. buyer
+end
 local function write(id, entry)
-  redis.call('HSET', REQUESTS, id, ('%s %.0f %.0f %s'):format(entry.status, entry.units, entry.til, entry.buyer))
+  redis.call('HSET', REQUESTS, id, text_of(entry.status, entry.units, entry.til, entry.buyer))
 end
 local function told(is, entry)
   return { is = is, units = entry.units, buyer = entry.buyer, ['until'] = entry.til, now = now }
@@ -126,8 +130,8 @@ local function give_back_due()
   local texts, rows = redis.call('HMGET', REQUESTS, unpack(ids)), {}
   local buyers, bought, all = {}, {}, 0
   for i, id in ipairs(ids) do
-    local units, buyer = texts[i]:match('^%l+ (%d+) %d+ (.*)$')
-    rows[2 * i - 1], rows[2 * i] = id, 'expired ' .. units .. ' 0 ' .. buyer
+    local units, buyer = texts[i]:match('^%l+ (%d+) %d+ (.*)$', 1)
+    rows[2 * i - 1], rows[2 * i] = id, text_of('expired', units, 0, buyer)
     all = all + units
     if buyer ~= '' then
       if not bought[buyer] then buyers[#buyers + 1] = buyer end
@@ -174,7 +178,7 @@ local function whole()
     if kind == 's' then
       copy.seen[other] = tonumber(all[i + 1])
     elseif kind == 'm' then
-      local seq, units = all[i + 1]:match('^(%d+) (%d+)$')
+      local seq, units = all[i + 1]:match('^(%d+) (%d+)$', 1)
       copy.moves[other] = { seq = tonumber(seq), units = tonumber(units) }
     end
   end
@@ -242,7 +246,7 @@ function answer.send(step)
   local field = ('m%.0f'):format(step.to)
   local move = redis.call('HGET', CELL, field)
   if move then
-    local seq, units = move:match('^(%d+) (%d+)$')
+    local seq, units = move:match('^(%d+) (%d+)$', 1)
     return { is = 'busy', seq = tonumber(seq), units = tonumber(units) }
   end
   local units = math.min(step.units, cell.free)
@@ -251,7 +255,7 @@ function answer.send(step)
   add('free', -units)
   add('out', units)
   add('generation', 1)
-  redis.call('HSET', CELL, field, ('%.0f %.0f'):format(cell.seq, units))
+  redis.call('HSET', CELL, field, ('%.0f'):format(cell.seq) .. ' ' .. ('%.0f'):format(units))
   return { is = 'done', seq = cell.seq, units = units }
 end
 function answer.receive(step)
@@ -267,7 +271,7 @@ end
 function answer.clear(step)
   local field = ('m%.0f'):format(step.to)
   local move = redis.call('HGET', CELL, field)
-  if move and tonumber(move:match('^%d+')) == step.seq then redis.call('HDEL', CELL, field) end
+  if move and tonumber(move:match('^(%d+)', 1)) == step.seq then redis.call('HDEL', CELL, field) end
   return { is = 'done' }
 end
 function answer.look()
@@ -278,7 +282,7 @@ function answer.tally(step)
   local scanned = redis.call('HSCAN', REQUESTS, step.from or '0', 'COUNT', PORTION)
   local all = scanned[2]
   for i = 2, #all, 2 do
-    local status, units = all[i]:match('^(%l+) (%d+)')
+    local status, units = all[i]:match('^(%l+) (%d+)', 1)
     if sums[status] then sums[status] = sums[status] + units end
   end
   local reply = { is = 'done', cell = whole(), reserved = sums.reserved, sold = sums.sold }

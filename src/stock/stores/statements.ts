@@ -1,6 +1,7 @@
 import { serverTime } from '../../backends/mysql/statements.ts';
+import type { View } from '../books.ts';
 import type { Cell, Entry, Status } from '../cell.ts';
-import { decide, type View } from '../rule.ts';
+import { decide } from '../rule.ts';
 import type { Reply, Step } from '../step.ts';
 import type { Layout, LayoutVersion } from '../store.ts';
 import { restored, stored } from '../stored-layout.ts';

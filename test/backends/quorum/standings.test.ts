@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { standings } from '../../../src/backends/quorum/inspect.ts';
+import { standings } from '../../../src/backends/quorum/standings.ts';
 import { EXCLUSIVE } from '../../../src/core/admission.ts';
 import type { Standing } from '../../../src/core/backend.ts';
 

@@ -3,33 +3,30 @@
 --   KEYS  lock; of a Cluster, then the others
 --   ARGV  ticket (16 digits); where to begin: nothing, or what the last reply was; ms for which the last ticket is remembered
 --   ->    1 if there was one, 0 if not, 3 where more are to be admitted (see release.lua), or where to go on looking for it
-local TIME = redis.call('TIME')
--- @include alone
-local value = redis.call('GET', KEYS[1])
-local kind = kind_of(value)
-if kind == '1 free ' then return 0 end
-if kind == '1 sole ' then
-  if value:sub(8, 23) ~= ARGV[1] then return 0 end
-  set_free(KEYS[1], value:sub(8, 28), ARGV[3])
-  return 1
-end
--- @include publish
+-- @include lock
+-- @include free
 -- @include line
 -- @include portion
+local now = clock()
+local value = redis.call('GET', KEYS[1])
+local kind = kind_of(value)
+if kind == $free then return 0 end
+if kind == $sole then
+  local ticket = value:sub($sole.ticket)
+  if ticket ~= ARGV[1] then return 0 end
+  set_free(KEYS[1], $free{ticket, span = value:sub($sole.span)}, ARGV[3], ticket > now)
+  return 1
+end
 
 local function evicted(id)
-  local record = redis.call('HGET', claims_of(KEYS[1]), id)
-  if not record or record:sub(1, 16) ~= ARGV[1] then return nil end
-  open(KEYS[1], value, ARGV[3])
-  local found = leave(id)
-  settle()
-  save()
-  return found + (more and 2 or 0)
+  local record = redis.call('HGET', KEYS[1] .. ':claims', id)
+  if not record or record:sub($record.ticket) ~= ARGV[1] then return nil end
+  return line_rule().withdraw(KEYS[1], value, now, ARGV[3], id)
 end
 
 -- Who waits stands at its ticket.
 if ARGV[2] == '' then
-  local waiter = redis.call('ZRANGEBYSCORE', line_of(KEYS[1]), ARGV[1], ARGV[1])[1]
+  local waiter = redis.call('ZRANGEBYSCORE', KEYS[1] .. ':line', ARGV[1], ARGV[1])[1]
   local found = waiter and evicted(waiter)
   if found then return found end
 end

@@ -3,13 +3,16 @@
 --   KEYS  lock; of a Cluster, then the others
 --   ARGV  what release.lua takes, then what attempt.lua takes for the next claim
 --   ->    the reply of release.lua and that of attempt.lua
-local TIME = redis.call('TIME')
--- @include alone
--- @include publish
+-- @include lock
+local now = clock()
+local time = tonumber(now)
+-- @include take
+-- @include free
 -- @include line
--- @include release
+-- @include contended
 -- @include attempt
-local freed = safely(release, KEYS[1], ARGV[1], redis.pcall('GET', KEYS[1]))
+-- @include release
+local freed = safely(release, KEYS[1], ARGV[1])
 if type(freed) == 'table' then return freed end
-local reply = safely(attempt, KEYS[1], ARGV[2], ARGV[3], redis.pcall('GET', KEYS[1]))
+local reply = safely(attempt, KEYS[1], ARGV[2], ARGV[3])
 return type(reply) == 'table' and reply or { freed, reply }

@@ -21,7 +21,7 @@ for i = 4, #ARGV, 3 do
   local id, buyer, units = ARGV[i], ARGV[i + 1], ARGV[i + 2]
   if free - units < 0 then break end
   if limit > 0 and (call('HGET', KEYS[3], buyer) or 0) + units > limit then break end
-  if call('HSETNX', KEYS[2], id, status .. ' ' .. units .. ' ' .. til .. ' ' .. buyer) == 0 then break end
+  if call('HSETNX', KEYS[2], id, $request{status, units, til, buyer}) == 0 then break end
   if ttl > 0 then call('ZADD', KEYS[4], til, id) end
   if buyer ~= '' then call('HINCRBY', KEYS[3], buyer, units) end
   free, had, done = free - units, had + units, done + 1

@@ -1,5 +1,5 @@
 -- One atomic step on one cell of a product: what src/stock/rule.ts decides, for Redis. First whatever has run out comes back.
---   KEYS  cell (hash), requests (hash: id -> "status units until buyer"), bought (hash: buyer -> units), due (zset: id by until)
+--   KEYS  cell (hash), requests (hash: id -> `request` of ../layout.ts), bought (hash: buyer -> units), due (zset: id by until)
 --   ARGV  the steps, a JSON array of step.ts
 --   ->    the replies, a JSON array, as text
 local CELL, REQUESTS, BOUGHT, DUE = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -29,11 +29,15 @@ end
 local function entry_of(id)
   local text = redis.call('HGET', REQUESTS, id)
   if not text then return nil end
-  local status, units, til, buyer = text:match('^(%l+) (%d+) (%d+) (.*)$')
+  local status, units, til, buyer = text:match($request[status, units, til, buyer])
   return { status = status, units = tonumber(units), til = tonumber(til), buyer = buyer }
 end
+local function text_of(status, units, til, buyer)
+  units, til = ('%.0f'):format(units), ('%.0f'):format(til)
+  return $request{status, units, til, buyer}
+end
 local function write(id, entry)
-  redis.call('HSET', REQUESTS, id, ('%s %.0f %.0f %s'):format(entry.status, entry.units, entry.til, entry.buyer))
+  redis.call('HSET', REQUESTS, id, text_of(entry.status, entry.units, entry.til, entry.buyer))
 end
 local function told(is, entry)
   return { is = is, units = entry.units, buyer = entry.buyer, ['until'] = entry.til, now = now }
@@ -60,8 +64,8 @@ local function give_back_due()
   local texts, rows = redis.call('HMGET', REQUESTS, unpack(ids)), {}
   local buyers, bought, all = {}, {}, 0
   for i, id in ipairs(ids) do
-    local units, buyer = texts[i]:match('^%l+ (%d+) %d+ (.*)$')
-    rows[2 * i - 1], rows[2 * i] = id, 'expired ' .. units .. ' 0 ' .. buyer
+    local units, buyer = texts[i]:match($request[units, buyer])
+    rows[2 * i - 1], rows[2 * i] = id, text_of('expired', units, 0, buyer)
     all = all + units
     if buyer ~= '' then
       if not bought[buyer] then buyers[#buyers + 1] = buyer end
@@ -110,7 +114,7 @@ local function whole()
     if kind == 's' then
       copy.seen[other] = tonumber(all[i + 1])
     elseif kind == 'm' then
-      local seq, units = all[i + 1]:match('^(%d+) (%d+)$')
+      local seq, units = all[i + 1]:match($move[seq, units])
       copy.moves[other] = { seq = tonumber(seq), units = tonumber(units) }
     end
   end
@@ -179,7 +183,7 @@ function answer.send(step)
   local field = ('m%.0f'):format(step.to)
   local move = redis.call('HGET', CELL, field)
   if move then
-    local seq, units = move:match('^(%d+) (%d+)$')
+    local seq, units = move:match($move[seq, units])
     return { is = 'busy', seq = tonumber(seq), units = tonumber(units) }
   end
   local units = math.min(step.units, cell.free)
@@ -188,7 +192,7 @@ function answer.send(step)
   add('free', -units)
   add('out', units)
   add('generation', 1)
-  redis.call('HSET', CELL, field, ('%.0f %.0f'):format(cell.seq, units))
+  redis.call('HSET', CELL, field, $move{seq = ('%.0f'):format(cell.seq), units = ('%.0f'):format(units)})
   return { is = 'done', seq = cell.seq, units = units }
 end
 function answer.receive(step)
@@ -204,7 +208,7 @@ end
 function answer.clear(step)
   local field = ('m%.0f'):format(step.to)
   local move = redis.call('HGET', CELL, field)
-  if move and tonumber(move:match('^%d+')) == step.seq then redis.call('HDEL', CELL, field) end
+  if move and tonumber(move:match($move[seq])) == step.seq then redis.call('HDEL', CELL, field) end
   return { is = 'done' }
 end
 function answer.look()
@@ -215,7 +219,7 @@ function answer.tally(step)
   local scanned = redis.call('HSCAN', REQUESTS, step.from or '0', 'COUNT', PORTION)
   local all = scanned[2]
   for i = 2, #all, 2 do
-    local status, units = all[i]:match('^(%l+) (%d+)')
+    local status, units = all[i]:match($request[status, units])
     if sums[status] then sums[status] = sums[status] + units end
   end
   local reply = { is = 'done', cell = whole(), reserved = sums.reserved, sold = sums.sold }

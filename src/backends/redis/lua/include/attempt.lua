@@ -1,10 +1,15 @@
--- One attempt.
-local function attempt(key, asked, keep_for, value)
-  if now > asked:sub(1, 16) then return '-1 ' .. now end
-  local at_least = asked:byte(17) ~= 45 and asked:sub(17, 32) or nil
-  local queue, span, claim = asked:sub(33, 33) == '1', asked:sub(35, 38), asked:sub(40)
-  local reply = alone(key, value, claim, span, keep_for, queue, at_least)
-  if reply then return reply end
-  open(key, value, keep_for - claim:match('^%S+ %d+ %d+ (%d+)'))
-  return enter(claim, span, keep_for, queue, at_least)
+-- One attempt. `asked` and `keep` as ARGV of attempt.lua has them.
+local function attempt(key, asked, keep)
+  if now > asked:sub($asked.notAfter) then return '-1 ' .. now end
+  local value, sole_until = redis.pcall('GET', key), nil
+  local kind = kind_of(value)
+  if kind == $sole then
+    local ttl = value:match($sole[ttl])
+    if not ttl then error(UNREADABLE, 0) end
+    sole_until = value:sub($sole.seen) + ttl * 1000
+    if sole_until <= time then kind = $free end
+  end
+  if kind == $free then return take(key, value, asked, keep) end
+  contend = contend or contention()
+  return contend(key, value, sole_until, asked, keep)
 end

@@ -1,242 +1,231 @@
 -- The rule over a line of several (src/core/admission.ts): a claim is admitted when all seats taken up to and including it
--- fit the smallest room named among them. The admitted are a prefix, so what is known of them is a sum:
---   lock    1 line <last> 0001 <taken> <room> <tight> <keep>
---             taken   seats of all holders
---             room    the smallest room a holder named
---             tight   how many holders named it
---             keep    ms at which the three keys vanish
---           1 held <last> 0001 <lapse> <id> <keep>
---             the same where one holder leaves no room: it and its lapse are at hand, so that release.lua hands over at once
+-- fit the smallest room named among them. The admitted are a prefix, so what is known of them is a sum, in the lock's string
+-- (`line` and `held` of src/backends/redis/layout.ts). Besides it there are:
 --   line    sorted set of ids: holders below zero, at minus their lapse; waiters above, at their ticket
 --   claims  hash: id -> record
+-- Defined where the first line of a script is met, since most scripts meet none.
+local rule_of_line
+local function line_rule()
+  if rule_of_line then return rule_of_line end
+  local ALL = 2147483647
+  -- Where to be unheard is no proof of death, silence is: µs without an attempt (PLACE_TTL of the contract). A grant told there
+  -- is good for no longer, until its process renews it: it may be dead.
+  local SILENCE = 6000000
+  -- Holders that one script may count anew.
+  local COUNTED = 500
+  -- The keys are made to live longer in steps of this, ms.
+  local SPARE = 300000
+  -- How many one script may pass or admit, over all it is asked: a few ms of the server's time. The next one goes on from there.
+  -- Meanwhile too few are admitted, never too many.
+  local steps_left = 50
 
-local ALL = 2147483647
--- Where to be unheard is no proof of death, silence is: µs without an attempt (PLACE_TTL of the contract). A grant told there
--- is good for no longer, until its process renews it: it may be dead.
-local SILENCE = 6000000
--- How many one script may pass or admit, over all it is asked: a few ms of the server's time. The next one goes on from there.
--- Meanwhile too few are admitted, never too many.
-local steps_left = 50
--- Holders that one script may count anew.
-local COUNTED = 500
--- The keys are made to live longer in steps of this, ms.
-local SPARE = 300000
-
-local lock, line, claims
-local last, taken, room, tight, keep, remember
-local time = tonumber(now)
--- The latest lapse set here, the earliest among the holders, and whether nobody is left.
-local far, soonest, empty
--- The portion was used up before all was done.
-local more
--- The holder that leaves no room, and its lapse, if there is one.
-local whole, until_when
-
-local function seats_of(record)
-  local take, of, ttl, channel = record:match('^%S+ (%d+) (%d+) (%d+) (%S+)', 40)
-  return tonumber(take), tonumber(of), record:sub(23, 38) + ttl * 1000, channel
-end
-
--- When a claim that waits is over, and when its hold will be if nothing but a mail tells it.
-local function lapse_of(record, lapse, channel)
-  return channel:sub(1, 1) == '?' and math.min(lapse, record:sub(23, 38) + SILENCE) or lapse
-end
-
-local function take_seats(take, of, id, lapse)
-  if taken == 0 and take >= of then whole, until_when = id, lapse end
-  taken = taken + take
-  if of < room then room, tight = of, 0 end
-  if of == room then tight = tight + 1 end
-end
-
-local function no_seats()
-  taken, room, tight, whole = 0, ALL, 0, nil
-end
-
--- The state, from what the lock's key says: `1 sole` or `1 line`.
-local function open(lock_key, value, ms)
-  lock, line, claims, remember = lock_key, line_of(lock_key), claims_of(lock_key), ms
-  far, soonest, empty, whole, more = 0, nil, false, nil, false
-  last = last_of(value)
-  if value:sub(1, 7) == '1 sole ' then
-    local record = value:sub(8)
-    local take, of, lapse = seats_of(record)
-    local id = record:match('^%S+', 40)
-    keep, far = 0, lapse
-    no_seats()
-    take_seats(take, of, id, lapse)
-    -- What a lock that was deleted by hand, or evicted, may have left: possibly much, which UNLINK frees behind the scenes.
-    if type(redis.pcall('UNLINK', line, claims)) == 'table' then redis.call('DEL', line, claims) end
-    redis.call('HSET', claims, id, record)
-    redis.call('ZADD', line, -lapse, id)
-    return
+  local function seats_of(record)
+    local take, of, ttl, channel = record:match($record[take, of, ttl, channel])
+    return tonumber(take), tonumber(of), record:sub($record.seen) + ttl * 1000, channel
   end
-  if value:sub(1, 7) == '1 held ' then
-    local lapse, id, k = value:match('^(%d+) (%S+) (%d+)$', 30)
-    keep = tonumber(k)
-    if not keep then error(UNREADABLE, 0) end
-    no_seats()
-    take_seats(1, 1, id, tonumber(lapse))
-    return
-  end
-  local t, r, n, k = value:match('^(%d+) (%d+) (%d+) (%d+)$', 30)
-  taken, room, tight, keep = tonumber(t), tonumber(r), tonumber(n), tonumber(k)
-  if not keep then error(UNREADABLE, 0) end
-end
 
-local function save()
-  if empty then return set_free(lock, last .. ' 0001', remember) end
-  local needed = math.max(far, tonumber(last)) / 1000 + remember
-  if needed > keep then
-    keep = math.ceil(needed + SPARE)
-    redis.call('PEXPIREAT', line, keep)
-    redis.call('PEXPIREAT', claims, keep)
+  local function take_seats(line, take, of, id, lapse)
+    if line.taken == 0 and take >= of then line.whole, line.whole_until = id, lapse end
+    line.taken = line.taken + take
+    if of < line.room then line.room, line.tight = of, 0 end
+    if of == line.room then line.tight = line.tight + 1 end
   end
-  local state = whole and ('1 held %s 0001 %016.0f %s %.0f'):format(last, until_when, whole, keep)
-    or ('1 line %s 0001 %d %d %d %.0f'):format(last, taken, room, tight, keep)
-  redis.call('SET', lock, state, 'PXAT', keep)
-end
 
--- Removes a hold or a place; 1 if it was alive. The line is to be settled after it.
-local function leave(id)
-  local score = redis.call('ZSCORE', line, id)
-  local record = redis.call('HGET', claims, id)
-  redis.call('ZREM', line, id)
-  redis.call('HDEL', claims, id)
-  if not score then return 0 end
-  score = tonumber(score)
-  if not record then
-    tight = 0 -- damaged: count anew
-    return 0
+  local function no_seats(line)
+    line.taken, line.room, line.tight, line.whole = 0, ALL, 0, nil
   end
-  local take, of, lapse = seats_of(record)
-  if score < 0 then
-    lapse = -score
-    taken = taken - take
-    if of == room then tight = tight - 1 end
-    if id == whole then no_seats() end
-  end
-  return lapse > time and 1 or 0
-end
 
--- The sum anew: the last of those who named the smallest room has left. With many holders the smallest room stays until
--- there are fewer.
-local function recount()
-  local holders = redis.pcall('ZCOUNT', line, '-inf', '(0') -- an error where the user has the rights of an older version
-  if type(holders) == 'number' and holders > COUNTED then return end
-  no_seats()
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', line, '-inf', 0)) do
-    local record = redis.call('HGET', claims, id)
-    if record then
+  -- The line of a lock, from its string: `sole`, which becomes a line, or one already.
+  local function open(lock, value, now, remember)
+    local line = {
+      lock = lock,
+      places = lock .. ':line',
+      claims = lock .. ':claims',
+      time = tonumber(now),
+      remember = remember,
+      last = value:sub($line.ticket) + value:sub($line.span) - 1,
+      taken = 0,
+      room = ALL,
+      tight = 0,
+      keep = 0, -- ms at which the three keys vanish
+      far = 0, -- the latest lapse set here
+      soonest = nil, -- the earliest among the holders
+      whole = nil, -- the holder that leaves no room, if there is one
+      whole_until = nil, -- its lapse
+      empty = false, -- nobody is left
+      more = false, -- the portion was used up before all was done
+    }
+    local kind = value:sub($line.kind)
+    if kind == $held then
+      local id, keep = value:match($held[id, keep])
+      line.keep = tonumber(keep)
+      take_seats(line, 1, 1, id, tonumber(value:sub($held.lapse)))
+    elseif kind == $line then
+      local taken, room, tight, keep = value:match($line[taken, room, tight, keep])
+      line.taken, line.room, line.tight, line.keep = tonumber(taken), tonumber(room), tonumber(tight), tonumber(keep)
+    else
+      local record = value:sub($sole.ticket.at)
       local take, of, lapse = seats_of(record)
-      take_seats(take, of, id, lapse)
-    else
-      redis.call('ZREM', line, id)
+      local id = record:match($record[id])
+      line.far = lapse
+      take_seats(line, take, of, id, lapse)
+      -- What a lock that was deleted by hand, or evicted, may have left: possibly much, which UNLINK frees behind the scenes.
+      if type(redis.pcall('UNLINK', line.places, line.claims)) == 'table' then redis.call('DEL', line.places, line.claims) end
+      redis.call('HSET', line.claims, id, record)
+      redis.call('ZADD', line.places, -lapse, id)
+    end
+    if not line.keep then error(UNREADABLE, 0) end
+    return line
+  end
+
+  local function free(line)
+    return $free{ticket = $line.ticket.format(line.last), span = '0001'}
+  end
+
+  local function save(line)
+    if line.empty then return set_free(line.lock, free(line), line.remember, line.last > line.time) end
+    local last = $line.ticket.format(line.last)
+    local needed = math.max(line.far, line.last) / 1000 + line.remember
+    if needed > line.keep then
+      line.keep = math.ceil(needed + SPARE)
+      redis.call('PEXPIREAT', line.places, line.keep)
+      redis.call('PEXPIREAT', line.claims, line.keep)
+    end
+    local state = line.whole and $held{ticket = last, span = '0001', lapse = $held.lapse.format(line.whole_until), id = line.whole, keep = line.keep}
+      or $line{ticket = last, span = '0001', taken = line.taken, room = line.room, tight = line.tight, keep = line.keep}
+    redis.call('SET', line.lock, state, 'PXAT', line.keep)
+  end
+
+  -- Removes a hold or a place; 1 if it was alive. The line is to be settled after it.
+  local function leave(line, id)
+    if id == line.whole then
+      no_seats(line)
+      redis.call('HDEL', line.claims, id)
+      return redis.call('ZREM', line.places, id) == 1 and line.whole_until > line.time and 1 or 0
+    end
+    local score = redis.call('ZSCORE', line.places, id)
+    local record = redis.call('HGET', line.claims, id)
+    redis.call('ZREM', line.places, id)
+    redis.call('HDEL', line.claims, id)
+    if not score then return 0 end
+    score = tonumber(score)
+    if not record then
+      line.tight = 0 -- damaged: count anew
+      return 0
+    end
+    local take, of, lapse = seats_of(record)
+    if score < 0 then
+      lapse = -score
+      line.taken = line.taken - take
+      if of == line.room then line.tight = line.tight - 1 end
+    end
+    return lapse > line.time and 1 or 0
+  end
+
+  -- The sum anew: the last of those who named the smallest room has left. With many holders the smallest room stays until
+  -- there are fewer.
+  local function recount(line)
+    local holders = redis.pcall('ZCOUNT', line.places, '-inf', '(0') -- an error where the user has the rights of an older version
+    if type(holders) == 'number' and holders > COUNTED then return end
+    no_seats(line)
+    for _, id in ipairs(redis.call('ZRANGEBYSCORE', line.places, '-inf', 0)) do
+      local record = redis.call('HGET', line.claims, id)
+      if record then
+        local take, of, lapse = seats_of(record)
+        take_seats(line, take, of, id, lapse)
+      else
+        redis.call('ZREM', line.places, id)
+      end
     end
   end
-end
 
--- Holders whose lease is over leave. The sum starts from nothing whenever nobody holds, so that no damage to it lasts.
-local function sweep()
-  while true do
-    local first = redis.call('ZREVRANGEBYSCORE', line, 0, '-inf', 'WITHSCORES', 'LIMIT', 0, 1)
-    soonest = first[2] and -tonumber(first[2])
-    if not soonest then return no_seats() end
-    if soonest > time then break end
-    more = steps_left < 1
-    if more then return end
-    steps_left = steps_left - 1
-    leave(first[1])
-  end
-  if tight < 1 then recount() end
-end
-
--- Tells a claim of its grant; false if its process is gone.
-local function tell(id, record, lapse, channel)
-  if channel == '-' then return true end
-  local doubt, address = channel:match('^(%??)(.*)$')
-  local good = math.floor((lapse - record:sub(23, 38)) / 1000)
-  -- An error is a right that is missing: the claim will ask.
-  local heard = publish(address, mail_of(address, record, id, good))
-  return heard ~= 0 or doubt == '?'
-end
-
--- Admits whomever the rule admits and tells them; `me` hears it from its own reply. True if nobody is left waiting.
-local function admit(me)
-  while not more do
-    if taken >= room then return false end
-    local id = redis.call('ZRANGEBYSCORE', line, '(0', '+inf', 'LIMIT', 0, 1)[1]
-    if not id then return true end
-    if steps_left < 1 then break end
-    steps_left = steps_left - 1
-    local record = redis.call('HGET', claims, id)
-    local take, of, lapse, channel
-    if record then
-      take, of, lapse, channel = seats_of(record)
-      if id ~= me then lapse = lapse_of(record, lapse, channel) end
+  -- Holders whose lease is over leave. The sum starts from nothing whenever nobody holds, so that no damage to it lasts.
+  local function sweep(line)
+    -- No seat is taken where nobody holds: damage makes the sum too large, never too small.
+    while line.taken > 0 do
+      local first = redis.call('ZREVRANGEBYSCORE', line.places, 0, '-inf', 'WITHSCORES', 'LIMIT', 0, 1)
+      line.soonest = first[2] and -tonumber(first[2])
+      if not line.soonest then break end
+      if line.soonest > line.time then
+        if line.tight < 1 then recount(line) end
+        return
+      end
+      line.more = steps_left < 1
+      if line.more then return end
+      steps_left = steps_left - 1
+      leave(line, first[1])
     end
-    local alive = record and (id == me or lapse > time)
-    if alive and taken + take > math.min(room, of) then return false end
-    if alive and (id == me or tell(id, record, lapse, channel)) then
-      take_seats(take, of, id, lapse)
-      far = math.max(far, lapse)
-      soonest = math.min(soonest or lapse, lapse)
-      redis.call('ZADD', line, -lapse, id)
-    else
-      leave(id)
-    end
+    line.soonest = nil
+    no_seats(line)
   end
-  more = true
-  return false
-end
 
--- After whatever may have changed the line. True if nobody is left waiting.
-local function settle(me)
-  sweep()
-  local served = admit(me)
-  empty = served and not soonest
-  return served
-end
+  -- Tells a claim of its grant: its ticket, its id, the ms it is good for since its last sign of life, and how many tickets from
+  -- that one on are its own. The fourth is for those who read it: an older version takes no mail of four, names its channel
+  -- otherwise, and was given all the tickets that it asked for. False if its process is gone.
+  local function tell(id, record, lapse, channel)
+    if channel == '-' then return true end
+    local doubt, address = channel:match('^(%??)(.*)$')
+    local good = math.floor((lapse - record:sub($record.seen)) / 1000)
+    local mail = record:sub($record.ticket) .. ' ' .. id .. ' ' .. good
+    if address:find(':mail:2:', 1, true) then mail = mail .. ' ' .. record:sub($record.span) end
+    -- The server counts its own listeners only, but replicates a PUBLISH: who still listens at an old primary, a replica by now,
+    -- would take for a grant what was counted as unheard, and given to the next one.
+    redis.set_repl(redis.REPL_NONE)
+    local heard = redis.pcall('PUBLISH', address, mail)
+    redis.set_repl(redis.REPL_ALL)
+    -- An error is a right that is missing: the claim will ask.
+    return heard ~= 0 or doubt == '?'
+  end
 
--- The claim's attempt: its hold or its place as it stands, or a new one at the end.
-local function enter(claim, span, keep_for, queue, at_least)
-  local id, take, of, ttl = claim:match('^(%S+) (%d+) (%d+) (%d+)')
-  take, of = tonumber(take), tonumber(of)
-  local served = settle(id)
-  if empty then return alone(lock, '1 free ' .. last .. ' 0001', claim, span, keep_for, queue, at_least) end
-  local record = redis.call('HGET', claims, id)
-  local score = record and redis.call('ZSCORE', line, id)
-  local ticket, given, final, held
-  if score then
-    ticket, given, held = record:sub(1, 16), record:sub(18, 21), tonumber(score) < 0
-    if held and at_least and at_least > ticket then
-      ticket, given, final = raised(ticket + given - 1, span, at_least)
-      if final > last then last = final end
+  -- Admits whomever the rule admits and tells them; `me` hears it from its own reply. True if nobody is left waiting.
+  local function admit(line, me)
+    while not line.more do
+      if line.taken >= line.room then return false end
+      local id = redis.call('ZRANGEBYSCORE', line.places, '(0', '+inf', 'LIMIT', 0, 1)[1]
+      if not id then return true end
+      if steps_left < 1 then break end
+      steps_left = steps_left - 1
+      local record = redis.call('HGET', line.claims, id)
+      local take, of, lapse, channel
+      if record then
+        take, of, lapse, channel = seats_of(record)
+        -- When a claim that waits is over, and when its hold will be if nothing but a mail tells it.
+        if id ~= me and channel:sub(1, 1) == '?' then lapse = math.min(lapse, record:sub($record.seen) + SILENCE) end
+      end
+      local alive = record and (id == me or lapse > line.time)
+      if alive and line.taken + take > math.min(line.room, of) then return false end
+      if alive and (id == me or tell(id, record, lapse, channel)) then
+        take_seats(line, take, of, id, lapse)
+        line.far = math.max(line.far, lapse)
+        line.soonest = math.min(line.soonest or lapse, lapse)
+        redis.call('ZADD', line.places, -lapse, id)
+      else
+        leave(line, id)
+      end
     end
-  else
-    held = served and taken + take <= math.min(room, of)
-    ticket, given, final = tickets(last, span, at_least)
+    line.more = true
+    return false
   end
-  if held or queue then
-    local lapse = time + ttl * 1000
-    if held and score then lapse = math.max(lapse, -score) end -- never sooner than a renewal confirmed
-    far = math.max(far, lapse)
-    if held and not score then take_seats(take, of, id, lapse) end
-    if id == whole then until_when = lapse end
-    redis.call('HSET', claims, id, ticket .. ' ' .. given .. ' ' .. now .. ' ' .. claim)
-    if held then
-      redis.call('ZADD', line, -lapse, id)
-    elseif not score then
-      redis.call('ZADD', line, ticket, id)
-    end
-    if not score then last = final end
-  elseif score then
-    leave(id)
-    settle()
+
+  -- After whatever may have changed the line. True if nobody is left waiting.
+  local function settle(line, me)
+    sweep(line)
+    local served = admit(line, me)
+    line.empty = served and not line.soonest
+    return served
   end
-  save()
-  if held then return ticket .. ' ' .. now .. ' ' .. given + 0 end
-  if more then return '-2 ' .. now end
-  local ahead = redis.call('ZRANK', line, id) or redis.call('ZCARD', line)
-  return refused(ahead, soonest or time)
+
+  -- Gives up a hold or a place: 1 if there was one, 0 if not; 2 more where the portion was used up.
+  local function withdraw(lock, value, now, remember, id)
+    local line = open(lock, value, now, remember)
+    local freed = leave(line, id)
+    settle(line)
+    save(line)
+    return freed + (line.more and 2 or 0)
+  end
+
+  rule_of_line = {
+    open = open, free = free, take_seats = take_seats, leave = leave, settle = settle, save = save, withdraw = withdraw,
+  }
+  return rule_of_line
 end

@@ -9,7 +9,7 @@ local function portion(lock, place)
   local found
   if place == '' or score then
     skipped = tonumber(skipped or 0)
-    found = redis.call('ZREVRANGEBYSCORE', line_of(lock), score or 0, '-inf', 'WITHSCORES', 'LIMIT', skipped, PORTION)
+    found = redis.call('ZREVRANGEBYSCORE', lock .. ':line', score or 0, '-inf', 'WITHSCORES', 'LIMIT', skipped, PORTION)
     if #found < 2 * PORTION then return found, 'w 0' end
     local last = found[#found]
     local same = last == score and skipped or 0
@@ -19,6 +19,6 @@ local function portion(lock, place)
     end
     return found, ('h %s %d'):format(last, same)
   end
-  found = redis.call('ZRANGEBYSCORE', line_of(lock), '(' .. place:sub(3), '+inf', 'WITHSCORES', 'LIMIT', 0, PORTION)
+  found = redis.call('ZRANGEBYSCORE', lock .. ':line', '(' .. place:sub(3), '+inf', 'WITHSCORES', 'LIMIT', 0, PORTION)
   return found, #found == 2 * PORTION and 'w ' .. found[#found] or nil
 end

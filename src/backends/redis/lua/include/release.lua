@@ -1,15 +1,17 @@
 -- Gives up one hold or place. `asked`: its id, and for how long its last ticket is remembered, ms.
-local function release(key, asked, value)
-  local id, remember = asked:match('^(%S+) (%d+)$')
+local function release(key, asked)
+  local value = redis.pcall('GET', key)
   local kind = kind_of(value)
-  if kind == '1 sole ' and value:sub(47, 47 + #id) == id .. ' ' then
-    set_free(key, value:sub(8, 28), remember)
+  if kind == $free then return 0 end
+  local blank = asked:find(' ', 1, true)
+  local remember = asked:sub(blank + 1)
+  if kind == $sole then
+    if value:sub($sole.words, $sole.words + blank - 1) ~= asked:sub(1, blank) then return 0 end
+    local ticket = value:sub($sole.ticket)
+    -- What is not ahead of its last sign of life is not ahead of the clock, which need not be asked then.
+    local ahead = ticket > value:sub($sole.seen) and ticket > clock()
+    set_free(key, $free{ticket, span = value:sub($sole.span)}, remember, ahead)
     return 1
   end
-  if kind ~= '1 line ' then return 0 end
-  open(key, value, remember)
-  local freed = leave(id)
-  settle()
-  save()
-  return freed + (more and 2 or 0)
+  return line_rule().withdraw(key, value, clock(), remember, asked:sub(1, blank - 1))
 end

@@ -8,7 +8,7 @@ import type { NodeAnswer } from './node-answer.ts';
  * @throws LockError when too many nodes will never vote for it; else, where too many did not answer, an error that names
  * each node and what it said
  */
-export function answerOf(key: string, { nodes, majority }: QuorumContext, said: readonly NodeAnswer[]): Attempt {
+export function refusalOf(key: string, { nodes, majority }: QuorumContext, said: readonly NodeAnswer[]): Attempt {
   const silent = said.flatMap((each) => (each.kind === 'no' && each.why instanceof Error ? [each.why] : []));
   const late = said.filter((each) => each.kind === 'no' && each.why === 'late').length;
   const misuse = silent.find((why) => isLockError(why, 'LOCK_INVALID'));

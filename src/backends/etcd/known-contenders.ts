@@ -1,0 +1,81 @@
+import type { Claim } from '../../core/backend.ts';
+import type { Clock } from '../../core/clock.ts';
+import { type Contender, secondsOf } from './contender.ts';
+import type { Leases } from './leases.ts';
+import { lineOf, nameOf } from './line.ts';
+import type { Waiters } from './waiters.ts';
+
+/** Contenders among whom it is not worth while to look for those who are over. */
+const ROOMY = 1_000;
+
+/** The contenders of this process, by the ids of their claims. */
+export class KnownContenders {
+  readonly #all = new Map<string, Contender>();
+  #roomy = ROOMY;
+  readonly #leases: Leases;
+  readonly #waiters: Waiters;
+  readonly #prefix: string;
+  readonly #clock: Clock;
+
+  constructor(leases: Leases, waiters: Waiters, prefix: string, clock: Clock) {
+    this.#leases = leases;
+    this.#waiters = waiters;
+    this.#prefix = prefix;
+    this.#clock = clock;
+  }
+
+  lineOf(key: string): Buffer {
+    return lineOf(this.#prefix, key);
+  }
+
+  get(id: string): Contender | undefined {
+    return this.#all.get(id);
+  }
+
+  /** The contender of a claim that stands in line as far as we know. */
+  standing(id: string): Contender | undefined {
+    const me = this.#all.get(id);
+    return me?.ticket === undefined ? undefined : me;
+  }
+
+  /** With a lease that has most of its time ahead. */
+  async take(claim: Claim, ms: number): Promise<Contender> {
+    this.#prune();
+    const known = this.#all.get(claim.id);
+    if (known) {
+      known.lease = await this.#leases.freshen(known.lease, ms);
+      return known;
+    }
+    const line = this.lineOf(claim.key);
+    const lease = await this.#leases.take(secondsOf(claim.ttl), ms, claim.lingers);
+    const name = nameOf(line, claim.id);
+    const me: Contender = { line, name, state: { is: 'joining' }, lease, key: 'settled', sent: 0 };
+    this.#all.set(claim.id, me);
+    return me;
+  }
+
+  /** Nothing more for a claim whose message may still come, until the lease that it names has surely ended. */
+  async bury(id: string, ms?: number): Promise<void> {
+    const me = this.#all.get(id);
+    if (me?.state.is !== 'over') return;
+    await this.#leases.end(me.lease, ms);
+    this.forget(id);
+  }
+
+  /** Ends what this process does for a claim. Its key is gone, or goes with its lease. */
+  forget(id: string): void {
+    const me = this.#all.get(id);
+    if (!me) return;
+    this.#all.delete(id);
+    me.state = { is: 'over' };
+    this.#leases.giveBack(me.lease);
+    this.#waiters.stop(id);
+  }
+
+  /** Forgets holds that were left to lapse, now and then: nobody ever says that they have. */
+  #prune(): void {
+    if (this.#all.size < this.#roomy) return;
+    for (const [id, { lease }] of this.#all) if (lease.goodUntil < this.#clock.now()) this.forget(id);
+    this.#roomy = Math.max(ROOMY, 2 * this.#all.size);
+  }
+}

@@ -1,0 +1,29 @@
+import type { Claim, Grant } from '../../core/backend.ts';
+import type { Row } from './client.ts';
+import type { Desk } from './sessions.ts';
+import { advisoryAttempt, advisoryWait } from './sql.generated.ts';
+
+/** The two ways to take a lock differ by the end of three functions' names. */
+const texts = (end: '' | '_shared', named: (script: string) => string) => ({
+  attempt: named(advisoryAttempt.replaceAll('{try}', `pg_try_advisory_lock${end}`)),
+  wait: named(advisoryWait.replaceAll('{wait}', `pg_advisory_lock${end}`)),
+  unlock: `SELECT pg_advisory_unlock${end}($1::bigint)::int AS freed`,
+});
+
+export type AdvisoryStatements = (shared: boolean) => ReturnType<typeof texts>;
+
+export function advisoryStatements(named: (script: string) => string): AdvisoryStatements {
+  const [exclusive, shared] = [texts('', named), texts('_shared', named)];
+  return (share) => (share ? shared : exclusive);
+}
+
+/** The least that a token may be, as the statements take it. */
+export const leastOf = ({ atLeast }: Claim): string | null => (atLeast === undefined ? null : String(atLeast));
+
+/** What a row with a token grants, for as long as the session is there. */
+export const granted = (row: Row, { session }: Desk): Grant => ({
+  granted: true,
+  ticket: BigInt(String(row.ticket)),
+  validFor: Number.POSITIVE_INFINITY,
+  lost: session.ended,
+});

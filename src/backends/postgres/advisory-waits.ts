@@ -1,0 +1,77 @@
+import { isExclusive } from '../../core/admission.ts';
+import type { Claim, Grant } from '../../core/backend.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { AdvisoryHolds } from './advisory-holds.ts';
+import { type AdvisoryStatements, granted, leastOf } from './advisory-statements.ts';
+import { AdvisoryWait } from './advisory-wait.ts';
+import type { Row } from './client.ts';
+import type { Sessions } from './sessions.ts';
+
+export type Wake = (grant?: Grant) => void;
+
+/** Who watches, and which of them wait on the server: as many as there are sessions for it. */
+export class AdvisoryWaits {
+  readonly #sessions: Sessions;
+  readonly #holds: AdvisoryHolds;
+  readonly #texts: AdvisoryStatements;
+  readonly #clock: Clock;
+  readonly #watchers = new Map<string, Wake>();
+  /** Until nothing of them is left. */
+  readonly #waits = new Map<string, AdvisoryWait>();
+
+  constructor(sessions: Sessions, holds: AdvisoryHolds, texts: AdvisoryStatements, clock: Clock) {
+    this.#sessions = sessions;
+    this.#holds = holds;
+    this.#texts = texts;
+    this.#clock = clock;
+  }
+
+  has(id: string): boolean {
+    return this.#waits.has(id);
+  }
+
+  async watch(lock: string, claim: Claim, wake: Wake): Promise<AsyncDisposable> {
+    const { id } = claim;
+    this.#watchers.set(id, wake);
+    if (!this.#holds.get(lock, id)) await this.begin(lock, claim);
+    return {
+      [Symbol.asyncDispose]: async () => {
+        if (this.#watchers.get(id) === wake) await this.dismiss(id);
+      },
+    };
+  }
+
+  /** Starts to wait on the server for whoever watches, where a session is left for it. */
+  async begin(lock: string, claim: Claim): Promise<void> {
+    const { id } = claim;
+    const wanted = () => this.#watchers.has(id) && !this.#waits.has(id);
+    const desk = wanted() && (await this.#sessions.toWait());
+    if (!desk) return;
+    if (!wanted()) {
+      desk.waiting = false;
+      return;
+    }
+    const shared = !isExclusive(claim);
+    const statement: [string, unknown[]] = [this.#texts(shared).wait, [lock, leastOf(claim)]];
+    const settle = (row: Row | undefined) => {
+      this.#waits.delete(id);
+      const grant = row && granted(row, desk);
+      if (grant) this.#holds.keep(lock, id, { shared, desk, asked: Promise.resolve(grant) });
+      this.#watchers.get(id)?.(grant);
+    };
+    this.#waits.set(id, new AdvisoryWait(this.#sessions, desk, this.#clock, statement, settle));
+  }
+
+  /** The watcher goes first: a wait that is only being prepared finds it gone, and does not start. */
+  async dismiss(id: string): Promise<boolean> {
+    this.#watchers.delete(id);
+    const wait = this.#waits.get(id);
+    await wait?.cancel();
+    this.#waits.delete(id);
+    return wait !== undefined;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#watchers.keys(), ...this.#waits.keys()].map((id) => this.dismiss(id)));
+  }
+}

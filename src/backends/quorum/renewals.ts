@@ -1,0 +1,58 @@
+import type { Claim, Renewal } from '../../core/backend.ts';
+import { Answers } from './answers.ts';
+import type { Ballot } from './ballot.ts';
+import { nodeTimeoutOf, type QuorumContext } from './context.ts';
+import type { Node } from './node.ts';
+import { mayKeep } from './node-answer.ts';
+import { tallyRenewal } from './tally.ts';
+
+/** The renewal of one hold; without a ballot of one that is not known here. */
+interface HoldRenewal {
+  readonly ballot: Ballot | undefined;
+  readonly answers: Answers<Renewal | 'open', Renewal>;
+}
+
+/**
+ * Renews holds, each node in one request. Every node that may have some of a hold is asked; where a majority confirms it, the
+ * others are asked for their vote anew.
+ */
+export async function renew(
+  claims: readonly Claim[],
+  ballots: ReadonlyMap<string, Ballot>,
+  { nodes, majority, clock, worth }: QuorumContext,
+): Promise<Renewal[]> {
+  const within = nodeTimeoutOf({ ttl: Math.min(...claims.map(({ ttl }) => ttl)), within: Number.POSITIVE_INFINITY });
+  const now = clock.now();
+  const holds = claims.map((claim): HoldRenewal => {
+    const ballot = ballots.get(claim.id);
+    ballot?.claims.lasts(claim, now + claim.ttl + 2 * within);
+    const open = nodes.map((_, i): Renewal | 'open' =>
+      ballot?.grant && mayKeep(ballot.claims.said[i]!) ? 'open' : 'gone',
+    );
+    return { ballot, answers: new Answers(open, (all) => tallyRenewal(all, majority)) };
+  });
+  const asking = nodes.map((node, i) => ask(node, i, holds, within));
+  const renewals = await Promise.all(holds.map(({ answers }) => answers.outcome));
+  void Promise.all(asking).then(() => {
+    for (const [j, hold] of holds.entries()) if (typeof renewals[j] === 'object') mend(hold);
+  });
+  return renewals.map((each) => (typeof each === 'object' ? { validFor: each.validFor * worth } : each));
+}
+
+async function ask(node: Node, i: number, all: readonly HoldRenewal[], within: number): Promise<void> {
+  const holds = all.filter(({ answers }) => answers.all[i] === 'open');
+  if (holds.length === 0) return;
+  const asked = holds.map(({ ballot }) => ballot!.claims.at(i));
+  const claims = asked.map(({ current }) => current);
+  const sure = asked.map(({ renewals }, at) => renewals.sent(claims[at]!.ttl));
+  const heard = await node.renew(claims, within).catch(() => []);
+  for (const [at, { answers }] of holds.entries()) {
+    const answer = heard[at] ?? 'unknown';
+    asked[at]!.renewals.settled(claims[at]!.ttl, answer !== 'unknown');
+    answers.heard(i, typeof answer === 'object' ? { validFor: Math.min(answer.validFor, sure[at]!) } : answer);
+  }
+}
+
+function mend({ ballot, answers }: HoldRenewal): void {
+  for (const [i, answer] of answers.all.entries()) if (answer === 'gone') ballot!.mend(i);
+}

@@ -1,0 +1,181 @@
+import type { Backend } from '../../core/backend.ts';
+import type { Clock } from '../../core/clock.ts';
+import { areNew, type Bounds, type Looked, restsUntil } from './guard.ts';
+import { Identity, type Named } from './identity.ts';
+import { Memory } from './memory.ts';
+
+/** How often a node that does not count is looked at again. ms. */
+const LOOK = 500;
+
+/** What the nodes of one quorum have in common. */
+export interface Trusts extends Bounds {
+  readonly clock: Clock;
+  /** Whether a node that started anew is kept from counting. */
+  readonly guarded: boolean;
+  readonly all: Trust[];
+  readonly identities: Identity[];
+}
+
+/**
+ * `unseen`: its notes were not read since this run began. `resting`: they were, and its votes do not count, since it may have
+ * forgotten others. `counting`: they do. Another run begins as `unseen`, or as `counting` where it cannot be told whether it
+ * started anew.
+ */
+type State = 'unseen' | 'resting' | 'counting';
+
+/** Whether the votes of a node count. */
+export class Trust {
+  readonly identity: Identity;
+  readonly #trusts: Trusts;
+  readonly #memory: Memory;
+  #state: State = 'unseen';
+  #looked: Looked | undefined;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #lookAgain = 0;
+  /** The longest lease that another run was to remember, ms. */
+  #forgotten = 0;
+
+  constructor(backend: Backend, title: string, trusts: Trusts) {
+    this.#trusts = trusts;
+    this.identity = new Identity(backend, title, trusts.identities);
+    this.#memory = new Memory(backend, trusts.maxTtl);
+    trusts.all.push(this);
+  }
+
+  /** Why its votes do not count now. */
+  get doubt(): Error | undefined {
+    if (this.#state !== 'resting' || !this.#trusts.guarded) return undefined;
+    const now = this.#trusts.clock.now();
+    const rest = this.#restsUntil(now) - now;
+    if (rest <= 0) return void this.#countFree(now);
+    if (now >= this.#lookAgain) {
+      this.#lookAgain = now + LOOK;
+      void this.#lookAround(Number.POSITIVE_INFINITY);
+    }
+    return restsFor(rest);
+  }
+
+  /**
+   * Looks whether it is still the server that another node is: a client may have been led to another server for a moment.
+   * @throws LockError `LOCK_INVALID` when it is
+   */
+  async part(): Promise<void> {
+    const twin = this.#trusts.all.find(({ identity }) => identity === this.identity.twin);
+    await twin?.ask().catch(() => {}); // it may be the one that is where it does not belong
+    await this.ask();
+  }
+
+  /** Finds out which run of which server it is. */
+  ask(): Promise<void> {
+    return this.#know(this.identity.ask(), 0);
+  }
+
+  /**
+   * Asked after a grant of `ttl`: where the run is still the one that was known, the grant is of that run too. Then, and when it
+   * remembers the lease, there is nothing to wait for.
+   */
+  known(ttl: number, now: number): void | Promise<void> {
+    const told = this.identity.ask();
+    if (this.identity.isSame(told) && (!this.#isRemembered || (this.#looked && this.#memory.has(ttl, now)))) return;
+    return this.#know(told, ttl);
+  }
+
+  /** Has the node remember leases before it renews to them. */
+  remember(ttl: number): void | Promise<void> {
+    const now = this.#trusts.clock.now();
+    if (this.#isRemembered && !this.#memory.has(ttl, now)) return this.#memory.note(ttl, now);
+  }
+
+  /** Notes are for nodes that start anew; where none can, nobody needs them. */
+  get #isRemembered(): boolean {
+    return this.#trusts.guarded && this.#trusts.identities.some(({ nameless }) => !nameless);
+  }
+
+  async #know(asked: Named | Promise<Named>, ttl: number): Promise<void> {
+    const told = await this.identity.named(asked);
+    const now = this.#trusts.clock.now();
+    if (told !== undefined && this.identity.recognise(told, now)) this.#beginAnew();
+    if (!this.#isRemembered) return;
+    if (!this.#looked) {
+      await this.#look();
+      // A node that hangs must not keep the others waiting: until it is heard it is one that remembers nothing.
+      const moment = (done: () => void): unknown => this.#trusts.clock.after(LOOK / 2, done, true);
+      if (this.#looked && this.#restsUntil(now) > now)
+        await Promise.race([this.#lookAround(), new Promise<void>(moment)]);
+    }
+    if (ttl === 0 || this.#memory.has(ttl, now)) return;
+    // A lease is written down only after the run is marked, and so only where votes count: whoever finds a lease where no run is
+    // marked cannot tell a new quorum from one that lost its data.
+    if (this.#state === 'resting') {
+      const rest = this.#restsUntil(now) - now;
+      if (rest > 0) throw restsFor(rest);
+      await this.#countFree(now).get(this);
+    } else if (!this.#looked) throw new Error('started anew while it was asked');
+    await this.#memory.note(ttl, now);
+    const { run } = this.identity;
+    if (run) void this.#memory.mark(run, undefined).catch(() => {}); // that note has to last as long
+  }
+
+  #beginAnew(): void {
+    const { run, restarted } = this.identity;
+    this.#state = run?.age === undefined && !restarted ? 'counting' : 'unseen';
+    this.#looked = undefined;
+    this.#forgotten = Math.max(this.#forgotten, this.#memory.forget());
+  }
+
+  /** All at once: the mark of one would be taken for a sign that the others are not new. @returns when each says so */
+  #countFree(now: number): ReadonlyMap<Trust, Promise<void>> {
+    const { all, identities } = this.#trusts;
+    const free = all.filter((each) => each.#state === 'resting' && each.#restsUntil(now) <= now);
+    const born = areNew(this.#views()) ? identities.flatMap(({ run }) => run?.id ?? []) : undefined;
+    return new Map(free.map((each) => [each, each.#count(born)]));
+  }
+
+  async #count(born: readonly string[] | undefined): Promise<void> {
+    const { run } = this.identity;
+    this.#state = 'counting';
+    this.#looked = { ...this.#looked!, marked: this.#looked!.run };
+    // Whoever comes later waits as long as this one did. Without an answer that is all: its votes count.
+    if (run) await this.#memory.mark(run, born).catch(() => {});
+  }
+
+  #restsUntil(now: number): number {
+    return restsUntil(this.#looked!, this.#views(), now, this.#trusts);
+  }
+
+  /** What is known of all nodes, as far as they were asked since this run began. */
+  #views(): (Looked | undefined)[] {
+    const { since } = this.identity;
+    return this.#trusts.all.map((each) => (each === this || each.#lookedAt >= since ? each.#looked : undefined));
+  }
+
+  /** What the others remember of the time before this run: those are asked who were not asked since, or all again. */
+  async #lookAround(since = this.identity.since): Promise<void> {
+    const asked = this.#trusts.all.filter((each) => each.#lookedAt < since);
+    await Promise.all(asked.map((each) => each.#look().catch(() => {})));
+  }
+
+  async #look(): Promise<void> {
+    const { identity } = this;
+    if (!identity.run && !identity.nameless) return; // it is looked at when it has said who it is
+    const run = identity.run ?? { id: '' };
+    const now = this.#trusts.clock.now();
+    let found = await this.#memory.look(run);
+    if (identity.restarted && found.remembers && found.longest === 0 && this.#forgotten > 0) {
+      // It came back empty. Whoever comes later would take it for new, were all the others empty, too.
+      await this.#memory.note(this.#forgotten, now);
+      found = { ...found, longest: this.#forgotten };
+    }
+    if (run.id !== (identity.run?.id ?? '')) return;
+    const marked = identity.run && this.#state !== 'counting' ? found.marked : run.id;
+    this.#looked = { run: run.id, since: identity.since, restarted: identity.restarted, ...found, marked };
+    if (this.#state === 'unseen') this.#state = 'resting';
+    this.#lookedAt = now;
+  }
+}
+
+function restsFor(rest: number): Error {
+  return new Error(
+    `started anew: what it granted before may be forgotten, so it does not count for another ${Math.ceil(rest)} ms`,
+  );
+}

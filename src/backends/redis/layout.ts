@@ -1,0 +1,75 @@
+/**
+ * A text with places, declared once: fields of a fixed width, then words, with one blank between any two. Scripts name the fields
+ * (`$sole.ticket`, see scripts/build-lua.mjs), and TypeScript writes by the same declaration.
+ */
+export interface Layout {
+  /** What every text of the kind begins with, in the field `kind`. */
+  readonly kind?: string;
+  readonly fixed: Readonly<Record<string, number>>;
+  /** Each by what it matches; the last may hold blanks. */
+  readonly words: Readonly<Record<string, string>>;
+}
+
+const NUMBER = '%d+';
+const WORD = '%S+';
+const REST = '.*';
+
+/** Tickets are µs of the server's clock: always 16 digits, so that as text they have a fixed place and the order of numbers. */
+const MICROS = 16;
+
+/** The last tickets given, or those of a claim: the first, and how many from it on. */
+const TICKETS = { ticket: MICROS, span: 4 };
+
+/**
+ * What a claim asks for, and where its grant is told: `-`, nowhere; with a ? before it, where to be unheard does not mean to be dead.
+ * `ttl` is in ms.
+ */
+const ASKED_FOR = { id: WORD, take: NUMBER, of: NUMBER, ttl: NUMBER };
+const CLAIM = { ...ASKED_FOR, channel: WORD, label: REST };
+
+/** The version of the format, and what the key of a lock holds. */
+const kind = (
+  name: string,
+  fixed: Layout['fixed'],
+  words: Layout['words'] = {},
+): Layout & { readonly kind: string } => ({
+  kind: `1 ${name}`,
+  fixed: { kind: 6, ...TICKETS, ...fixed },
+  words,
+});
+
+export const layouts = {
+  /** Nobody. */
+  free: kind('free', {}),
+  /** One claim alone, whatever seats it takes: its record. `seen` is its last sign of life. */
+  sole: kind('sole', { seen: MICROS }, CLAIM),
+  /**
+   * Several: seats of all holders, the smallest room a holder named, how many holders named it, and the ms at which the three keys
+   * of the lock vanish.
+   */
+  line: kind('line', {}, { taken: NUMBER, room: NUMBER, tight: NUMBER, keep: NUMBER }),
+  /** A line where one holder leaves no room: it and its lapse are at hand, since a hot key is mostly so. */
+  held: kind('held', { lapse: MICROS }, { id: WORD, keep: NUMBER }),
+  /** A claim of a line, in the hash `…:claims`. */
+  record: { fixed: { ...TICKETS, seen: MICROS }, words: CLAIM },
+  claim: { fixed: {}, words: CLAIM },
+  /** How a claim begins: what a renewal looks for. */
+  hold: { fixed: {}, words: ASKED_FOR },
+  /** What is asked of a claim: its ticket may not be below `atLeast` (dashes: any will do); `queue` is 1 or 0. */
+  asked: { fixed: { notAfter: MICROS, atLeast: MICROS, queue: 1, span: 4 }, words: CLAIM },
+} as const satisfies Record<string, Layout>;
+
+type Fields<L extends Layout> = Readonly<Record<keyof L['fixed'] | keyof L['words'], string | number | bigint>>;
+
+/** A text of this layout; a number gets as many zeros before it as its place wants. */
+export function write<L extends Layout>({ fixed, words }: L, fields: Fields<L>): string {
+  const values: Readonly<Record<string, unknown>> = fields;
+  const placed = Object.keys(fixed).map((name) => `${values[name]}`.padStart(fixed[name]!, '0'));
+  return [...placed, ...Object.keys(words).map((name) => values[name])].join(' ');
+}
+
+/** Times and tickets as scripts have them. */
+export const digits = (micros: number | bigint): string => `${micros}`.padStart(MICROS, '0');
+
+/** In the place of a ticket: there is none. */
+export const NO_TICKET = '-'.repeat(MICROS);

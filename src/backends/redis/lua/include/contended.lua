@@ -1,0 +1,83 @@
+-- The attempt of a claim where somebody is there. Defined where the first such claim of a script is met.
+local function contention()
+  local rule = line_rule()
+
+  local function refused(ahead, lapse)
+    return ('0 %s %d %d'):format(now, ahead, math.ceil((lapse - time) / 1000))
+  end
+
+  -- Tickets for a claim that is raised to what a quorum proposes, where that is more: the first, how many, and the last.
+  local function raised(ticket, span, asked)
+    local last = ticket + span - 1
+    if asked:byte($asked.atLeast.at) == 45 or asked:sub($asked.atLeast) <= ticket then return ticket, span, last end
+    local proposed = asked:sub($asked.atLeast)
+    local given = behind(proposed, asked:sub($asked.span))
+    if proposed + given - 1 < last then given = $sole.span.format(last - proposed + 1) end
+    return proposed, given, proposed + given - 1
+  end
+
+  -- It is alone there itself, until `lapse`.
+  local function again(lock, value, lapse, asked, keep)
+    local id, take, of, ttl, channel, label = asked:match($asked[id, take, of, ttl, channel, label])
+    local ticket, span = raised(value:sub($sole.ticket), value:sub($sole.span), asked)
+    -- Never sooner than a renewal confirmed.
+    local left = math.max(ttl, math.ceil((lapse - time) / 1000))
+    return set_sole(lock, ticket, span, $claim{id, take, of, ttl = left, channel, label}, keep + left - ttl)
+  end
+
+  -- Its hold or its place in a line as it stands, or a new one at the end.
+  local function enter(line, asked, keep)
+    local id, take_of_all, of, ttl = asked:match($asked[id, take, of, ttl])
+    local seats, room, queue = tonumber(take_of_all), tonumber(of), asked:sub($asked.queue) == '1'
+    local served = rule.settle(line, id)
+    if line.empty then return take(line.lock, rule.free(line), asked, keep) end
+    local record = redis.call('HGET', line.claims, id)
+    local score = record and redis.call('ZSCORE', line.places, id)
+    local ticket, span, final, held
+    if score then
+      ticket, span, held = record:sub($record.ticket), record:sub($record.span), tonumber(score) < 0
+      if held then
+        ticket, span, final = raised(ticket, span, asked)
+        line.last = math.max(line.last, final)
+      end
+    else
+      held = served and line.taken + seats <= math.min(line.room, room)
+      ticket, span, final = tickets(line.last, asked)
+    end
+    if held or queue then
+      local lapse = time + ttl * 1000
+      if held and score then lapse = math.max(lapse, -score) end -- never sooner than a renewal confirmed
+      line.far = math.max(line.far, lapse)
+      if held and not score then rule.take_seats(line, seats, room, id, lapse) end
+      if id == line.whole then line.whole_until = lapse end
+      redis.call('HSET', line.claims, id, $record{ticket, span, seen = now, words = asked:sub($asked.words)})
+      if held then
+        redis.call('ZADD', line.places, -lapse, id)
+      elseif not score then
+        redis.call('ZADD', line.places, ticket, id)
+      end
+      if not score then line.last = final end
+    elseif score then
+      rule.leave(line, id)
+      rule.settle(line)
+    end
+    rule.save(line)
+    if held then return ticket .. ' ' .. now .. ' ' .. span end
+    if line.more then return '-2 ' .. now end
+    local ahead = redis.call('ZRANK', line.places, id) or redis.call('ZCARD', line.places)
+    return refused(ahead, line.soonest or time)
+  end
+
+  return function(lock, value, sole_until, asked, keep)
+    local id, seats, of, ttl = asked:match($asked[id, take, of, ttl])
+    if sole_until then
+      local sole, taken, room = value:match($sole[id, take, of])
+      if sole == id then return again(lock, value, sole_until, asked, keep) end
+      local fits = seats + taken <= math.min(of, room)
+      if not fits and asked:sub($asked.queue) == '0' then return refused(1, sole_until) end
+    end
+    return enter(rule.open(lock, value, now, keep - ttl), asked, keep)
+  end
+end
+
+local contend

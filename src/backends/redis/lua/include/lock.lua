@@ -1,0 +1,39 @@
+-- What every script knows of a lock. A lock without a line is one string, so that the common case is one read and one write. Its
+-- places are those of src/backends/redis/layout.ts: `$sole.ticket` is where a claim that is alone has its ticket.
+-- Tickets are times, so that they grow even over a loss of the data. A key that nobody uses is remembered for a while
+-- (`remember`, ms), and until its last ticket is behind the clock.
+-- The two other keys of a lock are named after it and share its hash tag, so that a command names one key, not three.
+-- Every call of a script defines its functions anew, at about a tenth of a microsecond each. So those of a line are defined where
+-- one is met.
+
+-- The server's time, in digits.
+local function clock()
+  local time = redis.call('TIME')
+  return time[1] .. ('0'):rep(6 - #time[2]) .. time[2]
+end
+
+local UNREADABLE = 'HOLDFAST the key holds something else, or a format this version does not know'
+
+-- Which of the three it is: free, sole, or a line. Raises what the server said instead of it, and what is not ours.
+local function kind_of(value)
+  if not value then return $free end
+  if value.err then error(value.err, 0) end
+  local kind = value:sub($free.kind)
+  if #value < $free.length or kind ~= $free and kind ~= $sole and kind ~= $line and kind ~= $held then error(UNREADABLE, 0) end
+  return kind == $held and $line or kind
+end
+
+-- One of several requests: what goes wrong is its own reply. Before 7 the server raises text, since then a table.
+-- What is wrong with the whole server, or with its place among others, and not with one key, is a table, to be the reply of the
+-- whole script: an error as the server words it, so that the client's own logic sees it (ioredis' reconnectOnError, node-redis
+-- behind sentinels).
+local function safely(act, key, asked, keep)
+  local done, reply = pcall(act, key, asked, keep)
+  if done then return reply end
+  local of_server = { READONLY = 1, MISCONF = 1, NOREPLICAS = 1, LOADING = 1, MASTERDOWN = 1, CLUSTERDOWN = 1 }
+  local text = type(reply) == 'table' and reply.err or tostring(reply)
+  -- Before 7 it stands behind a position; ERR, which may stand before that, has three letters.
+  local at, _, code = text:find('(%u%u%u%u%u+) ')
+  if of_server[code] then return { err = text:sub(at) } end
+  return '! ' .. text
+end

@@ -1,0 +1,32 @@
+import { RESERVE } from './cell.ts';
+import { StockError } from './errors.ts';
+import type { LayoutOf } from './layout.ts';
+import type { Cells } from './look.ts';
+import { refusal } from './refusals.ts';
+
+/**
+ * Puts units into the reserve, once for each `id`.
+ * @throws StockError `STOCK_CLOSED`, `STOCK_REQUEST_REUSED`
+ */
+export async function restocked(
+  cells: Cells,
+  layouts: LayoutOf,
+  product: string,
+  id: string,
+  units: number,
+): Promise<void> {
+  let layout = await layouts.get();
+  for (;;) {
+    if (layout.closed) layout = await layouts.read();
+    if (layout.closed) {
+      const [found] = await cells.step(RESERVE, { op: 'find', id, buyer: '' });
+      if (found!.is === 'put' && found!.units === units) return; // before it was closed
+      const message = `restocking of ${JSON.stringify(product)} was closed for good: sell what is left, or create another product`;
+      throw new StockError('STOCK_CLOSED', message, { product });
+    }
+    const [reply] = await cells.step(RESERVE, { op: 'put', epoch: layout.epoch, id, units });
+    if (reply!.is === 'done' || reply!.is === 'put') return;
+    if (reply!.is !== 'stale') throw refusal(reply!, product);
+    layout = await layouts.read();
+  }
+}

@@ -1,0 +1,75 @@
+import { DatabaseSync } from 'node:sqlite';
+import { notes, schema } from '../../src/backends/file/sql.generated.ts';
+import { prepare } from '../../src/backends/file/statements.ts';
+import { FileTransaction } from '../../src/backends/file/transaction.ts';
+import { memory } from '../../src/backends/memory.ts';
+import type { Backend, Grant } from '../../src/core/backend.ts';
+import type { Clock } from '../../src/core/clock.ts';
+import type { Plot } from './plots.ts';
+
+/** Plots of one server that keeps claims by their leases. */
+export const fitsFile = ({ nodes = 1, keptBy = 'lease' }: Plot): boolean => nodes === 1 && keptBy === 'lease';
+
+const FORMAT = 1;
+const BOOT = 'explored';
+
+/**
+ * The steps of the file backend as a server's: its own transactions, on SQLite in memory and by the virtual clock. Left out are the file
+ * itself, its sockets, and what the death of a process sets off: the tests of the backend have those.
+ */
+export function fileServer(clock: Clock): Backend {
+  const db = new DatabaseSync(':memory:');
+  db.exec(schema);
+  db.exec(notes);
+  db.prepare('INSERT INTO ledger VALUES (1, ?, ?, 0)').run(FORMAT, BOOT);
+  const sql = prepare(db);
+  const context = {
+    prefix: 'explored',
+    bell: 'here',
+    draw: (span: number, atLeast: bigint): number =>
+      (sql.draw.get(atLeast, span, FORMAT, BOOT) as { last: number }).last - span + 1,
+    lift: (ticket: number): void => {
+      sql.lift.get(ticket, FORMAT, BOOT);
+    },
+  };
+  const waiting = new Map<string, (grant: Grant) => void>();
+
+  async function transact<T>(work: (turn: FileTransaction, now: number) => T): Promise<T> {
+    const now = clock.now();
+    const turn = new FileTransaction(context, sql, now);
+    sql.begin.run();
+    const result = work(turn, now);
+    sql.commit.run();
+    for (const { id, ticket, ttl } of turn.called)
+      waiting.get(id)?.({ granted: true, ticket: BigInt(ticket), validFor: ttl });
+    return result;
+  }
+
+  return {
+    name: 'file, explored',
+    traits: memory({ clock }).traits,
+    attempt: (claim) => transact((turn, now) => turn.attempt(claim, now)),
+    renew: (claims) => transact((turn) => claims.map((claim) => turn.renew(claim))),
+    release: (handle, next) => transact((turn, now) => turn.release(handle, next, now)),
+    watch: ({ id }, wake) => {
+      waiting.set(id, wake);
+      return {
+        [Symbol.asyncDispose]: async () => {
+          waiting.delete(id);
+        },
+      };
+    },
+    async *inspect(prefix, { exact = false } = {}) {
+      while (!(await transact((turn) => turn.sweep())));
+      yield* await transact((turn) => turn.inspect(prefix, exact));
+    },
+    evict: (key, ticket) => transact((turn) => turn.evict(key, ticket)),
+    notes: {
+      read: (name) => transact((turn) => turn.note(name)),
+      write: (name, text, ttl) => transact((turn) => turn.keep(name, text, ttl)),
+    },
+    async close() {
+      db.close();
+    },
+  };
+}

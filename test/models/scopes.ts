@@ -1,0 +1,130 @@
+import type { LockOptions } from '../../src/core/options.ts';
+import type { Actor } from '../exploration/actor.ts';
+import type { Plot } from '../exploration/plots.ts';
+import type { Event } from '../simulation/history.ts';
+
+/** A step as the models number it (the names at the top of each), and who made it. */
+export type Step = readonly [what: number, who: number];
+
+/** What a model is about: what is played to compare it with the code, and how that is told in its steps. */
+export interface Scope {
+  readonly model: string;
+  /** Names to define in it, where the code may do something more often than its search needs. */
+  readonly defined?: readonly string[];
+  readonly plots: readonly Plot[];
+  /** Undefined: something happened that the model leaves out. */
+  stepsOf(events: readonly Event[]): Step[] | undefined;
+}
+
+/** The lock that all are about, asked for under the name of the process, so that a server's claims tell whose they are. */
+const asks = ({ process, locks }: Actor, options: LockOptions) =>
+  [locks.mutex('a'), { ...options, wait: Number.POSITIVE_INFINITY, label: process.name }] as const;
+
+/** Of a process by its name, or by a label that has it. */
+const numberOf = (name: string): number => Number(/p(\d)/.exec(name)![1]);
+
+/** Three processes with a claim each. What lapses is what the dead left. */
+const grantByRelease: Scope = {
+  model: 'grant-by-release',
+  plots: (['watch', 'mailbox', 'never'] as const).map((wakes) => ({
+    name: `a line of three, ${wakes}`,
+    clients: 3,
+    wakes,
+    act: (actor) => actor.uses(...asks(actor, { handOff: false })),
+  })),
+  stepsOf(events) {
+    const [JOINED, HELD, LEFT, LAPSED] = [1, 2, 3, 4];
+    const crashed = new Set<string>();
+    const steps: Step[] = [];
+    for (const event of events) {
+      if (event.what === 'crashed') crashed.add(event.by);
+      if (event.what === 'given') steps.push([HELD, numberOf(event.by)]);
+      if (event.what !== 'served') continue;
+      const { did, label, held } = event;
+      // The living give nothing up, and nothing of theirs lapses.
+      if ((did === 'left' && !held) || (did === 'lapsed' && !crashed.has(`p${numberOf(label)}`))) return undefined;
+      const step = { joined: JOINED, left: LEFT, lapsed: LAPSED, admitted: undefined, refused: undefined }[did];
+      if (step !== undefined) steps.push([step, numberOf(label)]);
+    }
+    return steps;
+  },
+};
+
+/** Two processes, one with several callers, who hand over what one of them was granted. */
+const handOff: Scope = {
+  model: 'hand-off',
+  plots: [
+    {
+      name: 'callers that hand over',
+      clients: 2,
+      wakes: 'mailbox',
+      act: async (actor, which) => {
+        const asked = asks(actor, { handOff: { max: 2, within: 10_000 } });
+        await Promise.all(Array.from({ length: which > 0 ? 2 : 4 }, () => actor.uses(...asked)));
+      },
+    },
+  ],
+  stepsOf(events) {
+    const [GRANTED, TURN, LEFT, LAPSED] = [1, 2, 3, 4];
+    const used = new Set<string>();
+    const steps: Step[] = [];
+    for (const event of events) {
+      if (event.what === 'given') {
+        used.add(event.id);
+        steps.push([TURN, numberOf(event.by)]);
+      }
+      if (event.what !== 'served' || !event.held) continue;
+      const { did, id, label } = event;
+      if (did === 'left' && !used.has(id)) return undefined; // nobody of the model gives up what it has not used
+      const step = { admitted: GRANTED, left: LEFT, lapsed: LAPSED, joined: undefined, refused: undefined }[did];
+      if (step !== undefined) steps.push([step, numberOf(label)]);
+    }
+    return steps;
+  },
+};
+
+/** Two processes that try twice, at three nodes. */
+const quorumToken: Scope = {
+  model: 'quorum-token',
+  // One that was refused by a minority alone tries again at once.
+  defined: ['ROUNDS=9'],
+  plots: [
+    {
+      name: 'a quorum of three, tried twice',
+      clients: 2,
+      nodes: 3,
+      act: async (actor) => {
+        for (const time of ['once', 'twice']) {
+          await actor.does(time, async () => {
+            const lease = await actor.locks.mutex('a').tryAcquire({ label: actor.process.name });
+            if (!lease) return;
+            actor.has(lease);
+            await actor.step();
+            await actor.gives(lease);
+          });
+        }
+      },
+    },
+  ],
+  stepsOf(events) {
+    const [ADMITTED, REFUSED, FREED, GRANTED] = [1, 2, 3, 4];
+    const steps: Step[] = [];
+    const kept = new Map<number, string>();
+    for (const event of events) {
+      if (event.what === 'given') steps.push([GRANTED, numberOf(event.by)]);
+      if (event.what !== 'served') continue;
+      const { did, id, label, node } = event;
+      if (did === 'lapsed') return undefined;
+      const at = 10 * node + numberOf(label);
+      // A proposal that has overtaken the release before it, as over a connection that broke.
+      if (did === 'refused' && kept.has(at)) return undefined;
+      if (did === 'admitted') kept.set(at, id);
+      if (did === 'left') kept.delete(at);
+      const step = { admitted: ADMITTED, refused: REFUSED, left: FREED, joined: undefined, lapsed: undefined }[did];
+      if (step !== undefined) steps.push([step, at]);
+    }
+    return steps;
+  },
+};
+
+export const SCOPES: readonly Scope[] = [grantByRelease, handOff, quorumToken];

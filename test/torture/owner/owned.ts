@@ -1,0 +1,119 @@
+import type { Violation } from '../../../src/torture/violation.ts';
+import { startEtcd, startEtcdMembers } from '../../kit/etcd.ts';
+import { startMariadb } from '../../kit/mariadb.ts';
+import { startPostgres } from '../../kit/postgres.ts';
+import { startRedis, startRedisCluster, startRedisNodes, startRedisSentinel, untilWhole } from '../../kit/redis.ts';
+import type { Server, Servers } from '../../kit/server.ts';
+import { slowDisk } from '../../kit/slow-disk.ts';
+import { startZookeeper, startZookeeperMembers } from '../../kit/zookeeper.ts';
+import type { Hurt, HurtKind } from './hurts.ts';
+
+export interface Owned {
+  readonly name: string;
+  /** Of docs/promises.md: what is looked at. */
+  readonly promise: string;
+  readonly hurts: readonly HurtKind[];
+  /** What the page says that this may break. */
+  readonly mayBreak?: readonly Violation['broken'][];
+  start(): Promise<Hurt & { readonly url: string } & AsyncDisposable>;
+}
+
+const KEEPS = { appendonly: 'yes', appendfsync: 'always' };
+const CRASH = 'survives a crash of the server';
+const MINORITY = 'survives the loss of a minority';
+const FORGETS = 'best effort: a fail-over may forget a grant';
+const ZOOKEEPER = '?sessionTimeout=4s';
+
+const AT_REST: readonly HurtKind[] = ['stopped', 'killed, back with its data'];
+const ON_DISK: readonly HurtKind[] = [...AT_REST, 'its disk slow'];
+const OF_SEVERAL: readonly HurtKind[] = [...AT_REST, 'a majority stopped'];
+
+const single = async (starting: Promise<Server>, query = '') => {
+  const server = await starting;
+  return {
+    url: server.url + query,
+    servers: [server],
+    [Symbol.asyncDispose]: async () => server[Symbol.asyncDispose](),
+  };
+};
+
+const several = async (starting: Promise<Servers>, query = '') => {
+  const group = await starting;
+  return { url: group.url + query, servers: group.servers, [Symbol.asyncDispose]: () => group[Symbol.asyncDispose]() };
+};
+
+/** On a disk that can be made slow. */
+async function onDisk(start: () => Promise<Server>) {
+  await using stack = new AsyncDisposableStack();
+  const disk = stack.use(await slowDisk());
+  const owned = stack.use(await single(disk.under(start)));
+  const all = stack.move();
+  return { ...owned, drag: disk.drag, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+/** The first of its three primaries, or whatever has taken its place, is killed: the keys of the others are not hurt. */
+async function cluster() {
+  const group = await startRedisCluster();
+  let turn = 0;
+  return {
+    url: group.url,
+    servers: group.servers,
+    async primary() {
+      await untilWhole(group);
+      return group.servers[turn++ % group.servers.length]!.port;
+    },
+    [Symbol.asyncDispose]: () => group[Symbol.asyncDispose](),
+  };
+}
+
+export const OWNED: readonly Owned[] = [
+  {
+    name: 'redis, append-only file, always synced',
+    promise: CRASH,
+    hurts: ON_DISK,
+    start: () => onDisk(() => startRedis(KEEPS)),
+  },
+  {
+    name: 'redis without persistence',
+    promise: 'loses its data: two may hold, tokens grow',
+    hurts: ['killed, back without data'],
+    mayBreak: ['exclusion'],
+    start: () => single(startRedis()),
+  },
+  {
+    name: 'redis-sentinel',
+    promise: FORGETS,
+    hurts: ['its primary killed'],
+    mayBreak: ['exclusion'],
+    start: () => startRedisSentinel(),
+  },
+  {
+    name: 'redis-cluster',
+    promise: FORGETS,
+    hurts: ['its primary killed'],
+    mayBreak: ['exclusion'],
+    start: cluster,
+  },
+  {
+    name: 'redlock over 5',
+    promise: MINORITY,
+    hurts: [...OF_SEVERAL, 'killed, back without data'],
+    start: () => several(startRedisNodes(5, KEEPS)),
+  },
+  { name: 'postgres', promise: CRASH, hurts: ON_DISK, start: () => onDisk(() => startPostgres()) },
+  { name: 'mysql (MariaDB)', promise: CRASH, hurts: ON_DISK, start: () => onDisk(() => startMariadb()) },
+  { name: 'etcd, one member', promise: CRASH, hurts: AT_REST, start: () => single(startEtcd()) },
+  { name: 'etcd over 3', promise: MINORITY, hurts: OF_SEVERAL, start: () => several(startEtcdMembers(3)) },
+  {
+    name: 'zookeeper, one server',
+    promise: CRASH,
+    hurts: AT_REST,
+    start: () => single(startZookeeper(), ZOOKEEPER),
+  },
+  {
+    name: 'zookeeper over 3',
+    promise: MINORITY,
+    hurts: OF_SEVERAL,
+    start: () => several(startZookeeperMembers(3), ZOOKEEPER),
+  },
+];
