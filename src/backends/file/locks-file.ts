@@ -1,10 +1,9 @@
-import type { Clock } from '../../core/clock.ts';
 import { LockError } from '../../core/errors.ts';
 import { faultOf, isBusy } from './errors.ts';
 import { machineTime } from './machine.ts';
 import type { ResolvedFileOptions } from './options.ts';
 import { OwnBell } from './own-bell.ts';
-import { type Durability, Store } from './store.ts';
+import { Store } from './store.ts';
 import { FileTransaction } from './transaction.ts';
 import { type BellEvents, Bells } from './wake-ups.ts';
 
@@ -25,20 +24,14 @@ type Work<T> = (turn: FileTransaction, opened: Opened) => T;
 
 /** The file and its bells, opened by the first step, and again after a failure or when the file was replaced. */
 export class LocksFile {
-  readonly #path: string;
-  readonly #durability: Durability;
-  readonly #prefix: string;
-  readonly #clock: Clock;
+  readonly #options: ResolvedFileOptions;
   readonly #events: BellEvents;
   #opened: Opened | undefined;
   #opening: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor({ path, durability, prefix, clock }: ResolvedFileOptions, events: BellEvents) {
-    this.#path = path;
-    this.#durability = durability;
-    this.#prefix = prefix;
-    this.#clock = clock;
+  constructor(options: ResolvedFileOptions, events: BellEvents) {
+    this.#options = options;
     this.#events = events;
   }
 
@@ -49,6 +42,7 @@ export class LocksFile {
    * @throws Error when others were in the way for too long, or when the outcome is unknown
    */
   async transact<T>(work: Work<T>, within: number = PATIENCE): Promise<T> {
+    const { path, clock } = this.#options;
     const patience = Math.min(within, PATIENCE);
     const until = machineTime() + patience;
     for (let tries = 1; ; tries++) {
@@ -57,16 +51,16 @@ export class LocksFile {
         const opened = this.#ready();
         if (opened) return this.#step(opened, work);
       } catch (error) {
-        if (!isBusy(error)) throw faultOf(error, this.#path);
+        if (!isBusy(error)) throw faultOf(error, path);
         if (machineTime() >= until) {
           throw new Error(
-            `another process has been inside a transaction on ${this.#path} for ${patience} ms: it may be stopped; continue or end it`,
+            `another process has been inside a transaction on ${path} for ${patience} ms: it may be stopped; continue or end it`,
             { cause: error },
           );
         }
       }
       if (tries % AT_ONCE === 0) {
-        await this.pause(Math.min(2 ** (tries / AT_ONCE - 1), LONGEST_PAUSE) * (0.5 + this.#clock.random() / 2));
+        await this.pause(Math.min(2 ** (tries / AT_ONCE - 1), LONGEST_PAUSE) * (0.5 + clock.random() / 2));
       }
     }
   }
@@ -77,7 +71,7 @@ export class LocksFile {
   }
 
   pause(ms: number): Promise<void> {
-    return new Promise((resume) => this.#clock.after(ms, resume));
+    return new Promise((resume) => this.#options.clock.after(ms, resume));
   }
 
   close(): Promise<void> {
@@ -97,7 +91,7 @@ export class LocksFile {
     const { store, bells } = opened;
     let turn!: FileTransaction;
     const result = store.transact((sql, now) => {
-      const context = { prefix: this.#prefix, bell: bells.name, draw: store.draw, lift: store.lift };
+      const context = { prefix: this.#options.prefix, bell: bells.name, draw: store.draw, lift: store.lift };
       turn = new FileTransaction(context, sql, now);
       return work(turn, opened);
     });
@@ -127,9 +121,10 @@ export class LocksFile {
   }
 
   async #start(): Promise<void> {
-    const store = await Store.open(this.#path, this.#durability);
-    const own = await OwnBell.open(store.path, this.#clock, (message) => this.#events.heard(message));
-    const bells = new Bells(own, this.#clock, this.#events);
+    const { path, durability, clock } = this.#options;
+    const store = await Store.open(path, durability);
+    const own = await OwnBell.open(store.path, clock, (message) => this.#events.heard(message));
+    const bells = new Bells(own, clock, this.#events);
     this.#opened = { store, bells };
     void bells.tidy();
   }

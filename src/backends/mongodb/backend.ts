@@ -73,7 +73,8 @@ class Mongo implements Backend {
     const { key, within } = claim;
     this.#lines.index();
     const notAfter = this.#lines.notAfter(within);
-    return verdictOn(claim, await this.#lines.make(key, attempting(claim, notAfter), within), notAfter);
+    const document = await this.#lines.change(key, attempting(claim, notAfter), within, true);
+    return verdictOn(claim, document!, notAfter);
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {
@@ -100,7 +101,7 @@ class Mongo implements Backend {
   async release({ key, id }: Handle, next?: Claim): Promise<Release> {
     if (!next) return { freed: (await this.#lines.change(key, leaving({ id })))?.freed ?? false };
     const notAfter = this.#lines.notAfter(next.within);
-    const document = await this.#lines.make(key, leaving({ id }, next, notAfter), next.within);
+    const document = (await this.#lines.change(key, leaving({ id }, next, notAfter), next.within, true))!;
     return { freed: document.freed ?? false, next: verdictOn(next, document, notAfter) };
   }
 

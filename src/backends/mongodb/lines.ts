@@ -32,16 +32,6 @@ export class Lines {
     return time === undefined ? undefined : new Date(Math.ceil(time));
   }
 
-  /** Makes the document where there is none. */
-  async make(key: string, pipeline: Stage[], within: number): Promise<LineDocument> {
-    return (await this.#step(key, pipeline, within, true))!;
-  }
-
-  /** Undefined where there is no document. */
-  change(key: string, pipeline: Stage[], within: number = LONGEST): Promise<LineDocument | undefined> {
-    return this.#step(key, pipeline, within, false);
-  }
-
   /** The index by which the server removes idle documents. Without the right to make it they stay, which harms nobody. */
   index(): void {
     const options = { name: 'holdfast_idle', expireAfterSeconds: KEPT };
@@ -53,7 +43,8 @@ export class Lines {
     await this.#indexed;
   }
 
-  async #step(key: string, pipeline: Stage[], within: number, upsert: boolean): Promise<LineDocument | undefined> {
+  /** Undefined where there is no document, unless `upsert` makes one. */
+  async change(key: string, pipeline: Stage[], within = LONGEST, upsert = false): Promise<LineDocument | undefined> {
     try {
       await this.#known();
       const send = (): Promise<LineDocument | undefined> => this.#send(key, pipeline, within, upsert);
