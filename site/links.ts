@@ -16,7 +16,7 @@ function addressFrom(page: string, link: string): string | undefined {
   const linked = linkedPath(page, decodeURI(path)).replace(/\/$/, '');
   if (!existsSync(join(root, linked))) throw new Error(`${page} links to ${link}, which is not there`);
   const target = existsSync(join(root, linked, 'README.md')) ? `${linked}/README.md` : linked;
-  const isPage = /^(docs\/.*|[^/]+)\.md$/.test(target);
+  const isPage = /^((docs|site)\/.*|[^/]+)\.md$/.test(target);
   return isPage ? addressOf(target) + (anchor === undefined ? '' : `#${anchor}`) : undefined;
 }
 

@@ -18,11 +18,13 @@ export const navigation: readonly Section[] = [
     chinese: '开始',
     pages: [
       ['README.md', 'holdfast'],
+      ['docs/start.md', 'Start here'],
       ['docs/which-lock.md', 'Which lock do I need?'],
       ['docs/guides/choosing-an-engine.md', 'Choosing an engine'],
       ['docs/guides/ttl-renewal-fencing.md', 'ttl, renewal and fencing'],
       ['docs/guides/traps.md', 'Twelve traps'],
       ['docs/guides/lab.md', 'The lab'],
+      ['docs/comparison.md', 'Compared with others'],
       ['docs/glossary.md', 'Glossary'],
     ],
   },
@@ -96,6 +98,7 @@ export const navigation: readonly Section[] = [
     chinese: '运维',
     pages: [
       ['docs/production.md', 'Going to production'],
+      ['docs/upgrading.md', 'Upgrading'],
       ['docs/guides/operating.md', 'Operating it'],
       ['docs/guides/seeing.md', 'Seeing locks'],
       ['docs/guides/telemetry.md', 'Telemetry'],

@@ -1,5 +1,6 @@
 /** Where a page of the repository stands on the site. */
-import { dirname, posix } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Of the repository, with a slash at its end. */
@@ -11,9 +12,24 @@ const FRONT_PAGES: Readonly<Record<string, string>> = {
   'docs/decisions/README.md': 'decisions/index.md',
 };
 
-/** From `docs/guides/waiting.md` to `guides/waiting.md`: what stands in the repository's folder for pages stands at the top here. */
-export const rewrittenPath = (page: string): string =>
-  FRONT_PAGES[page] ?? (page.startsWith('docs/') ? page.slice('docs/'.length) : page.toLowerCase());
+const CHINESE = '.zh-CN.md';
+
+/**
+ * From `docs/guides/waiting.md` to `guides/waiting.md`: what stands in the repository's folder for pages stands at the top here. A
+ * page in Chinese, `docs/start.zh-CN.md`, is `zh/start.md`.
+ */
+export function rewrittenPath(page: string): string {
+  if (page in FRONT_PAGES) return FRONT_PAGES[page]!;
+  if (!/^(docs|site)\//.test(page)) return page.toLowerCase();
+  const path = page.replace(/^docs\/|^site\/(?=reference\/)/, '').replace('/pages/', '/');
+  return page.endsWith(CHINESE) ? `zh/${path.slice(0, -CHINESE.length)}.md` : path;
+}
+
+/** The page in Chinese where there is one, else the page itself. */
+export function inChinese(page: string): string {
+  const chinese = page.replace(/\.md$/, CHINESE);
+  return existsSync(join(root, chinese)) ? chinese : page;
+}
 
 /** From `docs/guides/waiting.md` to `/guides/waiting.html`. */
 export const addressOf = (page: string): string =>
@@ -30,3 +46,6 @@ export const anchorOf = (heading: string): string =>
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\- ]/gu, '')
     .replaceAll(' ', '-');
+
+/** The lab stands beside the pages. */
+export const LAB = '/lab/';

@@ -1,4 +1,5 @@
 import type { DefaultTheme } from 'vitepress';
+import { LAB } from './pages.ts';
 
 /** What the theme says around a page, in Chinese. */
 export const chineseWords: {
@@ -7,10 +8,7 @@ export const chineseWords: {
   readonly search: DefaultTheme.LocalSearchOptions['translations'];
   readonly theme: DefaultTheme.Config;
 } = {
-  titles: [
-    ['README.md', 'holdfast'],
-    ['docs/guides/choosing-an-engine.md', '选择引擎'],
-  ],
+  titles: [['docs/guides/choosing-an-engine.md', '选择引擎']],
   search: {
     button: { buttonText: '搜索', buttonAriaLabel: '搜索' },
     modal: {
@@ -25,6 +23,7 @@ export const chineseWords: {
     nav: [
       { text: '需要哪种锁？', link: '/which-lock.html' },
       { text: '选项与成员', link: '/reference.html' },
+      { text: '实验室', link: LAB, target: '_self' },
       { text: '排查问题', link: '/troubleshooting.html' },
     ],
     outline: { level: [2, 3], label: '本页目录' },

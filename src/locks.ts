@@ -33,6 +33,7 @@ export interface LocksDefaults extends LockOptions {
   readonly busyPoll?: boolean;
 }
 
+/** Whom to evict, and why. */
 export interface ForceOptions {
   /** Why, for whoever reads the log later. */
   readonly reason: string;
@@ -68,6 +69,7 @@ function checkPlatform(): void {
 /** @internal What all locks of one `Locks` share; `taker` asks for it. */
 export let runtimeOf: (locks: Locks, taker: string) => LockRuntime;
 
+/** Locks on one engine, as `createLocks` makes them: the mutexes, semaphores and leaders of a program. */
 export class Locks implements AsyncDisposable {
   static {
     runtimeOf = (locks, taker) => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Shell } from './cli/shell.ts';
 import { temporaryFolder } from './kit/folder.ts';
+import { packed } from './kit/packed.ts';
 import { deadLinks } from './package/pages.ts';
 import { typed } from './package/typed.ts';
 import { commonJs, esm, USES } from './package/uses.ts';
@@ -16,14 +17,11 @@ const bin = (name: string): string => join(root, 'node_modules', name);
 const run = promisify(execFile);
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-  files: string[];
   exports: Record<string, string | { types: string }>;
 };
 const subpaths = Object.keys(manifest.exports).filter((name) => name !== './package.json');
 const named = subpaths.map((name) => `holdfast${name.slice(1)}`);
 
-/** What packing needs, besides what is packed. */
-const SOURCES = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts', 'src', 'docs', 'LICENSE'];
 /** What parts of the package stand on, each for its users. */
 const PEERS = ['@opentelemetry/api', '@nestjs/common', '@nestjs/core', '@nestjs/schedule'];
 
@@ -38,20 +36,14 @@ describe('the package, as it is installed', () => {
   const installed = join(project, 'node_modules/holdfast');
   const write = (name: string, text: string): void => writeFileSync(join(project, name), text);
   const read = (path: string): string => readFileSync(join(installed, path), 'utf8');
-  let packed: string[] = [];
+  let inside: readonly string[] = [];
 
   beforeAll(async () => {
-    const sources = join(folder.path, 'sources');
-    mkdirSync(sources);
     mkdirSync(project);
-    for (const name of new Set([...SOURCES, ...manifest.files.filter((file) => /^\w.*\.md$/.test(file))]))
-      cpSync(join(root, name), join(sources, name), { recursive: true });
-    symlinkSync(bin(''), join(sources, 'node_modules'));
-    const { stdout } = await run('npm', ['pack', '--json', '--foreground-scripts=false'], { cwd: sources });
-    const [{ filename, files }] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
-    packed = files.map(({ path }) => path);
+    const { tarball, files } = await packed(folder.path);
+    inside = files;
     write('package.json', '{ "private": true }');
-    await run('npm', ['install', '--ignore-scripts', join(sources, filename)], { cwd: project });
+    await run('npm', ['install', '--ignore-scripts', tarball], { cwd: project });
     for (const peer of PEERS) {
       mkdirSync(join(project, 'node_modules', dirname(peer)), { recursive: true });
       symlinkSync(bin(peer), join(project, 'node_modules', peer));
@@ -140,11 +132,11 @@ describe('the package, as it is installed', () => {
   });
 
   test('every map leads to a source that is in the package', () => {
-    const maps = packed.filter((path) => path.endsWith('.map'));
+    const maps = inside.filter((path) => path.endsWith('.map'));
     expect(maps.length).toBeGreaterThan(500);
     const lost = maps.flatMap((path) => {
       const { sources } = JSON.parse(read(path)) as { sources: string[] };
-      return sources.map((source) => join(dirname(path), source)).filter((source) => !packed.includes(source));
+      return sources.map((source) => join(dirname(path), source)).filter((source) => !inside.includes(source));
     });
     expect(lost).toEqual([]);
   });
@@ -162,7 +154,7 @@ describe('the package, as it is installed', () => {
 
   test('brings neither its tests nor its decisions', () => {
     const folders = new Set(
-      packed.map((path) =>
+      inside.map((path) =>
         path
           .split('/')
           .slice(0, path.startsWith('docs/') ? 2 : 1)
@@ -172,11 +164,11 @@ describe('the package, as it is installed', () => {
     expect(
       [...folders].filter((name) => /^(test|bench|models|scripts|lab|examples|site|docs\/decisions)$/.test(name)),
     ).toEqual([]);
-    expect(packed.filter((path) => path.startsWith('src/ui/page/'))).toEqual([]);
-    expect(packed).toContain('dist/cli/holdfast');
+    expect(inside.filter((path) => path.startsWith('src/ui/page/'))).toEqual([]);
+    expect(inside).toContain('dist/cli/holdfast');
   });
 
   test('every link of its pages leads to a file of it, or to what is said to be in the repository', () => {
-    expect(deadLinks(installed, packed)).toEqual([]);
+    expect(deadLinks(installed, inside)).toEqual([]);
   });
 });

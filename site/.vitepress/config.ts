@@ -1,20 +1,44 @@
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { type DefaultTheme, defineConfig, type UserConfig } from 'vitepress';
+import { SCENES } from '../../lab/scenes/index.ts';
 import { checklists } from '../checklists.ts';
+import { codeLinks, toExports, toScenes } from '../code-links.ts';
 import { diagrams } from '../diagrams.ts';
 import { links } from '../links.ts';
 import { writeLlms } from '../llms.ts';
 import { navigation, type Section, titlesIn } from '../navigation.ts';
-import { addressOf, anchorOf, rewrittenPath, root } from '../pages.ts';
+import { addressOf, anchorOf, inChinese, LAB, rewrittenPath, root } from '../pages.ts';
+import { writeReference } from '../reference/index.ts';
 import { oneIndexForAll, tokenize } from '../search.ts';
 import { chineseWords } from '../words.ts';
 
-const sidebar = (titleOf: (page: string, title: string) => string, nameOf: (section: Section) => string) =>
+const reference = writeReference();
+const scenes = SCENES.map(({ name }) => name);
+
+const buildLab = (folder: string): unknown =>
+  execFileSync(process.execPath, [join(root, 'scripts/build-lab.mjs'), folder]);
+
+type Version = (page: string) => string;
+
+const itemsOf = (pages: Section['pages'], titleOf: (page: string, title: string) => string, versionOf: Version) =>
+  pages.map(([page, title]) => ({ text: titleOf(page, title), link: addressOf(versionOf(page)) }));
+
+const sidebar = (
+  titleOf: (page: string, title: string) => string,
+  nameOf: (section: Section) => string,
+  versionOf: Version = (page) => page,
+) =>
   navigation.map(
     (section): DefaultTheme.SidebarItem => ({
       text: nameOf(section),
       collapsed: section.folded ?? false,
-      items: section.pages.map(([page, title]) => ({ text: titleOf(page, title), link: addressOf(page) })),
+      items: [
+        ...itemsOf(section.pages, titleOf, versionOf),
+        ...(section.name === 'Reference'
+          ? [{ text: 'Exports', collapsed: true, items: itemsOf(reference.pages, titleOf, versionOf) }]
+          : []),
+      ],
     }),
   );
 
@@ -32,8 +56,8 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
   srcDir: '..',
   outDir: join(root, 'dist-site'),
   cacheDir: join(root, '.tmp/site-cache'),
-  // The pages are what lies at the top and under docs.
-  srcExclude: ['!(docs)/**/*.md'],
+  // The pages are what lies at the top and under docs, and the reference, which is generated.
+  srcExclude: ['!(docs|site)/**/*.md'],
   rewrites: rewrittenPath,
   lastUpdated: false,
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: icon }]],
@@ -44,6 +68,7 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
       links(md);
       checklists(md);
       diagrams(md);
+      codeLinks(md, [toExports(reference.addresses), toScenes(scenes)]);
     },
   },
   vite: {
@@ -61,7 +86,7 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
       provider: 'local',
       options: { locales: { zh: { translations: chineseWords.search } }, miniSearch: { options: { tokenize } } },
     },
-    // Only the front page is in Chinese: a change of language leads there, from whatever page.
+    // Few pages are in Chinese: a change of language leads there, from whatever page.
     i18nRouting: false,
     outline: [2, 3],
     externalLinkIcon: true,
@@ -74,6 +99,7 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
         nav: [
           { text: 'Which lock?', link: addressOf('docs/which-lock.md') },
           { text: 'Reference', link: addressOf('docs/reference.md') },
+          { text: 'The lab', link: LAB, target: '_self' },
           { text: 'Troubleshooting', link: addressOf('docs/troubleshooting.md') },
         ],
         sidebar: sidebar(
@@ -89,13 +115,19 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
       themeConfig: {
         ...chineseWords.theme,
         sidebar: sidebar(
-          (page, title) => chineseTitles.get(page) ?? title,
+          (page, title) => chineseTitles.get(inChinese(page)) ?? title,
           ({ chinese }) => chinese,
+          inChinese,
         ),
       },
     },
   },
-  buildEnd: ({ outDir, site }) => writeLlms(outDir, site.base),
+  // It is no page: it is built beside them.
+  ignoreDeadLinks: [/^\/lab\//],
+  buildEnd({ outDir, site }) {
+    writeLlms(outDir, site.base);
+    buildLab(join(outDir, 'lab'));
+  },
 });
 
 export default config;

@@ -29,6 +29,7 @@ const TRAITS: Traits = {
   ttl: { min: 1, max: Number.MAX_SAFE_INTEGER },
 };
 
+/** Options of `memory`. */
 export interface MemoryOptions {
   /** Time and randomness; the machine's by default. */
   readonly clock?: Clock;

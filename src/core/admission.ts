@@ -23,6 +23,7 @@ export const EXCLUSIVE: Seats = { take: ALL_SEATS, of: ALL_SEATS };
 export const WRITER: Seats = { ...EXCLUSIVE, readWrite: true };
 export const SHARED: Seats = { take: 1, of: ALL_SEATS };
 
+/** Whether a claim takes all seats there are, so that nobody holds beside it: mutexes and writers. */
 export const isExclusive = (seats: Seats): boolean => seats.take === seats.of;
 
 /** A claim in words: `exclusive` for mutexes and writers, `shared` for readers, and so many permits of how many. */

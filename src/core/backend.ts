@@ -29,6 +29,7 @@ import {
 export type { Finding, Listing, Notes, Standing, Traits } from './traits.ts';
 export { LONGEST_PLACE_TTL, PLACE_TTL };
 
+/** What a claim is known by to the engine. */
 export interface Handle {
   readonly key: string;
   /** At least 128 random bits, made anew for every request. It names the place in line and the hold alike; who knows it may release. */
@@ -68,6 +69,7 @@ export interface Claim extends Handle, Seats {
 export const placeTtlOf = ({ ttl, placeTtl = PLACE_TTL }: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
   Math.min(ttl, placeTtl);
 
+/** The yes of an engine. */
 export interface Grant {
   readonly granted: true;
   /** Grows with every exclusive grant of the key: the fencing token. */
@@ -89,7 +91,9 @@ export type Refusal = {
   readonly retryAfter?: number;
   readonly late?: true;
 };
+/** What an attempt came to; an answer that never came is an error instead. */
 export type Attempt = Grant | Refusal;
+/** What a renewal came to: the ms for which the hold lasts from when it was asked, or why it does not. */
 export type Renewal = { readonly validFor: number } | 'gone' | 'unknown';
 /** `freed`: there was a hold or a place. `next`: what became of the next claim, where the engine took both in one step. */
 export type Release = { readonly freed: boolean; readonly next?: Attempt };
@@ -103,6 +107,7 @@ export interface Run {
   readonly durable?: boolean;
 }
 
+/** The contract between the core and an engine. Every call is bounded by the core, and may be repeated. */
 export interface Backend {
   readonly name: string;
   readonly traits: Traits;

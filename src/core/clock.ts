@@ -86,6 +86,7 @@ const awakeSince = uptime() * 1_000 - performance.now();
 /** How far the clock on the wall was ahead when both clocks were looked at last. */
 let wall = Date.now() - performance.now();
 
+/** The machine's clock, its timers and its randomness: what is used unless another clock is given. */
 export const systemClock: EngineClock = {
   now: () => performance.now() + asleep,
   epoch: Date.now,

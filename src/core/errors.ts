@@ -1,3 +1,4 @@
+/** Why a `LockError` was thrown: stable, for programs to compare. */
 export type LockErrorCode =
   /** The wait ended while others had the lock. */
   | 'LOCK_TIMEOUT'

@@ -52,6 +52,7 @@ export interface SharedLease extends AnyLease {
   readonly token?: undefined;
 }
 
+/** A lease of a mutex or a writer: with a token, since nobody holds beside it. */
 export interface Lease extends AnyLease {
   /** The fencing token: grows with every exclusive grant of the key. The guarded resource refuses anything older. */
   readonly token: bigint;

@@ -49,6 +49,7 @@ export interface LockOptions {
   readonly detect?: boolean | undefined;
 }
 
+/** How long an exclusive hold may pass from hand to hand inside the process before others get their turn. */
 export interface HandOff {
   /** Times a hold may pass on before it goes back to the engine: 1 to 1,023. Default 64. */
   readonly max?: number;
@@ -56,6 +57,7 @@ export interface HandOff {
   readonly within?: Duration;
 }
 
+/** Leases without renewal that learn how long the work takes. */
 export interface Adaptive {
   /** Whose durations are learnt together: 1 to 512 bytes. Default the key; in `@Locked` its template. */
   readonly group?: string;
@@ -63,6 +65,7 @@ export interface Adaptive {
   readonly cap: Duration;
 }
 
+/** The pauses between attempts. */
 export interface Spin {
   /** First pause between two attempts; it doubles with each. Default 10 ms. */
   readonly pause?: Duration;

@@ -14,6 +14,7 @@ export type WhenBusy<B> = B extends 'skip' ? undefined : B extends (...args: nev
 /** What is asked of the arguments when the lock cannot be had. */
 export type BusyArgs<B> = B extends (error: LockError, ...args: infer A) => unknown ? A : unknown[];
 
+/** Options of `@Locked` and `locked`: those of a lock, of which kind it is, and what to do when it is busy. */
 export interface LockedOptions<B extends OnBusy = OnBusy> extends LockOptions {
   /** Default `mutex`; `read` and `write` are of the same read-write lock; `permits` makes it a semaphore. */
   readonly kind?: 'mutex' | 'read' | 'write';
@@ -40,6 +41,7 @@ export interface LockedOptions<B extends OnBusy = OnBusy> extends LockOptions {
   readonly locks?: Locks;
 }
 
+/** What the key is made of. */
 export interface KeyOption<A extends unknown[] = never[]> {
   /** Default: the method's name and its first argument, `grab:42`. */
   readonly key?: Key<A>;

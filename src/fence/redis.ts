@@ -3,6 +3,7 @@ import { checkKey, checkPrefix } from '../core/key.ts';
 import { checkNames } from '../core/options.ts';
 import { checkToken, type Fence, fenced } from './fence.ts';
 
+/** Options of `redisFence`. */
 export interface RedisFenceOptions {
   /** What the mark's key begins with; default `holdfast`. */
   readonly prefix?: string;

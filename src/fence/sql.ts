@@ -6,6 +6,7 @@ import { changedBy, made, type Query, rowsOf, Text } from '../transaction/query.
 import { checkClosed, checkCommitted, OWN_TRANSACTION } from './committed.ts';
 import { checkToken, type Fence, fenced } from './fence.ts';
 
+/** Options of `sqlFence`. */
 export interface SqlFenceOptions {
   /** Default `postgres`. */
   readonly dialect?: DialectName;

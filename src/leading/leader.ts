@@ -10,11 +10,13 @@ import { changes, type Incumbent, incumbentOf } from './observer.ts';
 import type { TermWork } from './office.ts';
 import { type LeaderOptions, leaderPlan } from './options.ts';
 
+/** How to stand for election. */
 export interface CampaignOptions {
   /** Ends the term under way, or the wait for one; `run` resolves when the function has settled and the term was given up. */
   readonly signal?: AbortSignal | undefined;
 }
 
+/** How to look who leads. */
 export interface ObserveOptions {
   /** Ends the observation. */
   readonly signal?: AbortSignal | undefined;

@@ -3,6 +3,7 @@ import { type Duration, milliseconds } from '../core/duration.ts';
 import { invalid, shown } from '../core/errors.ts';
 import { checkNames, DEFAULT_LABEL, type LockOptions, type Spin, spin, UNSHARED_HOLD } from '../core/options.ts';
 
+/** What all candidates and observers of an election should say alike. */
 export interface LeaderOptions {
   /** Lease: how long a leader that died keeps others out. Default 30 s; bounds are the engine's. */
   readonly ttl?: Duration | undefined;

@@ -7,6 +7,7 @@ import type { Candidate } from './candidate.ts';
 /** What `@nestjs/terminus` (from version 11) takes from an indicator. */
 export type LocksHealth = Record<string, LocksHealthDetail>;
 
+/** What a health check tells. */
 export interface LocksHealthDetail {
   readonly status: 'up' | 'down';
   /** ms until the engine answered. */
@@ -19,6 +20,7 @@ export interface LocksHealthDetail {
   readonly message?: string;
 }
 
+/** How long a health check may take. */
 export interface HealthOptions {
   /** How long to wait for the engine's answer. Default 2 s, at most a minute. */
   readonly timeout?: Duration;

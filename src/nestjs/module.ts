@@ -15,6 +15,7 @@ import { LocksHost } from './host.ts';
 import { type LocksModuleOptions, modulePlan } from './options.ts';
 import { Shutdown } from './shutdown.ts';
 
+/** Which modules see the locks. */
 export interface Visibility {
   /** Whether every module has the locks without importing them. Default true. */
   readonly isGlobal?: boolean;
@@ -31,8 +32,11 @@ export interface LocksModuleAsyncOptions extends Visibility {
   readonly imports?: ModuleMetadata['imports'];
   /** What the factory is called with. */
   readonly inject?: readonly (InjectionToken | OptionalFactoryDependency)[];
+  /** Makes the options. Give this one, `useClass` or `useExisting`. */
   readonly useFactory?: (...args: never[]) => LocksModuleOptions | Promise<LocksModuleOptions>;
+  /** A class that makes the options; an instance is made for it. */
   readonly useClass?: Type<LocksOptionsFactory>;
+  /** A provider that is there already, and makes the options. */
   readonly useExisting?: InjectionToken<LocksOptionsFactory>;
 }
 

@@ -13,6 +13,7 @@ import type { Tick } from './tick.ts';
  */
 export type NotRun = 'taken' | 'done' | 'late' | 'early' | 'overlap';
 
+/** Whether this instance ran the tick: with what its function gave, or with why it did not. */
 export type OnceResult<T> =
   | {
       readonly ran: true;
@@ -27,6 +28,7 @@ export type OnceResult<T> =
       readonly by?: string;
     };
 
+/** The work of a tick. */
 export type TickWork<T> = (run: TickRun) => Promise<T> | T;
 
 /** @internal Use `locks.once`. */

@@ -8,6 +8,7 @@ import { longestKept, type Window, windowOf } from './window.ts';
 /** What a tick does while the run of another tick of its name goes on. */
 export type Overlap = 'skip' | 'queue' | 'allow';
 
+/** What all instances that see the ticks of a schedule should say alike. */
 export interface OnceOptions {
   /** How long a tick is young: an instance whose clock is beyond that does not begin to run it. Default 1 minute; at least 1 ms. */
   readonly within?: Duration | undefined;

@@ -8,6 +8,7 @@ import { listen } from './listening.ts';
 import { LockMetrics } from './metrics.ts';
 import { LockSpans } from './spans.ts';
 
+/** Options of `instrument`. */
 export interface InstrumentOptions {
   /** Where metrics go; false: nowhere. Default the meter `holdfast` of the global provider, as it is when `instrument` is called. */
   readonly meter?: Meter | false | undefined;
@@ -23,6 +24,7 @@ export interface InstrumentOptions {
   readonly inTracesOnly?: boolean | undefined;
 }
 
+/** Measuring that is under way. */
 export interface Instrumentation extends Disposable {
   /** Ends it: nothing is counted any more. Harmless a second time. */
   stop(): void;

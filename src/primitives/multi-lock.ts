@@ -7,6 +7,7 @@ import { type Lock, LockObject, type Taking } from './lock.ts';
 import { MultiLease } from './multi-lease.ts';
 import { Stop } from './stop.ts';
 
+/** Several locks as one: all or none. */
 export type MultiLock = Lock<MultiLease>;
 
 /**

@@ -5,11 +5,13 @@ import { type LockOptions, whole } from '../core/options.ts';
 import type { LockRuntime } from '../core/runtime.ts';
 import { type Lock, LockObject, oneKey } from './lock.ts';
 
+/** Options of a lock, and how many permits there are. */
 export interface SemaphoreOptions extends LockOptions {
   /** How many permits there are: 1 to 2³¹ − 2. Where callers differ, the smallest number counts. */
   readonly permits: number;
 }
 
+/** Options of a lock, and how many permits this call takes. */
 export interface PermitOptions extends LockOptions {
   /** How many permits to take, all or none: 1 to `permits`. Default 1. */
   readonly units?: number | undefined;

@@ -1,6 +1,8 @@
+/** Why a `StockError` was thrown: stable, for programs to compare. */
 export type StockErrorCode =
   /** There is no such product, or no such request in it. */
   | 'STOCK_UNKNOWN'
+  /** There is a product of that name. */
   | 'STOCK_EXISTS'
   /** Not so many units are left; `final` says whether that can still change. */
   | 'STOCK_SOLD_OUT'
@@ -10,6 +12,7 @@ export type StockErrorCode =
   | 'STOCK_REQUEST_REUSED'
   /** The reservation ran out; its units went back. */
   | 'STOCK_EXPIRED'
+  /** The reservation was cancelled; its units went back. */
   | 'STOCK_CANCELLED'
   /** It is sold, and cannot be cancelled. */
   | 'STOCK_CONFIRMED'

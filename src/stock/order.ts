@@ -2,6 +2,7 @@ import { systemClock } from '../core/clock.ts';
 import type { Duration } from '../core/duration.ts';
 import { checkCount, checkDuration, checkName, MAX_UNITS } from './input.ts';
 
+/** What one buyer wants. */
 export interface Order {
   /** How many; all or none. Default 1. */
   readonly units?: number;
@@ -11,17 +12,20 @@ export interface Order {
   readonly request?: string;
 }
 
+/** An order that holds units back for a while. */
 export interface ReserveOrder extends Order {
   /** The units come back by themselves after that long. Default 10 minutes, by the engine's clock. */
   readonly ttl?: Duration;
 }
 
+/** An order that is sold under the lock of its segment. */
 export interface SellOrder extends ReserveOrder {
   /** How long to wait for the segment's lock; default: no limit. */
   readonly wait?: Duration;
   readonly signal?: AbortSignal;
 }
 
+/** Units that are held back. */
 export interface Reserved {
   /** Names the reservation and the place where it is, for `confirm` and `cancel` in any process. */
   readonly ref: string;
@@ -42,6 +46,7 @@ export interface Sale extends Reserved {
   readonly signal: AbortSignal;
 }
 
+/** Units that were sold. */
 export interface Sold<T> extends Reserved {
   /** What the business logic gave; undefined when the sale was done before. */
   readonly result?: T;

@@ -11,6 +11,7 @@ import { type Cells, type Look, transits } from './look.ts';
 /** For how long the engine may be out of reach before the rebalancer says so and ends. ms. */
 const TROUBLE = 60_000;
 
+/** When units move from segment to segment. */
 export interface Rebalancing {
   /** A segment with fewer free units is filled up. Default 10. */
   readonly low?: number;

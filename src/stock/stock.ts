@@ -9,6 +9,7 @@ import { removed } from './removal.ts';
 import { spread } from './routing.ts';
 import type { StockStore } from './store.ts';
 
+/** Options of `createStock`. */
 export interface StockOptions {
   /** For `sell` and `rebalance`. */
   readonly locks?: Locks;
@@ -16,6 +17,7 @@ export interface StockOptions {
   readonly timeout?: Duration;
 }
 
+/** What a new product begins with. */
 export interface ProductOptions {
   /** Units to begin with, from 0. */
   readonly units: number;

@@ -20,6 +20,7 @@ export interface Subject {
   readonly seed?: number;
 }
 
+/** The times that the laws are tried with. */
 export interface Timing {
   /** A short lease, ms. Default 400, or the least the engine takes if that is more. */
   readonly ttl?: number;

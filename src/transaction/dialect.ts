@@ -1,5 +1,6 @@
 import { invalid, type LockErrorCode, shown } from '../core/errors.ts';
 
+/** Which SQL a database speaks. */
 export type DialectName = 'postgres' | 'mysql' | 'mariadb';
 
 /**

@@ -8,8 +8,11 @@ import { changedBy, checkQuery, codesOf, columnsOf, mapped, type Query, type Row
 /** Somebody else changed the row since it was read. */
 export const STALE: unique symbol = Symbol('stale');
 
+/** The row to change, its version, and its new values. */
 export interface ChangeOptions<V extends number | bigint> {
+  /** Which SQL the database speaks. */
   readonly dialect: DialectName;
+  /** `table` or `schema.table`. */
   readonly table: string;
   /** The row: its key's columns and their values. */
   readonly where: Row;
@@ -62,11 +65,13 @@ const next = (version: number | bigint): number | bigint => (typeof version === 
 /** ms that a pause does not grow beyond. */
 const LONGEST_PAUSE = 1_000;
 
+/** How often and when to try again. */
 export interface RetryOptions {
   /** Tries in all, 1 to 100. Default 5. */
   readonly attempts?: number;
   /** ms of the longest first pause, doubled with each try up to a second; the pause itself is random below it. Default 20. */
   readonly pause?: number;
+  /** Ends the tries, and the pause between two. */
   readonly signal?: AbortSignal;
   /** Time and randomness; the machine's by default. */
   readonly clock?: Clock;

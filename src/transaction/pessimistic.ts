@@ -13,6 +13,7 @@ interface Rows {
   readonly columns?: readonly string[];
 }
 
+/** The row to lock, and how long to wait. */
 export interface LockRowOptions extends Rows {
   /** The row: its key's columns and their values. */
   readonly where: Row;
@@ -22,7 +23,9 @@ export interface LockRowOptions extends Rows {
   readonly wait?: Duration;
 }
 
+/** Which rows to look for, and how many. */
 export interface LockFreeOptions extends Rows {
+  /** Columns and the values that they must have. Default: any row. */
   readonly where?: Row;
   /** Which come first. */
   readonly orderBy?: readonly string[];

@@ -7,6 +7,7 @@ import type { Dialect, DialectName } from './dialect.ts';
  */
 export type Query = (sql: string, params: never[]) => Promise<unknown>;
 
+/** A row, or some of its columns, by their names. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /** As many as there are, in whatever form they come. */

@@ -16,6 +16,7 @@ export const NEEDS = {
   mongodb: { programs: ['mongod'], packages: [] },
   certificates: { programs: ['openssl'], packages: ['openssl'] },
   models: { programs: ['spin', 'gcc'], packages: ['spin', 'gcc', 'libc6-dev'] },
+  curl: { programs: ['curl'], packages: ['curl'] },
   browser: { programs: ['chromium'], packages: ['chromium'] },
   curator: {
     // The compiler, too: the rival is a source file.

@@ -25,6 +25,7 @@ test.each([
   ['a heading of another page', '[x](../cli.md#once)', 'docs/guides/waiting.md', 'href="/cli.html#once"'],
   ['a page at the top', '[x](../../ARCHITECTURE.md)', 'docs/guides/waiting.md', 'href="/architecture.html"'],
   ['a folder that has a page', '[x](docs/decisions)', 'README.md', 'href="/decisions/"'],
+  ['a page in Chinese', '[x](docs/start.zh-CN.md)', 'README.zh-CN.md', 'href="/zh/start.html"'],
   ['the front page in Chinese', '[x](README.zh-CN.md)', 'README.md', 'href="/zh/"'],
   ['another site', '[x](https://redis.io/docs)', 'README.md', 'href="https://redis.io/docs"'],
 ])('a link to %s is the address that it has on the site', (_what, markdown, page, href) => {

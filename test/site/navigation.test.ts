@@ -6,6 +6,6 @@ import { root } from '../../site/pages.ts';
 test('every page is in the navigation of the site, once, and nothing else is', () => {
   const pages = ['*.md', 'docs/**/*.md'].flatMap((pattern) => globSync(pattern, { cwd: root }));
   const named = navigation.flatMap((section) => section.pages.map(([page]) => page));
-  // The Chinese front page has a language of its own.
-  expect(named.sort()).toEqual(pages.filter((page) => page !== 'README.zh-CN.md').sort());
+  // Where a page is in Chinese too, that version takes its place there.
+  expect(named.sort()).toEqual(pages.filter((page) => !page.endsWith('.zh-CN.md')).sort());
 });

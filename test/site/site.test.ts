@@ -3,9 +3,10 @@ import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SCENES } from '../../lab/scenes/index.ts';
 import { titleAndSentence } from '../../site/llms.ts';
 import { navigation } from '../../site/navigation.ts';
-import { addressOf, root } from '../../site/pages.ts';
+import { addressOf, inChinese, root } from '../../site/pages.ts';
 import { startBrowser } from '../kit/browser.ts';
 import { describeOn } from '../kit/suite.ts';
 import { served } from './serve.ts';
@@ -18,15 +19,17 @@ const inNavigation = navigation.flatMap(({ pages }) => pages.map(([page]) => pag
 beforeAll(async () => {
   const vitepress = join(root, 'node_modules/.bin/vitepress');
   await promisify(execFile)(vitepress, ['build', 'site', '--outDir', site], { cwd: root });
-}, 120_000);
+}, 300_000);
 afterAll(() => rmSync(site, { recursive: true, force: true }));
 
-test('every page of the navigation is built', () => {
-  const missing = [...inNavigation, 'README.zh-CN.md'].filter((page) => {
+test('every page of the navigation is built, in both languages where it is in both, and one for each subpath of the package', () => {
+  const missing = [...inNavigation, ...inNavigation.map(inChinese)].filter((page) => {
     const address = addressOf(page);
     return !existsSync(join(site, address.endsWith('/') ? `${address}index.html` : address));
   });
   expect(missing).toEqual([]);
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: object };
+  expect(built('reference/*.html')).toHaveLength(Object.keys(exports).length - 1); // package.json has none
 });
 
 test('every link of the site leads to a page of it, and to a heading that is there', () => {
@@ -44,6 +47,9 @@ test('every link of the site leads to a page of it, and to a heading that is the
         const to = path === '' ? page : path.startsWith('/') ? path.slice(1) : posix.join(dirname(page), path);
         const file = to === '' || to.endsWith('/') ? `${to}index.html` : to;
         if (!existsSync(join(site, file))) return true;
+        // What stands behind the # is read by the lab.
+        const [, scene] = /^lab\/#scene=(.+)$/.exec(`${to}#${anchor}`) ?? [];
+        if (scene !== undefined) return !SCENES.some(({ name }) => name === scene);
         return anchor !== undefined && anchor !== '' && !idsOf(file).has(decodeURIComponent(anchor));
       })
       .map((href) => `${page}: ${href}`),
@@ -99,7 +105,52 @@ test('llms.txt names every page with a title and a sentence', () => {
   }
 });
 
+test('each trap that has a scene of the lab leads to it, and each scene is led to from the lab’s guide', () => {
+  const scenesOn = (page: string) =>
+    [...read(page).matchAll(/href="\/lab\/#scene=([\w-]+)"/g)].map(([, name]) => name!);
+  const names = SCENES.map(({ name }) => name);
+  const traps = [...readFileSync(join(root, 'docs/guides/traps.md'), 'utf8').matchAll(/^\*\*`([\w-]+)`/gm)].map(
+    ([, name]) => name!,
+  );
+  const withScene = traps.filter((name) => names.includes(name));
+  expect(withScene.length).toBeGreaterThan(8);
+  expect(scenesOn('guides/traps.html').sort()).toEqual(withScene.sort());
+  expect(scenesOn('guides/lab.html').sort()).toEqual(expect.arrayContaining([...names].sort()));
+});
+
+test('a name of an export leads to the reference, once on a page', () => {
+  const links = [...read('guides/errors.html').matchAll(/<a href="(\/reference\/[^"]+)"/g)].map(([, href]) => href!);
+  expect(links).toContain('/reference/holdfast.html#lockerror');
+  expect(new Set(links).size).toBe(links.length);
+});
+
 describeOn(['browser'], 'in a browser', () => {
+  test('the lab opens from the page of traps, at the scene of the trap, and from the top of each page', async () => {
+    await using server = await served(site);
+    const browser = await startBrowser();
+    const wrong: string[] = [];
+    try {
+      const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+      page.on('pageerror', ({ message }) => wrong.push(message));
+      page.on('console', (said) => said.type() === 'error' && wrong.push(said.text()));
+      await page.goto(`${server.url}/guides/traps.html`, { waitUntil: 'networkidle' });
+      await page.locator('.vp-doc a', { hasText: 'robbed' }).click();
+      await page.waitForSelector('.story li');
+      expect(page.url()).toContain('/lab/#scene=robbed');
+      for (const [address, name] of [
+        ['/', 'The lab'],
+        ['/zh/', '实验室'],
+      ] as const) {
+        await page.goto(server.url + address, { waitUntil: 'networkidle' });
+        await page.locator('.VPNavBarMenu a', { hasText: name }).click();
+        await page.waitForSelector('.story li');
+      }
+    } finally {
+      await browser.close();
+    }
+    expect(wrong).toEqual([]);
+  }, 60_000);
+
   test('pages show without an error, load nothing from elsewhere, and are searched in both languages, light and dark', async () => {
     await using server = await served(site);
     const browser = await startBrowser();
@@ -109,6 +160,7 @@ describeOn(['browser'], 'in a browser', () => {
         ['/', 'light', 'LOCK_LOST', 'The lease is lost'],
         ['/zh/', 'dark', '令牌', '锁不能保证什么'],
         ['/guides/waiting.html', 'dark', 'appendfsync', 'Redis'],
+        ['/reference/stock.html', 'light', 'RedisStockOptions', 'holdfast/stock'],
       ] as const) {
         const page = await browser.newPage({ colorScheme });
         page.on('pageerror', ({ message }) => wrong.push(`${address}: ${message}`));

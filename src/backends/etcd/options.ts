@@ -6,12 +6,15 @@ import { checkPrefix } from '../../core/key.ts';
 import { checkGiven, checkNames } from '../../core/options.ts';
 import type { Credentials } from './client.ts';
 
+/** Options of `etcd`, and of its guard. */
 export interface EtcdOptions {
   /** Members of one cluster: `'127.0.0.1:2379'` or a list. With `https://` in front, or with `tls`, over TLS. */
   readonly endpoints: string | readonly string[];
   /** What all keys begin with, before a slash; `holdfast` by default. */
   readonly prefix?: string;
+  /** Where etcd asks who it is; with `password`. */
   readonly user?: string;
+  /** Of `user`. */
   readonly password?: string;
   /** As in `tls.connect`. The server's certificate is always verified. */
   readonly tls?: EtcdTls;
@@ -21,6 +24,7 @@ export interface EtcdOptions {
   readonly clock?: Clock;
 }
 
+/** Certificates and keys, as `node:tls` takes them. */
 export type EtcdTls = Pick<SecureClientSessionOptions, 'ca' | 'cert' | 'key' | 'passphrase' | 'servername'>;
 
 export interface Settings {

@@ -5,6 +5,7 @@ import { checkPrefix } from '../../core/key.ts';
 import { checkGiven } from '../../core/options.ts';
 import type { Durability } from './store.ts';
 
+/** Options of `file`. */
 export interface FileOptions {
   /** The locks file, on a local file system; made if it is not there, in a folder that has to be there. */
   readonly path: string;

@@ -4,6 +4,7 @@ export interface MongoDb {
   command(command: object): Promise<Record<string, unknown>>;
 }
 
+/** What is used of a collection of the `mongodb` driver. */
 export interface MongoCollection {
   findOneAndUpdate(filter: object, pipeline: object[], options: object): Promise<unknown>;
   aggregate(pipeline: object[], options?: object): AsyncIterable<unknown>;
@@ -11,6 +12,7 @@ export interface MongoCollection {
   watch(pipeline: object[], options: object): MongoStream;
 }
 
+/** What is used of a change stream of the `mongodb` driver. */
 export interface MongoStream {
   on(event: 'change', listener: (change: unknown) => void): unknown;
   on(event: 'error', listener: (error: unknown) => void): unknown;

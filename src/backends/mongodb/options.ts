@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../../core/clock.ts';
 import { checkPrefix } from '../../core/key.ts';
 import { checkNames } from '../../core/options.ts';
 
+/** Options of `mongodb`. */
 export interface MongoOptions {
   /** Name of the collection that holds all keys; `holdfast` by default. */
   readonly prefix?: string;

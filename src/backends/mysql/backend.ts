@@ -44,6 +44,7 @@ const TRAITS: Traits = {
 /** Below and above every byte of UTF-8. */
 const [FIRST_BYTE, LAST_BYTE] = [Buffer.from([0]), Buffer.from([255])];
 
+/** Locks in tables, with what makes the tables and empties them. */
 export interface MysqlBackend extends Backend {
   /** Makes the tables, if they are not there. Done by the first use, too, if the user may. */
   setup(): Promise<void>;

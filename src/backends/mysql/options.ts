@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { checkNames } from '../../core/options.ts';
 
+/** Options of `mysqlNamed`. */
 export interface MysqlNamedOptions {
   /** Mixed into the name of every lock. Default `holdfast`. */
   readonly prefix?: string;
@@ -10,6 +11,7 @@ export interface MysqlNamedOptions {
   readonly clock?: Clock;
 }
 
+/** Options of `mysql`. */
 export interface MysqlOptions {
   /** Begins the name of every key. Default `holdfast`. */
   readonly prefix?: string;

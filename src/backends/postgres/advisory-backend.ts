@@ -32,6 +32,7 @@ const TRAITS: Traits = {
 /** Fewer than two, and a wait would leave none to ask on. */
 const SESSIONS = { min: 2, max: 1_000, default: 10 };
 
+/** Options of `postgresAdvisory`. */
 export interface AdvisoryOptions extends Naming {
   /** Sessions at most, outside the pool. One less may wait on the server at a time; more waiters ask again and again. */
   readonly sessions?: number;
@@ -47,6 +48,7 @@ export interface AdvisoryOptions extends Naming {
 
 const KNOWN = new Set(['prefix', 'schema', 'sessions', 'setup', 'connect', 'pooler', 'clock']);
 
+/** Locks of sessions, with what makes their sequence. */
 export interface AdvisoryBackend extends Backend {
   /** Makes what is missing. Safe to run again, and by many processes at once. Needs the right to create. */
   setup(): Promise<void>;

@@ -40,6 +40,7 @@ const TRAITS: Traits = {
   ttl: { min: 10, max: LONGEST },
 };
 
+/** Options of `postgres`. */
 export interface PostgresOptions extends Naming {
   /** `auto` (default): tables that are missing are made on first use. `manual`: only by `setup()`, or by you. */
   readonly setup?: 'auto' | 'manual';
@@ -61,6 +62,7 @@ export interface PostgresOptions extends Naming {
 
 const KNOWN = new Set(['prefix', 'schema', 'setup', 'connect', 'pooler', 'ownConnection', 'clock']);
 
+/** Locks in tables, with what makes the tables and empties them. */
 export interface PostgresBackend extends Backend {
   /** Makes what is missing. Safe to run again, and by many processes at once. Needs the right to create. */
   setup(): Promise<void>;

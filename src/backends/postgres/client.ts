@@ -15,6 +15,7 @@ export type Row = Record<string, unknown>;
 /** Of a truth that was asked for as 0 or 1: an application may have its own idea of what a boolean is to be read as. */
 export const isTrue = (bit: unknown): boolean => Number(bit) === 1;
 
+/** What is used of a connection of `pg`. */
 export interface PgClient {
   connect(): Promise<unknown>;
   query(query: PgQuery): Promise<{ rows: Row[] }>;
@@ -27,6 +28,7 @@ export interface PgClient {
   readonly connection?: { readonly stream?: { destroy(): unknown } };
 }
 
+/** What is used of a `pg` pool. */
 export interface PgPool {
   query(query: PgQuery): Promise<{ rows: Row[] }>;
   on(event: 'error', listener: (error: Error) => void): unknown;

@@ -4,6 +4,7 @@ import { type Duration, LONGEST, milliseconds } from '../../core/duration.ts';
 import { invalid, shown } from '../../core/errors.ts';
 import { checkBackend, checkNames } from '../../core/options.ts';
 
+/** Options of `quorum`. */
 export interface QuorumOptions {
   /**
    * The part of a lease by which the clocks of the nodes and of this process may drift apart while it runs: 0 to 0.5. Default

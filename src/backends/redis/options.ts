@@ -10,6 +10,7 @@ const KNOWN = new Set(['prefix', 'replicas', 'remember', 'clock']);
 const REMEMBER = { default: 5 * 60_000, min: 1_000, max: 86_400_000 };
 const KNOWN_REPLICAS = new Set(['acknowledge', 'within']);
 
+/** Options of `redis`. */
 export interface RedisOptions {
   /** What all keys and channels begin with; default `holdfast`. */
   readonly prefix?: string;

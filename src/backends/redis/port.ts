@@ -54,6 +54,7 @@ export interface Listening {
   hangUp(): void;
 }
 
+/** A client of Redis that you have: `ioredis` or `redis` (node-redis), of one server, of a Cluster or behind sentinels. */
 export type RedisClient =
   | IoredisLike
   | IoredisClusterLike

@@ -3,6 +3,7 @@ import { invalid, shown } from '../../core/errors.ts';
 import { type QuorumOptions, quorum } from '../quorum/index.ts';
 import { type RedisClient, redis } from '../redis/index.ts';
 
+/** Options of `redlock`. */
 export interface RedlockOptions extends QuorumOptions {
   /** What all keys begin with, the same on every server; default `holdfast`. */
   readonly prefix?: string;

@@ -8,6 +8,7 @@ import type { Credentials } from './wire/open.ts';
 import { type Acl, CREATOR_ONLY, OPEN } from './wire/records.ts';
 import { parseServers, type Server } from './wire/servers.ts';
 
+/** Options of `zookeeper`. */
 export interface ZookeeperOptions {
   /** `'h1:2181,h2:2181,h3:2181'`; the port may be left out. Any of them will do, and is looked for again when it fails. */
   readonly servers: string;

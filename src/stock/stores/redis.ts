@@ -11,6 +11,7 @@ import type { Reply, Step, Take } from '../step.ts';
 import type { StockStore } from '../store.ts';
 import { restored, stored } from '../stored-layout.ts';
 
+/** Options of `redisStock`. */
 export interface RedisStockOptions {
   /** What all keys begin with; default `holdfast`. */
   readonly prefix?: string;

@@ -5,7 +5,9 @@ import { checkOptions } from '../input.ts';
 import type { StockStore } from '../store.ts';
 import { type Conversation, DIALECTS, Statements } from './statements.ts';
 
+/** Options of `sqlStock`. */
 export interface SqlStockOptions {
+  /** Which SQL the database speaks. */
   readonly dialect: DialectName;
   /**
    * Runs `work` inside one transaction on one connection, commits when it resolves and rolls back when it rejects. `query`
@@ -17,6 +19,7 @@ export interface SqlStockOptions {
   readonly tables?: string;
 }
 
+/** A store in tables, with what makes them. */
 export interface SqlStock extends StockStore {
   /** Makes the tables if they are not there. */
   setup(): Promise<void>;

@@ -3,6 +3,7 @@ import { checkOptions } from '../input.ts';
 import type { StockStore } from '../store.ts';
 import { type Conversation, DIALECTS, type Row, Statements } from './statements.ts';
 
+/** A store in a SQLite file, which it closes at its end. */
 export interface SqliteStock extends StockStore, Disposable {
   close(): void;
 }
