@@ -42,6 +42,7 @@ function Bar({ each, row, rows, gone }: { each: Span; row: number; rows: number;
   return (
     <g>
       <rect
+        class="hold"
         fill={colourOf(each.label)}
         x={from}
         y={4 + row * height}
