@@ -1,30 +1,44 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { SourceMap } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Shell } from './cli/shell.ts';
 import { temporaryFolder } from './kit/folder.ts';
 import { packed } from './kit/packed.ts';
+import { deadLinks } from './package/pages.ts';
+import { typed } from './package/typed.ts';
+import { commonJs, esm, USES } from './package/uses.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const bin = (name: string): string => join(root, 'node_modules', name);
 const run = promisify(execFile);
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  engines: { node: string };
   exports: Record<string, string | { types: string }>;
 };
-/** What stands on a peer (Nest) is used by the tests of that. */
-const subpaths = Object.keys(manifest.exports)
-  .filter((name) => name !== './package.json' && !name.startsWith('./nestjs'))
-  .map((name) => `holdfast${name.slice(1)}`);
+const subpaths = Object.keys(manifest.exports).filter((name) => name !== './package.json');
+const named = subpaths.map((name) => `holdfast${name.slice(1)}`);
 
-/** A project that has installed the tarball, and of the peers only the API of OpenTelemetry, which `holdfast/otel` stands on. */
+/** What parts of the package stand on, each for its users. */
+const PEERS = ['@opentelemetry/api', '@nestjs/common', '@nestjs/core', '@nestjs/schedule'];
+
+/** As `engines` promises. */
+const OLDEST_NODE = `${manifest.engines.node.replace('>=', '')}.0`;
+/** The README promises them. The newest is the one that the project uses. */
+const OLDEST = '5.2.2';
+const OLDEST_FOR_REQUIRE = '5.8.2';
+
+/** A project that has installed the tarball, and the peers. */
 describe('the package, as it is installed', () => {
   const folder = temporaryFolder();
   const project = join(folder.path, 'project');
+  const installed = join(project, 'node_modules/holdfast');
   const write = (name: string, text: string): void => writeFileSync(join(project, name), text);
+  const read = (path: string): string => readFileSync(join(installed, path), 'utf8');
   let inside: readonly string[] = [];
 
   beforeAll(async () => {
@@ -32,50 +46,110 @@ describe('the package, as it is installed', () => {
     const { tarball, files } = await packed(folder.path);
     inside = files;
     write('package.json', '{ "private": true }');
-    await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', tarball], {
-      cwd: project,
-    });
-    mkdirSync(join(project, 'node_modules/@opentelemetry'), { recursive: true });
-    symlinkSync(bin('@opentelemetry/api'), join(project, 'node_modules/@opentelemetry/api'));
+    await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', tarball], { cwd: project });
+    for (const peer of PEERS) {
+      mkdirSync(join(project, 'node_modules', dirname(peer)), { recursive: true });
+      symlinkSync(bin(peer), join(project, 'node_modules', peer));
+    }
     return () => folder[Symbol.dispose]();
-  }, 120_000);
+  }, 180_000);
 
-  test('is loaded by import, every subpath of it', async () => {
-    write('all.mjs', subpaths.map((name, i) => `import * as m${i} from '${name}';`).join('\n'));
-    await run(process.execPath, ['all.mjs'], { cwd: project });
+  /** From the registry, beside the project: among its packages, or ours, it would take the place of what is there. */
+  async function fetched(name: string, version: string): Promise<string> {
+    const home = join(folder.path, `${name}-${version}`);
+    if (!existsSync(home)) {
+      mkdirSync(home);
+      writeFileSync(join(home, 'package.json'), '{ "private": true }');
+      await run('npm', ['install', '--no-save', '--no-audit', '--no-fund', `${name}@${version}`], { cwd: home });
+    }
+    return join(home, 'node_modules', name);
+  }
+
+  test('every subpath has a use here', () => {
+    expect(Object.keys(USES)).toEqual(subpaths);
   });
 
-  test('is loaded by require, every subpath of it', async () => {
-    write('all.cjs', subpaths.map((name) => `require('${name}');`).join('\n'));
-    await run(process.execPath, ['--disable-warning=ExperimentalWarning', 'all.cjs'], { cwd: project });
+  test.each([
+    ['import', 'all.mjs', esm],
+    ['require', 'all.cjs', commonJs],
+  ])('works by %s, every subpath of it, on this Node', async (_way, name, program) => {
+    write(name, program);
+    const { stdout } = await run(process.execPath, [name], { cwd: project });
+    expect(stdout).toBe('all\n');
   });
 
-  test('takes a lock in a file', async () => {
-    const lines = [
-      "import { connect } from 'holdfast/connect';",
-      "const locks = await connect('file:locks.db');",
-      "console.log(await locks.mutex('order').run((lease) => String(lease.token)));",
-      'await locks.close();',
-    ];
-    write('lock.mjs', lines.join('\n'));
-    const { stdout } = await run(process.execPath, ['--disable-warning=ExperimentalWarning', 'lock.mjs'], {
-      cwd: project,
-    });
-    expect(stdout).toBe('1\n');
+  // There it is another package's program, of another layout.
+  test.skipIf(process.platform === 'win32').each([
+    ['import', 'all.mjs', esm],
+    ['require', 'all.cjs', commonJs],
+  ])(`works by %s, every subpath of it, on Node ${OLDEST_NODE}`, { timeout: 120_000 }, async (_way, name, program) => {
+    write(name, program);
+    const node = join(await fetched(`node-${process.platform}-${process.arch}`, OLDEST_NODE), 'bin/node');
+    const { stdout } = await run(node, [name], { cwd: project });
+    expect(stdout).toBe('all\n');
   });
 
-  test('has types for every subpath', async () => {
-    write('all.mts', subpaths.map((name, i) => `import * as m${i} from '${name}';\nexport { m${i} };`).join('\n'));
-    const options = ['--module', 'nodenext', '--moduleResolution', 'nodenext', '--target', 'es2022', '--strict'];
-    const more = ['--noEmit', '--types', 'node', '--typeRoots', bin('@types'), 'all.mts'];
-    const { stdout } = await run(bin('.bin/tsc'), [...options, ...more], { cwd: project }).catch(
-      (error: { stdout: string }) => error,
+  /** What the compiler of this version complains of. No library is skipped: our own types are looked at, too. */
+  async function complaints(version: string, file: string): Promise<string> {
+    const compiler = version === 'newest' ? bin('typescript') : await fetched('typescript', version);
+    write(file, typed(named));
+    const options = ['--module', 'nodenext', '--target', 'es2022', '--strict', '--skipLibCheck', 'false', '--noEmit'];
+    const { stdout } = await run(
+      process.execPath,
+      [join(compiler, 'bin/tsc'), ...options, '--types', 'node', '--typeRoots', bin('@types'), file],
+      { cwd: project },
+    ).catch((error: { stdout: string }) => error);
+    return stdout;
+  }
+
+  test.each([
+    ['newest', 'all.mts'],
+    ['newest', 'all.cts'],
+    [OLDEST, 'all.mts'],
+    [OLDEST_FOR_REQUIRE, 'all.cts'],
+  ])('has types for every subpath: TypeScript %s, %s', { timeout: 120_000 }, async (version, file) => {
+    expect(await complaints(version, file)).toBe('');
+  });
+
+  test('the README promises the versions of TypeScript that are tried', () => {
+    const [, oldest, forRequire] = /TypeScript (\S+) or newer \((\S+) in a CommonJS project\)/.exec(read('README.md'))!;
+    expect(OLDEST).toMatch(new RegExp(`^${oldest}\\.`));
+    expect(OLDEST_FOR_REQUIRE).toMatch(new RegExp(`^${forRequire}\\.`));
+  });
+
+  test('an error shows the line of the source that it comes from', async () => {
+    write('stack.mjs', "import { memory } from 'holdfast/memory';\nmemory({ prefix: 1, nonsense: 2 });");
+    const { stderr } = await run(process.execPath, ['--enable-source-maps', 'stack.mjs'], { cwd: project }).catch(
+      (error: { stderr: string }) => error,
     );
-    expect(stdout).toBe('');
+    const [, path, line] = /holdfast\/(src\/backends\/memory\.ts):(\d+)/.exec(stderr)!;
+    expect(read(path!).split('\n')[Number(line) - 1]).toMatch(/nonsense|check|options/i);
+  });
+
+  test('from a declaration an editor finds the source', () => {
+    const declared = read('dist/locks.d.ts').split('\n');
+    const line = declared.findIndex((text) => text.includes('function createLocks('));
+    const map = new SourceMap(JSON.parse(read('dist/locks.d.ts.map')));
+    const entry = map.findEntry(line, declared[line]!.indexOf('createLocks')) as SourceMap['payload'] & {
+      originalSource: string;
+      originalLine: number;
+    };
+    const source = read(join('dist', entry.originalSource)).split('\n');
+    expect(source[entry.originalLine]).toContain('export function createLocks(');
+  });
+
+  test('every map leads to a source that is in the package', () => {
+    const maps = inside.filter((path) => path.endsWith('.map'));
+    expect(maps.length).toBeGreaterThan(500);
+    const lost = maps.flatMap((path) => {
+      const { sources } = JSON.parse(read(path)) as { sources: string[] };
+      return sources.map((source) => join(dirname(path), source)).filter((source) => !inside.includes(source));
+    });
+    expect(lost).toEqual([]);
   });
 
   test('brings the page of all locks, made, with the licences of what is in it', async () => {
-    const main = join(project, 'node_modules/holdfast/dist/cli/main.js');
+    const main = join(installed, 'dist/cli/main.js');
     await using ui = new Shell(process.execPath, [main, 'ui', '--url', 'file:locks.db'], { cwd: project });
     await ui.prints(/It shows/, 20_000);
     const address = /http:\S+/.exec(ui.stdout)![0];
@@ -85,8 +159,23 @@ describe('the package, as it is installed', () => {
     expect(script.length, 'made small').toBeLessThan(100_000);
   });
 
-  test('brings neither its sources nor its tests', () => {
-    expect(inside.filter((path) => /^(src|test|bench|models|scripts)\//.test(path))).toEqual([]);
+  test('brings neither its tests nor its decisions', () => {
+    const folders = new Set(
+      inside.map((path) =>
+        path
+          .split('/')
+          .slice(0, path.startsWith('docs/') ? 2 : 1)
+          .join('/'),
+      ),
+    );
+    expect(
+      [...folders].filter((name) => /^(test|bench|models|scripts|lab|examples|site|docs\/decisions)$/.test(name)),
+    ).toEqual([]);
+    expect(inside.filter((path) => path.startsWith('src/ui/page/'))).toEqual([]);
     expect(inside).toContain('dist/cli/holdfast');
+  });
+
+  test('every link of its pages leads to a file of it, or to what is said to be in the repository', () => {
+    expect(deadLinks(installed, inside)).toEqual([]);
   });
 });

@@ -12,7 +12,8 @@ const here = (path: string): URL => new URL(`./app/${path}`, import.meta.url);
 /** What the page consists of, by path. */
 export async function files(): Promise<ReadonlyMap<string, File>> {
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(here('main.tsx'))],
+    entryPoints: ['main.tsx', 'page.css'].map((name) => fileURLToPath(here(name))),
+    outdir: fileURLToPath(here('.')), // of which only the names are used
     bundle: true,
     write: false,
     format: 'esm',
@@ -24,7 +25,7 @@ export async function files(): Promise<ReadonlyMap<string, File>> {
   });
   return new Map([
     ['/', { type: 'text/html', body: await readFile(here('page.html')) }],
-    ['/page.css', { type: 'text/css', body: await readFile(here('page.css')) }],
+    ['/page.css', { type: 'text/css', body: outputFiles[1]!.contents }],
     ['/icon.svg', { type: 'image/svg+xml', body: await readFile(here('icon.svg')) }],
     ['/page.js', { type: 'text/javascript', body: outputFiles[0]!.contents }],
   ]);

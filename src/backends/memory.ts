@@ -188,9 +188,7 @@ class Memory implements Backend {
     return Promise.resolve(found !== undefined);
   }
 
-  close(): Promise<void> {
-    return Promise.resolve();
-  }
+  async close(): Promise<void> {}
 
   /** Goes on through the lines from where it was, for what lapsed unasked: left to it by `minHold`, or by who died. */
   #sweep(now: number): void {

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const run = promisify(execFile);
 
 export interface Packed {
   /** Its path. */
@@ -14,19 +13,18 @@ export interface Packed {
   readonly files: readonly string[];
 }
 
-/** Makes the package in a folder, as `npm pack` does, from what is in the sources now; `dist` of the repository is left as it is. */
+/** What packing needs, besides the pages that are packed. */
+const SOURCES = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts', 'src', 'docs', 'LICENSE'];
+
+/** Makes the package in a folder, by `npm pack`, from what is in the sources now; `dist` of the repository is left as it is. */
 export async function packed(folder: string): Promise<Packed> {
-  const built = join(folder, 'package');
-  mkdirSync(built);
-  await run(join(root, 'node_modules/.bin/tsc'), [
-    ...['-p', join(root, 'tsconfig.build.json')],
-    ...['--outDir', join(built, 'dist')],
-  ]);
-  await run(process.execPath, [join(root, 'scripts/build-page.mjs'), join(built, 'dist/ui/page')]);
-  cpSync(join(root, 'src/cli/holdfast'), join(built, 'dist/cli/holdfast'));
-  for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'docs'])
-    cpSync(join(root, name), join(built, name), { recursive: true });
-  const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts'], { cwd: built });
+  const copy = join(folder, 'package');
+  mkdirSync(copy);
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { files: string[] };
+  for (const name of [...SOURCES, ...manifest.files.filter((file) => /^\w.*\.md$/.test(file))])
+    cpSync(join(root, name), join(copy, name), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  const { stdout } = await promisify(execFile)('npm', ['pack', '--json', '--foreground-scripts=false'], { cwd: copy });
   const [{ filename, files }] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
-  return { tarball: join(built, filename), files: files.map(({ path }) => path) };
+  return { tarball: join(copy, filename), files: files.map(({ path }) => path) };
 }

@@ -81,7 +81,7 @@ describeOn('browser', 'the page', () => {
         await contest.holder.release();
         await page.waitForSelector('.events li >> text=web-2 second got it from web-1 first');
         await page.waitForSelector('.people .holder >> text=web-2 second');
-        expect(await page.locator('.lanes rect[class^=c]').count(), 'two holds on the line over time').toBe(2);
+        expect(await page.locator('.lanes rect.hold').count(), 'two holds on the line over time').toBe(2);
         await window.shot(engine);
         expect(window.complaints).toEqual([]);
       });

@@ -12,12 +12,12 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { answers } from './dial.ts';
 import { faultOf, isBusy, unavailable } from './errors.ts';
 import { isMounted, networkOf } from './file-system.ts';
 import { machineBoot, machineTime } from './machine.ts';
 import { notes, schema } from './sql.generated.ts';
 import { prepare, type Statements } from './statements.ts';
-import { answers } from './wake-ups.ts';
 
 /** `process`: what is granted outlives every process. `power`: it also outlives a power cut; each step waits for the disk. */
 export type Durability = 'process' | 'power';

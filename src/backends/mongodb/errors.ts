@@ -27,3 +27,10 @@ export function refusal(error: unknown): unknown {
     cause: error,
   });
 }
+
+export const newer = (key: string): LockError =>
+  new LockError(
+    'LOCK_UNAVAILABLE',
+    'a newer version of holdfast wrote this key in MongoDB, in a form this version cannot read; upgrade this one',
+    { key, backend: 'mongodb' },
+  );

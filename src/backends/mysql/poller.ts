@@ -1,6 +1,7 @@
 import { admitted } from '../../core/admission.ts';
 import type { Claim, Grant } from '../../core/backend.ts';
 import type { Cancel, Clock } from '../../core/clock.ts';
+import { WaitingClaims } from '../../core/waiting-claims.ts';
 import { grantOf, type Line } from './line.ts';
 import { parse, survey } from './place.ts';
 
@@ -9,15 +10,9 @@ const FARTHEST = 8;
 /** Part of each pause that is random, so that processes that began together part. */
 const JITTER = 0.25;
 
-/** A claim that waits, and how to tell it. */
-interface Waiter {
-  readonly claim: Claim;
-  wake(grant?: Grant): void;
-}
-
 /** Looks at the lines of all claims that wait in this process with one query, again and again while there are any. */
 export class Poller {
-  readonly #waiters = new Map<string, Waiter>();
+  readonly #waiting = new WaitingClaims();
   readonly #clock: Clock;
   readonly #pause: number;
   readonly #look: (keys: readonly string[]) => Promise<Map<string, Line>>;
@@ -34,30 +29,24 @@ export class Poller {
   }
 
   watch(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable {
-    const waiter = { claim, wake };
-    this.#waiters.set(claim.id, waiter);
+    const watch = this.#waiting.watch(claim, wake, () => this.#rest());
     if (!this.#cancel && !this.#looking) this.#schedule(1);
-    return {
-      [Symbol.asyncDispose]: async () => {
-        if (this.#waiters.get(claim.id) === waiter) this.#forget(claim.id);
-      },
-    };
+    return watch;
   }
 
   /** Looks at once: something has changed. */
   hurry(): void {
     if (this.#looking) this.#again = true;
-    else if (this.#waiters.size > 0) void this.#round();
+    else if (this.#waiting.size > 0) void this.#round();
   }
 
   close(): void {
-    this.#waiters.clear();
+    this.#waiting.clear();
     this.#stop();
   }
 
-  #forget(id: string): void {
-    this.#waiters.delete(id);
-    if (this.#waiters.size === 0) this.#stop();
+  #rest(): void {
+    if (this.#waiting.size === 0) this.#stop();
   }
 
   #stop(): void {
@@ -77,29 +66,30 @@ export class Poller {
     try {
       do {
         this.#again = false;
-        const keys = new Set([...this.#waiters.values()].map(({ claim }) => claim.key));
+        const keys = new Set([...this.#waiting.values()].map(({ claim }) => claim.key));
         const lines = await this.#look([...keys]);
         nearest = this.#tell(lines);
-      } while (this.#again && this.#waiters.size > 0);
+      } while (this.#again && this.#waiting.size > 0);
     } catch {
       // The waiters' own timers ask, and say what is wrong; this one goes on looking.
     }
     this.#looking = false;
-    if (this.#waiters.size > 0) this.#schedule(nearest);
+    if (this.#waiting.size > 0) this.#schedule(nearest);
   }
 
   /** Wakes whoever is admitted, and whoever can clear the dead ahead; how far the nearest of the others is from it. */
   #tell(lines: ReadonlyMap<string, Line>): number {
     let nearest = FARTHEST;
     const parsed = new Map([...lines].map(([key, { text }]) => [key, parse(text)]));
-    for (const { claim, wake } of [...this.#waiters.values()]) {
+    for (const { claim, wake } of [...this.#waiting.values()]) {
       const places = parsed.get(claim.key) ?? [];
       const position = places.findIndex(({ id }) => id === claim.id);
       if (position < 0) continue; // not there yet, or lapsed: its next attempt shows
       const holds = admitted(places);
       const { text, now } = lines.get(claim.key)!;
       if (position < holds && places[position]!.until > now) {
-        this.#forget(claim.id);
+        this.#waiting.delete(claim.id);
+        this.#rest();
         wake(grantOf(places[position]!.ticket, claim));
       } else {
         if (survey(text, now).lapsed) wake();

@@ -1,5 +1,6 @@
 import type { Claim, Grant } from '../../core/backend.ts';
 import type { Cancel, Clock } from '../../core/clock.ts';
+import { WaitingClaims } from '../../core/waiting-claims.ts';
 import type { Dial } from './client.ts';
 import { Session } from './session.ts';
 
@@ -8,11 +9,6 @@ const AGAIN = 100;
 const AGAIN_MAX = 5_000;
 /** ms a test message may take. */
 const TEST = 1_000;
-
-interface Box {
-  readonly ttl: number;
-  readonly wake: (grant?: Grant) => void;
-}
 
 /**
  * The one channel on which this process hears that a claim of its was admitted. The connection is opened for the first
@@ -25,7 +21,7 @@ export class Mailbox {
   readonly #dial: Dial;
   readonly #sessionPooler: boolean;
   readonly #clock: Clock;
-  readonly #boxes = new Map<string, Box>();
+  readonly #waiting = new WaitingClaims();
   #session: Session | undefined;
   #opening: Promise<void> | undefined;
   #again: Cancel = () => {};
@@ -42,13 +38,7 @@ export class Mailbox {
   }
 
   register(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable {
-    const box: Box = { ttl: claim.ttl, wake };
-    this.#boxes.set(claim.id, box);
-    return {
-      [Symbol.asyncDispose]: async () => {
-        if (this.#boxes.get(claim.id) === box) this.#boxes.delete(claim.id);
-      },
-    };
+    return this.#waiting.watch(claim, wake);
   }
 
   /** Sees to it that somebody listens. Resolves after one try, whatever came of it. */
@@ -99,7 +89,7 @@ export class Mailbox {
         this.#session = undefined;
         this.#retry();
       });
-      for (const { wake } of [...this.#boxes.values()]) wake();
+      this.#waiting.wakeAll();
     } catch {
       this.#retry();
     }
@@ -112,7 +102,7 @@ export class Mailbox {
   }
 
   #retry(least = AGAIN): void {
-    if (this.#closed || this.#boxes.size === 0) return;
+    if (this.#closed || this.#waiting.size === 0) return;
     const pause = Math.min(least * 2 ** this.#failures++, AGAIN_MAX) * (0.5 + this.#clock.random() / 2);
     this.#again = this.#clock.after(pause, () => this.open(), true);
   }
@@ -121,8 +111,8 @@ export class Mailbox {
   #deliver(payload: string): void {
     if (payload === '') for (const passed of this.#tests.splice(0)) passed();
     const [ticket, id] = payload.split(' ');
-    const box = id === undefined ? undefined : this.#boxes.get(id);
+    const waiter = id === undefined ? undefined : this.#waiting.get(id);
     // Good for the whole ttl from the last attempt: the hold's time began later, at the admission.
-    box?.wake({ granted: true, ticket: BigInt(ticket!), validFor: box.ttl });
+    waiter?.wake({ granted: true, ticket: BigInt(ticket!), validFor: waiter.claim.ttl });
   }
 }

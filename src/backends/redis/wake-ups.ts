@@ -1,5 +1,6 @@
 import type { Claim, Grant } from '../../core/backend.ts';
 import type { Cancel, Clock } from '../../core/clock.ts';
+import { WaitingClaims } from '../../core/waiting-claims.ts';
 import type { Listening, Port } from './port.ts';
 import { readMail } from './wire.ts';
 
@@ -21,7 +22,7 @@ export class Mailbox {
   readonly #doubtful: string;
   readonly #port: Port;
   readonly #clock: Clock;
-  readonly #slots = new Map<string, Slot>();
+  readonly #waiting = new WaitingClaims();
   #listening: Listening | undefined;
   #open = false;
   #opening: Promise<void> | undefined;
@@ -51,14 +52,14 @@ export class Mailbox {
 
   /** At once where the channel is open. Rejects where it cannot be opened now; the claim is polled then. */
   watch(claim: Claim, wake: Wake): AsyncDisposable | Promise<AsyncDisposable> {
-    if (this.#open) return new Slot(this.#slots, claim, wake);
-    return this.listen().then(() => new Slot(this.#slots, claim, wake));
+    if (this.#open) return this.#waiting.watch(claim, wake);
+    return this.listen().then(() => this.#waiting.watch(claim, wake));
   }
 
   close(): void {
     this.#closed = true;
     this.#unlisten?.();
-    this.#slots.clear();
+    this.#waiting.clear();
     this.#cancelPause?.();
     this.#open = false;
     this.#listening?.hangUp();
@@ -107,7 +108,7 @@ export class Mailbox {
     this.#pause = FIRST_PAUSE;
     // The client may have been led to another server by a name or an address that moved; this connection would stay behind.
     this.#unlisten ??= this.#port.connected?.(() => this.#listening && this.#lost(this.#listening));
-    for (const slot of [...this.#slots.values()]) slot.wake();
+    this.#waiting.wakeAll();
   }
 
   #lost(listening: Listening): void {
@@ -133,7 +134,7 @@ export class Mailbox {
         this.#cancelPause = undefined;
         const next = this.#next;
         this.#next = undefined;
-        if (next || this.#slots.size > 0) this.listen().then(next?.resolve, next?.reject ?? (() => {}));
+        if (next || this.#waiting.size > 0) this.listen().then(next?.resolve, next?.reject ?? (() => {}));
       },
       true,
     );
@@ -141,28 +142,7 @@ export class Mailbox {
 
   #deliver(message: string): void {
     const mail = readMail(message);
-    const slot = mail && this.#slots.get(mail.id);
-    if (slot) slot.wake({ granted: true, ticket: mail.ticket, span: mail.span, validFor: mail.validFor });
-  }
-}
-
-const DROPPED = Promise.resolve();
-
-/** One claim's place in the mailbox, emptied when nobody waits for it any more. */
-class Slot implements AsyncDisposable {
-  readonly claim: Claim;
-  readonly wake: Wake;
-  readonly #slots: Map<string, Slot>;
-
-  constructor(slots: Map<string, Slot>, claim: Claim, wake: Wake) {
-    this.#slots = slots;
-    this.claim = claim;
-    this.wake = wake;
-    slots.set(claim.id, this);
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    if (this.#slots.get(this.claim.id) === this) this.#slots.delete(this.claim.id);
-    return DROPPED;
+    const waiter = mail && this.#waiting.get(mail.id);
+    if (waiter) waiter.wake({ granted: true, ticket: mail.ticket, span: mail.span, validFor: mail.validFor });
   }
 }

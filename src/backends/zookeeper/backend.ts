@@ -15,19 +15,17 @@ import {
 } from '../../core/backend.ts';
 import { LockError } from '../../core/errors.ts';
 import { KeyedSerializer } from '../../core/keyed-serializer.ts';
+import { Admissions } from './admissions.ts';
 import { watchChildren } from './changes.ts';
 import { findings } from './check.ts';
 import { explained, unsupported } from './errors.ts';
 import { census, evicted, lineAt } from './inspect.ts';
-import { judged, stillRefused, watched } from './lines.ts';
 import { ZookeeperNotes } from './notes.ts';
 import { type Settings, settingsOf, type ZookeeperOptions } from './options.ts';
-import { labelOf, type Place, Places } from './places.ts';
-import { proven } from './proof.ts';
+import { Places } from './places.ts';
 import { LineWatch } from './wake-ups.ts';
 import type { Connection } from './wire/connection.ts';
-import { ConnectionLost } from './wire/errors.ts';
-import { getAcl, setData, sync } from './wire/operations.ts';
+import { getAcl, sync } from './wire/operations.ts';
 import { serverReport } from './wire/report.ts';
 import { Session } from './wire/session.ts';
 import type { Watcher } from './wire/watches.ts';
@@ -53,12 +51,14 @@ class Zookeeper implements Backend {
   readonly #settings: Settings;
   readonly #session: Session;
   readonly #places: Places;
+  readonly #admissions: Admissions;
   readonly #turns = new KeyedSerializer();
 
   constructor(settings: Settings) {
     const { servers, sessionTimeout: timeout, tls, auth, clock, root, acl } = settings;
     this.#settings = settings;
     this.#places = new Places(root, acl);
+    this.#admissions = new Admissions(this.#places, clock);
     this.notes = new ZookeeperNotes(root, acl, (what, ask) => this.#asked(what, PATIENCE, ask));
     this.#session = new Session(servers, { timeout, tls, auth }, clock, {
       connected: (connection) => this.#clear(connection),
@@ -85,78 +85,18 @@ class Zookeeper implements Backend {
     return this.#turns.take(claim.id, () => {
       this.#places.begin(claim);
       return this.#asked(`queue for ${JSON.stringify(claim.key)}`, claim.within, (connection, began) =>
-        this.#attempt(connection, claim, began),
+        this.#admissions.attempt(connection, claim, began),
       );
     });
   }
-
-  /** A definite refusal is without effect, as the contract has it: a node that was made before it is taken back first. */
-  async #attempt(connection: Connection, claim: Claim, began: number): Promise<Attempt> {
-    try {
-      return await this.#stand(connection, claim, began);
-    } catch (error) {
-      if (explained(error, 'queue') instanceof LockError) {
-        this.#places.giveUp(claim);
-        await this.#places.leave(connection, claim).catch(() => {}); // kept among those that the next connection removes
-      }
-      throw error;
-    }
-  }
-
-  async #stand(connection: Connection, claim: Claim, began: number): Promise<Attempt> {
-    const { clock } = this.#settings;
-    const parent = this.#places.parent(claim.key);
-    const waiting = this.#places.get(claim.id, connection.session);
-    if (claim.queue && waiting && (await stillRefused(connection, parent, waiting, clock.now()))) {
-      waiting.asked = began;
-      return { granted: false };
-    }
-    const { place, listing } = await this.#places.stand(connection, claim);
-    place.asked = began;
-    // ZooKeeper takes no "not after": what came too late is taken back.
-    const late = clock.now() - began > claim.within;
-    const verdict = judged(place, listing, clock.now());
-    if (verdict.admitted && !late) return this.#grant(connection, claim, place, verdict.relay);
-    if (late || !claim.queue) {
-      this.#places.giveUp(claim);
-      await this.#places.leave(connection, claim);
-    }
-    if (late || verdict.admitted) return { granted: false, late: true };
-    return { granted: false, ahead: verdict.ahead };
-  }
-
-  #grant(connection: Connection, claim: Claim, place: Place, relay: boolean): Grant {
-    if (relay) place.relay ??= 'owed';
-    this.#relay(connection, claim, place);
-    place.lost ??= new AbortController();
-    const validFor = this.#validFor(connection, claim, place.asked);
-    return { granted: true, ticket: place.ticket, validFor, lost: place.lost.signal };
-  }
-
-  /** Writes the node, for the next in line to hear. Should that fail, the next renewal does it. */
-  #relay(connection: Connection, claim: Claim, place: Place): void {
-    if (place.relay !== 'owed') return;
-    place.relay = 'told';
-    connection.request(setData(place.path, labelOf(claim))).catch(() => {
-      place.relay = 'owed';
-    });
-  }
-
-  #validFor = (connection: Connection, { ttl }: Claim, since: number): number =>
-    Math.min(ttl, connection.sureUntil - since);
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     const began = this.#settings.clock.now();
     const connection = await this.#session.connection(PATIENCE);
     // Shows that the session is alive, and brings whatever our watches had to tell until now: what is watched is still there.
     await connection.request(sync);
-    const renewal = async (claim: Claim): Promise<Renewal> => {
-      const place = this.#places.get(claim.id, connection.session);
-      if (!place || !(await proven(this.#places, claim.id, place, connection))) return 'gone';
-      this.#relay(connection, claim, place);
-      return { validFor: this.#validFor(connection, claim, began) };
-    };
-    return Promise.all(claims.map((claim) => renewal(claim).catch((): Renewal => 'unknown')));
+    const renewed = (claim: Claim): Promise<Renewal> => this.#admissions.renew(connection, claim, began);
+    return Promise.all(claims.map((claim) => renewed(claim).catch((): Renewal => 'unknown')));
   }
 
   release(handle: Handle): Promise<Release> {
@@ -181,20 +121,14 @@ class Zookeeper implements Backend {
   }
 
   async watch(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
-    const watch = new LineWatch((tell) => this.#look(claim, wake, tell), wake, this.#settings.clock);
+    const look = async (tell: Watcher): Promise<boolean> => {
+      const grant = await this.#admissions.look(await this.#session.connection(PATIENCE), claim, tell);
+      if (grant) wake(grant);
+      return !grant;
+    };
+    const watch = new LineWatch(look, wake, this.#settings.clock);
     await watch.arm();
     return watch;
-  }
-
-  /** Tells of the admission, or arms the one watch that the claim needs now. */
-  async #look(claim: Claim, wake: (grant?: Grant) => void, tell: Watcher): Promise<boolean> {
-    const connection = await this.#session.connection(PATIENCE);
-    const place = this.#places.get(claim.id, connection.session);
-    if (!place) throw new ConnectionLost('there is no place in line');
-    const now = (): number => this.#settings.clock.now();
-    const admitted = await watched(connection, this.#places.parent(claim.key), place, tell, now);
-    if (admitted) wake(this.#grant(connection, claim, place, admitted.relay));
-    return !admitted;
   }
 
   async *inspect(prefix: string, { exact = false, progress }: Listing = {}): AsyncIterable<Standing> {

@@ -3,7 +3,7 @@ import type { Event } from '../wire.ts';
 import { t, time } from './language.ts';
 import { elapsed, going, snapshot } from './state.ts';
 import { Name } from './text.tsx';
-import type { Word } from './words.ts';
+import type { Word } from './words/en.ts';
 
 /** Which sentence tells what happened. */
 export function wordOf({ what, end }: Event): Word {

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { number, t } from './language.ts';
 import { going, snapshot } from './state.ts';
 import { Going, Name } from './text.tsx';
-import type { Word } from './words.ts';
+import type { Word } from './words/en.ts';
 
 function Figure({ word, of, children }: { word: Word; of?: number; children?: ComponentChildren }) {
   return (

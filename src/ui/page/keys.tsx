@@ -4,7 +4,7 @@ import type { Row } from '../wire.ts';
 import { number, t } from './language.ts';
 import { cursor, going, query, show, snapshot } from './state.ts';
 import { Count, For, Going, Left, Name } from './text.tsx';
-import type { Word } from './words.ts';
+import type { Word } from './words/en.ts';
 
 const SHOWN: readonly (readonly [Show, Word])[] = [
   ['all', 'all'],

@@ -6,14 +6,14 @@ import { Name } from './text.tsx';
 
 /** In the units of the picture, which is stretched to where it is shown. */
 const WIDTH = 1_000;
-const COLOURS = 10;
+const COLOURS = '#4e86c6 #d08a3c #5aa37c #a77bc0 #bf9f32 #4ba3ad #b9738f #7f8aa3 #8fa83f #8d6e56'.split(' ');
 
 /** Holders get colours as they are met, so that those of one picture differ, and keep them. */
-const met = new Map<string, number>();
-function colourOf(label: string): number {
+const met = new Map<string, string>();
+function colourOf(label: string): string {
   if (!met.has(label)) {
     if (met.size > 1_000) met.clear();
-    met.set(label, met.size % COLOURS);
+    met.set(label, COLOURS[met.size % COLOURS.length]!);
   }
   return met.get(label)!;
 }
@@ -42,7 +42,8 @@ function Bar({ each, row, rows, gone }: { each: Span; row: number; rows: number;
   return (
     <g>
       <rect
-        class={`c${colourOf(each.label)}`}
+        class="hold"
+        fill={colourOf(each.label)}
         x={from}
         y={4 + row * height}
         width={Math.max(2, to - from)}

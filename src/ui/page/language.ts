@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals';
-import { CHINESE, ENGLISH, type Word } from './words.ts';
+import { ENGLISH, type Word } from './words/en.ts';
+import { CHINESE } from './words/zh.ts';
 
 export type Language = 'en' | 'zh';
 

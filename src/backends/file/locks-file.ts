@@ -1,0 +1,131 @@
+import { LockError } from '../../core/errors.ts';
+import { faultOf, isBusy } from './errors.ts';
+import { machineTime } from './machine.ts';
+import type { ResolvedFileOptions } from './options.ts';
+import { OwnBell } from './own-bell.ts';
+import { Store } from './store.ts';
+import { FileTransaction } from './transaction.ts';
+import { type BellEvents, Bells } from './wake-ups.ts';
+
+/** ms that a step may wait for other processes' transactions, each of which takes microseconds unless it is stopped. */
+const PATIENCE = 2_000;
+/** Tries in a row before a pause: what another process is at is mostly over within one of them. */
+const AT_ONCE = 4;
+/** Longest pause between tries. ms. */
+const LONGEST_PAUSE = 16;
+
+/** What is open: the file, and the bells of those who share it. */
+interface Opened {
+  readonly store: Store;
+  readonly bells: Bells;
+}
+
+type Work<T> = (turn: FileTransaction, opened: Opened) => T;
+
+/** The file and its bells, opened by the first step, and again after a failure or when the file was replaced. */
+export class LocksFile {
+  readonly #options: ResolvedFileOptions;
+  readonly #events: BellEvents;
+  #opened: Opened | undefined;
+  #opening: Promise<void> | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: ResolvedFileOptions, events: BellEvents) {
+    this.#options = options;
+    this.#events = events;
+  }
+
+  /**
+   * One step, once the file is open and no other process is in the way. Never waits inside SQLite: a process that is
+   * stopped in its transaction must not stop others.
+   * @throws LockError a definite refusal
+   * @throws Error when others were in the way for too long, or when the outcome is unknown
+   */
+  async transact<T>(work: Work<T>, within: number = PATIENCE): Promise<T> {
+    const { path, clock } = this.#options;
+    const patience = Math.min(within, PATIENCE);
+    const until = machineTime() + patience;
+    for (let tries = 1; ; tries++) {
+      try {
+        if (!this.#ready()) await this.#open();
+        const opened = this.#ready();
+        if (opened) return this.#step(opened, work);
+      } catch (error) {
+        if (!isBusy(error)) throw faultOf(error, path);
+        if (machineTime() >= until) {
+          throw new Error(
+            `another process has been inside a transaction on ${path} for ${patience} ms: it may be stopped; continue or end it`,
+            { cause: error },
+          );
+        }
+      }
+      if (tries % AT_ONCE === 0) {
+        await this.pause(Math.min(2 ** (tries / AT_ONCE - 1), LONGEST_PAUSE) * (0.5 + clock.random() / 2));
+      }
+    }
+  }
+
+  /** In steps, each of a part of the work, until one says that this was all. */
+  async finish(part: Work<boolean>): Promise<void> {
+    while (!(await this.transact(part))) await this.pause(0);
+  }
+
+  pause(ms: number): Promise<void> {
+    return new Promise((resume) => this.#options.clock.after(ms, resume));
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    await this.#opening?.catch(() => {});
+    const opened = this.#opened;
+    this.#opened = undefined;
+    await opened?.bells.close();
+    opened?.store.close();
+  }
+
+  #step<T>(opened: Opened, work: Work<T>): T {
+    const { store, bells } = opened;
+    let turn!: FileTransaction;
+    const result = store.transact((sql, now) => {
+      const context = { prefix: this.#options.prefix, bell: bells.name, draw: store.draw, lift: store.lift };
+      turn = new FileTransaction(context, sql, now);
+      return work(turn, opened);
+    });
+    for (const { bell, id, ticket } of turn.called) {
+      if (bell === bells.name) this.#events.heard({ id, ticket });
+      else bells.ring(bell, { id, ticket });
+    }
+    for (const bell of turn.ahead) bells.watch(bell);
+    return result;
+  }
+
+  #ready(): Opened | undefined {
+    if (this.#closed) throw new LockError('LOCK_CLOSED', 'this file backend is closed', { backend: 'file' });
+    if (this.#opened?.store.replaced) {
+      void this.#opened.bells.close();
+      this.#opened.store.close();
+      this.#opened = undefined;
+    }
+    return this.#opened;
+  }
+
+  #open(): Promise<void> {
+    this.#opening ??= this.#start().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  async #start(): Promise<void> {
+    const { path, durability, clock } = this.#options;
+    const store = await Store.open(path, durability);
+    const own = await OwnBell.open(store.path, clock, (message) => this.#events.heard(message));
+    const bells = new Bells(own, clock, this.#events);
+    this.#opened = { store, bells };
+    void bells.tidy();
+  }
+}

@@ -1,0 +1,35 @@
+import { admitted } from '../../core/admission.ts';
+import type { Standing } from '../../core/backend.ts';
+import type { LineDocument, MongoCollection } from './driver.ts';
+import { newer } from './errors.ts';
+import { FORM, idOf, keyOf } from './pipeline.ts';
+
+/** Who stands in the lines of all keys that begin with `prefix`, or of that key. */
+export async function* standings(collection: MongoCollection, prefix: string, exact: boolean): AsyncIterable<Standing> {
+  const from = idOf(prefix);
+  const lines = collection.aggregate([
+    { $match: { _id: exact ? { $eq: from } : { $gte: from } } },
+    { $sort: { _id: 1 } },
+    { $set: { now: '$$NOW' } },
+  ]);
+  for await (const found of lines) {
+    const { _id, line, now, v } = found as LineDocument;
+    if (!_id.startsWith(from)) break;
+    if (v !== FORM) throw newer(keyOf(_id));
+    const alive = line.filter(({ lapses }) => lapses > now);
+    const holders = admitted(alive);
+    for (const [position, { ticket, take, of, label, joined, lapses }] of alive.entries()) {
+      yield {
+        key: keyOf(_id),
+        held: position < holders,
+        position,
+        ticket: BigInt(ticket.toString()),
+        take,
+        of,
+        label,
+        since: now.getTime() - joined.getTime(),
+        remaining: lapses.getTime() - now.getTime(),
+      };
+    }
+  }
+}

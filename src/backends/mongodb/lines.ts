@@ -1,0 +1,84 @@
+import type { Clock } from '../../core/clock.ts';
+import { ServerClock } from '../../core/server-clock.ts';
+import type { LineDocument, MongoCollection, MongoDb } from './driver.ts';
+import { isDuplicate, newer, refusal } from './errors.ts';
+import { FORM, idOf, type Stage } from './pipeline.ts';
+import { refuseLookalikes } from './server-kind.ts';
+
+/** How long a document is kept after its last use, s. It outlasts any step back of a server's clock that is not a disaster. */
+const KEPT = 86_400;
+/** Longest time the server may take over what has no limit of its own. ms. */
+const LONGEST = 5_000;
+
+/** The documents of all keys: each change is one step on the server, and says what the server's clock shows. */
+export class Lines {
+  readonly #db: MongoDb;
+  readonly #collection: MongoCollection;
+  readonly #clock: Clock;
+  readonly #serverClock: ServerClock;
+  #indexed: Promise<unknown> | undefined;
+  #asked: Promise<void> | undefined;
+
+  constructor(db: MongoDb, collection: MongoCollection, clock: Clock) {
+    this.#db = db;
+    this.#collection = collection;
+    this.#clock = clock;
+    this.#serverClock = new ServerClock(clock);
+  }
+
+  /** The server's time after which what is sent now is too late; unknown before the first answer. */
+  notAfter(within: number): Date | undefined {
+    const time = this.#serverClock.in(within);
+    return time === undefined ? undefined : new Date(Math.ceil(time));
+  }
+
+  /** The index by which the server removes idle documents. Without the right to make it they stay, which harms nobody. */
+  index(): void {
+    const options = { name: 'holdfast_idle', expireAfterSeconds: KEPT };
+    this.#indexed ??= this.#collection.createIndex({ idle: 1 }, options).catch(() => undefined);
+  }
+
+  /** Resolves when nothing is under way that was not asked for by anybody. */
+  async settled(): Promise<void> {
+    await this.#indexed;
+  }
+
+  /** Undefined where there is no document, unless `upsert` makes one. */
+  async change(key: string, pipeline: Stage[], within = LONGEST, upsert = false): Promise<LineDocument | undefined> {
+    try {
+      await this.#known();
+      const send = (): Promise<LineDocument | undefined> => this.#send(key, pipeline, within, upsert);
+      return await send().catch((error: unknown) => {
+        if (!isDuplicate(error)) throw error;
+        return send();
+      });
+    } catch (error) {
+      throw refusal(error);
+    }
+  }
+
+  /** The filter is `_id` alone: only then does the server itself repeat a lost race of two first-comers. */
+  async #send(key: string, pipeline: Stage[], within: number, upsert: boolean): Promise<LineDocument | undefined> {
+    const sent = this.#clock.now();
+    const maxTimeMS = Math.ceil(within); // the server refuses fractions
+    const options = { upsert, returnDocument: 'after', includeResultMetadata: false, maxTimeMS };
+    const answer = await this.#collection.findOneAndUpdate({ _id: idOf(key) }, pipeline, options);
+    const document = answer as LineDocument | null;
+    if (!document) return undefined;
+    if (document.v !== FORM) throw newer(key);
+    this.#serverClock.learn(document.now.getTime(), sent);
+    return document;
+  }
+
+  /**
+   * Before anything is written: whether this is a MongoDB at all.
+   * @throws LockError `LOCK_UNSUPPORTED`
+   */
+  #known(): Promise<void> {
+    this.#asked ??= refuseLookalikes(this.#db, LONGEST).catch((error: unknown) => {
+      this.#asked = undefined;
+      throw error;
+    });
+    return this.#asked;
+  }
+}

@@ -1,0 +1,15 @@
+import { admitted } from '../../core/admission.ts';
+import type { Attempt, Claim } from '../../core/backend.ts';
+import type { LineDocument } from './driver.ts';
+
+/** What a line means for a claim, which was not to join it after `notAfter`. */
+export function verdictOn({ id, ttl }: Claim, { line, now }: LineDocument, notAfter?: Date): Attempt {
+  const index = line.findIndex((place) => place.id === id);
+  if (index < 0 && notAfter && now > notAfter) return { granted: false, late: true };
+  if (index >= 0 && admitted(line) > index) {
+    return { granted: true, ticket: BigInt(line[index]!.ticket.toString()), validFor: ttl };
+  }
+  const ahead = index < 0 ? line : line.slice(0, index);
+  const retryAfter = Math.min(...ahead.map(({ lapses }) => lapses.getTime())) - now.getTime();
+  return { granted: false, ahead: ahead.length, retryAfter };
+}

@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+
+/** What pages of the package may lead to without its being in it: the README says that these are in the repository. */
+const IN_REPOSITORY = /^(docs\/decisions|CONTRIBUTING\.md)/;
+
+/** The links of the pages among these files, in `folder`, that lead nowhere. */
+export function deadLinks(folder: string, files: readonly string[]): string[] {
+  return files
+    .filter((path) => path.endsWith('.md'))
+    .flatMap((page) =>
+      [...readFileSync(join(folder, page), 'utf8').matchAll(/\]\(([^)\s#]+)/g)]
+        .filter(([, target]) => !/^[a-z]+:/.test(target!))
+        .map(([, target]) => posix.join(posix.dirname(page), target!).replace(/\/$/, ''))
+        .filter(
+          (path) => !IN_REPOSITORY.test(path) && !files.some((each) => each === path || each.startsWith(`${path}/`)),
+        )
+        .map((path) => `${page} leads to ${path}`),
+    );
+}
