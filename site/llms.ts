@@ -1,7 +1,7 @@
 /** `llms.txt`: every page with its title and first sentence, for programs that read. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { navigation } from './navigation.ts';
+import { navigation, type Section } from './navigation.ts';
 import { addressOf, root } from './pages.ts';
 
 /** Without links and emphasis; names in code stay as they are. */
@@ -34,10 +34,13 @@ export function titleAndSentence(page: string): { readonly title: string; readon
   return { title: plain(title), sentence: sentence.replace(/:$/, '.') };
 }
 
-/** @param base the folder of the host that the site is in, with its slashes */
-export function llmsText(base = '/'): string {
+/**
+ * @param generated the pages of the reference, which stand in no navigation
+ * @param base the folder of the host that the site is in, with its slashes
+ */
+function llmsText(generated: Section['pages'], base: string): string {
   const front = titleAndSentence('README.md');
-  const sections = navigation.map(({ name, pages }) => {
+  const sections = [...navigation, { name: 'Exports', pages: generated }].map(({ name, pages }) => {
     const lines = pages.map(([page]) => {
       const { title, sentence } = titleAndSentence(page);
       return `- [${title}](${base}${addressOf(page).slice(1)})${sentence === '' ? '' : `: ${sentence}`}`;
@@ -47,5 +50,5 @@ export function llmsText(base = '/'): string {
   return `# ${front.title}\n\n> ${front.sentence}\n\n${sections.join('\n')}`;
 }
 
-export const writeLlms = (folder: string, base: string): void =>
-  writeFileSync(join(folder, 'llms.txt'), llmsText(base));
+export const writeLlms = (folder: string, generated: Section['pages'], base: string): void =>
+  writeFileSync(join(folder, 'llms.txt'), llmsText(generated, base));

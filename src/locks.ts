@@ -53,6 +53,7 @@ const FORCE_OPTIONS = new Set(['reason', 'ticket'] satisfies readonly (keyof For
  * Locks on one engine.
  * @param defaults options of every lock made from it
  * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` on a Node.js that is too old
+ * @example const locks = createLocks(memory(), { wait: '5s' }); // await locks.close() at the end
  */
 export function createLocks(backend: Backend, defaults: LocksDefaults = {}): Locks {
   checkPlatform();
@@ -100,16 +101,26 @@ export class Locks implements AsyncDisposable {
     return this.#runtime.number;
   }
 
+  /**
+   * One holder at a time.
+   * @example await locks.mutex('order:42').run((lease) => writeOrder(lease.token));
+   */
   mutex(key: string, options?: LockOptions): Mutex {
     return mutex(this.#runtime, checkKey(key), this.#options.with(options));
   }
 
-  /** @throws LockError `LOCK_UNSUPPORTED` where the engine cannot share */
+  /**
+   * @throws LockError `LOCK_UNSUPPORTED` where the engine cannot share
+   * @example await locks.rwLock('config').read.run((lease) => rebuild(lease.signal));
+   */
   rwLock(key: string, options?: LockOptions): RwLock {
     return rwLock(this.#runtime, checkKey(key), this.#options.with(options));
   }
 
-  /** @throws LockError `LOCK_UNSUPPORTED` where the engine cannot count */
+  /**
+   * @throws LockError `LOCK_UNSUPPORTED` where the engine cannot count
+   * @example await locks.semaphore('partner', { permits: 10 }).run(() => work());
+   */
   semaphore(key: string, options: SemaphoreOptions): Semaphore {
     return semaphore(this.#runtime, checkKey(key), options, this.#options);
   }
@@ -117,6 +128,7 @@ export class Locks implements AsyncDisposable {
   /**
    * All or none, without deadlock whatever the order. A plain key stands for its mutex; a semaphore for one permit. How they are
    * taken is said by `options`; those of the parts do not count.
+   * @example await locks.all(['account:1', 'account:2']).run((lease) => pay(lease.tokens));
    */
   all(parts: readonly (string | Lock)[], options?: LockOptions): MultiLock {
     if (!Array.isArray(parts)) throw invalid(`all() takes a list of keys and locks, not ${shown(parts)}`);
@@ -131,6 +143,7 @@ export class Locks implements AsyncDisposable {
   /**
    * One of all candidates of this name leads at a time. The key is the name's own: it excludes a mutex of the same name, too.
    * @throws LockError `LOCK_INVALID`
+   * @example await locks.leader('feed').run((term) => work(term.signal), { signal });
    */
   leader(name: string, options?: LeaderOptions): Leader {
     return new Leader(this.#runtime, checkKey(name), this.#defaults, options);
@@ -143,6 +156,7 @@ export class Locks implements AsyncDisposable {
    * @returns what came of it here; rejects with what `fn` throws
    * @throws LockError `LOCK_UNAVAILABLE` when the engine could not be asked while the tick was young; `LOCK_ABORTED`, `LOCK_LOST`,
    * `LOCK_CLOSED`, `LOCK_INVALID`; `LOCK_UNSUPPORTED` where nothing outlives the process
+   * @example await locks.once('report', '2026-05-04T03:00:00Z', (run) => report(run.token));
    */
   once<T>(name: string, tick: Tick, fn: TickWork<T>, options?: OnceOptions): Promise<OnceResult<T>> {
     return once(this.#runtime, name, tick, fn, this.#defaults, options);
@@ -178,6 +192,7 @@ export class Locks implements AsyncDisposable {
    * and fenced by the next token. For people who know that the holder is gone or stuck.
    * @returns how many were evicted
    * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` when nobody knows whether they were
+   * @example await locks.forceRelease('order:42', { reason: 'its machine is gone' });
    */
   async forceRelease(key: string, options: ForceOptions): Promise<number> {
     checkKey(key);

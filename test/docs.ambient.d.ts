@@ -13,6 +13,9 @@ declare global {
   const lockFree: typeof transaction.lockFree;
 
   const locks: Locks;
+  const lease: holdfast.Lease;
+  const phones: import('holdfast/stock').Product;
+  const subject: import('holdfast/testing').Subject;
   const conformance: typeof import('holdfast/testing').conformance;
   const clock: import('holdfast/testing').ManualClock;
   const signal: AbortSignal;

@@ -4,6 +4,8 @@ import { basename, dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { allExamples } from '../site/reference/examples.ts';
+import { subpaths } from '../site/reference/subpaths.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const pages = [...globSync('*.md', { cwd: root }), ...globSync('docs/**/*.md', { cwd: root })].sort();
@@ -36,7 +38,7 @@ function moduleOf(block: string): string {
   return `${imports.join('')}export async function example() {\n${body}\n}\n`;
 }
 
-test('every ts block of the documents compiles, and every client that they name is taken, by the strictest rules', {
+test('every ts block of the documents and every example of a doc comment compiles, and every client that they name is taken, by the strictest rules', {
   timeout: 120_000,
 }, async () => {
   const folder = join(root, '.tmp', `docs-${process.pid}`);
@@ -50,7 +52,11 @@ test('every ts block of the documents compiles, and every client that they name 
         writeFileSync(join(folder, file), moduleOf(block!));
       }
     }
-    expect(origins.size).toBeGreaterThan(20);
+    for (const [i, { at, code }] of allExamples(subpaths()).entries()) {
+      origins.set(`example-${i}.ts`, at);
+      writeFileSync(join(folder, `example-${i}.ts`), moduleOf(code));
+    }
+    expect(origins.size).toBeGreaterThan(150);
     const dist = join(folder, 'dist');
     expect(await tsc('-p', join(root, 'tsconfig.build.json'), '--emitDeclarationOnly', '--outDir', dist)).toBe('');
     // As in a project that includes the package, and not as here.

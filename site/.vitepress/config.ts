@@ -131,7 +131,7 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
     return { frontmatter: { ...frontmatter, otherLanguage: addressOf(other) } };
   },
   buildEnd({ outDir, site }) {
-    writeLlms(outDir, site.base);
+    writeLlms(outDir, reference.pages, site.base);
     buildLab(join(outDir, 'lab'));
   },
 });

@@ -1,7 +1,9 @@
 /** A subpath's exports as a page. */
 import { basename } from 'node:path';
 import { anchorOf } from '../pages.ts';
+import { examplesIn, partsOf } from './comment.ts';
 import type { Declaration } from './declarations.ts';
+import { withImports } from './examples.ts';
 import { pageFor, type Subpath } from './subpaths.ts';
 
 /** Where each export is told: on the page of the first subpath that has it. */
@@ -17,34 +19,37 @@ export function placesOf(all: readonly Subpath[]): Places {
   return places;
 }
 
-const LABELS: Readonly<Record<string, string>> = { returns: 'Gives', throws: 'Errors', example: 'Example', see: 'See' };
+const LABELS: Readonly<Record<string, string>> = { returns: 'Gives', throws: 'Errors', see: 'See' };
 
 /** Brackets in the prose of a comment are not HTML. */
 const escaped = (text: string): string =>
   text.replace(/`[^`]*`|[<>]/g, (part) => (part === '<' ? '&lt;' : part === '>' ? '&gt;' : part));
 
+/** Gives an example what it imports. */
+type Complete = (code: string) => string;
+
+const fence = (code: string): string => `\`\`\`ts\n${code}\n\`\`\``;
+
 /** A doc comment, with its tags in words. */
-function prose(doc: string): string[] {
-  return doc.split(/^(?=@\w)/m).map((part) => {
-    const [, tag, rest = ''] = /^@(\w+)\s+([\s\S]*)$/.exec(part.trim()) ?? [];
-    if (tag === undefined) return escaped(part.trim());
-    if (tag === 'example') return `Example:\n\n${rest.includes('```') ? rest : `\`\`\`ts\n${rest}\n\`\`\``}`;
-    const [, name, text = ''] = (tag === 'param' && /^(\w+)\s+([\s\S]*)$/.exec(rest)) || [];
-    if (name !== undefined) return `\`${name}\`: ${escaped(text)}`;
-    return `${LABELS[tag] ?? tag}: ${escaped(rest.replace(/^LockError /, ''))}`;
+function prose(doc: string, complete: Complete): string[] {
+  const words = partsOf(doc).flatMap(({ tag, text }) => {
+    if (tag === undefined) return escaped(text);
+    if (tag === 'example') return [];
+    const [, name, about = ''] = (tag === 'param' && /^(\w+)\s+([\s\S]*)$/.exec(text)) || [];
+    if (name !== undefined) return `\`${name}\`: ${escaped(about)}`;
+    return `${LABELS[tag] ?? tag}: ${escaped(text.replace(/^LockError /, ''))}`;
   });
+  return [...words, ...examplesIn(doc).map((code) => fence(complete(code)))];
 }
 
-const member = ({ code, doc }: Declaration['members'][number]): string =>
-  [`- \`${code}\``, ...prose(doc)]
+const member = ({ code, doc }: Declaration['members'][number], complete: Complete): string =>
+  [`- \`${code}\``, ...prose(doc, complete)]
     .filter((part) => part !== '')
     .join('\n\n')
     .replaceAll('\n', '\n  ')
     .replace(/^ +$/gm, '');
 
-const fence = (code: string): string => `\`\`\`ts\n${code}\n\`\`\``;
-
-function told(each: Declaration, link: (name: string) => string | undefined): string {
+function told(each: Declaration, link: (name: string) => string | undefined, complete: Complete): string {
   const code = each.members.length > 0 ? `${each.code} { … }` : each.code;
   const named = [each.code, ...each.members.map((one) => one.code)].join(' ').match(/\b[A-Z]\w+/g) ?? [];
   const links = [...new Set(named)].filter((name) => name !== each.name).map(link);
@@ -52,8 +57,8 @@ function told(each: Declaration, link: (name: string) => string | undefined): st
   return [
     `## ${each.name}`,
     fence(code),
-    ...prose(each.doc),
-    each.members.map(member).join('\n'),
+    ...prose(each.doc, complete),
+    each.members.map((one) => member(one, complete)).join('\n'),
     types === '' ? '' : `Types: ${types}.`,
   ]
     .filter((part) => part !== '')
@@ -73,7 +78,7 @@ export function pageOf(subpath: Subpath, all: readonly Subpath[], places: Places
   const sections = subpath.exports.map((each) => {
     const place = places.get(identity(each))!;
     return place === subpath
-      ? told(each, link)
+      ? told(each, link, (code) => withImports(code, subpath, all))
       : `## ${each.name}\n\nThe same as ${to(place, each.name)} of \`${place.name}\`.`;
   });
   const intro = `What \`${subpath.name}\` exports, from its declarations. Defaults and bounds stand in the text.`;

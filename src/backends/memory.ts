@@ -65,6 +65,7 @@ function soonest(entries: Iterable<Entry>): number {
 /**
  * The rule over a line in one process: for tests, for a service that has one process, and as the reference that the other
  * backends are compared with. Several `Locks` over one `memory()` exclude each other.
+ * @example const locks = createLocks(memory());
  */
 export function memory(options: MemoryOptions = {}): Backend {
   checkNames(options, new Set(['clock']), 'options of memory()');

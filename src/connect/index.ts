@@ -7,6 +7,7 @@ import { closed, openBackend } from './open.ts';
  * Several URLs are a quorum of what they name.
  * @throws LockError `LOCK_INVALID` for a bad URL, `LOCK_UNSUPPORTED` when the driver is not installed, `LOCK_UNAVAILABLE`
  * when the server cannot be reached within 5 s. No error shows credentials.
+ * @example const locks = await connect('redis://127.0.0.1', { wait: '5s' });
  */
 export async function connect(url: string | readonly string[], defaults?: LocksDefaults): Promise<Locks> {
   const backend = await openBackend(url);

@@ -23,7 +23,10 @@ export const EXCLUSIVE: Seats = { take: ALL_SEATS, of: ALL_SEATS };
 export const WRITER: Seats = { ...EXCLUSIVE, readWrite: true };
 export const SHARED: Seats = { take: 1, of: ALL_SEATS };
 
-/** Whether a claim takes all seats there are, so that nobody holds beside it: mutexes and writers. */
+/**
+ * Whether a claim takes all seats there are, so that nobody holds beside it: mutexes and writers.
+ * @example isExclusive({ take: ALL_SEATS, of: ALL_SEATS }); // true: a mutex, a writer
+ */
 export const isExclusive = (seats: Seats): boolean => seats.take === seats.of;
 
 /** A claim in words: `exclusive` for mutexes and writers, `shared` for readers, and so many permits of how many. */
@@ -34,7 +37,13 @@ export function asOf(seats: Seats): As {
   return seats.of === ALL_SEATS ? 'shared' : `${seats.take} of ${seats.of}`;
 }
 
-/** How many claims, counted from the head of the line, are admitted. */
+/**
+ * How many claims, counted from the head of the line, are admitted.
+ * @example
+ * const reader = { take: 1, of: ALL_SEATS };
+ * const writer = { take: ALL_SEATS, of: ALL_SEATS };
+ * admitted([reader, reader, writer, reader]); // 2
+ */
 export function admitted(line: Iterable<Seats>): number {
   const tally = new Tally();
   let count = 0;

@@ -31,6 +31,7 @@ export { LONGEST_PLACE_TTL, PLACE_TTL };
 
 /** What a claim is known by to the engine. */
 export interface Handle {
+  /** The key of the lock: 1 to 512 bytes. */
   readonly key: string;
   /** At least 128 random bits, made anew for every request. It names the place in line and the hold alike; who knows it may release. */
   readonly id: string;
@@ -65,12 +66,16 @@ export interface Claim extends Handle, Seats {
   readonly label: string;
 }
 
-/** ms without an attempt after which the place of a claim may lapse. */
+/**
+ * ms without an attempt after which the place of a claim may lapse.
+ * @example placeTtlOf({ ttl: 30_000 }) === PLACE_TTL; // a place dies sooner than a hold
+ */
 export const placeTtlOf = ({ ttl, placeTtl = PLACE_TTL }: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
   Math.min(ttl, placeTtl);
 
 /** The yes of an engine. */
 export interface Grant {
+  /** Tells it from a `Refusal`. */
   readonly granted: true;
   /** Grows with every exclusive grant of the key: the fencing token. */
   readonly ticket: bigint;
@@ -109,7 +114,9 @@ export interface Run {
 
 /** The contract between the core and an engine. Every call is bounded by the core, and may be repeated. */
 export interface Backend {
+  /** For messages and events: which engine it is, such as `redis`. */
   readonly name: string;
+  /** What this engine can do, as data. */
   readonly traits: Traits;
   /** Takes the hold or, if `queue`, takes or keeps a place. Repeating it is harmless and a sign of life. */
   attempt(claim: Claim): Promise<Attempt>;

@@ -30,12 +30,23 @@ export interface LockErrorDetails {
 /** Seen by every copy of the package, where `instanceof` sees only its own. */
 const BRAND = Symbol.for('holdfast.LockError');
 
-/** Every error holdfast throws. `code` is stable; the message says what was asked, of what, and what to do. */
+/**
+ * Every error holdfast throws. `code` is stable; the message says what was asked, of what, and what to do.
+ * @example
+ * await locks.mutex('order:42').run(() => work(), { wait: '2s' }).catch((error) => {
+ *   if (error instanceof LockError && error.code === 'LOCK_TIMEOUT') return 'busy';
+ *   throw error;
+ * });
+ */
 export class LockError extends Error {
+  /** Of every error of this class. */
   override readonly name = 'LockError';
+  /** Why, for programs to compare. */
   readonly code: LockErrorCode;
   // Declared only: what is not known is not there, in the types as in what is printed.
+  /** The key that it is about, if it is about one. */
   declare readonly key?: string;
+  /** The engine that it is about, if it is about one. */
   declare readonly backend?: string;
 
   constructor(code: LockErrorCode, message: string, details: LockErrorDetails = {}) {
@@ -50,7 +61,16 @@ export class LockError extends Error {
   }
 }
 
-/** Whether `error` is holdfast's, of `code` if given; true across copies of the package. */
+/**
+ * Whether `error` is holdfast's, of `code` if given; true across copies of the package.
+ * @example
+ * await using lease = await locks.mutex('order:42').acquire();
+ * try {
+ *   lease.assertHeld();
+ * } catch (error) {
+ *   if (!isLockError(error, 'LOCK_LOST')) throw error;
+ * }
+ */
 export function isLockError(error: unknown, code?: LockErrorCode): error is LockError {
   return (
     typeof error === 'object' &&

@@ -9,6 +9,7 @@ export type LockType = 'mutex' | 'reader' | 'writer' | 'semaphore';
 
 /** What every event of a lock tells. Never an owner id. */
 export interface LockEvent {
+  /** 1: raised by whatever a listener could trip over. */
   readonly version: typeof EVENT_VERSION;
   /** The `number` of the `Locks` that it is about. */
   readonly locks: number;
@@ -16,11 +17,17 @@ export interface LockEvent {
   readonly request: number;
   /** Of a part of `all()`: a number that its parts share, and no request has. */
   readonly all?: number;
+  /** The name of the engine. */
   readonly backend: string;
+  /** The key of the lock. */
   readonly key: string;
+  /** Which kind of lock was asked for. */
   readonly type: LockType;
+  /** Who asks, for people: the `label` of the options. */
   readonly label: string;
+  /** Seats that are taken; of a semaphore the `units`. */
   readonly take: number;
+  /** Seats that there are; of a semaphore the `permits`. */
   readonly of: number;
   /** Of exclusive holds. */
   readonly token?: bigint;
@@ -61,12 +68,17 @@ export const channels = {
 
 /** What `forced` tells. */
 export interface ForcedEvent {
+  /** 1: raised by whatever a listener could trip over. */
   readonly version: typeof EVENT_VERSION;
   /** The `number` of the `Locks` that were told to. */
   readonly locks: number;
+  /** The name of the engine. */
   readonly backend: string;
+  /** The key whose holders were evicted. */
   readonly key: string;
+  /** What `forceRelease` was given. */
   readonly reason: string;
+  /** How many holders were evicted, from 0. */
   readonly evicted: number;
 }
 

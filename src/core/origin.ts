@@ -24,6 +24,7 @@ export interface Origin {
 
 /** A hold around a claim. */
 export interface Enclosing {
+  /** The number of its claim in that process. */
   readonly claim: number;
   /** Its key, unless that is too long to be told. */
   readonly key?: string;

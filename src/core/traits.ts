@@ -33,8 +33,12 @@ export const LONGEST_PLACE_TTL = 60_000;
 /** ms after which a place in line may lapse without an attempt, unless its claim asks for longer. */
 export const PLACE_TTL = 6_000;
 
-/** One claim as `inspect` shows it. Never its id: whoever knows that may release. */
+/**
+ * One claim as `inspect` shows it. Never its id: whoever knows that may release.
+ * @example for await (const { key, held, label } of locks.inspect('order:')) console.log(key, held, label);
+ */
 export interface Standing {
+  /** The key of the line that it stands in. */
   readonly key: string;
   /** Admitted by the rule: a holder. Else a waiter. */
   readonly held: boolean;
@@ -42,7 +46,9 @@ export interface Standing {
   readonly position: number;
   /** The ticket; of an exclusive holder, the fencing token its hold began with. */
   readonly ticket: bigint;
+  /** Seats that it takes: `of` them, if it is exclusive; 1, a reader; else permits. */
   readonly take: number;
+  /** Seats that there are: 2³¹ − 1, or the permits of a semaphore. */
   readonly of: number;
   /** As it was when it joined the line: what has passed from hand to hand inside a process since then keeps it. */
   readonly label: string;
@@ -62,17 +68,24 @@ export interface Listing {
   readonly progress?: (looked: number) => void;
 }
 
-/** Something about a server that endangers locks, and what to do about it. */
+/**
+ * Something about a server that endangers locks, and what to do about it.
+ * @example for (const { severity, message, advice } of await locks.check()) console.warn(severity, message, advice);
+ */
 export interface Finding {
+  /** `danger`: locks may fail to exclude. `warning`: they may under faults. `info`: good to know. */
   readonly severity: 'info' | 'warning' | 'danger';
   /** Stable, for machines: `eviction-policy`, `no-persistence`… */
   readonly code: string;
+  /** What is so, in a sentence. */
   readonly message: string;
+  /** What to do about it. */
   readonly advice: string;
 }
 
 /** Words kept beside the locks, under names of their own. Advice: they may be gone any time, and the last write stays. */
 export interface Notes {
+  /** Undefined when there is none, or no longer. */
   read(name: string): Promise<string | undefined>;
   /** Kept for `ttl` ms. Undefined forgets. */
   write(name: string, text: string | undefined, ttl: number): Promise<void>;

@@ -3,7 +3,7 @@ import type { Locks } from '../locks.ts';
 import type { TickRun } from '../once/run.ts';
 import { runTick, type TaskOptions } from './task.ts';
 
-/** A job of `croner` (from 10), as far as it is used here. */
+/** What is used of a job of `croner`, from 10 on. */
 export interface CronerJob {
   readonly options: { readonly interval?: number };
   getOnce(): Date | null;
@@ -13,6 +13,9 @@ export interface CronerJob {
 /**
  * A function for `new Cron(pattern, task)`: of all instances one runs it, knows the tick, and is told when it loses it. The tick is the
  * last time that the pattern names, so that instances which are called a little late agree.
+ * @example
+ * import { Cron } from 'croner';
+ * new Cron('0 3 * * *', { timezone: 'Europe/Berlin' }, cronerTask(locks, 'nightly-report', (run) => report(run.tick)));
  */
 export function cronerTask<J extends CronerJob = CronerJob, C = unknown>(
   locks: Locks,

@@ -7,7 +7,9 @@ import { runTick, type TaskOptions } from './task.ts';
 
 /** What `node-cron` (from 4.6) asks which instance runs a tick: its `RunCoordinator`. */
 export interface NodeCronCoordinator {
+  /** Whether this instance is to begin the run. `ttlMs`: ms after which it counts as over. */
   shouldRun(key: string, ttlMs: number): Promise<boolean>;
+  /** The run that was begun here is over. */
   onComplete(key: string): Promise<void>;
 }
 
@@ -33,10 +35,14 @@ const LONGEST_TIMER = 2 ** 31 - 1;
 const KEY = /^(.+):(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)$/su;
 
 /**
- * Decides for the tasks of `node-cron` that are `distributed`: `cron.setRunCoordinator(nodeCronCoordinator(locks))`. A run counts as
+ * Decides for the tasks of `node-cron` that are `distributed`. A run counts as
  * under way until it is complete, or for the `distributedLease` of its task (30 s unless given). An engine that cannot be asked
  * makes `node-cron` skip the run and say so.
  * @throws LockError `LOCK_INVALID`
+ * @example
+ * import cron from 'node-cron';
+ * cron.setRunCoordinator(nodeCronCoordinator(locks));
+ * cron.schedule('0 3 * * *', () => report(), { name: 'nightly-report', distributed: true });
  */
 export function nodeCronCoordinator(locks: Locks, options: OnceOptions = {}): NodeCronCoordinator {
   if (typeof locks?.once !== 'function') throw invalid(`nodeCronCoordinator() needs Locks, not ${shown(locks)}`);
@@ -74,6 +80,9 @@ export function nodeCronCoordinator(locks: Locks, options: OnceOptions = {}): No
 /**
  * A task for `cron.schedule(expression, task)`, without a coordinator: of all instances one runs it, knows the tick, and is told
  * when it loses it.
+ * @example
+ * import cron from 'node-cron';
+ * cron.schedule('0 3 * * *', nodeCronTask(locks, 'nightly-report', (run) => report(run.tick), { within: '10m' }));
  */
 export function nodeCronTask(
   locks: Locks,

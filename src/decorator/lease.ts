@@ -11,6 +11,9 @@ export const withLease = <T>(lease: AnyLease, fn: () => T): T => leases.run(leas
  * The lease under which the running `@Locked` method holds its lock; the innermost, if several. Of a method that reads or
  * takes permits it has no token: `currentLease<SharedLease>()`.
  * @throws LockError `LOCK_NOT_HELD` outside such a method
+ * @example
+ * const grab = locked({ key: 'order:{0}', locks }, async (id: number) => writeOrder(id, currentLease().token));
+ * await grab(42);
  */
 export function currentLease<L extends AnyLease = Lease>(): L {
   const lease = leases.getStore();

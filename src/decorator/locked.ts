@@ -34,13 +34,18 @@ export interface LockedDecorator<A extends unknown[], B> {
 
 /**
  * The method runs only with the lock held. It has to return a promise; `this`, arguments, result and errors are its own.
- *
- *     @Locked('order:{0}', { wait: '2s' })
- *     async grab(orderId: number, driver: string) { … }
- *
  * @param key a template (`'order:{0}'`, `'order:{0.id}'`, `'order:{order.id}'`) or a function of the arguments; left out, the
  * method's name and its first argument
  * @throws LockError `LOCK_INVALID`, when the class is made, for what can be seen then
+ * @example
+ * ```ts
+ * class Orders {
+ *   @Locked('order:{0}', { wait: '2s' })
+ *   async grab(id: number, driver: string): Promise<void> {
+ *     await writeOrder(id, driver, currentLease().token);
+ *   }
+ * }
+ * ```
  */
 export function Locked<A extends unknown[] = [], B extends OnBusy = 'throw'>(
   key: Key<A>,
@@ -61,8 +66,9 @@ export function Locked(
 }
 
 /**
- * The same for a function: `const rebuild = locked({ key: 'report:{0}' }, async (day: string) => { … })`.
+ * The same for a function.
  * @throws LockError `LOCK_INVALID`
+ * @example const build = locked({ key: 'report:{0}', onBusy: 'skip' }, async (day: string) => report(day));
  */
 export function locked<A extends unknown[], R, B extends OnBusy = 'throw'>(
   options: LockedOptions<B> & KeyOption<A>,

@@ -1,7 +1,20 @@
 import { LockError, shown } from '../core/errors.ts';
 import type { Locks } from '../index.ts';
 
-/** The getter by which a class says which `Locks` its methods use: `get [lockedBy]() { return this.locks; }`. */
+/**
+ * The getter by which a class says which `Locks` its methods use.
+ * @example
+ * ```ts
+ * class Reports {
+ *   get [lockedBy]() {
+ *     return locks;
+ *   }
+ *
+ *   @Locked('report:{day}')
+ *   async build(day: string): Promise<void> {}
+ * }
+ * ```
+ */
 export const lockedBy: unique symbol = Symbol.for('holdfast.lockedBy') as never;
 
 let shared: Locks | undefined;
@@ -14,7 +27,8 @@ export const bindLocks = (self: object, locks: Locks): void => {
 
 /**
  * The `Locks` of every `@Locked` method whose class names none. Given once, at the start; or for a while, in a test:
- * `using _ = useLocks(createLocks(memory()))` puts back what was there.
+ * its end puts back what was there.
+ * @example using _ = useLocks(createLocks(memory()));
  */
 export function useLocks(locks: Locks): Disposable {
   const before = shared;

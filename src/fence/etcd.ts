@@ -8,7 +8,9 @@ import { checkToken, type Fence, fenced } from './fence.ts';
 
 /** A key of the caller's, whole, and what it is to hold. */
 export interface EtcdPut {
+  /** The whole key, without a prefix. Not empty. */
   readonly key: string;
+  /** What it is to hold. */
   readonly value: string | Uint8Array;
 }
 
@@ -19,9 +21,15 @@ export interface EtcdFence extends Fence, AsyncDisposable {
    * @param puts at most 127, each of another key
    * @throws LockError `LOCK_FENCED` when a newer token was seen; then nothing was put. `LOCK_UNAVAILABLE` when etcd refused, or
    * did not answer: then nobody knows whether it was put
+   * @example
+   * await using fence = etcdFence({ endpoints: ['127.0.0.1:2379'] }, 'config');
+   * await locks.mutex('config').run((lease) => fence.write(lease.token, [{ key: 'config/limit', value: '10' }]));
    */
   write(token: bigint, puts: readonly EtcdPut[]): Promise<void>;
-  /** Ends its connection. */
+  /**
+   * Ends its connection.
+   * @example await using fence = etcdFence({ endpoints: ['127.0.0.1:2379'] }, 'config'); // its end does the same as fence.close()
+   */
   close(): Promise<void>;
 }
 
@@ -33,6 +41,10 @@ const MOST_PUTS = 127;
  * stale in again. The colon keeps it out of every line, since those of the locks are `<prefix>/<key>/`, encoded too.
  * @param options as for `etcd()`. The connection is the guard's own; `close` ends it
  * @throws LockError `LOCK_INVALID`
+ * @example
+ * const fence = etcdFence({ endpoints: ['127.0.0.1:2379'] }, 'config');
+ * await fence.claim(7n); // 6n is refused from now on: LOCK_FENCED
+ * await fence.close();
  */
 export function etcdFence(options: EtcdOptions, resource: string): EtcdFence {
   const name = encodeURIComponent(checkKey(resource));

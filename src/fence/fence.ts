@@ -12,6 +12,9 @@ export interface Fence {
   /**
    * Raises the mark to `token`; harmless when repeated.
    * @throws LockError `LOCK_FENCED` when a newer token was seen
+   * @example
+   * const fence = redisFence(client, 'orders');
+   * await locks.mutex('orders').run((lease) => fence.claim(lease.token)); // before the first read
    */
   claim(token: bigint): Promise<void>;
 }

@@ -12,18 +12,33 @@ export class MemoryFence {
   /**
    * Raises the mark to `token`: before the first read, and with every write.
    * @throws LockError `LOCK_FENCED` when a newer token was seen
+   * @example
+   * const fence = memoryFence('the counter');
+   * await locks.mutex('counter').run(async (lease) => fence.claim(lease.token)); // before the first read
    */
   claim(token: bigint): void {
     if (checkToken(token) < this.#newest) throw fenced(this.#resource, token, this.#newest);
     this.#newest = token;
   }
 
-  /** Claims, and runs `write` in the same step; gives what it gives. */
+  /**
+   * Claims, and runs `write` in the same step; gives what it gives.
+   * @example
+   * let counter = 0;
+   * const fence = memoryFence('the counter');
+   * await locks.mutex('counter').run(async (lease) => fence.write(lease.token, () => ++counter));
+   */
   write<T>(token: bigint, write: () => T): T {
     this.claim(token);
     return write();
   }
 }
 
-/** @param resource its name, for messages */
+/**
+ * A guard for something in this process.
+ * @param resource its name, for messages
+ * @example
+ * const fence = memoryFence('the counter');
+ * fence.claim(7n); // 6n is refused from now on: LOCK_FENCED
+ */
 export const memoryFence = (resource = 'this resource'): MemoryFence => new MemoryFence(resource);

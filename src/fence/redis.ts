@@ -33,6 +33,9 @@ export interface RedisFence extends Fence {
    * Claims, and runs the caller's Lua script in the same step, so that no stale write slips in between.
    * @param script sees `keys` as KEYS and `args` as ARGV
    * @throws LockError `LOCK_FENCED` when a newer token was seen; then the script has not run
+   * @example
+   * const fence = redisFence(client, 'stock');
+   * await locks.mutex('stock').run((lease) => fence.write(lease.token, "redis.call('DECR', KEYS[1])", ['stock:phone']));
    */
   write(token: bigint, script: string, keys?: readonly string[], args?: readonly string[]): Promise<unknown>;
 }
@@ -41,6 +44,9 @@ export interface RedisFence extends Fence {
  * The highest token is kept at `<prefix>:fence:<resource>`, without an end: a mark that expires lets the stale in again.
  * @param client a connected ioredis or node-redis client
  * @throws LockError `LOCK_INVALID`
+ * @example
+ * const fence = redisFence(client, 'stock');
+ * await fence.claim(7n); // 6n is refused from now on: LOCK_FENCED
  */
 export function redisFence(client: RedisClient, resource: string, options: RedisFenceOptions = {}): RedisFence {
   checkNames(options, KNOWN, 'options of redisFence()');

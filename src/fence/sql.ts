@@ -21,9 +21,17 @@ export interface SqlFence extends Fence {
    * between. Outside of one it guards a read, not a write. A mark counts once it is
    * committed: without a query of your own, one made in a transaction is refused (on MySQL and MariaDB where the driver is mysql2).
    * @throws LockError `LOCK_FENCED`, `LOCK_UNAVAILABLE`
+   * @example
+   * await inTransaction(async (query) => {
+   *   await sqlFence(query, 'orders').claim(lease.token, query); // before the first read
+   *   await query('UPDATE orders SET driver = $1 WHERE id = $2', [7, 42]);
+   * });
    */
   claim(token: bigint, query?: Query): Promise<void>;
-  /** Makes the table if it is not there. */
+  /**
+   * Makes the table if it is not there.
+   * @example await sqlFence(query, 'orders').setup(); // once, in a migration
+   */
   setup(): Promise<void>;
 }
 
@@ -36,8 +44,12 @@ const TABLES: Readonly<Record<DialectName, string>> = {
 };
 
 /**
+ * A guard for something kept in PostgreSQL, MySQL or MariaDB, by a mark in a table of its own.
  * @param query runs one statement and gives what the driver gives: pg's result, mysql2's pair, or the rows of postgres.js
  * @throws LockError `LOCK_INVALID`
+ * @example
+ * const fence = sqlFence(query, 'orders', { dialect: 'postgres' });
+ * await fence.claim(lease.token);
  */
 export function sqlFence(query: Query, resource: string, options: SqlFenceOptions = {}): SqlFence {
   checkNames(options, KNOWN, 'options of sqlFence()'); // marks in another table than the others' let the stale in
@@ -96,8 +108,12 @@ export interface FenceFragments {
 const OF_COLUMN = new Set(['column', 'dialect', 'first']);
 
 /**
+ * The same check for rows that have a fence column of their own, as parts of your statement.
  * @param options `column`: default `fence`; `dialect`: default `postgres`; `first`: number of the first free placeholder, from 1
  * @throws LockError `LOCK_INVALID`
+ * @example
+ * const { set, where, params } = fenceColumn(lease.token, { first: 3 });
+ * await query(`UPDATE orders SET driver = $1, ${set} WHERE id = $2 AND ${where}`, [7, 42, ...params]);
  */
 export function fenceColumn(
   token: bigint,

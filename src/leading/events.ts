@@ -6,19 +6,25 @@ export type TermEnd = 'settled' | 'failed' | 'lost' | 'stopped' | 'resigned';
 
 /** What happens to one candidate, told after it happened. */
 export interface LeaderEvent {
+  /** 1: raised by whatever a listener could trip over. */
   readonly version: typeof EVENT_VERSION;
   /** The `number` of the `Locks` that it is about. */
   readonly locks: number;
   /** Of a term: the `request` of the events of its lock. */
   readonly request?: number;
+  /** The name of the engine. */
   readonly backend: string;
+  /** The name of the election. */
   readonly name: string;
+  /** Who the candidate is, for people: the `label` of the options. */
   readonly label: string;
   /** Of the term, where it is about one. */
   readonly token?: bigint;
   /** `elected`: ms from the candidacy to the term. `termEnded`, `termOverdue`: ms that the term lasted, or lasts by now. */
   readonly duration?: number;
+  /** `termEnded`, `termOverdue`: why the term ended. */
   readonly why?: TermEnd;
+  /** What failed, where something did. */
   readonly error?: unknown;
 }
 

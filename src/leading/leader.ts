@@ -46,6 +46,13 @@ export class Leader {
    * Campaigns, runs `fn` when elected, and campaigns again, until told to stop. A function that settles gives the term up; the next
    * campaign comes after a pause. One that fails is told to `onError`, unless the term was ending.
    * @throws LockError `LOCK_INVALID` while another `run` of this object is under way; `LOCK_CLOSED`. With `autoCampaign: false` what `fn` throws
+   * @example
+   * await locks.leader('feed').run(
+   *   async (term) => {
+   *     while (!term.signal.aborted) await work(term.token, term.signal);
+   *   },
+   *   { signal },
+   * );
    */
   async run(fn: TermWork, options: CampaignOptions = {}): Promise<void> {
     if (typeof fn !== 'function') throw invalid(`run() needs a function, not ${shown(fn)}`, this.name);
@@ -69,6 +76,9 @@ export class Leader {
   /**
    * Ends the term under way: its signal tells the function, and when that has settled the next candidate leads. `run` then campaigns again.
    * @returns whether there was a term; settled when it was given up
+   * @example
+   * const leader = locks.leader('feed');
+   * const led = await leader.resign();
    */
   resign(): Promise<boolean> {
     return this.#candidate.resign();
@@ -77,6 +87,9 @@ export class Leader {
   /**
    * Who leads, or null. One question to the engine.
    * @throws LockError `LOCK_UNSUPPORTED` where the engine cannot list; `LOCK_UNAVAILABLE`
+   * @example
+   * const who = await locks.leader('feed').current();
+   * console.log(who?.label ?? 'nobody leads');
    */
   async current(): Promise<Incumbent | null> {
     this.#checkListing();
@@ -88,6 +101,10 @@ export class Leader {
    * candidates changes, it is asked then; also `every` so often, and once for each value that is taken. An engine that cannot be asked for a
    * while is asked again.
    * @throws LockError `LOCK_UNSUPPORTED`, at once, where the engine cannot list; `LOCK_INVALID`
+   * @example
+   * for await (const who of locks.leader('feed').observe({ signal })) {
+   *   console.log(who?.label ?? 'nobody leads');
+   * }
    */
   observe(options: ObserveOptions = {}): AsyncIterable<Incumbent | null> {
     checkNames(options, new Set(['signal', 'every']), 'the options of observe()');

@@ -16,7 +16,17 @@ export interface Term {
   readonly held: boolean;
   /** ms until the deadline unless renewed. */
   readonly remaining: number;
-  /** @throws LockError `LOCK_LOST` */
+  /**
+   * @throws LockError `LOCK_LOST`
+   * @example
+   * await locks.leader('feed').run(
+   *   async (term) => {
+   *     term.assertHeld();
+   *     await writeOrder(term.token);
+   *   },
+   *   { signal },
+   * );
+   */
   assertHeld(): void;
 }
 

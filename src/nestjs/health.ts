@@ -9,6 +9,7 @@ export type LocksHealth = Record<string, LocksHealthDetail>;
 
 /** What a health check tells. */
 export interface LocksHealthDetail {
+  /** `down`: locks cannot be had, or what led has not settled. */
   readonly status: 'up' | 'down';
   /** ms until the engine answered. */
   readonly responseTime: number;
@@ -47,6 +48,14 @@ export class LocksHealthIndicator {
    * after its term was over. Never rejects for that.
    * @param key the name in the result
    * @throws LockError `LOCK_INVALID` for a bad option
+   * @example
+   * import { HealthCheckService } from '@nestjs/terminus';
+   * class Health {
+   *   constructor(health: HealthCheckService, locks: LocksHealthIndicator) {
+   *     this.check = () => health.check([() => locks.isHealthy('locks', { timeout: '1s' })]);
+   *   }
+   *   readonly check: () => Promise<unknown>;
+   * }
    */
   async isHealthy(key = 'locks', options: HealthOptions = {}): Promise<LocksHealth> {
     checkNames(options, new Set(['timeout']), 'the options of isHealthy()');

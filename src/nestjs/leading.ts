@@ -27,6 +27,16 @@ const CANDIDACY = 'holdfast:leading';
  * has started, and ends, after the method has settled, before what its class depends on is destroyed. On a provider or controller
  * that exists once.
  * @throws LockError `LOCK_INVALID`, when the class is made
+ * @example
+ * ```ts
+ * import type { Term } from 'holdfast';
+ * class Feed {
+ *   @Leading('feed', { ttl: '15s' })
+ *   async follow(term: Term): Promise<void> {
+ *     while (!term.signal.aborted) await work(term.token, term.signal);
+ *   }
+ * }
+ * ```
  */
 export function Leading(name: string, options: LeaderOptions = {}): LeadingDecorator {
   leaderPlan(checkKey(name, 'the name of an election'), {}, options); // checks them now, not when the application has started

@@ -23,6 +23,7 @@ export interface Visibility {
 
 /** Makes options: the class of `useClass` and `useExisting`. */
 export interface LocksOptionsFactory {
+  /** Called once, when the application starts. */
   createLocksOptions(): LocksModuleOptions | Promise<LocksModuleOptions>;
 }
 
@@ -52,13 +53,29 @@ Module({})(LocksCoreModule);
  */
 // biome-ignore lint/complexity/noStaticOnlyClass: a module of Nest is a class
 export class LocksModule {
-  /** @throws LockError `LOCK_INVALID` */
+  /**
+   * @throws LockError `LOCK_INVALID`
+   * @example
+   * ```ts
+   * import { Module } from '@nestjs/common';
+   * @Module({ imports: [LocksModule.forRoot({ url: 'redis://127.0.0.1' })] })
+   * class AppModule {}
+   * ```
+   */
   static forRoot({ isGlobal, ...options }: LocksModuleOptions & Visibility): DynamicModule {
     modulePlan(options); // says what is wrong now, where it was written
     return assembled(isGlobal, [], [{ provide: OPTIONS, useValue: options }]);
   }
 
-  /** @throws LockError `LOCK_INVALID`; for options that turn out to be wrong, when the application starts */
+  /**
+   * @throws LockError `LOCK_INVALID`; for options that turn out to be wrong, when the application starts
+   * @example
+   * import { Redis } from 'ioredis';
+   * LocksModule.forRootAsync({
+   *   inject: [Redis],
+   *   useFactory: (client: Redis) => ({ backend: redis(client) }),
+   * });
+   */
   static forRootAsync(options: LocksModuleAsyncOptions): DynamicModule {
     return assembled(options.isGlobal, options.imports ?? [], optionsOf(options));
   }

@@ -2,6 +2,7 @@ import type { Lease } from '../core/lease.ts';
 
 /** The run of one tick, as its function sees it. */
 export interface TickRun {
+  /** What `once` was given. */
   readonly name: string;
   /** When it was due. */
   readonly tick: Date;
@@ -19,7 +20,15 @@ export interface TickRun {
   readonly held: boolean;
   /** ms until somebody else could begin, unless renewed; Infinity when the tick is late for everybody. */
   readonly remaining: number;
-  /** @throws LockError `LOCK_LOST` */
+  /**
+   * @throws LockError `LOCK_LOST`
+   * @example
+   * await locks.once('report', new Date(), async (run) => {
+   *   const rows = await report(run.tick);
+   *   run.assertHeld();
+   *   await writeOrder(rows, run.token);
+   * });
+   */
   assertHeld(): void;
 }
 

@@ -26,7 +26,10 @@ export interface InstrumentOptions {
 
 /** Measuring that is under way. */
 export interface Instrumentation extends Disposable {
-  /** Ends it: nothing is counted any more. Harmless a second time. */
+  /**
+   * Ends it: nothing is counted any more. Harmless a second time.
+   * @example using telemetry = instrument(locks); // its end does the same as telemetry.stop()
+   */
   stop(): void;
 }
 
@@ -39,6 +42,9 @@ const INSTRUMENTED = new WeakSet<Locks>();
 /**
  * Measures and traces the locks of one `Locks`: metrics by kinds of keys, spans of waits and holds.
  * @throws LockError `LOCK_INVALID`, also for what is instrumented already; `LOCK_CLOSED`
+ * @example
+ * const telemetry = instrument(locks, { kindOf: (key) => key.split(':')[0]! });
+ * telemetry.stop(); // when nothing is to be measured any more
  */
 export function instrument(locks: Locks, options: InstrumentOptions = {}): Instrumentation {
   const runtime = runtimeOf(locks, 'instrument()');

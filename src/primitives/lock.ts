@@ -13,11 +13,26 @@ export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = Loc
   /**
    * Waits its turn.
    * @throws LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_UNAVAILABLE`, `LOCK_CLOSED`, `LOCK_DEADLOCK`, `LOCK_INVALID`
+   * @example
+   * await using lease = await locks.mutex('order:42').acquire({ wait: '2s' });
+   * await writeOrder(lease.token); // released at the end of the block
    */
   acquire(options?: O): Promise<L>;
-  /** Never waits: null when it cannot be had now. Throws as `acquire` does, but never `LOCK_TIMEOUT`. */
+  /**
+   * Never waits: null when it cannot be had now. Throws as `acquire` does, but never `LOCK_TIMEOUT`.
+   * @example
+   * const lease = await locks.mutex('report').tryAcquire();
+   * if (lease === null) console.log('somebody is at it');
+   * await lease?.release();
+   */
   tryAcquire(options?: Omit<O, 'wait'>): Promise<L | null>;
-  /** Runs `fn` with the lock held and gives fn's own result or error, which a failing release never hides. */
+  /**
+   * Runs `fn` with the lock held and gives fn's own result or error, which a failing release never hides.
+   * @example
+   * await locks.mutex('order:42').run(async (lease) => {
+   *   await writeOrder(lease.token);
+   * });
+   */
   run<T>(fn: (lease: L) => Promise<T> | T, options?: O): Promise<T>;
 }
 

@@ -23,22 +23,27 @@ export class MultiLease implements AnyLease {
     return this.parts.map(({ key }) => key).join(', ');
   }
 
+  /** Whether all parts are held, by the clock, now. */
   get held(): boolean {
     return this.parts.every(({ held }) => held);
   }
 
+  /** ms until the first deadline of a part, unless renewed; 0 when one is not held. */
   get remaining(): number {
     return Math.min(...this.parts.map(({ remaining }) => remaining));
   }
 
+  /** @throws LockError of the first part that is not held */
   assertHeld(): void {
     for (const part of this.parts) part.assertHeld();
   }
 
+  /** Each part, at once. Some may be longer when it throws. */
   async extend(ttl: Duration): Promise<void> {
     await Promise.all(this.parts.map((part) => part.extend(ttl)));
   }
 
+  /** For logs: tokens as text, by key. */
   toJSON(): LeaseRecord & { readonly tokens: Readonly<Record<string, string>> } {
     const { key, held, remaining } = this;
     const tokens = Object.fromEntries([...this.tokens].map(([of, token]) => [of, `${token}`]));

@@ -7,7 +7,9 @@ import { type Lock, LockObject, OneKey } from './lock.ts';
 
 /** Many readers or one writer, in order of arrival, so that neither starves. `read` inside `write` re-enters. */
 export interface RwLock {
+  /** Held beside other readers. */
   readonly read: Lock<SharedLease>;
+  /** Held alone. */
   readonly write: Lock<Lease>;
 }
 

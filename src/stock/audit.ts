@@ -5,12 +5,17 @@ import type { Reply } from './step.ts';
 
 /** Where every unit is that was ever put in. */
 export interface Audit {
+  /** Units that were ever put in. */
   readonly put: number;
+  /** Units that can be bought, over all segments. */
   readonly segments: number;
+  /** Units that are kept back, to go where they are needed. */
   readonly reserve: number;
   /** On the way between two cells: in the journal of one, and not yet in the other. */
   readonly transit: number;
+  /** Units that are kept for buyers. */
   readonly reserved: number;
+  /** Units that are sold. */
   readonly sold: number;
   /** segments + reserve + transit + reserved + sold = put, each cell's own books are right, and the requests add up to them. */
   readonly right: boolean;

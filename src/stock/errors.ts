@@ -26,11 +26,21 @@ export type StockErrorCode =
 /** Seen by every copy of the package, where `instanceof` sees only its own. */
 const BRAND = Symbol.for('holdfast.StockError');
 
-/** A refusal: nothing was changed. What the engine itself throws (and a LockError) means that nobody knows: ask again with the same request id. */
+/**
+ * A refusal: nothing was changed. What the engine itself throws (and a LockError) means that nobody knows: ask again with the same request id.
+ * @example
+ * await phones.take({ units: 3 }).catch((error) => {
+ *   if (error instanceof StockError && error.code === 'STOCK_SOLD_OUT') return 'sold out';
+ *   throw error;
+ * });
+ */
 export class StockError extends Error {
+  /** Of every error of this class. */
   override readonly name = 'StockError';
+  /** Why, for programs to compare. */
   readonly code: StockErrorCode;
   // Declared only: what does not apply is not there, in the types as in what is printed.
+  /** The product that it is about, if it is about one. */
   declare readonly product?: string;
   /** With `STOCK_SOLD_OUT`: nothing is reserved and restocking is closed, so it stays so. */
   declare readonly final?: boolean;
@@ -51,7 +61,14 @@ export class StockError extends Error {
   }
 }
 
-/** Whether `error` is of stock, of `code` if given; true across copies of the package. */
+/**
+ * Whether `error` is of stock, of `code` if given; true across copies of the package.
+ * @example
+ * await phones.take().catch((error) => {
+ *   if (!isStockError(error, 'STOCK_SOLD_OUT')) throw error;
+ *   console.log(error.final ? 'sold out' : 'nothing left now');
+ * });
+ */
 export function isStockError(error: unknown, code?: StockErrorCode): error is StockError {
   return (
     typeof error === 'object' &&

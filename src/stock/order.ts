@@ -22,6 +22,7 @@ export interface ReserveOrder extends Order {
 export interface SellOrder extends ReserveOrder {
   /** How long to wait for the segment's lock; default: no limit. */
   readonly wait?: Duration;
+  /** Ends the wait. */
   readonly signal?: AbortSignal;
 }
 
@@ -29,6 +30,7 @@ export interface SellOrder extends ReserveOrder {
 export interface Reserved {
   /** Names the reservation and the place where it is, for `confirm` and `cancel` in any process. */
   readonly ref: string;
+  /** How many. */
   readonly units: number;
   /** Below the number of segments. */
   readonly segment: number;
@@ -54,9 +56,13 @@ export interface Sold<T> extends Reserved {
 
 /** How many units are where. */
 export interface Levels {
+  /** Units that are kept back, to go where they are needed. */
   readonly reserve: number;
+  /** Units that can be bought, segment by segment. */
   readonly segments: readonly number[];
+  /** Units that are kept for buyers. */
   readonly reserved: number;
+  /** Units that are sold. */
   readonly sold: number;
 }
 

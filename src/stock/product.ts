@@ -26,6 +26,7 @@ import type { StockStore } from './store.ts';
 
 /** One product whose units are split over segments. Made by `createStock(…).create` or `.open`. */
 export class Product {
+  /** What it was created by. */
   readonly name: string;
   readonly #encoded: string;
   readonly #cells: Cells;
@@ -54,13 +55,17 @@ export class Product {
    * Keeps units for a buyer until they are confirmed, cancelled, or the time is over. One atomic step, without a lock.
    * @throws StockError `STOCK_SOLD_OUT`, `STOCK_LIMIT`, `STOCK_REQUEST_REUSED`; `STOCK_EXPIRED`, `STOCK_CANCELLED` when that
    * is what became of this request before; `STOCK_BUSY`, `STOCK_INVALID`
+   * @example const kept = await phones.reserve({ buyer: 'li', request: 'order-17', ttl: '10m' });
    */
   async reserve(order: ReserveOrder = {}): Promise<Reserved> {
     checkOptions(order, [...ORDER, 'ttl'], 'reserve');
     return this.#seller.obtain(wishOf(order, ttlOf(order)));
   }
 
-  /** Sells at once: `reserve` and `confirm` in one atomic step. Throws as `reserve`. */
+  /**
+   * Sells at once: `reserve` and `confirm` in one atomic step. Throws as `reserve`.
+   * @example await phones.take({ buyer: 'li', request: 'order-18' });
+   */
   async take(order: Order = {}): Promise<Reserved> {
     checkOptions(order, ORDER, 'take');
     return this.#seller.obtain(wishOf(order, 0));
@@ -71,6 +76,7 @@ export class Product {
    * The units are reserved before `work` (for `ttl`, default 10 minutes: it must not take longer), confirmed after it, and
    * given back when it throws. A sale that was done before is not done again; one that a dead process left half done is.
    * @throws StockError as `reserve`; LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_FENCED` when the lock was lost meanwhile
+   * @example await phones.sell({ buyer: 'li', request: 'order-19' }, (sale) => writeOrder(sale.ref, sale.token));
    */
   async sell<T>(order: SellOrder, work: (sale: Sale) => Promise<T> | T): Promise<Sold<T>> {
     checkOptions(order, [...ORDER, 'ttl', 'wait', 'signal'], 'sell');
@@ -81,6 +87,9 @@ export class Product {
   /**
    * The reserved units are sold. Harmless when repeated.
    * @throws StockError `STOCK_EXPIRED`, `STOCK_CANCELLED`, `STOCK_UNKNOWN`
+   * @example
+   * const kept = await phones.reserve();
+   * await phones.confirm(kept.ref);
    */
   confirm(ref: string): Promise<Reserved> {
     return this.#seller.settle(ref, 'sold', '');
@@ -89,6 +98,9 @@ export class Product {
   /**
    * The reserved units come back. Harmless when repeated.
    * @throws StockError `STOCK_CONFIRMED`, `STOCK_EXPIRED`, `STOCK_UNKNOWN`
+   * @example
+   * const kept = await phones.reserve();
+   * await phones.cancel(kept.ref);
    */
   cancel(ref: string): Promise<Reserved> {
     return this.#seller.settle(ref, 'cancelled', '');
@@ -98,6 +110,7 @@ export class Product {
    * Puts more units into the reserve, while selling.
    * @param request repeating it with the same id counts once
    * @throws StockError `STOCK_CLOSED`, `STOCK_REQUEST_REUSED`, `STOCK_INVALID`
+   * @example await phones.restock(500, { request: 'delivery-3' });
    */
   async restock(units: number, options: { readonly request?: string } = {}): Promise<void> {
     checkOptions(options, ['request'], 'restock');
@@ -107,7 +120,10 @@ export class Product {
     return restocked(this.#cells, this.#layout, this.name, id, units);
   }
 
-  /** Nothing is put in from now on, so that *sold out* can be final. */
+  /**
+   * Nothing is put in from now on, so that *sold out* can be final.
+   * @example await phones.closeRestocking();
+   */
   async closeRestocking(): Promise<void> {
     await this.#layout.change(({ sizes, closed }) =>
       closed ? undefined : { size: sizes.at(-1)!, closed: true, put: {} },
@@ -117,13 +133,17 @@ export class Product {
   /**
    * Another number of segments, while selling. What is left in segments that are no longer sold from is moved by the
    * rebalancer, or fetched by the next buyer who needs it.
+   * @example await phones.resize(40);
    */
   async resize(segments: number): Promise<void> {
     const size = checkCount(segments, 'segments', 1, MAX_SEGMENTS);
     await this.#layout.change(({ sizes, closed }) => (sizes.at(-1) === size ? undefined : { size, closed, put: {} }));
   }
 
-  /** What is where, read cell by cell. */
+  /**
+   * What is where, read cell by cell.
+   * @example const { segments, reserve } = await phones.levels();
+   */
   async levels(): Promise<Levels> {
     const { cells } = await this.#layout.read(); // another process may have added segments
     return levelsOf(await this.#cells.look(cells));
@@ -132,6 +152,7 @@ export class Product {
   /**
    * Counts everything, cell by cell and request by request. Reads all requests: for tests and for the day's end.
    * @throws StockError `STOCK_BUSY` when units keep moving
+   * @example const { right } = await phones.audit();
    */
   async audit(): Promise<Audit> {
     const { cells } = await this.#layout.read();
@@ -143,6 +164,7 @@ export class Product {
    * empty. Start it in every process: a lock sees to it that one at a time works. It outlives an engine that is out of reach for
    * less than a minute.
    * @throws what keeps it from asking the engine, where that does not pass
+   * @example await phones.rebalance({ signal });
    */
   async rebalance(options: Rebalancing = {}): Promise<void> {
     const lock = this.#lockOf('rebalance')('rebalancer');

@@ -21,6 +21,7 @@ export interface Rebalancing {
   readonly every?: Duration;
   /** When the reserve is empty and the segments run low, go on with fewer of them. Default false. */
   readonly merge?: boolean;
+  /** Ends it. */
   readonly signal?: AbortSignal;
 }
 

@@ -31,21 +31,37 @@ export interface ProductOptions {
 
 /** Products on one store. */
 export interface Stock {
-  /** @throws StockError `STOCK_EXISTS`, `STOCK_INVALID` */
+  /**
+   * Makes a product.
+   * @throws StockError `STOCK_EXISTS`, `STOCK_INVALID`
+   * @example
+   * const stock = createStock(memoryStock());
+   * const phones = await stock.create('phone', { units: 2_000, segments: 20, limit: 2 });
+   */
   create(product: string, options: ProductOptions): Promise<Product>;
-  /** @throws StockError `STOCK_UNKNOWN`, `STOCK_INVALID` */
+  /**
+   * @throws StockError `STOCK_UNKNOWN`, `STOCK_INVALID`
+   * @example
+   * const stock = createStock(redisStock(client), { locks });
+   * const phones = await stock.open('phone');
+   */
   open(product: string): Promise<Product>;
   /**
    * Forgets the product, what was sold of it, and by whom. A sale meanwhile may fail, with `STOCK_UNKNOWN`. Who had opened the
    * product hears `STOCK_UNKNOWN` from then on, also when there is a new one of the name: open it again.
    * @throws StockError `STOCK_UNKNOWN`, `STOCK_INVALID`
+   * @example
+   * const stock = createStock(redisStock(client));
+   * await stock.remove('phone');
    */
   remove(product: string): Promise<void>;
 }
 
 /**
+ * Products whose units are sold without a lock on each of them.
  * @param given `memoryStock()`, `sqliteStock(…)`, `redisStock(…)`, `sqlStock(…)`
  * @throws StockError `STOCK_INVALID`
+ * @example const stock = createStock(redisStock(client), { locks: createLocks(redis(client)) });
  */
 export function createStock(given: StockStore, options: StockOptions = {}): Stock {
   if (typeof given?.step !== 'function') {

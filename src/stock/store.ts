@@ -32,8 +32,11 @@ export type LayoutVersion = Pick<Layout, 'identity' | 'version'>;
  * Any throw means that the outcome is unknown, unless it is a LockError.
  */
 export interface StockStore {
+  /** For messages: which engine it is. */
   readonly name: string;
+  /** How many engines the cells are spread over. */
   readonly servers: number;
+  /** Undefined when there is no such product. */
   layout(product: string): Promise<Layout | undefined>;
   /** Writes it (undefined: forgets it) where it is still `was`; undefined: where there is none. Else false, and nothing changed. */
   relayout(product: string, was: LayoutVersion | undefined, layout: Layout | undefined): Promise<boolean>;

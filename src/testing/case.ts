@@ -52,15 +52,19 @@ export interface Law {
 
 /** A law bound to a subject, for any test runner: `run` rejects when the law is broken. */
 export interface Case {
+  /** What the law says. */
   readonly name: string;
+  /** What the subject has to meet, or nothing is tried. */
   readonly needs: readonly Need[];
   /** It takes keys by fixed names: run no other case of the same engine and prefix beside it. All others may run side by side. */
   readonly alone: boolean;
+  /** Rejects when the law is broken, or after 30 s. */
   run(): Promise<Outcome>;
 }
 
 /** `excludedBy`: the first need the subject does not meet; nothing was tried. Without it the law was kept. */
 export interface Outcome {
+  /** Undefined: the law was tried, and kept. */
   readonly excludedBy?: Need;
 }
 

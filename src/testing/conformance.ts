@@ -27,16 +27,14 @@ const FACE: readonly Law[] = [
 
 /**
  * Everything a backend has to keep, the laws of the contract first and then what users of the public face rely on, as cases
- * for any test runner:
- *
- * ```ts
+ * for any test runner.
+ * @example
  * for (const { name, run } of conformance(subject)) {
  *   test(name, async (context) => {
  *     const { excludedBy } = await run();
  *     if (excludedBy) context.skip(`needs ${excludedBy}`);
  *   });
  * }
- * ```
  */
 export function conformance(subject: Subject): Case[] {
   return [...laws(subject), ...FACE.map((law) => caseOf(subject, law))];

@@ -32,7 +32,10 @@ const LAWS: readonly Law[] = [
   ...doubt,
 ];
 
-/** The laws of the contract (`core/backend.ts`), as cases against a bare backend. */
+/**
+ * The laws of the contract (`core/backend.ts`), as cases against a bare backend.
+ * @example for (const { name, run } of laws({ name: 'mine', open: async () => memory() })) test(name, () => run().then(() => {}));
+ */
 export function laws(subject: Subject): Case[] {
   return LAWS.map((law) => caseOf(subject, law));
 }

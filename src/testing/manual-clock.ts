@@ -4,11 +4,26 @@ import { randomFrom } from './random.ts';
 
 /** A clock that stands still until it is told otherwise: everything that waits on it runs in one order, from one seed. */
 export interface ManualClock extends Clock {
-  /** From the first moment of 2026 on. It also goes on while the machine sleeps. */
+  /**
+   * From the first moment of 2026 on. It also goes on while the machine sleeps.
+   * @example console.log(new Date(manualClock().epoch()).getUTCFullYear()); // 2026
+   */
   epoch(): number;
-  /** Lets `ms` go by: runs what falls due, in order of time, and lets every promise settle between one and the next. */
+  /**
+   * Lets `ms` go by: runs what falls due, in order of time, and lets every promise settle between one and the next.
+   * @example
+   * const clock = manualClock();
+   * await clock.advance(1_000);
+   * console.log(clock.now()); // 1000
+   */
   advance(ms: number): Promise<void>;
-  /** The machine sleeps for `ms`: no timer moves, `now` misses it, and the next `resync` finds it. */
+  /**
+   * The machine sleeps for `ms`: no timer moves, `now` misses it, and the next `resync` finds it.
+   * @example
+   * const clock = manualClock();
+   * clock.suspend(60_000);
+   * console.log(clock.now(), clock.resync()); // 0, 60000
+   */
   suspend(ms: number): void;
   /** Timers armed and neither fired nor cancelled. */
   readonly pending: number;
@@ -22,7 +37,16 @@ interface Timer {
 /** What its clock on the wall says at first. */
 const START = Date.UTC(2026, 0, 1);
 
-/** @param seed of the random numbers and ids: two processes of one simulation need two. */
+/**
+ * A clock for tests.
+ * @param seed of the random numbers and ids: two processes of one simulation need two.
+ * @example
+ * const clock = manualClock();
+ * const locks = createLocks(memory({ clock }), { clock });
+ * const lease = await locks.mutex('order:42').acquire({ renew: false });
+ * await clock.advance(30_000);
+ * console.log(lease.held); // false
+ */
 export function manualClock(seed = 1): ManualClock {
   const random = randomFrom(seed);
   const timers = new Set<Timer>();

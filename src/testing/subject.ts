@@ -14,7 +14,9 @@ export interface Subject {
   apart?(): Promise<Backend>;
   /** The clock that the engine was given, if it takes one: the suite drives it, and nothing has to wait. */
   readonly clock?: ManualClock;
+  /** How quick it is. By default a quick engine. */
   readonly timing?: Timing;
+  /** How to hurt it. By default not at all. */
   readonly faults?: Faults;
   /** Of the random cases. A new one each run by default; a failure names it. */
   readonly seed?: number;

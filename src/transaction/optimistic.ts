@@ -30,6 +30,11 @@ const CHANGE = new Set(['dialect', 'table', 'where', 'version', 'column', 'set']
  * Changes a row if it still has the version that was read, and counts the version up, in one statement.
  * @returns the new version, or `STALE` when the row is gone or has another one: nothing was changed then
  * @throws LockError `LOCK_TIMEOUT`, `LOCK_DEADLOCK`, `LOCK_INVALID`
+ * @example
+ * const version = await changeRow(query, {
+ *   dialect: 'postgres', table: 'orders', where: { id: 42 }, version: 3, set: { state: 'paid' },
+ * });
+ * if (version === STALE) console.log('somebody else changed it');
  */
 export async function changeRow<V extends number | bigint>(
   query: Query,
@@ -83,6 +88,14 @@ const RETRY = new Set(['attempts', 'pause', 'signal', 'clock'] satisfies (keyof 
  * Runs `fn` again while it is stale: while it returns `STALE`, or its transaction was called off because others came first
  * (a deadlock, a serialization failure). `fn` begins, and ends, a transaction of its own each time, and reads anew in it.
  * @throws LockError `LOCK_TIMEOUT` when it was stale every time, `LOCK_ABORTED`, and whatever else `fn` throws
+ * @example
+ * const paid = { dialect: 'postgres', table: 'orders', where: { id: 42 }, set: { state: 'paid' } } as const;
+ * await retryStale(() =>
+ *   inTransaction(async (query) => {
+ *     const { rows } = await query('SELECT version FROM orders WHERE id = 42', []);
+ *     return changeRow(query, { ...paid, version: rows[0].version });
+ *   }),
+ * );
  */
 export async function retryStale<T>(
   fn: (attempt: number) => Promise<T | typeof STALE>,

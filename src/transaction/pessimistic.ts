@@ -43,6 +43,11 @@ const FREE = new Set([...ROWS, 'orderBy', 'limit'] satisfies (keyof LockFreeOpti
  * @returns the row; undefined if there is none
  * @throws LockError `LOCK_TIMEOUT`, `LOCK_DEADLOCK`, `LOCK_INVALID`. On PostgreSQL the transaction is then good for
  * nothing but a rollback; on MySQL and MariaDB so it is after `LOCK_DEADLOCK`.
+ * @example
+ * await inTransaction(async (query) => {
+ *   const order = await lockRow(query, { dialect: 'postgres', table: 'orders', where: { id: 42 }, wait: '2s' });
+ *   if (order?.driver === null) await query('UPDATE orders SET driver = $1 WHERE id = $2', [7, 42]);
+ * });
  */
 export async function lockRow(query: Query, options: LockRowOptions): Promise<Row | undefined> {
   checkQuery(query, 'lockRow');
@@ -72,6 +77,10 @@ export async function lockRow(query: Query, options: LockRowOptions): Promise<Ro
  * Locks the next rows that nobody has locked, and passes over the others (`SKIP LOCKED`): how workers share a queue
  * without waiting for each other.
  * @throws LockError `LOCK_DEADLOCK`, `LOCK_INVALID`
+ * @example
+ * await inTransaction(async (query) => {
+ *   for (const job of await lockFree(query, { dialect: 'postgres', table: 'jobs', orderBy: ['id'], limit: 10 })) await work(job);
+ * });
  */
 export async function lockFree(query: Query, options: LockFreeOptions): Promise<Row[]> {
   checkQuery(query, 'lockFree');

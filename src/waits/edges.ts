@@ -7,8 +7,11 @@ import { enclosingOf, type Lines, type WaitsClaim } from './claims.ts';
  * one, which waits too. `inside`: this hold ends after what waits inside of it.
  */
 export interface WaitsEdge {
+  /** The `id` of the claim that cannot go on. */
   readonly from: string;
+  /** The `id` of the claim that it waits for. */
   readonly to: string;
+  /** What kind of waiting that is. */
   readonly why: 'holder' | 'room' | 'behind' | 'inside';
 }
 

@@ -5,10 +5,16 @@ import { type Deadlock, deadlocksIn } from './deadlocks.ts';
 import { edgesAmong, type WaitsEdge } from './edges.ts';
 import { confirmed, lookAtAll } from './look.ts';
 
-/** Who waits for whom: plain data, JSON but for the tickets. */
+/**
+ * Who waits for whom: plain data, JSON but for the tickets.
+ * @example
+ * const { deadlocks } = await locks.waits('order:');
+ * for (const { cycle } of deadlocks) console.log('they wait for each other:', cycle);
+ */
 export interface Waits {
   /** Whoever holds or waits for a key for which somebody waits. */
   readonly claims: readonly WaitsClaim[];
+  /** Who waits for whom, among these claims. */
   readonly edges: readonly WaitsEdge[];
   /** Seen in two looks. Empty: there was none. */
   readonly deadlocks: readonly Deadlock[];

@@ -54,6 +54,7 @@ const LANES = 8;
 /**
  * Locks on an etcd cluster, 3.4 or later, over a connection of its own that `close` ends.
  * @throws LockError `LOCK_INVALID` for a bad option. Nothing is sent before the first lock is asked for.
+ * @example const locks = createLocks(etcd({ endpoints: ['10.0.0.1:2379', '10.0.0.2:2379', '10.0.0.3:2379'] }));
  */
 export function etcd(options: EtcdOptions): Backend {
   const { client, prefix, timeout, clock } = open(options);

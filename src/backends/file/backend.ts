@@ -44,6 +44,7 @@ const traits = (durability: Durability): Traits => ({
  * Locks between the processes of one machine, without a server: SQLite is the truth, unix sockets are the door-bells. A
  * holder that is killed is replaced within milliseconds, one that is stopped when its lease lapses.
  * @throws LockError `LOCK_INVALID`. The file is opened by the first call that needs it.
+ * @example const locks = createLocks(file({ path: '/var/lib/shop/locks.db' }));
  */
 export function file(options: FileOptions): Backend {
   return new FileBackend(resolveFileOptions(options));

@@ -45,6 +45,10 @@ const LAST_WORD = 2_000;
  * Locks in a collection of a database of MongoDB 4.4 or later. The client stays yours, and open.
  * @param db a `Db` of the official driver: `client.db('app')`
  * @throws LockError `LOCK_INVALID` when it is no database, or for a bad option.
+ * @example
+ * import { MongoClient } from 'mongodb';
+ * const client = await MongoClient.connect('mongodb://10.0.0.1/?replicaSet=rs');
+ * const locks = createLocks(mongodb(client.db('app')));
  */
 export function mongodb(db: MongoDb, options: MongoOptions = {}): Backend {
   const { prefix, clock } = resolveMongoOptions(options);

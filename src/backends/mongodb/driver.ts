@@ -1,4 +1,4 @@
-/** The part of the official driver (`mongodb`, 6 or later) that is used, by its structure: nothing of it is imported. */
+/** What is used of a `Db` of the official driver (`mongodb`, 6 or later), by its structure: nothing of it is imported. */
 export interface MongoDb {
   collection(name: string, options?: object): MongoCollection;
   command(command: object): Promise<Record<string, unknown>>;

@@ -44,18 +44,29 @@ const TRAITS: Traits = {
 /** Below and above every byte of UTF-8. */
 const [FIRST_BYTE, LAST_BYTE] = [Buffer.from([0]), Buffer.from([255])];
 
-/** Locks in tables, with what makes the tables and empties them. */
+/**
+ * Locks in tables, with what makes the tables and empties them.
+ * @example
+ * const backend = mysql(pool);
+ * await backend.setup(); // by a user that may create
+ * const gone = await backend.sweep();
+ * const findings = await backend.check();
+ */
 export interface MysqlBackend extends Backend {
   /** Makes the tables, if they are not there. Done by the first use, too, if the user may. */
   setup(): Promise<void>;
   /** Takes away the rows of idle keys; how many. */
   sweep(): Promise<number>;
+  /** What endangers locks on this server. */
   check(): Promise<Finding[]>;
 }
 
 /**
  * A line per key, in one table: fair, fenced, with leases by the server's clock.
  * @throws LockError `LOCK_INVALID` when it is no pool, or for a bad option
+ * @example
+ * import { createPool } from 'mysql2/promise';
+ * const locks = createLocks(mysql(createPool('mysql://app@127.0.0.1/shop')));
  */
 export function mysql(pool: MysqlPool, options: MysqlOptions = {}): MysqlBackend {
   checkLeased(options);

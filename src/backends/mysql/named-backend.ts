@@ -30,6 +30,9 @@ const FOREVER = `${Number.MAX_SAFE_INTEGER}`;
  * The server's own named locks (GET_LOCK): no lease, freed at once when the connection ends. Each hold and each waiter has
  * a connection of the pool to itself: give it a pool of its own.
  * @throws LockError `LOCK_INVALID` when it is no pool, or for a bad option
+ * @example
+ * import { createPool } from 'mysql2/promise';
+ * const locks = createLocks(mysqlNamed(createPool('mysql://app@127.0.0.1/shop')));
  */
 export function mysqlNamed(pool: MysqlPool, options: MysqlNamedOptions = {}): Backend {
   checkNamed(options);

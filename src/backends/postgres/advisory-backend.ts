@@ -50,7 +50,10 @@ const KNOWN = new Set(['prefix', 'schema', 'sessions', 'setup', 'connect', 'pool
 
 /** Locks of sessions, with what makes their sequence. */
 export interface AdvisoryBackend extends Backend {
-  /** Makes what is missing. Safe to run again, and by many processes at once. Needs the right to create. */
+  /**
+   * Makes what is missing. Safe to run again, and by many processes at once. Needs the right to create.
+   * @example await postgresAdvisory(pool, { setup: 'manual' }).setup(); // in a migration
+   */
   setup(): Promise<void>;
 }
 
@@ -58,6 +61,10 @@ export interface AdvisoryBackend extends Backend {
  * Session locks of PostgreSQL on connections of our own: free at once when a process or its connection dies, waited for on
  * the server. They live in the server's memory, so they cost no write but the token's; and nothing of them survives it.
  * @throws LockError `LOCK_INVALID` when it is no pool, or for a bad option
+ * @example
+ * import pg from 'pg';
+ * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+ * const locks = createLocks(postgresAdvisory(pool));
  */
 export function postgresAdvisory(pool: PgPool, options: AdvisoryOptions = {}): AdvisoryBackend {
   checkNames(options, KNOWN, 'options of postgresAdvisory()');

@@ -64,12 +64,16 @@ const KNOWN = new Set(['prefix', 'schema', 'setup', 'connect', 'pooler', 'ownCon
 
 /** Locks in tables, with what makes the tables and empties them. */
 export interface PostgresBackend extends Backend {
-  /** Makes what is missing. Safe to run again, and by many processes at once. Needs the right to create. */
+  /**
+   * Makes what is missing. Safe to run again, and by many processes at once. Needs the right to create.
+   * @example await postgres(pool, { setup: 'manual' }).setup(); // in a migration
+   */
   setup(): Promise<void>;
   /**
    * Removes what nobody uses any more: lapsed claims, and keys out of use for `idle` ms. Runs by itself about once a minute
    * in one of the processes.
    * @returns how many keys were removed
+   * @example const gone = await postgres(pool).sweep();
    */
   sweep(idle?: number): Promise<number>;
 }
@@ -78,6 +82,9 @@ export interface PostgresBackend extends Backend {
  * The line in a table: one statement per step, each a transaction of its own on a connection of the pool, for as long as the
  * statement takes. Who is admitted hears of it by NOTIFY. The pool stays open.
  * @throws LockError `LOCK_INVALID` when it is no pool, or for a bad option
+ * @example
+ * import pg from 'pg';
+ * const locks = createLocks(postgres(new pg.Pool()));
  */
 export function postgres(pool: PgPool, options: PostgresOptions = {}): PostgresBackend {
   checkNames(options, KNOWN, 'options of postgres()');

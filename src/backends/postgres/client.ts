@@ -1,8 +1,10 @@
 import { invalid } from '../../core/errors.ts';
 
-/** What is used of node-postgres (`pg`): any client and pool of this shape will do. */
+/** What is used of a statement of node-postgres (`pg`): any client and pool of this shape will do. */
 export interface PgQuery {
+  /** The statement. */
   readonly text: string;
+  /** Its parameters, in order. */
   readonly values?: unknown[];
   /** Prepared once per connection under this name. */
   readonly name?: string;

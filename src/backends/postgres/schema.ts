@@ -26,7 +26,10 @@ const FORMAT = 1;
 /** INSERT … ON CONFLICT, ROWS FROM and window frames would do with less; older ones are out of support. */
 const OLDEST = 120_000;
 
-/** Everything that `setup()` runs, for a migration of your own: one transaction, safe to run again. */
+/**
+ * Everything that `setup()` runs, for a migration of your own: one transaction, safe to run again.
+ * @example console.log(setupScript({ schema: 'locks' }));
+ */
 export function setupScript(names: Naming = {}): string {
   checkNames(names, NAMES, 'the names of setupScript');
   return scriptOf(naming(names));

@@ -22,6 +22,9 @@ const SWEEP = 60_000;
  * independent of each other, and need not be alike. After Redlock (https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/),
  * with fencing tokens that grow. `close` closes them.
  * @throws LockError `LOCK_INVALID` for fewer than two, for what is no backend or is given twice, or for a bad option
+ * @example
+ * const [a, b, c] = ['10.0.0.1:2379', '10.0.0.2:2379', '10.0.0.3:2379'].map((host) => etcd({ endpoints: [host] }));
+ * const locks = createLocks(quorum([a!, b!, c!]));
  */
 export function quorum(backends: readonly Backend[], options: QuorumOptions = {}): Backend {
   const resolved = resolveQuorumOptions(options);

@@ -55,6 +55,9 @@ const BATCH = 40;
  * or node-redis client. One more connection is opened, like the client's, for the messages that say whose turn it is. The
  * client stays the caller's to close.
  * @throws LockError `LOCK_INVALID` when it is not such a client, or an option is malformed.
+ * @example
+ * import { Redis } from 'ioredis';
+ * const locks = createLocks(redis(new Redis()));
  */
 export function redis(client: RedisClient, options: RedisOptions = {}): Backend {
   return new Redis(portOf(client), resolveRedisOptions(options));

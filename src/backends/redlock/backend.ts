@@ -14,6 +14,10 @@ export interface RedlockOptions extends QuorumOptions {
  * to close.
  * @throws LockError `LOCK_INVALID` for fewer than three, for one that is given twice, for a client of a Cluster, or for a bad
  * option. Two clients of the same server are found at the first use.
+ * @example
+ * import { Redis } from 'ioredis';
+ * const clients = ['redis-1', 'redis-2', 'redis-3'].map((host) => new Redis({ host }));
+ * const locks = createLocks(redlock(clients));
  */
 export function redlock(clients: readonly RedisClient[], { prefix, ...options }: RedlockOptions = {}): Backend {
   if (!Array.isArray(clients) || clients.length < 3) {

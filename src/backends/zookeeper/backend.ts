@@ -39,6 +39,7 @@ const REPORT = 1_000;
  * Locks on ZooKeeper: ephemeral sequential nodes in the layout of Curator's recipes, in one session that this owns. It
  * connects when first asked, and reconnects by itself.
  * @throws LockError `LOCK_INVALID` for a bad option.
+ * @example const locks = createLocks(zookeeper({ servers: 'zk1:2181,zk2:2181,zk3:2181' }));
  */
 export function zookeeper(options: ZookeeperOptions): Backend {
   return new Zookeeper(settingsOf(options));

@@ -35,6 +35,16 @@ const OF_ONCE = ['within', 'skew', 'retry', 'overlap', 'ttl', 'notice', 'label']
  * @param name what the instances know the job by: one per job among all that share the engine and its prefix. Also the name of the
  * job in Nest's registry
  * @throws LockError `LOCK_INVALID` for a name that is none when the class is made, for other options when the application starts
+ * @example
+ * ```ts
+ * import type { TickRun } from 'holdfast';
+ * class Reports {
+ *   @OnceCron('0 3 * * *', 'nightly-report', { timeZone: 'Europe/Berlin' })
+ *   async nightly(run: TickRun): Promise<void> {
+ *     await report(run.tick, run.token, run.signal);
+ *   }
+ * }
+ * ```
  */
 export function OnceCron(
   expression: Parameters<typeof Cron>[0],

@@ -33,6 +33,7 @@ const weight = (entry: Entry | undefined): number =>
 /**
  * In this process: for tests, and as the reference for the others.
  * @param now ms; the machine's wall clock by default
+ * @example const stock = createStock(memoryStock());
  */
 export function memoryStock({ now = Date.now }: { readonly now?: () => number } = {}): StockStore {
   const layouts = new Map<string, Layout>();

@@ -25,6 +25,7 @@ const REMEMBERED = 1_000;
  * servers: segment i is on the server i modulo their number, the reserve and the layout on the first.
  * @param clients a connected ioredis or node-redis client, or several: everywhere the same servers in the same order
  * @throws LockError `LOCK_INVALID`, StockError `STOCK_INVALID`
+ * @example const stock = createStock(redisStock(client, { prefix: 'shop' }));
  */
 export function redisStock(clients: RedisClient | readonly RedisClient[], options: RedisStockOptions = {}): StockStore {
   checkOptions(options, ['prefix'], 'redisStock');

@@ -21,7 +21,10 @@ export interface SqlStockOptions {
 
 /** A store in tables, with what makes them. */
 export interface SqlStock extends StockStore {
-  /** Makes the tables if they are not there. */
+  /**
+   * Makes the tables if they are not there.
+   * @example await sqlStock({ dialect: 'postgres', transaction: inTransaction }).setup(); // in a migration
+   */
   setup(): Promise<void>;
 }
 
@@ -33,6 +36,7 @@ const PAUSE = 5;
 /**
  * In PostgreSQL, MySQL 8 or MariaDB: each step is one transaction that locks its segment's row.
  * @throws LockError `LOCK_INVALID`, StockError `STOCK_INVALID`
+ * @example const stock = createStock(sqlStock({ dialect: 'postgres', transaction: inTransaction }));
  */
 export function sqlStock(options: SqlStockOptions): SqlStock {
   checkOptions(options, ['dialect', 'transaction', 'tables'], 'sqlStock');

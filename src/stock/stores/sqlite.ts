@@ -5,13 +5,20 @@ import { type Conversation, DIALECTS, type Row, Statements } from './statements.
 
 /** A store in a SQLite file, which it closes at its end. */
 export interface SqliteStock extends StockStore, Disposable {
+  /**
+   * Closes the file.
+   * @example using store = sqliteStock({ path: ':memory:' }); // its end does the same as store.close()
+   */
   close(): void;
 }
 
 /** How long to wait for the other processes that write the file. ms. */
 const PATIENCE = 10_000;
 
-/** In a file (SQLite, nothing to install): any number of processes on one machine. `:memory:` keeps it in this process. */
+/**
+ * In a file (SQLite, nothing to install): any number of processes on one machine. `:memory:` keeps it in this process.
+ * @example const stock = createStock(sqliteStock({ path: '/var/lib/shop/stock.db' }));
+ */
 export function sqliteStock(options: { readonly path: string }): SqliteStock {
   checkOptions(options, ['path'], 'sqliteStock');
   // Not imported above: Node 22 warns of it at once, which is of no use to whoever sells on Redis.
