@@ -53,7 +53,7 @@ const FORCE_OPTIONS = new Set(['reason', 'ticket'] satisfies readonly (keyof For
  * Locks on one engine.
  * @param defaults options of every lock made from it
  * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` on a Node.js that is too old
- * @example const locks = createLocks(memory(), { wait: '5s' }); // await locks.close() at the end
+ * @example await using locks = createLocks(memory(), { wait: '5s' }); // its end does the same as locks.close()
  */
 export function createLocks(backend: Backend, defaults: LocksDefaults = {}): Locks {
   checkPlatform();

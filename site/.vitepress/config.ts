@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { type DefaultTheme, defineConfig, type UserConfig } from 'vitepress';
+import { type DefaultTheme, defineConfig, type UserConfig, type UserConfigFn } from 'vitepress';
 import { SCENES } from '../../lab/scenes/index.ts';
 import { checklists } from '../checklists.ts';
 import { codeLinks, toExports, toScenes } from '../code-links.ts';
@@ -11,8 +11,10 @@ import { navigation, type Section, titlesIn } from '../navigation.ts';
 import { addressOf, anchorOf, chineseOf, englishOf, isChinese, LAB, rewrittenPath, root } from '../pages.ts';
 import { writeReference } from '../reference/index.ts';
 import { oneIndexForAll, tokenize } from '../search.ts';
+import { turn } from '../turn.ts';
 import { chineseWords } from '../words.ts';
 
+const endTurn = await turn();
 const reference = writeReference();
 const scenes = SCENES.map(({ name }) => name);
 
@@ -130,10 +132,17 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
     const other = isChinese(filePath) ? englishOf(filePath) : (chineseOf(filePath) ?? 'README.zh-CN.md');
     return { frontmatter: { ...frontmatter, otherLanguage: addressOf(other) } };
   },
-  buildEnd({ outDir, site }) {
+  async buildEnd({ outDir, site }) {
     writeLlms(outDir, reference.pages, site.base);
     buildLab(join(outDir, 'lab'));
+    await endTurn();
   },
 });
 
-export default config;
+/** A build keeps its turn to its end. A server of pages only had the reference to write. */
+const configFor: UserConfigFn<DefaultTheme.Config> = async ({ command }) => {
+  if (command === 'serve') await endTurn();
+  return config;
+};
+
+export default configFor;

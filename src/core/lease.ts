@@ -50,7 +50,7 @@ export interface AnyLease extends AsyncDisposable {
    * For logs: the token as text, since JSON has no such numbers.
    * @example
    * await using lease = await locks.mutex('order:42').acquire();
-   * console.log(JSON.stringify(lease)); // key, held, remaining, token
+   * console.log(lease.toJSON()); // what JSON.stringify(lease) shows
    */
   toJSON(): LeaseRecord;
   /** Releases; never throws. */

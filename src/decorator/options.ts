@@ -18,7 +18,7 @@ export type BusyArgs<B> = B extends (error: LockError, ...args: infer A) => unkn
 export interface LockedOptions<B extends OnBusy = OnBusy> extends LockOptions {
   /** Default `mutex`; `read` and `write` are of the same read-write lock; `permits` makes it a semaphore. */
   readonly kind?: 'mutex' | 'read' | 'write';
-  /** A semaphore of so many permits. */
+  /** A semaphore of so many permits. Default: none, a lock of `kind`. */
   readonly permits?: number;
   /** Permits that one call takes. Default 1. */
   readonly units?: number;

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { root } from '../../site/pages.ts';
+import { examplesIn } from '../../site/reference/comment.ts';
+import type { Declaration } from '../../site/reference/declarations.ts';
 import { pageOf, placesOf } from '../../site/reference/markdown.ts';
 import { type Subpath, subpaths } from '../../site/reference/subpaths.ts';
 
@@ -36,13 +38,62 @@ test('every export has a doc comment, and a page that shows it', () => {
   expect(each.filter(({ one }) => one.doc === '').map(({ at }) => at)).toEqual([]);
 });
 
-test('every option that a caller gives has a doc comment', () => {
-  const undocumented = all.flatMap((subpath) =>
-    subpath.exports
+/** Where a type says itself that another library's objects have this shape, that library says what its members do. */
+const isForeign = ({ doc }: Declaration): boolean => doc.startsWith('What is used of');
+
+/** A constructor takes what its class says, a call what the function that gives it says, and a symbol's name is the language's. */
+const isNamed = ({ code }: Declaration['members'][number]): boolean => !/^(?:constructor\(|[[(<])/.test(code);
+
+test('every member of an exported type has a doc comment', () => {
+  const told = all.flatMap(({ exports }) => exports.filter((each) => !isForeign(each)));
+  const each = told.flatMap(({ name, members }) => members.filter(isNamed).map((one) => ({ at: name, ...one })));
+  expect(each.length).toBeGreaterThan(300);
+  expect(each.filter(({ doc }) => doc === '').map(({ at, code }) => `${at}: ${code}`)).toEqual([]);
+});
+
+test('an option that may be left out says what is done without it', () => {
+  const optional = all.flatMap(({ exports }) =>
+    exports
       .filter(({ name }) => name.endsWith('Options'))
-      .flatMap(({ name, members }) => members.filter(({ doc }) => doc === '').map(({ code }) => `${name}: ${code}`)),
+      .flatMap(({ name, members }) =>
+        members
+          .filter(({ code }) => /^readonly \w+\?: .*\b(?:Duration|number|boolean)\b/.test(code))
+          .map((one) => ({ name, ...one })),
+      ),
   );
-  expect([...new Set(undocumented)]).toEqual([]);
+  expect(optional.length).toBeGreaterThan(30);
+  expect(
+    optional.filter(({ doc }) => !/default|unless/i.test(doc)).map(({ name, code }) => `${name}: ${code}`),
+  ).toEqual([]);
+});
+
+const isFunction = ({ code }: Declaration): boolean => /^(?:function |const \w+: (?:<[^(]*>)?\()/.test(code);
+const methodOf = (code: string): string | undefined =>
+  /^(?:static )?(?!constructor)(\w+)\??(?:<[^(]*>)?\(/.exec(code)?.[1];
+
+/** A user writes them, or hands them from one part to another, and calls none of their methods. */
+const PORTS = 'Backend Clock Notes StockStore Subject Faults NodeCronCoordinator LocksOptionsFactory'.split(' ');
+
+test('every function has an example, and every method that a user calls: of its own, or of its type, of what makes that, or of what it gives', () => {
+  const exports = all.flatMap((subpath) => subpath.exports);
+  const functions = exports.filter(isFunction);
+  expect(functions.length).toBeGreaterThan(40);
+  expect(functions.filter(({ doc }) => examplesIn(doc).length === 0).map(({ name }) => name)).toEqual([]);
+
+  const types = exports.filter((each) => !isForeign(each) && !PORTS.includes(each.name));
+  const methods = types.flatMap((type) =>
+    type.members.flatMap((one) => ({ ...one, type, method: methodOf(one.code) })).filter(({ method }) => method),
+  );
+  expect(methods.length).toBeGreaterThan(50);
+  const without = methods.filter(({ code, doc, type, method }) => {
+    const bases = exports.filter(({ name }) => new RegExp(`(?:extends|implements) .*\\b${name}\\b`).test(type.code));
+    if (bases.some(({ members }) => members.some((one) => methodOf(one.code) === method))) return false;
+    const given = exports.filter(({ name }) => new RegExp(`\\b${name}\\b`).test(code));
+    const makers = functions.filter((each) => new RegExp(`\\): .*\\b${type.name}\\b`).test(each.code));
+    const examples = [doc, type.doc, ...[...given, ...makers].map((each) => each.doc)].flatMap(examplesIn);
+    return !examples.some((example) => new RegExp(`\\b${method}\\(`).test(example));
+  });
+  expect(without.map(({ type, code }) => `${type.name}: ${code}`)).toEqual([]);
 });
 
 test('every error code has a comment that says when it is thrown', () => {

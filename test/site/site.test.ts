@@ -7,20 +7,35 @@ import { SCENES } from '../../lab/scenes/index.ts';
 import { titleAndSentence } from '../../site/llms.ts';
 import { navigation } from '../../site/navigation.ts';
 import { addressOf, chineseOf, root } from '../../site/pages.ts';
+import { GENERATED } from '../../site/reference/subpaths.ts';
 import { startBrowser } from '../kit/browser.ts';
 import { describeOn } from '../kit/suite.ts';
 import { served } from './serve.ts';
 
 const site = join(root, '.tmp', `site-${process.pid}`);
+const twin = `${site}-twin`;
 const read = (file: string): string => readFileSync(join(site, file), 'utf8');
 const built = (pattern: string): string[] => globSync(pattern, { cwd: site }).sort();
 const inNavigation = navigation.flatMap(({ pages }) => pages.map(([page]) => page));
 
 beforeAll(async () => {
   const vitepress = join(root, 'node_modules/.bin/vitepress');
-  await promisify(execFile)(vitepress, ['build', 'site', '--outDir', site], { cwd: root });
-}, 300_000);
-afterAll(() => rmSync(site, { recursive: true, force: true }));
+  const build = (folder: string) =>
+    promisify(execFile)(vitepress, ['build', 'site', '--outDir', folder], { cwd: root });
+  await Promise.all([build(site), build(twin)]);
+}, 600_000);
+afterAll(() => {
+  for (const folder of [site, twin]) rmSync(folder, { recursive: true, force: true });
+});
+
+test('two builds at once make the same pages', () => {
+  const pages = built('**/*.html');
+  expect(globSync('**/*.html', { cwd: twin }).sort()).toEqual(pages);
+  const main = (folder: string, page: string) =>
+    /<main[\s\S]*<\/main>/.exec(readFileSync(join(folder, page), 'utf8'))?.[0];
+  expect(pages.filter((page) => page.startsWith('reference/') && main(site, page) === undefined)).toEqual([]);
+  expect(pages.filter((page) => main(site, page) !== main(twin, page))).toEqual([]);
+});
 
 test('every page of the navigation is built, in both languages where it is in both, and one for each subpath of the package', () => {
   const inChinese = inNavigation.flatMap((page) => chineseOf(page) ?? []);
@@ -103,9 +118,11 @@ test('every diagram is drawn when the site is built', () => {
   }
 });
 
-test('llms.txt names every page with a title and a sentence', () => {
+test('llms.txt names every page with a title and a sentence, the generated ones too', () => {
   const text = read('llms.txt');
-  for (const page of inNavigation) {
+  const generated = globSync(`${GENERATED}/*.md`, { cwd: root });
+  expect(generated).toHaveLength(built('reference/*.html').length);
+  for (const page of [...inNavigation, ...generated]) {
     const { title, sentence } = titleAndSentence(page);
     expect(text).toContain(`[${title}](${addressOf(page)}): ${sentence}`);
     expect(sentence, page).toMatch(/^.{15,300}$/);
@@ -132,6 +149,30 @@ test('a name of an export leads to the reference, once on a page', () => {
 });
 
 describeOn(['browser'], 'in a browser', () => {
+  test('no diagram scrolls sideways on the desktop', async () => {
+    await using server = await served(site);
+    const browser = await startBrowser();
+    const wide: string[] = [];
+    try {
+      for (const [width, pages] of [
+        [1440, '**/*.html'],
+        [1280, '{,zh/}guides/*.html'], // the least with the outline beside: maps of the sources may be wider there
+      ] as const) {
+        const page = await browser.newPage({ viewport: { width, height: 900 } });
+        for (const address of built(pages).filter((file) => read(file).includes('<figure class="diagram"'))) {
+          await page.goto(`${server.url}/${address}`);
+          const over = await page
+            .locator('.diagram')
+            .evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth).filter((more) => more > 0));
+          wide.push(...over.map((more) => `${address} at ${width}: ${more} px`));
+        }
+      }
+    } finally {
+      await browser.close();
+    }
+    expect(wide).toEqual([]);
+  }, 60_000);
+
   test('the lab opens from the page of traps, at the scene of the trap, and from the top of each page', async () => {
     await using server = await served(site);
     const browser = await startBrowser();

@@ -34,7 +34,10 @@ const SESSIONS = { min: 2, max: 1_000, default: 10 };
 
 /** Options of `postgresAdvisory`. */
 export interface AdvisoryOptions extends Naming {
-  /** Sessions at most, outside the pool. One less may wait on the server at a time; more waiters ask again and again. */
+  /**
+   * Sessions at most, outside the pool: 2 to 1,000, default 10. One less may wait on the server at a time; more waiters ask again
+   * and again.
+   */
   readonly sessions?: number;
   /** `auto` (default): the sequence that tokens come from is made on first use. `manual`: only by `setup()`, or by you. */
   readonly setup?: 'auto' | 'manual';
