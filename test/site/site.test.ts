@@ -29,12 +29,16 @@ afterAll(() => {
 });
 
 test('two builds at once make the same pages', () => {
-  const pages = built('**/*.html');
-  expect(globSync('**/*.html', { cwd: twin }).sort()).toEqual(pages);
-  const main = (folder: string, page: string) =>
-    /<main[\s\S]*<\/main>/.exec(readFileSync(join(folder, page), 'utf8'))?.[0];
-  expect(pages.filter((page) => page.startsWith('reference/') && main(site, page) === undefined)).toEqual([]);
-  expect(pages.filter((page) => main(site, page) !== main(twin, page))).toEqual([]);
+  const pagesIn = (folder: string) => globSync('**/*.html', { cwd: folder }).sort();
+  expect(pagesIn(twin)).toEqual(pagesIn(site));
+  // Of the reference only: what somebody edits meanwhile is no fault of theirs.
+  for (const page of built('reference/*.html')) {
+    const [one, other] = [site, twin].map(
+      (folder) => /<main.*<\/main>/s.exec(readFileSync(join(folder, page), 'utf8'))?.[0],
+    );
+    expect(one, page).toBeDefined();
+    expect(other, page).toBe(one);
+  }
 });
 
 test('every page of the navigation is built, in both languages where it is in both, and one for each subpath of the package', () => {
