@@ -1,7 +1,7 @@
 /** What stands beside every page, in the order in which a newcomer needs it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from './pages.ts';
+import { englishOf, linkedPath, root } from './pages.ts';
 
 export interface Section {
   readonly name: string;
@@ -26,6 +26,7 @@ export const navigation: readonly Section[] = [
       ['docs/guides/lab.md', 'The lab'],
       ['docs/comparison.md', 'Compared with others'],
       ['docs/glossary.md', 'Glossary'],
+      ['docs/README.md', 'All pages'],
     ],
   },
   {
@@ -70,6 +71,7 @@ export const navigation: readonly Section[] = [
     name: 'Frameworks',
     chinese: '框架',
     pages: [
+      ['docs/guides/frameworks.md', 'Express, Fastify, Next, a worker'],
       ['docs/guides/decorator.md', '@Locked'],
       ['docs/guides/nestjs.md', 'NestJS'],
       ['docs/guides/cron-libraries.md', 'Cron libraries'],
@@ -162,8 +164,10 @@ export const navigation: readonly Section[] = [
   },
 ];
 
-/** What a page calls the pages that it links to. */
+/** What a page calls the pages that it links to, in whatever language they are. */
 export function titlesIn(page: string): ReadonlyMap<string, string> {
   const links = readFileSync(join(root, page), 'utf8').matchAll(/\[([^\]]+)\]\(([\w./-]+\.md)\)/g);
-  return new Map([...links].map(([, title, target]) => [target!, title!.replaceAll('`', '')]));
+  return new Map(
+    [...links].map(([, title, target]) => [englishOf(linkedPath(page, target!)), title!.replaceAll('`', '')]),
+  );
 }

@@ -8,27 +8,27 @@ export const root: string = fileURLToPath(new URL('../', import.meta.url));
 
 const FRONT_PAGES: Readonly<Record<string, string>> = {
   'README.md': 'index.md',
-  'README.zh-CN.md': 'zh/index.md',
+  'docs/README.md': 'pages.md',
   'docs/decisions/README.md': 'decisions/index.md',
 };
 
+/** A page in Chinese lies beside the English one. */
 const CHINESE = '.zh-CN.md';
+export const isChinese = (page: string): boolean => page.endsWith(CHINESE);
+export const englishOf = (page: string): string => page.replace(CHINESE, '.md');
 
-/**
- * From `docs/guides/waiting.md` to `guides/waiting.md`: what stands in the repository's folder for pages stands at the top here. A
- * page in Chinese, `docs/start.zh-CN.md`, is `zh/start.md`.
- */
-export function rewrittenPath(page: string): string {
-  if (page in FRONT_PAGES) return FRONT_PAGES[page]!;
-  if (!/^(docs|site)\//.test(page)) return page.toLowerCase();
-  const path = page.replace(/^docs\/|^site\/(?=reference\/)/, '').replace('/pages/', '/');
-  return page.endsWith(CHINESE) ? `zh/${path.slice(0, -CHINESE.length)}.md` : path;
+/** The same page in Chinese, if there is one. */
+export function chineseOf(page: string): string | undefined {
+  const chinese = englishOf(page).replace(/\.md$/, CHINESE);
+  return existsSync(join(root, chinese)) ? chinese : undefined;
 }
 
-/** The page in Chinese where there is one, else the page itself. */
-export function inChinese(page: string): string {
-  const chinese = page.replace(/\.md$/, CHINESE);
-  return existsSync(join(root, chinese)) ? chinese : page;
+/** From `docs/guides/waiting.md` to `guides/waiting.md`: what stands in the repository's folder for pages stands at the top here. */
+export function rewrittenPath(page: string): string {
+  if (isChinese(page)) return `zh/${rewrittenPath(englishOf(page))}`;
+  if (page in FRONT_PAGES) return FRONT_PAGES[page]!;
+  if (!/^(docs|site)\//.test(page)) return page.toLowerCase();
+  return page.replace(/^docs\/|^site\/(?=reference\/)/, '').replace('/pages/', '/');
 }
 
 /** From `docs/guides/waiting.md` to `/guides/waiting.html`. */

@@ -8,7 +8,10 @@ export const chineseWords: {
   readonly search: DefaultTheme.LocalSearchOptions['translations'];
   readonly theme: DefaultTheme.Config;
 } = {
-  titles: [['docs/guides/choosing-an-engine.md', '选择引擎']],
+  titles: [
+    ['README.md', 'holdfast'],
+    ['docs/README.md', '全部页面'],
+  ],
   search: {
     button: { buttonText: '搜索', buttonAriaLabel: '搜索' },
     modal: {
@@ -21,10 +24,10 @@ export const chineseWords: {
   },
   theme: {
     nav: [
-      { text: '需要哪种锁？', link: '/which-lock.html' },
+      { text: '需要哪种锁？', link: '/zh/which-lock.html' },
       { text: '选项与成员', link: '/reference.html' },
       { text: '实验室', link: LAB, target: '_self' },
-      { text: '排查问题', link: '/troubleshooting.html' },
+      { text: '排查问题', link: '/zh/troubleshooting.html' },
     ],
     outline: { level: [2, 3], label: '本页目录' },
     docFooter: { prev: '上一页', next: '下一页' },

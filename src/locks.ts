@@ -7,7 +7,7 @@ import { invalid, LockError, shown } from './core/errors.ts';
 import { EVENT_VERSION, emit } from './core/events.ts';
 import { checkKey } from './core/key.ts';
 import type { AnyLease } from './core/lease.ts';
-import { checkBackend, checkNames, LOCK_OPTIONS, type LockOptions } from './core/options.ts';
+import { checkBackend, checkNames, flag, LayeredOptions, LOCK_OPTIONS, type LockOptions } from './core/options.ts';
 import { LockRuntime } from './core/runtime.ts';
 import { Leader } from './leading/leader.ts';
 import type { LeaderOptions } from './leading/options.ts';
@@ -83,15 +83,16 @@ export class Locks implements AsyncDisposable {
   readonly #runtime: LockRuntime;
   readonly #backend: Backend;
   readonly #defaults: LockOptions;
+  readonly #options: LayeredOptions;
 
   /** @internal Use `createLocks`. */
   constructor(backend: Backend, { clock = systemClock, busyPoll = false, ...defaults }: LocksDefaults) {
-    if (typeof busyPoll !== 'boolean') throw invalid(`busyPoll is ${shown(busyPoll)}; it must be true or false`);
     this.#backend = backend;
-    this.#runtime = new LockRuntime(backend, clock, busyPoll);
+    this.#runtime = new LockRuntime(backend, clock, flag(busyPoll, 'busyPoll'));
     this.#runtime.deadlocks = new Detector(this.#runtime);
     this.#defaults = defaults;
-    mutex(this.#runtime, 'defaults', [defaults]); // checks them now, not at the first lock
+    this.#options = new LayeredOptions(backend.traits, defaults);
+    mutex(this.#runtime, 'defaults', this.#options); // checks them now, not at the first lock
   }
 
   /** Which of all `Locks` in this process: what its events tell as `locks`. */
@@ -100,17 +101,17 @@ export class Locks implements AsyncDisposable {
   }
 
   mutex(key: string, options?: LockOptions): Mutex {
-    return mutex(this.#runtime, checkKey(key), [this.#defaults, options]);
+    return mutex(this.#runtime, checkKey(key), this.#options.with(options));
   }
 
   /** @throws LockError `LOCK_UNSUPPORTED` where the engine cannot share */
   rwLock(key: string, options?: LockOptions): RwLock {
-    return rwLock(this.#runtime, checkKey(key), [this.#defaults, options]);
+    return rwLock(this.#runtime, checkKey(key), this.#options.with(options));
   }
 
   /** @throws LockError `LOCK_UNSUPPORTED` where the engine cannot count */
   semaphore(key: string, options: SemaphoreOptions): Semaphore {
-    return semaphore(this.#runtime, checkKey(key), options, this.#defaults);
+    return semaphore(this.#runtime, checkKey(key), options, this.#options);
   }
 
   /**
@@ -124,7 +125,7 @@ export class Locks implements AsyncDisposable {
       if (!(lock instanceof LockObject)) throw invalid(`all() takes keys and locks, not ${shown(part)}`);
       return lock as LockObject<AnyLease, LockOptions>;
     });
-    return multiLock(this.#runtime, locks, [this.#defaults, options]);
+    return multiLock(this.#runtime, locks, this.#options.with(options));
   }
 
   /**
@@ -157,8 +158,7 @@ export class Locks implements AsyncDisposable {
     this.#checkListable(prefix);
     checkNames(options, INSPECT_OPTIONS, 'the options of inspect');
     const { exact = false, progress } = options;
-    if (typeof exact !== 'boolean') throw invalid(`exact is ${shown(exact)}; it must be true or false`);
-    return this.#runtime.engine.inspect(prefix, { exact, ...(progress && { progress }) });
+    return this.#runtime.engine.inspect(prefix, { exact: flag(exact, 'exact'), ...(progress && { progress }) });
   }
 
   /**

@@ -25,6 +25,8 @@ declare global {
   const inTransaction: Transaction;
   const withTransaction: Transaction;
   const next: Yours;
+  const nextJob: Yours;
+  const work: Yours;
   const store: Yours;
   const stock: Yours;
   const payment: Yours;

@@ -26,7 +26,7 @@ const tsc = (...args: readonly string[]): Promise<string> =>
   );
 
 /** A block that exports a function is the module of that name, for the other blocks to import. */
-const exported = (block: string): string | undefined => /^export function (\w+)/m.exec(block)?.[1];
+const exported = (block: string): string | undefined => /^export (?:async )?function (\w+)/m.exec(block)?.[1];
 
 /** Any other block as a module: what it imports stays at the top, the rest may await, and may return. */
 function moduleOf(block: string): string {

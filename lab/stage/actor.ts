@@ -84,7 +84,7 @@ export class Actor {
     this.belief = {
       token: lease?.token,
       held: () => lease?.held ?? true,
-      until: () => hold?.deadline ?? Number.POSITIVE_INFINITY,
+      until: () => hold?.timing.deadline ?? Number.POSITIVE_INFINITY,
     };
     lease?.signal.addEventListener('abort', () => this.tell('told-of-loss'));
     this.tell('begins', lease?.token === undefined ? {} : { token: `${lease.token}` });

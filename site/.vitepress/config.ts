@@ -8,7 +8,7 @@ import { diagrams } from '../diagrams.ts';
 import { links } from '../links.ts';
 import { writeLlms } from '../llms.ts';
 import { navigation, type Section, titlesIn } from '../navigation.ts';
-import { addressOf, anchorOf, inChinese, LAB, rewrittenPath, root } from '../pages.ts';
+import { addressOf, anchorOf, chineseOf, englishOf, isChinese, LAB, rewrittenPath, root } from '../pages.ts';
 import { writeReference } from '../reference/index.ts';
 import { oneIndexForAll, tokenize } from '../search.ts';
 import { chineseWords } from '../words.ts';
@@ -19,30 +19,32 @@ const scenes = SCENES.map(({ name }) => name);
 const buildLab = (folder: string): unknown =>
   execFileSync(process.execPath, [join(root, 'scripts/build-lab.mjs'), folder]);
 
+/** The page as it is in a language. */
 type Version = (page: string) => string;
 
-const itemsOf = (pages: Section['pages'], titleOf: (page: string, title: string) => string, versionOf: Version) =>
-  pages.map(([page, title]) => ({ text: titleOf(page, title), link: addressOf(versionOf(page)) }));
+const itemsOf = (pages: Section['pages'], titleOf: (page: string, title: string) => string, inLanguage: Version) =>
+  pages.map(([page, title]) => ({ text: titleOf(page, title), link: addressOf(inLanguage(page)) }));
 
 const sidebar = (
   titleOf: (page: string, title: string) => string,
   nameOf: (section: Section) => string,
-  versionOf: Version = (page) => page,
+  inLanguage: Version = (page) => page,
 ) =>
   navigation.map(
     (section): DefaultTheme.SidebarItem => ({
       text: nameOf(section),
       collapsed: section.folded ?? false,
       items: [
-        ...itemsOf(section.pages, titleOf, versionOf),
+        ...itemsOf(section.pages, titleOf, inLanguage),
         ...(section.name === 'Reference'
-          ? [{ text: 'Exports', collapsed: true, items: itemsOf(reference.pages, titleOf, versionOf) }]
+          ? [{ text: 'Exports', collapsed: true, items: itemsOf(reference.pages, titleOf, inLanguage) }]
           : []),
       ],
     }),
   );
 
-const chineseTitles = new Map([...titlesIn('README.zh-CN.md'), ...chineseWords.titles]);
+const chineseTitles = new Map([...titlesIn('docs/README.zh-CN.md'), ...chineseWords.titles]);
+const chineseIfThere = (page: string): string => chineseOf(page) ?? page;
 
 const drawing =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="5" y="14" width="22" height="14" rx="3" fill="#0a8577"/>' +
@@ -78,6 +80,7 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
     resolve: {
       alias: [
         { find: /^.*\/VPSocialLinks\.vue$/, replacement: join(root, 'site/.vitepress/theme/no-social-links.ts') },
+        { find: /^.*\/composables\/langs$/, replacement: join(root, 'site/.vitepress/theme/languages.ts') },
       ],
     },
   },
@@ -86,8 +89,6 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
       provider: 'local',
       options: { locales: { zh: { translations: chineseWords.search } }, miniSearch: { options: { tokenize } } },
     },
-    // Few pages are in Chinese: a change of language leads there, from whatever page.
-    i18nRouting: false,
     outline: [2, 3],
     externalLinkIcon: true,
   },
@@ -115,15 +116,20 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
       themeConfig: {
         ...chineseWords.theme,
         sidebar: sidebar(
-          (page, title) => chineseTitles.get(inChinese(page)) ?? title,
+          (page, title) => chineseTitles.get(page) ?? title,
           ({ chinese }) => chinese,
-          inChinese,
+          chineseIfThere,
         ),
       },
     },
   },
   // It is no page: it is built beside them.
   ignoreDeadLinks: [/^\/lab\//],
+  // Not every page is in both languages, so each says where a change of language leads.
+  transformPageData({ filePath, frontmatter }) {
+    const other = isChinese(filePath) ? englishOf(filePath) : (chineseOf(filePath) ?? 'README.zh-CN.md');
+    return { frontmatter: { ...frontmatter, otherLanguage: addressOf(other) } };
+  },
   buildEnd({ outDir, site }) {
     writeLlms(outDir, site.base);
     buildLab(join(outDir, 'lab'));

@@ -23,8 +23,6 @@ export class AcquireRequest {
   readonly events: RequestEvents;
   /** Its claim in the engine's line, once it stands there. */
   queued: QueuedClaim | undefined;
-  /** Whether it has to wait, here or in the engine's line. */
-  waited = false;
   /** Of its claim, once it has one; in a look at those who wait here, of what will be its claim. */
   number: number | undefined;
   /** When it began to wait, ms since 1970, if it asked to be told of a deadlock. */
@@ -39,7 +37,7 @@ export class AcquireRequest {
   #reject!: (error: unknown) => void;
   #cancel: Cancel | undefined;
   #unlisten: (() => void) | undefined;
-  #settled = false;
+  #state: 'asked' | 'waiting' | 'settled' = 'asked';
 
   constructor(events: RequestEvents, resolved: ResolvedOptions, now: number, around?: Frame) {
     this.key = events.key;
@@ -58,44 +56,16 @@ export class AcquireRequest {
   limit(clock: Clock, backend: string, giveUp: (error: LockError) => void): void {
     const { wait, signal } = this.resolved;
     if (signal?.aborted) {
-      giveUp(this.#aborted());
+      giveUp(aborted(this));
       return;
     }
     if (wait > 0 && wait < Number.POSITIVE_INFINITY) {
-      this.#cancel = clock.after(wait, () => giveUp(this.#timedOut(backend)));
+      this.#cancel = clock.after(wait, () => giveUp(timedOut(this, backend)));
     }
     if (!signal) return;
-    const abort = () => giveUp(this.#aborted());
+    const abort = () => giveUp(aborted(this));
     signal.addEventListener('abort', abort, { once: true });
     this.#unlisten = () => signal.removeEventListener('abort', abort);
-  }
-
-  #aborted(): LockError {
-    const cause = this.resolved.signal?.reason;
-    return new LockError('LOCK_ABORTED', `the wait for ${quoted(this.key)} was aborted by its signal`, {
-      key: this.key,
-      cause,
-    });
-  }
-
-  /**
-   * A wait that ends while the engine does not answer says so: the reader's next step is another. But not one that others in
-   * this process took up, for the most part: the engine has only just been asked.
-   */
-  #timedOut(backend: string): LockError {
-    const details = { key: this.key, backend, cause: this.queued?.outage.by(this.began + this.resolved.wait / 2) };
-    const waited = `${quoted(this.key)} could not be had on ${backend} within ${this.resolved.wait} ms`;
-    return details.cause === undefined
-      ? new LockError(
-          'LOCK_TIMEOUT',
-          `${waited}: others hold it or were first. Wait longer or try later; inspect() shows who, where the engine can list`,
-          details,
-        )
-      : new LockError(
-          'LOCK_UNAVAILABLE',
-          `${waited}: the engine did not answer. What it may have done is being undone`,
-          details,
-        );
   }
 
   grant(hold: Hold | undefined): void {
@@ -109,11 +79,11 @@ export class AcquireRequest {
   }
 
   get settled(): boolean {
-    return this.#settled;
+    return this.#state === 'settled';
   }
 
   #settle(): void {
-    this.#settled = true;
+    this.#state = 'settled';
     this.#around = undefined;
     for (const hold of this.#named) hold.waitsInside--;
     this.#named = NOBODY;
@@ -145,11 +115,13 @@ export class AcquireRequest {
     if (this.#around) yield* this.#around.holds(runtime);
   }
 
-  /** It has to wait: until it is settled, the holds around it keep their claims for themselves. */
-  waits(runtime: LockRuntime): void {
-    this.waited = true;
+  /** Whether it has to wait from now on. Until it is settled, the holds around it keep their claims for themselves. */
+  beginsToWait(runtime: LockRuntime): boolean {
+    if (this.#state !== 'asked') return false;
+    this.#state = 'waiting';
     this.#named = [...this.#enclosing(runtime)];
     for (const hold of this.#named) hold.waitsInside++;
+    return true;
   }
 
   /** Whether it may take over a place in the engine's line: what the place tells of whoever it was made for has to be true of this one. */
@@ -173,6 +145,28 @@ export class AcquireRequest {
       this.resolved.wait > 0 === other.resolved.wait > 0
     );
   }
+}
+
+function aborted({ key, resolved }: AcquireRequest): LockError {
+  const cause = resolved.signal?.reason;
+  return new LockError('LOCK_ABORTED', `the wait for ${quoted(key)} was aborted by its signal`, { key, cause });
+}
+
+/**
+ * A wait that ends while the engine does not answer says so: the reader's next step is another. But not one that others in
+ * this process took up, for the most part: the engine has only just been asked.
+ */
+function timedOut({ key, queued, began, resolved: { wait } }: AcquireRequest, backend: string): LockError {
+  const cause = queued?.outage.by(began + wait / 2);
+  const waited = `${quoted(key)} could not be had on ${backend} within ${wait} ms`;
+  const [code, why] =
+    cause === undefined
+      ? ([
+          'LOCK_TIMEOUT',
+          'others hold it or were first. Wait longer or try later; inspect() shows who, where the engine can list',
+        ] as const)
+      : (['LOCK_UNAVAILABLE', 'the engine did not answer. What it may have done is being undone'] as const);
+  return new LockError(code, `${waited}: ${why}`, { key, backend, cause });
 }
 
 /** What the holder believes in. With `minHold` a crash must not free the key early either. */

@@ -56,7 +56,7 @@ export class AdaptiveHistory {
   }
 
   async #tried<T>(ask: () => Promise<T>, within: number, signal?: AbortSignal): Promise<T | undefined> {
-    const tried = this.#engine.bounded(ask, Math.min(within, NOTE_TIMEOUT), () => 'a note').catch(() => undefined);
+    const tried = this.#engine.bounded(ask, Math.min(within, NOTE_TIMEOUT), 'a note').catch(() => undefined);
     return signal ? unlessAborted(tried, signal) : tried;
   }
 }

@@ -46,9 +46,13 @@ export function admitted(line: Iterable<Seats>): number {
   return count;
 }
 
+/** Rooms kept for when they are named again: a Map that is filled and emptied again and again costs more. */
+const FEW = 4;
+
 /** The rule with a memory: the seats of an admitted prefix, so that a long line costs the same per step as a short one. */
 export class Tally {
   #taken = 0;
+  /** How many name it. */
   readonly #rooms = new Map<number, number>();
   #room = Number.POSITIVE_INFINITY;
 
@@ -65,12 +69,10 @@ export class Tally {
   remove(seats: Seats): void {
     this.#taken -= seats.take;
     const left = (this.#rooms.get(seats.of) ?? 0) - 1;
-    if (left > 0) this.#rooms.set(seats.of, left);
-    else {
-      this.#rooms.delete(seats.of);
-      if (seats.of !== this.#room) return;
-      this.#room = Number.POSITIVE_INFINITY;
-      for (const room of this.#rooms.keys()) this.#room = Math.min(this.#room, room);
-    }
+    if (left === 0 && this.#rooms.size > FEW) this.#rooms.delete(seats.of);
+    else this.#rooms.set(seats.of, left);
+    if (left > 0 || seats.of !== this.#room) return;
+    this.#room = Number.POSITIVE_INFINITY;
+    for (const [room, named] of this.#rooms) if (named > 0 && room < this.#room) this.#room = room;
   }
 }

@@ -1,4 +1,5 @@
 import { Alarm } from './alarm.ts';
+import { Bag } from './bag.ts';
 import type { BusyPoll } from './busy-poll.ts';
 import type { Clock } from './clock.ts';
 
@@ -8,7 +9,7 @@ const STALL = 20;
 /** One that is under way, or was. */
 export interface Call {
   readonly due: number;
-  /** Where it stands among those under way; below 0 when it is not. */
+  /** Among those under way. */
   slot: number;
   readonly expired: () => void;
 }
@@ -20,8 +21,7 @@ export interface Call {
 export class CallTimeouts {
   readonly #clock: Clock;
   readonly #busyPoll: BusyPoll | undefined;
-  /** In no order. A Set that is filled and emptied again and again costs more. */
-  readonly #calls: Call[] = [];
+  readonly #calls = new Bag<Call>();
   readonly #alarm: Alarm;
   #graced = false;
   #resting = false;
@@ -32,15 +32,15 @@ export class CallTimeouts {
     this.#busyPoll = busyPoll;
     this.#alarm = new Alarm(
       clock,
-      () => this.#calls.length > 0,
+      () => this.#calls.size > 0,
       (late) => this.#look(late),
     );
   }
 
   /** A call that was sent at `now`: `expired` is called after `ms`, unless it has ended. */
   begin(ms: number, expired: () => void, now = this.#clock.now()): Call {
-    const call: Call = { due: now + ms, slot: this.#calls.length, expired };
-    this.#calls.push(call);
+    const call: Call = { due: now + ms, slot: -1, expired };
+    this.#calls.add(call);
     this.#alarm.by(call.due);
     if (call.slot === 0) this.#busyPoll?.begin(now);
     else this.#busyPoll?.stop();
@@ -49,15 +49,8 @@ export class CallTimeouts {
 
   /** It was answered, or given up. Whether it was still under way. */
   end(call: Call): boolean {
-    const { slot } = call;
-    if (slot < 0) return false;
+    if (!this.#calls.remove(call)) return false;
     this.#busyPoll?.answered();
-    const last = this.#calls.pop()!;
-    if (last !== call) {
-      this.#calls[slot] = last;
-      last.slot = slot;
-    }
-    call.slot = -1;
     if (this.#resting) this.#settle();
     return true;
   }
@@ -87,12 +80,12 @@ export class CallTimeouts {
 
   /** Whoever still waits is told that nothing came. */
   close(): void {
-    for (const call of [...this.#calls]) this.#expire(call);
+    for (const call of this.#calls.items) this.#expire(call);
     this.rest();
   }
 
   #settle(): void {
-    if (this.#calls.length === 0) this.#alarm.stop();
+    if (this.#calls.size === 0) this.#alarm.stop();
   }
 
   #look(late: number): void {
@@ -103,7 +96,7 @@ export class CallTimeouts {
       this.#alarm.by(now + 1);
       return;
     }
-    for (const call of [...this.#calls]) {
+    for (const call of this.#calls.items) {
       if (call.due <= now) this.#expire(call);
       else this.#alarm.by(call.due);
     }

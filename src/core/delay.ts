@@ -26,4 +26,4 @@ export const believed = (validFor: number, { delay }: Pick<ResolvedOptions, 'del
   delay > 0 ? Math.max(1, validFor - delay) : validFor;
 
 /** Until when nobody is to be let in after a hold that has lapsed. */
-export const closedUntil = ({ deadline, resolved: { delay } }: Hold): number => (delay > 0 ? deadline + delay : 0);
+export const closedUntil = ({ timing, resolved: { delay } }: Hold): number => (delay > 0 ? timing.deadline + delay : 0);

@@ -2,6 +2,11 @@
 export class KeyedSerializer<K = string> {
   readonly #last = new Map<K, Promise<unknown>>();
 
+  /** Whether any is under way. */
+  has(id: K): boolean {
+    return this.#last.has(id);
+  }
+
   take<T>(id: K, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(id);
     const mine = before ? before.then(work, work) : work();

@@ -65,14 +65,14 @@ export class HeldLease implements AnyLease {
   /** Private, not only readonly: it has the id, and a lease is an object that people log. */
   readonly #hold: Hold;
   readonly #engine: Engine;
-  readonly #giveBack: () => Promise<boolean>;
+  readonly #giveBack: (() => Promise<boolean>) | undefined;
   #released = false;
   #signal: AbortSignal | undefined;
   /** Ends the telling. */
   #unlisten: (() => void) | undefined;
 
-  /** @param giveBack what a release does; called once */
-  constructor(engine: Engine, hold: Hold, giveBack: () => Promise<boolean>) {
+  /** @param giveBack what a release does, called once; without it, its caller leaves the hold */
+  constructor(engine: Engine, hold: Hold, giveBack?: () => Promise<boolean>) {
     this.#engine = engine;
     this.#hold = hold;
     this.#giveBack = giveBack;
@@ -91,9 +91,9 @@ export class HeldLease implements AnyLease {
 
   #signalOfLoss(): AbortSignal {
     const controller = new AbortController();
-    if (!this.#released || this.#hold.loss) {
+    if (!this.#released || this.#hold.life.loss) {
       const context = new Context();
-      this.#unlisten = this.#hold.onLoss((loss) => context.run(() => controller.abort(loss)));
+      this.#unlisten = this.#hold.life.onLoss((loss) => context.run(() => controller.abort(loss)));
     }
     return controller.signal;
   }
@@ -105,7 +105,7 @@ export class HeldLease implements AnyLease {
   }
 
   get remaining(): number {
-    return this.held ? this.#hold.deadline - this.#engine.clock.now() : 0;
+    return this.held ? this.#hold.timing.deadline - this.#engine.clock.now() : 0;
   }
 
   assertHeld(): void {
@@ -115,7 +115,7 @@ export class HeldLease implements AnyLease {
     if (this.#released)
       throw new LockError('LOCK_NOT_HELD', `the lease of ${quoted(this.key)} was released before`, details);
     throw (
-      this.#hold.loss ??
+      this.#hold.life.loss ??
       new LockError('LOCK_LOST', `the lease of ${quoted(this.key)} on ${backend} ran out. Stop writing`, details)
     );
   }
@@ -123,7 +123,8 @@ export class HeldLease implements AnyLease {
   /** Held, and not told of its loss. */
   #assertKept(): void {
     this.assertHeld();
-    if (this.#hold.loss) throw this.#hold.loss;
+    const { loss } = this.#hold.life;
+    if (loss) throw loss;
   }
 
   async extend(ttl: Duration): Promise<void> {
@@ -137,30 +138,27 @@ export class HeldLease implements AnyLease {
     await hold.renewing; // it may be shorter, too
     this.#assertKept();
     const sent = this.#engine.clock.now();
-    hold.claim = { ...hold.claim, ttl: Math.max(ms + hold.resolved.delay, hold.claim.ttl) }; // and no renewal from now on is shorter
+    const { timing } = hold;
+    timing.ttl = Math.max(ms + hold.resolved.delay, timing.ttl); // and no renewal from now on is shorter
     const unknown = (why: unknown): LockError => {
-      hold.doubt(hold.claim.ttl);
+      timing.doubt(timing.ttl);
       return this.#engine.unavailable(this.key, why, 'The old deadline stands; try again before it');
     };
-    hold.extending = true;
-    const [answer] = await this.#engine
-      .renew([hold.claim], CALL_TIMEOUT)
-      .catch((error) => {
-        throw unknown(error);
-      })
-      .finally(() => {
-        hold.extending = false;
-      });
+    const [answer] = await this.#engine.renew([hold.asked], CALL_TIMEOUT).catch((error) => {
+      throw unknown(error);
+    });
     if (answer === 'gone') hold.end('the engine no longer has it');
     this.#assertKept();
     if (typeof answer !== 'object') throw unknown('the renewal was not confirmed');
-    if (!hold.extended(ms, sent, answer.validFor)) throw unknown('an earlier renewal may still arrive, and shorten it');
+    const lasts = timing.extended(ms, sent);
+    hold.renewed(sent, answer.validFor);
+    if (!lasts) throw unknown('an earlier renewal may still arrive, and shorten it');
   }
 
   release(): Promise<boolean> {
     if (this.#released) return Promise.resolve(false);
     this.#released = true;
-    const given = this.#giveBack();
+    const given = this.#giveBack ? this.#giveBack() : this.#hold.leave();
     // Not before: it may find that the hold is lost.
     if (this.#unlisten) given.then(this.#unlisten, this.#unlisten);
     return given;
@@ -173,7 +171,7 @@ export class HeldLease implements AnyLease {
 
   /** As if it had not been granted: `minHold` is for what somebody was given. Of a hold that others are in nothing changes. */
   undo(): Promise<boolean> {
-    if (this.#hold.users === 1) this.#hold.minHold = 0;
+    if (this.#hold.users === 1) this.#hold.timing.minHold = 0;
     return this.release();
   }
 

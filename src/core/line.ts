@@ -4,12 +4,13 @@ const NOBODY: readonly never[] = [];
 
 /** A line in this process, in order of arrival, under the one rule. Who is inside is a prefix, so a tally of it decides. */
 export class Line<M extends { readonly seats: Seats }> {
-  readonly #inside = new Set<M>();
+  /** Few, for the most part: a Set that is filled and emptied again and again costs more. */
+  readonly #inside: M[] = [];
   readonly #outside = new Set<M>();
   readonly #tally = new Tally();
 
   get idle(): boolean {
-    return this.#inside.size === 0 && this.#outside.size === 0;
+    return this.#inside.length === 0 && this.#outside.size === 0;
   }
 
   /** First of those who wait outside. */
@@ -22,7 +23,7 @@ export class Line<M extends { readonly seats: Seats }> {
   }
 
   isInside(member: M): boolean {
-    return this.#inside.has(member);
+    return this.#inside.includes(member);
   }
 
   /** Whether a newcomer would be let in. */
@@ -36,22 +37,19 @@ export class Line<M extends { readonly seats: Seats }> {
       this.#outside.add(member);
       return false;
     }
-    this.#inside.add(member);
-    this.#tally.add(member.seats);
+    this.#enter(member);
     return true;
   }
 
   /** Leaves from wherever it stands, if it still does, and gives those who may come in now. */
   leave(member: M): readonly M[] {
-    if (this.#inside.delete(member)) this.#tally.remove(member.seats);
-    else this.#outside.delete(member);
+    if (!this.#exit(member)) this.#outside.delete(member);
     if (this.#outside.size === 0) return NOBODY;
     const entering: M[] = [];
     for (const next of this.#outside) {
       if (!this.#tally.fits(next.seats)) break;
       this.#outside.delete(next);
-      this.#inside.add(next);
-      this.#tally.add(next.seats);
+      this.#enter(next);
       entering.push(next);
     }
     return entering;
@@ -60,7 +58,7 @@ export class Line<M extends { readonly seats: Seats }> {
   /** Who would be let in first if this member, which is inside, left. */
   successor(member: M): M | undefined {
     const { head } = this;
-    if (!head || !this.#inside.has(member)) return undefined;
+    if (!head || !this.#inside.includes(member)) return undefined;
     this.#tally.remove(member.seats);
     const fits = this.#tally.fits(head.seats);
     this.#tally.add(member.seats);
@@ -70,9 +68,20 @@ export class Line<M extends { readonly seats: Seats }> {
   /** The head comes in for a member that is inside. */
   replace(member: M, head: M): void {
     this.#outside.delete(head);
-    this.#inside.delete(member);
-    this.#inside.add(head);
+    this.#exit(member);
+    this.#enter(head);
+  }
+
+  #enter(member: M): void {
+    this.#inside.push(member);
+    this.#tally.add(member.seats);
+  }
+
+  #exit(member: M): boolean {
+    const at = this.#inside.indexOf(member);
+    if (at < 0) return false;
+    this.#inside.copyWithin(at, at + 1).pop();
     this.#tally.remove(member.seats);
-    this.#tally.add(head.seats);
+    return true;
   }
 }

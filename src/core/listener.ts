@@ -2,6 +2,7 @@ import type { Backend, Claim, Grant } from './backend.ts';
 import { Bell } from './bell.ts';
 import type { Clock } from './clock.ts';
 import { inNoContext } from './context.ts';
+import { heard } from './heard.ts';
 
 /** A watch that is asked for and not there yet. */
 const ARMING: AsyncDisposable = { [Symbol.asyncDispose]: async () => {} };
@@ -81,7 +82,9 @@ export class Listener extends Bell {
 const isThenable = <T>(value: T | PromiseLike<T> | undefined): value is PromiseLike<T> =>
   typeof (value as PromiseLike<T> | undefined)?.then === 'function';
 
+const ignored = (): void => {};
+
 /** Not waited for, and not heard of: it may hang, or throw. */
 export function dispose(watch: AsyncDisposable | undefined): void {
-  if (watch) inNoContext(async () => watch[Symbol.asyncDispose]()).catch(() => {});
+  if (watch) inNoContext(heard<void>, () => watch[Symbol.asyncDispose]() as Promise<void>).catch(ignored);
 }

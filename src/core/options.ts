@@ -144,13 +144,28 @@ export function checkGiven(given: unknown, names: ReadonlySet<string>, what: str
   checkNames(given, names, what);
 }
 
-/**
- * Layers options, the last one strongest, and checks them once.
- * @throws LockError `LOCK_INVALID`, naming the option, the value and the bound.
- */
-export function resolve(traits: Traits, ...layers: readonly (LockOptions | undefined)[]): ResolvedOptions {
-  for (const layer of layers) checkNames(layer, LOCK_OPTIONS, 'lock options');
-  const given: LockOptions = Object.assign({}, ...layers.map(defined));
+/** Options in layers, the nearest strongest. They are checked once, when a layer is added, and not at each call. */
+export class LayeredOptions {
+  readonly resolved: ResolvedOptions;
+  readonly #traits: Traits;
+  readonly #given: LockOptions;
+
+  /** @throws LockError `LOCK_INVALID`, naming the option, the value and the bound. */
+  constructor(traits: Traits, given: LockOptions) {
+    this.#traits = traits;
+    this.#given = given;
+    this.resolved = resolve(traits, given);
+  }
+
+  /** As the constructor throws. */
+  with(nearer: LockOptions | undefined): LayeredOptions {
+    if (nearer === undefined) return this;
+    checkNames(nearer, LOCK_OPTIONS, 'lock options');
+    return new LayeredOptions(this.#traits, { ...this.#given, ...defined(nearer) });
+  }
+}
+
+function resolve(traits: Traits, given: LockOptions): ResolvedOptions {
   const delay = delayOf(given.delay ?? 0, traits);
   const bounds = { min: traits.ttl.min, max: traits.ttl.max - delay };
   const ttl = milliseconds(given.ttl ?? Math.min(Math.max(DEFAULT_TTL, bounds.min), bounds.max), 'ttl', bounds);
@@ -174,12 +189,13 @@ export function resolve(traits: Traits, ...layers: readonly (LockOptions | undef
   };
 }
 
-const defined = (layer: LockOptions | undefined): LockOptions =>
-  Object.fromEntries(Object.entries(layer ?? {}).filter(([, value]) => value !== undefined));
+const defined = (layer: LockOptions): LockOptions =>
+  Object.fromEntries(Object.entries(layer).filter(([, value]) => value !== undefined));
 
-function flag(value: unknown, name: string): boolean {
-  if (typeof value !== 'boolean') throw invalid(`${name} is ${shown(value)}; it must be true or false`);
-  return value;
+/** @throws LockError `LOCK_INVALID`, unless `value` is one. */
+export function flag(value: unknown, name: string, key?: string): boolean {
+  if (typeof value === 'boolean') return value;
+  throw invalid(`${name} is ${shown(value)}; it must be true or false`, key);
 }
 
 function renews({ renew, adaptive }: LockOptions): boolean {

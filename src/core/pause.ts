@@ -1,4 +1,3 @@
-import type { Answer } from './answer.ts';
 import { type Attempt, type Claim, PLACE_TTL, placeTtlOf, type Refusal, type Traits } from './backend.ts';
 import type { ResolvedOptions } from './options.ts';
 
@@ -9,17 +8,15 @@ type Waiting = Pick<Claim, 'ttl' | 'queue' | 'placeTtl'>;
 
 /** How long a claim sleeps before it asks again: after a refusal beside its watch, or where nobody wakes it or answers. */
 export function pauseAfter(
-  answer: Answer | undefined,
+  attempt: Attempt | undefined,
   wakes: Traits['wakes'],
   claim: Waiting,
   spin: ResolvedOptions['spin'],
   tries: number,
   random: number,
 ): number {
-  const beside = answer && !answer.attempt.granted && wakes !== 'never';
-  return beside
-    ? watchedPause(claim, answer.attempt as Refusal, random)
-    : polledPause(claim, spin, tries, random, answer?.attempt);
+  if (attempt?.granted === false && wakes !== 'never') return watchedPause(claim, attempt, random);
+  return polledPause(claim, spin, tries, random, attempt);
 }
 
 /**

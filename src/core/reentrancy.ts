@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { AcquireRequest } from './acquire-request.ts';
 import { AdaptiveHistory } from './adaptive-history.ts';
-import { EXCLUSIVE, isExclusive, type Seats, SHARED } from './admission.ts';
+import { ALL_SEATS, isExclusive, type Seats } from './admission.ts';
 import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
 import type { Hold } from './hold.ts';
@@ -17,13 +17,7 @@ const frames = new AsyncLocalStorage<Frame>();
 type Kind = 'exclusive' | 'shared' | 'counted';
 
 const kindOf = (seats: Seats): Kind =>
-  isExclusive(seats)
-    ? seats.of === EXCLUSIVE.of
-      ? 'exclusive'
-      : 'counted'
-    : seats.of === SHARED.of
-      ? 'shared'
-      : 'counted';
+  seats.of !== ALL_SEATS ? 'counted' : isExclusive(seats) ? 'exclusive' : 'shared';
 
 /**
  * What asking for a kind means inside a frame of another on the same key: re-enter it, wait for oneself for ever, or
@@ -43,7 +37,8 @@ export class Frame {
   readonly #runtime: LockRuntime;
   readonly #lease: HeldLease;
   #parent: Frame | undefined;
-  readonly #children = new Line<AcquireRequest>();
+  /** Most frames have none. */
+  #children: Line<AcquireRequest> | undefined;
   #ended = false;
 
   constructor(runtime: LockRuntime, lease: HeldLease) {
@@ -96,7 +91,8 @@ export class Frame {
       return await frames.run(this, fn);
     } finally {
       this.#ended = true;
-      for (const request of this.#children.members) if (!this.#children.isInside(request)) request.grant(undefined);
+      for (const request of this.#children?.members ?? [])
+        if (!this.#children!.isInside(request)) request.grant(undefined);
     }
   }
 
@@ -106,6 +102,7 @@ export class Frame {
    */
   async enter(events: RequestEvents, resolved: ResolvedOptions): Promise<HeldLease | undefined | 'ended'> {
     const { engine } = this.#runtime;
+    this.#children ??= new Line();
     if (resolved.wait === 0 && !this.#children.admits(events.seats)) return undefined;
     const request = new AcquireRequest(events, resolved, engine.clock.now());
     request.limit(engine.clock, engine.backend.name, (error) => this.#giveUp(request, error));
@@ -115,7 +112,8 @@ export class Frame {
     const child = this.#child(request);
     try {
       child.assertHeld();
-      if (child.hold.loss) throw child.hold.loss; // told already, though some of the lease is left
+      const { loss } = child.hold.life;
+      if (loss) throw loss; // told already, though some of the lease is left
       return child;
     } catch (lost) {
       await child.release();
@@ -126,7 +124,7 @@ export class Frame {
   /** Nobody waits for a hold that is lost, or whose `Locks` were closed: who is inside may never leave. */
   #waits(request: AcquireRequest): void {
     request.events.waits();
-    const unlisten = this.#lease.hold.onLoss((loss) => this.#giveUp(request, loss));
+    const unlisten = this.#lease.hold.life.onLoss((loss) => this.#giveUp(request, loss));
     request.outcome.then(unlisten, unlisten);
   }
 
@@ -137,7 +135,7 @@ export class Frame {
   }
 
   #leave(request: AcquireRequest): void {
-    for (const next of this.#children.leave(request)) this.#admit(next);
+    for (const next of this.#children!.leave(request)) this.#admit(next);
   }
 
   /** Inside from this moment, not from when the caller runs on: the hold must not end in between. */
@@ -198,10 +196,10 @@ function leaseOf(
   { ttl }: ResolvedOptions,
   history: AdaptiveHistory | undefined,
 ): HeldLease {
-  if (!history) return new HeldLease(engine, hold, () => hold.leave());
+  if (!history) return new HeldLease(engine, hold);
   return new HeldLease(engine, hold, async () => {
     // Side by side, and both before the caller goes on: whoever it tells of the release may read the lesson.
-    const left = history.leave(engine.clock.now() - hold.since, ttl);
+    const left = history.leave(engine.clock.now() - hold.timing.since, ttl);
     const freed = await hold.leave();
     await left;
     return freed;

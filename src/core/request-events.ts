@@ -1,14 +1,6 @@
 import { ALL_SEATS, isExclusive, type Seats } from './admission.ts';
 import { isLockError } from './errors.ts';
-import {
-  type channels,
-  EVENT_VERSION,
-  emit,
-  eventContext,
-  type LockEvent,
-  type LockType,
-  nextNumber,
-} from './events.ts';
+import { channels, EVENT_VERSION, emit, eventContext, type LockEvent, type LockType, nextNumber } from './events.ts';
 import type { ResolvedOptions } from './options.ts';
 import type { LockRuntime } from './runtime.ts';
 
@@ -33,8 +25,8 @@ export class RequestEvents {
   }
 
   /** @param token of an exclusive hold */
-  tell(name: Exclude<keyof typeof channels, 'forced'>, token?: bigint, more?: () => Partial<LockEvent>): void {
-    emit(name, this.#context, () => this.event(token, more?.()));
+  tell(name: Exclude<keyof typeof channels, 'forced'>, token?: bigint, more?: Partial<LockEvent>): void {
+    if (channels[name].hasSubscribers) emit(name, this.#context, () => this.event(token, more));
   }
 
   /** It has to wait, here or in the engine's line: told once. */
@@ -46,7 +38,7 @@ export class RequestEvents {
 
   /** The request ended in this. */
   ends(how: 'acquired' | 'handedOver' | 'reentered' | 'refused', token?: bigint): void {
-    this.tell(how, token, () => ({ duration: this.#sinceBegin }));
+    this.tell(how, token, { duration: this.#sinceBegin });
   }
 
   /** The request ended in this error. */
@@ -56,7 +48,7 @@ export class RequestEvents {
       : isLockError(error, 'LOCK_ABORTED')
         ? 'aborted'
         : 'failed';
-    this.tell(how, undefined, () => ({ duration: this.#sinceBegin, error }));
+    this.tell(how, undefined, { duration: this.#sinceBegin, error });
   }
 
   get #sinceBegin(): number {

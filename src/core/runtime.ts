@@ -1,7 +1,7 @@
 import type { Backend } from './backend.ts';
 import type { Clock } from './clock.ts';
 import type { DeadlockWatch } from './deadlock-watch.ts';
-import { Engine } from './engine.ts';
+import { CALL_TIMEOUT, Engine } from './engine.ts';
 import { LockError } from './errors.ts';
 import { nextNumber } from './events.ts';
 import { LocalLine } from './local-line.ts';
@@ -86,7 +86,7 @@ export class LockRuntime {
     for (const hold of [...this.renewal.holds]) void hold.abandon('its Locks were closed');
     this.renewal.close();
     await undefined; // this may be called in the middle of a release, which is under way only then
-    await this.engine.quiet();
+    await this.engine.activity.quiet(CALL_TIMEOUT);
     await this.engine.close();
   }
 }

@@ -1,6 +1,7 @@
 import { isLockError, LockError } from '../core/errors.ts';
 import { EVENT_VERSION } from '../core/events.ts';
 import type { HeldLease, Lease } from '../core/lease.ts';
+import { LayeredOptions } from '../core/options.ts';
 import { backOff } from '../core/pause.ts';
 import type { LockRuntime } from '../core/runtime.ts';
 import { type Mutex, mutex } from '../primitives/mutex.ts';
@@ -28,7 +29,7 @@ export class Candidate {
     this.#name = name;
     this.#runtime = runtime;
     this.#plan = plan;
-    this.#mutex = mutex(runtime, name, [plan.lock]);
+    this.#mutex = mutex(runtime, name, new LayeredOptions(runtime.engine.backend.traits, plan.lock));
   }
 
   /** Until `stop`; or for one term, whose function's error is thrown. */
@@ -44,7 +45,7 @@ export class Candidate {
       }
       if (past.failed) onError(past.error);
       if (past.lasted > pause.bound) short = 0;
-      await engine.pause(backOff(pause, short, engine.clock.random()), false, stop);
+      await engine.activity.pause(backOff(pause, short, engine.clock.random()), false, stop);
     }
   }
 
@@ -81,7 +82,7 @@ export class Candidate {
         if (!isLockError(error, 'LOCK_UNAVAILABLE')) throw error;
         tell('campaignFailed', () => this.event({ error }));
       }
-      await engine.pause(backOff(pause, tries, engine.clock.random()), false, stop);
+      await engine.activity.pause(backOff(pause, tries, engine.clock.random()), false, stop);
     }
     return undefined;
   }

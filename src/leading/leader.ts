@@ -101,7 +101,7 @@ export class Leader {
       pause: () => news.pause(),
       end: news.end,
       failed: (error) => void tell('observationFailed', () => this.#candidate.event({ error })),
-      left: () => signal?.aborted === true || engine.over,
+      left: () => signal?.aborted === true || engine.activity.over,
     });
   }
 

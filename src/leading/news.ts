@@ -1,5 +1,5 @@
 import { inNoContext } from '../core/context.ts';
-import { CALL_TIMEOUT, type Engine, quoted } from '../core/engine.ts';
+import { CALL_TIMEOUT, type Engine } from '../core/engine.ts';
 import { dispose } from '../core/listener.ts';
 
 /** Between two questions where the engine tells of many changes, ms. */
@@ -33,8 +33,7 @@ export class News {
     if (backend.changed && !this.#watch && !this.#signal?.aborted) {
       this.#told = new AbortController();
       const arming = inNoContext(() => this.#watchFor(this.#told));
-      const what = (): string => `watch ${quoted(this.#key)}`;
-      await this.#engine.bounded(() => arming, CALL_TIMEOUT, what).catch(() => {});
+      await this.#engine.bounded(() => arming, CALL_TIMEOUT, 'watch', this.#key).catch(() => {});
     }
     this.#asked = clock.now();
   }
@@ -53,9 +52,9 @@ export class News {
     const { clock } = this.#engine;
     const tells = this.#engine.backend.changed !== undefined;
     const rate = tells && !this.#watch ? Math.min(this.#every, UNTOLD) : this.#every;
-    await this.#engine.pause(rate, false, this.#told.signal);
+    await this.#engine.activity.pause(rate, false, this.#told.signal);
     const early = this.#asked + Math.min(SOONEST, this.#every) - clock.now();
-    if (early > 0) await this.#engine.pause(early, false, this.#signal);
+    if (early > 0) await this.#engine.activity.pause(early, false, this.#signal);
   }
 
   readonly end = (): void => {

@@ -1,6 +1,6 @@
 import { isLockError } from '../core/errors.ts';
 import type { HeldLease, Lease } from '../core/lease.ts';
-import type { LockOptions } from '../core/options.ts';
+import { LayeredOptions, type LockOptions } from '../core/options.ts';
 import { backOff } from '../core/pause.ts';
 import type { LockRuntime } from '../core/runtime.ts';
 import { incumbentOf } from '../leading/observer.ts';
@@ -54,7 +54,7 @@ export class Attempt {
     const { window, retry, overlap, keys } = this.#plan;
     if (await this.#record?.found()) return retry ? 'done' : 'taken';
     if (overlap !== 'allow') {
-      const lease = await this.#obtain(mutex(this.#runtime, keys.running, [this.#plan.lock]), this.#patience);
+      const lease = await this.#obtain(this.#mutex(keys.running), this.#patience);
       if (!lease) return 'overlap';
       guards.push({ lease, needed: () => true });
     }
@@ -79,11 +79,15 @@ export class Attempt {
 
   /** The key of the run; with `retry` whoever does not get it waits, for the one who has it may die or fail. */
   #take(): Promise<Lease | null> {
-    const { keys, window, retry, lock } = this.#plan;
+    const { keys, window, retry } = this.#plan;
     const keeps = this.#record === undefined;
-    return this.#obtain(mutex(this.#runtime, keys.run, [lock]), retry ? this.#left : 0, () => ({
+    return this.#obtain(this.#mutex(keys.run), retry ? this.#left : 0, () => ({
       minHold: keeps ? keepFrom(window, this.#now) : 0,
     }));
+  }
+
+  #mutex(key: string): Mutex {
+    return mutex(this.#runtime, key, new LayeredOptions(this.#runtime.engine.backend.traits, this.#plan.lock));
   }
 
   /**
@@ -100,7 +104,7 @@ export class Attempt {
         if (isLockError(error, 'LOCK_TIMEOUT')) return null;
         if (!isLockError(error, 'LOCK_UNAVAILABLE') || this.#left === 0) throw error;
       }
-      await engine.pause(backOff(PAUSE, tries, engine.clock.random()), false, this.#plan.signal);
+      await engine.activity.pause(backOff(PAUSE, tries, engine.clock.random()), false, this.#plan.signal);
       limit = Math.min(this.#left, Math.max(wait, this.#plan.ttl));
     }
   }

@@ -1,6 +1,6 @@
 import { type Duration, LONGEST, milliseconds } from '../core/duration.ts';
 import { invalid, shown } from '../core/errors.ts';
-import { checkNames, DEFAULT_LABEL, type LockOptions, resolve, UNSHARED_HOLD } from '../core/options.ts';
+import { checkNames, DEFAULT_LABEL, flag, LayeredOptions, type LockOptions, UNSHARED_HOLD } from '../core/options.ts';
 import type { Traits } from '../core/traits.ts';
 import { keysOf, millisecondsOf, type TickKeys } from './tick.ts';
 import { longestKept, type Window, windowOf } from './window.ts';
@@ -72,7 +72,6 @@ export function oncePlan(
     label = defaults.label ?? DEFAULT_LABEL,
     signal,
   } = options;
-  if (typeof retry !== 'boolean') throw invalid(`retry is ${shown(retry)}; it must be true or false`, name);
   if (!OVERLAPS.includes(overlap))
     throw invalid(`overlap is ${shown(overlap)}; it must be 'skip', 'queue' or 'allow'`, name);
   const within = milliseconds(options.within ?? WITHIN, 'within', { min: 1, max: LONGEST });
@@ -90,10 +89,10 @@ export function oncePlan(
     keys,
     window,
     skew,
-    retry,
+    retry: flag(retry, 'retry', name),
     overlap,
     lock,
-    ttl: resolve(traits, lock).ttl,
+    ttl: new LayeredOptions(traits, lock).resolved.ttl,
     label,
     signal,
   };

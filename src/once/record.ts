@@ -1,6 +1,7 @@
 import type { Notes } from '../core/backend.ts';
 import { CALL_TIMEOUT, type Engine } from '../core/engine.ts';
 import { isLockError, LockError } from '../core/errors.ts';
+import { LayeredOptions } from '../core/options.ts';
 import { backOff } from '../core/pause.ts';
 import type { LockRuntime } from '../core/runtime.ts';
 import { type Mutex, mutex } from '../primitives/mutex.ts';
@@ -23,7 +24,11 @@ export class HeldRecord implements TickRecord {
 
   constructor(runtime: LockRuntime, plan: OncePlan) {
     this.#engine = runtime.engine;
-    this.#mutex = mutex(runtime, plan.keys.done, [{ ...plan.lock, signal: undefined }]);
+    this.#mutex = mutex(
+      runtime,
+      plan.keys.done,
+      new LayeredOptions(runtime.engine.backend.traits, { ...plan.lock, signal: undefined }),
+    );
     this.#plan = plan;
   }
 
@@ -66,7 +71,7 @@ export class NotedRecord implements TickRecord {
   async #asked<T>(ask: () => Promise<T>): Promise<T> {
     const { done } = this.#plan.keys;
     try {
-      return await this.#engine.bounded(ask, CALL_TIMEOUT, () => 'a note');
+      return await this.#engine.bounded(ask, CALL_TIMEOUT, 'a note');
     } catch (error) {
       throw isLockError(error) ? error : this.#engine.unavailable(done, error, 'Try again while the tick is young');
     }
@@ -90,7 +95,7 @@ const PAUSE = { pause: 50, jitter: 0.5, bound: 1_000 };
 
 /** Tries until it is written, or until `lost` says that another may have begun to run the tick: then nobody knows. */
 export async function isRecorded(record: TickRecord, engine: Engine, lost: AbortSignal): Promise<boolean> {
-  for (let tries = 0; !engine.over; tries++) {
+  for (let tries = 0; !engine.activity.over; tries++) {
     try {
       await record.write();
       return true;
@@ -98,7 +103,7 @@ export async function isRecorded(record: TickRecord, engine: Engine, lost: Abort
       if (!isLockError(error)) throw error;
     }
     if (lost.aborted) return false;
-    await engine.pause(backOff(PAUSE, tries, engine.clock.random()), false, lost);
+    await engine.activity.pause(backOff(PAUSE, tries, engine.clock.random()), false, lost);
   }
   return false;
 }

@@ -4,7 +4,7 @@ import { checkWaitersListed } from '../core/deadlock-watch.ts';
 import { quoted } from '../core/engine.ts';
 import { invalid, LockError, shown } from '../core/errors.ts';
 import type { AnyLease, HeldLease } from '../core/lease.ts';
-import { type LockOptions, type ResolvedOptions, resolve } from '../core/options.ts';
+import type { LayeredOptions, LockOptions, ResolvedOptions } from '../core/options.ts';
 import { Frame, obtain } from '../core/reentrancy.ts';
 import type { LockRuntime } from '../core/runtime.ts';
 
@@ -28,7 +28,7 @@ export interface Taking<L, O> {
   /** What it is made of, where that is more than one lock. */
   readonly parts?: readonly Taking<AnyLease, LockOptions>[];
   /** What of a call's options is about locking in general. */
-  lockOptions(options: O | undefined): LockOptions | undefined;
+  lockOptions(options: O): LockOptions;
   /** Undefined when `wait` is 0 and it cannot be had now. */
   obtain(resolved: ResolvedOptions, options: O | undefined): Promise<L | undefined>;
   inside<T>(lease: L, fn: () => Promise<T> | T): Promise<T>;
@@ -38,16 +38,14 @@ export interface Taking<L, O> {
 export class LockObject<L extends AnyLease, O extends LockOptions> implements Lock<L, O> {
   readonly #runtime: LockRuntime;
   readonly taking: Taking<L, O>;
-  readonly #layers: readonly (LockOptions | undefined)[];
-  readonly #resolved: ResolvedOptions;
+  readonly #options: LayeredOptions;
 
-  constructor(runtime: LockRuntime, taking: Taking<L, O>, layers: readonly (LockOptions | undefined)[]) {
+  constructor(runtime: LockRuntime, taking: Taking<L, O>, options: LayeredOptions) {
     this.#runtime = runtime;
     this.taking = taking;
-    this.#layers = layers;
-    this.#resolved = resolve(runtime.engine.backend.traits, ...layers);
-    AdaptiveHistory.of(runtime, taking.name, this.#resolved); // refused here, where the engine cannot
-    this.#checkDetect(this.#resolved);
+    this.#options = options;
+    AdaptiveHistory.of(runtime, taking.name, options.resolved); // refused here, where the engine cannot
+    this.#checkDetect(options.resolved);
   }
 
   async acquire(options?: O): Promise<L> {
@@ -105,21 +103,36 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   }
 
   #resolve(options: O | undefined): ResolvedOptions {
-    if (options === undefined) return this.#resolved;
-    const { backend } = this.#runtime.engine;
-    const resolved = resolve(backend.traits, ...this.#layers, this.taking.lockOptions(options));
+    if (options === undefined) return this.#options.resolved;
+    const { resolved } = this.#options.with(this.taking.lockOptions(options));
     this.#checkDetect(resolved);
     return resolved;
   }
 }
 
 /** @internal Takes seats of one key. */
-export function oneKey<L extends AnyLease>(runtime: LockRuntime, key: string, seats: Seats): Taking<L, LockOptions> {
-  return {
-    name: key,
-    lockOptions: (options) => options,
-    obtain: (resolved) =>
-      obtain(runtime, key, seats, resolved) as Promise<AnyLease | undefined> as Promise<L | undefined>,
-    inside: (lease, fn) => new Frame(runtime, lease as AnyLease as HeldLease).run(fn),
-  };
+export class OneKey<L extends AnyLease> implements Taking<L, LockOptions> {
+  readonly name: string;
+  readonly #runtime: LockRuntime;
+  readonly #seats: Seats;
+
+  constructor(runtime: LockRuntime, key: string, seats: Seats) {
+    this.#runtime = runtime;
+    this.name = key;
+    this.#seats = seats;
+  }
+
+  lockOptions(options: LockOptions): LockOptions {
+    return options;
+  }
+
+  obtain(resolved: ResolvedOptions): Promise<L | undefined> {
+    return obtain(this.#runtime, this.name, this.#seats, resolved) as Promise<AnyLease | undefined> as Promise<
+      L | undefined
+    >;
+  }
+
+  inside<T>(lease: L, fn: () => Promise<T> | T): Promise<T> {
+    return new Frame(this.#runtime, lease as AnyLease as HeldLease).run(fn);
+  }
 }

@@ -1,7 +1,7 @@
 import { LockError } from '../core/errors.ts';
 import { nextNumber } from '../core/events.ts';
 import type { AnyLease, HeldLease } from '../core/lease.ts';
-import { type LockOptions, type ResolvedOptions, restOf } from '../core/options.ts';
+import { type LayeredOptions, type LockOptions, type ResolvedOptions, restOf } from '../core/options.ts';
 import type { LockRuntime } from '../core/runtime.ts';
 import { type Lock, LockObject, type Taking } from './lock.ts';
 import { MultiLease } from './multi-lease.ts';
@@ -18,7 +18,7 @@ export type MultiLock = Lock<MultiLease>;
 export function multiLock(
   runtime: LockRuntime,
   parts: readonly LockObject<AnyLease, LockOptions>[],
-  layers: readonly (LockOptions | undefined)[],
+  options: LayeredOptions,
 ): MultiLock {
   const foreign = parts.find((part) => !part.isOf(runtime));
   if (foreign)
@@ -77,7 +77,7 @@ export function multiLock(
         async () => fn(),
       )() as ReturnType<Taking<MultiLease, LockOptions>['inside']> as never,
   };
-  return new LockObject(runtime, taking, layers);
+  return new LockObject(runtime, taking, options);
 }
 
 /** At once, as a release. */

@@ -1,9 +1,9 @@
 import { SHARED, WRITER } from '../core/admission.ts';
 import { LockError } from '../core/errors.ts';
 import type { Lease, SharedLease } from '../core/lease.ts';
-import type { LockOptions } from '../core/options.ts';
+import type { LayeredOptions } from '../core/options.ts';
 import type { LockRuntime } from '../core/runtime.ts';
-import { type Lock, LockObject, oneKey } from './lock.ts';
+import { type Lock, LockObject, OneKey } from './lock.ts';
 
 /** Many readers or one writer, in order of arrival, so that neither starves. `read` inside `write` re-enters. */
 export interface RwLock {
@@ -12,7 +12,7 @@ export interface RwLock {
 }
 
 /** @internal */
-export function rwLock(runtime: LockRuntime, key: string, layers: readonly (LockOptions | undefined)[]): RwLock {
+export function rwLock(runtime: LockRuntime, key: string, options: LayeredOptions): RwLock {
   const { name: backend, traits } = runtime.engine.backend;
   if (traits.seats === 'exclusive') {
     throw new LockError('LOCK_UNSUPPORTED', `${backend} cannot share a key among readers; use mutex()`, {
@@ -21,7 +21,7 @@ export function rwLock(runtime: LockRuntime, key: string, layers: readonly (Lock
     });
   }
   return {
-    read: new LockObject(runtime, oneKey<SharedLease>(runtime, key, SHARED), layers),
-    write: new LockObject(runtime, oneKey<Lease>(runtime, key, WRITER), layers),
+    read: new LockObject(runtime, new OneKey<SharedLease>(runtime, key, SHARED), options),
+    write: new LockObject(runtime, new OneKey<Lease>(runtime, key, WRITER), options),
   };
 }

@@ -1,9 +1,9 @@
 import { ALL_SEATS } from '../core/admission.ts';
 import { LockError } from '../core/errors.ts';
 import type { SharedLease } from '../core/lease.ts';
-import { type LockOptions, whole } from '../core/options.ts';
+import { type LayeredOptions, type LockOptions, whole } from '../core/options.ts';
 import type { LockRuntime } from '../core/runtime.ts';
-import { type Lock, LockObject, oneKey } from './lock.ts';
+import { type Lock, LockObject, OneKey, type Taking } from './lock.ts';
 
 /** Options of a lock, and how many permits there are. */
 export interface SemaphoreOptions extends LockOptions {
@@ -25,7 +25,7 @@ export function semaphore(
   runtime: LockRuntime,
   key: string,
   given: SemaphoreOptions,
-  defaults: LockOptions | undefined,
+  defaults: LayeredOptions,
 ): Semaphore {
   const { name: backend, traits } = runtime.engine.backend;
   if (traits.seats !== 'counted') {
@@ -34,14 +34,15 @@ export function semaphore(
   }
   const { permits, ...options } = given ?? {};
   const of = whole(permits, 'permits', 1, ALL_SEATS - 1);
-  const taking = (units: unknown) => oneKey<SharedLease>(runtime, key, { take: whole(units, 'units', 1, of), of });
-  return new LockObject<SharedLease, PermitOptions>(
-    runtime,
-    {
-      ...taking(1),
-      lockOptions: ({ units: _, ...rest } = {}) => rest,
-      obtain: (resolved, given) => taking(given?.units ?? 1).obtain(resolved, undefined),
+  const permit = new OneKey<SharedLease>(runtime, key, { take: 1, of });
+  const taking: Taking<SharedLease, PermitOptions> = {
+    name: key,
+    lockOptions: ({ units: _, ...rest }) => rest,
+    obtain(resolved, given) {
+      const take = whole(given?.units ?? 1, 'units', 1, of);
+      return new OneKey<SharedLease>(runtime, key, { take, of }).obtain(resolved);
     },
-    [defaults, options],
-  );
+    inside: (lease, fn) => permit.inside(lease, fn),
+  };
+  return new LockObject(runtime, taking, defaults.with(options));
 }

@@ -26,7 +26,7 @@ export class Stop implements Disposable {
       this.loss ??= loss;
       this.#controller.abort(loss);
     };
-    this.#unlisten.push(hold.onLoss(lost));
+    this.#unlisten.push(hold.life.onLoss(lost));
   }
 
   [Symbol.dispose](): void {

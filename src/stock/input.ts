@@ -1,5 +1,6 @@
 import { type Duration, LONGEST, milliseconds } from '../core/duration.ts';
 import { isLockError, shown } from '../core/errors.ts';
+import { whole } from '../core/options.ts';
 import { StockError } from './errors.ts';
 
 /** Longest name of a product, buyer or request, in bytes of UTF-8: encoded it still fits an index of every engine. */
@@ -22,9 +23,17 @@ export function checkName(value: unknown, what: string): string {
   return encodeURIComponent(value);
 }
 
+/** As the checks of locks refuse, in the words of the stock. */
+function refused<T>(check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    throw isLockError(error) ? invalid(error.message) : error;
+  }
+}
+
 export function checkCount(value: unknown, what: string, min: number, max: number): number {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
-  throw invalid(`${what} is ${shown(value)}; it must be a whole number from ${min} to ${max}`);
+  return refused(() => whole(value, what, min, max));
 }
 
 export function checkShare(value: unknown, what: string): void {
@@ -33,11 +42,7 @@ export function checkShare(value: unknown, what: string): void {
 }
 
 export function checkDuration(value: Duration, what: string): number {
-  try {
-    return Math.ceil(milliseconds(value, what, { min: 1, max: LONGEST }));
-  } catch (error) {
-    throw isLockError(error) ? invalid(error.message) : error;
-  }
+  return refused(() => Math.ceil(milliseconds(value, what, { min: 1, max: LONGEST })));
 }
 
 /** So that a misspelt option is not silently without effect. */

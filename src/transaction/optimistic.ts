@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../core/clock.ts';
 import { milliseconds } from '../core/duration.ts';
 import { invalid, isLockError, LockError, shown } from '../core/errors.ts';
-import { checkGiven, checkNames } from '../core/options.ts';
+import { checkGiven, checkNames, whole } from '../core/options.ts';
 import { type DialectName, dialectOf } from './dialect.ts';
 import { changedBy, checkQuery, codesOf, columnsOf, mapped, type Query, type Row, Text } from './query.ts';
 
@@ -91,9 +91,7 @@ export async function retryStale<T>(
   if (typeof fn !== 'function') throw invalid(`retryStale() needs a function, not ${shown(fn)}`);
   checkNames(options, RETRY, 'the options of retryStale');
   const { attempts = 5, pause = 20, signal, clock = systemClock } = options;
-  if (!Number.isInteger(attempts) || attempts < 1 || attempts > 100) {
-    throw invalid(`attempts is ${shown(attempts)}; it must be a whole number from 1 to 100`);
-  }
+  whole(attempts, 'attempts', 1, 100);
   milliseconds(pause, 'pause');
   let cause: unknown;
   for (let attempt = 1; attempt <= attempts; attempt++) {

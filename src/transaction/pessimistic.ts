@@ -1,7 +1,7 @@
 import { systemClock } from '../core/clock.ts';
 import { type Duration, milliseconds } from '../core/duration.ts';
-import { invalid, shown } from '../core/errors.ts';
-import { checkGiven } from '../core/options.ts';
+import { invalid } from '../core/errors.ts';
+import { checkGiven, whole } from '../core/options.ts';
 import { type Dialect, type DialectName, dialectOf } from './dialect.ts';
 import { checkQuery, codesOf, columnsOf, mapped, type Query, type Row, recordsOf, Text } from './query.ts';
 
@@ -78,9 +78,7 @@ export async function lockFree(query: Query, options: LockFreeOptions): Promise<
   checkGiven(options, FREE, 'the options of lockFree');
   const { dialect: backend, where = {}, orderBy = [], limit = 1 } = options;
   const dialect = dialectOf(backend);
-  if (!Number.isInteger(limit) || limit < 1 || limit > 10_000) {
-    throw invalid(`limit is ${shown(limit)}; it must be a whole number from 1 to 10,000`);
-  }
+  whole(limit, 'limit', 1, 10_000);
   const text = new Text(dialect);
   const order = orderBy.length > 0 ? ` ORDER BY ${orderBy.map((name) => text.name(name)).join(', ')}` : '';
   const sql = `${selected(text, options)}${text.where(where)}${order} LIMIT ${limit} FOR UPDATE SKIP LOCKED`;

@@ -60,11 +60,11 @@ export class Detector implements DeadlockWatch {
     const { engine } = this.#runtime;
     const { clock } = engine;
     this.#running = true;
-    while (this.#waits.size > 0 && !engine.over && !this.#closed.signal.aborted) {
+    while (this.#waits.size > 0 && !engine.activity.over && !this.#closed.signal.aborted) {
       const due = [...this.#waits].sort((a, b) => a.lookAt - b.lookAt).slice(0, MOST);
       const pause = Math.max(due[0]!.lookAt, this.#restUntil) - clock.now();
       if (pause > 0) {
-        await engine.pause(Math.min(pause, FIRST), true, this.#closed.signal);
+        await engine.activity.pause(Math.min(pause, FIRST), true, this.#closed.signal);
         continue;
       }
       const now = clock.now();

@@ -49,7 +49,7 @@ export async function confirmed(
   deadlocks: readonly Deadlock[],
 ): Promise<Deadlock[]> {
   if (deadlocks.length === 0) return [];
-  await runtime.engine.pause(BETWEEN);
+  await runtime.engine.activity.pause(BETWEEN);
   const first = new Map(deadlocks.flatMap(({ claims }) => claims).map((id) => [id, lines.claims.get(id)!]));
   const keys = [...new Set([...first.values()].map(({ key }) => key))];
   const again = (await standingsOf(runtime, keys)).filter((standing) => {

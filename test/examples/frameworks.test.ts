@@ -17,12 +17,6 @@ async function grabs(url: string): Promise<number[]> {
 }
 const ONE_WINNER = [201, ...Array<number>(9).fill(409)];
 
-test('fastify: of ten who want one order, one has it', async () => {
-  await using app = await started([`${root}examples/fastify/main.ts`]);
-  expect(await grabs(app.url)).toEqual(ONE_WINNER);
-  expect(await app.ended('SIGTERM')).toBe(0);
-});
-
 describe('nestjs, with legacy decorators', () => {
   test('its types are right', async () => {
     await promisify(execFile)(program('tsc'), ['-p', `${root}examples/nestjs/tsconfig.json`]);

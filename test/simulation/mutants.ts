@@ -60,16 +60,16 @@ export const QUORUM_MUTANTS: readonly Mutant[] = [
 export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'counts the deadline from the reply',
-    file: 'core/queued-claim.ts',
-    sound: 'return { sent, attempt };\n    } catch',
-    broken: 'this.#sent = clock.now();\n      return { sent, attempt };\n    } catch',
+    file: 'core/asked-claim.ts',
+    sound: 'this.#sent = sent;\n      return attempt;',
+    broken: 'this.#sent = clock.now();\n      return attempt;',
     foundBy: 'exclusion',
   },
   {
     bug: 'knows a loss only from its timer',
     file: 'core/hold.ts',
-    sound: 'return !this.#over && this.#engine.clock.now() < this.deadline;',
-    broken: 'return !this.#over;',
+    sound: 'return !this.life.over && this.#engine.clock.now() < this.timing.deadline;',
+    broken: 'return !this.life.over;',
     foundBy: 'exclusion',
   },
   {
@@ -97,7 +97,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'revives what a renewal finds past its deadline',
     file: 'core/renewal.ts',
-    sound: 'const late = this.#engine.clock.now() >= hold.deadline;',
+    sound: 'const late = this.#engine.clock.now() >= hold.timing.deadline;',
     broken: 'const late = false;',
     foundBy: 'finality',
   },
@@ -110,7 +110,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'hands over beyond the reserved tickets',
-    file: 'core/local-line.ts',
+    file: 'core/hand-over.ts',
     sound: 'if (hold.tenure.passes + 1 >= hold.span) return false;',
     broken: '',
     foundBy: 'tokens',
@@ -118,7 +118,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'hands over while an extension is on its way',
-    file: 'core/local-line.ts',
+    file: 'core/hand-over.ts',
     sound: ' || !hold.settled',
     broken: '',
     foundBy: 'exclusion',
@@ -126,7 +126,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'says of a late release that it was in time',
-    file: 'core/local-line.ts',
+    file: 'core/key-holds.ts',
     sound: "hold.end('its deadline passed without a renewal');\n      return false;",
     broken: '',
     foundBy: 'losses',
@@ -134,14 +134,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'does not withdraw the place of who gives up',
     file: 'core/queued-claim.ts',
-    sound: 'if (!kept && this.#sent !== undefined)',
-    broken: 'if (!kept && this.#sent !== undefined && !this.#cancelled)',
+    sound: 'if (!kept) this.withdraw();',
+    broken: 'if (!kept && this.request) this.withdraw();',
     foundBy: 'wakeUps',
   },
   {
     bug: 'gives up a withdrawal that only a session would end',
-    file: 'core/engine.ts',
-    sound: "const lapses = this.backend.traits.keptBy === 'lease';",
+    file: 'core/withdrawal.ts',
+    sound: "const lapses = backend.traits.keptBy === 'lease';",
     broken: 'const lapses = true;',
     foundBy: 'residue',
   },
@@ -168,8 +168,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'forgets a claim that rode on a release whose reply is lost',
-    file: 'core/queued-claim.ts',
-    sound: 'this.#sent = piggybacked?.sent;',
+    file: 'core/asked-claim.ts',
+    sound: 'this.#sent = sent; // sent is sent, whether or not it is ever answered',
     broken: '',
     foundBy: 'endings',
   },
@@ -197,7 +197,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'waits for what the last holders left as long as it takes',
     file: 'core/adaptive-history.ts',
-    sound: "this.#engine.bounded(ask, Math.min(within, NOTE_TIMEOUT), () => 'a note')",
+    sound: "this.#engine.bounded(ask, Math.min(within, NOTE_TIMEOUT), 'a note')",
     broken: 'ask()',
     foundBy: 'endings',
   },
@@ -218,8 +218,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'gives a key back before minHold is over',
-    file: 'core/local-line.ts',
-    sound: 'const { rest } = hold;',
+    file: 'core/key-holds.ts',
+    sound: 'const rest = timing.rest(engine.clock.now());',
     broken: 'const rest = 0;',
     foundBy: 'minHold',
   },
@@ -240,7 +240,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'leaves the watches of what it waited for',
     file: 'core/queued-claim.ts',
-    sound: '} finally {\n      this.#listener.disarm();',
+    sound: '} finally {\n      this.listener.disarm();',
     broken: '} finally {',
     foundBy: 'residue',
   },

@@ -99,7 +99,7 @@ export class Recorder implements Disposable {
     if (number === undefined) {
       number = this.#holds.size;
       this.#holds.set(hold, number);
-      if (this.#early.delete(hold.loss)) this.add({ what: 'lost', hold: number });
+      if (this.#early.delete(hold.life.loss)) this.add({ what: 'lost', hold: number });
     }
     const tracked: Tracked = { lease: lease as HeldLease, process, hold: number, number: this.#leases++ };
     this.#open.add(tracked);
@@ -108,7 +108,9 @@ export class Recorder implements Disposable {
     const robbed = this.#robbed(hold);
     // A lease of that length is counted from when it was asked for, and its process may die at once.
     const kept =
-      this.#world.now + deadlineOf(Math.min(hold.sent, hold.since), hold.resolved.minHold) - process.clock.now();
+      this.#world.now +
+      deadlineOf(Math.min(hold.timing.sent, hold.timing.since), hold.resolved.minHold) -
+      process.clock.now();
     this.add({
       what: 'given',
       hold: number,
@@ -210,7 +212,7 @@ export class Recorder implements Disposable {
 
   readonly #lost = (message: unknown): void => {
     const { error } = message as LockEvent;
-    const found = [...this.#holds].find(([hold]) => hold.loss === error);
+    const found = [...this.#holds].find(([hold]) => hold.life.loss === error);
     if (found) this.add({ what: 'lost', hold: found[1] });
     else this.#early.add(error);
   };

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SCENES } from '../../lab/scenes/index.ts';
 import { titleAndSentence } from '../../site/llms.ts';
 import { navigation } from '../../site/navigation.ts';
-import { addressOf, inChinese, root } from '../../site/pages.ts';
+import { addressOf, chineseOf, root } from '../../site/pages.ts';
 import { startBrowser } from '../kit/browser.ts';
 import { describeOn } from '../kit/suite.ts';
 import { served } from './serve.ts';
@@ -23,13 +23,20 @@ beforeAll(async () => {
 afterAll(() => rmSync(site, { recursive: true, force: true }));
 
 test('every page of the navigation is built, in both languages where it is in both, and one for each subpath of the package', () => {
-  const missing = [...inNavigation, ...inNavigation.map(inChinese)].filter((page) => {
+  const inChinese = inNavigation.flatMap((page) => chineseOf(page) ?? []);
+  const missing = [...inNavigation, ...inChinese].filter((page) => {
     const address = addressOf(page);
     return !existsSync(join(site, address.endsWith('/') ? `${address}index.html` : address));
   });
   expect(missing).toEqual([]);
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: object };
   expect(built('reference/*.html')).toHaveLength(Object.keys(exports).length - 1); // package.json has none
+});
+
+test('a change of language leads to the same page, or else to the front page', () => {
+  expect(read('troubleshooting.html')).toContain('href="/zh/troubleshooting.html"');
+  expect(read('zh/troubleshooting.html')).toContain('href="/troubleshooting.html"');
+  expect(read('guides/waiting.html')).toContain('href="/zh/"');
 });
 
 test('every link of the site leads to a page of it, and to a heading that is there', () => {

@@ -1,0 +1,141 @@
+import type { AcquireRequest } from './acquire-request.ts';
+import type { PiggybackedAttempt } from './asked-claim.ts';
+import type { Release } from './backend.ts';
+import type { Granted } from './deadline.ts';
+import { closedUntil } from './delay.ts';
+import { CALL_TIMEOUT, type Engine } from './engine.ts';
+import { mayPass } from './hand-over.ts';
+import { Hold } from './hold.ts';
+import type { LocalLine } from './local-line.ts';
+import type { QueuedClaim } from './queued-claim.ts';
+import type { Renewal } from './renewal.ts';
+import type { LockRuntime } from './runtime.ts';
+import { withdraw, withdrawAt } from './withdrawal.ts';
+
+/** The holds of a key in this process: how they begin, pass from hand to hand, go back to the engine, or end by themselves. */
+export class KeyHolds {
+  readonly #renewal: Renewal;
+  readonly #line: LocalLine;
+  readonly engine: Engine;
+
+  constructor(runtime: LockRuntime, line: LocalLine) {
+    this.#renewal = runtime.renewal;
+    this.engine = runtime.engine;
+    this.#line = line;
+  }
+
+  /** Stands in the engine's line; what comes of it goes to the request that the claim belongs to by then. */
+  async serve(queued: QueuedClaim, piggybacked?: PiggybackedAttempt): Promise<void> {
+    const { engine } = this;
+    engine.activity.begin();
+    let granted: Granted | undefined;
+    try {
+      granted = await queued.stand(this.#line.waits, piggybacked);
+      const { request } = queued;
+      if (granted && request) this.#hold(new Hold(this, queued.claim, granted, request.resolved), request);
+      else if (granted) withdraw(engine, queued.claim);
+      else if (request) {
+        request.grant(undefined);
+        this.#line.leave(request);
+      }
+    } catch (error) {
+      const { request } = queued;
+      if (granted) withdraw(engine, queued.claim); // what came of it was no grant that could be held
+      request?.refuse(error);
+      if (request) this.#line.tellAlike(queued.outage);
+      if (request) this.#line.leave(request, queued.outage);
+    } finally {
+      queued.request = undefined;
+      engine.activity.end();
+    }
+  }
+
+  /** Renewal comes before the grant is shown. */
+  #hold(hold: Hold, request: AcquireRequest): void {
+    hold.request = request;
+    request.number = hold.claim.number;
+    this.#renewal.add(hold);
+    request.grant(hold); // before that is told: a listener may end the wait
+    const how = hold.tenure.passes > 0 ? 'handedOver' : 'acquired';
+    request.events.ends(how, hold.exclusive ? hold.token : undefined);
+    hold.listen();
+  }
+
+  /** Whether this call freed the hold. Never throws: a release whose outcome is unknown goes on in the background. */
+  async release(hold: Hold): Promise<boolean> {
+    const { request, timing } = hold;
+    if (!request || hold.life.over) return false;
+    const { engine } = this;
+    engine.clock.lookAgain?.();
+    if (!hold.held) {
+      hold.end('its deadline passed without a renewal');
+      return false;
+    }
+    hold.released();
+    this.#renewal.remove(hold);
+    if (this.#passOn(hold, request)) return true;
+    const rest = timing.rest(engine.clock.now());
+    engine.activity.begin();
+    try {
+      if (rest > 0) return await this.#linger(hold, request, rest);
+      return (await this.#giveBack(hold, request)).freed;
+    } catch {
+      withdraw(engine, hold.asked);
+      return false;
+    } finally {
+      const now = engine.clock.now();
+      if (timing.lateUntil > 0) withdrawAt(engine, hold.asked, Math.max(timing.lateUntil, now + timing.rest(now)));
+      this.#line.leave(request);
+      engine.activity.end();
+    }
+  }
+
+  /** The hold ended by itself: gone on the engine, or past its deadline. Told once. */
+  ended(hold: Hold): void {
+    this.#renewal.remove(hold);
+    this.#takeBack(hold, closedUntil(hold));
+    if (hold.request) this.#line.leave(hold.request);
+  }
+
+  #passOn(hold: Hold, request: AcquireRequest): boolean {
+    const next = this.#line.replace(request, (head) => mayPass(hold, head, this.engine.clock.now()));
+    if (next) this.#hold(hold.passTo(next.resolved), next);
+    return next !== undefined;
+  }
+
+  /** Back to the engine, in one step with the claim of whoever comes next here. */
+  #giveBack(hold: Hold, request: AcquireRequest): Promise<Release> {
+    const { engine } = this;
+    const next = this.#line.successorOf(request);
+    if (!next) return engine.release(hold.claim);
+    const sent = engine.clock.now();
+    const released = engine.release(hold.claim, next.claim);
+    void this.serve(next, { sent, attempt: released.then((answer) => answer.next) });
+    return released;
+  }
+
+  /** Keeps the key taken for the rest of `minHold`, if possible without this process. */
+  async #linger(hold: Hold, request: AcquireRequest, rest: number): Promise<boolean> {
+    const { engine } = this;
+    const { traits } = engine.backend;
+    if (traits.lapses) {
+      const ttl = Math.max(Math.ceil(rest), traits.ttl.min);
+      const [answer] = await engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT).catch(() => []);
+      // Else it would stay for as long as its lease, should nothing come of that either: too long, never too short.
+      if (answer === undefined || answer === 'unknown') this.#takeBack(hold);
+      return typeof answer === 'object';
+    }
+    await engine.activity.pause(rest);
+    return (await this.#giveBack(hold, request)).freed;
+  }
+
+  /** In the background, when `minHold` and, after a lapse, `delay` are over. */
+  #takeBack(hold: Hold, closedUntil = 0): void {
+    const { engine } = this;
+    const { timing } = hold;
+    const now = engine.clock.now();
+    const kept = Math.max(now + timing.rest(now), closedUntil);
+    if (kept > now) withdrawAt(engine, hold.asked, Math.max(kept, timing.lateUntil));
+    else withdraw(engine, hold.asked, timing.lateUntil);
+  }
+}

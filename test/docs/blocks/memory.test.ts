@@ -1,0 +1,392 @@
+/** Blocks that name no server. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { EventEmitter } from 'node:events';
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { memory } from '../../../src/backends/memory.ts';
+import type { Backend } from '../../../src/core/backend.ts';
+import { useLocks } from '../../../src/decorator/index.ts';
+import type { Locks } from '../../../src/index.ts';
+import { manualClock } from '../../../src/testing/index.ts';
+import { temporaryFolder } from '../../kit/folder.ts';
+import { bounded, until } from '../../kit/wait.ts';
+import { example, found, together } from '../block.ts';
+import { closeAll, createLocks } from '../tracked.ts';
+import { criticalSection, expectOneAtATime } from './exclusive.ts';
+
+/** Instances of a service over one engine. */
+let engine: Backend;
+let instances: Locks[];
+let locks: Locks;
+let logged: unknown[][];
+let console: { log(...words: unknown[]): void };
+beforeEach(() => {
+  engine = memory();
+  instances = [createLocks(engine), createLocks(engine), createLocks(engine)];
+  locks = instances[0]!;
+  logged = [];
+  console = { log: (...words) => void logged.push(words) };
+});
+afterEach(closeAll);
+
+const TOKEN = expect.any(BigInt) as bigint;
+
+test('docs/README.md: a lease by hand, and one that never waits', async () => {
+  const { lease } = await example('docs/README.md', 'What is in the box')({ console });
+  const [[token, remaining, held]] = logged as [[bigint, number, boolean]];
+  expect([token > 0n, remaining > 29_000 && remaining <= 30_000, held]).toEqual([true, true, true]);
+  expect(lease.token > token).toBe(true);
+});
+
+test('memory: locks that are closed give nothing any more', async () => {
+  const made = await example('docs/backends/memory.md', 'In one minute')();
+  await expect(made.locks.mutex('cache').acquire()).rejects.toMatchObject({ code: 'LOCK_CLOSED' });
+});
+
+test('file: two that have the path are inside one after the other', async () => {
+  using folder = temporaryFolder();
+  await expectOneAtATime(found('docs/backends/file.md', 'In one minute'), {
+    '/var/lib/shop/locks.db': `${folder.path}/locks.db`,
+  });
+});
+
+test('adaptive leases: the work has the signal of its lease', async () => {
+  const rebuild = vi.fn();
+  await example('docs/guides/adaptive-leases.md', 'Adaptive leases')({ locks, rebuild });
+  expect(rebuild.mock.calls).toEqual([[expect.any(AbortSignal)]]);
+});
+
+test('deadlocks: of two that wait for each other, one is told', async () => {
+  const [here, there] = instances as [Locks, Locks];
+  const inB = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  const other = there.mutex('b').run(async () => {
+    inB.resolve();
+    await go.promise;
+    await there.mutex('a').run(() => {}, { detect: true });
+  });
+  await inB.promise;
+  const one = example('docs/guides/deadlocks.md', 'To be told')({ locks: here });
+  await until('it waits for b', async () => (await here.waits()).edges.length > 0);
+  go.resolve();
+  const results = await bounded('the deadlock ends', Promise.allSettled([one, other]));
+  const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason.code] : []));
+  expect(errors).toEqual(['LOCK_DEADLOCK']);
+});
+
+test('deadlocks: who is told tries again, and both get through', async () => {
+  const told: unknown[] = [];
+  const hear = (event: unknown): void => void told.push((event as { error: { code: string } }).error.code);
+  subscribe('holdfast:failed', hear);
+  const [here, there] = instances as [Locks, Locks];
+  const results = await bounded(
+    'both are through',
+    together(
+      found('docs/guides/deadlocks.md', 'To be told', 2),
+      [
+        { locks: here, one: 'a', other: 'b' },
+        { locks: there, one: 'b', other: 'a' },
+      ],
+      { "'a'": 'one', "'b'": 'other' },
+    ),
+    20_000,
+  );
+  unsubscribe('holdfast:failed', hear);
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+  expect(told).toContain('LOCK_DEADLOCK');
+}, 30_000);
+
+test('deadlocks: who waits for whom is listed', async () => {
+  const [here, there] = instances as [Locks, Locks];
+  await using held = await here.mutex('a').acquire({ label: 'holder' });
+  const stop = new AbortController();
+  const waiting = there.mutex('b').run(() => there.mutex('a').run(() => {}, { signal: stop.signal }));
+  await until('it waits', async () => (await here.waits()).edges.length > 0);
+  const { claims, edges, deadlocks } = await example('docs/guides/deadlocks.md', 'To see')({ locks, console });
+  expect([deadlocks, edges.length]).toEqual([[], 1]);
+  expect(logged).toEqual([[edges[0].from, edges[0].why, edges[0].to], [claims.length]]);
+  stop.abort();
+  await expect(waiting).rejects.toMatchObject({ code: 'LOCK_ABORTED' });
+  expect(held.held).toBe(true);
+});
+
+test('@Locked: an object says which locks its methods take', async () => {
+  const { Reports } = await example('docs/guides/decorator.md', 'Which `Locks`')();
+  const held = await locks.mutex('report:monday').acquire();
+  const build = new Reports(instances[1]).build('monday');
+  await until('it waits', async () => {
+    for await (const { held } of locks.inspect('report:monday')) if (!held) return true;
+    return false;
+  });
+  await held.release();
+  await bounded('it is built', build);
+});
+
+test('@Locked: a function under a lock is left out while another has it', async () => {
+  using _ = useLocks(locks);
+  const { rebuild } = await example('docs/guides/decorator.md', 'Functions')();
+  expect(await rebuild('monday')).toBe(6);
+  await using __ = await instances[1]!.mutex('report:monday').acquire();
+  expect(await rebuild('monday')).toBeUndefined();
+});
+
+test('errors: who waits in vain is told so, and has not paid', async () => {
+  await using _ = await instances[1]!.mutex('order:42').acquire();
+  const [pay, show] = [vi.fn(), vi.fn()];
+  await example('docs/guides/errors.md', 'Errors')({ locks, pay, show }, { "'5s'": "'20ms'" });
+  expect([pay.mock.calls.length, show.mock.calls]).toEqual([0, [['Somebody is at it. Try again later.']]]);
+});
+
+test('leading: who asks is told who leads', async () => {
+  const stop = new AbortController();
+  const leads = instances[1]!
+    .leader('scheduler', { label: 'web-3' })
+    .run((term) => new Promise((resolve) => term.signal.addEventListener('abort', resolve)), { signal: stop.signal });
+  await until('it leads', async () => (await locks.leader('scheduler').current()) !== null);
+  await example('docs/guides/leading.md', 'Who leads')({ locks, console });
+  expect(logged).toEqual([[expect.objectContaining({ label: 'web-3', token: TOKEN })], ['web-3']]);
+  stop.abort();
+  await leads;
+});
+
+test('operating: waits, holds and losses are measured by kind of key', async () => {
+  const [histogram, count, error] = [vi.fn(), vi.fn(), vi.fn()];
+  await example('docs/guides/operating.md', 'Events')({ metrics: { histogram, count }, log: { error } });
+  await locks.mutex('order:42').run(() => {});
+  const lost = await locks.mutex('order:43').acquire();
+  await locks.forceRelease('order:43', { reason: 'a test' });
+  await until('it is lost', () => !lost.held || lost.signal.aborted);
+  const about = { backend: 'memory', kind: 'order' };
+  expect(histogram).toHaveBeenCalledWith('lock_wait_ms', expect.any(Number), about);
+  expect(histogram).toHaveBeenCalledWith('lock_held_ms', expect.any(Number), about);
+  await until('it is counted', () => count.mock.calls.length > 0, 15_000);
+  expect(count).toHaveBeenCalledWith('lock_lost', about);
+  expect(error.mock.calls[0]![0]).toMatchObject({ key: 'order:43', error: { code: 'LOCK_LOST' } });
+}, 20_000);
+
+test('operating: a listing says who holds and who waits, and a forced release ends the hold', async () => {
+  const held = await instances[1]!.mutex('order:42').acquire({ label: 'pod 7' });
+  const waits = instances[2]!.mutex('order:42').acquire({ label: 'pod 8' });
+  const list = example('docs/guides/operating.md', 'A lock that is stuck');
+  await until('it waits', async () => {
+    logged.length = 0;
+    await list({ locks, console });
+    return logged.length === 2;
+  });
+  expect(logged.map(([key, how, label]) => [key, how, label])).toEqual([
+    ['order:42', 'held by', 'pod 7'],
+    ['order:42', 'waits:', 'pod 8'],
+  ]);
+  await example('docs/guides/operating.md', 'A lock that is stuck', 2)({ locks });
+  const next = await bounded('the next one has it', waits);
+  expect(next.token > held.token).toBe(true);
+});
+
+test('re-entrance: the inner run enters the same hold', async () => {
+  const tokens: bigint[] = [];
+  const note = (lease: { token: bigint }): void => void tokens.push(lease.token);
+  await example('docs/guides/re-entrance.md', 'Re-entrance')(
+    { locks, note },
+    { 'order.run(async () => {\n': 'order.run(async (lease) => {\nnote(lease);\n', 'async () => {}': 'note' },
+  );
+  expect(tokens).toHaveLength(2);
+  expect(tokens[0]).toBe(tokens[1]);
+});
+
+test('re-entrance: a batch that says so is not entered again', async () => {
+  const { batch, handle } = await example('docs/guides/re-entrance.md', 'When to switch it off')({ locks });
+  let inner: Promise<void> | undefined;
+  let done = false;
+  await batch.run(async () => {
+    inner = handle('job').then(() => {
+      done = true;
+    });
+    for (let i = 0; i < 20; i++) await turn();
+    expect(done).toBe(false);
+  });
+  await bounded('the job has its turn', inner!);
+});
+
+test('schedules: of three instances one runs the tick, and the others are told who', async () => {
+  const report = vi.fn();
+  const results = await together(
+    found('docs/guides/schedules.md', 'Schedules: once per tick'),
+    instances.map((each) => ({ locks: each, report, console })),
+    { 'setUTCHours(3, 0, 0, 0)': 'setUTCMilliseconds(0)' },
+  );
+  expect(results.map(({ status }) => status)).toEqual(Array(3).fill('fulfilled'));
+  expect(report.mock.calls).toHaveLength(1);
+  expect(report.mock.calls[0]![0]).toMatchObject({ signal: expect.any(AbortSignal) });
+  expect(logged).toHaveLength(2);
+});
+
+test('testing: two of one engine stand for two processes', async () => {
+  const check = async (here: Locks, there: Locks): Promise<void> => {
+    await using _ = await here.mutex('key').acquire();
+    logged.push([await there.mutex('key').tryAcquire()]);
+  };
+  const comment = '// as another process would have it';
+  await example('docs/guides/testing.md', 'Without a server')({ check }, { [comment]: '\nawait check(here, there);' });
+  expect(logged).toEqual([[null]]);
+});
+
+test('testing: a lease runs out when the clock is moved', async () => {
+  const made = await example('docs/guides/testing.md', 'Without waiting')({ console });
+  expect(logged).toEqual([[false]]);
+  await made.locks.close();
+});
+
+test('testing: who lost the lease must not write', async () => {
+  const writeOrder = (lease: { assertHeld(): void }): void => lease.assertHeld();
+  const job = example('docs/guides/testing.md', 'Losing it on purpose')({ locks, writeOrder });
+  await expect(job).rejects.toMatchObject({ code: 'LOCK_LOST' });
+});
+
+test('testing: a job that is evicted stops', async () => {
+  const clock = manualClock();
+  await using own = createLocks(memory({ clock }), { clock });
+  const grabOrder = (id: number): Promise<unknown> =>
+    own.mutex(`order:${id}`).run((lease) => new Promise((resolve) => lease.signal.addEventListener('abort', resolve)));
+  await bounded(
+    'it stops',
+    example('docs/guides/testing.md', 'Losing it on purpose', 2)({ clock, locks: own, grabOrder }),
+  );
+});
+
+test('fencing: the guard lets the holder write', async () => {
+  const { counter } = await example('docs/guides/ttl-renewal-fencing.md', 'Why that is not enough')();
+  expect(counter).toBe(1);
+});
+
+test('fencing: after a hold that lapsed the key stays taken for the delay', async () => {
+  const clock = manualClock();
+  const { lease, locks: own } = await example(
+    'docs/guides/ttl-renewal-fencing.md',
+    'A resource that cannot check a token',
+  )({ clock }, { 'memory()': 'memory({ clock }), { clock, renew: false }', 'await using lease': 'const lease' });
+  const isFree = async (): Promise<boolean> => (await own.mutex('printer').tryAcquire()) !== null;
+  await clock.advance(15_000);
+  expect([lease.held, await isFree()]).toEqual([false, false]);
+  await clock.advance(9_000);
+  expect(await isFree()).toBe(false);
+  await clock.advance(2_000);
+  expect(await isFree()).toBe(true);
+  await own.close();
+});
+
+test('waiting: who tries does not wait', async () => {
+  const { lease, now } = await example(
+    'docs/guides/waiting.md',
+    'Waiting',
+  )({ locks, signal: AbortSignal.timeout(5_000) });
+  expect([lease.held, now]).toEqual([true, null]);
+});
+
+test('waiting: how to ask where nobody wakes may be said', async () => {
+  await example('docs/guides/waiting.md', 'Engines that are polled')({ locks });
+  expect(await instances[1]!.mutex('report').tryAcquire()).toBeNull();
+});
+
+test('a backend of one table keeps two out', async () => {
+  using folder = temporaryFolder();
+  const { rows } = await example('docs/guides/write-your-own-backend.md', 'The least that works')();
+  const two = [1, 2].map(() => createLocks(rows(new DatabaseSync(`${folder.path}/locks.db`, { timeout: 2_000 }))));
+  const section = criticalSection();
+  await Promise.all(two.map((each) => each.mutex('key').run(section.enter)));
+  section.expectOrderly(2);
+  for (const each of two) await each.close();
+});
+
+test('a backend of one table gives locks', async () => {
+  using folder = temporaryFolder();
+  const rows = new URL('../../../examples/own-backend/rows.ts', import.meta.url).href;
+  const made = await example(
+    'docs/guides/write-your-own-backend.md',
+    'The least that works',
+    2,
+  )({}, { './rows.ts': rows, 'locks.db': `${folder.path}/locks.db` });
+  await using lease = await made.locks.mutex('key').acquire();
+  expect(await made.locks.mutex('key').tryAcquire()).toBeNull();
+  expect(lease.token).toBe(1n);
+});
+
+test('a backend of your own: the rule and the times are exported', async () => {
+  const { queue } = await example(
+    'docs/guides/write-your-own-backend.md',
+    'Of a claim, and of the answers',
+  )({ console });
+  expect(logged).toEqual([[2], [[false, false, true]], [true]]);
+  expect(queue({ clock: { now: () => 7 } }).now()).toBe(7);
+});
+
+test('a job runs once per tick', async () => {
+  const report = vi.fn();
+  const block = found('docs/recipes/scheduled-job.md', 'A scheduled job, once per tick');
+  // A tick is young for a minute: of this period, there is one at any time.
+  await together(
+    block,
+    instances.map((each) => ({ locks: each, report })),
+    { '5 * 60_000': '30_000' },
+  );
+  expect(report).toHaveBeenCalledOnce();
+});
+
+test('one instance is connected at a time', async () => {
+  let connected = 0;
+  const opened: EventEmitter[] = [];
+  const connect = async (): Promise<EventEmitter> => {
+    expect(++connected).toBe(1);
+    const bot = new EventEmitter();
+    opened.push(bot);
+    return Object.assign(bot, { close: () => setImmediate(() => bot.emit('close', connected--)) });
+  };
+  const stops = instances.map(() => new AbortController());
+  const block = found('docs/recipes/one-connection.md', 'One outgoing connection');
+  const running = together(
+    block,
+    instances.map((each, n) => ({ locks: each, store: { connect }, signal: stops[n]!.signal })),
+  );
+  for (const n of [0, 1, 2]) {
+    await until('one more is connected', () => opened.length === n + 1);
+    stops[n]!.abort();
+  }
+  expect((await running).map(({ status }) => status)).toEqual(Array(3).fill('fulfilled'));
+  expect(connected).toBe(0);
+});
+
+test('each site is crawled by one at a time, and who finds it taken goes on to the next', async () => {
+  const visits: string[] = [];
+  const sites = ['a', 'b'].map((host) => ({ host, section: criticalSection() }));
+  const each = sites.map(({ host, section }) => ({
+    host,
+    next: async () => {
+      visits.push(host);
+      await section.enter();
+      return false;
+    },
+  }));
+  await together(
+    found('docs/recipes/one-crawler-per-site.md', 'One crawler per site'),
+    instances.map((own) => ({ locks: own, sites: each })),
+  );
+  for (const { section } of sites) section.expectOrderly(0);
+  expect(new Set(visits)).toEqual(new Set(['a', 'b']));
+});
+
+test('a statistic is built by one, and the others take what it built', async () => {
+  let [stored, built] = [undefined as number | undefined, 0];
+  const store = {
+    read: async () => stored,
+    write: async (value: number) => {
+      stored = value;
+    },
+  };
+  const given = { store, isFresh: (value?: number) => value !== undefined, build: async () => ++built };
+  const results = await together(
+    found('docs/recipes/rebuild.md', 'Rebuilding a statistic'),
+    instances.map((each) => ({ ...given, locks: each })),
+  );
+  expect(results).toEqual(Array(3).fill({ status: 'fulfilled', value: 1 }));
+  expect(built).toBe(1);
+});

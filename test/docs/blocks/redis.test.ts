@@ -1,0 +1,179 @@
+/** Blocks that name Redis, on a real one. */
+import { EventEmitter, once } from 'node:events';
+import { InMemoryMetricExporter, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import { Redis } from 'ioredis';
+import Redlock from 'redlock';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { redis } from '../../../src/backends/redis/index.ts';
+import type { Locks } from '../../../src/index.ts';
+import { startRedis, startRedisCluster, startRedisNodes, startRedisSentinel } from '../../kit/redis.ts';
+import type { Server } from '../../kit/server.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { example, found, together } from '../block.ts';
+import { closeAll, createLocks } from '../tracked.ts';
+import { criticalSection, expectOneAtATime } from './exclusive.ts';
+
+describeOn('redis', 'blocks on one redis', () => {
+  let server: Server;
+  let client: Redis;
+  let locks: Locks;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  beforeEach(async () => {
+    client = new Redis(server.port, server.host);
+    await client.flushall();
+    locks = createLocks(redis(client));
+  });
+  afterEach(async () => {
+    await closeAll();
+    client.disconnect();
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  test('redis: four processes are inside one after the other', async () => {
+    await expectOneAtATime(
+      found('docs/backends/redis.md', 'In one minute'),
+      { 'new Redis()': `new Redis(${server.port})` },
+      '// one at a time, over all processes that use this server; lease.token grows with every turn',
+    );
+  });
+
+  test('moving: locks with the options of before', async () => {
+    const made = await example('docs/guides/moving.md', 'From `redlock`')({ client });
+    await using _ = await made.locks.mutex('key').acquire();
+    expect(await locks.mutex('key').tryAcquire()).toBeNull();
+  });
+
+  test('moving: who takes both keeps out the old code, and the new', async () => {
+    const redlock = new Redlock([client as never], { retryCount: 200, retryDelay: 10 }) as unknown as {
+      using(keys: string[], ttl: number, work: () => Promise<void>): Promise<void>;
+    };
+    const { both } = await example('docs/guides/moving.md', 'Both at once')({ redlock, locks });
+    const section = criticalSection();
+    const enter = () => section.enter();
+    await Promise.all([both('key', enter), redlock.using(['key'], 30_000, enter), both('key', enter)]);
+    await Promise.all([both('key', enter), locks.mutex('key').run(enter)]);
+    section.expectOrderly(0);
+  });
+
+  test('operating: what endangers locks is told, with what to do', async () => {
+    const warn = vi.fn();
+    await example('docs/guides/operating.md', 'Before: check the server')({ locks, log: { warn } });
+    const told = warn.mock.calls.map(([{ code }, text]) => [code, /\. To do: ./.test(text)]);
+    expect(told.length).toBeGreaterThan(0);
+    expect(told.every(([, advises]) => advises)).toBe(true);
+  });
+
+  test('operating: going down closes the locks, and then the client', async () => {
+    const process = new EventEmitter();
+    await example('docs/guides/operating.md', 'Going down')({ process, locks, client });
+    const waits = locks.mutex('key').run(() => {});
+    await waits;
+    const ended = once(client, 'end');
+    process.emit('SIGTERM');
+    await ended;
+    await expect(locks.mutex('key').acquire()).rejects.toMatchObject({ code: 'LOCK_CLOSED' });
+  });
+
+  test('selling: what is paid is sold', async () => {
+    const [pay, show] = [vi.fn(), vi.fn()];
+    const { phones } = await example(
+      'docs/guides/selling-without-overselling.md',
+      'Selling without overselling',
+    )({ client, pay, show });
+    expect([pay.mock.calls.length, show.mock.calls.length]).toEqual([1, 0]);
+    expect((await phones.audit()).sold).toBe(1);
+  });
+
+  test('telemetry: waits and holds are measured', async () => {
+    const exporter = new InMemoryMetricExporter(1);
+    const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 600_000 });
+    const { start } = await example('docs/guides/telemetry.md', 'Set it up')({}, { 'redis://127.0.0.1': server.url });
+    const made = await start([reader]);
+    await made.locks.mutex('order:42').run(() => {});
+    await reader.forceFlush();
+    const names = exporter
+      .getMetrics()
+      .flatMap(({ scopeMetrics }) =>
+        scopeMetrics.flatMap(({ metrics }) => metrics.map(({ descriptor }) => descriptor.name)),
+      );
+    expect(names.join(' ')).toMatch(/wait.*duration/);
+    expect(names.join(' ')).toMatch(/hold.*duration/);
+    await made.locks.close();
+    await reader.shutdown();
+  });
+
+  test('replicas: a server that has none is said to endanger the promise', async () => {
+    const log = vi.fn();
+    const made = await example('docs/guides/redis-replication.md', 'Redis with replicas')({ client, createLocks });
+    await expect(made.locks.mutex('key').acquire({ wait: '200ms' })).rejects.toThrow();
+    await example('docs/guides/redis-replication.md', 'Redis with replicas', 2)({ locks: made.locks, log });
+    expect(log.mock.calls.map(([severity]) => severity)).toContain('danger');
+    await made.locks.close();
+  });
+});
+
+/** What the block made twice keeps each other out. */
+async function expectExclusion(results: Awaited<ReturnType<typeof together>>): Promise<void> {
+  const [one, other] = results.map(
+    (result) => (result as PromiseFulfilledResult<{ locks: Locks; client: Redis }>).value,
+  );
+  const lease = await one!.locks.mutex('key').acquire();
+  expect(await other!.locks.mutex('key').tryAcquire()).toBeNull();
+  await lease.release();
+  await closeAll();
+  for (const { client } of [one!, other!]) {
+    client.removeAllListeners('end'); // by which the block's client connects again
+    client.disconnect();
+  }
+}
+
+describeOn('redis', 'blocks on several redis', () => {
+  test('redlock: four processes are inside one after the other', async () => {
+    await using nodes = await startRedisNodes(3);
+    const ports = nodes.servers.map(({ port }) => port);
+    const made = await expectOneAtATime(
+      found('docs/backends/redlock.md', 'In one minute'),
+      {
+        "['redis-1', 'redis-2', 'redis-3'].map((host) => new Redis({ host }))": `[${ports}].map((port) => new Redis({ port }))`,
+      },
+      '// held on more than half of the servers; lease.token grows with every turn',
+    );
+    await closeAll();
+    for (const { clients } of made as { clients: Redis[] }[]) for (const client of clients) client.disconnect();
+  });
+
+  test('sentinel: the client finds the primary, and two exclude each other', async () => {
+    await using group = await startRedisSentinel();
+    const sentinels = group.sentinels.map(({ host, port }) => ({ host, port }));
+    const block = found('docs/backends/redis-sentinel.md', 'In one minute');
+    const hosts = /\[\{ host: .*\}\]/.exec(block.code)![0];
+    const results = await together(block, [{}, {}], { [hosts]: JSON.stringify(sentinels) });
+    await expectExclusion(results);
+  }, 60_000);
+
+  test('cluster: two exclude each other', async () => {
+    await using cluster = await startRedisCluster();
+    const [first, second] = cluster.servers;
+    const results = await together(found('docs/backends/redis-cluster.md', 'In one minute'), [{}, {}], {
+      "'10.0.0.1', port: 6379": `'${first!.host}', port: ${first!.port}`,
+      "'10.0.0.2', port: 6379": `'${second!.host}', port: ${second!.port}`,
+    });
+    await expectExclusion(results);
+  }, 60_000);
+
+  test('replicas: a grant is there when as many replicas have it', async () => {
+    await using group = await startRedisSentinel();
+    const client = new Redis(await group.primary(), '127.0.0.1');
+    const made = await example('docs/guides/redis-replication.md', 'Redis with replicas')(
+      { client, createLocks },
+      { "'50ms'": "'1s'" },
+    );
+    await using lease = await made.locks.mutex('key').acquire({ wait: '10s' });
+    expect(lease.held).toBe(true);
+    expect(await lease.release()).toBe(true);
+    await closeAll();
+    client.disconnect();
+  }, 60_000);
+});
