@@ -20,7 +20,7 @@ const { values } = parseArgs({
     /** `sources`, or an engine whose scripts are meant. */
     lane: { type: 'string', multiple: true },
     only: { type: 'string', multiple: true },
-    /** Once more what survived, by every test that comes by it: after a test was written, or a first look. */
+    /** Once more what survived, and by more of the tests that come by it: after one was written, or a first look. */
     again: { type: 'boolean', default: false },
     files: { type: 'boolean', default: false },
     survivors: { type: 'boolean', default: false },

@@ -8,7 +8,7 @@ import { Worker } from './workers.ts';
 
 /** ms of a test that is no use here: there is always a quicker one for the same. */
 const TOO_LONG = 1_500;
-/** ms of all tests for one mutant, at first. */
+/** ms of all tests for one mutant at first, and a tenth of what it may be the second time. */
 const PATIENCE = 1_000;
 /** Tests that may be in doubt before nothing is said of a mutant. */
 const DOUBTS = 4;
@@ -30,7 +30,7 @@ export class SourcesLane implements Lane {
   #reached: readonly ReadonlySet<number>[] = [];
   #atLoad: ReadonlySet<number> = new Set();
 
-  /** @param patient every test that comes by, however long it takes @param other sources, and the tests of these */
+  /** @param patient asks more of the tests that come by @param other sources, and the tests of these */
   constructor(patient: boolean, other?: { readonly sources: string; readonly tests: string }) {
     this.#patient = patient;
     this.#environment = other ? { MUTATED: other.sources, MUTATED_BY: other.tests } : {};
@@ -58,13 +58,15 @@ export class SourcesLane implements Lane {
   }
 
   #quickest(fits: (reached: ReadonlySet<number>) => boolean): readonly Told[] {
-    const sorted = this.#fit.filter(({ test }) => fits(this.#reached[test]!)).toSorted((a, b) => cost(a) - cost(b));
+    // Who comes by little else has most to say about it.
+    const weight = (each: Told): number => cost(each) * this.#reached[each.test]!.size;
+    const sorted = this.#fit.filter(({ test }) => fits(this.#reached[test]!)).toSorted((a, b) => weight(a) - weight(b));
     let sum = 0;
     const enough = sorted.findIndex((each) => {
       sum += cost(each);
-      return sum > PATIENCE;
+      return sum > (this.#patient ? 10 : 1) * PATIENCE;
     });
-    return this.#patient || enough < 0 ? sorted : sorted.slice(0, enough);
+    return enough < 0 ? sorted : sorted.slice(0, enough);
   }
 
   async judge(mutant: Mutant, slot: number): Promise<Result | undefined> {

@@ -1,9 +1,13 @@
 /** A process that takes down all tests once, and then runs those it is told, with one mutant at a time. */
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import fc from 'fast-check';
 import { active, mutants } from './loader.ts';
 import type { Order, Report, Told, Verdict } from './messages.ts';
 import { NEEDLESS, root, testFiles } from './sources.ts';
 import type { Suite, Taken } from './suite.ts';
+
+// Properties are tried on the same examples each time, or a verdict would be one of luck.
+fc.configureGlobal({ seed: 7 });
 
 /** The mutant of a process that has one for all its life. */
 const alone = process.env.MUTANT;
