@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { learn, read, written } from '../../src/core/adaptive.ts';
@@ -140,6 +141,23 @@ test('a lesson that takes its time, but less than a second, is waited for', asyn
   const over = lease.release();
   await clock.advance(1_000);
   expect(await over).toBe(false);
+});
+
+test('a release that is answered has left its lesson', async () => {
+  const { backend, written } = noting(400);
+  const acquired = createLocks(backend, { clock }).mutex('job', ADAPTIVE).acquire();
+  await clock.advance(400);
+  const lease = await acquired;
+  await clock.advance(900);
+  const known = lease.release().then(() => written.length);
+  await clock.advance(400);
+  expect(await known).toBe(1);
+});
+
+test('a signal that is used again and again keeps no listener of a lesson', async () => {
+  const { signal } = new AbortController();
+  await runs(noting().backend, [100], { ...ADAPTIVE, signal });
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 test('who gives up waits for no lesson', async () => {

@@ -27,6 +27,7 @@ export class SourcesLane implements Lane {
   readonly #patient: boolean;
   #workers: readonly Worker[] = [];
   #fit: readonly Told[] = [];
+  #files: readonly string[] = [];
   #reached: readonly ReadonlySet<number>[] = [];
   #atLoad: ReadonlySet<number> = new Set();
 
@@ -48,6 +49,7 @@ export class SourcesLane implements Lane {
       this.#workers,
       `${root}.mutation/${this.#environment.MUTATED ? 'other' : 'reach'}.json`,
     );
+    this.#files = first.tests.map((test) => test.slice(0, test.indexOf(': ')));
     this.#reached = reaches.map(({ reached }) => new Set(reached));
     this.#atLoad = new Set(first.atLoad);
     const isFit = (each: Reach): boolean => !each.failed && cost(each) <= TOO_LONG;
@@ -57,10 +59,10 @@ export class SourcesLane implements Lane {
     );
   }
 
-  #quickest(fits: (reached: ReadonlySet<number>) => boolean): readonly Told[] {
+  #quickest(fits: (test: number) => boolean): readonly Told[] {
     // Who comes by little else has most to say about it.
     const weight = (each: Told): number => cost(each) * this.#reached[each.test]!.size;
-    const sorted = this.#fit.filter(({ test }) => fits(this.#reached[test]!)).toSorted((a, b) => weight(a) - weight(b));
+    const sorted = this.#fit.filter(({ test }) => fits(test)).toSorted((a, b) => weight(a) - weight(b));
     let sum = 0;
     const enough = sorted.findIndex((each) => {
       sum += cost(each);
@@ -71,7 +73,7 @@ export class SourcesLane implements Lane {
 
   async judge(mutant: Mutant, slot: number): Promise<Result | undefined> {
     const number = this.#numbers.get(mutant)!;
-    const tests = this.#quickest((reached) => reached.has(number));
+    const tests = this.#quickest((test) => this.#reached[test]!.has(number));
     const { id } = mutant;
     if (tests.length === 0 && !this.#atLoad.has(number)) return { id, verdict: 'unreached' };
     const verdict = await (tests.length > 0 ? this.#running(number, tests, slot) : this.#loaded(mutant));
@@ -105,10 +107,10 @@ export class SourcesLane implements Lane {
 
   /** Of what has done its work when the module is loaded: it needs a process of its own. */
   async #loaded(mutant: Mutant): Promise<Verdict> {
-    const file = new Set(
-      this.mutants.filter((each) => each.file === mutant.file).map((each) => this.#numbers.get(each)!),
-    );
-    const tests = this.#quickest((reached) => [...file].some((each) => reached.has(each)));
+    const own = this.mutants.filter(({ file }) => file === mutant.file).map((each) => this.#numbers.get(each)!);
+    // A test that looks at a constant comes by no mutant, so all of a file count of which one comes by.
+    const files = new Set(this.#files.filter((_, test) => own.some((number) => this.#reached[test]!.has(number))));
+    const tests = this.#quickest((test) => files.has(this.#files[test]!));
     const number = this.#numbers.get(mutant)!;
     await using worker = new Worker({ ...this.#environment, MUTANT: `${number}` });
     const answer = (await worker.start()) && (await worker.ask<Verdict>({ mutant: number, tests }, WITHIN));
