@@ -126,3 +126,13 @@ test('what went wrong last is known until something is answered', () => {
   outage.answered(20);
   expect([outage.last, outage.limit(0)]).toEqual([undefined, Number.POSITIVE_INFINITY]);
 });
+
+test('who waits has ten seconds from the last answer, or from when it came', () => {
+  const outage = new Outage(0);
+  outage.failed(new Error('no route'));
+  expect(outage.limit(300), 'nothing was asked before').toBe(10_300);
+  outage.asked(5);
+  outage.answered(1_000);
+  outage.failed(new Error('no route'));
+  expect([outage.limit(300), outage.limit(2_000)]).toEqual([11_000, 12_000]);
+});

@@ -47,7 +47,8 @@ export function mutantsOf(file: string, whole: string): Mutant[] {
   const text = (part: unknown): string => (isNode(part) ? whole.slice(part.start, part.end) : '');
   const add = (change: Parameters<typeof mutantOf>[2]): void => {
     const around = all.find(({ start, text }) => start <= change.start && change.end <= start + text.length);
-    if (around) found.push(mutantOf(whole, around, change));
+    const same = change.kind === 'expression' && change.to === whole.slice(change.start, change.end);
+    if (around && !same) found.push(mutantOf(whole, around, change));
   };
 
   /** @param spine inside of a chain with `?.`, where no part may be taken out */

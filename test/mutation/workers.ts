@@ -13,6 +13,8 @@ const ENVIRONMENT = { BACKENDS: 'memory', EXPLORE: 'little' };
 export class Worker implements AsyncDisposable {
   readonly #more: NodeJS.ProcessEnv;
   #child: ChildProcess | undefined;
+  /** Tests go by their numbers. */
+  #tests: string | undefined;
 
   /** @param more environment, besides that of this process */
   constructor(more: NodeJS.ProcessEnv = {}) {
@@ -26,7 +28,11 @@ export class Worker implements AsyncDisposable {
       env: { ...process.env, ...ENVIRONMENT, ...this.#more },
       stdio: ['ignore', 'ignore', process.env.LOUD ? 'inherit' : 'ignore', 'ipc'],
     });
-    return (await this.#answer(60_000)) as Extract<Report, { tests: unknown }> | undefined;
+    const first = (await this.#answer(60_000)) as Extract<Report, { tests: unknown }> | undefined;
+    this.#tests ??= first?.tests.join('\n');
+    if (first && first.tests.join('\n') !== this.#tests)
+      throw new Error('the tests have changed since this began: start it again');
+    return first;
   }
 
   /** @returns undefined where it did not answer in time, or ended, or gave no sign of life */
