@@ -60,6 +60,12 @@ describe('busy polling', () => {
     expect(await loop.answeredAfter(3), 'and only that one').toBe(3);
   });
 
+  test('an answer that comes at the first turn was worth it', async () => {
+    const loop = scene();
+    for (let i = 0; i < 5; i++) expect(await loop.answeredAfter(1)).toBe(1);
+    expect(await loop.answeredAfter(3)).toBe(3);
+  });
+
   test('where the loop cannot be turned nothing is polled for', () => {
     const poll = new BusyPoll({ ...manualClock(), turn: undefined });
     expect(() => poll.begin(0)).not.toThrow();
