@@ -28,6 +28,10 @@ describe('a waiter that is told when its turn has come', () => {
     expect(beside({ ahead: 900, retryAfter: 500 })).toBe(CLAIM.placeTtl / 3);
   });
 
+  test('asks every two seconds at least where its claim asks for nothing else', () => {
+    expect(pauseAfter(refused(), 'watch', { ttl: 30_000, queue: true }, SPIN, 9, 0)).toBe(2_000);
+  });
+
   test('never asks at once again, and not in step with others', () => {
     expect(beside({ ahead: 1, retryAfter: 0 })).toBe(1);
     expect(beside({ ahead: 1, retryAfter: 500 }, 0.5)).toBe(502.5);

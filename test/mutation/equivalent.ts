@@ -40,4 +40,16 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'A signal of one signal says what that one says.',
   'src/primitives/multi-lease.ts#MultiLease.constructor 1d8fdd7@84+90: parts.length === 1 ? parts[0]!.signal : AbortSignal.any => AbortSignal.any':
     'A signal of one signal says what that one says.',
+  'src/core/key.ts#checkKey ef07fd1@325+30: > => >=': 'No length is a third of 512.',
+  'src/core/key.ts#checkKey ef07fd1@323+1: 3 => (3 * 10)': 'Shorter keys are counted as well, which only costs time.',
+  'src/core/line.ts#Line.head 2a1910c@39+74: this.#outside.size === 0 ? undefined : this.#outside.values => this.#outside.values':
+    'The first of nobody is undefined as well; the question before only costs less.',
+  'src/core/origin.ts#read 070e944@531+63: { return undefined; // no percent-encoding, so not ours } => skip':
+    'A function that ends gives undefined.',
+  'src/core/origin.ts#read 070e944@140+44: process === undefined || claim === undefined => (process === undefined) && (claim === undefined)':
+    'What matches has both, what does not has neither.',
+  'src/core/pause.ts#watchedPause 80b45cc@48+1: 1 => 0': 'One that is next has nobody before it in either count.',
+  'src/core/server-clock.ts#ServerClock.learn 2408117@275+19: > => >=': 'The same number is kept.',
+  'src/primitives/multi-lock.ts#multiLock 6da319b@680+1: 1 => 2': 'Any number below 0 sorts the same.',
+  'src/primitives/multi-lock.ts#multiLock 6da319b@752+5: + => -': 'Of twins in a row each stands beside the other.',
 };
