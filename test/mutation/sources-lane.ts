@@ -110,7 +110,8 @@ export class SourcesLane implements Lane {
     const own = this.mutants.filter(({ file }) => file === mutant.file).map((each) => this.#numbers.get(each)!);
     // A test that looks at a constant comes by no mutant, so all of a file count of which one comes by.
     const files = new Set(this.#files.filter((_, test) => own.some((number) => this.#reached[test]!.has(number))));
-    const tests = this.#quickest((test) => files.has(this.#files[test]!));
+    // Of a file of constants nobody comes by anything: then it may be anybody.
+    const tests = this.#quickest((test) => files.size === 0 || files.has(this.#files[test]!));
     const number = this.#numbers.get(mutant)!;
     await using worker = new Worker({ ...this.#environment, MUTANT: `${number}` });
     const answer = (await worker.start()) && (await worker.ask<Verdict>({ mutant: number, tests }, WITHIN));
