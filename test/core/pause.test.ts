@@ -55,7 +55,7 @@ describe('a waiter that nobody tells', () => {
 
   test('is one that got no answer, too, or one that was granted what it could not take', () => {
     expect(pauseAfter(undefined, 'watch', CLAIM, SPIN, 1, 0)).toBe(20);
-    const granted: Attempt = { sent: 0, attempt: { granted: true, ticket: 1n, span: 1, validFor: 5 } };
+    const granted: Attempt = { granted: true, ticket: 1n, span: 1, validFor: 5 };
     expect(pauseAfter(granted, 'watch', CLAIM, SPIN, 1, 0)).toBe(20);
   });
 });

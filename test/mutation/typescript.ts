@@ -1,4 +1,4 @@
-import { parseSync } from 'oxc-parser';
+import { parseAst } from 'rolldown/parseAst';
 import { type Declaration, type Mutant, mutantOf } from './mutant.ts';
 import { changes, isBoolean, type Node, replacements } from './operators.ts';
 
@@ -40,9 +40,8 @@ function declarations(file: string, whole: string, body: readonly Node[]): Decla
 
 /** Every mutant of a TypeScript file, in the order of the file. Pure. */
 export function mutantsOf(file: string, whole: string): Mutant[] {
-  const { program, errors } = parseSync(file, whole);
-  if (errors.length > 0) throw new Error(`${file}: ${errors[0]!.message}`);
-  const all = declarations(file, whole, program.body as unknown as Node[]);
+  const { body } = parseAst(whole, { lang: 'ts' }, file);
+  const all = declarations(file, whole, body as unknown as Node[]);
   const found: Mutant[] = [];
   const text = (part: unknown): string => (isNode(part) ? whole.slice(part.start, part.end) : '');
   const add = (change: Parameters<typeof mutantOf>[2]): void => {
@@ -65,7 +64,7 @@ export function mutantsOf(file: string, whole: string): Mutant[] {
       for (const part of Array.isArray(value) ? value : [value]) if (isNode(part)) visit(part, it, inside);
     }
   };
-  for (const it of program.body as unknown as Node[]) visit(it, undefined, false);
+  for (const it of body as unknown as Node[]) visit(it, undefined, false);
   return [
     ...new Map(found.map((mutant) => [`${mutant.start} ${mutant.end} ${mutant.kind} ${mutant.to}`, mutant])).values(),
   ];
