@@ -1,25 +1,33 @@
 // Writes every backend's sql/*.sql into one checked-in module beside the folder, sql.generated.ts, so that the same import
 // works from src and from dist. With --check it writes nothing and fails where a module is stale.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 const backends = new URL('../src/backends/', import.meta.url);
 const check = process.argv.includes('--check');
 
 const camel = (file) => file.replace('.sql', '').replace(/-(\w)/g, (_, letter) => letter.toUpperCase());
-const literal = (text) => `\`${text.trimEnd().replace(/[\\`]|\$\{/g, '\\$&')}\``;
+/** A text as a template literal. */
+export const literal = (text) => `\`${text.trimEnd().replace(/[\\`]|\$\{/g, '\\$&')}\``;
 
-for (const backend of readdirSync(backends)) {
-  const folder = new URL(`${backend}/sql/`, backends);
-  if (!existsSync(folder)) continue;
-  const files = readdirSync(folder).filter((file) => file.endsWith('.sql'));
-  const statements = files
-    .sort()
-    .map((file) => `export const ${camel(file)}: string = ${literal(readFileSync(new URL(file, folder), 'utf8'))};\n`);
-  const text = `// Generated from sql/*.sql by scripts/build-sql.mjs: edit there.\n\n${statements.join('\n')}`;
-  const module = new URL(`${backend}/sql.generated.ts`, backends);
-  if (existsSync(module) && readFileSync(module, 'utf8') === text) continue;
-  if (check) {
-    console.error(`src/backends/${backend}/sql.generated.ts is stale: run node scripts/build-sql.mjs`);
-    process.exitCode = 1;
-  } else writeFileSync(module, text);
+function build() {
+  for (const backend of readdirSync(backends)) {
+    const folder = new URL(`${backend}/sql/`, backends);
+    if (!existsSync(folder)) continue;
+    const files = readdirSync(folder).filter((file) => file.endsWith('.sql'));
+    const statements = files
+      .sort()
+      .map(
+        (file) => `export const ${camel(file)}: string = ${literal(readFileSync(new URL(file, folder), 'utf8'))};\n`,
+      );
+    const text = `// Generated from sql/*.sql by scripts/build-sql.mjs: edit there.\n\n${statements.join('\n')}`;
+    const module = new URL(`${backend}/sql.generated.ts`, backends);
+    if (existsSync(module) && readFileSync(module, 'utf8') === text) continue;
+    if (check) {
+      console.error(`src/backends/${backend}/sql.generated.ts is stale: run node scripts/build-sql.mjs`);
+      process.exitCode = 1;
+    } else writeFileSync(module, text);
+  }
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) build();

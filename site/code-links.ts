@@ -1,7 +1,7 @@
 /** Names in code lead to where they are told: the first time that a page names one. */
 import type { MarkdownRenderer } from 'vitepress';
 import { pageOf } from './links.ts';
-import { LAB } from './pages.ts';
+import { englishOf, LAB } from './pages.ts';
 import { GENERATED } from './reference/subpaths.ts';
 
 /** Where a name in code leads, or undefined. */
@@ -22,7 +22,9 @@ export const toExports =
 export const toScenes =
   (scenes: readonly string[]): Target =>
   (name, page) =>
-    /^docs\/guides\/(traps|lab)\.md$/.test(page) && scenes.includes(name) ? `${LAB}#scene=${name}` : undefined;
+    /^docs\/guides\/(traps|lab)\.md$/.test(englishOf(page)) && scenes.includes(name)
+      ? `${LAB}#scene=${name}`
+      : undefined;
 
 /** Without a target the router looks for a page of that name. Set before, it would keep the site's base from the link. */
 function leaveToLab(md: MarkdownRenderer): void {

@@ -159,6 +159,7 @@ export const navigation: readonly Section[] = [
       ['docs/decisions/zookeeper-client.md', 'ZooKeeper’s client'],
       ['docs/decisions/stock-identity.md', 'A product’s identity'],
       ['docs/decisions/exploration.md', 'Exploration'],
+      ['docs/decisions/mutants.md', 'Mutants'],
       ['docs/decisions/command-launcher.md', 'The command’s launcher'],
     ],
   },

@@ -1,10 +1,8 @@
 import type { Backend, Finding, Listing, Standing } from './core/backend.ts';
 import { type Clock, systemClock } from './core/clock.ts';
-import { Context } from './core/context.ts';
 import { checkWaitersListed } from './core/deadlock-watch.ts';
-import { quoted } from './core/engine.ts';
 import { invalid, LockError, shown } from './core/errors.ts';
-import { EVENT_VERSION, emit } from './core/events.ts';
+import { checkListable, type ForceOptions, forceRelease } from './core/forced-release.ts';
 import { checkKey } from './core/key.ts';
 import type { AnyLease } from './core/lease.ts';
 import { checkBackend, checkNames, flag, LayeredOptions, LOCK_OPTIONS, type LockOptions } from './core/options.ts';
@@ -33,21 +31,12 @@ export interface LocksDefaults extends LockOptions {
   readonly busyPoll?: boolean;
 }
 
-/** Whom to evict, and why. */
-export interface ForceOptions {
-  /** Why, for whoever reads the log later. */
-  readonly reason: string;
-  /** Only the holder with this ticket, as `inspect` shows it. Default: every holder of the key. */
-  readonly ticket?: bigint;
-}
-
 /** Whom `waits` tells that it goes on. */
 export type WaitsOptions = Pick<Listing, 'progress'>;
 
 const DEFAULTS: ReadonlySet<string> = new Set([...LOCK_OPTIONS, 'clock', 'busyPoll']);
 const INSPECT_OPTIONS = new Set(['exact', 'progress'] satisfies readonly (keyof Listing)[]);
 const WAITS_OPTIONS = new Set(['progress'] satisfies readonly (keyof WaitsOptions)[]);
-const FORCE_OPTIONS = new Set(['reason', 'ticket'] satisfies readonly (keyof ForceOptions)[]);
 
 /**
  * Locks on one engine.
@@ -169,7 +158,7 @@ export class Locks implements AsyncDisposable {
    * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` when the engine cannot be asked
    */
   inspect(prefix = '', options: Listing = {}): AsyncIterable<Standing> {
-    this.#checkListable(prefix);
+    checkListable(this.#backend, prefix);
     checkNames(options, INSPECT_OPTIONS, 'the options of inspect');
     const { exact = false, progress } = options;
     return this.#runtime.engine.inspect(prefix, { exact: flag(exact, 'exact'), ...(progress && { progress }) });
@@ -182,7 +171,7 @@ export class Locks implements AsyncDisposable {
    */
   async waits(prefix = '', options: WaitsOptions = {}): Promise<Waits> {
     checkNames(options, WAITS_OPTIONS, 'the options of waits');
-    this.#checkListable(prefix);
+    checkListable(this.#backend, prefix);
     checkWaitersListed(this.#backend, 'see who holds with inspect()');
     return waitsOf(this.#runtime, prefix, options);
   }
@@ -194,30 +183,8 @@ export class Locks implements AsyncDisposable {
    * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` when nobody knows whether they were
    * @example await locks.forceRelease('order:42', { reason: 'its machine is gone' });
    */
-  async forceRelease(key: string, options: ForceOptions): Promise<number> {
-    checkKey(key);
-    checkNames(options, FORCE_OPTIONS, 'the options of forceRelease'); // a misspelt ticket would evict everybody
-    const { reason, ticket } = options ?? {};
-    if (typeof reason !== 'string' || reason === '')
-      throw invalid('forceRelease needs a reason, for whoever reads the log', key);
-    if (ticket !== undefined && typeof ticket !== 'bigint')
-      throw invalid(`a ticket is a bigint, as inspect() shows it, not ${shown(ticket)}`, key);
-    if (!this.#backend.evict) throw this.#unsupported('evict a holder');
-    const holders: bigint[] = [];
-    for await (const standing of this.inspect(key, { exact: true })) {
-      if (standing.held && (ticket === undefined || standing.ticket === ticket)) holders.push(standing.ticket);
-    }
-    let evicted = 0;
-    for (const holder of holders) if (await this.#runtime.engine.evict(key, holder)) evicted++;
-    emit('forced', new Context(), () => ({
-      version: EVENT_VERSION,
-      locks: this.number,
-      backend: this.#backend.name,
-      key,
-      reason,
-      evicted,
-    }));
-    return evicted;
+  forceRelease(key: string, options: ForceOptions): Promise<number> {
+    return forceRelease(this.#runtime, key, options);
   }
 
   /**
@@ -235,15 +202,5 @@ export class Locks implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  #checkListable(prefix: string): void {
-    if (typeof prefix !== 'string') throw invalid(`a prefix must be a string, not ${shown(prefix)}`);
-    if (!this.#backend.inspect) throw this.#unsupported('list its locks');
-  }
-
-  #unsupported(what: string): LockError {
-    const { name } = this.#backend;
-    return new LockError('LOCK_UNSUPPORTED', `${quoted(name)} cannot ${what}`, { backend: name });
   }
 }

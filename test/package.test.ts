@@ -28,7 +28,7 @@ const PEERS = ['@opentelemetry/api', '@nestjs/common', '@nestjs/core', '@nestjs/
 
 /** As `engines` promises. */
 const OLDEST_NODE = `${manifest.engines.node.replace('>=', '')}.0`;
-/** The README promises them. The newest is the one that the project uses. */
+/** `docs/README.md` promises them. The newest is the one that the project uses. */
 const OLDEST = '5.2.2';
 const OLDEST_FOR_REQUIRE = '5.8.2';
 
@@ -111,8 +111,10 @@ describe('the package, as it is installed', () => {
     expect(await complaints(version, file)).toBe('');
   });
 
-  test('the README promises the versions of TypeScript that are tried', () => {
-    const [, oldest, forRequire] = /TypeScript (\S+) or newer \((\S+) in a CommonJS project\)/.exec(read('README.md'))!;
+  test('the versions of TypeScript that are tried are those that are promised', () => {
+    const [, oldest, forRequire] = /TypeScript (\S+) or newer \((\S+) in a CommonJS project\)/.exec(
+      read('docs/README.md'),
+    )!;
     expect(OLDEST).toMatch(new RegExp(`^${oldest}\\.`));
     expect(OLDEST_FOR_REQUIRE).toMatch(new RegExp(`^${forRequire}\\.`));
   });

@@ -1,6 +1,6 @@
 import { type Duration, milliseconds } from './duration.ts';
 import { LockError, shown } from './errors.ts';
-import type { Hold } from './hold.ts';
+import type { HoldTiming } from './hold-timing.ts';
 import type { ResolvedOptions } from './options.ts';
 import type { Traits } from './traits.ts';
 
@@ -25,5 +25,11 @@ export function delayOf(given: Duration, { keptBy, outlives = 0, ttl }: Traits):
 export const believed = (validFor: number, { delay }: Pick<ResolvedOptions, 'delay'>): number =>
   delay > 0 ? Math.max(1, validFor - delay) : validFor;
 
+interface Lapsed {
+  readonly timing: Pick<HoldTiming, 'deadline'>;
+  readonly resolved: Pick<ResolvedOptions, 'delay'>;
+}
+
 /** Until when nobody is to be let in after a hold that has lapsed. */
-export const closedUntil = ({ timing, resolved: { delay } }: Hold): number => (delay > 0 ? timing.deadline + delay : 0);
+export const closedUntil = ({ timing, resolved: { delay } }: Lapsed): number =>
+  delay > 0 ? timing.deadline + delay : 0;

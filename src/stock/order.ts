@@ -26,7 +26,13 @@ export interface SellOrder extends ReserveOrder {
   readonly signal?: AbortSignal;
 }
 
-/** Units that are held back. */
+/**
+ * Units that are held back.
+ * @example
+ * const kept = await phones.reserve({ buyer: 'li', ttl: '10m' });
+ * const paid = await pay(kept.units);
+ * await (paid ? phones.confirm(kept.ref) : phones.cancel(kept.ref));
+ */
 export interface Reserved {
   /** Names the reservation and the place where it is, for `confirm` and `cancel` in any process. */
   readonly ref: string;

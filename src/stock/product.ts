@@ -87,9 +87,6 @@ export class Product {
   /**
    * The reserved units are sold. Harmless when repeated.
    * @throws StockError `STOCK_EXPIRED`, `STOCK_CANCELLED`, `STOCK_UNKNOWN`
-   * @example
-   * const kept = await phones.reserve();
-   * await phones.confirm(kept.ref);
    */
   confirm(ref: string): Promise<Reserved> {
     return this.#seller.settle(ref, 'sold', '');
@@ -98,9 +95,6 @@ export class Product {
   /**
    * The reserved units come back. Harmless when repeated.
    * @throws StockError `STOCK_CONFIRMED`, `STOCK_EXPIRED`, `STOCK_UNKNOWN`
-   * @example
-   * const kept = await phones.reserve();
-   * await phones.cancel(kept.ref);
    */
   cancel(ref: string): Promise<Reserved> {
     return this.#seller.settle(ref, 'cancelled', '');

@@ -49,7 +49,8 @@ const HOSTS: Readonly<Record<string, readonly string[]>> = {
 /** All that core may know of Node. */
 const CORE_BUILTINS = ['node:async_hooks', 'node:crypto', 'node:diagnostics_channel', 'node:os'];
 
-const LONGEST_FILE = 300;
+const LONGEST_FILE = 250;
+const LONGEST_CLASS = 150;
 const INDEX_OF_A_BACKEND = /^src\/backends\/\w+\/index\.ts$/;
 
 /** What `node:sqlite` has learnt since the oldest Node that package.json allows (https://nodejs.org/api/sqlite.html). */
@@ -69,7 +70,7 @@ interface Import {
   readonly kind: 'value' | 'type' | 'lazy';
 }
 
-type Node = { readonly type: string } & Readonly<Record<string, unknown>>;
+type Node = { readonly type: string; readonly start: number; readonly end: number } & Readonly<Record<string, unknown>>;
 
 export function* nodes(value: unknown): Generator<Node> {
   if (Array.isArray(value)) for (const item of value) yield* nodes(item);
@@ -146,6 +147,14 @@ function tooNew(node: Node): string | undefined {
   return /\?\d/.exec(typeof raw === 'string' ? raw : '')?.[0];
 }
 
+/** A class that is too long, by its name. */
+function longClass({ type, start, end, id }: Node, text: string): string | undefined {
+  if (type !== 'ClassDeclaration' && type !== 'ClassExpression') return undefined;
+  const lines = text.slice(start, end).split('\n').length;
+  if (lines <= LONGEST_CLASS) return undefined;
+  return `has ${id ? name(id) : 'a class'} of ${lines} lines; more than ${LONGEST_CLASS} are more than one idea`;
+}
+
 /** What is wrong with a file of src, a line each. `path` begins with `src/`. */
 export function violations(path: string, text: string): string[] {
   const [layer] = place(path);
@@ -155,6 +164,7 @@ export function violations(path: string, text: string): string[] {
   if (lines.length > LONGEST_FILE && !/^\/\/ Generated /.test(text)) {
     found.add(`has ${lines.length} lines; more than ${LONGEST_FILE} are more than one idea`);
   }
+  if (path.endsWith('.css')) return [...found].map((what) => `${path} ${what}`);
   const program = parseAst(text, { lang: path.endsWith('x') ? 'tsx' : 'ts' });
   if (INDEX_OF_A_BACKEND.test(path) && program.body.some(({ type }) => !type.startsWith('Export')))
     found.add('is the index of a backend, which only exports; the class is in backend.ts');
@@ -164,6 +174,8 @@ export function violations(path: string, text: string): string[] {
     const each = imported(node);
     const wrong = each && wrongArrow(path, each);
     if (wrong) found.add(wrong);
+    const long = longClass(node, text);
+    if (long) found.add(long);
     const source = CLOCKED.includes(layer) && !CLOCKS.includes(path) ? unclocked(node) : undefined;
     if (source) found.add(`uses ${source}: time, timers and randomness come from the Clock`);
     const young = hasSqlite ? tooNew(node) : undefined;

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { learn, read, written } from '../../src/core/adaptive.ts';
@@ -10,10 +11,15 @@ const CAP = 60_000;
 
 test('work well within its lease leaves nothing to remember', () => {
   expect(learn(undefined, 600, TTL, CAP)).toBeUndefined();
+  expect(learn(undefined, 600, 900, CAP), 'half as long again is just its lease').toBeUndefined();
 });
 
 test('work that came close makes the next lease half as long again, up to the cap', () => {
   expect(learn(undefined, 900, TTL, CAP)).toEqual({ usual: 900, lease: 1_350 });
+  expect(learn(undefined, 667, TTL, CAP), 'no shorter, by a part of a millisecond').toEqual({
+    usual: 667,
+    lease: 1_001,
+  });
   expect(learn(undefined, 900, TTL, 1_200)).toEqual({ usual: 900, lease: 1_200 });
 });
 
@@ -83,6 +89,90 @@ test('a group shares what it learns, over keys; after a day it is forgotten', as
   expect(await remaining('report:3', 0)).toBeLessThan(TTL);
 });
 
+/** An engine over notes that are kept here, and answer after `ms`. */
+function noting(ms = 0) {
+  const written: [group: string, text: string | undefined][] = [];
+  const passed = () => ms > 0 && new Promise<void>((resolve) => clock.after(ms, resolve));
+  const notes = {
+    read: async (group: string) => {
+      await passed();
+      return written.findLast(([of]) => of === group)?.[1];
+    },
+    write: async (group: string, text: string | undefined) => {
+      await passed();
+      written.push([group, text]);
+    },
+  };
+  const backend: Backend = Object.assign(memory({ clock }), { notes });
+  return { backend, written };
+}
+
+test('what is learnt of a key or a group is nothing to another one', async () => {
+  const { backend } = noting();
+  const options: LockOptions = { ttl: TTL, adaptive: { group: 'reports', cap: CAP } };
+  expect(await runs(backend, [5_000, 5_000], options)).toEqual([false, true]);
+  expect(await runs(backend, [5_000, 5_000])).toEqual([false, true]);
+});
+
+test('work that is well within its lease writes nothing, until there is something to forget', async () => {
+  const { backend, written } = noting();
+  await runs(backend, [100, 5_000, 100]);
+  expect(written.map(([, text]) => text)).toEqual(['1 5000 7500', '1 4020 6030']);
+  await runs(
+    backend,
+    Array.from({ length: 20 }, () => 100),
+  );
+  expect(written.at(-1)).toEqual(['job', undefined]);
+  const { length } = written;
+  await runs(backend, [100]);
+  expect(written).toHaveLength(length);
+});
+
+test('a lesson that takes its time, but less than a second, is waited for', async () => {
+  const { backend } = noting(400);
+  const writing = backend.notes!.write('job', '1 5000 7500', 0);
+  await clock.advance(400);
+  await writing;
+  const acquired = createLocks(backend, { clock }).mutex('job', ADAPTIVE).acquire();
+  await clock.advance(400);
+  const lease = await acquired;
+  expect(lease.remaining).toBeGreaterThan(TTL);
+  await clock.advance(8_000);
+  const over = lease.release();
+  await clock.advance(1_000);
+  expect(await over).toBe(false);
+});
+
+test('a release that is answered has left its lesson', async () => {
+  const { backend, written } = noting(400);
+  const acquired = createLocks(backend, { clock }).mutex('job', ADAPTIVE).acquire();
+  await clock.advance(400);
+  const lease = await acquired;
+  await clock.advance(900);
+  const known = lease.release().then(() => written.length);
+  await clock.advance(400);
+  expect(await known).toBe(1);
+});
+
+test('a signal that is used again and again keeps no listener of a lesson', async () => {
+  const { signal } = new AbortController();
+  await runs(noting().backend, [100], { ...ADAPTIVE, signal });
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
+test('who gives up waits for no lesson', async () => {
+  const backend = Object.assign(memory({ clock }), { notes: { read: () => new Promise<never>(() => {}) } });
+  const lock = createLocks(backend, { clock }).mutex('job', ADAPTIVE);
+  const controller = new AbortController();
+  const from = clock.now();
+  const given = lock.acquire({ signal: controller.signal }).catch(({ code }) => [code, clock.now() - from]);
+  await clock.advance(100);
+  controller.abort();
+  await clock.advance(1);
+  expect(await Promise.race([given, 'still waiting'])).toEqual(['LOCK_ABORTED', 100]);
+  expect(await lock.acquire({ signal: AbortSignal.abort() }).catch(({ code }) => code)).toBe('LOCK_ABORTED');
+});
+
 test('an engine whose notes fail or hang is a lock without lessons', async () => {
   for (const trouble of [() => Promise.reject(new Error('down')), () => new Promise<never>(() => {})]) {
     const backend = Object.assign(memory({ clock }), { notes: { read: trouble, write: trouble } });
@@ -127,5 +217,10 @@ test('what cannot be is refused when the lock is made', () => {
   const without = Object.assign(memory(), { notes: undefined, name: 'plain' });
   expect(() => createLocks(without).mutex('k', { adaptive: { cap: '1h' } })).toThrow(
     expect.objectContaining({ code: 'LOCK_UNSUPPORTED', message: expect.stringMatching(/plain keeps no notes/) }),
+  );
+  const engine = memory();
+  const bySession = Object.assign(engine, { traits: { ...engine.traits, lapses: false }, name: 'session' });
+  expect(() => createLocks(bySession).mutex('k', { adaptive: { cap: '1h' } })).toThrow(
+    /carries its holds by a session/,
   );
 });

@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ALL_SEATS, admitted, EXCLUSIVE, isExclusive, type Seats, SHARED, Tally } from '../../src/core/admission.ts';
+import {
+  ALL_SEATS,
+  admitted,
+  asOf,
+  EXCLUSIVE,
+  isExclusive,
+  type Seats,
+  SHARED,
+  Tally,
+} from '../../src/core/admission.ts';
 
 /** Small rooms, so that random lines meet at their bounds. */
 const permits = fc
@@ -112,5 +121,40 @@ describe('Tally', () => {
         }
       }),
     );
+  });
+
+  test('of a prefix that is admitted knows the smallest room still named, whoever leaves', () => {
+    const steps = fc.array(fc.oneof(permits, fc.nat({ max: 20 })), { maxLength: 40 });
+    const one = (of: number): Seats => ({ take: 1, of });
+    fc.assert(
+      fc.property(steps, (history) => {
+        const tally = new Tally();
+        let inside: Seats[] = [];
+        for (const step of history) {
+          if (typeof step === 'number') {
+            const leaver = inside[step % Math.max(1, inside.length)];
+            if (leaver) tally.remove(leaver);
+            inside = inside.filter((each) => each !== leaver);
+          } else if (tally.fits(step)) {
+            tally.add(step);
+            inside.push(step);
+          }
+          const rooms = [1, 2, 3, 4, 5, 6, 7];
+          const free = rooms.filter((of) => taken(inside) + 1 <= room([...inside, one(of)]));
+          expect(rooms.filter((of) => tally.fits(one(of)))).toEqual(free);
+        }
+      }),
+    );
+  });
+});
+
+describe('seats', () => {
+  test('all of them are the largest number that every engine can store as an integer of 32 bits', () => {
+    expect(ALL_SEATS | 0).toBe(ALL_SEATS);
+    expect((ALL_SEATS + 1) | 0).toBeLessThan(0);
+  });
+
+  test('of a claim are told in words', () => {
+    expect([EXCLUSIVE, SHARED, { take: 2, of: 5 }].map(asOf)).toEqual(['exclusive', 'shared', '2 of 5']);
   });
 });

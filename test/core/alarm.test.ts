@@ -49,6 +49,22 @@ test('no timer outlives by more than a second what it was set for', async () => 
   expect(clock.pending, 'set anew').toBe(1);
 });
 
+test('what is overdue already is rung for at once, by a timer that keeps no process alive', () => {
+  const timers: [ms: number, background?: boolean][] = [];
+  const after = (ms: number, _: () => void, background?: boolean) => {
+    timers.push([ms, background]);
+    return () => {};
+  };
+  const clock = { ...manualClock(), after };
+  const set = new Alarm(
+    clock,
+    () => true,
+    () => {},
+  );
+  set.by(clock.now() - 5);
+  expect(timers).toEqual([[0, true]]);
+});
+
 test('stopped, it does not ring, until it is set again', async () => {
   const { clock, rang, by, stop } = alarm();
   by(100);

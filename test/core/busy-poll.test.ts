@@ -52,6 +52,32 @@ describe('busy polling', () => {
     expect(loop.asked, 'turns still asked for after the answer').toBe(0);
   });
 
+  test('an answer that comes before the loop has turned was polled for in vain: the next call is spared', async () => {
+    const loop = scene();
+    await loop.answeredAfter(3);
+    await loop.answeredAfter(0);
+    expect(await loop.answeredAfter(3), 'the turn of before, at most').toBeLessThanOrEqual(1);
+    expect(await loop.answeredAfter(3), 'and only that one').toBe(3);
+  });
+
+  test('an answer that comes at the first turn was worth it', async () => {
+    const loop = scene();
+    for (let i = 0; i < 5; i++) expect(await loop.answeredAfter(1)).toBe(1);
+    expect(await loop.answeredAfter(3)).toBe(3);
+  });
+
+  test('where the loop cannot be turned nothing is polled for', () => {
+    const poll = new BusyPoll({ ...manualClock(), turn: undefined });
+    expect(() => poll.begin(0)).not.toThrow();
+  });
+
+  test('it lasts less than a millisecond, and an engine far away is tried at every thousandth call or so', () => {
+    expect(POLL_LIMIT).toBeLessThan(1);
+    let spared = 0;
+    for (let calls = 0; calls < 30; calls++) spared = spareAfter(spared, false);
+    expect(spared).toBe(1_024);
+  });
+
   test('calls one after the other are all polled for, in one chain of turns', async () => {
     const loop = scene();
     for (let i = 0; i < 20; i++) {

@@ -61,17 +61,33 @@ const lagging = (clock: ReturnType<typeof manualClock>, lag: () => number): Cloc
   after: (ms, fn, background) => clock.after(ms + lag(), fn, background),
 });
 
-test('after a stall the answers that lie unread are read before anything is given up', async () => {
+test.each([
+  21, 1_000,
+])('after a stall of %i ms the answers that lie unread are read before anything is given up', async (stall) => {
   const clock = manualClock();
-  let lag = 1_000;
+  let lag = stall;
   const answer = Promise.withResolvers<string>();
   const call = fate(new CallTimeouts(lagging(clock, () => lag)).bound(answer.promise, 100, late));
   lag = 0;
-  await clock.advance(1_100);
+  await clock.advance(100 + stall);
   expect(call.is, 'given up right after the stall').toBe(undefined);
   answer.resolve('unread');
   await clock.advance(1);
   expect(call.is).toBe('unread');
+});
+
+test('a timer that is a little late is no stall', async () => {
+  const clock = manualClock();
+  const call = fate(new CallTimeouts(lagging(clock, () => 20)).bound(never, 100, late));
+  await clock.advance(120);
+  expect(call.is).toBe('late');
+});
+
+test('a call that was answered keeps no timer for the time it could have taken', async () => {
+  const clock = manualClock();
+  await new CallTimeouts(clock).bound(Promise.resolve(), 60_000, late);
+  await clock.advance(1_000);
+  expect(clock.pending, 'timers left behind').toBe(0);
 });
 
 test('a loop that is always late gives up all the same', async () => {

@@ -53,6 +53,11 @@ describe('milliseconds', () => {
     );
   });
 
+  test('takes a year, and nothing longer', () => {
+    expect(milliseconds('365d', 'wait')).toBe(365 * UNITS.d);
+    expect(attempt('365.1d')).toMatchObject({ code: 'LOCK_INVALID' });
+  });
+
   test('refuses what is no duration, naming the option', () => {
     const wrong: unknown[] = [
       Number.NaN,

@@ -38,6 +38,10 @@ describe('isLockError', () => {
     expect(isLockError(foreign, 'LOCK_TIMEOUT')).toBe(false);
   });
 
+  test('knows that of any version, by a mark that never changes', () => {
+    expect(isLockError({ [Symbol.for('holdfast.LockError')]: true, code: 'LOCK_LOST' }, 'LOCK_LOST')).toBe(true);
+  });
+
   test('takes nothing else for one, and never throws', () => {
     fc.assert(
       fc.property(fc.anything({ withNullPrototype: true, withBigInt: true }), (value) => {
@@ -61,6 +65,24 @@ describe('shown', () => {
         },
       ),
     );
+  });
+
+  test('says what a value is', () => {
+    const values = [5, 5n, true, null, undefined, [1], { a: 1 }, () => {}, Symbol('a'), 'a "b"'];
+    expect(values.map(shown)).toEqual([
+      '5',
+      '5n',
+      'true',
+      'null',
+      'undefined',
+      'an array',
+      'an object',
+      'a function',
+      'a symbol',
+      '"a \\"b\\""',
+    ]);
+    expect(shown('a'.repeat(80))).toBe(`"${'a'.repeat(80)}"`);
+    expect(shown('b'.repeat(81))).toBe(`"${'b'.repeat(77)}…"`);
   });
 
   test('never shows what is inside an object', () => {

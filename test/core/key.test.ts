@@ -57,6 +57,16 @@ describe('checkKey', () => {
 });
 
 describe('checkPrefix', () => {
+  test('takes what is short and plain as it is, and nothing else', () => {
+    expect(['holdfast', 'a:b_c.D-9', 'x'.repeat(64)].map((prefix) => checkPrefix(prefix))).toEqual([
+      'holdfast',
+      'a:b_c.D-9',
+      'x'.repeat(64),
+    ]);
+    for (const wrong of ['', 'a b', 'ä', '{a}', 'x'.repeat(65), 5, undefined, ['holdfast']])
+      expect(() => checkPrefix(wrong)).toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));
+  });
+
   test('takes plain names and nothing that could leave the namespace', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[A-Za-z0-9_.:-]{0,70}$/), fc.anything()), (prefix) => {

@@ -288,3 +288,25 @@ test('what is left of a grant that this process hears of late is no lease: it as
   expect(lease.remaining, 'a second after it was granted at the earliest').toBeGreaterThan(28_500);
   await lease.release();
 });
+
+test('run() is over when the lock is free, as far as the engine tells', async () => {
+  const freed = Promise.withResolvers<void>();
+  const engine = memory();
+  const slow = around(engine, {
+    release: async (handle, next) => {
+      await freed.promise;
+      return engine.release(handle, next);
+    },
+  });
+  let over = false;
+  const running = createLocks(slow)
+    .mutex('key')
+    .run(() => 'done', { handOff: false })
+    .finally(() => {
+      over = true;
+    });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(over).toBe(false);
+  freed.resolve();
+  expect(await running).toBe('done');
+});

@@ -23,3 +23,13 @@ test('one who leaves from the middle lets in whom it kept out', () => {
   expect(line.leave(writer)).toEqual([behind]);
   expect(line.members).toEqual([reader, behind]);
 });
+
+test('nobody follows one after whom the first outside does not fit', () => {
+  const line = new Line<{ readonly seats: Seats }>();
+  const [one, two, writer] = [member(SHARED), member(SHARED), member(EXCLUSIVE)];
+  for (const each of [one, two, writer]) line.join(each);
+  expect(line.successor(one)).toBeUndefined();
+  expect(line.successor(writer), 'it is not inside').toBeUndefined();
+  line.leave(two);
+  expect(line.successor(one)).toBe(writer);
+});

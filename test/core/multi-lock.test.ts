@@ -26,6 +26,16 @@ test('locks that are several themselves are taken part by part, in the one order
   expect(await lease.release()).toBe(true);
 });
 
+test.each(['a', 'b'])('the loss of one of several, here %s, is the loss of all', async (lost) => {
+  const clock = manualClock(1);
+  const locks = createLocks(memory({ clock }), { clock });
+  const lease = await locks.all(['a', 'b']).acquire();
+  await locks.forceRelease(lost, { reason: 'the test' });
+  await clock.advance(30_000);
+  expect([lease.held, lease.signal.reason]).toEqual([false, expect.objectContaining({ code: 'LOCK_LOST', key: lost })]);
+  expect(await lease.release()).toBe(false);
+});
+
 test('a key that comes twice is refused, however deep it stands', () => {
   const locks = createLocks(memory());
   expect(() => locks.all(['a', locks.all([locks.all(['b', 'a']), 'c'])])).toThrow(/"a" twice/);

@@ -184,3 +184,22 @@ test('the span of a request is told with its claim', async () => {
   expect(parted(told)).toMatchObject({ label: 'me', origin: { traceparent: TRACE } });
   expect(labelled('me', 'abcdefgh', 5, { inside: [], cut: false, traceparent: 'none' })).toBe('me~abcdefgh.5');
 });
+
+test('all keys that are told take 320 characters at most; one that does not fit is left out, and those behind it are not', () => {
+  const told = (...lengths: number[]) => {
+    const inside = lengths.map((length, claim) => ({ claim, key: 'k'.repeat(length) }));
+    return parted(labelled('', 'aaaaaaaa', 1, { inside, cut: false })).origin!.inside.map(({ key }) => key?.length);
+  };
+  expect(told(319)).toEqual([319]);
+  expect(told(320)).toEqual([undefined]);
+  expect(told(200, 200, 100)).toEqual([200, undefined, 100]);
+});
+
+test('a label without a mark has no origin, though it looks like one', () => {
+  expect(parted('aaaaaaaa.1')).toEqual({ label: 'aaaaaaaa.1' });
+});
+
+test('when a waiter that looks for deadlocks began is told in whole milliseconds, and not too late', () => {
+  const { origin } = parted(labelled('', 'aaaaaaaa', 1, { inside: [], cut: false, detects: 5.9 }));
+  expect(origin?.detects).toBe(5);
+});

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/backend.ts';
+import { Outage } from '../../src/core/outage.ts';
 import { createLocks, LockError } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -104,4 +105,34 @@ test.each<[string, () => Error]>([
   await kept.release();
   await clock.advance(5_000);
   for await (const { key } of engine.inspect!('')) expect(['released', 'once'], 'left behind').toContain(key);
+});
+
+test('no waiter is ended by the first request of an outage, since its process may have stood still', () => {
+  const outage = new Outage(0);
+  outage.asked(5);
+  outage.failed(new Error('no route'));
+  expect(outage.exceeds(0, 5, 20_000), 'the first one').toBe(false);
+  expect(outage.exceeds(0, 6, 10_005), 'within ten seconds').toBe(false);
+  expect(outage.exceeds(0, 6, 10_006)).toBe(true);
+});
+
+test('what went wrong last is known until something is answered', () => {
+  const outage = new Outage(10);
+  expect(outage.by(10), 'nothing was answered so far').toBeInstanceOf(Error);
+  expect(outage.by(9), 'it was not asked yet').toBeUndefined();
+  const wrong = new Error('no route');
+  outage.failed(wrong);
+  expect([outage.last, outage.by(9)]).toEqual([wrong, wrong]);
+  outage.answered(20);
+  expect([outage.last, outage.limit(0)]).toEqual([undefined, Number.POSITIVE_INFINITY]);
+});
+
+test('who waits has ten seconds from the last answer, or from when it came', () => {
+  const outage = new Outage(0);
+  outage.failed(new Error('no route'));
+  expect(outage.limit(300), 'nothing was asked before').toBe(10_300);
+  outage.asked(5);
+  outage.answered(1_000);
+  outage.failed(new Error('no route'));
+  expect([outage.limit(300), outage.limit(2_000)]).toEqual([11_000, 12_000]);
 });

@@ -1,4 +1,5 @@
 import { availableParallelism, totalmem } from 'node:os';
+import { rate } from '../mutation/table.ts';
 import type { Result } from './result.ts';
 
 type Results = readonly (readonly [part: string, rounds: readonly Result[]])[];
@@ -120,6 +121,19 @@ const bugs = (results: readonly Result[]): string => {
   return `${passed ?? '?'} tests passed and ${failed ?? '?'} failed, of [the table](known-bugs.md), of all planted defects of the core, the quorum and the conformance suite, and of the models with their twins.`;
 };
 
+const mutants = (results: readonly Result[]): string =>
+  [
+    table(
+      ['folder', 'mutants', 'killed', 'survived', 'equivalent', 'not run yet', 'killed of those that count'],
+      // The tool keeps its results by itself: its last word counts.
+      linesOf(results.slice(-1)).map((each) => {
+        const { of, mutants, killed, survived, equivalent, unrun } = each;
+        return row(`\`${of}\``, ...[mutants, killed, survived, equivalent, unrun].map(number), rate(each));
+      }),
+    ),
+    'Survived: no test of those that were run fails, or none comes by. Equivalent: a reason says why no test can tell it from the sources, in `test/mutation/equivalent.ts`.',
+  ].join('\n\n');
+
 const SECTIONS: readonly [title: string, begins: string, how: string, write: (results: readonly Result[]) => string][] =
   [
     ['Torture', 'torture', '`npm run torture -- --busy 8 --broken none`, [what it does](guides/torture.md)', tortured],
@@ -132,6 +146,7 @@ const SECTIONS: readonly [title: string, begins: string, how: string, write: (re
       explored,
     ],
     ['Known bugs', 'known bugs', '`npm test -- test/known-bugs test/testing/mutants.test.ts …`', bugs],
+    ['Mutants', 'mutants', '`npm run mutants`, [what it does](decisions/mutants.md)', mutants],
     [
       'Other libraries',
       'rival',
@@ -159,7 +174,6 @@ export function evidence(results: Results): string {
     '- Fail-over on Sentinel and Cluster, and servers that lose their data: tests of the suite do that, and this page does not count them.',
     '- Slow disks, and the failure of a majority under torture.',
     '- A network between machines: all processes and servers were on one.',
-    '- Mutants of every line.',
   ];
   return `${[
     '# Evidence',

@@ -40,6 +40,11 @@ export const parts = (round: number): readonly Part[] => [
     ],
   },
   {
+    name: 'mutants',
+    share: 0.1,
+    args: (seconds) => ['test/mutation/main.ts', '--json', '--for', `${seconds}s`],
+  },
+  {
     name: 'simulation',
     share: 0.1,
     args: (seconds) => [
@@ -60,7 +65,7 @@ export const parts = (round: number): readonly Part[] => [
   ...ENGINES.map(
     (engine): Part => ({
       name: `torture ${engine}`,
-      share: 0.45 / ENGINES.length,
+      share: 0.35 / ENGINES.length,
       least: 10,
       args: (seconds) => [
         ...['test/torture/everywhere.ts', engine, '--json', '--broken', 'none', '--busy', '8'],

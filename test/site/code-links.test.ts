@@ -28,5 +28,6 @@ test('a name of another library leads nowhere', () => {
 test('a scene leads to the lab, out of the router, from the pages that are about scenes', () => {
   const link = '<a target="_self" href="/holdfast/lab/#scene=robbed">';
   expect(rendered('docs/guides/traps.md', '`robbed`')).toContain(link);
+  expect(rendered('docs/guides/lab.zh-CN.md', '`robbed`')).toContain(link);
   expect(rendered('docs/guides/waiting.md', '`robbed`')).not.toContain('<a');
 });

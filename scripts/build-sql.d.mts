@@ -1,0 +1,2 @@
+/** A text as a template literal. */
+export function literal(text: string): string;

@@ -1,0 +1,23 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { deadlineOf, sentLater } from '../../src/core/deadline.ts';
+
+const ms = fc.double({ min: 0, max: 1e7, noNaN: true });
+
+test('the holder stops believing before the engine does, though its clock is slower by a hundredth', () => {
+  fc.assert(
+    fc.property(ms, ms, (sent, validFor) => {
+      const believes = deadlineOf(sent, validFor) - sent;
+      expect(believes / 0.99).toBeLessThan(validFor);
+      expect(believes).toBeGreaterThan(validFor * 0.985 - 2.001);
+    }),
+  );
+});
+
+test('a lease told for a request that was sent later has the same deadline', () => {
+  fc.assert(
+    fc.property(ms, ms, ms, (sent, validFor, later) => {
+      expect(deadlineOf(sent + later, sentLater(validFor, later))).toBeCloseTo(deadlineOf(sent, validFor), 4);
+    }),
+  );
+});

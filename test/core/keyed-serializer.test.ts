@@ -1,0 +1,55 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { KeyedSerializer } from '../../src/core/keyed-serializer.ts';
+
+/** Calls that end when they are told, and which of them have begun. */
+function scene() {
+  const serializer = new KeyedSerializer();
+  const begun: string[] = [];
+  const call = (id: string, name: string) => {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const done = serializer.take(id, () => {
+      begun.push(name);
+      return promise;
+    });
+    done.catch(() => {});
+    return { done, end: () => resolve(name), fail: () => reject(new Error(name)) };
+  };
+  return { begun, call };
+}
+
+test('calls for one thing begin one after the other, also behind one that failed, and none overtakes another', async () => {
+  const { begun, call } = scene();
+  const first = call('a', 'first');
+  const second = call('a', 'second');
+  expect(begun).toEqual(['first']);
+  first.fail();
+  await turn();
+  const third = call('a', 'third');
+  await turn();
+  expect(begun, 'the second is under way').toEqual(['first', 'second']);
+  second.end();
+  await turn();
+  expect(begun).toEqual(['first', 'second', 'third']);
+  third.end();
+  await expect(first.done).rejects.toThrow('first');
+  expect(await Promise.all([second.done, third.done])).toEqual(['second', 'third']);
+});
+
+test('calls for different things do not wait for each other', () => {
+  const { begun, call } = scene();
+  call('a', 'one');
+  call('b', 'other');
+  expect(begun).toEqual(['one', 'other']);
+});
+
+test('what is over is forgotten: the next call begins at once', async () => {
+  const { begun, call } = scene();
+  for (const end of ['end', 'fail'] as const) {
+    call('a', end)[end]();
+    await turn();
+    expect(begun.splice(0)).toEqual([end]);
+  }
+  call('a', 'next');
+  expect(begun).toEqual(['next']);
+});

@@ -1,0 +1,82 @@
+/**
+ * `npm run mutants [-- --for 30m] [--lane sources] [--only src/core/pause.ts] [--again] [--files] [--survivors] [--json]`: every place
+ * of the sources changed, one at a time, and the tests that come by it. It goes on where it was ended: a verdict holds as long as the
+ * declaration around its mutant is the same.
+ */
+import { parseArgs } from 'node:util';
+import { durationOf } from '../prove/duration.ts';
+import { EQUIVALENT } from './equivalent.ts';
+import type { Lane } from './lane.ts';
+import type { Mutant } from './mutant.ts';
+import { Results } from './results.ts';
+import { ScriptsLane } from './scripts-lane.ts';
+import { ENGINES, root } from './sources.ts';
+import { SourcesLane } from './sources-lane.ts';
+import { printed, type Row, rows } from './table.ts';
+
+const { values } = parseArgs({
+  options: {
+    for: { type: 'string', default: '30m' },
+    /** `sources`, or an engine whose scripts are meant. */
+    lane: { type: 'string', multiple: true },
+    only: { type: 'string', multiple: true },
+    /** Once more what survived, and by more of the tests that come by it: after one was written, or a first look. */
+    again: { type: 'boolean', default: false },
+    files: { type: 'boolean', default: false },
+    survivors: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    slots: { type: 'string', default: '2' },
+  },
+});
+
+const began = performance.now();
+const end = began + durationOf(values.for) * 1_000;
+const say = (text: string): void => void (values.json || process.stdout.write(text));
+const wanted = ({ file }: Mutant): boolean => !values.only || values.only.some((part) => file.includes(part));
+const known = new Set<string>();
+const table: Row[] = [];
+let done = 0;
+
+async function run(lane: Lane, left: Mutant[], results: Results): Promise<void> {
+  const slots = Number(values.slots);
+  const still = new Set(lane.mutants.map(({ id }) => id));
+  say(`${lane.name}: ${left.length} mutants to run\n`);
+  for (const test of await lane.prepare(slots)) say(`left out: ${test}\n`);
+  const slot = async (_: unknown, number: number): Promise<void> => {
+    for (let mutant = left.shift(); mutant && performance.now() < end; mutant = left.shift()) {
+      const result = await lane.judge(mutant, number);
+      if (result) results.add(result);
+      // Each: whoever ends this loses nothing.
+      results.save(still);
+      done++;
+      if (result?.verdict !== 'killed')
+        say(`\r${result?.verdict ?? 'cannot be told'}: line ${mutant.line}, ${mutant.id}\n`);
+      say(`\r${left.length} left, ${Math.round((done * 60_000) / (performance.now() - began))} a minute `);
+    }
+  };
+  await Promise.all(Array.from({ length: slots }, slot));
+  await lane.end();
+}
+
+for (const name of ['sources', ...Object.keys(ENGINES)]) {
+  if (values.lane && !values.lane.includes(name)) continue;
+  const lane = name === 'sources' ? new SourcesLane(values.again) : new ScriptsLane(name);
+  const results = new Results(`${root}test/mutation/results/${name}.jsonl`);
+  const shown = lane.mutants.filter(wanted);
+  const left = shown.filter(({ id }) => {
+    const verdict = results.get(id)?.verdict;
+    return !EQUIVALENT[id] && (!verdict || (values.again && verdict !== 'killed'));
+  });
+  if (left.length > 0 && performance.now() < end) await run(lane, left, results);
+  for (const { id } of lane.mutants) known.add(id);
+  table.push(...rows(shown, results, values.files ? 'file' : 'folder'));
+  if (values.survivors)
+    for (const { id, line } of shown) {
+      const verdict = results.get(id)?.verdict;
+      if (!EQUIVALENT[id] && verdict && verdict !== 'killed') say(`\n${verdict}: line ${line}, ${id}`);
+    }
+}
+if (values.json) for (const row of table) console.log(JSON.stringify(row));
+else console.log(`\n${printed(table)}`);
+if (!values.lane)
+  for (const id of Object.keys(EQUIVALENT)) if (!known.has(id)) say(`a reason for what is no mutant now: ${id}\n`);

@@ -1,0 +1,41 @@
+/** Between main.ts and its workers. Tests and mutants go by their numbers, which are the same in all processes. */
+/** A test, and how long it takes without a mutant: of the day, and of a processor. */
+export interface Told {
+  readonly test: number;
+  readonly ms: number;
+  readonly cpu: number;
+}
+
+export type Order =
+  | { readonly cover: number }
+  /** One test with one mutant, and nothing to compare with. */
+  | { readonly alone: Told; readonly with: number }
+  /** Of a mutant that the process has from the start: several at a time, up to the first that fails, or all. */
+  | { readonly together: readonly Told[]; readonly all: boolean }
+  | { readonly mutant: number; readonly tests: readonly Told[] };
+
+export type Report =
+  /** A sign of life, every second. */
+  | { readonly alive: true }
+  | { readonly tests: readonly string[]; readonly atLoad: readonly number[] }
+  | {
+      readonly covered: number;
+      readonly ms: number;
+      readonly cpu: number;
+      readonly reached: readonly number[];
+      readonly failed?: string;
+    }
+  | {
+      readonly failed: readonly { readonly test: number; readonly how: string }[];
+      readonly took: Readonly<Record<number, number>>;
+    }
+  | Verdict;
+
+/** `unfit`: a test failed without the mutant, too, so this process is of no more use. */
+export interface Verdict {
+  readonly verdict: 'killed' | 'survived' | 'unfit';
+  readonly by?: string;
+  /** The test. */
+  readonly test?: number;
+  readonly how?: 'failed' | 'rejected' | 'time';
+}

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import type { Mutant } from './mutant.ts';
+import type { Result } from './results.ts';
+import { schemata } from './schemata.ts';
+import { mutantsOfScript } from './scripts.ts';
+import { SourcesLane } from './sources-lane.ts';
+import { rate, rows } from './table.ts';
+import { mutantsOf } from './typescript.ts';
+
+/** `< => <=` of each mutant, without the file, the declaration and the hash. */
+const changes = (mutants: readonly Mutant[]): string[] => mutants.map(({ id }) => id.replace(/^.*?\+\d+: /, ''));
+const of = (text: string): string[] => changes(mutantsOf('a.ts', text));
+
+describe('the mutants of TypeScript', () => {
+  test.each([
+    [
+      'a boundary, and both answers',
+      'if (a < b) f();',
+      ['a < b => true', 'a < b => false', '< => <=', 'f(); => guard'],
+    ],
+    ['what is waited for', 'await f();', ['await f(); => guard', 'await => void']],
+    ['either side where one may be missing', 'g = a ?? b;', ['g = a ?? b; => guard', 'a ?? b => a', 'a ?? b => b']],
+    [
+      'a statement with an else behind it',
+      'if (a) f(); else g();',
+      ['a => true', 'a => false', 'f(); => guard', 'g(); => guard'],
+    ],
+  ])('has %s', (_, text, expected) => {
+    expect(of(text)).toEqual(expected);
+  });
+
+  test.each([
+    ['types', "type A = 'a' | 1; let x: A; interface B { c: true }"],
+    ['messages', "const why = 'no such thing'; const more = 'several ' + why;"],
+    ['imports', "import { a } from 'a'; export { b } from 'b';"],
+    ['what is printed', "console.log('a', 1 + 1);"],
+  ])('has none of %s', (_, text) => {
+    expect(of(text)).toEqual([]);
+  });
+
+  test('each has an id of its own, which stays when another declaration changes', () => {
+    const mine = 'const f = (a: number) => (a < 1 ? a - 1 : a - 1);';
+    const ids = (text: string) =>
+      mutantsOf('a.ts', text)
+        .map(({ id }) => id)
+        .filter((id) => id.includes('#f '));
+    expect(new Set(ids(mine)).size).toBe(ids(mine).length);
+    expect(ids(`const g = 5;\n${mine}`)).toEqual(ids(mine));
+    expect(ids(mine.replace('a < 1', 'a < 2'))).not.toContainEqual(ids(mine)[0]);
+  });
+
+  test('all of them together are still the program, as long as none does its work', () => {
+    const text = 'let n = 0; for (let i = 0; i < 4; i++) { if (i === 2) continue; else n += i; } return n;';
+    const mutants = mutantsOf('a.ts', `function f() { ${text} }`);
+    const all = schemata(`function f() { ${text} }`, mutants, (mutant) => mutants.indexOf(mutant));
+    const program = new Function('__mutant', `${all}; return f();`);
+    const withMutant = (one?: number): number => program((number: number) => number === one);
+    expect(withMutant()).toBe(4);
+    expect(withMutant(mutants.findIndex(({ kind, from }) => kind === 'guard' && from === 'continue;'))).toBe(4);
+    expect(withMutant(mutants.findIndex(({ to }) => to === 'n -= i'))).toBe(-4);
+    expect(withMutant(mutants.findIndex(({ to }) => to === 'i <= 4'))).toBe(8);
+  });
+});
+
+test.each([
+  ['a.lua', 'if a < 1 then return end -- a < 1', ['a < 1 => true', 'a < 1 => false', '< => <=', '1 => 0', '1 => 2']],
+  ['a.lua', "redis.call('DEL', key)", ["redis.call('DEL', key) => nothing"]],
+  ['a.lua', 'local x = not y', ['not => nothing']],
+  ['a.sql', 'SELECT a FROM b WHERE c >= d', ['>= => >']],
+  ['a.sql', '  AND x IS NULL', ['AND x IS NULL => nothing', 'AND => OR', 'NULL => NOT NULL']],
+])('the mutants of a script, %s: %s', (file, text, expected) => {
+  expect(changes(mutantsOfScript(file, text))).toEqual(expected);
+});
+
+test('says which mutants are killed, survive, are come by nowhere or never end, and counts a reason for what is equivalent', {
+  timeout: 90_000,
+}, async () => {
+  const folder = 'test/mutation/fixtures';
+  const lane = new SourcesLane(true, { sources: `${folder}/sample.ts`, tests: `${folder}/sample.laws.ts` });
+  expect(await lane.prepare(1)).toEqual([]);
+  const results = new Map<string, Result>();
+  for (const mutant of lane.mutants) results.set(mutant.id, (await lane.judge(mutant, 0))!);
+  await lane.end();
+  const verdicts = (name: string) =>
+    [...results.values()]
+      .filter(({ id }) => id.includes(`#${name} `))
+      .map(({ id, verdict, how }) => [id.replace(/^.*?\+\d+: /, ''), how === 'time' ? how : verdict]);
+  expect(Object.fromEntries(verdicts('isAdult'))).toMatchObject({ '>= => >': 'killed' });
+  expect(verdicts('FULL_AGE')).toEqual([
+    ['18 => 0', 'killed'],
+    ['18 => (18 * 10)', 'killed'],
+  ]);
+  expect(Object.fromEntries(verdicts('atLeastZero'))).toMatchObject({
+    '< => <=': 'survived',
+    'value < 0 ? 0 : value => value': 'killed',
+  });
+  expect(Object.fromEntries(verdicts('sumTo'))).toMatchObject({ '+= => -=': 'survived', 'i++ => i--': 'time' });
+  expect(verdicts('nobodyCalls')).toEqual([['true => false', 'unreached']]);
+
+  const equal = [...results.keys()].find((id) => id.includes('#atLeastZero ') && id.endsWith('< => <='))!;
+  const [plain] = rows(lane.mutants, results, 'folder', {});
+  const [reasoned] = rows(lane.mutants, results, 'folder', { [equal]: 'at 0 both answers are the same' });
+  expect(reasoned).toEqual({ ...plain, survived: plain!.survived - 1, equivalent: 1 });
+  expect(rate({ ...plain!, killed: 3, survived: 1 })).toBe('75.0 %');
+});

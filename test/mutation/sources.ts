@@ -1,0 +1,81 @@
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Mutant } from './mutant.ts';
+import { mutantsOfScript } from './scripts.ts';
+import { mutantsOf } from './typescript.ts';
+
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** What is mutated in a process that stays, and the tests that concern it: none of them needs a server. */
+const SOURCES = process.env.MUTATED ?? 'src/core,src/primitives,src/backends/quorum';
+const TESTS = (
+  process.env.MUTATED_BY ??
+  'test/core,test/backends/memory*,test/backends/quorum,test/mutation/slices.ts,test/exploration,test/waits,test/misuse*,test/testing,test/once'
+).split(',');
+/** They start processes or servers, or say more of the tests than of the sources. */
+const NOT = /old-node|unlike|counterexamples|processes|testing\/(conformance|mutants)|once\/(law|retry)/;
+/** What other tests show as well, sooner: the laws on the time of day where a clock of their own has them, or with other clients. */
+export const NEEDLESS =
+  /memory conforms|a quorum of \d memory|node-redis|mixed fleet|least rights|processes|ASK|Cluster|100000 random/;
+
+const files = (patterns: readonly string[], ends: string): string[] =>
+  patterns
+    .flatMap((pattern) => globSync(pattern.endsWith('.ts') ? pattern : [`${pattern}`, `${pattern}/**`], { cwd: root }))
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => path.endsWith(ends))
+    .toSorted();
+
+export const testFiles = (): string[] =>
+  [
+    ...files(
+      TESTS.filter((each) => each.endsWith('.ts')),
+      '.ts',
+    ),
+    ...files(TESTS, '.test.ts'),
+  ].filter((path) => !NOT.test(path));
+
+/** Every mutant of the sources, in an order that is the same in every process. */
+export const allMutants = (sources = SOURCES): Mutant[] =>
+  files(sources.split(','), '.ts').flatMap((file) => mutantsOf(file, readFileSync(`${root}${file}`, 'utf8')));
+
+export const numbered = (mutants: readonly Mutant[]): Map<string, number> =>
+  new Map(mutants.map(({ id }, number) => [id, number]));
+
+/** Whose scripts are mutated, and the tests that run them, each on a server of its own. */
+export const ENGINES: Readonly<Record<string, { readonly scripts: string; readonly tests: string }>> = {
+  redis: {
+    scripts: 'src/backends/redis/lua/**/*.lua',
+    tests: 'conformance,tokens,portions,turn,listing,keys,server'
+      .split(',')
+      .map((name) => `test/backends/redis/${name}.test.ts`)
+      .join(),
+  },
+  stock: { scripts: 'src/stock/redis/lua/*.lua', tests: 'test/stock/redis.test.ts,test/stock/conformance.test.ts' },
+  postgres: {
+    scripts: 'src/backends/postgres/sql/*.sql',
+    tests: 'conformance,lease,sweep,hand-overs,revision,refusals'
+      .split(',')
+      .map((name) => `test/backends/postgres/${name}.test.ts`)
+      .join(),
+  },
+  mysql: {
+    scripts: 'src/backends/mysql/sql/*.sql',
+    tests:
+      'test/backends/mysql/table.test.ts,test/backends/mysql/lease.test.ts,test/backends/mysql/named.test.ts,test/backends/mysql/waiting.test.ts',
+  },
+  file: {
+    scripts: 'src/backends/file/sql/*.sql',
+    tests: 'test/backends/file.test.ts,test/backends/file/store.test.ts',
+  },
+};
+
+export const scriptMutants = (engine: string): Mutant[] =>
+  globSync(ENGINES[engine]!.scripts, { cwd: root })
+    .toSorted()
+    .flatMap((file) => mutantsOfScript(file, readFileSync(`${root}${file}`, 'utf8')));
+
+/** @param name `redis 12` */
+export function scriptMutant(name: string): Mutant {
+  const [engine, number] = name.split(' ');
+  return scriptMutants(engine!)[Number(number)]!;
+}

@@ -1,0 +1,48 @@
+import { EQUIVALENT } from './equivalent.ts';
+import type { Mutant } from './mutant.ts';
+import type { Result } from './results.ts';
+
+export interface Row {
+  readonly of: string;
+  readonly mutants: number;
+  readonly killed: number;
+  readonly survived: number;
+  readonly equivalent: number;
+  readonly unrun: number;
+}
+
+/** Of every hundred that could be killed and were run. */
+export const rate = ({ killed, survived }: Row): string =>
+  killed + survived === 0 ? '-' : `${((100 * killed) / (killed + survived)).toFixed(1)} %`;
+
+/** A row for each folder, or for each file. Pure but for what it is given. */
+export function rows(
+  mutants: readonly Mutant[],
+  results: { get(id: string): Pick<Result, 'verdict'> | undefined },
+  by: 'folder' | 'file',
+  equivalent = EQUIVALENT,
+): Row[] {
+  const groups = Map.groupBy(mutants, ({ file }) => (by === 'file' ? file : file.replace(/\/[^/]*$/, '')));
+  return [...groups].map(([of, own]) => {
+    const counted = own.map(({ id }) => (equivalent[id] ? 'equivalent' : (results.get(id)?.verdict ?? 'unrun')));
+    const count = (...verdicts: string[]): number => counted.filter((verdict) => verdicts.includes(verdict)).length;
+    return {
+      ...{ of, mutants: own.length, killed: count('killed'), survived: count('survived', 'unreached') },
+      ...{ equivalent: count('equivalent'), unrun: count('unrun') },
+    };
+  });
+}
+
+export function printed(all: readonly Row[]): string {
+  const lines = all.map((row) =>
+    [row.of, row.mutants, row.killed, row.survived, row.equivalent, row.unrun, rate(row)].map(String),
+  );
+  const table = [
+    ['of', 'mutants', 'killed', 'survived', 'equivalent', 'not run', 'killed of those that count'],
+    ...lines,
+  ];
+  const widths = table[0]!.map((_, column) => Math.max(...table.map((line) => line[column]!.length)));
+  return table
+    .map((line) => line.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('  '))
+    .join('\n');
+}

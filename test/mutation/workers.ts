@@ -1,0 +1,76 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Order, Report } from './messages.ts';
+
+const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
+/** ms without a sign of life: it is in a loop that leaves no room for anything else. */
+const SILENCE = 15_000;
+/** Without servers, and of the exploration only as much as shows something. */
+const ENVIRONMENT = { BACKENDS: 'memory', EXPLORE: 'little' };
+
+/** One process that runs tests. After an answer that does not come in time it is another one. */
+export class Worker implements AsyncDisposable {
+  readonly #more: NodeJS.ProcessEnv;
+  #child: ChildProcess | undefined;
+  /** Tests go by their numbers. */
+  #tests: string | undefined;
+
+  /** @param more environment, besides that of this process */
+  constructor(more: NodeJS.ProcessEnv = {}) {
+    this.#more = more;
+  }
+
+  /** What it has to say first. */
+  async start(): Promise<Extract<Report, { tests: unknown }> | undefined> {
+    this.#child = fork(WORKER, {
+      execArgv: ['--disable-warning=ExperimentalWarning', '--max-old-space-size=1500'],
+      env: { ...process.env, ...ENVIRONMENT, ...this.#more },
+      stdio: ['ignore', 'ignore', process.env.LOUD ? 'inherit' : 'ignore', 'ipc'],
+    });
+    const first = (await this.#answer(60_000)) as Extract<Report, { tests: unknown }> | undefined;
+    this.#tests ??= first?.tests.join('\n');
+    if (first && first.tests.join('\n') !== this.#tests)
+      throw new Error('the tests have changed since this began: start it again');
+    return first;
+  }
+
+  /** @returns undefined where it did not answer in time, or ended, or gave no sign of life */
+  async ask<Answer extends Report>(order: Order, within: number): Promise<Answer | undefined> {
+    if (!this.#child) await this.start();
+    this.#child!.send(order);
+    return (await this.#answer(within)) as Answer | undefined;
+  }
+
+  async #answer(within: number): Promise<Report | undefined> {
+    const child = this.#child!;
+    const { promise, resolve } = Promise.withResolvers<Report | undefined>();
+    const nothing = (): void => resolve(undefined);
+    const over = setTimeout(nothing, within);
+    let silence = setTimeout(nothing, SILENCE);
+    const hear = (report: Report): void => {
+      clearTimeout(silence);
+      silence = setTimeout(nothing, SILENCE);
+      if (!('alive' in report)) resolve(report);
+    };
+    child.on('message', hear).once('exit', nothing);
+    const answer = await promise;
+    clearTimeout(over);
+    clearTimeout(silence);
+    child.off('message', hear).off('exit', nothing);
+    if (!answer) await this.end();
+    return answer;
+  }
+
+  async end(): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.end();
+  }
+}
