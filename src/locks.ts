@@ -99,6 +99,7 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
+   * Many readers, or one writer.
    * @throws LockError `LOCK_UNSUPPORTED` where the engine cannot share
    * @example await locks.rwLock('config').read.run((lease) => rebuild(lease.signal));
    */
@@ -107,6 +108,7 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
+   * So many permits at a time.
    * @throws LockError `LOCK_UNSUPPORTED` where the engine cannot count
    * @example await locks.semaphore('partner', { permits: 10 }).run(() => work());
    */
@@ -156,6 +158,7 @@ export class Locks implements AsyncDisposable {
    * each request of it has a limit.
    * @param prefix only keys that begin with it; with `exact`, the key itself
    * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` when the engine cannot be asked
+   * @example for await (const { key, held, label } of locks.inspect('order:')) console.log(key, held, label);
    */
   inspect(prefix = '', options: Listing = {}): AsyncIterable<Standing> {
     checkListable(this.#backend, prefix);
@@ -168,6 +171,7 @@ export class Locks implements AsyncDisposable {
    * Who waits for whom, and which of them never end: deadlocks, seen in two looks 200 ms apart. It lists all keys that begin with `prefix`;
    * of another process's waiters it sees those that stand in the engine's line, which all with `detect` do.
    * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` when the engine cannot be asked
+   * @example const { deadlocks } = await locks.waits('order:');
    */
   async waits(prefix = '', options: WaitsOptions = {}): Promise<Waits> {
     checkNames(options, WAITS_OPTIONS, 'the options of waits');
@@ -190,6 +194,7 @@ export class Locks implements AsyncDisposable {
   /**
    * What endangers locks on this server, and what to do about it. Empty: nothing was found.
    * @throws LockError `LOCK_UNAVAILABLE` when the engine cannot be asked
+   * @example for (const { severity, message, advice } of await locks.check()) console.warn(severity, message, advice);
    */
   check(): Promise<Finding[]> {
     return this.#runtime.engine.check();

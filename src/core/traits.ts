@@ -33,10 +33,7 @@ export const LONGEST_PLACE_TTL = 60_000;
 /** ms after which a place in line may lapse without an attempt, unless its claim asks for longer. */
 export const PLACE_TTL = 6_000;
 
-/**
- * One claim as `inspect` shows it. Never its id: whoever knows that may release.
- * @example for await (const { key, held, label } of locks.inspect('order:')) console.log(key, held, label);
- */
+/** One claim as `inspect` shows it. Never its id: whoever knows that may release. */
 export interface Standing {
   /** The key of the line that it stands in. */
   readonly key: string;
@@ -68,10 +65,7 @@ export interface Listing {
   readonly progress?: (looked: number) => void;
 }
 
-/**
- * Something about a server that endangers locks, and what to do about it.
- * @example for (const { severity, message, advice } of await locks.check()) console.warn(severity, message, advice);
- */
+/** Something about a server that endangers locks, and what to do about it. */
 export interface Finding {
   /** `danger`: locks may fail to exclude. `warning`: they may under faults. `info`: good to know. */
   readonly severity: 'info' | 'warning' | 'danger';

@@ -5,12 +5,7 @@ import { type Deadlock, deadlocksIn } from './deadlocks.ts';
 import { edgesAmong, type WaitsEdge } from './edges.ts';
 import { confirmed, lookAtAll } from './look.ts';
 
-/**
- * Who waits for whom: plain data, JSON but for the tickets.
- * @example
- * const { deadlocks } = await locks.waits('order:');
- * for (const { cycle } of deadlocks) console.log('they wait for each other:', cycle);
- */
+/** Who waits for whom: plain data, JSON but for the tickets. */
 export interface Waits {
   /** Whoever holds or waits for a key for which somebody waits. */
   readonly claims: readonly WaitsClaim[];
