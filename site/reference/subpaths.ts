@@ -14,6 +14,24 @@ export interface Subpath {
 /** The page of a subpath, as a path from the top of the repository; it is written when the site is built. */
 export const GENERATED = 'site/reference/pages';
 
+/** What readers look for first; what only authors of backends need follows. */
+const FIRST = [
+  'createLocks',
+  'Locks',
+  'LocksDefaults',
+  'LockOptions',
+  'Mutex',
+  'Lock',
+  'Lease',
+  'SharedLease',
+  'LockError',
+];
+
+const firstFirst = (all: readonly Declaration[]): Declaration[] => {
+  const rank = ({ name }: Declaration): number => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length);
+  return all.toSorted((a, b) => rank(a) - rank(b));
+};
+
 export const pageFor = ({ name }: Pick<Subpath, 'name'>): string =>
   `${GENERATED}/${name.replace(/^holdfast\/(?=.)/, '').replaceAll('/', '-')}.md`;
 
@@ -25,9 +43,10 @@ export function subpaths(): Subpath[] {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     exports: Record<string, { types?: string }>;
   };
-  const found = Object.entries(exports).flatMap(([path, { types: file }]) =>
-    file ? [{ name: `holdfast${path.slice(1)}`, exports: exportsOf(join(types, file.replace('./dist/', ''))) }] : [],
-  );
+  const found = Object.entries(exports).flatMap(([path, { types: file }]) => {
+    const declared = file ? exportsOf(join(types, file.replace('./dist/', ''))) : [];
+    return file ? [{ name: `holdfast${path.slice(1)}`, exports: firstFirst(declared) }] : [];
+  });
   rmSync(types, { recursive: true });
   return found;
 }
