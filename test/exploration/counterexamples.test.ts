@@ -15,7 +15,7 @@ describe('a schedule that was found once', () => {
     const plot = PLOTS.find((each) => each.name === name)!;
     const mutant = MUTANTS.find((each) => each.bug === bug)!;
     using folder = temporaryFolder();
-    const create = await plant(mutant, folder.path);
+    const { createLocks: create } = await plant([mutant], folder.path);
     const broken = await replay({ plot, faults: 9, create }, schedule);
     expect(CHECKERS[mutant.foundBy](broken.history), `what ${mutant.foundBy} finds`).not.toEqual([]);
     expect(check((await replay({ plot, faults: 9 }, schedule)).history)).toEqual([]);

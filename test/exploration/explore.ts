@@ -60,17 +60,22 @@ export async function exploreAll(exploration: Exploration): Promise<Explored> {
 
 /** Schedules of a plot, drawn from seeds: for faults and processes of which there are too many orders to try. */
 export async function exploreSome(exploration: Exploration, seeds: Iterable<number>): Promise<Explored> {
-  const { schedule } = await run({ ...exploration, faults: 0 }, firstOf);
+  const draw = await sampling(exploration, 2);
   let schedules = 0;
   for (const seed of seeds) {
-    const choose = sample(randomFrom(seed), schedule.length * 2, DEPTH, exploration.faults);
-    const played = await run(exploration, choose);
+    const played = await run(exploration, draw(randomFrom(seed)));
     schedules++;
     const failure = await failureOf(exploration, played);
     if (failure) return { schedules, pruned: 0, exhausted: false, failure };
     if (exploration.goOn?.(schedules) === false) break;
   }
   return { schedules, pruned: 0, exhausted: false };
+}
+
+/** What draws schedules of a plot: so many times as long as one in which nothing is wrong. */
+export async function sampling(exploration: Exploration, longer: number): Promise<(random: () => number) => Choose> {
+  const { schedule } = await run({ ...exploration, faults: 0 }, firstOf);
+  return (random) => sample(random, schedule.length * longer, DEPTH, exploration.faults);
 }
 
 /**
@@ -87,10 +92,12 @@ export function replay(exploration: Exploration, schedule: string): Promise<Play
   });
 }
 
-const run = ({ plot, faults, create = createLocks, serve, follow }: Exploration, choose: Choose): Promise<Played> =>
-  play(plot, { faults }, { create, serve, follow }, choose);
+export const run = (
+  { plot, faults, create = createLocks, join, serve, follow }: Exploration,
+  choose: Choose,
+): Promise<Played> => play(plot, { faults }, { create, join, serve, follow }, choose);
 
-async function failureOf(exploration: Exploration, { history, schedule }: Played): Promise<Failure | undefined> {
+export async function failureOf(exploration: Exploration, { history, schedule }: Played): Promise<Failure | undefined> {
   const judge = exploration.check ?? check;
   const found = judge(history);
   if (found.length === 0) return undefined;

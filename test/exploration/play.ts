@@ -31,6 +31,8 @@ export interface Played {
 /** What a run may have that is not the plot's. */
 export interface Cast {
   readonly create: typeof createLocks;
+  /** What makes one engine of several. Default: the quorum. */
+  readonly join?: typeof quorum;
   /** What a server runs, and where it tells what it did. Default: the memory backend, which tells nothing. */
   readonly serve?: (clock: Clock, tell: (served: Served) => void) => Backend;
   /** Asked before each choice; false ends the run. */
@@ -41,7 +43,7 @@ export interface Cast {
 export async function play(
   plot: Plot,
   bounds: Omit<Bounds, 'horizon'>,
-  { create, serve, follow = () => true }: Cast,
+  { create, join = quorum, serve, follow = () => true }: Cast,
   choose: Choose,
 ): Promise<Played> {
   const { clients, nodes = 1, wakes = 'watch', horizon = 1_200 } = plot;
@@ -51,7 +53,7 @@ export async function play(
   );
   const machines = Array.from({ length: nodes }, (_, i) => new Process(`s${i}`, stage, QUICK, randomFrom(100 + i)));
   const told = (node: number) => (served: Served) => recorder.add({ what: 'served', node, ...served });
-  const servers = new Servers(machines, quorum, serve && ((node) => (clock) => serve(clock, told(node))));
+  const servers = new Servers(machines, join, serve && ((node) => (clock) => serve(clock, told(node))));
   const scene = { wakes, spans: true, calm: false, wakesLost: false, keptBy: plot.keptBy ?? 'lease' } as const;
   using recorder: Recorder = new Recorder(stage, servers.evicted);
   servers.onEvicted = (key) => recorder.add({ what: 'evicted', key });

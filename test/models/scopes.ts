@@ -12,19 +12,19 @@ export interface Scope {
   /** Names to define in it, where the code may do something more often than its search needs. */
   readonly defined?: readonly string[];
   readonly plots: readonly Plot[];
-  /** Undefined: something happened that the model leaves out. */
-  stepsOf(events: readonly Event[]): Step[] | undefined;
+  /** Undefined in place of something that happened and that the model leaves out. */
+  stepsOf(events: readonly Event[]): Iterable<Step | undefined>;
 }
 
 /** The lock that all are about, asked for under the name of the process, so that a server's claims tell whose they are. */
-const asks = ({ process, locks }: Actor, options: LockOptions) =>
+export const asks = ({ process, locks }: Actor, options: LockOptions) =>
   [locks.mutex('a'), { ...options, wait: Number.POSITIVE_INFINITY, label: process.name }] as const;
 
 /** Of a process by its name, or by a label that has it. */
 const numberOf = (name: string): number => Number(/p(\d)/.exec(name)![1]);
 
 /** Three processes with a claim each. What lapses is what the dead left. */
-const grantByRelease: Scope = {
+export const grantByRelease: Scope = {
   model: 'grant-by-release',
   plots: (['watch', 'mailbox', 'never'] as const).map((wakes) => ({
     name: `a line of three, ${wakes}`,
@@ -32,26 +32,24 @@ const grantByRelease: Scope = {
     wakes,
     act: (actor) => actor.uses(...asks(actor, { handOff: false })),
   })),
-  stepsOf(events) {
+  *stepsOf(events) {
     const [JOINED, HELD, LEFT, LAPSED] = [1, 2, 3, 4];
     const crashed = new Set<string>();
-    const steps: Step[] = [];
     for (const event of events) {
       if (event.what === 'crashed') crashed.add(event.by);
-      if (event.what === 'given') steps.push([HELD, numberOf(event.by)]);
+      if (event.what === 'given') yield [HELD, numberOf(event.by)];
       if (event.what !== 'served') continue;
       const { did, label, held } = event;
       // The living give nothing up, and nothing of theirs lapses.
-      if ((did === 'left' && !held) || (did === 'lapsed' && !crashed.has(`p${numberOf(label)}`))) return undefined;
+      if ((did === 'left' && !held) || (did === 'lapsed' && !crashed.has(`p${numberOf(label)}`))) yield undefined;
       const step = { joined: JOINED, left: LEFT, lapsed: LAPSED, admitted: undefined, refused: undefined }[did];
-      if (step !== undefined) steps.push([step, numberOf(label)]);
+      if (step !== undefined) yield [step, numberOf(label)];
     }
-    return steps;
   },
 };
 
 /** Two processes, one with several callers, who hand over what one of them was granted. */
-const handOff: Scope = {
+export const handOff: Scope = {
   model: 'hand-off',
   plots: [
     {
@@ -64,27 +62,25 @@ const handOff: Scope = {
       },
     },
   ],
-  stepsOf(events) {
+  *stepsOf(events) {
     const [GRANTED, TURN, LEFT, LAPSED] = [1, 2, 3, 4];
     const used = new Set<string>();
-    const steps: Step[] = [];
     for (const event of events) {
       if (event.what === 'given') {
         used.add(event.id);
-        steps.push([TURN, numberOf(event.by)]);
+        yield [TURN, numberOf(event.by)];
       }
       if (event.what !== 'served' || !event.held) continue;
       const { did, id, label } = event;
-      if (did === 'left' && !used.has(id)) return undefined; // nobody of the model gives up what it has not used
+      if (did === 'left' && !used.has(id)) yield undefined; // nobody of the model gives up what it has not used
       const step = { admitted: GRANTED, left: LEFT, lapsed: LAPSED, joined: undefined, refused: undefined }[did];
-      if (step !== undefined) steps.push([step, numberOf(label)]);
+      if (step !== undefined) yield [step, numberOf(label)];
     }
-    return steps;
   },
 };
 
 /** Two processes that try twice, at three nodes. */
-const quorumToken: Scope = {
+export const quorumToken: Scope = {
   model: 'quorum-token',
   // One that was refused by a minority alone tries again at once.
   defined: ['ROUNDS=9'],
@@ -106,24 +102,22 @@ const quorumToken: Scope = {
       },
     },
   ],
-  stepsOf(events) {
+  *stepsOf(events) {
     const [ADMITTED, REFUSED, FREED, GRANTED] = [1, 2, 3, 4];
-    const steps: Step[] = [];
     const kept = new Map<number, string>();
     for (const event of events) {
-      if (event.what === 'given') steps.push([GRANTED, numberOf(event.by)]);
+      if (event.what === 'given') yield [GRANTED, numberOf(event.by)];
       if (event.what !== 'served') continue;
       const { did, id, label, node } = event;
-      if (did === 'lapsed') return undefined;
+      if (did === 'lapsed') yield undefined;
       const at = 10 * node + numberOf(label);
       // A proposal that has overtaken the release before it, as over a connection that broke.
-      if (did === 'refused' && kept.has(at)) return undefined;
+      if (did === 'refused' && kept.has(at)) yield undefined;
       if (did === 'admitted') kept.set(at, id);
       if (did === 'left') kept.delete(at);
       const step = { admitted: ADMITTED, refused: REFUSED, left: FREED, joined: undefined, lapsed: undefined }[did];
-      if (step !== undefined) steps.push([step, at]);
+      if (step !== undefined) yield [step, at];
     }
-    return steps;
   },
 };
 

@@ -20,8 +20,8 @@ async function histories({ plots, stepsOf }: Scope): Promise<{ inside: Step[][];
       faults: 0,
       serve: witnessed,
       check(history) {
-        const steps = stepsOf(history.events);
-        if (steps) inside.set(steps.join(' '), steps);
+        const steps = [...stepsOf(history.events)];
+        if (steps.every((step) => step !== undefined)) inside.set(steps.join(' '), steps);
         else outside++;
         return check(history);
       },

@@ -1,17 +1,21 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { memory } from '../../src/backends/memory.ts';
 import type { quorum } from '../../src/backends/quorum/index.ts';
 import type { createLocks } from '../../src/locks.ts';
 import type { CheckerName } from './checkers.ts';
 
-/** The core with one planted bug, and the checker that must find it. */
-export interface Mutant {
-  readonly bug: string;
-  /** In `src`. */
+/** What is changed in a file of `src`, to plant a bug. */
+export interface Edit {
   readonly file: string;
   readonly sound: string;
   readonly broken: string;
+}
+
+/** The core with one planted bug, and the checker that must find it. */
+export interface Mutant extends Edit {
+  readonly bug: string;
   readonly foundBy: CheckerName;
   /** The first seed to try, where those below it were seen to find nothing: a rare one takes minutes otherwise. Default 1. */
   readonly from?: number;
@@ -19,29 +23,32 @@ export interface Mutant {
 
 const SOURCE = join(import.meta.dirname, '..', '..', 'src');
 
-/** The library with the bug, from a copy of its source in `folder`. */
-export async function plant(mutant: Mutant, folder: string): Promise<typeof createLocks> {
-  copy(mutant, folder);
-  const path = pathToFileURL(join(folder, 'locks.ts')).href;
-  const planted = (await import(/* @vite-ignore */ path)) as { createLocks: typeof createLocks };
-  return planted.createLocks;
+/** What a run is made of. */
+export interface Planted {
+  readonly createLocks: typeof createLocks;
+  readonly quorum: typeof quorum;
+  readonly memory: typeof memory;
 }
 
-/** As `plant`, of the quorum. */
-export async function plantQuorum(mutant: Mutant, folder: string): Promise<typeof quorum> {
-  copy(mutant, folder);
-  const path = pathToFileURL(join(folder, 'backends', 'quorum', 'index.ts')).href;
-  const planted = (await import(/* @vite-ignore */ path)) as { quorum: typeof quorum };
-  return planted.quorum;
-}
-
-function copy({ file, sound, broken }: Mutant, folder: string): void {
+/** The library with a bug, from a copy of its source in `folder`. */
+export async function plant(edits: readonly Edit[], folder: string): Promise<Planted> {
   cpSync(SOURCE, folder, { recursive: true });
-  const text = readFileSync(join(folder, file), 'utf8');
+  for (const edit of edits) make(edit, folder);
+  const load = (...path: string[]): Promise<Planted> =>
+    import(/* @vite-ignore */ pathToFileURL(join(folder, ...path)).href);
+  const { createLocks } = await load('locks.ts');
+  const { quorum } = await load('backends', 'quorum', 'index.ts');
+  const { memory } = await load('backends', 'memory.ts');
+  return { createLocks, quorum, memory };
+}
+
+function make({ file, sound, broken }: Edit, folder: string): void {
+  const path = join(folder, file);
+  const text = readFileSync(path, 'utf8');
   if (text.split(sound).length !== 2)
     throw new Error(`${file} has to have this once, for the bug to replace: ${sound}`);
   writeFileSync(
-    join(folder, file),
+    path,
     text.replace(sound, () => broken),
   );
 }

@@ -1,0 +1,121 @@
+import type { Plot } from '../exploration/plots.ts';
+import type { CheckerName } from '../simulation/checkers.ts';
+import { type Edit, MUTANTS } from '../simulation/mutants.ts';
+import { asks, grantByRelease, handOff, quorumToken, type Scope } from './scopes.ts';
+
+/** A broken twin of a model, and the same bug in the code. */
+export interface Twin {
+  readonly scope: Scope;
+  /** What is defined in the model to break it. */
+  readonly name: string;
+  /** How deep to look for its failure, where a search by breadth takes too much memory. */
+  readonly depth?: number;
+  readonly edits: readonly Edit[];
+  readonly foundBy: CheckerName;
+  readonly plot: Plot;
+  readonly faults: number;
+  /** Whether sound code makes the steps of the failure as well: then only what comes of them is wrong. */
+  readonly allowed: boolean;
+}
+
+const known = (bug: string): Edit => MUTANTS.find((mutant) => mutant.bug === bug)!;
+
+/** Callers of two processes who hand over, as often as each says; they work for one step, or by the clock. */
+const relay = (name: string, mosts: readonly number[], ms?: number): Plot => ({
+  name,
+  clients: 2,
+  wakes: 'mailbox',
+  act: async (actor) => {
+    const work = ms === undefined ? undefined : () => actor.works(ms);
+    const uses = (max: number) => actor.uses(...asks(actor, { handOff: { max, within: 10_000 } }), work);
+    await Promise.all(mosts.map(uses));
+  },
+});
+
+export const TWINS: readonly Twin[] = [
+  {
+    scope: grantByRelease,
+    name: 'NO_POLL',
+    edits: [known('trusts its watch, without a poll beside it')],
+    foundBy: 'endings',
+    plot: {
+      // In the model only the dead lapse. The place of a living process that does not poll lapses as well: here later than what is
+      // ahead of it, and the third asks in between.
+      name: 'a line of three who come one after the other',
+      clients: 3,
+      wakes: 'mailbox',
+      act: async (actor, which) => {
+        await actor.works([500, 1, 200][which]!);
+        await actor.uses(...asks(actor, { handOff: false }));
+      },
+    },
+    faults: 2,
+    allowed: true,
+  },
+  {
+    scope: grantByRelease,
+    name: 'NO_LAPSE',
+    edits: [
+      {
+        file: 'backends/memory.ts',
+        sound: 'if (!line || now < line.firstLapse) return line;',
+        broken: 'return line;',
+      },
+    ],
+    foundBy: 'endings',
+    plot: grantByRelease.plots[0]!,
+    faults: 1,
+    allowed: true,
+  },
+  {
+    scope: handOff,
+    name: 'SAME_TOKEN',
+    edits: [known('hands over with the same token')],
+    foundBy: 'tokens',
+    plot: handOff.plots[0]!,
+    faults: 0,
+    allowed: true,
+  },
+  {
+    scope: handOff,
+    name: 'NO_BOUND',
+    edits: [known('hands over beyond the reserved tickets')],
+    foundBy: 'tokens',
+    // Later callers allow more than the first one, who asked for the tickets.
+    plot: relay('callers that hand over more and more often', [2, 5, 5, 5]),
+    faults: 0,
+    allowed: false,
+  },
+  {
+    scope: handOff,
+    name: 'NO_CLOCK',
+    edits: [
+      { file: 'core/key-holds.ts', sound: 'if (!hold.held) {', broken: 'if (hold.life.over) {' },
+      { file: 'core/hand-over.ts', sound: ' && timing.lastsFor(next.resolved, now)', broken: '' },
+    ],
+    foundBy: 'tokens',
+    // After a pause the watchdog looks at the clock as well. The model does without it: here the work of the holder ends before it,
+    // since its timer is the older one.
+    plot: relay('callers that work for a while and hand over', [2, 2], 250),
+    faults: 1,
+    allowed: false,
+  },
+  {
+    scope: quorumToken,
+    name: 'TWO_MAJORITIES',
+    depth: 46,
+    // Nodes that admit the claim are one majority; the highest number is not stored by all of them.
+    edits: [
+      {
+        file: 'backends/quorum/tally.ts',
+        sound: "return { kind: 'raise', to: tickets[majority - 1]! };",
+        broken: "return { kind: 'won', ticket: tickets.at(-1)! };",
+      },
+      { file: 'backends/quorum/ballot.ts', sound: 'fenced ? ticket : undefined', broken: 'undefined' },
+    ],
+    foundBy: 'tokens',
+    plot: quorumToken.plots[0]!,
+    faults: 2,
+    allowed: true,
+  },
+];
