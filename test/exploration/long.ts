@@ -1,51 +1,67 @@
 /**
- * Every schedule, for as long as it is told: node test/exploration/long.ts [--faults 1] [--minutes 10] [--plot 'a mutex'] [--server file] [--seed 1]
+ * Every schedule, for as long as it is told: node test/exploration/long.ts [--faults 2] [--minutes 10] [--plot 'a mutex'] [--server file] [--seed 1]
  *
- * Each plot is explored in every order with up to so many faults; where that does not come to its end in its share of the time, schedules
- * with one fault more are drawn for as long again. A line of JSON for each; it ends with 1 where a promise was broken.
+ * Each plot is explored in every order with one fault, then with one more, up to so many. Where every order takes longer than a third of
+ * the plot's share, two other ways have a third each: every schedule that leaves the usual order at most so many times, more of them as
+ * long as time is left; and drawn schedules with one fault more. A line of JSON for each; it ends with 1 where a promise was broken.
  */
 import { parseArgs } from 'node:util';
 import { type Explored, exploreAll, exploreSome } from './explore.ts';
 import { fileServer, fitsFile } from './file-server.ts';
-import { PLOTS } from './plots.ts';
+import { PLOTS, type Plot } from './plots.ts';
 
 const { values } = parseArgs({
   options: {
-    faults: { type: 'string', default: '1' },
+    faults: { type: 'string', default: '2' },
     minutes: { type: 'string', default: '10' },
     plot: { type: 'string' },
     server: { type: 'string', default: 'memory' },
     seed: { type: 'string', default: '1' },
   },
 });
-const faults = Number(values.faults);
+const most = Number(values.faults);
 const { server } = values;
 const serve = server === 'file' ? fileServer : undefined;
 const plots = PLOTS.filter(
   (plot) => (values.plot === undefined || plot.name.includes(values.plot)) && (!serve || fitsFile(plot)),
 );
-const share = (Number(values.minutes) * 60_000) / plots.length;
+const third = (Number(values.minutes) * 60_000) / plots.length / 3;
 
 function* from(seed: number): Iterable<number> {
   for (let next = seed; ; next++) yield next;
 }
 
-for (const plot of plots) {
-  const tell = (how: string, upTo: number, began: number, { failure, ...counts }: Explored): void => {
-    const seconds = Math.round((performance.now() - began) / 1_000);
-    console.log(JSON.stringify({ plot: plot.name, server, how, faults: upTo, ...counts, seconds, ...failure }));
-    if (failure) process.exitCode = 1;
-  };
+/** Explores for a third of the plot's share at most, and says what came of it. */
+async function explored(
+  plot: Plot,
+  how: string,
+  faults: number,
+  explore: (goOn: () => boolean) => Promise<Explored>,
+): Promise<Explored> {
   const began = performance.now();
-  const all = await exploreAll({ plot, serve, faults, goOn: () => performance.now() < began + share });
-  tell('every order', faults, began, all);
-  if (all.exhausted || all.failure) continue;
-  const later = performance.now();
-  const goOn = (): boolean => performance.now() < later + share;
-  tell(
-    'drawn',
-    faults + 1,
-    later,
-    await exploreSome({ plot, serve, faults: faults + 1, goOn }, from(Number(values.seed))),
-  );
+  const result = await explore(() => performance.now() < began + third);
+  const { failure, ...counts } = result;
+  const seconds = Math.round((performance.now() - began) / 1_000);
+  console.log(JSON.stringify({ plot: plot.name, server, how, faults, ...counts, seconds, ...failure }));
+  if (failure) process.exitCode = 1;
+  return result;
 }
+
+/** @returns whether there is more to see: every order came to its end, and nothing was wrong. */
+async function everyOrder(plot: Plot, faults: number): Promise<boolean> {
+  const all = await explored(plot, 'every order', faults, (goOn) => exploreAll({ plot, serve, faults, goOn }));
+  if (all.exhausted || all.failure) return all.exhausted;
+  const until = performance.now() + third;
+  for (let turns = faults; performance.now() < until; turns++) {
+    const how = `at most ${turns} turns`;
+    const some = await explored(plot, how, faults, () =>
+      exploreAll({ plot, serve, faults, turns, goOn: () => performance.now() < until }),
+    );
+    if (some.failure) return false;
+  }
+  const seeds = from(Number(values.seed));
+  await explored(plot, 'drawn', faults + 1, (goOn) => exploreSome({ plot, serve, faults: faults + 1, goOn }, seeds));
+  return false;
+}
+
+for (const plot of plots) for (let faults = 1; faults <= most; faults++) if (!(await everyOrder(plot, faults))) break;

@@ -171,8 +171,6 @@ export function evidence(results: Results): string {
     ...missing.map((part) => `- ${part}`),
     '- MongoDB: there was no server to run it on.',
     '- MySQL itself: MariaDB was run.',
-    '- Fail-over on Sentinel and Cluster, and servers that lose their data: tests of the suite do that, and this page does not count them.',
-    '- Slow disks, and the failure of a majority under torture.',
     '- A network between machines: all processes and servers were on one.',
   ];
   return `${[
