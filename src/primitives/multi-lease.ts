@@ -5,17 +5,21 @@ import type { AnyLease, LeaseRecord } from '../core/lease.ts';
 export class MultiLease implements AnyLease {
   /** @internal In the order they were taken. */
   readonly parts: readonly AnyLease[];
-  /** Aborted when the first part is lost, with its error as the reason. */
-  readonly signal: AbortSignal;
   /** The fencing token of each key that is held exclusively. */
   readonly tokens: ReadonlyMap<string, bigint>;
+  #signal: AbortSignal | undefined;
 
   constructor(parts: readonly AnyLease[]) {
     this.parts = parts;
-    this.signal = parts.length === 1 ? parts[0]!.signal : AbortSignal.any(parts.map(({ signal }) => signal));
     this.tokens = new Map(
       parts.flatMap((part) => ('token' in part && part.token !== undefined ? [[part.key, part.token as bigint]] : [])),
     );
+  }
+
+  /** Aborted when the first part is lost, with its error as the reason. */
+  get signal(): AbortSignal {
+    this.#signal ??= firstOf(this.parts.map(({ signal }) => signal));
+    return this.#signal;
   }
 
   /** The keys, for people. */
@@ -60,4 +64,15 @@ export class MultiLease implements AnyLease {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.release();
   }
+}
+
+/** Not `AbortSignal.any`: Node.js keeps what that returns for ever once somebody listens to it (nodejs/node#54614). */
+function firstOf(signals: readonly AbortSignal[]): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of signals) {
+    const abort = (): void => controller.abort(signal.reason);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  }
+  return controller.signal;
 }

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';
@@ -108,4 +110,20 @@ test('all() with everything in hand is one lease, lost when a part is', async ()
   expect(lease.signal.aborted).toBe(true);
   expect(lease.signal.reason).toMatchObject({ code: 'LOCK_LOST', key: 'a' });
   await lease.release();
+});
+
+test('a signal of several keys that somebody listens to is forgotten with its lease', async () => {
+  const locks = createLocks(memory());
+  const signals: WeakRef<AbortSignal>[] = [];
+  for (let i = 0; i < 20; i++)
+    await locks.all(['a', 'b']).run(({ signal }) => {
+      signal.addEventListener('abort', () => {});
+      signals.push(new WeakRef(signal));
+    });
+  await locks.close();
+  // A turn of the event loop, for what a WeakRef was made of stays until then.
+  await new Promise(setImmediate);
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  expect(signals.filter((signal) => signal.deref()).length, 'of 20').toBeLessThan(5);
 });

@@ -257,4 +257,12 @@ export const OF_OURS: readonly KnownBug[] = [
       'units on their way when a product is removed do not arrive in the one that is made anew under its name',
     ),
   ),
+  bug(
+    'core',
+    'the signal of a lease of several keys stayed in memory for ever once somebody had listened to it',
+    scene(
+      'test/core/all-lost.test.ts',
+      'a signal of several keys that somebody listens to is forgotten with its lease',
+    ),
+  ),
 ];

@@ -36,10 +36,6 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'The same options, resolved anew for each call: it only costs time.',
   'src/primitives/stop.ts#Stop.constructor 3046eb4@216+4: true => false': 'The listener is taken away in any case.',
   'src/primitives/multi-lock.ts#multiLock 6da319b@684+1: 1 => 2': 'Any number above 0 sorts the same.',
-  'src/primitives/multi-lease.ts#MultiLease.constructor 1d8fdd7@101+1: 1 => 0':
-    'A signal of one signal says what that one says.',
-  'src/primitives/multi-lease.ts#MultiLease.constructor 1d8fdd7@84+90: parts.length === 1 ? parts[0]!.signal : AbortSignal.any => AbortSignal.any':
-    'A signal of one signal says what that one says.',
   'src/core/key.ts#checkKey ef07fd1@325+30: > => >=': 'No length is a third of 512.',
   'src/core/key.ts#checkKey ef07fd1@323+1: 3 => (3 * 10)': 'Shorter keys are counted as well, which only costs time.',
   'src/core/line.ts#Line.head 2a1910c@39+74: this.#outside.size === 0 ? undefined : this.#outside.values => this.#outside.values':
