@@ -132,6 +132,7 @@ export default {
   'bare, autopipelining': (place) => bare(place, gathering(place)),
   scripts: (place) => scripts(place, OURS),
   'scripts, busy poll': (place) => scripts(place, OURS, new BusyPoll(systemClock)),
+  token: (place) => scripts(place, LEAST),
   'token, busy poll': (place) => scripts(place, LEAST, new BusyPoll(systemClock)),
   redlock: peer,
 } satisfies Contestants;

@@ -4,7 +4,8 @@ import { figure, type Row, ratio, type Target } from '../row.ts';
 /** Ours with nothing around them: how near to the floor a lock with a token can come. */
 const SCRIPTS = 'scripts';
 const POLLED_SCRIPTS = 'scripts, busy poll';
-const TOKEN = 'token, busy poll';
+const TOKEN = 'token';
+const POLLED_TOKEN = 'token, busy poll';
 const BUSY_POLL = 'holdfast, busy poll';
 const healthy = 'redlock';
 const hung = 'redlock-hung';
@@ -29,8 +30,8 @@ export const redlockRows: readonly Row[] = [
   {
     group: healthy,
     title: 'one caller',
-    entries: ['bare', 'holdfast', 'redlock', BUSY_POLL, SCRIPTS, POLLED_SCRIPTS, TOKEN].map((contestant) =>
-      alone({ group: healthy, contestant }),
+    entries: ['bare', 'holdfast', 'redlock', BUSY_POLL, SCRIPTS, POLLED_SCRIPTS, TOKEN, POLLED_TOKEN].map(
+      (contestant) => alone({ group: healthy, contestant }),
     ),
     floor: 'bare',
     targets: timesBare(0.75, 0.95),

@@ -34,7 +34,6 @@ export class Ballot implements Voting {
     this.#context = context;
     this.claims = new NodeClaims(context, claim, this);
     this.#began = context.clock.now();
-    this.#outcome.promise.catch(() => {}); // whoever asked is told; a ballot that was released has nobody
   }
 
   get isOver(): boolean {
@@ -88,9 +87,10 @@ export class Ballot implements Voting {
       this.claims.said.map((said): ReleaseAnswer => (mayKeep(said) ? 'open' : 'nothing')),
       (all) => tallyRelease(all, this.#context.majority),
     );
+    // With its stack an error costs more than all else here, so it is made only for somebody to hear.
+    if (!this.grant) this.#fail(new Error('it was given back before it was answered'));
     this.#on('release');
-    this.claims.release((i, freed) => answers.heard(i, freed === undefined ? 'unknown' : freed ? 'freed' : 'nothing'));
-    this.#outcome.reject(new Error('it was given back before it was answered'));
+    this.claims.release((freed, i) => answers.heard(i, freed === undefined ? 'unknown' : freed ? 'freed' : 'nothing'));
     return answers.outcome;
   }
 
@@ -134,8 +134,13 @@ export class Ballot implements Voting {
     try {
       this.#outcome.resolve(refusalOf(claim.key, this.#context, said));
     } catch (error) {
-      this.#outcome.reject(error);
+      this.#fail(error);
     }
+  }
+
+  #fail(error: unknown): void {
+    this.#outcome.promise.catch(() => {}); // whoever asked is told; a ballot that was released has nobody
+    this.#outcome.reject(error);
   }
 }
 

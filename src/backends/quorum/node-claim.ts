@@ -21,6 +21,9 @@ const NEXT: Readonly<Record<State, Readonly<Record<Event, State>>>> = {
   gone: { voted: 'gone', freed: 'gone', answered: 'standing', unanswered: 'standing' },
 };
 
+/** Whether a release freed something at this node; undefined where nobody knows. */
+export type Told = (freed: boolean | undefined, node: number) => void;
+
 /** The claim of which a node has its part. */
 export interface ClaimOfAll {
   readonly tag: string;
@@ -116,12 +119,11 @@ export class NodeClaim implements Hearing<Attempt> {
     this.#on('voted');
   }
 
-  /** @param told whether that freed something; undefined where nobody knows */
-  release(told?: (freed: boolean | undefined) => void): void {
+  release(told?: Told): void {
     this.#state = 'leaving';
     const { claim, within } = this.#whole;
     this.#node.releases.begin(this.#claim, within, claim.ttl + within, (freed) => {
-      told?.(freed);
+      told?.(freed, this.node);
       if (freed === undefined) this.#on('unanswered');
       else this.#on(freed && this.#asked === 1 ? 'freed' : 'answered');
     });

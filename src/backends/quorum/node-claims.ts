@@ -2,7 +2,7 @@ import { isExclusive } from '../../core/admission.ts';
 import type { Claim } from '../../core/backend.ts';
 import { nodeTimeoutOf, type QuorumContext } from './context.ts';
 import { lostOf, mayKeep, type NodeAnswer, OPEN, REFUSED, UNASKED } from './node-answer.ts';
-import { type ClaimOfAll, NodeClaim } from './node-claim.ts';
+import { type ClaimOfAll, NodeClaim, type Told } from './node-claim.ts';
 
 /** The ballot that the answers are for. */
 export interface Voting {
@@ -71,11 +71,10 @@ export class NodeClaims implements ClaimOfAll {
     }
   }
 
-  /** @param told whether that freed something at this node; undefined where nobody knows */
-  release(told?: (i: number, freed: boolean | undefined) => void): void {
+  release(told?: Told): void {
     for (const [i, said] of this.#said.entries()) {
       lostOf(said)?.removeEventListener('abort', this);
-      if (mayKeep(said)) this.#claims[i]!.release((freed) => told?.(i, freed));
+      if (mayKeep(said)) this.#claims[i]!.release(told);
     }
   }
 

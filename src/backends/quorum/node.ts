@@ -46,7 +46,7 @@ export class Node {
   get absence(): Error | undefined {
     const { doubt } = this.trust;
     if (!doubt) return this.#link.silence;
-    return this.#twins.length > 0 ? undefined : doubt; // with a twin, it is refused with the reason
+    return this.#context.trusts.all.some(isTwin) ? undefined : doubt; // with a twin, it is refused with the reason
   }
 
   /** Finds out which run of which server it is. */
@@ -56,11 +56,8 @@ export class Node {
 
   /** @param sent when, by the clock: now */
   attempt(claim: Claim, sent: number, vote: Hearing<Attempt>): void {
-    const call = (): Promise<Attempt> => {
-      const parted = this.#parted();
-      return parted ? parted.then(() => this.backend.attempt(claim)) : this.backend.attempt(claim);
-    };
-    this.#link.ask(call, claim.within, sent, vote);
+    const attempt = (): Promise<Attempt> => this.backend.attempt(claim);
+    this.#link.ask(() => this.#parted()?.then(attempt) ?? attempt(), claim.within, sent, vote);
   }
 
   /** Its vote would never count, and nobody would see it until another node is lost: then the quorum is misused. */
@@ -102,15 +99,12 @@ export class Node {
     await this.backend.close();
   }
 
-  get #twins(): Trust[] {
-    return this.#context.trusts.all.filter(({ identity }) => identity.twin);
-  }
-
   /** Nothing is asked of a quorum that is misused, while it is. */
   #parted(): Promise<unknown> | undefined {
-    const { misuse } = this.#context;
+    const { misuse, trusts } = this.#context;
     if (misuse) return Promise.reject(misuse);
-    const twins = this.#twins;
-    return twins.length === 0 ? undefined : Promise.all(twins.map((twin) => twin.part()));
+    return trusts.all.some(isTwin) ? Promise.all(trusts.all.filter(isTwin).map((twin) => twin.part())) : undefined;
   }
 }
+
+const isTwin = ({ identity }: Trust): boolean => identity.twin !== undefined;

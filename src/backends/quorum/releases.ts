@@ -1,3 +1,4 @@
+import { Activity } from '../../core/activity.ts';
 import type { Backend, Handle } from '../../core/backend.ts';
 import type { Link } from './link.ts';
 
@@ -9,12 +10,12 @@ const LAST_PAUSE = 2_000;
 export class Releases {
   readonly #backend: Backend;
   readonly #link: Link;
-  /** What ends the pauses that are under way; undefined once closed. */
-  #pauses: Set<() => void> | undefined = new Set();
+  readonly #pauses: Activity;
 
   constructor(backend: Backend, link: Link) {
     this.#backend = backend;
     this.#link = link;
+    this.#pauses = new Activity(link.clock);
   }
 
   /**
@@ -23,35 +24,27 @@ export class Releases {
    */
   begin(handle: Handle, within: number, lapse: number, told: (freed: boolean | undefined) => void): void {
     const sent = this.#link.clock.now();
-    this.#try(handle, within, sent, FIRST_PAUSE, sent + lapse, told);
+    this.#link.ask(() => this.#backend.release(handle), within, sent, {
+      answered: ({ freed }) => told(freed),
+      failed: () => {
+        told(undefined);
+        void this.#again(handle, within, sent + lapse);
+      },
+    });
   }
 
   close(): void {
-    for (const end of this.#pauses ?? []) end();
-    this.#pauses = undefined;
+    void this.#pauses.quiet(0);
   }
 
-  #try(
-    handle: Handle,
-    within: number,
-    sent: number,
-    pause: number,
-    until: number,
-    told?: (freed: boolean | undefined) => void,
-  ): void {
-    const { clock } = this.#link;
-    this.#link.ask(() => this.#backend.release(handle), within, sent, {
-      answered: ({ freed }) => told?.(freed),
-      failed: () => {
-        told?.(undefined);
-        if (!this.#pauses || clock.now() >= until) return;
-        const again = (): void => {
-          this.#pauses?.delete(end);
-          this.#try(handle, within, clock.now(), Math.min(pause * 2, LAST_PAUSE), until);
-        };
-        const end = clock.after(pause, again, true);
-        this.#pauses.add(end);
-      },
-    });
+  async #again(handle: Handle, within: number, until: number): Promise<void> {
+    for (let pause = FIRST_PAUSE; this.#link.clock.now() < until; pause = Math.min(pause * 2, LAST_PAUSE)) {
+      await this.#pauses.pause(pause, true);
+      if (this.#pauses.over) return;
+      try {
+        await this.#link.answer(() => this.#backend.release(handle), within);
+        return;
+      } catch {}
+    }
   }
 }

@@ -36,11 +36,9 @@ export function tally(votes: readonly Vote[], majority: number, fenced: boolean)
   }
   if (tickets.length + open < majority) return LOST;
   if (tickets.length < majority) return OPEN;
+  const agreed = tickets.find((ticket) => !fenced || tickets.filter((each) => each === ticket).length >= majority);
+  if (agreed !== undefined) return { kind: 'won', ticket: agreed };
   tickets.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-  if (!fenced) return { kind: 'won', ticket: tickets.at(-1)! };
-  for (let i = majority - 1; i < tickets.length; i++) {
-    if (tickets[i] === tickets[i - majority + 1]) return { kind: 'won', ticket: tickets[i]! };
-  }
   return { kind: 'raise', to: tickets[majority - 1]! };
 }
 

@@ -76,7 +76,7 @@ export class Trust {
    */
   known(ttl: number, now: number): void | Promise<void> {
     const told = this.identity.ask();
-    if (this.identity.isSame(told) && (!this.#isRemembered || (this.#looked && this.#memory.has(ttl, now)))) return;
+    if (this.identity.isSame(told) && ((this.#looked && this.#memory.has(ttl, now)) || !this.#isRemembered)) return;
     return this.#know(told, ttl);
   }
 
