@@ -2,7 +2,7 @@ import { systemClock } from '../core/clock.ts';
 import type { Locks } from '../locks.ts';
 import type { Mutex } from '../primitives/mutex.ts';
 import { type Audit, auditOf } from './audit.ts';
-import { StockError } from './errors.ts';
+import { errorOf } from './errors.ts';
 import { checkCount, checkName, checkOptions, MAX_SEGMENTS, MAX_UNITS } from './input.ts';
 import { LayoutOf } from './layout.ts';
 import { Cells, levelsOf } from './look.ts';
@@ -28,7 +28,6 @@ import type { StockStore } from './store.ts';
 export class Product {
   /** What it was created by. */
   readonly name: string;
-  readonly #encoded: string;
   readonly #cells: Cells;
   readonly #layout: LayoutOf;
   readonly #seller: Seller;
@@ -37,10 +36,9 @@ export class Product {
   /** @internal */
   constructor(store: StockStore, name: string, locks: Locks | undefined) {
     this.name = name;
-    this.#encoded = checkName(name, 'product');
-    this.#cells = new Cells(store, this.#encoded);
-    this.#layout = new LayoutOf(store, this.#encoded, this.#cells);
-    this.#seller = new Seller(this.#cells, this.#layout, name);
+    this.#cells = new Cells(store, checkName(name, 'product'));
+    this.#layout = new LayoutOf(this.#cells);
+    this.#seller = new Seller(this.#cells, this.#layout);
     this.#locks = locks;
   }
 
@@ -111,7 +109,7 @@ export class Product {
     const { request = systemClock.id() } = options;
     const id = `p:${checkName(request, 'request')}`;
     checkCount(units, 'units', 1, MAX_UNITS);
-    return restocked(this.#cells, this.#layout, this.name, id, units);
+    return restocked(this.#cells, this.#layout, id, units);
   }
 
   /**
@@ -150,7 +148,7 @@ export class Product {
    */
   async audit(): Promise<Audit> {
     const { cells } = await this.#layout.read();
-    return auditOf(this.#cells, cells, this.name);
+    return auditOf(this.#cells, cells);
   }
 
   /**
@@ -167,9 +165,7 @@ export class Product {
 
   #lockOf(what: string): (part: string | number) => Mutex {
     const locks = this.#locks;
-    if (locks) return (part) => locks.mutex(`stock:${this.#encoded}:${part}`);
-    throw new StockError('STOCK_INVALID', `to ${what}, give locks: createStock(store, { locks })`, {
-      product: this.name,
-    });
+    if (locks) return (part) => locks.mutex(`stock:${this.#cells.product}:${part}`);
+    throw errorOf('STOCK_INVALID', this.name, `: to ${what}, give locks: createStock(store, { locks })`);
   }
 }

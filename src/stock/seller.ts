@@ -1,5 +1,5 @@
 import { Crowds } from './crowd.ts';
-import { StockError } from './errors.ts';
+import { errorOf } from './errors.ts';
 import type { LayoutOf } from './layout.ts';
 import type { Cells } from './look.ts';
 import type { Reserved, Wish } from './order.ts';
@@ -26,16 +26,14 @@ export class Seller {
   readonly #questions: Crowds;
   readonly #supply: Supply;
   readonly #layout: LayoutOf;
-  readonly #product: string;
   #turn = 0;
 
-  constructor(cells: Cells, layout: LayoutOf, product: string) {
+  constructor(cells: Cells, layout: LayoutOf) {
     this.#cells = cells;
     this.#crowds = new Crowds(cells);
     this.#questions = new Crowds(cells);
-    this.#supply = new Supply(cells, layout, product);
+    this.#supply = new Supply(cells, layout);
     this.#layout = layout;
-    this.#product = product;
   }
 
   /** Where its request is, if it was made before; else where it is to go. */
@@ -51,7 +49,7 @@ export class Seller {
       const kept = await this.#take(layout, this.#home(wish, layout), wish, '');
       if (kept) return kept;
     }
-    throw refusal({ is: 'stale' }, this.#product);
+    throw refusal({ is: 'stale' }, this.#cells.name);
   }
 
   /** Undefined when the layout has changed, so that this is no longer the segment, and its lock and token are of no use. */
@@ -96,14 +94,12 @@ export class Seller {
     const within = ({ cells }: Layout): boolean => Number(cell) < cells;
     // Another process may have added the segment since the layout was read here.
     if (id === undefined || !(within(await this.#layout.get()) || within(await this.#layout.read()))) {
-      throw new StockError('STOCK_INVALID', 'this is no ref of a reservation of the product', {
-        product: this.#product,
-      });
+      throw errorOf('STOCK_INVALID', this.#cells.name, ': this is no ref of a reservation of the product');
     }
     const layout = await this.#layout.get();
-    if (layout.identity !== identity) throw refusal({ is: 'unknown' }, this.#product);
+    if (layout.identity !== identity) throw refusal({ is: 'unknown' }, this.#cells.name);
     const [reply] = await this.#cells.step(Number(cell), { op: 'settle', id, to, token });
-    if (reply!.is !== 'done' && reply!.is !== to) throw refusal(reply!, this.#product);
+    if (reply!.is !== 'done' && reply!.is !== to) throw refusal(reply!, this.#cells.name);
     return { ...this.#reserved(layout, Number(cell), id, reply!), remaining: 0 };
   }
 
@@ -120,7 +116,7 @@ export class Seller {
       const found = answers[i];
       if (found!.is !== 'unknown') {
         if (found!.units !== wish.units || (wish.ttl === 0 && found!.is === 'reserved')) {
-          throw refusal({ is: 'reused' }, this.#product);
+          throw refusal({ is: 'reused' }, this.#cells.name);
         }
         return this.#kept(layout, home, wish.id, found!);
       }
@@ -130,7 +126,7 @@ export class Seller {
   }
 
   #kept(layout: Layout, segment: number, id: string, reply: Reply): Reserved {
-    if (reply.is !== 'done' && reply.is !== 'reserved' && reply.is !== 'sold') throw refusal(reply, this.#product);
+    if (reply.is !== 'done' && reply.is !== 'reserved' && reply.is !== 'sold') throw refusal(reply, this.#cells.name);
     return this.#reserved(layout, segment, id, reply);
   }
 

@@ -2,7 +2,7 @@ import { systemClock } from '../core/clock.ts';
 import type { Duration } from '../core/duration.ts';
 import type { Locks } from '../locks.ts';
 import { bounded } from './bounded.ts';
-import { StockError } from './errors.ts';
+import { errorOf, StockError } from './errors.ts';
 import { checkCount, checkDuration, checkName, checkOptions, checkShare, MAX_SEGMENTS, MAX_UNITS } from './input.ts';
 import { Product } from './product.ts';
 import { removed } from './removal.ts';
@@ -94,8 +94,8 @@ export function createStock(given: StockStore, options: StockOptions = {}): Stoc
         next: { size, closed: false, put },
       });
       if (!made) {
-        const message = `${JSON.stringify(name)} is on ${store.name} already (made by this very call, if its answer was lost): open() it`;
-        throw new StockError('STOCK_EXISTS', message, { product: name });
+        const rest = ` is on ${store.name} already (made by this very call, if its answer was lost): open() it`;
+        throw errorOf('STOCK_EXISTS', name, rest);
       }
       return new Product(store, name, locks).opened(identity);
     },

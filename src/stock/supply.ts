@@ -28,22 +28,20 @@ interface Want {
 export class Supply {
   readonly #cells: Cells;
   readonly #layout: LayoutOf;
-  readonly #product: string;
   /** Who waits for the next fetch, by segment; there is a queue as long as one is under way. */
   readonly #queues = new Map<number, Want[]>();
   /** The last time that everything was looked through in vain: when that began, and what was left. */
   #vain = { at: Number.NEGATIVE_INFINITY, left: 0, final: false };
 
-  constructor(cells: Cells, layout: LayoutOf, product: string) {
+  constructor(cells: Cells, layout: LayoutOf) {
     this.#cells = cells;
     this.#layout = layout;
-    this.#product = product;
   }
 
   /** Why an order cannot be served, if that is known here: what was true at a moment after it came is an answer to it. */
   refusal(units: number, came: number): Error | undefined {
     const { at, left, final } = this.#vain;
-    return units > left && at >= came ? soldOut(this.#product, left, units, final) : undefined;
+    return units > left && at >= came ? soldOut(this.#cells.name, left, units, final) : undefined;
   }
 
   /**
@@ -52,7 +50,7 @@ export class Supply {
    */
   async finalRefusal(units: number): Promise<Error> {
     await this.#layout.reread();
-    return soldOut(this.#product, this.#vain.left, units, true);
+    return soldOut(this.#cells.name, this.#vain.left, units, true);
   }
 
   /** Nothing will ever be left for so many units. */
