@@ -13,7 +13,7 @@ const REFUSALS: Readonly<Partial<Record<Reply['is'], readonly [StockErrorCode, s
   busy: ['STOCK_BUSY', 'units keep moving; nothing was taken'],
 };
 
-/** Why a cell said no. */
+/** Why a cell refused. */
 export function refusal({ is }: Reply, product: string): Error {
   if (is === 'fenced') {
     const message = `stock of ${JSON.stringify(product)} refuses the token: a newer holder of the segment's lock was seen. Stop`;
