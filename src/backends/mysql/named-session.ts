@@ -1,5 +1,5 @@
 import type { Grant } from '../../core/backend.ts';
-import type { Connection, Header, Row, Value } from './pool.ts';
+import { type Connection, destroy, type Header, type Row, type Value } from './pool.ts';
 import * as sql from './sql.generated.ts';
 import type { Values } from './statements.ts';
 import type { Table } from './table.ts';
@@ -105,7 +105,7 @@ export class NamedSession {
     if (this.#ended) return;
     this.#ended = true;
     const connection = this.#detach();
-    connection?.destroy();
+    if (connection) destroy(connection);
     this.#over.abort();
     if (connection) kill(`${Number(connection.threadId)}`).catch(() => {}); // most likely it has ended already
     if (this.#grant) this.#lost.abort(new Error('the connection that had the lock has ended'));

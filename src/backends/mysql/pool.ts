@@ -10,10 +10,11 @@ type Done = (error: any, result: any) => void;
 export interface CallbackPool {
   /** Pools of other drivers do not have it, nor does a cluster of pools, which would lock now on one server and now on another. */
   promise(): unknown;
-  getConnection(done: (error: Error | null, connection: CallbackConnection) => void): void;
+  getConnection(done: (error: Error | null, connection: Connection) => void): void;
 }
 
-interface CallbackConnection {
+/** What we use of one of its connections. */
+export interface Connection {
   readonly threadId: number | null;
   execute(statement: Said, done: Done): unknown;
   query(statement: Said, done: Done): unknown;
@@ -39,48 +40,19 @@ export type Value = string | Buffer;
 const ROWS = { rowsAsArray: false, nestTables: false, typeCast: true } as const;
 type Said = typeof ROWS & { sql: string; values?: Value[] };
 
-/** One of the pool's connections. It uses callbacks: mysql2's promises make an error, with its stack, for each call. */
-export class Connection {
-  readonly #core: CallbackConnection;
+/**
+ * Sends a statement, prepared by `execute`. It uses callbacks: mysql2's promises make an error, with its stack, for each call.
+ * @returns rows, or a header
+ */
+export const ask = (connection: Connection, how: 'execute' | 'query', statement: Omit<Said, keyof typeof ROWS>) =>
+  new Promise<unknown>((resolve, reject) => {
+    connection[how]({ ...statement, ...ROWS }, (error, result) => (error ? reject(error) : resolve(result)));
+  });
 
-  constructor(core: CallbackConnection) {
-    this.#core = core;
-  }
-
-  get threadId(): number | null {
-    return this.#core.threadId;
-  }
-
-  /** @returns rows, or a header */
-  execute(sql: string, values: Value[]): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      this.#core.execute({ sql, values, ...ROWS }, (error, result) => (error ? reject(error) : resolve(result)));
-    });
-  }
-
-  query(sql: string): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      this.#core.query({ sql, ...ROWS }, (error, result) => (error ? reject(error) : resolve(result)));
-    });
-  }
-
-  release(): void {
-    this.#core.release();
-  }
-
-  destroy(): void {
-    this.#core.destroy();
-    // mysql2 (3.24) then waits for the server to hang up. A server that fell silent would keep the process alive.
-    this.#core.stream?.destroy();
-  }
-
-  on(event: 'error' | 'end', listener: (error?: unknown) => void): void {
-    this.#core.on(event, listener);
-  }
-
-  removeListener(event: 'error' | 'end', listener: (error?: unknown) => void): void {
-    this.#core.removeListener(event, listener);
-  }
+export function destroy(connection: Connection): void {
+  connection.destroy();
+  // mysql2 (3.24) then waits for the server to hang up. A server that fell silent would keep the process alive.
+  connection.stream?.destroy();
 }
 
 /** @throws LockError `LOCK_INVALID` when it is no pool */
@@ -95,7 +67,7 @@ export function coreOf(pool: MysqlPool): CallbackPool {
 /** A connection of the pool, as soon as one is free. */
 export function borrowed(pool: CallbackPool): Promise<Connection> {
   return new Promise((resolve, reject) => {
-    pool.getConnection((error, connection) => (error ? reject(error) : resolve(new Connection(connection))));
+    pool.getConnection((error, connection) => (error ? reject(error) : resolve(connection)));
   });
 }
 

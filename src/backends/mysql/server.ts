@@ -2,7 +2,7 @@ import { CallTimeouts } from '../../core/call-timeouts.ts';
 import type { Clock } from '../../core/clock.ts';
 import { isPassing } from './errors.ts';
 import { checkAlone, LeftOpen, refusedFor } from './left-open.ts';
-import { borrowed, type CallbackPool, type Connection, coreOf, type MysqlPool } from './pool.ts';
+import { ask, borrowed, type CallbackPool, type Connection, coreOf, destroy, type MysqlPool } from './pool.ts';
 import type { Bound } from './statements.ts';
 
 /** Tries of a statement that lost a deadlock or a wait for a row, and the longest pause after the first, ms. */
@@ -59,7 +59,7 @@ export class Server {
       throw error;
     } finally {
       if (sound) connection.release();
-      else connection.destroy();
+      else destroy(connection);
     }
   }
 
@@ -67,9 +67,9 @@ export class Server {
    * @param over ends the wait for an answer: a connection that was destroyed gives none
    * @throws LeftOpen the connection must be destroyed
    */
-  on(connection: Connection, { sql, values }: Bound, over?: AbortSignal): Promise<unknown> {
+  on(connection: Connection, statement: Bound, over?: AbortSignal): Promise<unknown> {
     return this.#counted(async () => {
-      const result = await this.#bound(connection.execute(sql, values), PATIENCE, over);
+      const result = await this.#bound(ask(connection, 'execute', statement), PATIENCE, over);
       if (checkAlone(result) === undefined) checkAlone(await this.say(connection, LOOK, 0, over));
       return result;
     });
@@ -95,7 +95,7 @@ export class Server {
 
   /** A statement without values. @param ms the time that it takes by itself; @param over as for `on` */
   say(connection: Connection, sql: string, ms = 0, over?: AbortSignal): Promise<unknown> {
-    return this.#bound(connection.query(sql), ms + PATIENCE, over);
+    return this.#bound(ask(connection, 'query', { sql }), ms + PATIENCE, over);
   }
 
   /** Ends a session of the server, given by an expression. Gives up when no connection is free for it, or nobody answers. */

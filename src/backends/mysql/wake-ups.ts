@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import type { Connection, Row } from './pool.ts';
+import { type Connection, destroy, type Row } from './pool.ts';
 import type { Server } from './server.ts';
 import { open } from './sql.generated.ts';
 import { bare } from './statements.ts';
@@ -72,7 +72,7 @@ export class Bell {
     this.#over.abort();
     const connection = this.#connection;
     if (!connection) return;
-    connection.destroy();
+    destroy(connection);
     // Otherwise the server would sleep on, and only then notice that the connection has ended.
     await this.#server.kill(`IS_USED_LOCK('${lockOf(this.#name)}')`).catch(() => {});
   }
@@ -111,7 +111,7 @@ export class Bell {
     } finally {
       this.#sleeping = false;
       this.#connection = undefined;
-      connection.destroy();
+      destroy(connection);
     }
   }
 
