@@ -1,10 +1,10 @@
-/** Longest address: a name of 128 bytes, encoded. */
+/** Longest address: an encoded name of 128 bytes. */
 const LONGEST = 384;
 
 /**
- * Under what a product's cells are kept: its name, encoded, and behind an `@` (which no encoded name has) its identity, so that
- * nothing of a product ever meets another one of the same name. A name that would be too long with it is cut: the identity is
- * enough to tell it apart. Products that the first version made have none, and are kept under the bare name.
+ * The name under which the engine keeps a product's cells: its encoded name, an `@` (which no encoded name has), and its identity. So
+ * two products of the same name share nothing. A name that would be too long is cut; the identity is enough to tell products apart.
+ * Products that the first version made have no identity, and are kept under the name alone.
  */
 export const addressOf = (product: string, identity: string): string =>
   identity === '' ? product : `${product.slice(0, LONGEST - 1 - identity.length)}@${identity}`;

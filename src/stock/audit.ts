@@ -1,40 +1,33 @@
 import { balanced, type Cell, RESERVE } from './cell.ts';
-import { StockError } from './errors.ts';
+import { errorOf } from './errors.ts';
 import { type Cells, type Look, total, transits, unmoved } from './look.ts';
+import type { Levels } from './order.ts';
 import type { Reply } from './step.ts';
 
 /** Where every unit is that was ever put in. */
-export interface Audit {
+export interface Audit extends Omit<Levels, 'segments'> {
   /** Units that were ever put in. */
   readonly put: number;
   /** Units that can be bought, over all segments. */
   readonly segments: number;
-  /** Units that are kept back, to go where they are needed. */
-  readonly reserve: number;
   /** On the way between two cells: in the journal of one, and not yet in the other. */
   readonly transit: number;
-  /** Units that are kept for buyers. */
-  readonly reserved: number;
-  /** Units that are sold. */
-  readonly sold: number;
   /** segments + reserve + transit + reserved + sold = put, each cell's own books are right, and the requests add up to them. */
   readonly right: boolean;
 }
 
-/** Reads while units move show the same unit twice, or not at all; how often to read again. */
+/** How often to read again: while units move, a reader may see one twice, or not at all. */
 const TRIES = 20;
 
-export async function auditOf(cells: Cells, count: number, product: string): Promise<Audit> {
+export async function auditOf(cells: Cells, count: number): Promise<Audit> {
   for (let tries = 0; tries < TRIES; tries++) {
     const tallies = await tallied(cells, count);
     if (tallies && unmoved(tallies.look, await cells.look(count))) return judged(tallies.look, tallies.agree);
   }
-  throw new StockError('STOCK_BUSY', `${JSON.stringify(product)}: units keep moving; audit it when it is quieter`, {
-    product,
-  });
+  throw errorOf('STOCK_BUSY', cells.name, ': units keep moving; audit it when it is quieter');
 }
 
-/** Each cell with what its requests add up to; undefined where one is sold from again and again while its requests are read. */
+/** Each cell, and whether its requests add up to it. Undefined where a cell changes again and again while its requests are read. */
 async function tallied(cells: Cells, count: number): Promise<{ look: Look; agree: boolean } | undefined> {
   const look = new Map<number, Cell>();
   let agree = true;
@@ -49,7 +42,7 @@ async function tallied(cells: Cells, count: number): Promise<{ look: Look; agree
   return { look, agree };
 }
 
-/** All requests of a cell, portion by portion, if nothing became of any of them meanwhile. */
+/** What all requests of a cell add up to, portion by portion. Undefined where any of them changed meanwhile. */
 async function tallyOf(
   cells: Cells,
   i: number,
@@ -70,7 +63,7 @@ async function tallyOf(
   }
 }
 
-/** Whoever takes raises one of the counts of units, and whatever lowers one raises another one, or the generation. */
+/** A take raises one of the counts of units. What lowers a count raises another one, or the generation. */
 const isAsItWas = (before: Cell, after: Cell): boolean =>
   before.sold === after.sold && before.reserved === after.reserved && before.generation === after.generation;
 

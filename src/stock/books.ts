@@ -4,15 +4,15 @@ import type { Reply } from './step.ts';
 /** All that a step may depend on, as it is before the step. */
 export interface View {
   readonly cell: Cell | undefined;
-  /** The requests that the steps name, and all that have run out. */
+  /** The requests that the steps name, and all reservations that have run out. */
   readonly entries: readonly Entry[];
-  /** Units reserved and sold, of the buyers that the steps name. */
+  /** How many units each buyer that the steps name has, reserved and sold. */
   readonly bought: ReadonlyMap<string, number>;
-  /** Where a step tallies: the requests from there on, and where the rest begins. */
+  /** For a step that tallies: the requests from its place on, and where the rest begins. */
   readonly portion?: { readonly entries: readonly Entry[]; readonly next: string | undefined };
 }
 
-/** The books of one cell while a step is decided: copies, of which the outcome is read when it is. */
+/** The books of one cell while a step is decided. They are copies; the outcome is read from them. */
 export class Books {
   cell: Cell | undefined;
   readonly now: number;
@@ -20,7 +20,7 @@ export class Books {
   readonly #entries: Map<string, Entry>;
   readonly #bought: Map<string, number>;
 
-  /** What has run out by `now` has come back. */
+  /** Reservations that have run out by `now` are given back. */
   constructor({ cell, entries, bought }: View, now: number) {
     this.cell = cell;
     this.now = now;
@@ -60,7 +60,7 @@ export class Books {
     return this.write({ ...entry, status, until: 0 });
   }
 
-  /** Raises the mark; false when a newer token was seen. Digits are compared as text: a double ends at 2^53. */
+  /** Remembers the token. @returns false when a newer one was seen. Compares digits as text: a double is exact only up to 2^53 */
   fence(token: string): boolean {
     const { fence } = this.cell!;
     if (token === '' || token === fence) return true;

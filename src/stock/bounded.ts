@@ -5,7 +5,7 @@ import { heard } from '../core/heard.ts';
 import { nameOf } from './address.ts';
 import type { StockStore } from './store.ts';
 
-/** The store, but every call has an end: without an answer for `within` ms nobody knows what became of it. */
+/** The store with a time limit for every call: without an answer for `within` ms, the outcome is unknown. */
 export function bounded(store: StockStore, within: number): StockStore {
   const timeouts = new CallTimeouts(systemClock);
   const { name, servers } = store;

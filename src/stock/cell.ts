@@ -1,23 +1,23 @@
-/** What one place that holds units looks like: a segment, or the reserve. Every step changes one cell, atomically. */
+/** A segment or the reserve: a place that holds units. Every step changes one cell, atomically. */
 export interface Cell {
-  /** Of the map; a step that brings another one comes from somebody with an old map, and is sent back to read it. */
+  /** The epoch of the layout. A step with another one comes from a process with an old layout, which must read the new one. */
   readonly epoch: number;
   readonly free: number;
   readonly reserved: number;
   readonly sold: number;
-  /** All units ever put in here from outside, moved in from other cells, and moved out to them. */
+  /** All units that ever were put in here from outside, moved in from other cells, or moved out to them. */
   readonly put: number;
   readonly in: number;
   readonly out: number;
-  /** Raised by every move and every return, and by nothing else: the same twice means that no unit came. */
+  /** Every move and every return raises it, and nothing else does. The same value twice means that no unit came meanwhile. */
   readonly generation: number;
   /** The highest fencing token seen, as digits; '' before the first. */
   readonly fence: string;
-  /** Number of the last move out of here. */
+  /** The number of the last move out of here. */
   readonly seq: number;
-  /** Journal: moves out of here that nobody has cleared, by the cell they go to. One at a time for each. */
+  /** The journal: moves out of here that nobody has cleared, by the cell that they go to. At most one for each cell. */
   readonly moves: Readonly<Record<string, Move>>;
-  /** The last move taken in, by the cell it came from: whatever is not newer has arrived already. */
+  /** The last move that arrived, by the cell that it came from. A move that is not newer has arrived already. */
   readonly seen: Readonly<Record<string, number>>;
 }
 
@@ -26,17 +26,17 @@ export interface Move {
   readonly units: number;
 }
 
-/** `put`: units from outside, written down so that a repeated restock counts once. */
+/** `put`: units from outside. They are written down so that a repeated restock counts once. */
 export type Status = 'reserved' | 'sold' | 'cancelled' | 'expired' | 'put';
 
-/** What became of one request. Kept as long as the product, since a request may be repeated at any time. */
+/** What became of one request. It is kept as long as the product, since a request may be repeated at any time. */
 export interface Entry {
   readonly id: string;
-  /** '' for nobody in particular. */
+  /** '' where the order names no buyer. */
   readonly buyer: string;
   readonly units: number;
   readonly status: Status;
-  /** ms of the engine's clock; 0 when nothing runs out. */
+  /** When the reservation runs out, ms by the engine's clock; 0 where there is none. */
   readonly until: number;
 }
 
@@ -55,9 +55,9 @@ export const EMPTY: Cell = {
   seen: {},
 };
 
-/** The reserve is a cell like the others; segments count from 0. */
+/** The number of the reserve, which is a cell like the others. Segments count from 0. */
 export const RESERVE = -1;
 
-/** Whether a cell's own books are right: this holds at every moment, whatever is on its way elsewhere. */
+/** Whether a cell's own books are right. This holds at every moment, whatever moves between other cells. */
 export const balanced = ({ put, in: moved, out, free, reserved, sold }: Cell): boolean =>
   put + moved - out === free + reserved + sold && free >= 0 && reserved >= 0;

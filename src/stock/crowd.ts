@@ -2,18 +2,18 @@ import { setImmediate } from 'node:timers';
 import type { Cells } from './look.ts';
 import type { Reply, Step } from './step.ts';
 
-/** The most orders that go in one step, so that no step is long. */
+/** The most orders of one step, so that no step takes long. */
 export const MOST = 100;
 
-/** Orders that go together. */
+/** Orders that go in one step. */
 interface Crowd {
   readonly steps: Step[];
   readonly replies: Promise<readonly Reply[]>;
 }
 
 /**
- * Orders that come for one cell in one turn of the event loop go to it in one step, in the order in which they came: one more
- * order costs a step much less than one more step costs the engine. Nobody waits for others to come.
+ * Orders that come for one cell in one turn of the event loop go to it in one step, in the order in which they came. For the engine,
+ * one more order in a step costs much less than one more step. No order waits for others to come.
  */
 export class Crowds {
   readonly #cells: Cells;

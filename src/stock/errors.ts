@@ -27,7 +27,8 @@ export type StockErrorCode =
 const BRAND = Symbol.for('holdfast.StockError');
 
 /**
- * A refusal: nothing was changed. What the engine itself throws (and a LockError) means that nobody knows: ask again with the same request id.
+ * A refusal: nothing was changed. After any other error (the engine's own, or a LockError) nobody knows that: ask again with the same
+ * request id.
  * @example
  * await phones.take({ units: 3 }).catch((error) => {
  *   if (error instanceof StockError && error.code === 'STOCK_SOLD_OUT') return 'sold out';
@@ -39,7 +40,7 @@ export class StockError extends Error {
   override readonly name = 'StockError';
   /** Why, for programs to compare. */
   readonly code: StockErrorCode;
-  // Declared only: what does not apply is not there, in the types as in what is printed.
+  // Only declared: what does not apply is missing in what is printed, as in the types.
   /** The product that it is about, if it is about one. */
   declare readonly product?: string;
   /** With `STOCK_SOLD_OUT`: nothing is reserved and restocking is closed, so it stays so. */
@@ -77,3 +78,7 @@ export function isStockError(error: unknown, code?: StockErrorCode): error is St
     (code === undefined || (error as StockError).code === code)
   );
 }
+
+/** @param rest of the message, behind the name of the product */
+export const errorOf = (code: StockErrorCode, product: string, rest: string, final?: boolean): StockError =>
+  new StockError(code, `${JSON.stringify(product)}${rest}`, { product, final });

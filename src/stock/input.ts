@@ -3,9 +3,9 @@ import { isLockError, shown } from '../core/errors.ts';
 import { whole } from '../core/options.ts';
 import { StockError } from './errors.ts';
 
-/** Longest name of a product, buyer or request, in bytes of UTF-8: encoded it still fits an index of every engine. */
+/** Longest name of a product, buyer or request, in bytes of UTF-8. Encoded, it still fits into an index of every engine. */
 const MAX_NAME_BYTES = 128;
-/** A sum of these stays exact in a double, and in JSON as Lua writes it. */
+/** A sum of so many stays exact in a double, and in the JSON that Lua writes. */
 export const MAX_UNITS = 1_000_000_000;
 export const MAX_SEGMENTS = 1_000;
 
@@ -23,7 +23,7 @@ export function checkName(value: unknown, what: string): string {
   return encodeURIComponent(value);
 }
 
-/** As the checks of locks refuse, in the words of the stock. */
+/** What the checks of locks refuse, as an error of stock. */
 function refused<T>(check: () => T): T {
   try {
     return check();

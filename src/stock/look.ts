@@ -1,11 +1,12 @@
 import { addressOf } from './address.ts';
 import { type Cell, type Move, RESERVE } from './cell.ts';
-import { StockError } from './errors.ts';
+import { errorOf } from './errors.ts';
 import type { Levels } from './order.ts';
+import { Shared } from './shared.ts';
 import type { Reply, Step } from './step.ts';
 import type { StockStore } from './store.ts';
 
-/** All cells of a product, read one after the other. */
+/** All cells of a product, read at different moments. */
 export type Look = ReadonlyMap<number, Cell>;
 
 /** A move that has left one cell and is not known to have reached the other. */
@@ -36,7 +37,7 @@ export const levelsOf = (look: Look): Levels => ({
 export const unmoved = (first: Look, second: Look): boolean =>
   first.size === second.size && [...first].every(([i, { generation }]) => second.get(i)?.generation === generation);
 
-/** Where units for `home` should come from: itself, the reserve, or whoever has most. Undefined when nothing is anywhere. */
+/** Where units for `home` should come from: itself, the reserve, or the segment that has most. Undefined when all are empty. */
 export function sourceFor(look: Look, home: number, units: number): number | undefined {
   if ((look.get(home)?.free ?? 0) >= units) return home;
   if ((look.get(RESERVE)?.free ?? 0) > 0) return RESERVE;
@@ -44,51 +45,53 @@ export function sourceFor(look: Look, home: number, units: number): number | und
   return richest?.[0];
 }
 
-/** The cells of one product, as they are spoken to: of one among all that ever had its name. */
+/** The cells of one product, of all products that ever had its name. */
 export class Cells {
-  readonly #store: StockStore;
-  readonly #product: string;
+  readonly store: StockStore;
+  /** Its name, encoded. */
+  readonly product: string;
+  readonly #looks = new Shared((count: number) => this.#look(count));
   #address: string | undefined;
-  #running: Promise<unknown> = Promise.resolve();
-  #next: { readonly count: number; readonly look: Promise<Look> } | undefined;
 
   constructor(store: StockStore, product: string) {
-    this.#store = store;
-    this.#product = product;
+    this.store = store;
+    this.product = product;
   }
 
-  /** Says which product of the name is meant, before anything else. False where another one is meant already. */
+  /** For people. */
+  get name(): string {
+    return decodeURIComponent(this.product);
+  }
+
+  /** Called first: says which product of the name is meant. @returns false where another one is meant already */
   bind(identity: string): boolean {
-    const address = addressOf(this.#product, identity);
+    const address = addressOf(this.product, identity);
     this.#address ??= address;
     return this.#address === address;
   }
 
   /** @throws StockError `STOCK_UNKNOWN` when the cell is gone: the engine lost its data, or the product was removed */
   async step(cell: number, ...steps: Step[]): Promise<readonly Reply[]> {
-    const replies = await this.#store.step(this.#address!, cell, steps);
+    const replies = await this.store.step(this.#address!, cell, steps);
     if (replies.some(({ is }) => is === 'missing')) {
-      const product = decodeURIComponent(this.#product);
-      const what = cell === RESERVE ? 'the reserve' : `segment ${cell}`;
-      const message = `${what} of ${JSON.stringify(product)} is not there: it was removed, or the engine lost its data`;
-      throw new StockError('STOCK_UNKNOWN', message, { product });
+      const what = cell === RESERVE ? 'reserve' : `segment ${cell}`;
+      throw errorOf(
+        'STOCK_UNKNOWN',
+        this.name,
+        ` has no ${what} any more: it was removed, or the engine lost its data`,
+      );
     }
     return replies;
   }
 
-  /**
-   * Reads all cells. Whoever comes while a look is under way shares the next one, with all others who come until then: so it
-   * begins after each of them came, and a crowd costs no more than one buyer. Not with who knows of fewer cells.
-   */
+  /** Reads all cells, once for all who ask together. Only those who know of the same number of cells share a look. */
   look(count: number): Promise<Look> {
-    if (this.#next?.count === count) return this.#next.look;
-    const look = this.#running.then(() => {
-      if (this.#next?.look === look) this.#next = undefined;
-      return this.#look(count);
-    });
-    this.#next = { count, look };
-    this.#running = look.catch(() => {});
-    return look;
+    return this.#looks.ask(count);
+  }
+
+  /** Forgets everything in them, some of it at a time. */
+  async clear(count: number): Promise<void> {
+    for (let cell = RESERVE; cell < count; cell++) while (!(await this.store.clear(this.#address!, cell)));
   }
 
   async #look(count: number): Promise<Look> {
@@ -99,15 +102,15 @@ export class Cells {
     return new Map(cells);
   }
 
-  /** The second and third step of a move; safe to repeat by anyone, at any time. Gives what `also` replied at the target. */
+  /** The second and third step of a move. Anyone may repeat them, at any time. @returns what `also` replied at the target */
   async finish({ from, to, seq, units }: Transit, ...also: Step[]): Promise<readonly Reply[]> {
     const [, ...replies] = await this.step(to, { op: 'receive', from, seq, units }, ...also);
-    // It has arrived; an entry that stays in the journal is cleared by the next move between the two.
+    // It has arrived. If its entry stays in the journal, the next move between the two clears it.
     await this.step(from, { op: 'clear', to, seq }).catch(() => {});
     return replies;
   }
 
-  /** One move, after finishing the one that may be under way between the two. Gives what `also` replied, if anything moved. */
+  /** One move. @returns what `also` replied at the target, if anything moved */
   async move(from: number, to: number, units: number, ...also: Step[]): Promise<readonly Reply[]> {
     const [sent] = await this.step(from, { op: 'send', to, units });
     if (sent?.seq === undefined) return [];

@@ -6,15 +6,15 @@ import { checkCount, checkDuration, checkName, MAX_UNITS } from './input.ts';
 export interface Order {
   /** How many; all or none. Default 1. */
   readonly units?: number;
-  /** Who buys: chooses the segment, and is what the limit counts by. */
+  /** Who buys. The buyer chooses the segment, and the limit is for each buyer. */
   readonly buyer?: string;
-  /** Repeating an order with the same id (per buyer) does it once. Default: a new one, and so never a repeat. */
+  /** Of all orders of a buyer with the same id, only the first counts. Default: a new id, so the order is never a repeat. */
   readonly request?: string;
 }
 
 /** An order that holds units back for a while. */
 export interface ReserveOrder extends Order {
-  /** The units come back by themselves after that long. Default 10 minutes, by the engine's clock. */
+  /** After so long the units come back by themselves. Default 10 minutes, by the engine's clock. */
   readonly ttl?: Duration;
 }
 
@@ -34,21 +34,21 @@ export interface SellOrder extends ReserveOrder {
  * await (paid ? phones.confirm(kept.ref) : phones.cancel(kept.ref));
  */
 export interface Reserved {
-  /** Names the reservation and the place where it is, for `confirm` and `cancel` in any process. */
+  /** Names the reservation and its segment, for `confirm` and `cancel` in any process. */
   readonly ref: string;
   /** How many. */
   readonly units: number;
-  /** Below the number of segments. */
+  /** The number of its segment, from 0. */
   readonly segment: number;
-  /** ms until it runs out, when it was answered; 0 once it is sold. */
+  /** ms until it runs out, counted from the answer; 0 once it is sold. */
   readonly remaining: number;
-  /** The request was done before, and nothing was changed by this one. */
+  /** The request was done before, so this one changed nothing. */
   readonly repeated: boolean;
 }
 
-/** What the business logic under a segment's lock gets. */
+/** What the business logic gets, under the lock of a segment. */
 export interface Sale extends Reserved {
-  /** Fencing token of the segment: write it with what you write, and refuse older ones there. */
+  /** The fencing token of the segment. Write it with what you write, and refuse older tokens there. */
   readonly token: bigint;
   /** Aborted when the lock is lost: stop. */
   readonly signal: AbortSignal;
@@ -56,13 +56,13 @@ export interface Sale extends Reserved {
 
 /** Units that were sold. */
 export interface Sold<T> extends Reserved {
-  /** What the business logic gave; undefined when the sale was done before. */
+  /** What the business logic returned; undefined when the sale was done before. */
   readonly result?: T;
 }
 
-/** How many units are where. */
+/** How many units there are, and where. */
 export interface Levels {
-  /** Units that are kept back, to go where they are needed. */
+  /** Units that are kept back, to be moved where they are needed. */
   readonly reserve: number;
   /** Units that can be bought, segment by segment. */
   readonly segments: readonly number[];
@@ -72,14 +72,14 @@ export interface Levels {
   readonly sold: number;
 }
 
-/** An order, checked and encoded. */
-export interface Wish {
+/** An order that was checked, with its names encoded. */
+export interface CheckedOrder {
   readonly units: number;
   readonly buyer: string;
   readonly id: string;
   /** The request may have been made before. */
   readonly repeats: boolean;
-  /** What its segment is chosen by; undefined: in turn. */
+  /** The name that chooses its segment; undefined: the segments take turns. */
   readonly routed: string | undefined;
   readonly ttl: number;
   /** When it was made, by the machine's clock. ms. */
@@ -89,11 +89,11 @@ export interface Wish {
 /** @internal */
 export const ORDER: readonly string[] = ['units', 'buyer', 'request'];
 
-/** How long it is reserved, ms. Null is no duration, and does not stand for the default. */
+/** How long the units are reserved, ms. Null is no duration, and does not mean the default. */
 export const ttlOf = ({ ttl = '10m' }: ReserveOrder): number => checkDuration(ttl, 'ttl');
 
 /** Checks an order and encodes its names. @param ttl ms; 0: sold at once */
-export function wishOf({ units = 1, buyer, request }: Order, ttl: number): Wish {
+export function checkedOrder({ units = 1, buyer, request }: Order, ttl: number): CheckedOrder {
   const name = buyer === undefined ? '' : checkName(buyer, 'buyer');
   const id = request === undefined ? undefined : checkName(request, 'request');
   return {

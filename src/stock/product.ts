@@ -2,11 +2,12 @@ import { systemClock } from '../core/clock.ts';
 import type { Locks } from '../locks.ts';
 import type { Mutex } from '../primitives/mutex.ts';
 import { type Audit, auditOf } from './audit.ts';
-import { StockError } from './errors.ts';
+import { errorOf } from './errors.ts';
 import { checkCount, checkName, checkOptions, MAX_SEGMENTS, MAX_UNITS } from './input.ts';
 import { LayoutOf } from './layout.ts';
 import { Cells, levelsOf } from './look.ts';
 import {
+  checkedOrder,
   type Levels,
   ORDER,
   type Order,
@@ -16,7 +17,6 @@ import {
   type SellOrder,
   type Sold,
   ttlOf,
-  wishOf,
 } from './order.ts';
 import { type Rebalancing, rebalance } from './rebalancer.ts';
 import { restocked } from './restock.ts';
@@ -28,7 +28,6 @@ import type { StockStore } from './store.ts';
 export class Product {
   /** What it was created by. */
   readonly name: string;
-  readonly #encoded: string;
   readonly #cells: Cells;
   readonly #layout: LayoutOf;
   readonly #seller: Seller;
@@ -37,10 +36,9 @@ export class Product {
   /** @internal */
   constructor(store: StockStore, name: string, locks: Locks | undefined) {
     this.name = name;
-    this.#encoded = checkName(name, 'product');
-    this.#cells = new Cells(store, this.#encoded);
-    this.#layout = new LayoutOf(store, this.#encoded, this.#cells);
-    this.#seller = new Seller(this.#cells, this.#layout, name);
+    this.#cells = new Cells(store, checkName(name, 'product'));
+    this.#layout = new LayoutOf(this.#cells);
+    this.#seller = new Seller(this.#cells, this.#layout);
     this.#locks = locks;
   }
 
@@ -52,14 +50,14 @@ export class Product {
   }
 
   /**
-   * Keeps units for a buyer until they are confirmed, cancelled, or the time is over. One atomic step, without a lock.
+   * Keeps units for a buyer until they are confirmed or cancelled, or the time is over. One atomic step, without a lock.
    * @throws StockError `STOCK_SOLD_OUT`, `STOCK_LIMIT`, `STOCK_REQUEST_REUSED`; `STOCK_EXPIRED`, `STOCK_CANCELLED` when that
    * is what became of this request before; `STOCK_BUSY`, `STOCK_INVALID`
    * @example const kept = await phones.reserve({ buyer: 'li', request: 'order-17', ttl: '10m' });
    */
   async reserve(order: ReserveOrder = {}): Promise<Reserved> {
     checkOptions(order, [...ORDER, 'ttl'], 'reserve');
-    return this.#seller.obtain(wishOf(order, ttlOf(order)));
+    return this.#seller.obtain(checkedOrder(order, ttlOf(order)));
   }
 
   /**
@@ -68,24 +66,24 @@ export class Product {
    */
   async take(order: Order = {}): Promise<Reserved> {
     checkOptions(order, ORDER, 'take');
-    return this.#seller.obtain(wishOf(order, 0));
+    return this.#seller.obtain(checkedOrder(order, 0));
   }
 
   /**
-   * Sells under the lock of the buyer's segment, around business logic of the caller's own: one at a time in each segment.
-   * The units are reserved before `work` (for `ttl`, default 10 minutes: it must not take longer), confirmed after it, and
-   * given back when it throws. A sale that was done before is not done again; one that a dead process left half done is.
+   * Runs business logic of the caller under the lock of the buyer's segment: one sale at a time in each segment. It reserves the
+   * units before `work` (for `ttl`, default 10 minutes: `work` must not take longer), confirms them after it, and gives them back
+   * when it throws. A sale that was done before is not done again. One that a dead process left half done is.
    * @throws StockError as `reserve`; LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_FENCED` when the lock was lost meanwhile
    * @example await phones.sell({ buyer: 'li', request: 'order-19' }, (sale) => writeOrder(sale.ref, sale.token));
    */
   async sell<T>(order: SellOrder, work: (sale: Sale) => Promise<T> | T): Promise<Sold<T>> {
     checkOptions(order, [...ORDER, 'ttl', 'wait', 'signal'], 'sell');
     const lockOf = this.#lockOf('sell under a lock');
-    return sellUnderLock(this.#seller, lockOf, order, wishOf(order, ttlOf(order)), work);
+    return sellUnderLock(this.#seller, lockOf, order, checkedOrder(order, ttlOf(order)), work);
   }
 
   /**
-   * The reserved units are sold. Harmless when repeated.
+   * Sells the reserved units. It may be repeated.
    * @throws StockError `STOCK_EXPIRED`, `STOCK_CANCELLED`, `STOCK_UNKNOWN`
    */
   confirm(ref: string): Promise<Reserved> {
@@ -93,7 +91,7 @@ export class Product {
   }
 
   /**
-   * The reserved units come back. Harmless when repeated.
+   * Gives the reserved units back. It may be repeated.
    * @throws StockError `STOCK_CONFIRMED`, `STOCK_EXPIRED`, `STOCK_UNKNOWN`
    */
   cancel(ref: string): Promise<Reserved> {
@@ -111,11 +109,11 @@ export class Product {
     const { request = systemClock.id() } = options;
     const id = `p:${checkName(request, 'request')}`;
     checkCount(units, 'units', 1, MAX_UNITS);
-    return restocked(this.#cells, this.#layout, this.name, id, units);
+    return restocked(this.#cells, this.#layout, id, units);
   }
 
   /**
-   * Nothing is put in from now on, so that *sold out* can be final.
+   * From now on nothing can be put in, so *sold out* can be final.
    * @example await phones.closeRestocking();
    */
   async closeRestocking(): Promise<void> {
@@ -125,8 +123,8 @@ export class Product {
   }
 
   /**
-   * Another number of segments, while selling. What is left in segments that are no longer sold from is moved by the
-   * rebalancer, or fetched by the next buyer who needs it.
+   * Changes the number of segments, while selling. What is left in segments that are no longer used is moved by the rebalancer, or
+   * fetched by the next buyer who needs it.
    * @example await phones.resize(40);
    */
   async resize(segments: number): Promise<void> {
@@ -135,7 +133,7 @@ export class Product {
   }
 
   /**
-   * What is where, read cell by cell.
+   * How many units there are, and where. It reads cell by cell.
    * @example const { segments, reserve } = await phones.levels();
    */
   async levels(): Promise<Levels> {
@@ -144,20 +142,19 @@ export class Product {
   }
 
   /**
-   * Counts everything, cell by cell and request by request. Reads all requests: for tests and for the day's end.
+   * Counts everything, cell by cell and request by request. It reads all requests, so use it in tests and at the end of a day.
    * @throws StockError `STOCK_BUSY` when units keep moving
    * @example const { right } = await phones.audit();
    */
   async audit(): Promise<Audit> {
     const { cells } = await this.#layout.read();
-    return auditOf(this.#cells, cells, this.name);
+    return auditOf(this.#cells, cells);
   }
 
   /**
-   * Keeps segments filled from the reserve until `signal` says to stop, or until restocking is closed and the reserve is
-   * empty. Start it in every process: a lock sees to it that one at a time works. It outlives an engine that is out of reach for
-   * less than a minute.
-   * @throws what keeps it from asking the engine, where that does not pass
+   * Fills segments from the reserve, until `signal` says to stop, or until restocking is closed and the reserve is empty. Start it in
+   * every process: a lock lets one at a time work. It goes on after an engine was out of reach for less than a minute.
+   * @throws the error of the engine, where it does not pass
    * @example await phones.rebalance({ signal });
    */
   async rebalance(options: Rebalancing = {}): Promise<void> {
@@ -167,9 +164,7 @@ export class Product {
 
   #lockOf(what: string): (part: string | number) => Mutex {
     const locks = this.#locks;
-    if (locks) return (part) => locks.mutex(`stock:${this.#encoded}:${part}`);
-    throw new StockError('STOCK_INVALID', `to ${what}, give locks: createStock(store, { locks })`, {
-      product: this.name,
-    });
+    if (locks) return (part) => locks.mutex(`stock:${this.#cells.product}:${part}`);
+    throw errorOf('STOCK_INVALID', this.name, `: to ${what}, give locks: createStock(store, { locks })`);
   }
 }

@@ -8,12 +8,12 @@ import { checkCount, checkDuration, checkOptions, MAX_UNITS } from './input.ts';
 import type { LayoutOf } from './layout.ts';
 import { type Cells, type Look, transits } from './look.ts';
 
-/** For how long the engine may be out of reach before the rebalancer says so and ends. ms. */
+/** How long the engine may be out of reach before the rebalancer throws, ms. */
 const TROUBLE = 60_000;
 
 /** When units move from segment to segment. */
 export interface Rebalancing {
-  /** A segment with fewer free units is filled up. Default 10. */
+  /** A segment with fewer free units gets more. Default 10. */
   readonly low?: number;
   /** Units moved at a time. Default 20. */
   readonly batch?: number;
@@ -32,9 +32,8 @@ export interface Wanted {
 }
 
 /**
- * What to move next: out of segments that are no longer sold from, and from the reserve to the segments that run low, the
- * poorest first.
- * @param size segments that are sold from
+ * What to move next: out of segments that are no longer used, and from the reserve to the segments that run low, the emptiest first.
+ * @param size how many segments are used
  */
 export function plan(look: Look, size: number, low: number, batch: number): Wanted[] {
   const cells = [...look].filter(([i]) => i !== RESERVE);
@@ -52,7 +51,7 @@ export function plan(look: Look, size: number, low: number, batch: number): Want
   return [...drained, ...filled];
 }
 
-/** How many segments are worth while: each with `low` units, or with what is left. */
+/** How many segments are worth keeping: each has `low` units, or what is left. */
 export function merged(look: Look, size: number, low: number): number {
   let free = 0;
   for (const cell of look.values()) free += cell.free;
@@ -67,7 +66,7 @@ interface Scene {
   resize(segments: number): Promise<void>;
 }
 
-/** One at a time over all processes; whoever waits takes over when the one that works dies. */
+/** One works at a time, over all processes. When it dies, another one takes over. */
 export async function rebalance(scene: Scene, options: Rebalancing): Promise<void> {
   checkOptions(options, ['low', 'batch', 'every', 'merge', 'signal'], 'rebalance');
   const { low = 10, batch = 20, every: pause = '1s', signal, merge = false } = options;
@@ -85,7 +84,7 @@ export async function rebalance(scene: Scene, options: Rebalancing): Promise<voi
     } catch (error) {
       if (signal?.aborted) return;
       const now = performance.now();
-      // Whoever stood in line for long was well meanwhile.
+      // A long wait for the lock means that the engine answered meanwhile.
       if (since === undefined || now - began > TROUBLE) since = now;
       if (!mayPass(error) || now - since > TROUBLE) throw error;
       await sleep(every, undefined, { signal }).catch(() => {});
@@ -93,22 +92,19 @@ export async function rebalance(scene: Scene, options: Rebalancing): Promise<voi
   }
 }
 
-/** Who works in the background all day outlives a connection that breaks. */
+/** Work in the background must go on after a connection breaks. */
 const mayPass = (error: unknown): boolean =>
   !isStockError(error) &&
   (!isLockError(error) || isLockError(error, 'LOCK_LOST') || isLockError(error, 'LOCK_UNAVAILABLE'));
 
-interface Tenure {
-  readonly low: number;
-  readonly batch: number;
+interface Tenure extends Required<Omit<Rebalancing, 'signal'>> {
   readonly every: number;
-  readonly merge: boolean;
   readonly signal: AbortSignal | undefined;
-  /** Told after each look that could be taken. */
+  /** Told after each look that succeeded. */
   well(): void;
 }
 
-/** As long as the lock is held. True when there is nothing left to do, ever. */
+/** Works as long as it has the lock. @returns true when nothing is left to do, ever */
 function tenure(
   { lock, cells, layout, resize }: Scene,
   { low, batch, every, merge, signal, well }: Tenure,
@@ -121,7 +117,7 @@ function tenure(
       well();
       const size = sizes.at(-1)!;
       await Promise.all(transits(look).map((transit) => cells.finish(transit)));
-      // Not all at once: many moves out of one cell would stand in the sellers' way.
+      // One after the other: many moves out of one cell at once would delay the sellers.
       const wanted = plan(look, size, low, batch);
       for (const { from, to, units } of wanted) if (lease.held) await cells.move(from, to, units);
       const fewer = merge ? merged(look, size, low) : size;
@@ -131,5 +127,5 @@ function tenure(
     }
     return signal?.aborted ?? false;
   };
-  return lock.run(work, signal ? { signal } : {});
+  return lock.run(work, { signal });
 }

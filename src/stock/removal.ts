@@ -1,28 +1,26 @@
-import { cleared } from './cleared.ts';
-import { StockError } from './errors.ts';
+import { errorOf } from './errors.ts';
 import { finished } from './layout.ts';
+import { Cells } from './look.ts';
 import type { StockStore } from './store.ts';
 
 /**
- * Forgets a product. First it is written down that it is being removed, so that nobody opens or resizes it any more; its name is
- * free when nothing of it is left. A removal that broke off is gone on with by the next.
+ * Forgets a product. First it writes down that the product is being removed, so that nobody opens or resizes it any more. The name is
+ * free when nothing of the product is left. The next removal finishes one that broke off.
  * @throws StockError `STOCK_UNKNOWN`
  */
 export async function removed(store: StockStore, product: string): Promise<void> {
-  let first: string | undefined;
+  const cells = new Cells(store, product);
+  let began = false;
   for (;;) {
     const layout = await store.layout(product);
-    if (first !== undefined && layout?.identity !== first) return; // somebody else was quicker
-    if (!layout) {
-      const name = decodeURIComponent(product);
-      throw new StockError('STOCK_UNKNOWN', `${JSON.stringify(name)} is not on ${store.name}`, { product: name });
-    }
-    first = layout.identity;
+    if (!layout && !began) throw errorOf('STOCK_UNKNOWN', cells.name, ` is not on ${store.name}`);
+    if (!layout || !cells.bind(layout.identity)) return; // somebody else was faster
+    began = true;
     if (!layout.removed) {
       await store.relayout(product, layout, { ...finished(layout), version: layout.version + 1, removed: true });
       continue;
     }
-    await cleared(store, product, layout);
+    await cells.clear(layout.cells);
     await store.relayout(product, layout, undefined);
   }
 }

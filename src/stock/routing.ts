@@ -5,20 +5,20 @@ function mixed(bits: number): number {
   return (mix ^ (mix >>> 16)) >>> 0;
 }
 
-/** 32 bits that are the same in every process and on every machine: FNV-1a, Fowler, Noll and Vo. The text is ASCII. */
+/** 32 bits, the same in every process and on every machine: FNV-1a, by Fowler, Noll and Vo. The text is ASCII. */
 function digest(text: string): number {
   let bits = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) bits = Math.imul(bits ^ text.charCodeAt(i), 0x01000193);
   return bits;
 }
 
-/** By which a seed moves on from number to number: 2³² through the golden ratio, as in SplitMix. */
+/** What is added to the seed for each number: 2³² divided by the golden ratio, as in SplitMix. */
 const STEP = 0x9e3779b9;
 
 /**
- * A number below `size` for a name, evenly spread; when `size` grows by one, only one name in `size` moves.
- * Jump consistent hash: Lamping and Veach, "A Fast, Minimal Memory, Consistent Hash Algorithm", 2014; with arithmetic of
- * 32 bits, since it is asked at every sale.
+ * A number below `size` for a name. Names are spread evenly; when `size` grows by one, only one name in `size` moves.
+ * Jump consistent hash: Lamping and Veach, "A Fast, Minimal Memory, Consistent Hash Algorithm", 2014. With arithmetic of 32 bits,
+ * since every sale needs it.
  */
 export function homeOf(name: string, size: number): number {
   let seed = digest(name);
@@ -31,14 +31,14 @@ export function homeOf(name: string, size: number): number {
   return home;
 }
 
-/** Where a name lived before, when there were other numbers of segments; what it had is still there. */
+/** The segments of a name under earlier numbers of segments. What it had is still there. */
 export function formerHomes(name: string, sizes: readonly number[]): number[] {
   const homes = new Set(sizes.map((size) => homeOf(name, size)));
   homes.delete(homeOf(name, sizes.at(-1)!));
   return [...homes];
 }
 
-/** `units` over `size` segments as evenly as whole units allow, `reserve` (a share of 0 to 1) kept back. */
+/** Spreads `units` over `size` segments as evenly as whole units allow. @param reserve the share to keep back, 0 to 1 */
 export function spread(units: number, size: number, reserve: number): { reserve: number; segments: number[] } {
   const kept = Math.floor(units * reserve);
   const each = Math.floor((units - kept) / size);

@@ -10,8 +10,8 @@ export interface Outcome {
 }
 
 /**
- * The whole rule of stock: what a list of steps makes of one cell, at one moment. Whatever has run out comes back first.
- * Pure; memory and SQL apply it inside a transaction, and Redis says the same in Lua (redis/lua/step.lua).
+ * The whole rule of stock: what a list of steps makes of one cell, at one moment. Reservations that have run out come back first.
+ * It is pure. The memory and SQL stores apply it inside a transaction; Redis has the same rule in Lua (redis/lua/step.lua).
  */
 export function decide(view: View, steps: readonly Step[], now: number): Outcome {
   const books = new Books(view, now);
@@ -37,7 +37,7 @@ function opened(books: Books, { epoch }: Of<'open'>): Reply {
   return { is: 'done' };
 }
 
-/** What becomes of a cell that is there, by what is asked of it. */
+/** What each step makes of a cell that exists. */
 const ANSWERS: { readonly [Op in Exclude<Step['op'], 'open' | 'look' | 'tally'>]: Answer<Op> } = {
   put(books, cell, { id, units, epoch }) {
     const known = books.entry(id);

@@ -1,24 +1,21 @@
 import type { Mutex } from '../primitives/mutex.ts';
-import type { Sale, SellOrder, Sold, Wish } from './order.ts';
+import type { CheckedOrder, Sale, SellOrder, Sold } from './order.ts';
 import type { Seller } from './seller.ts';
 
-/**
- * Sells under the lock of the buyer's segment: the units are reserved before `work`, confirmed after it, and given back when it
- * throws. Where the layout changed while we waited, another lock is the right one, and all begins anew.
- */
+/** If the layout changed while it waited for the lock of the segment, another lock is the right one, and it begins again. */
 export async function sellUnderLock<T>(
   seller: Seller,
   lockOf: (segment: number) => Mutex,
   { wait, signal }: SellOrder,
-  wish: Wish,
+  order: CheckedOrder,
   work: (sale: Sale) => Promise<T> | T,
 ): Promise<Sold<T>> {
   for (;;) {
-    const segment = await seller.segmentOf(wish);
+    const segment = await seller.segmentOf(order);
     const sold = await lockOf(segment).run<Sold<T> | undefined>(
       async (lease) => {
         const { token } = lease;
-        const kept = await seller.obtainAt(segment, wish, `${token}`);
+        const kept = await seller.obtainAt(segment, order, `${token}`);
         if (!kept || kept.remaining === 0) return kept;
         let result: T;
         try {
@@ -29,7 +26,7 @@ export async function sellUnderLock<T>(
         }
         return { ...(await seller.settle(kept.ref, 'sold', `${token}`)), repeated: false, result };
       },
-      { ...(wait === undefined ? {} : { wait }), ...(signal === undefined ? {} : { signal }) },
+      { wait, signal },
     );
     if (sold) return sold;
   }

@@ -1,86 +1,84 @@
 import { Crowds } from './crowd.ts';
-import { StockError } from './errors.ts';
+import { errorOf } from './errors.ts';
 import type { LayoutOf } from './layout.ts';
 import type { Cells } from './look.ts';
-import type { Reserved, Wish } from './order.ts';
+import type { CheckedOrder, Reserved } from './order.ts';
 import { refusal } from './refusals.ts';
 import { formerHomes, homeOf } from './routing.ts';
 import type { Reply, Take } from './step.ts';
 import type { Layout } from './store.ts';
 import { Supply } from './supply.ts';
 
-/** Layouts that are read anew before others change them too often. */
+/** How often to read the layout again because others have changed it. */
 const TRIES = 100;
 
-/** Segment, identity of the product (none of those that the first version made), and request. */
+/** Segment, identity of the product (products of the first version have none), and request. */
 const REF = /^(\d{1,4})\.(?:(\w{1,64})\.)?(r:.{1,800})$/s;
 
 /**
- * A buyer never leaves its segment: there are its requests, and what it bought. When the segment is empty, units are fetched
- * into it, and arrive and are taken in one step.
+ * A buyer always buys from its own segment, which has its requests and knows what it bought. When the segment is empty, units are
+ * fetched into it; they arrive and are taken in one step.
  */
 export class Seller {
   readonly #cells: Cells;
   readonly #crowds: Crowds;
-  /** Apart from the orders, which the engine takes faster by themselves. */
+  /** Apart from the orders: the engine takes those faster without questions between them. */
   readonly #questions: Crowds;
   readonly #supply: Supply;
   readonly #layout: LayoutOf;
-  readonly #product: string;
   #turn = 0;
 
-  constructor(cells: Cells, layout: LayoutOf, product: string) {
+  constructor(cells: Cells, layout: LayoutOf) {
     this.#cells = cells;
     this.#crowds = new Crowds(cells);
     this.#questions = new Crowds(cells);
-    this.#supply = new Supply(cells, layout, product);
+    this.#supply = new Supply(cells, layout);
     this.#layout = layout;
-    this.#product = product;
   }
 
-  /** Where its request is, if it was made before; else where it is to go. */
-  async segmentOf(wish: Wish): Promise<number> {
+  /** The segment that has its request, if it was made before; else the segment for it. */
+  async segmentOf(order: CheckedOrder): Promise<number> {
     const layout = await this.#layout.get();
-    const found = wish.repeats ? await this.#former(layout, wish) : 0;
-    return typeof found === 'number' ? this.#home(wish, layout) : found.segment;
+    const found = order.repeats ? await this.#former(layout, order) : 0;
+    return typeof found === 'number' ? this.#home(order, layout) : found.segment;
   }
 
-  async obtain(wish: Wish): Promise<Reserved> {
+  async obtain(order: CheckedOrder): Promise<Reserved> {
     for (let tries = 0; tries < TRIES; tries++) {
       const layout = this.#layout.known ?? (await this.#layout.read());
-      const kept = await this.#take(layout, this.#home(wish, layout), wish, '');
+      const kept = await this.#take(layout, this.#home(order, layout), order, '');
       if (kept) return kept;
     }
-    throw refusal({ is: 'stale' }, this.#product);
+    throw refusal({ is: 'stale' }, this.#cells.name);
   }
 
-  /** Undefined when the layout has changed, so that this is no longer the segment, and its lock and token are of no use. */
-  async obtainAt(segment: number, wish: Wish, token: string): Promise<Reserved | undefined> {
+  /** @returns undefined when the layout has changed, so that the order needs another segment, with its lock and token */
+  async obtainAt(segment: number, order: CheckedOrder, token: string): Promise<Reserved | undefined> {
     const layout = await this.#layout.get();
     const size = layout.sizes.at(-1)!;
-    const here = wish.routed === undefined ? segment < size : homeOf(wish.routed, size) === segment;
-    const kept = here ? await this.#take(layout, segment, wish, token) : await this.#former(layout, wish);
+    const here = order.routed === undefined ? segment < size : homeOf(order.routed, size) === segment;
+    const kept = here ? await this.#take(layout, segment, order, token) : await this.#former(layout, order);
     if (typeof kept !== 'object') return undefined;
     return kept.segment === segment || kept.remaining === 0 ? kept : undefined;
   }
 
-  #home({ routed }: Wish, { sizes }: Layout): number {
+  #home({ routed }: CheckedOrder, { sizes }: Layout): number {
     const size = sizes.at(-1)!;
     return routed === undefined ? this.#turn++ % size : homeOf(routed, size);
   }
 
-  async #take(layout: Layout, segment: number, wish: Wish, token: string): Promise<Reserved | undefined> {
-    const { id, buyer, units, ttl, came } = wish;
-    if (!wish.repeats) {
+  async #take(layout: Layout, segment: number, order: CheckedOrder, token: string): Promise<Reserved | undefined> {
+    const { id, buyer, units, ttl, came } = order;
+    if (!order.repeats) {
       const known = this.#supply.refusal(units, came);
       if (known) throw known;
       if (this.#supply.over(units)) throw await this.#supply.finalRefusal(units);
     }
     const { epoch, limit, sizes } = layout;
-    const former = sizes.length === 1 ? 0 : await this.#former(layout, wish);
+    const former = sizes.length === 1 ? 0 : await this.#former(layout, order);
     if (typeof former !== 'number') return former;
     const take: Take = { op: 'take', epoch, id, buyer, units, ttl, limit, already: former, token };
-    // The holder of the segment's lock is alone; without it there may be a crowd.
+    // Only one has the segment's lock. Without it, many orders may come at once.
     const first = token === '' ? await this.#crowds.ask(segment, take) : (await this.#cells.step(segment, take))[0]!;
     const reply = first.is === 'empty' ? await this.#supply.fetch(segment, take, came) : first;
     if (reply.is === 'stale') {
@@ -90,28 +88,26 @@ export class Seller {
     return this.#kept(layout, segment, id, reply);
   }
 
-  /** @param ref as it was given; `token` as digits, '' without a lock */
+  /** @param ref as the caller gave it @param token as digits; '' without a lock */
   async settle(ref: string, to: 'sold' | 'cancelled', token: string): Promise<Reserved> {
     const [, cell, identity = '', id] = REF.exec(typeof ref === 'string' ? ref : '') ?? [];
     const within = ({ cells }: Layout): boolean => Number(cell) < cells;
     // Another process may have added the segment since the layout was read here.
     if (id === undefined || !(within(await this.#layout.get()) || within(await this.#layout.read()))) {
-      throw new StockError('STOCK_INVALID', 'this is no ref of a reservation of the product', {
-        product: this.#product,
-      });
+      throw errorOf('STOCK_INVALID', this.#cells.name, ': this is no ref of a reservation of the product');
     }
     const layout = await this.#layout.get();
-    if (layout.identity !== identity) throw refusal({ is: 'unknown' }, this.#product);
+    if (layout.identity !== identity) throw refusal({ is: 'unknown' }, this.#cells.name);
     const [reply] = await this.#cells.step(Number(cell), { op: 'settle', id, to, token });
-    if (reply!.is !== 'done' && reply!.is !== to) throw refusal(reply!, this.#product);
+    if (reply!.is !== 'done' && reply!.is !== to) throw refusal(reply!, this.#cells.name);
     return { ...this.#reserved(layout, Number(cell), id, reply!), remaining: 0 };
   }
 
-  /** What the buyer did where it lived before a resize: this very request, or the number of units it has there. */
-  async #former(layout: Layout, wish: Wish): Promise<Reserved | number> {
+  /** What the buyer has in its segments of before a resize: this very request, or the number of its units there. */
+  async #former(layout: Layout, order: CheckedOrder): Promise<Reserved | number> {
     const { sizes, limit } = layout;
-    const { routed, repeats, id, buyer } = wish;
-    // Only then does it matter what is there: the very request, or what the buyer has.
+    const { routed, repeats, id, buyer } = order;
+    // It matters only for a repeated request, and where the buyer has a limit.
     if (routed === undefined || !(repeats || (limit > 0 && buyer !== ''))) return 0;
     const homes = formerHomes(routed, sizes);
     const answers = await Promise.all(homes.map((home) => this.#questions.ask(home, { op: 'find', id, buyer })));
@@ -119,10 +115,10 @@ export class Seller {
     for (const [i, home] of homes.entries()) {
       const found = answers[i];
       if (found!.is !== 'unknown') {
-        if (found!.units !== wish.units || (wish.ttl === 0 && found!.is === 'reserved')) {
-          throw refusal({ is: 'reused' }, this.#product);
+        if (found!.units !== order.units || (order.ttl === 0 && found!.is === 'reserved')) {
+          throw refusal({ is: 'reused' }, this.#cells.name);
         }
-        return this.#kept(layout, home, wish.id, found!);
+        return this.#kept(layout, home, order.id, found!);
       }
       bought += found!.bought!;
     }
@@ -130,7 +126,7 @@ export class Seller {
   }
 
   #kept(layout: Layout, segment: number, id: string, reply: Reply): Reserved {
-    if (reply.is !== 'done' && reply.is !== 'reserved' && reply.is !== 'sold') throw refusal(reply, this.#product);
+    if (reply.is !== 'done' && reply.is !== 'reserved' && reply.is !== 'sold') throw refusal(reply, this.#cells.name);
     return this.#reserved(layout, segment, id, reply);
   }
 

@@ -1,24 +1,24 @@
 /**
- * An act that many ask for. Whoever comes while one is under way shares the next, with all others who come until then: so it begins
- * after each of them came, and a crowd costs no more than one.
+ * An act that many ask for at the same time. Those who ask while one is under way share the next one, so it begins after each of them
+ * asked, and many cost no more than one. Only those who ask with the same argument share.
  */
-export class Shared<T> {
-  readonly #act: () => Promise<T>;
+export class Shared<T, A = void> {
+  readonly #act: (argument: A) => Promise<T>;
   #running: Promise<unknown> = Promise.resolve();
-  #next: Promise<T> | undefined;
+  #next: { readonly argument: A; readonly result: Promise<T> } | undefined;
 
-  constructor(act: () => Promise<T>) {
+  constructor(act: (argument: A) => Promise<T>) {
     this.#act = act;
   }
 
-  ask(): Promise<T> {
-    if (this.#next) return this.#next;
-    const next = this.#running.then(() => {
-      this.#next = undefined;
-      return this.#act();
+  ask(argument: A): Promise<T> {
+    if (this.#next && this.#next.argument === argument) return this.#next.result;
+    const result = this.#running.then(() => {
+      if (this.#next?.result === result) this.#next = undefined;
+      return this.#act(argument);
     });
-    this.#next = next;
-    this.#running = next.catch(() => {});
-    return next;
+    this.#next = { argument, result };
+    this.#running = result.catch(() => {});
+    return result;
   }
 }

@@ -1,22 +1,22 @@
 import type { Cell, Status } from './cell.ts';
 
-/** What can be asked of a cell. Repeating any of them, with the same values, is harmless, but for `send`. */
+/** What can be asked of a cell. All but `send` may be repeated with the same values. */
 export type Step =
-  /** Makes the cell if it is not there, and raises its epoch. */
+  /** Makes the cell if it is missing, and raises its epoch. */
   | { readonly op: 'open'; readonly epoch: number }
-  /** Units from outside. */
+  /** Puts in units from outside. */
   | { readonly op: 'put'; readonly epoch: number; readonly id: string; readonly units: number }
   | Take
   | { readonly op: 'settle'; readonly id: string; readonly to: 'sold' | 'cancelled'; readonly token: string }
   /** What is known of a request, and how many units a buyer has. */
   | { readonly op: 'find'; readonly id: string; readonly buyer: string }
-  /** Out of here, into the journal: as many of `units` as are free, unless a move to that cell is under way. */
+  /** Moves up to `units` free units from here into the journal, unless a move to that cell is under way. */
   | { readonly op: 'send'; readonly to: number; readonly units: number }
   | { readonly op: 'receive'; readonly from: number; readonly seq: number; readonly units: number }
-  /** The move has arrived: out of the journal. */
+  /** The move has arrived: removes it from the journal. */
   | { readonly op: 'clear'; readonly to: number; readonly seq: number }
   | { readonly op: 'look' }
-  /** Adds up a portion of the requests, from the first one or from the `next` of the last portion: for audits. */
+  /** For audits: adds up a portion of the requests, from the first one or from the `next` of the last portion. */
   | { readonly op: 'tally'; readonly from?: string };
 
 export interface Take {
@@ -27,7 +27,7 @@ export interface Take {
   readonly units: number;
   /** ms until the units come back by themselves; 0: sold at once. */
   readonly ttl: number;
-  /** The most a buyer may have; 0: no limit. */
+  /** The most that a buyer may have; 0: no limit. */
   readonly limit: number;
   /** What the buyer has in other cells. */
   readonly already: number;
@@ -37,8 +37,8 @@ export interface Take {
 
 export interface Reply {
   /**
-   * `done`; a status: that is what the request is already; or why not: `stale` epoch, `fenced` token, `reused` id,
-   * above the `limit`, `empty`, `unknown` request, a move `busy`; `missing`: there is no such cell.
+   * `done`; or a status, which the request has already; or why it was refused: a `stale` epoch, a `fenced` token, a `reused` id,
+   * above the `limit`, too few units (`empty`), an `unknown` request, a `busy` move, a `missing` cell.
    */
   readonly is: 'done' | Status | 'stale' | 'fenced' | 'reused' | 'limit' | 'empty' | 'unknown' | 'busy' | 'missing';
   /** Of a request. */
@@ -57,7 +57,7 @@ export interface Reply {
   readonly sold?: number;
   /** Where the next portion begins; there is none after the last one. */
   readonly next?: string;
-  /** How many the portion has, and the cell, where a portion may show one twice. */
+  /** How many requests the portion has, and how many the cell has. Only where a portion may show one twice. */
   readonly counted?: number;
   readonly requests?: number;
 }

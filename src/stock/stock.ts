@@ -2,7 +2,7 @@ import { systemClock } from '../core/clock.ts';
 import type { Duration } from '../core/duration.ts';
 import type { Locks } from '../locks.ts';
 import { bounded } from './bounded.ts';
-import { StockError } from './errors.ts';
+import { errorOf, StockError } from './errors.ts';
 import { checkCount, checkDuration, checkName, checkOptions, checkShare, MAX_SEGMENTS, MAX_UNITS } from './input.ts';
 import { Product } from './product.ts';
 import { removed } from './removal.ts';
@@ -13,19 +13,19 @@ import type { StockStore } from './store.ts';
 export interface StockOptions {
   /** For `sell` and `rebalance`. */
   readonly locks?: Locks;
-  /** How long one call to the store may take; then its outcome is unknown (`LOCK_UNAVAILABLE`). Default 10 s. */
+  /** How long one call to the store may take. After that its outcome is unknown (`LOCK_UNAVAILABLE`). Default 10 s. */
   readonly timeout?: Duration;
 }
 
-/** What a new product begins with. */
+/** How a new product begins. */
 export interface ProductOptions {
   /** Units to begin with, from 0. */
   readonly units: number;
   /** From 1 to 1,000. Default 8. */
   readonly segments?: number;
-  /** Share of the units that is kept back, to go where it is needed; 0 to 1. Default 0.2. */
+  /** The share of the units that is kept back, to be moved where it is needed: 0 to 1. Default 0.2. */
   readonly reserve?: number;
-  /** The most units that one buyer may have; of those without a name, each order. Default: no limit. */
+  /** The most units that one buyer may have. Without a buyer, the limit is for each order. Default: no limit. */
   readonly limit?: number;
 }
 
@@ -47,8 +47,8 @@ export interface Stock {
    */
   open(product: string): Promise<Product>;
   /**
-   * Forgets the product, what was sold of it, and by whom. A sale meanwhile may fail, with `STOCK_UNKNOWN`. Who had opened the
-   * product hears `STOCK_UNKNOWN` from then on, also when there is a new one of the name: open it again.
+   * Forgets the product, what was sold of it, and to whom. A sale meanwhile may fail with `STOCK_UNKNOWN`. A product that was open
+   * throws `STOCK_UNKNOWN` from then on, also when there is a new one of the same name: open it again.
    * @throws StockError `STOCK_UNKNOWN`, `STOCK_INVALID`
    * @example
    * const stock = createStock(redisStock(client));
@@ -58,7 +58,7 @@ export interface Stock {
 }
 
 /**
- * Products whose units are sold without a lock on each of them.
+ * Products whose units are sold without a lock for each unit.
  * @param given `memoryStock()`, `sqliteStock(…)`, `redisStock(…)`, `sqlStock(…)`
  * @throws StockError `STOCK_INVALID`
  * @example const stock = createStock(redisStock(client), { locks: createLocks(redis(client)) });
@@ -94,8 +94,8 @@ export function createStock(given: StockStore, options: StockOptions = {}): Stoc
         next: { size, closed: false, put },
       });
       if (!made) {
-        const message = `${JSON.stringify(name)} is on ${store.name} already (made by this very call, if its answer was lost): open() it`;
-        throw new StockError('STOCK_EXISTS', message, { product: name });
+        const rest = ` is on ${store.name} already (made by this very call, if its answer was lost): open() it`;
+        throw errorOf('STOCK_EXISTS', name, rest);
       }
       return new Product(store, name, locks).opened(identity);
     },

@@ -2,8 +2,8 @@ import { StockError } from './errors.ts';
 import type { Layout } from './store.ts';
 
 /**
- * A layout as engines keep it. In the first format (no `v`) products had no identity. A process that knows only that one must
- * not sell a product of the second, whose cells are elsewhere: it looks for `servers`, does not find it, and refuses.
+ * A layout as engines keep it. In the first format, without `v`, products had no identity. A process that knows only that format must
+ * not sell a product of the second, whose cells are elsewhere. It looks for `servers`, does not find it, and refuses.
  */
 export function stored(layout: Layout): string {
   if (layout.identity === '') {

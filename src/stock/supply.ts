@@ -6,9 +6,9 @@ import { type Cells, sourceFor, total, transits, unmoved } from './look.ts';
 import { soldOut } from './refusals.ts';
 import type { Reply, Take } from './step.ts';
 
-/** Units fetched for one buyer bring some for the next ones along. */
+/** The least to fetch at a time: the rest is for the next buyers. */
 const BATCH = 8;
-/** Attempts to get hold of units that others move about. */
+/** How often to look again for units that others move. */
 const TRIES = 100;
 
 /** An order that found its segment empty. */
@@ -21,41 +21,38 @@ interface Want {
 }
 
 /**
- * Fetches units into segments that are empty: from the reserve, then from the other segments. They arrive and are taken in one
- * step. In a process one fetch for a segment is under way at a time, for all who wait by then; who comes meanwhile goes with
- * the next.
+ * Fetches units into empty segments: from the reserve, then from the other segments. They arrive and are taken in one step. A process
+ * has one fetch for a segment under way at a time, for all orders that wait. Orders that come meanwhile share the next fetch.
  */
 export class Supply {
   readonly #cells: Cells;
   readonly #layout: LayoutOf;
-  readonly #product: string;
-  /** Who waits for the next fetch, by segment; there is a queue as long as one is under way. */
+  /** The orders that wait for the next fetch, by segment. There is a queue as long as a fetch is under way. */
   readonly #queues = new Map<number, Want[]>();
-  /** The last time that everything was looked through in vain: when that began, and what was left. */
+  /** The last search that found too little: when it began, and what was left. */
   #vain = { at: Number.NEGATIVE_INFINITY, left: 0, final: false };
 
-  constructor(cells: Cells, layout: LayoutOf, product: string) {
+  constructor(cells: Cells, layout: LayoutOf) {
     this.#cells = cells;
     this.#layout = layout;
-    this.#product = product;
   }
 
-  /** Why an order cannot be served, if that is known here: what was true at a moment after it came is an answer to it. */
+  /** Why an order cannot be served, if that is known here: something that was true at a moment after the order came. */
   refusal(units: number, came: number): Error | undefined {
     const { at, left, final } = this.#vain;
-    return units > left && at >= came ? soldOut(this.#product, left, units, final) : undefined;
+    return units > left && at >= came ? soldOut(this.#cells.name, left, units, final) : undefined;
   }
 
   /**
-   * As `refusal`, and what is so for good, as long as there is the product: that much is asked, once for all who come together.
+   * As `refusal`, where nothing can change it but a removal of the product. It asks for that, once for all orders that come together.
    * @throws StockError `STOCK_UNKNOWN` when the product was removed
    */
   async finalRefusal(units: number): Promise<Error> {
     await this.#layout.reread();
-    return soldOut(this.#product, this.#vain.left, units, true);
+    return soldOut(this.#cells.name, this.#vain.left, units, true);
   }
 
-  /** Nothing will ever be left for so many units. */
+  /** So many units will never be left again. */
   over(units: number): boolean {
     const { left, final } = this.#vain;
     return final && units > left;
@@ -73,7 +70,7 @@ export class Supply {
 
   async #serve(home: number, queue: Want[]): Promise<void> {
     this.#queues.set(home, queue);
-    await undefined; // who asked in the same step as the first hears the same now
+    await undefined; // orders that were answered together with the first one join it here
     while (queue.length > 0) await this.#fetch(home, queue.splice(0, MOST));
     this.#queues.delete(home);
   }
@@ -90,12 +87,12 @@ export class Supply {
     }
   }
 
-  /** Once through all cells. @returns who still wants some */
+  /** Searches all cells once. @returns the orders that still want units */
   async #search(home: number, wants: Want[]): Promise<Want[]> {
     const { cells, closed, epoch } = await this.#layout.get();
     const began = systemClock.now();
     const look = await this.#cells.look(cells);
-    // Segments that this layout does not know may have the units.
+    // The units may be in segments that this layout does not know.
     if ([...look.values()].some((cell) => cell.epoch !== epoch)) {
       for (const { resolve } of wants) resolve({ is: 'stale' });
       return [];
@@ -111,8 +108,8 @@ export class Supply {
       const again = await this.#cells.look(cells);
       if (!unmoved(look, again) || again.get(home)!.epoch !== epoch) return left;
       const final = closed && total(again, 'reserved') === 0;
-      // There was a moment with no more than this. With as few as the second look adds up to there may have been none: what came
-      // back behind it, while others bought ahead of it, is not in its sum.
+      // At one moment there was no more than this. The sum of the second look may be too small: units may have come back to cells that
+      // it had passed, while others bought from cells ahead of it.
       this.#vain = { at: began, left: free, final };
       left = this.#refused(left);
       if (left.length === 0) return [];
@@ -122,7 +119,7 @@ export class Supply {
     const source = sourceFor(look, home, first!.take.units);
     if (source === undefined) return left;
     const wanted = Math.max(sum(left) - here, BATCH);
-    // The reserve is there to be used up; a segment keeps half of what it has, unless one order needs more.
+    // The reserve may be used up. A segment keeps half of what it has, unless one order needs more.
     const spare = source === RESERVE ? wanted : Math.min(wanted, Math.floor(look.get(source)!.free / 2));
     return answered(left, await this.#bring(source, home, left, Math.max(first!.take.units - here, spare)));
   }
@@ -132,7 +129,7 @@ export class Supply {
     return source === home ? this.#cells.step(home, ...takes) : this.#cells.move(source, home, units, ...takes);
   }
 
-  /** Tells those for whom too little is left. @returns the others */
+  /** Refuses the orders for which too little is left. @returns the others */
   #refused(wants: readonly Want[]): Want[] {
     return wants.filter(({ take, came, reject }) => {
       const refusal = this.refusal(take.units, came);
@@ -144,7 +141,7 @@ export class Supply {
 
 const sum = (wants: readonly Want[]): number => wants.reduce((units, { take }) => units + take.units, 0);
 
-/** @returns those who got no answer, or found nothing. */
+/** @returns the orders that got no answer, or found nothing */
 function answered(wants: readonly Want[], replies: readonly Reply[]): Want[] {
   return wants.filter(({ resolve }, i) => {
     const reply = replies[i];

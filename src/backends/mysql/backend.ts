@@ -16,14 +16,14 @@ import { systemClock } from '../../core/clock.ts';
 import { LONGEST, milliseconds } from '../../core/duration.ts';
 import { checkPrefix } from '../../core/key.ts';
 import { findings } from './check.ts';
-import { standings } from './line.ts';
+import { standings } from './inspect.ts';
 import { Lines } from './lines.ts';
 import { notesOf } from './notes.ts';
-import { checkLeased, type MysqlOptions } from './options.ts';
+import { checkTable, type MysqlOptions } from './options.ts';
 import { survey } from './place.ts';
 import { Places } from './places.ts';
 import { Poller } from './poller.ts';
-import { busyPool, type MysqlPool, type PoolOfOne, poolOfOne } from './pool.ts';
+import { busyPool, type MysqlPool, poolOfOne } from './pool.ts';
 import { Renewals } from './renewals.ts';
 import * as sql from './sql.generated.ts';
 import { Sweeper } from './sweeper.ts';
@@ -41,35 +41,32 @@ const TRAITS: Traits = {
   ttl: { min: 10, max: LONGEST },
 };
 
-/** Below and above every byte of UTF-8. */
-const [FIRST_BYTE, LAST_BYTE] = [Buffer.from([0]), Buffer.from([255])];
-
 /**
  * Locks in tables, with what makes the tables and empties them.
  * @example
  * const backend = mysql(pool);
- * await backend.setup(); // by a user that may create
+ * await backend.setup(); // by a user that may create tables
  * const gone = await backend.sweep();
  * const findings = await backend.check();
  */
 export interface MysqlBackend extends Backend {
-  /** Makes the tables, if they are not there. Done by the first use, too, if the user may. */
+  /** Makes the tables, if they are missing. The first use does it, too, if the user may create tables. */
   setup(): Promise<void>;
-  /** Takes away the rows of idle keys; how many. */
+  /** Removes the rows of idle keys. @returns how many rows */
   sweep(): Promise<number>;
   /** What endangers locks on this server. */
   check(): Promise<Finding[]>;
 }
 
 /**
- * A line per key, in one table: fair, fenced, with leases by the server's clock.
+ * One line per key, in one table. Fair and fenced; leases go by the server's clock.
  * @throws LockError `LOCK_INVALID` when it is no pool, or for a bad option
  * @example
  * import { createPool } from 'mysql2/promise';
  * const locks = createLocks(mysql(createPool('mysql://app@127.0.0.1/shop')));
  */
 export function mysql(pool: MysqlPool, options: MysqlOptions = {}): MysqlBackend {
-  checkLeased(options);
+  checkTable(options);
   return new Mysql(pool, options);
 }
 
@@ -80,7 +77,6 @@ class Mysql implements MysqlBackend {
   readonly #pool: MysqlPool;
   readonly #lines: Lines;
   readonly #renewals: Renewals;
-  readonly #ownPool: PoolOfOne | undefined;
   readonly #table: Table;
   readonly #places: Places;
   readonly #poller: Poller;
@@ -88,20 +84,16 @@ class Mysql implements MysqlBackend {
   readonly #bell: Bell | undefined;
 
   constructor(pool: MysqlPool, options: MysqlOptions) {
-    const { prefix = 'holdfast', table = 'holdfast_lines', poll = 25, gate = false, clock = systemClock } = options;
-    const { ownConnection = false } = options;
+    const { table = 'holdfast_lines', poll = 25, gate = false, ownConnection = false, clock = systemClock } = options;
     this.#pool = pool;
     this.#table = new Table(pool, table, clock, this.name);
-    this.#lines = new Lines(this.#table, checkPrefix(prefix));
-    this.#ownPool = ownConnection ? poolOfOne(pool) : undefined;
-    const own = this.#ownPool && this.#lines.over(new Table(this.#ownPool, table, clock, this.name));
-    this.#renewals = new Renewals(this.#lines, own, clock);
+    this.#lines = new Lines(this.#table, checkPrefix(options.prefix ?? 'holdfast'));
+    this.#renewals = new Renewals(this.#lines, ownConnection ? poolOfOne(pool) : undefined, clock);
     this.notes = notesOf(this.#table, (name) => this.#lines.nameOf(name));
-    this.#poller = new Poller(clock, milliseconds(poll, 'poll', { min: 1, max: LONGEST }), (keys) =>
-      this.#lines.read(keys),
-    );
+    const pause = milliseconds(poll, 'poll', { min: 1, max: LONGEST });
+    this.#poller = new Poller(clock, pause, (keys) => this.#lines.read(keys));
     const bells = (keys: readonly string[]) => this.#bells(keys);
-    this.#bell = gate ? new Bell(this.#table.client, clock, () => this.#poller.hurry(), bells) : undefined;
+    this.#bell = gate ? new Bell(this.#table.server, clock, () => this.#poller.hurry(), bells) : undefined;
     this.#places = new Places(this.#table, this.#lines, {
       address: () => this.#bell?.address ?? '-',
       tellOthers: (key) => {
@@ -142,24 +134,16 @@ class Mysql implements MysqlBackend {
     return this.#poller.watch(claim, wake);
   }
 
-  async *inspect(prefix: string, { exact = false }: Listing = {}): AsyncIterable<Standing> {
+  async *inspect(prefix: string, listing: Listing = {}): AsyncIterable<Standing> {
     await this.#table.ready();
-    const to = Buffer.concat([this.#lines.nameOf(prefix), exact ? FIRST_BYTE : LAST_BYTE]);
-    for (let from = this.#lines.nameOf(prefix); ; ) {
-      const rows = await this.#table.read(sql.list, { from, to });
-      const [, ...keys] = rows;
-      for (const { name, line, now } of keys)
-        yield* standings(this.#lines.keyOf(name), survey(String(line), Number(now)), Number(now));
-      if (keys.length === 0) return;
-      from = Buffer.concat([keys.at(-1)!.name as Buffer, FIRST_BYTE]);
-    }
+    yield* standings(this.#lines, prefix, listing);
   }
 
   evict(key: string, ticket: bigint): Promise<boolean> {
     return this.#places.evict(key, ticket);
   }
 
-  async check(): Promise<Finding[]> {
+  check(): Promise<Finding[]> {
     return findings(this.#table);
   }
 
@@ -168,11 +152,10 @@ class Mysql implements MysqlBackend {
     this.#sweeper.close();
     await this.#bell?.close();
     this.#renewals.close();
-    this.#ownPool?.end(() => {});
-    this.#table.client.close();
+    this.#table.server.close();
   }
 
-  /** Of whoever holds these keys now. */
+  /** The bells of whoever holds these keys now. */
   async #bells(keys: readonly string[]): Promise<string[]> {
     return [...(await this.#lines.read(keys)).values()].flatMap(({ text, now }) => {
       const { places, held } = survey(text, now);

@@ -1,4 +1,5 @@
 import type { Finding } from '../../core/backend.ts';
+import { findingsOf } from '../../core/danger.ts';
 import { isLockError } from '../../core/errors.ts';
 import { DANGERS, type Settings } from './dangers.ts';
 import { shapeFindings } from './schema.ts';
@@ -21,7 +22,7 @@ const STILL_TIME: Finding = {
   advice: 'start the server without sysdate-is-now',
 };
 
-/** As text, in which a pool whose character set is `binary` does not give it. */
+/** As text: a pool whose character set is `binary` gives bytes. */
 export async function settingsOf(table: Table): Promise<Settings> {
   const rows = [...(await table.read(sql.settings)), ...(await table.read(sql.status))];
   const all = new Map(rows.map(({ Variable_name, Value }) => [String(Variable_name), String(Value)]));
@@ -31,16 +32,15 @@ export async function settingsOf(table: Table): Promise<Settings> {
 /** What endangers locks on this server. */
 export async function findings(table: Table): Promise<Finding[]> {
   const found = await rights(table);
-  if (table.client.leftOpen > 0) found.push(leftOpen(table.client.leftOpen));
-  const settings = await settingsOf(table);
-  for (const { when, ...finding } of DANGERS) if (when(settings)) found.push(finding);
+  if (table.server.leftOpen > 0) found.push(leftOpen(table.server.leftOpen));
+  found.push(...findingsOf(DANGERS, await settingsOf(table)));
   found.push(...(await servers(table)), ...(await shapeFindings(table)));
   const [pause] = await table.read(sql.pause);
   if (Number(pause?.moves) !== 1) found.push(STILL_TIME);
   return found;
 }
 
-/** Asked by several connections at a time, where the pool has them. */
+/** How many statements ask at the same time: each on a connection of its own, where the pool has so many. */
 const ASKED = 4;
 
 /** Whether all connections of the pool lead to one server. */
@@ -54,7 +54,7 @@ async function servers(table: Table): Promise<Finding[]> {
   return [{ severity: 'danger', code: 'several-servers', message, advice }];
 }
 
-/** Tries every kind of statement, on no row. */
+/** Tries every kind of statement, in such a way that it changes no row. */
 async function rights(table: Table): Promise<Finding[]> {
   const none = Buffer.from([0]);
   const found: Finding[] = [];
@@ -73,7 +73,7 @@ async function rights(table: Table): Promise<Finding[]> {
       if (!isLockError(error)) throw error;
       const advice = `grant the user SELECT, INSERT, UPDATE and DELETE on the table`;
       found.push({ severity: 'danger', code: 'rights', message: `${right}: ${error.message}`, advice });
-      return found; // not even our table, perhaps: nothing more is tried on it
+      return found; // perhaps it is not our table: nothing more is tried on it
     }
   }
   return found;

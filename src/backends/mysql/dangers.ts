@@ -1,12 +1,12 @@
-import type { Finding } from '../../core/backend.ts';
+import type { Danger } from '../../core/danger.ts';
 
-/** What a server says about itself; empty where it has no such variable. */
+/** The variables of a server; '' where it has no such variable. */
 export type Settings = (name: string) => string;
 
 const isOn = (value: string): boolean => value === 'ON' || value === '1';
 
-/** Settings that endanger locks, as data: when, and what to do. */
-export const DANGERS: readonly (Finding & { when(settings: Settings): boolean })[] = [
+/** Settings that endanger locks. */
+export const DANGERS: readonly Danger<Settings>[] = [
   {
     severity: 'danger',
     code: 'too-old',

@@ -1,16 +1,18 @@
 import { LockError } from '../../core/errors.ts';
 
-/** ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_CHECKREAD: without effect, and worth another try. */
+/** ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_CHECKREAD. They had no effect, and another try may succeed. */
 const PASSING = new Set([1213, 1205, 1020]);
 
-/** Refusals that no repetition turns into a yes, and what to do about each. */
+const RIGHTS = 'grant the user the rights that the page of this backend lists';
+
+/** Refusals that stay, however often a statement is repeated, and what to do about each. */
 const DEFINITE: Readonly<Record<number, string>> = {
-  1044: 'grant the user the rights that the page of this backend lists',
+  1044: RIGHTS,
   1045: 'check the user and the password',
-  1142: 'grant the user the rights that the page of this backend lists',
-  1143: 'grant the user the rights that the page of this backend lists',
-  1227: 'grant the user the rights that the page of this backend lists',
-  1370: 'grant the user the rights that the page of this backend lists',
+  1142: RIGHTS,
+  1143: RIGHTS,
+  1227: RIGHTS,
+  1370: RIGHTS,
   1049: 'create the database, or name another one',
   1046: 'name a database in the options of the pool, or in the name of the table',
   1146: 'let a user who may create tables call setup() once',
@@ -27,7 +29,7 @@ const numberOf = (error: unknown): number | undefined => (error as { errno?: num
 export const isPassing = (error: unknown): boolean => PASSING.has(numberOf(error) ?? 0);
 export const isNoTable = (error: unknown): boolean => numberOf(error) === 1146;
 
-/** A definite refusal as a `LockError`; anything else, whose outcome is unknown, as it is. */
+/** A definite refusal as a `LockError`; anything else as it is, since its outcome is unknown. */
 export function mapped(error: unknown, backend: string): unknown {
   const advice = DEFINITE[numberOf(error) ?? 0];
   return advice === undefined ? error : refused(backend, (error as Error).message, advice, error);

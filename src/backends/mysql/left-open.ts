@@ -1,8 +1,8 @@
 import type { Header, Row } from './pool.ts';
 
 /**
- * The application gave a connection back with something left open on it. What runs there is committed or undone with that, whenever
- * and by whomever; so nothing that was asked on it counts, and the connection is ended, which undoes it.
+ * The application gave a connection back with something left open on it. Whoever ends that also commits or undoes what we did there.
+ * So nothing that we asked on it counts. We end the connection, and the server undoes it all.
  */
 export class LeftOpen extends Error {
   readonly what: keyof typeof ADVICE;
@@ -31,23 +31,23 @@ const REFUSED: Readonly<Record<number, keyof typeof ADVICE>> = {
   1100: 'tables left locked',
 };
 
-/** What the server says about the session with each answer: SERVER_STATUS_IN_TRANS, SERVER_STATUS_AUTOCOMMIT. */
+/** Each answer of the server says this about the session: SERVER_STATUS_IN_TRANS, SERVER_STATUS_AUTOCOMMIT. */
 const [IN_TRANSACTION, AUTOCOMMIT] = [1, 2];
 
-/** @throws LeftOpen the server refused a statement for what was left open */
+/** The error of the server; a `LeftOpen`, where it refused a statement for what was left open. */
 export function refusedFor(error: unknown): unknown {
   const what = REFUSED[(error as { errno?: number } | undefined)?.errno ?? 0];
   return what ? new LeftOpen(what, error) : error;
 }
 
 /**
- * @returns whether nothing was open; undefined where these rows cannot tell (alone.sql)
+ * @returns true where nothing was open; undefined where these rows cannot tell (open.sql)
  * @throws LeftOpen
  */
 export function checkAlone(result: unknown): boolean | undefined {
   if (Array.isArray(result)) {
     const [row] = result as Row[];
-    if (row?.open === undefined) return true; // not asked
+    if (row?.open === undefined) return true; // the statement does not ask for it
     if (row.open === null) return undefined;
     if (Number(row.open) !== 0)
       throw new LeftOpen(Number(row.open) === 2 ? 'autocommit off' : 'a transaction left open');

@@ -1,12 +1,16 @@
-import type { Claim, Renewal } from '../../core/backend.ts';
-import { type Line, rounds, stands } from './line.ts';
+import type { Claim } from '../../core/backend.ts';
 import { MICRO, mark } from './place.ts';
+import type { MysqlPool } from './pool.ts';
 import { read, touch } from './sql.generated.ts';
 import { claimsOf, namesOf, portions } from './statements.ts';
 import type { Table } from './table.ts';
 
-/** A renewal that comes late finds its claim gone, or does no harm. */
-const FOREVER = `${Number.MAX_SAFE_INTEGER}`;
+/** A line as it was read. */
+export interface Line {
+  readonly text: string;
+  /** The server's time then, µs. */
+  readonly now: number;
+}
 
 /** The lines of keys, as they stand in the table. */
 export class Lines {
@@ -19,8 +23,8 @@ export class Lines {
   }
 
   /** The same lines over other connections. */
-  over(table: Table): Lines {
-    return new Lines(table, this.#prefix);
+  over(pool: MysqlPool): Lines {
+    return new Lines(this.table.over(pool), this.#prefix);
   }
 
   nameOf(key: string): Buffer {
@@ -41,19 +45,9 @@ export class Lines {
     return lines;
   }
 
-  /** How many of the claims, each of a key of its own, were alive and are now for another ttl. */
+  /** Renews claims, each of another key. @returns how many were alive, and now live for another ttl */
   async touch(claims: readonly Claim[], notAfter: string, keeps: '0' | '1'): Promise<number> {
     const list = claimsOf(claims.map(({ key, id, ttl }) => [this.nameOf(key), mark(id), `${Math.round(ttl * MICRO)}`]));
     return (await this.table.write(touch, { notAfter, keeps }, list)).affectedRows;
-  }
-
-  async renew(claims: readonly Claim[]): Promise<Renewal[]> {
-    const gone = new Set<Claim>();
-    for (const portion of [...rounds(claims)].flatMap((round) => [...portions(round)])) {
-      if ((await this.touch(portion, FOREVER, '0')) === portion.length) continue;
-      const lines = await this.read(portion.map(({ key }) => key));
-      for (const claim of portion) if (!stands(claim, lines.get(claim.key))) gone.add(claim);
-    }
-    return claims.map((claim) => (gone.has(claim) ? 'gone' : { validFor: claim.ttl }));
   }
 }

@@ -4,10 +4,11 @@ import { LONGEST } from '../../core/duration.ts';
 import { checkPrefix } from '../../core/key.ts';
 import { WaitingClaims } from '../../core/waiting-claims.ts';
 import { findings } from './check.ts';
+import { mapped } from './errors.ts';
+import type { LockName, NamedSession } from './named-session.ts';
+import { NamedSessions } from './named-sessions.ts';
 import { checkNamed, type MysqlNamedOptions } from './options.ts';
 import { busyPool, type MysqlPool } from './pool.ts';
-import type { LockName, Session } from './session.ts';
-import { Sessions } from './sessions.ts';
 import { Table } from './table.ts';
 
 const TRAITS: Traits = {
@@ -21,14 +22,14 @@ const TRAITS: Traits = {
   ttl: { min: 1, max: LONGEST },
 };
 
-/** How long the server waits for a lock at a time, s. */
+/** How long one wait on the server takes, s. */
 const WAIT = 5;
-/** The server's clock has nothing to say here. */
+/** A wait has no time limit by the server's clock. */
 const FOREVER = `${Number.MAX_SAFE_INTEGER}`;
 
 /**
- * The server's own named locks (GET_LOCK): no lease, freed at once when the connection ends. Each hold and each waiter has
- * a connection of the pool to itself: give it a pool of its own.
+ * The server's own named locks (GET_LOCK), without a lease: a lock is free at once when its connection ends. Each hold and each waiter
+ * has a connection of the pool to itself, so give it a pool of its own.
  * @throws LockError `LOCK_INVALID` when it is no pool, or for a bad option
  * @example
  * import { createPool } from 'mysql2/promise';
@@ -44,7 +45,7 @@ class Named implements Backend {
   readonly traits = TRAITS;
   readonly #table: Table;
   readonly #pool: MysqlPool;
-  readonly #sessions: Sessions;
+  readonly #sessions: NamedSessions;
   readonly #waiting = new WaitingClaims();
 
   constructor(pool: MysqlPool, options: MysqlNamedOptions) {
@@ -54,7 +55,7 @@ class Named implements Backend {
     this.#table = new Table(pool, table, clock, this.name);
     checkPrefix(prefix);
     const nameOf = (key: string): LockName => ({ database, name: Buffer.from(`${prefix}/${key}`) });
-    this.#sessions = new Sessions(this.#table, clock, nameOf);
+    this.#sessions = new NamedSessions(this.#table, clock, nameOf);
   }
 
   async attempt(claim: Claim): Promise<Attempt> {
@@ -71,7 +72,7 @@ class Named implements Backend {
       return { granted: false };
     } catch (error) {
       this.#sessions.forget(claim.id, session);
-      throw this.#table.mapped(error);
+      throw mapped(error, this.#table.backend);
     }
   }
 
@@ -92,7 +93,7 @@ class Named implements Backend {
     return { freed, next: next && (await this.attempt(next)) };
   }
 
-  /** The wait is the server's: whoever it lets in has the lock when it is told. */
+  /** The server does the waiting. A claim that is told already has the lock. */
   async watch(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
     const { id } = claim;
     if (!this.#sessions.get(id)) await this.#begin(claim);
@@ -114,16 +115,16 @@ class Named implements Backend {
 
   async close(): Promise<void> {
     await this.#sessions.close();
-    this.#table.client.close();
+    this.#table.server.close();
   }
 
-  /** On a session of its own. */
+  /** Waits on a session of its own. */
   async #begin(claim: Claim): Promise<void> {
     void this.#wait(claim, await this.#sessions.open(claim));
   }
 
-  /** Until it is let in or breaks off; then the next attempt that is refused begins it anew. */
-  async #wait({ id, atLeast = 0n }: Claim, session: Session): Promise<void> {
+  /** Waits until it has the lock, or the wait breaks off. Then the next attempt that is refused begins another wait. */
+  async #wait({ id, atLeast = 0n }: Claim, session: NamedSession): Promise<void> {
     let answer: Grant | 'late' | undefined;
     try {
       while (typeof answer !== 'object') answer = await session.take(WAIT, FOREVER, atLeast);

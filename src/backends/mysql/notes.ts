@@ -4,10 +4,10 @@ import { MICRO } from './place.ts';
 import { noteForget, noteKeep, noteRead, noteSweep, notes } from './sql.generated.ts';
 import type { Table } from './table.ts';
 
-/** One write in so many takes away what is over. */
+/** One write of so many also removes notes that have lapsed. */
 const SWEEP = 64;
 
-/** Notes in a table of their own, made with the first of them. */
+/** Notes in a table of their own. The first use makes the table. */
 export function notesOf(table: Table, nameOf: (name: string) => Buffer): Notes {
   let written = 0;
 

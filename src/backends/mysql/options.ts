@@ -5,7 +5,7 @@ import { checkNames } from '../../core/options.ts';
 export interface MysqlNamedOptions {
   /** Mixed into the name of every lock. Default `holdfast`. */
   readonly prefix?: string;
-  /** Where the tickets are: `table` or `database.table`. Default `holdfast_lines`. */
+  /** The table of the tickets: `table` or `database.table`. Default `holdfast_lines`. */
   readonly table?: string;
   /** Time and randomness; the machine's by default. */
   readonly clock?: Clock;
@@ -17,23 +17,23 @@ export interface MysqlOptions {
   readonly prefix?: string;
   /** `table` or `database.table`. Default `holdfast_lines`. */
   readonly table?: string;
-  /** ms between two looks at the lines that this process waits in. Default 25. */
+  /** ms between two looks at the lines in which this process waits. Default 25. */
   readonly poll?: number;
-  /** Hand over in a millisecond or two instead of a poll, by one connection of the pool that is kept. Default false. */
+  /** Keeps one connection of the pool, over which a hand-over takes a millisecond or two instead of a poll. Default false. */
   readonly gate?: boolean;
-  /** ms after which the row of a key nobody uses may be swept: a new one begins above its tickets. Default 10 minutes. */
+  /** ms after which the row of a key that nobody uses may be swept. A new row begins above its tickets. Default 10 minutes. */
   readonly idle?: number;
-  /** ms between two sweeps, by one of all processes. Default 5 minutes; 0: none. */
+  /** ms between two sweeps. One of all processes sweeps. Default 5 minutes; 0: none. */
   readonly sweep?: number;
-  /** Renewals over one connection of our own, outside the pool, where they wait for no statement of the application. Default false. */
+  /** Renewals go over one connection of their own, outside the pool, so they never wait for statements of the application. Default false. */
   readonly ownConnection?: boolean;
   /** Time and randomness; the machine's by default. */
   readonly clock?: Clock;
 }
 
 const NAMED = ['prefix', 'table', 'clock'];
-const LEASED = [...NAMED, 'poll', 'gate', 'idle', 'sweep', 'ownConnection'];
+const TABLE = [...NAMED, 'poll', 'gate', 'idle', 'sweep', 'ownConnection'];
 
 export const checkNamed = (options: MysqlNamedOptions): void =>
   checkNames(options, new Set(NAMED), 'options of mysqlNamed()');
-export const checkLeased = (options: MysqlOptions): void => checkNames(options, new Set(LEASED), 'options of mysql()');
+export const checkTable = (options: MysqlOptions): void => checkNames(options, new Set(TABLE), 'options of mysql()');

@@ -1,7 +1,7 @@
 import { type Seats, Tally } from '../../core/admission.ts';
 import { type Claim, PLACE_TTL } from '../../core/backend.ts';
 
-/** One claim as it stands in a line. Times in µs of the server. */
+/** One claim as it stands in a line. Times are in µs, by the server's clock. */
 export interface Place extends Seats {
   readonly id: string;
   /** When it lapses as a hold. */
@@ -9,7 +9,7 @@ export interface Place extends Seats {
   readonly ticket: bigint;
   readonly ttl: number;
   readonly joined: number;
-  /** Of the process that waits there, `-` if it has none. */
+  /** The bell of its process; `-` if it has none. */
   readonly bell: string;
   readonly label: string;
   /** As it is stored. */
@@ -18,10 +18,10 @@ export interface Place extends Seats {
 
 export const MICRO = 1_000;
 
-/** How a place begins, so that it can be found in the text: no other part of a line has an `@`. */
+/** How a place begins. No other part of a line has an `@`, so a place can be found in the text. */
 export const mark = (id: string): string => `@${encodeURIComponent(id)} `;
 
-/** The parts of a place that the statement puts together with those that only the server knows. */
+/** The parts of a place that this process knows. The statement adds those that only the server knows. */
 export function partsOf(claim: Claim, bell: string): { mark: string; ttl: string; seats: string; tail: string } {
   const ttl = `${Math.round(claim.ttl * MICRO)}`;
   return {
@@ -53,13 +53,13 @@ export function parse(line: string): Place[] {
     });
 }
 
-/** A line without those who gave no sign of life. */
+/** A line without the claims that have lapsed. */
 export interface Survey {
   readonly places: readonly Place[];
-  /** How many of them, from the head, hold. */
+  /** How many of them hold; they are the first ones. */
   readonly held: number;
   readonly text: string;
-  /** Whether anyone was left out. */
+  /** Whether any claim was left out. */
   readonly lapsed: boolean;
 }
 
@@ -79,6 +79,6 @@ export function survey(line: string, now: number): Survey {
   return { places, held, text: places.map(({ text }) => text).join(''), lapsed: places.length < stored.length };
 }
 
-/** A place may lapse earlier than a hold: its process is there to ask again. */
+/** A waiter's place may lapse earlier than a hold, since its process asks again and again. */
 export const lapse = ({ until, ttl }: Place, holds: boolean): number =>
   holds ? until : until - ttl + Math.min(ttl, PLACE_TTL * MICRO);

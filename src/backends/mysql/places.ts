@@ -1,23 +1,23 @@
 import type { Attempt, Claim, Handle, Release } from '../../core/backend.ts';
-import { fits, grantOf, refusal } from './line.ts';
 import type { Lines } from './lines.ts';
-import { mark, partsOf, type Survey, survey } from './place.ts';
+import { mark, partsOf, survey } from './place.ts';
 import * as sql from './sql.generated.ts';
 import type { Values } from './statements.ts';
 import type { Table } from './table.ts';
+import { fits, grantOf, refusal } from './verdict.ts';
 import { type Visit, Visits } from './visits.ts';
 
-/** Bits of the answer to leave.sql. */
+/** The bits of what leave.sql answers. */
 const [ALIVE, OTHERS] = [1, 2];
 
-/** Looks at a line that others change meanwhile, before the attempt is called off with an unknown outcome. */
+/** How often a line is looked at again because others changed it. After that the outcome of the attempt is unknown. */
 const TRIES = 20;
 
-/** How those who wait hear of a change. */
+/** How waiters hear of a change. */
 export interface WakeUps {
-  /** Where this process is woken by now; `-`: nowhere. */
+  /** The bell of this process; `-` while it has none. */
   address(): string;
-  /** Somebody left a line in which others stand. */
+  /** A claim has left a line in which others stand. */
   tellOthers(key: string): void;
 }
 
@@ -45,7 +45,7 @@ export class Places {
     const ready = this.#table.ready();
     if (!next) return { freed: await ready.then(() => this.#leave(handle)) };
     let freed = true;
-    // One visit for all of it: that the next claim is given up meanwhile must be heard to the end.
+    // One visit for all steps: the next claim may be given up during any of them.
     const attempt = await this.#visit(next, async (visit) => {
       await ready;
       const notAfter = this.#table.limit(next.within);
@@ -59,7 +59,8 @@ export class Places {
 
   async evict(key: string, ticket: bigint): Promise<boolean> {
     await this.#table.ready();
-    const found = (await this.#survey(key))?.places.find((place) => place.ticket === ticket);
+    const stored = (await this.#lines.read([key])).get(key);
+    const found = stored && survey(stored.text, stored.now).places.find((place) => place.ticket === ticket);
     return found !== undefined && this.#leave({ key, id: found.id });
   }
 
@@ -81,7 +82,7 @@ export class Places {
     return ticket ? grantOf(ticket, claim) : this.#find(claim, visit, notAfter, ticket === 0n);
   }
 
-  /** The place of a claim in a line, as it was when it was looked at: nobody gets ahead of it later. */
+  /** Finds the place of a claim in its line. It may be out of date, but nobody gets ahead of a place later. */
   async #find(claim: Claim, visit: Readonly<Visit>, notAfter: string, touched = false): Promise<Attempt> {
     for (let tries = 0; tries < TRIES; tries++) {
       const stored = (await this.#lines.read([claim.key])).get(claim.key);
@@ -107,7 +108,7 @@ export class Places {
     throw new Error(`the line was changed, or too long to join, each of ${TRIES} times it was looked at`);
   }
 
-  /** The ticket, if the line was as expected; 0 if another; undefined if nothing was done. */
+  /** @returns the ticket, if the line was as expected; 0, if it was another one and the claim joined it; undefined, if nothing was done */
   async #join(claim: Claim, expected: string, notAfter: string): Promise<bigint | undefined> {
     const queue = claim.queue ? '1' : '0';
     const header = await this.#table.write(sql.join, { ...this.#newcomer(claim), expected, queue, notAfter });
@@ -138,11 +139,6 @@ export class Places {
   async #swap(key: string, old: string, text: string): Promise<boolean> {
     const header = await this.#table.write(sql.swap, { name: this.#lines.nameOf(key), old, new: text });
     return header.affectedRows > 0;
-  }
-
-  async #survey(key: string): Promise<Survey | undefined> {
-    const stored = (await this.#lines.read([key])).get(key);
-    return stored && survey(stored.text, stored.now);
   }
 
   #newcomer(claim: Claim): Values {

@@ -2,15 +2,16 @@ import { admitted } from '../../core/admission.ts';
 import type { Claim, Grant } from '../../core/backend.ts';
 import type { Cancel, Clock } from '../../core/clock.ts';
 import { WaitingClaims } from '../../core/waiting-claims.ts';
-import { grantOf, type Line } from './line.ts';
+import type { Line } from './lines.ts';
 import { parse, survey } from './place.ts';
+import { grantOf } from './verdict.ts';
 
-/** Whoever is far back in a line looks less often, up to this many times. */
+/** The farther back in a line, the longer the pause: up to this many times as long. */
 const FARTHEST = 8;
-/** Part of each pause that is random, so that processes that began together part. */
+/** The random part of each pause, so that processes that began together do not stay together. */
 const JITTER = 0.25;
 
-/** Looks at the lines of all claims that wait in this process with one query, again and again while there are any. */
+/** Looks at the lines of all claims that wait in this process, by one query, again and again while there are any. */
 export class Poller {
   readonly #waiting = new WaitingClaims();
   readonly #clock: Clock;
@@ -18,7 +19,7 @@ export class Poller {
   readonly #look: (keys: readonly string[]) => Promise<Map<string, Line>>;
   #cancel: Cancel | undefined;
   #looking = false;
-  /** Looked at again at once when the look under way is over. */
+  /** When the look under way is over, another one follows at once. */
   #again = false;
 
   /** @param pause ms between two looks for the first in a line */
@@ -34,7 +35,7 @@ export class Poller {
     return watch;
   }
 
-  /** Looks at once: something has changed. */
+  /** Something has changed: looks at once. */
   hurry(): void {
     if (this.#looking) this.#again = true;
     else if (this.#waiting.size > 0) void this.#round();
@@ -71,20 +72,20 @@ export class Poller {
         nearest = this.#tell(lines);
       } while (this.#again && this.#waiting.size > 0);
     } catch {
-      // The waiters' own timers ask, and say what is wrong; this one goes on looking.
+      // Each waiter also asks by itself, and says what is wrong. This goes on looking.
     }
     this.#looking = false;
     if (this.#waiting.size > 0) this.#schedule(nearest);
   }
 
-  /** Wakes whoever is admitted, and whoever can clear the dead ahead; how far the nearest of the others is from it. */
+  /** Wakes the claims that are admitted, or have lapsed claims ahead to clear. @returns how far the nearest other claim is from its turn */
   #tell(lines: ReadonlyMap<string, Line>): number {
     let nearest = FARTHEST;
     const parsed = new Map([...lines].map(([key, { text }]) => [key, parse(text)]));
     for (const { claim, wake } of [...this.#waiting.values()]) {
       const places = parsed.get(claim.key) ?? [];
       const position = places.findIndex(({ id }) => id === claim.id);
-      if (position < 0) continue; // not there yet, or lapsed: its next attempt shows
+      if (position < 0) continue; // it has not joined yet, or has lapsed: its next attempt will tell
       const holds = admitted(places);
       const { text, now } = lines.get(claim.key)!;
       if (position < holds && places[position]!.until > now) {

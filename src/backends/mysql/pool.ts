@@ -1,19 +1,20 @@
 import { invalid } from '../../core/errors.ts';
 
-/** mysql2's pool: the one with callbacks, or the one with promises, which is made of one. */
+/** mysql2's pool: the one with callbacks, or the one with promises, which contains the other. */
 export type MysqlPool = CallbackPool | { readonly pool: CallbackPool };
 
 // biome-ignore lint/suspicious/noExplicitAny: mysql2's own types of rows and values; those used are below
 type Done = (error: any, result: any) => void;
 
-/** What of it is used. */
+/** What we use of it. */
 export interface CallbackPool {
-  /** What tells it from pools of other drivers, and from a cluster, which would lock now on one server and now on another. */
+  /** Pools of other drivers do not have it, nor does a cluster of pools, which would lock now on one server and now on another. */
   promise(): unknown;
-  getConnection(done: (error: Error | null, connection: CallbackConnection) => void): void;
+  getConnection(done: (error: Error | null, connection: Connection) => void): void;
 }
 
-interface CallbackConnection {
+/** What we use of one of its connections. */
+export interface Connection {
   readonly threadId: number | null;
   execute(statement: Said, done: Done): unknown;
   query(statement: Said, done: Done): unknown;
@@ -27,7 +28,7 @@ interface CallbackConnection {
 /** What a statement that changes rows answers. */
 export interface Header {
   readonly affectedRows: number;
-  /** A text where it is too large for a number. */
+  /** Text where it is too large for a number. */
   readonly insertId: number | string;
   readonly serverStatus?: number;
 }
@@ -35,52 +36,23 @@ export interface Header {
 export type Row = Readonly<Record<string, unknown>>;
 export type Value = string | Buffer;
 
-/** How rows come, whatever the pool's own queries get. */
+/** The form of our rows, whatever form the pool is set to. */
 const ROWS = { rowsAsArray: false, nestTables: false, typeCast: true } as const;
 type Said = typeof ROWS & { sql: string; values?: Value[] };
 
-/** One of the pool's connections. By callbacks: mysql2's promises make an error, with its stack, for each answer to come. */
-export class Connection {
-  readonly #core: CallbackConnection;
+/**
+ * Sends a statement, prepared by `execute`. It uses callbacks: mysql2's promises make an error, with its stack, for each call.
+ * @returns rows, or a header
+ */
+export const ask = (connection: Connection, how: 'execute' | 'query', statement: Omit<Said, keyof typeof ROWS>) =>
+  new Promise<unknown>((resolve, reject) => {
+    connection[how]({ ...statement, ...ROWS }, (error, result) => (error ? reject(error) : resolve(result)));
+  });
 
-  constructor(core: CallbackConnection) {
-    this.#core = core;
-  }
-
-  get threadId(): number | null {
-    return this.#core.threadId;
-  }
-
-  /** Rows, or a header. */
-  execute(sql: string, values: Value[]): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      this.#core.execute({ sql, values, ...ROWS }, (error, result) => (error ? reject(error) : resolve(result)));
-    });
-  }
-
-  query(sql: string): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      this.#core.query({ sql, ...ROWS }, (error, result) => (error ? reject(error) : resolve(result)));
-    });
-  }
-
-  release(): void {
-    this.#core.release();
-  }
-
-  destroy(): void {
-    this.#core.destroy();
-    // mysql2 (3.24) then waits for the other side to hang up: one that fell silent would keep the process alive.
-    this.#core.stream?.destroy();
-  }
-
-  on(event: 'error' | 'end', listener: (error?: unknown) => void): void {
-    this.#core.on(event, listener);
-  }
-
-  removeListener(event: 'error' | 'end', listener: (error?: unknown) => void): void {
-    this.#core.removeListener(event, listener);
-  }
+export function destroy(connection: Connection): void {
+  connection.destroy();
+  // mysql2 (3.24) then waits for the server to hang up. A server that fell silent would keep the process alive.
+  connection.stream?.destroy();
 }
 
 /** @throws LockError `LOCK_INVALID` when it is no pool */
@@ -92,14 +64,14 @@ export function coreOf(pool: MysqlPool): CallbackPool {
   );
 }
 
-/** A connection of the pool, when there is one. */
+/** A connection of the pool, as soon as one is free. */
 export function borrowed(pool: CallbackPool): Promise<Connection> {
   return new Promise((resolve, reject) => {
-    pool.getConnection((error, connection) => (error ? reject(error) : resolve(new Connection(connection))));
+    pool.getConnection((error, connection) => (error ? reject(error) : resolve(connection)));
   });
 }
 
-/** What mysql2's pool knows of itself. */
+/** What mysql2's pool knows, though its types do not say so. */
 interface PoolState {
   readonly _allConnections?: { readonly length: number };
   readonly _freeConnections?: { readonly length: number };
@@ -107,7 +79,7 @@ interface PoolState {
   readonly config?: { readonly connectionLimit?: number; readonly connectionConfig?: object };
 }
 
-/** What keeps a statement from being sent: that no connection of the pool is free. Undefined where one is, or nothing is told. */
+/** Why a statement may not be sent: no connection of the pool is free. Undefined where one is, or where the pool does not tell. */
 export function busyPool(pool: MysqlPool): string | undefined {
   const { _allConnections: all, _freeConnections: free, _connectionQueue: queue, config } = coreOf(pool) as PoolState;
   if (!all?.length || !queue?.length || free?.length || all.length < (config?.connectionLimit ?? 0)) return undefined;
@@ -117,8 +89,8 @@ export function busyPool(pool: MysqlPool): string | undefined {
 export type PoolOfOne = CallbackPool & { end(done: (error?: unknown) => void): void };
 
 /**
- * A pool of one connection that is made as those of `pool` are, of the same class and with the same options: mysql2 has no other way to
- * come by them. Nothing is opened before it is needed.
+ * A pool of one connection like those of `pool`: of the same class, with the same options. mysql2 gives no other way to such a
+ * connection. It is opened when it is needed.
  * @throws LockError `LOCK_INVALID` when the pool does not tell
  */
 export function poolOfOne(pool: MysqlPool): PoolOfOne {
@@ -127,7 +99,7 @@ export function poolOfOne(pool: MysqlPool): PoolOfOne {
   if (!config?.connectionConfig) {
     throw invalid('this pool does not tell how to open a connection like its own: leave out ownConnection');
   }
-  const connectionConfig = copyOf(config.connectionConfig, {}); // the pool writes itself into it
+  const connectionConfig = copyOf(config.connectionConfig, {}); // the pool writes to it
   const one = copyOf(config, {
     connectionConfig,
     connectionLimit: 1,

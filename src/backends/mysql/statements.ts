@@ -9,7 +9,7 @@ export interface Bound {
   readonly values: Value[];
 }
 
-/** {list} of a statement: as many question marks as there are values, which have no names. */
+/** The `{list}` of a statement: a question mark for each value, as these have no names. */
 export interface List {
   readonly text: string;
   readonly values: readonly Value[];
@@ -19,10 +19,10 @@ export interface Statement {
   bind(values: Values, list: readonly Value[]): Bound;
 }
 
-/** Parts that several files share. */
+/** Parts that several statements share. */
 const INCLUDES: Readonly<Record<string, string>> = { hash, now, open, room };
 
-/** A file without its comments, `:name` turned into `?`. @param parts what it names in braces, beside the shared ones */
+/** A file without its comments, and with `?` for each `:name`. @param parts what stands for its names in braces, beside the shared parts */
 export function statement(text: string, parts: Readonly<Record<string, string>>): Statement {
   const names: string[] = [];
   const sql = bare(text)
@@ -45,7 +45,7 @@ export const bare = (text: string): string =>
     .replace(/\s+/g, ' ')
     .trim();
 
-/** Most members of one list, unless said otherwise. */
+/** The most members of one list, unless said otherwise. */
 const LARGEST = 64;
 
 export function* portions<T>(all: readonly T[], size: number = LARGEST): Generator<readonly T[]> {
@@ -53,8 +53,8 @@ export function* portions<T>(all: readonly T[], size: number = LARGEST): Generat
 }
 
 /**
- * Filled up with its last member to a power of two: each length is a prepared statement of its own, kept per connection,
- * and there should be few of them.
+ * The last member fills it up to a power of two. Each length is a prepared statement of its own, which every connection keeps, so
+ * there should be few lengths.
  */
 function padded<T>(members: readonly T[]): T[] {
   const length = 2 ** Math.ceil(Math.log2(members.length));

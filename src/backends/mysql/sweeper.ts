@@ -1,5 +1,6 @@
 import type { Cancel, Clock } from '../../core/clock.ts';
 import { milliseconds } from '../../core/duration.ts';
+import { repeat } from '../../core/repeat.ts';
 import { MICRO, survey } from './place.ts';
 import type { Row } from './pool.ts';
 import * as sql from './sql.generated.ts';
@@ -8,7 +9,7 @@ import type { Table } from './table.ts';
 
 const TEN_MINUTES = 600_000;
 const FIVE_MINUTES = 300_000;
-/** Rows that one statement takes away. */
+/** Rows that one statement removes. */
 const REMOVED = 256;
 
 export interface SweepOptions {
@@ -16,24 +17,22 @@ export interface SweepOptions {
   readonly sweep?: number;
 }
 
-/** Takes away the rows of keys that nobody uses any more. Of all processes, one does it in each interval. */
+/** Removes the rows of keys that nobody uses any more. In each interval, one of all processes does it. */
 export class Sweeper {
   readonly #table: Table;
-  readonly #clock: Clock;
   readonly #idle: string;
-  readonly #interval: number;
-  #cancel: Cancel | undefined;
+  readonly #stop: Cancel | undefined;
   #closed = false;
 
   constructor(table: Table, clock: Clock, { idle = TEN_MINUTES, sweep = FIVE_MINUTES }: SweepOptions) {
     this.#table = table;
-    this.#clock = clock;
     this.#idle = `${Math.round(milliseconds(idle, 'idle') * MICRO)}`;
-    this.#interval = milliseconds(sweep, 'sweep');
-    if (this.#interval > 0) this.#schedule();
+    const interval = milliseconds(sweep, 'sweep');
+    const pause = () => interval * (0.75 + clock.random() / 2);
+    if (interval > 0) this.#stop = repeat(clock, pause, () => this.#turn(interval));
   }
 
-  /** How many rows it took away. The dead in a line it clears, and leaves the row for a later sweep. */
+  /** Where claims in a line have lapsed, it clears them, and leaves the row for a later sweep. @returns how many rows it removed */
   async sweep(): Promise<number> {
     await this.#table.ready();
     let swept = 0;
@@ -52,7 +51,7 @@ export class Sweeper {
     return swept;
   }
 
-  /** First the floor, for all of them: it is one row, and a commit each time. Then few at a time, so that nobody waits for long. */
+  /** First the floor of the tickets, once for all: each change of it costs a commit. Then few rows at a time, so that nobody waits for long. */
   async #remove(free: readonly Row[]): Promise<number> {
     if (free.length === 0) return 0;
     const ticket = `${free.map((row) => BigInt(row.ticket as number | string)).reduce((a, b) => (a > b ? a : b))}`;
@@ -67,22 +66,12 @@ export class Sweeper {
 
   close(): void {
     this.#closed = true;
-    this.#cancel?.();
+    this.#stop?.();
   }
 
-  #schedule(): void {
-    const pause = this.#interval * (0.75 + this.#clock.random() / 2);
-    this.#cancel = this.#clock.after(pause, () => void this.#turn(), true);
-  }
-
-  async #turn(): Promise<void> {
-    try {
-      await this.#table.ready();
-      const { affectedRows } = await this.#table.write(sql.turn, { interval: `${this.#interval * MICRO}` });
-      if (affectedRows > 0) await this.sweep();
-    } catch {
-      // Another process may, or this one next time: nothing but space is lost.
-    }
-    if (!this.#closed) this.#schedule();
+  async #turn(interval: number): Promise<void> {
+    await this.#table.ready();
+    const { affectedRows } = await this.#table.write(sql.turn, { interval: `${interval * MICRO}` });
+    if (affectedRows > 0) await this.sweep();
   }
 }

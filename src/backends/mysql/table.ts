@@ -1,68 +1,69 @@
 import type { Clock } from '../../core/clock.ts';
 import { invalid, shown } from '../../core/errors.ts';
+import { remembered } from '../../core/remembered.ts';
 import { ServerClock } from '../../core/server-clock.ts';
-import { Client } from './client.ts';
-import { isNoTable, mapped, refused } from './errors.ts';
-import { LeftOpen } from './left-open.ts';
+import { mapped } from './errors.ts';
 import { MICRO } from './place.ts';
 import type { Header, MysqlPool, Row } from './pool.ts';
-import { found, greet, setup } from './sql.generated.ts';
+import { open } from './schema.ts';
+import { Server } from './server.ts';
 import { type Bound, type List, type Statement, statement, type Values } from './statements.ts';
 
-/**
- * Of the lines in the table. What is stored is nothing but these: the statements travel with each process, so no version has to be
- * replaced. Versions of one format lock together; one that writes another must take a table of another name, never change this one in
- * place: a process that has looked at the format goes on by it.
- */
-const FORMAT = 'holdfast 1';
-/** Longer than this without a look at the server's clock, and it is looked at again. ms. */
+/** After so long without news of the server's clock, it is looked at again. ms. */
 const STALE = 300_000;
 
-/** The table: made when it is not there, and made sure of; its statements, and what they told of the server's time. */
+/** The table, its statements, and what their answers tell of the server's time. */
 export class Table {
+  readonly server: Server;
+  readonly backend: string;
+  readonly #clock: Clock;
   readonly #serverClock: ServerClock;
-  readonly client: Client;
-  readonly #backend: string;
-  readonly #name: string;
-  /** By the file and its list: put together they would be a long text to hash for each act. */
+  /** Quoted. */
+  readonly name: string;
+  /** By the text of its file, and by its list. As one text, they would take long to hash at each act. */
   readonly #statements = new Map<string, Map<string, Statement>>();
-  #ready: Promise<void> | undefined;
+  #open = remembered(() => open(this));
 
   /** @throws LockError `LOCK_INVALID` for a bad name */
   constructor(pool: MysqlPool, name: string, clock: Clock, backend: string) {
-    this.#name = quoted(name);
-    this.#backend = backend;
-    this.client = new Client(pool, clock);
+    this.name = quoted(name);
+    this.backend = backend;
+    this.#clock = clock;
+    this.server = new Server(pool, clock);
     this.#serverClock = new ServerClock(clock);
   }
 
-  /** Done once, and again when the server's time was not heard of for long. Many processes may, at once. */
-  ready(): Promise<void> {
-    if (this.#serverClock.age > STALE) this.#ready = undefined;
-    this.#ready ??= this.#greet().catch((error) => {
-      this.#ready = undefined;
-      throw error;
-    });
-    return this.#ready;
+  /** The same table over other connections. */
+  over(pool: MysqlPool): Table {
+    return new Table(pool, this.name.replaceAll('`', ''), this.#clock, this.backend);
   }
 
-  /** For the server's own tables of tables. */
+  /** Done once, and again after a long time without news of the server's clock. Many processes may do it at once. */
+  ready(): Promise<void> {
+    if (this.#serverClock.age > STALE) this.#open = remembered(() => open(this));
+    return this.#open();
+  }
+
+  /** As the server's own tables name it. */
   get address(): { readonly database: string; readonly relation: string } {
-    const [relation = '', database = ''] = this.#name.replaceAll('`', '').split('.').reverse();
+    const [relation = '', database = ''] = this.name.replaceAll('`', '').split('.').reverse();
     return { database, relation };
   }
 
-  /** As it was found first. What needs no time of the server asks no more than that: it may have to wait for a connection. */
+  /**
+   * As `ready`, but never again. This is enough for what needs no time of the server. To look again, it might have to wait for a
+   * connection.
+   */
   known(): Promise<void> {
-    return this.#ready ?? this.ready();
+    return this.#open();
   }
 
-  /** The values of a statement in its order. */
+  /** A statement, with its values in its order. */
   bind(text: string, values: Values = {}, list?: List): Bound {
     const members = list?.text ?? '';
     let found = this.#statements.get(text)?.get(members);
     if (!found) {
-      found = statement(text, { table: this.#name, notes: `${this.#name.slice(0, -1)}_notes\``, list: members });
+      found = statement(text, { table: this.name, notes: `${this.name.slice(0, -1)}_notes\``, list: members });
       this.#statements.set(text, (this.#statements.get(text) ?? new Map()).set(members, found));
     }
     return found.bind(values, list?.values ?? []);
@@ -73,7 +74,7 @@ export class Table {
     this.#serverClock.learn(Number(now) / MICRO);
   }
 
-  /** The server's time, µs, after which a message that is sent now comes too late; the past, while nothing is known. */
+  /** The server's time, µs, after which a message that is sent now comes too late. While its clock is not known, this is in the past. */
   limit(within: number): string {
     return `${Math.floor((this.#serverClock.in(within) ?? 0) * MICRO)}`;
   }
@@ -89,66 +90,23 @@ export class Table {
     return this.#run(text, values, list) as Promise<Header>;
   }
 
-  /** A table. It commits whatever is open on its session, so nothing may be. */
+  /** Makes a table. That commits what is open on its session, so nothing may be open. */
   async make(text: string): Promise<void> {
-    try {
-      await this.client.runAlone(this.bind(text));
-    } catch (error) {
-      throw this.mapped(error);
-    }
+    await this.#mapped(this.server.runAlone(this.bind(text)));
   }
 
-  async #run(text: string, values?: Values, list?: List): Promise<unknown> {
-    try {
-      return await this.client.run(this.bind(text, values, list));
-    } catch (error) {
-      throw this.mapped(error);
-    }
+  #run(text: string, values?: Values, list?: List): Promise<unknown> {
+    return this.#mapped(this.server.run(this.bind(text, values, list)));
   }
 
-  /** A definite refusal as a `LockError`; anything else, whose outcome is unknown, as it is. */
-  mapped(error: unknown): unknown {
-    return mapped(error, this.#backend);
-  }
-
-  async #greet(): Promise<void> {
-    const row = await this.#own();
-    const format = String(row?.format);
-    if (format !== FORMAT) {
-      const advice = 'let all processes use the same version of holdfast, or give this one a table of its own';
-      throw refused(this.#backend, `the table ${this.#name} has the format ${shown(format)}, not ${FORMAT}`, advice);
-    }
-  }
-
-  /** The table's own row; made where there is none. */
-  async #own(): Promise<Row | undefined> {
-    try {
-      return (await this.#welcome()) ?? (await this.#found());
-    } catch (error) {
-      // The first session that is seen of the pool, so most likely all are like that: no other try would help.
-      if (!(error instanceof LeftOpen) || error.what !== 'autocommit off') throw error;
-      throw refused(this.#backend, 'a session of the pool does not commit by itself', 'leave autocommit on', error);
-    }
-  }
-
-  /** If there is a table with one. */
-  async #welcome(): Promise<Row | undefined> {
-    try {
-      return (await this.read(greet))[0];
-    } catch (error) {
-      if (isNoTable((error as Error).cause)) return undefined;
-      throw error;
-    }
-  }
-
-  async #found(): Promise<Row | undefined> {
-    await this.make(setup);
-    await this.write(found, { format: FORMAT });
-    return this.#welcome();
+  #mapped<T>(answer: Promise<T>): Promise<T> {
+    return answer.catch((error) => {
+      throw mapped(error, this.backend);
+    });
   }
 }
 
-/** `table` or `database.table`, of plain letters, digits and `_`; 64 is the most, and that of the notes has 6 more. */
+/** `table` or `database.table`. A name has 64 characters at most, and that of the table of notes has 6 more than this one. */
 function quoted(name: string): string {
   if (!/^(\w{1,64}\.)?\w{1,58}$/.test(name)) {
     const form = 'letters, digits and _, 58 at most, and may have its database before a dot';

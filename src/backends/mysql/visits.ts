@@ -1,16 +1,16 @@
-/** What this process knows of one claim, besides what the table says. */
+/** What this process knows of one claim, beside what the table says. */
 export interface Visit {
   /** Attempts under way. */
   asking: number;
-  /** It was refused and has a place: the next attempt need not join. */
+  /** It was refused and has a place, so the next attempt need not join. */
   stands: boolean;
-  /** It was given up meanwhile. */
+  /** It was given up during an attempt. */
   left: boolean;
 }
 
 /**
- * Attempts take several statements, and a claim may be given up between two of them. Whoever is still asking then must
- * not join again, and clears away what may have come of it.
+ * An attempt takes several statements, and its claim may be given up between two of them. Then the attempt must not join again, and
+ * removes what it may have left.
  */
 export class Visits {
   readonly #visits = new Map<string, Visit>();
@@ -22,7 +22,7 @@ export class Visits {
     return visit;
   }
 
-  /** @returns whether it was given up meanwhile */
+  /** @returns whether it was given up during the attempt */
   end(id: string, stands: boolean): boolean {
     const visit = this.#visits.get(id)!;
     visit.asking--;

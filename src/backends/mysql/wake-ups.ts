@@ -1,10 +1,10 @@
 import type { Clock } from '../../core/clock.ts';
-import type { Client } from './client.ts';
-import type { Connection, Row } from './pool.ts';
+import { type Connection, destroy, type Row } from './pool.ts';
+import type { Server } from './server.ts';
 import { open } from './sql.generated.ts';
 import { bare } from './statements.ts';
 
-/** How long the server sleeps for the bell at a time, s; below every common idle limit. */
+/** How long one sleep on the server takes, s: less than every common idle limit. */
 const SLEEP = 20;
 /** Pause after the connection was lost, ms. */
 const PAUSE = 1_000;
@@ -12,12 +12,12 @@ const PAUSE = 1_000;
 const SILENT = '-';
 
 /**
- * How another process tells this one to look, without a poll: this one sleeps on the server, on one connection, and holds
- * a named lock meanwhile; who holds a lock can be asked (IS_USED_LOCK), so the other ends just that sleep. Nothing rests
- * on it: a bell that is not heard costs one poll.
+ * Lets another process tell this one to look, before its next poll. This process sleeps on the server, on one connection, and holds a
+ * named lock meanwhile. The other one asks who holds that lock (IS_USED_LOCK), and ends this sleep. It is a hint: one that is not
+ * heard costs one poll.
  */
 export class Bell {
-  readonly #client: Client;
+  readonly #server: Server;
   readonly #clock: Clock;
   readonly #onRing: () => void;
   readonly #bellsOf: (keys: readonly string[]) => Promise<readonly string[]>;
@@ -26,28 +26,28 @@ export class Bell {
   #sleeping = false;
   #listening = false;
   readonly #over = new AbortController();
-  /** Keys whose holders are to be rung in the next ring. */
+  /** Keys whose holders the next ring is for. */
   readonly #wanted = new Set<string>();
   #ringing = false;
 
   /**
-   * @param onRing somebody rang
-   * @param bellsOf of whoever holds these keys now
+   * @param onRing hears of each ring
+   * @param bellsOf gives the bells of those who hold these keys now
    */
   constructor(
-    client: Client,
+    server: Server,
     clock: Clock,
     onRing: () => void,
     bellsOf: (keys: readonly string[]) => Promise<readonly string[]>,
   ) {
-    this.#client = client;
+    this.#server = server;
     this.#clock = clock;
     this.#onRing = onRing;
     this.#bellsOf = bellsOf;
     this.#name = clock.id();
   }
 
-  /** By which others ring it, while there is someone to hear. */
+  /** The name by which others ring it, while this process listens. */
   get address(): string {
     return this.#sleeping ? this.#name : SILENT;
   }
@@ -60,8 +60,8 @@ export class Bell {
   }
 
   /**
-   * Rings, in the background, whoever holds the key by then. One ring at a time, and the next for all who wait for it: a KILL that
-   * meets a session as it falls asleep takes MariaDB seconds, in which more of them keep newcomers out of the server.
+   * Rings, in the background, for whoever holds the key then. One ring at a time; the next one is for all keys that came meanwhile. A
+   * KILL of a session that is just falling asleep takes MariaDB seconds, and several of them keep new connections out of the server.
    */
   ring(key: string): void {
     this.#wanted.add(key);
@@ -72,15 +72,15 @@ export class Bell {
     this.#over.abort();
     const connection = this.#connection;
     if (!connection) return;
-    connection.destroy();
-    // The server would go on sleeping, and notice the end of the connection only then.
-    await this.#client.kill(`IS_USED_LOCK('${lockOf(this.#name)}')`).catch(() => {});
+    destroy(connection);
+    // Otherwise the server would sleep on, and only then notice that the connection has ended.
+    await this.#server.kill(`IS_USED_LOCK('${lockOf(this.#name)}')`).catch(() => {});
   }
 
   async #listen(): Promise<void> {
     while (!this.#over.signal.aborted) {
       try {
-        await this.#client.with((connection) => this.#sleep(connection));
+        await this.#server.with((connection) => this.#sleep(connection));
       } catch {
         if (this.#over.signal.aborted) return;
         await new Promise<void>((resume) => this.#clock.after(PAUSE, resume, true));
@@ -94,13 +94,13 @@ export class Bell {
     connection.on('error', () => {});
     try {
       const values = [lockOf(this.#name)];
-      // Also refuses a session with something left open on it, which would stay open for as long as this one listens.
-      const [row] = (await this.#client.on(connection, { sql: getLock, values }, this.#over.signal)) as Row[];
-      // A session of ours that was lost may still have it: asleep without it, this one could be neither woken nor ended.
+      // This also refuses a session with something left open on it: that would stay open for as long as this process listens.
+      const [row] = (await this.#server.on(connection, { sql: getLock, values }, this.#over.signal)) as Row[];
+      // A session that we lost may still have the lock. Without the lock, nobody could wake or end the sleep of this session.
       if (Number(row?.got) !== 1) throw new Error('another session has the lock of this bell');
       for (;;) {
         this.#sleeping = true;
-        await this.#client
+        await this.#server
           .say(connection, `SELECT SLEEP(${SLEEP})`, SLEEP * 1_000, this.#over.signal)
           .catch((error) => {
             if (!isInterrupted(error)) throw error;
@@ -111,7 +111,7 @@ export class Bell {
     } finally {
       this.#sleeping = false;
       this.#connection = undefined;
-      connection.destroy();
+      destroy(connection);
     }
   }
 
@@ -120,7 +120,7 @@ export class Bell {
     while (this.#wanted.size > 0 && !this.#over.signal.aborted) {
       const keys = [...this.#wanted];
       this.#wanted.clear();
-      await this.#wake(keys).catch(() => {}); // a poll finds what is not heard
+      await this.#wake(keys).catch(() => {}); // then a poll tells them
     }
     this.#ringing = false;
   }
@@ -128,10 +128,10 @@ export class Bell {
   async #wake(keys: readonly string[]): Promise<void> {
     const others = new Set((await this.#bellsOf(keys)).filter((bell) => bell !== SILENT && bell !== this.#name));
     if (others.size === 0) return;
-    await this.#client.with(async (connection) => {
-      // Found and woken in one step: the number of a session that was looked up before may be another's by now.
+    await this.#server.with(async (connection) => {
+      // One statement finds and wakes it: the number of a session that was looked up before may be another's by now.
       for (const bell of others)
-        await this.#client.say(connection, `KILL QUERY IS_USED_LOCK('${lockOf(bell)}')`).catch((error) => {
+        await this.#server.say(connection, `KILL QUERY IS_USED_LOCK('${lockOf(bell)}')`).catch((error) => {
           if (!isNobody(error)) throw error;
         });
     });
@@ -140,7 +140,7 @@ export class Bell {
 
 const getLock = `SELECT GET_LOCK(?, 0) AS got, ${bare(open)} AS open`;
 
-/** Names of bells come from the table: only what one of ours looks like goes into a statement. */
+/** The name comes from the table, so only the characters of our own names go into a statement. */
 const lockOf = (bell: string): string => `holdfast:${bell.replace(/[^0-9a-f]/g, '').slice(0, 32)}`;
 
 /** ER_QUERY_INTERRUPTED. */

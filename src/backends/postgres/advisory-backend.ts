@@ -1,21 +1,19 @@
+import { createHash } from 'node:crypto';
 import { isExclusive } from '../../core/admission.ts';
 import type { Attempt, Backend, Claim, Finding, Handle, Release, Renewal, Traits } from '../../core/backend.ts';
-import { type Clock, systemClock } from '../../core/clock.ts';
+import { systemClock } from '../../core/clock.ts';
 import { LONGEST } from '../../core/duration.ts';
-import { invalid, isLockError, shown } from '../../core/errors.ts';
-import { checkNames } from '../../core/options.ts';
-import { ServerClock } from '../../core/server-clock.ts';
+import { isLockError } from '../../core/errors.ts';
 import { AdvisoryHolds, type Hold } from './advisory-holds.ts';
-import { lockNumber } from './advisory-lock.ts';
 import { openAdvisory } from './advisory-session.ts';
+import { AdvisorySessions } from './advisory-sessions.ts';
 import { type AdvisoryStatements, advisoryStatements, granted, leastOf } from './advisory-statements.ts';
 import { AdvisoryWaits, type Wake } from './advisory-waits.ts';
 import { findings } from './check.ts';
-import { checkPool, type Dial, dialLike, isTrue, type PgPool } from './client.ts';
 import { refusal } from './errors.ts';
-import { type Naming, naming } from './names.ts';
+import { type AdvisoryOptions, checkAdvisory, naming, sessionsOf } from './options.ts';
+import { checkPool, dialOf, isTrue, type PgPool } from './pool.ts';
 import { Server } from './server.ts';
-import { Sessions } from './sessions.ts';
 import { advisorySetup } from './sql.generated.ts';
 
 const TRAITS: Traits = {
@@ -29,28 +27,6 @@ const TRAITS: Traits = {
   ttl: { min: 10, max: LONGEST },
 };
 
-/** Fewer than two, and a wait would leave none to ask on. */
-const SESSIONS = { min: 2, max: 1_000, default: 10 };
-
-/** Options of `postgresAdvisory`. */
-export interface AdvisoryOptions extends Naming {
-  /**
-   * Sessions at most, outside the pool: 2 to 1,000, default 10. One less may wait on the server at a time; more waiters ask again
-   * and again.
-   */
-  readonly sessions?: number;
-  /** `auto` (default): the sequence that tokens come from is made on first use. `manual`: only by `setup()`, or by you. */
-  readonly setup?: 'auto' | 'manual';
-  /** Makes a connection, past any transaction pooler. By default one like the pool's. */
-  readonly connect?: Dial;
-  /** Says that a pooler in between pools whole sessions. Without it any pooler that is noticed is refused. */
-  readonly pooler?: 'session';
-  /** Time and randomness; the machine's by default. */
-  readonly clock?: Clock;
-}
-
-const KNOWN = new Set(['prefix', 'schema', 'sessions', 'setup', 'connect', 'pooler', 'clock']);
-
 /** Locks of sessions, with what makes their sequence. */
 export interface AdvisoryBackend extends Backend {
   /**
@@ -61,8 +37,8 @@ export interface AdvisoryBackend extends Backend {
 }
 
 /**
- * Session locks of PostgreSQL on connections of our own: free at once when a process or its connection dies, waited for on
- * the server. They live in the server's memory, so they cost no write but the token's; and nothing of them survives it.
+ * Session locks of PostgreSQL, on connections of our own. A lock is free at once when its process or its connection dies, and waiters
+ * wait on the server. The locks live in the server's memory: they cost no write but the token's, and do not outlive the server.
  * @throws LockError `LOCK_INVALID` when it is no pool, or for a bad option
  * @example
  * import pg from 'pg';
@@ -70,7 +46,7 @@ export interface AdvisoryBackend extends Backend {
  * const locks = createLocks(postgresAdvisory(pool));
  */
 export function postgresAdvisory(pool: PgPool, options: AdvisoryOptions = {}): AdvisoryBackend {
-  checkNames(options, KNOWN, 'options of postgresAdvisory()');
+  checkAdvisory(options);
   return new Advisory(checkPool(pool), options);
 }
 
@@ -78,38 +54,27 @@ class Advisory implements AdvisoryBackend {
   readonly name = 'postgres-advisory';
   readonly traits = TRAITS;
   readonly #prefix: string;
-  readonly #named: (script: string) => string;
-  readonly #texts: AdvisoryStatements;
   readonly #server: Server;
-  readonly #serverClock: ServerClock;
-  readonly #sessions: Sessions;
+  readonly #texts: AdvisoryStatements;
+  readonly #sessions: AdvisorySessions;
   readonly #holds = new AdvisoryHolds();
   readonly #waits: AdvisoryWaits;
 
   constructor(pool: PgPool, options: AdvisoryOptions) {
-    const { sessions = SESSIONS.default, setup = 'auto', clock = systemClock } = options;
-    if (!Number.isInteger(sessions) || sessions < SESSIONS.min || sessions > SESSIONS.max) {
-      throw invalid(`sessions is ${shown(sessions)}; give a whole number from ${SESSIONS.min} to ${SESSIONS.max}`);
-    }
-    const dial = options.connect ?? dialLike(pool);
-    if (!dial) throw invalid('this pool does not tell how to open a connection like its own; give `connect`');
-    this.#prefix = options.prefix ?? 'holdfast';
-    this.#named = naming(options);
-    this.#texts = advisoryStatements(this.#named);
-    this.#server = new Server(pool, clock, this.name);
-    this.#serverClock = new ServerClock(clock);
-    const need = {
-      backend: this.name,
-      tokens: this.#named("SELECT last_value, '{token}(bigint)'::regprocedure FROM {tokens}"),
-      create: setup === 'auto' ? () => this.setup() : undefined,
-      sessionPooler: options.pooler === 'session',
-    };
-    this.#sessions = new Sessions(() => openAdvisory(dial, clock, this.#serverClock, need), sessions);
+    const { prefix = 'holdfast', setup = 'auto', clock = systemClock, connect, pooler } = options;
+    const limit = sessionsOf(options);
+    const dial = dialOf(pool, connect);
+    const server = new Server(pool, naming(options), clock, this.name);
+    const create = setup === 'auto' ? () => this.setup() : undefined;
+    this.#prefix = prefix;
+    this.#server = server;
+    this.#texts = advisoryStatements(server.named);
+    this.#sessions = new AdvisorySessions(() => openAdvisory(dial, server, pooler === 'session', create), limit);
     this.#waits = new AdvisoryWaits(this.#sessions, this.#holds, this.#texts, clock);
   }
 
   attempt(claim: Claim): Promise<Attempt> {
-    const lock = lockNumber(this.#prefix, claim.key);
+    const lock = this.#lockOf(claim.key);
     const mine = this.#holds.get(lock, claim.id);
     return mine ? mine.asked : this.#attempt(lock, claim);
   }
@@ -128,17 +93,17 @@ class Advisory implements AdvisoryBackend {
   async #ask(lock: string, hold: Hold, claim: Claim): Promise<Attempt> {
     const { id, key, within } = claim;
     try {
-      const desk = await this.#sessions.toAsk();
-      hold.desk = desk;
-      const values = [lock, leastOf(claim), this.#serverClock.in(within) ?? null];
-      const [row] = await desk.session.query(this.#texts(hold.shared).attempt, values);
-      this.#serverClock.learn(Number(row!.server_time));
-      if (row!.ticket) return granted(row!, desk);
+      const on = await this.#sessions.toAsk();
+      hold.on = on;
+      const values = [lock, leastOf(claim), this.#server.serverClock.in(within) ?? null];
+      const [row] = await on.session.query(this.#texts(hold.shared).attempt, values);
+      this.#server.serverClock.learn(Number(row!.server_time));
+      if (row!.ticket) return granted(row!, on);
       this.#holds.forget(lock, id);
       return isTrue(row!.late) ? { granted: false, late: true } : { granted: false };
     } catch (error) {
-      // It may have been taken or not. Where a reader's is there too, nobody can tell whose a lock that is freed was.
-      if (this.#holds.beside(lock, hold)) hold.desk!.session.cut();
+      // The lock may have been taken or not. Where another reader has it on the same session, nobody can tell whose lock is freed.
+      if (this.#holds.beside(lock, hold)) hold.on!.session.cut();
       else await this.#unlock(lock, hold).catch(() => {});
       this.#holds.forget(lock, id);
       throw refusal(error, this.name, 'an attempt', key);
@@ -147,12 +112,12 @@ class Advisory implements AdvisoryBackend {
 
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     return claims.map(({ key, id }) =>
-      this.#holds.get(lockNumber(this.#prefix, key), id) ? { validFor: Number.POSITIVE_INFINITY } : 'gone',
+      this.#holds.get(this.#lockOf(key), id) ? { validFor: Number.POSITIVE_INFINITY } : 'gone',
     );
   }
 
   async release({ key, id }: Handle, next?: Claim): Promise<Release> {
-    const lock = lockNumber(this.#prefix, key);
+    const lock = this.#lockOf(key);
     const waited = await this.#waits.dismiss(id);
     const hold = this.#holds.get(lock, id);
     let freed = waited;
@@ -168,7 +133,7 @@ class Advisory implements AdvisoryBackend {
   }
 
   watch(claim: Claim, wake: Wake): Promise<AsyncDisposable> {
-    return this.#waits.watch(lockNumber(this.#prefix, claim.key), claim, wake);
+    return this.#waits.watch(this.#lockOf(claim.key), claim, wake);
   }
 
   async check(): Promise<Finding[]> {
@@ -183,7 +148,7 @@ class Advisory implements AdvisoryBackend {
   }
 
   setup(): Promise<void> {
-    return this.#server.script(this.#named(advisorySetup), 'setting up the sequence');
+    return this.#server.script(advisorySetup, 'setting up the sequence');
   }
 
   async close(): Promise<void> {
@@ -192,15 +157,25 @@ class Advisory implements AdvisoryBackend {
     await this.#sessions.close();
   }
 
-  /** Gives back what a hold may have; where that cannot be told, the session goes, and the lock with it. */
-  async #unlock(lock: string, { desk, shared }: Hold): Promise<boolean> {
-    if (!desk) return false;
+  /** Gives back what a hold may have. If that fails, the session is ended, and the lock with it. */
+  async #unlock(lock: string, { on, shared }: Hold): Promise<boolean> {
+    if (!on) return false;
     try {
-      const [row] = await desk.session.query(this.#texts(shared).unlock, [lock]);
+      const [row] = await on.session.query(this.#texts(shared).unlock, [lock]);
       return isTrue(row!.freed);
     } catch (error) {
-      desk.session.cut();
+      on.session.cut();
       throw error;
     }
+  }
+
+  /**
+   * The number of a key's advisory lock: 64 bits of SHA-256, as a signed decimal, since a JavaScript number has fewer bits. Other
+   * programs in the same database use the same numbers. That two names get one number by chance takes billions of names; these two
+   * then only exclude each other.
+   */
+  #lockOf(key: string): string {
+    // A prefix has no NUL, so no other pair of prefix and key gives the same text.
+    return createHash('sha256').update(`${this.#prefix}\0${key}`).digest().readBigInt64BE(0).toString();
   }
 }

@@ -1,14 +1,15 @@
 import type { Attempt } from '../../core/backend.ts';
-import type { Desk } from './sessions.ts';
+import type { AdvisorySession } from './advisory-sessions.ts';
 
-/** What this process holds, or asks for, which nobody else here may ask for meanwhile. */
+/** A lock that this process holds or asks for. */
 export interface Hold {
   readonly shared: boolean;
   readonly asked: Promise<Attempt>;
-  desk?: Desk;
+  /** Where it is held or asked for, once a session was found. */
+  on?: AdvisorySession;
 }
 
-/** By lock and id: what this process holds or asks for. The same session would be let in twice, so we look here first. */
+/** What this process holds or asks for, by lock and id. The server would let one session in twice, so we look here first. */
 export class AdvisoryHolds {
   readonly #byLock = new Map<string, Map<string, Hold>>();
 
@@ -16,36 +17,34 @@ export class AdvisoryHolds {
     return this.#living(lock)?.get(id);
   }
 
-  /** Whether one more may be asked for: readers among themselves. */
+  /** Whether one more may be asked for: one reader beside others. */
   admits(lock: string, shared: boolean): boolean {
     return [...(this.#living(lock)?.values() ?? [])].every((hold) => hold.shared && shared);
   }
 
   /** Whether others have the same lock, or ask for it, on the same session. */
-  beside(lock: string, { desk }: Hold): boolean {
-    if (desk === undefined) return false;
-    return [...(this.#living(lock)?.values() ?? [])].filter((hold) => hold.desk === desk).length > 1;
+  beside(lock: string, { on }: Hold): boolean {
+    if (!on) return false;
+    return [...(this.#living(lock)?.values() ?? [])].filter((hold) => hold.on === on).length > 1;
   }
 
   keep(lock: string, id: string, hold: Hold): void {
-    const holds = this.#byLock.get(lock);
-    if (holds) holds.set(id, hold);
-    else this.#byLock.set(lock, new Map([[id, hold]]));
+    this.#byLock.set(lock, (this.#byLock.get(lock) ?? new Map()).set(id, hold));
   }
 
   forget(lock: string, id: string): void {
     const holds = this.#byLock.get(lock);
     const hold = holds?.get(id);
     if (!holds || !hold) return;
-    if (hold.desk) hold.desk.load--;
+    if (hold.on) hold.on.load--;
     holds.delete(id);
     if (holds.size === 0) this.#byLock.delete(lock);
   }
 
-  /** Without what went down with its session. */
+  /** Without those whose session has ended. */
   #living(lock: string): ReadonlyMap<string, Hold> | undefined {
     const holds = this.#byLock.get(lock);
-    for (const [id, { desk }] of holds ?? []) if (desk?.session.ended.aborted) this.forget(lock, id);
+    for (const [id, { on }] of holds ?? []) if (on?.session.ended.aborted) this.forget(lock, id);
     return holds;
   }
 }

@@ -1,9 +1,9 @@
 import type { Claim, Grant } from '../../core/backend.ts';
-import type { Row } from './client.ts';
-import type { Desk } from './sessions.ts';
+import type { AdvisorySession } from './advisory-sessions.ts';
+import type { Row } from './pool.ts';
 import { advisoryAttempt, advisoryWait } from './sql.generated.ts';
 
-/** The two ways to take a lock differ by the end of three functions' names. */
+/** For readers, the functions of the server have names with another ending. */
 const texts = (end: '' | '_shared', named: (script: string) => string) => ({
   attempt: named(advisoryAttempt.replaceAll('{try}', `pg_try_advisory_lock${end}`)),
   wait: named(advisoryWait.replaceAll('{wait}', `pg_advisory_lock${end}`)),
@@ -17,11 +17,11 @@ export function advisoryStatements(named: (script: string) => string): AdvisoryS
   return (share) => (share ? shared : exclusive);
 }
 
-/** The least that a token may be, as the statements take it. */
+/** The lowest token allowed, as the statements take it. */
 export const leastOf = ({ atLeast }: Claim): string | null => (atLeast === undefined ? null : String(atLeast));
 
-/** What a row with a token grants, for as long as the session is there. */
-export const granted = (row: Row, { session }: Desk): Grant => ({
+/** What a row with a token grants. The grant lasts as long as the session. */
+export const granted = (row: Row, { session }: AdvisorySession): Grant => ({
   granted: true,
   ticket: BigInt(String(row.ticket)),
   validFor: Number.POSITIVE_INFINITY,

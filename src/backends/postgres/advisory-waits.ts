@@ -2,24 +2,24 @@ import { isExclusive } from '../../core/admission.ts';
 import type { Claim, Grant } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { AdvisoryHolds } from './advisory-holds.ts';
+import type { AdvisorySessions } from './advisory-sessions.ts';
 import { type AdvisoryStatements, granted, leastOf } from './advisory-statements.ts';
 import { AdvisoryWait } from './advisory-wait.ts';
-import type { Row } from './client.ts';
-import type { Sessions } from './sessions.ts';
+import type { Row } from './pool.ts';
 
 export type Wake = (grant?: Grant) => void;
 
-/** Who watches, and which of them wait on the server: as many as there are sessions for it. */
+/** The claims that are watched, and those of them that wait on the server: as many as there are sessions for it. */
 export class AdvisoryWaits {
-  readonly #sessions: Sessions;
+  readonly #sessions: AdvisorySessions;
   readonly #holds: AdvisoryHolds;
   readonly #texts: AdvisoryStatements;
   readonly #clock: Clock;
   readonly #watchers = new Map<string, Wake>();
-  /** Until nothing of them is left. */
+  /** Each stays until nothing is left of it on the server. */
   readonly #waits = new Map<string, AdvisoryWait>();
 
-  constructor(sessions: Sessions, holds: AdvisoryHolds, texts: AdvisoryStatements, clock: Clock) {
+  constructor(sessions: AdvisorySessions, holds: AdvisoryHolds, texts: AdvisoryStatements, clock: Clock) {
     this.#sessions = sessions;
     this.#holds = holds;
     this.#texts = texts;
@@ -41,28 +41,28 @@ export class AdvisoryWaits {
     };
   }
 
-  /** Starts to wait on the server for whoever watches, where a session is left for it. */
+  /** Starts to wait on the server, if the claim is watched and a session is left for it. */
   async begin(lock: string, claim: Claim): Promise<void> {
     const { id } = claim;
     const wanted = () => this.#watchers.has(id) && !this.#waits.has(id);
-    const desk = wanted() && (await this.#sessions.toWait());
-    if (!desk) return;
+    const on = wanted() && (await this.#sessions.toWait());
+    if (!on) return;
     if (!wanted()) {
-      desk.waiting = false;
+      on.waiting = false;
       return;
     }
     const shared = !isExclusive(claim);
     const statement: [string, unknown[]] = [this.#texts(shared).wait, [lock, leastOf(claim)]];
     const settle = (row: Row | undefined) => {
       this.#waits.delete(id);
-      const grant = row && granted(row, desk);
-      if (grant) this.#holds.keep(lock, id, { shared, desk, asked: Promise.resolve(grant) });
+      const grant = row && granted(row, on);
+      if (grant) this.#holds.keep(lock, id, { shared, on, asked: Promise.resolve(grant) });
       this.#watchers.get(id)?.(grant);
     };
-    this.#waits.set(id, new AdvisoryWait(this.#sessions, desk, this.#clock, statement, settle));
+    this.#waits.set(id, new AdvisoryWait(this.#sessions, on, this.#clock, statement, settle));
   }
 
-  /** The watcher goes first: a wait that is only being prepared finds it gone, and does not start. */
+  /** The watcher is removed first: a wait that is about to begin finds it gone, and does not start. */
   async dismiss(id: string): Promise<boolean> {
     this.#watchers.delete(id);
     const wait = this.#waits.get(id);

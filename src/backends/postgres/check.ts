@@ -1,105 +1,41 @@
 import type { Finding } from '../../core/backend.ts';
-import { isTrue, type Row } from './client.ts';
+import { findingsOf } from '../../core/danger.ts';
+import { DANGERS } from './dangers.ts';
+import { aboutFunctions, revisionFinding } from './revision.ts';
 import type { Server } from './server.ts';
-import { lookAlike } from './server-kind.ts';
-import { facts } from './sql.generated.ts';
+import * as sql from './sql.generated.ts';
+import type { Mailbox } from './wake-ups.ts';
 
-type Judge = Omit<Finding, 'message'> & {
-  readonly when: (facts: Row) => boolean;
-  readonly message: string | ((facts: Row) => string);
-};
+const RIGHTS = aboutFunctions(sql.rights);
 
-/** s. */
-const OLD_TRANSACTION = 300;
-/** ms. */
-const SHORT_STATEMENTS = 1_000;
-
-/** Part of the queue of messages. */
-const FULL_QUEUE = 0.5;
-
-const JUDGES: readonly Judge[] = [
-  {
-    when: ({ replica }) => isTrue(replica),
-    severity: 'danger',
-    code: 'replica',
-    message: 'This server is a replica: it cannot grant locks.',
-    advice: 'Connect to the primary.',
-  },
-  {
-    when: ({ version }) => Number(version) < 120_000,
-    severity: 'danger',
-    code: 'version',
-    message: 'This server is older than PostgreSQL 12.',
-    advice: 'Upgrade it.',
-  },
-  {
-    when: ({ fsync, full_page_writes }) => fsync === 'off' || full_page_writes === 'off',
-    severity: 'danger',
-    code: 'no-fsync',
-    message: 'fsync or full_page_writes is off: after a crash of the machine, locks and tokens may be gone or broken.',
-    advice: 'Switch both on wherever the locks matter.',
-  },
-  {
-    when: ({ synchronous_commit }) => synchronous_commit === 'off',
-    severity: 'info',
-    code: 'asynchronous-commit',
-    message:
-      'synchronous_commit is off: what locks do is on disk when it is answered all the same, but a crash can forget what you wrote while you held one.',
-    advice: "Where that matters, set it to on: ALTER ROLE … SET synchronous_commit = 'on'.",
-  },
-  {
-    when: ({ queue }) => Number(queue) > FULL_QUEUE,
-    severity: 'warning',
-    code: 'notification-queue',
-    message:
-      'The queue of NOTIFY is more than half full: some session listens and does not end its transaction. Once it is full, waiters are told nothing and find out by polling.',
-    advice: 'Find the session in pg_stat_activity by its old xact_start, and end it.',
-  },
-  {
-    when: ({ product }) => lookAlike(product) !== undefined,
-    severity: 'warning',
-    code: 'untested',
-    message: 'This server only speaks the protocol of PostgreSQL: locks on it are untested, and nothing is promised.',
-    advice: 'Run the conformance suite (holdfast/testing) on it, or use PostgreSQL.',
-  },
-  {
-    when: ({ replicas }) => Number(replicas) > 0,
-    severity: 'warning',
-    code: 'asynchronous-replica',
-    message: ({ replicas, replica_names }) =>
-      `Replicas follow asynchronously (${replica_names || replicas}): a fail-over to one of them can forget the newest grants and tokens.`,
-    advice: 'Set synchronous_standby_names if locks must survive a fail-over, and fail over to those it names only.',
-  },
-  {
-    when: ({ isolation }) => isolation === 'repeatable read' || isolation === 'serializable',
-    severity: 'info',
-    code: 'isolation',
-    message:
-      'The default isolation is above READ COMMITTED: safe, but crowded keys cost statements that are sent again.',
-    advice: "For the role that locks: ALTER ROLE … SET default_transaction_isolation = 'read committed'.",
-  },
-  {
-    when: ({ statement_timeout }) => Number(statement_timeout) > 0 && Number(statement_timeout) < SHORT_STATEMENTS,
-    severity: 'warning',
-    code: 'statement-timeout',
-    message: 'statement_timeout is below a second: under load, steps of a lock may be cut off and asked again.',
-    advice: 'Raise it for the role that locks.',
-  },
-  {
-    when: ({ oldest_transaction }) => Number(oldest_transaction) > OLD_TRANSACTION,
-    severity: 'warning',
-    code: 'old-transaction',
-    message:
-      'A transaction has been open for minutes: dead rows of busy keys pile up until it ends, and locking gets slower.',
-    advice: 'Find it in pg_stat_activity; set idle_in_transaction_session_timeout.',
-  },
-];
-
-/** What endangers locks on any PostgreSQL, whichever way they are taken. */
+/** What endangers locks on this server, whichever way they are taken. */
 export async function findings(server: Server): Promise<Finding[]> {
-  const [row] = await server.send(facts, [], 'a look at the settings');
-  return JUDGES.filter(({ when }) => when(row!)).map(({ when: _, message, ...finding }) => ({
-    ...finding,
-    message: typeof message === 'string' ? message : message(row!),
-  }));
+  const [facts] = await server.send(sql.facts, [], 'a look at the settings');
+  return findingsOf(DANGERS, facts!);
+}
+
+/** What endangers locks in tables. */
+export async function tableFindings(server: Server, mailbox: Mailbox | undefined): Promise<Finding[]> {
+  const found = await findings(server);
+  const missing = await server.send(RIGHTS, [], 'a look at the rights');
+  if (missing.length > 0) {
+    found.push({
+      severity: 'danger',
+      code: 'missing-rights',
+      message: `Missing for this role: ${missing.map((row) => row.missing).join(', ')}.`,
+      advice: "Run setup() as a role that may create tables; grant what the PostgreSQL page lists under 'Rights'.",
+    });
+  }
+  const differing = await revisionFinding(server);
+  if (differing) found.push(differing);
+  const notify = (channel: string) => server.send('SELECT pg_notify($1, $2)', [channel, ''], 'a test');
+  if (!(await mailbox?.test(notify))) {
+    found.push({
+      severity: 'warning',
+      code: 'not-notified',
+      message: 'Nothing is heard by LISTEN: waiters find out by polling, about every 2 s.',
+      advice: 'Give `connect` a connection past the transaction pooler, to the same database as the pool.',
+    });
+  }
+  return found;
 }

@@ -5,7 +5,7 @@ const SET_UP =
   "run the backend's setup() once with a role that may create tables, or apply the SQL of the documentation";
 
 /**
- * What the server refused for good, by SQLSTATE, and what to do about it. Such a statement had no effect.
+ * What the server refuses for good, by SQLSTATE, and what to do about it. Such a statement had no effect.
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const DEFINITE: Readonly<Record<string, readonly [what: string, advice: string]>> = {
@@ -23,13 +23,13 @@ const DEFINITE: Readonly<Record<string, readonly [what: string, advice: string]>
   ],
 };
 
-/** Undone by the server on a conflict with another transaction: had no effect, and may be sent again. */
+/** The server undid it, on a conflict with another transaction. It had no effect, and may be sent again. */
 const CONFLICT = new Set(['40001', '40P01']);
-/** The connection changed under a prepared statement, as behind a transaction pooler: no effect, send it without a name. */
+/** The connection does not have the prepared statement, as behind a transaction pooler. No effect; send it without a name. */
 const UNPREPARED = new Set(['26000', '42P05']);
 
 /**
- * The connection was in a transaction that somebody else had begun: the server refused our COMMIT inside of it (2D000), or that
+ * The connection was in a transaction that somebody else had begun. The server refused our COMMIT inside it (2D000), or that
  * transaction had failed already (25P02). No effect.
  */
 const FOREIGN = new Set(['2D000', '25P02']);
@@ -47,7 +47,7 @@ export const isMissing = (error: unknown): boolean => ['3F000', '42P01', '42883'
 export const unavailable = (backend: string, message: string, key?: string, cause?: unknown): LockError =>
   new LockError('LOCK_UNAVAILABLE', `${backend}: ${message}`, { backend, key, cause });
 
-/** A definite refusal as a `LockError`; anything else as it is, for its outcome is unknown. */
+/** A definite refusal as a `LockError`; anything else as it is, since its outcome is unknown. */
 export function refusal(error: unknown, backend: string, asked: string, key?: string): unknown {
   const known = DEFINITE[sqlState(error)];
   return known ? unavailable(backend, `${asked} was refused: ${known[0]}; ${known[1]}`, key, error) : error;

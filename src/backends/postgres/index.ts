@@ -1,4 +1,5 @@
-export { type AdvisoryBackend, type AdvisoryOptions, postgresAdvisory } from './advisory-backend.ts';
-export { type PostgresBackend, type PostgresOptions, postgres } from './backend.ts';
-export type { Dial, PgClient, PgPool, PgQuery } from './client.ts';
+export { type AdvisoryBackend, postgresAdvisory } from './advisory-backend.ts';
+export { type PostgresBackend, postgres } from './backend.ts';
+export type { AdvisoryOptions, PostgresOptions } from './options.ts';
+export type { Dial, PgClient, PgPool, PgQuery } from './pool.ts';
 export { setupScript } from './schema.ts';

@@ -1,38 +1,24 @@
 import type { Claim, Renewal } from '../../core/backend.ts';
-import type { Clock } from '../../core/clock.ts';
-import { invalid } from '../../core/errors.ts';
-import { type Dial, dialLike, type PgPool } from './client.ts';
+import type { Dial } from './pool.ts';
 import type { Server } from './server.ts';
 import { Session } from './session.ts';
 import { answerOf } from './statements.ts';
 
-/** ms after a failure in which no other connection of our own is made: the pool does meanwhile. */
+const RENEW = 'CALL {commit_renew}($1, NULL)';
+/** ms after a failure in which no other connection of our own is made. Renewals go over the pool meanwhile. */
 const AGAIN = 5_000;
-
-/** How the connection for renewals is made. @throws LockError `LOCK_INVALID` where that is not known */
-export function ownDial(pool: PgPool, connect: Dial | false | undefined): Dial {
-  const dial = connect || dialLike(pool);
-  if (!dial)
-    throw invalid(
-      'this pool does not tell how to open a connection like its own; give `connect` beside `ownConnection`',
-    );
-  return dial;
-}
 
 /** Renewals: over a connection of our own where there is one, else over the pool. */
 export class Renewals {
   readonly #server: Server;
-  readonly #statement: string;
-  readonly #clock: Clock;
   readonly #dial: Dial | undefined;
   #session: Promise<Session | undefined> | undefined;
   #notBefore = Number.NEGATIVE_INFINITY;
   #closed = false;
 
-  constructor(server: Server, named: (script: string) => string, clock: Clock, dial: Dial | undefined) {
+  /** @param dial makes the connection of our own */
+  constructor(server: Server, dial: Dial | undefined) {
     this.#server = server;
-    this.#statement = named('CALL {commit_renew}($1, NULL)');
-    this.#clock = clock;
     this.#dial = dial;
   }
 
@@ -41,8 +27,8 @@ export class Renewals {
     const values = [JSON.stringify(asked)];
     const session = await this.#own();
     const [row] = session
-      ? await session.query(this.#statement, values)
-      : await this.#server.send(this.#statement, values, 'a renewal');
+      ? await session.query(this.#server.named(RENEW), values)
+      : await this.#server.send(RENEW, values, 'a renewal');
     const good = new Set(answerOf(row!).split(','));
     return claims.map(({ ttl }, index) => (good.has(`${index + 1}`) ? { validFor: ttl } : 'gone'));
   }
@@ -53,8 +39,9 @@ export class Renewals {
   }
 
   #own(): Promise<Session | undefined> | undefined {
-    if (!this.#dial || this.#closed || this.#clock.now() < this.#notBefore) return undefined;
-    this.#session ??= Session.open(this.#dial, this.#clock).then(
+    const { clock } = this.#server;
+    if (!this.#dial || this.#closed || clock.now() < this.#notBefore) return undefined;
+    this.#session ??= Session.open(this.#dial, clock).then(
       (session) => {
         session.ended.addEventListener('abort', () => this.#gone(0), { once: true });
         return session;
@@ -65,7 +52,7 @@ export class Renewals {
   }
 
   #gone(pause: number): undefined {
-    this.#notBefore = this.#clock.now() + pause;
+    this.#notBefore = this.#server.clock.now() + pause;
     this.#session = undefined;
   }
 }

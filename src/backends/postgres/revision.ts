@@ -1,61 +1,50 @@
 import { createHash } from 'node:crypto';
 import type { Finding } from '../../core/backend.ts';
-import type { Row } from './client.ts';
+import type { Named } from './options.ts';
 import type { Server } from './server.ts';
-import {
-  admit,
-  attempt,
-  commit,
-  commitNote,
-  functions,
-  installed,
-  prelude,
-  release,
-  renew,
-  settle,
-  spot,
-  sweep,
-} from './sql.generated.ts';
+import * as sql from './sql.generated.ts';
 
 /**
- * Of the functions and tables together. Raise it with every change of either: a newer one replaces an older one in the
- * database, and never the other way. Programs of both go on side by side, so what a program calls keeps its name, its
- * arguments and its meaning, and a newer revision may only add to it.
+ * The revision of the functions and tables together. Raise it with every change of either. A newer one replaces an older one in
+ * the database, never the other way. Programs of both work side by side, so what a program calls keeps its name, its arguments
+ * and its meaning; a newer revision may only add to it.
  */
 export const REVISION = 2;
-/** The least that this program can work with. */
+/** The oldest revision that this program can work with. */
 export const NEEDED = 2;
 
-/** Whose bodies make up a revision. */
-const SOURCES = [spot, admit, settle, attempt, release, renew, sweep, commit, commitNote];
-const NAMES = [...SOURCES.join('\n').matchAll(/CREATE OR REPLACE (?:FUNCTION|PROCEDURE) \{(\w+)\}/g)].map(
+/** The scripts of all functions. */
+export const FUNCTIONS: readonly string[] = [
+  ...[sql.spot, sql.admit, sql.settle, sql.attempt, sql.release, sql.renew, sql.sweep],
+  ...[sql.commit, sql.commitNote],
+];
+const NAMES = [...FUNCTIONS.join('\n').matchAll(/CREATE OR REPLACE (?:FUNCTION|PROCEDURE) \{(\w+)\}/g)].map(
   ([, name]) => name!,
 );
 
-/** The scripts of all functions, each marked with the revision. */
+/** Marks each function of a script with the revision. */
 export const marked = (script: string): string =>
   script
-    .replaceAll('{prelude}', prelude)
+    .replaceAll('{prelude}', sql.prelude)
     .replaceAll('AS $holdfast$\n', () => `AS $holdfast$\n-- holdfast revision ${REVISION}\n`);
 
 /** Fills in what a statement asks about the functions. */
 export const aboutFunctions = (statement: string): string =>
   statement
-    .replaceAll('{installed}', installed)
+    .replaceAll('{installed}', sql.installed)
     .replaceAll('{functions}', NAMES.map((name) => `'{=${name}}'`).join(', '));
 
-const digests = (named: (script: string) => string): Map<string, string> => {
-  const found = named(marked(SOURCES.join('\n'))).matchAll(
+const digestsOf = (named: Named): Map<string, string> => {
+  const found = named(marked(FUNCTIONS.join('\n'))).matchAll(
     /(?:FUNCTION|PROCEDURE) "[^"]+"\."([^"]+)"\([^$]*\$holdfast\$(.*?)\$holdfast\$/gs,
   );
   return new Map([...found].map(([, name, body]) => [createHash('md5').update(body!).digest('hex'), name!]));
 };
 
 /** What differs between the functions in the database and those of this program, if anything does. */
-export async function revisionFinding(server: Server, named: (script: string) => string): Promise<Finding | undefined> {
-  const look = (statement: string): Promise<Row[]> =>
-    server.send(named(aboutFunctions(statement)), [], 'a look at the functions');
-  const [row] = await look(`SELECT (${installed}) AS revision`);
+export async function revisionFinding(server: Server): Promise<Finding | undefined> {
+  const look = (statement: string) => server.send(aboutFunctions(statement), [], 'a look at the functions');
+  const [row] = await look(`SELECT (${sql.installed}) AS revision`);
   const there = row!.revision === null ? undefined : Number(row!.revision);
   if (there === undefined) return undefined; // missing, which is another finding
   if (there > REVISION) {
@@ -66,8 +55,8 @@ export async function revisionFinding(server: Server, named: (script: string) =>
       advice: 'Bring every program to the newer version of holdfast.',
     };
   }
-  const present = new Set((await look(functions)).map(({ digest }) => String(digest)));
-  const differing = [...digests(named)].filter(([digest]) => !present.has(digest)).map(([, name]) => name);
+  const present = new Set((await look(sql.functions)).map(({ digest }) => String(digest)));
+  const differing = [...digestsOf(server.named)].filter(([digest]) => !present.has(digest)).map(([, name]) => name);
   if (differing.length === 0) return undefined;
   return {
     severity: 'warning',

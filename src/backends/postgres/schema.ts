@@ -1,27 +1,11 @@
-import { checkNames } from '../../core/options.ts';
-import { isTrue } from './client.ts';
 import { isMissing, unavailable } from './errors.ts';
-import { type Naming, naming } from './names.ts';
-import { aboutFunctions, marked, NEEDED, REVISION } from './revision.ts';
+import { checkNaming, type Naming, naming } from './options.ts';
+import { isTrue } from './pool.ts';
+import { aboutFunctions, FUNCTIONS, marked, NEEDED, REVISION } from './revision.ts';
 import type { Server } from './server.ts';
-import {
-  admit,
-  attempt,
-  commit,
-  commitNote,
-  installed,
-  notes,
-  release,
-  renew,
-  settle,
-  spot,
-  state,
-  sweep,
-  tables,
-  upgrade,
-} from './sql.generated.ts';
+import * as sql from './sql.generated.ts';
 
-/** What is stored, and understood. */
+/** The format of what is stored. */
 const FORMAT = 1;
 /** INSERT … ON CONFLICT, ROWS FROM and window frames would do with less; older ones are out of support. */
 const OLDEST = 120_000;
@@ -31,42 +15,45 @@ const OLDEST = 120_000;
  * @example console.log(setupScript({ schema: 'locks' }));
  */
 export function setupScript(names: Naming = {}): string {
-  checkNames(names, NAMES, 'the names of setupScript');
-  return scriptOf(naming(names));
+  checkNaming(names);
+  return naming(names)(SETUP);
 }
 
-const NAMES = new Set(['prefix', 'schema'] satisfies (keyof Naming)[]);
+const PARTS = [sql.tables, sql.upgrade, sql.notes, ...FUNCTIONS];
 
-const PARTS = [tables, upgrade, notes, spot, admit, settle, attempt, release, renew, sweep, commit, commitNote];
+const STATE = aboutFunctions(sql.state);
 
-/** Leaves a newer revision as it is. Two that create the same thing at the same moment would trip over the catalogue's indexes. */
-export const scriptOf = (named: (script: string) => string): string =>
-  named(
-    aboutFunctions(`DO $setup$
+/** Leaves a newer revision as it is. Only one runs at a time: two that create the same thing at once would fail in the catalogue's indexes. */
+const SETUP = aboutFunctions(`DO $setup$
 BEGIN
 PERFORM pg_advisory_xact_lock(hashtextextended('{meta}', 0));
 IF coalesce((
-${installed}), 0) > ${REVISION} THEN
+${sql.installed}), 0) > ${REVISION} THEN
   RETURN;
 END IF;
 ${PARTS.map((part) => `EXECUTE $part$\n${marked(part)}\n$part$;`).join('\n')}
 END
-$setup$;`),
-  );
+$setup$;`);
+
+export const setup = (server: Server): Promise<void> => server.script(SETUP, 'setting up the tables');
 
 /**
- * Looks once at what is stored before anything is asked of it, and sets it up, or brings it to this revision, if that is wanted.
- * @throws LockError `LOCK_UNAVAILABLE`: not set up, another format, an older revision, too old, a replica.
+ * Looks at what is stored, before anything else is asked of the server. If `create`, it makes what is missing or of an older revision.
+ * @throws LockError `LOCK_UNAVAILABLE`: not set up, another format, an older revision, too old a server, a replica.
  */
-export async function open(server: Server, named: (script: string) => string, create: boolean): Promise<void> {
-  const look = async () => (await server.send(named(aboutFunctions(state)), [], 'a look at the tables'))[0] ?? {};
-  const set = () => server.script(scriptOf(named), 'setting up the tables');
-  const found = await look().catch(async (error: { cause?: unknown }) => {
+export async function open(server: Server, create: boolean): Promise<void> {
+  const look = async () => (await server.send(STATE, [], 'a look at the tables'))[0] ?? {};
+  const {
+    format,
+    version,
+    replica,
+    server_time,
+    revision: found,
+  } = await look().catch(async (error) => {
     if (!create || !isMissing(error.cause)) throw error;
-    await set();
+    await setup(server);
     return look();
   });
-  const { format, version, replica, server_time } = found;
   if (Number(format) !== FORMAT) {
     throw unavailable(
       'postgres',
@@ -75,9 +62,9 @@ export async function open(server: Server, named: (script: string) => string, cr
   }
   if (Number(version) < OLDEST) throw unavailable('postgres', `the server is too old (${version}); use 12 or newer`);
   if (isTrue(replica)) throw unavailable('postgres', 'the server is a replica; connect to the primary');
-  const revision = Number(found.revision ?? 0);
+  const revision = Number(found ?? 0);
   if (revision < REVISION && create) {
-    await set().catch((error) => {
+    await setup(server).catch((error) => {
       if (revision < NEEDED) throw error;
     });
   } else if (revision < NEEDED) {

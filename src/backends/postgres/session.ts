@@ -1,15 +1,16 @@
 import type { Cancel, Clock } from '../../core/clock.ts';
-import type { Dial, PgClient, Row } from './client.ts';
+import { repeat } from '../../core/repeat.ts';
+import type { Dial, PgClient, Row } from './pool.ts';
 
 /** ms between two looks at whether an idle session is still there, and the longest that any answer may take. */
 const PATIENCE = 5_000;
-/** ms: as long as a timer of Node's can be set to. A limit that the application has for its own statements would end a wait. */
+/** The longest time that a timer of Node can be set to, ms. A limit of the application for its own statements would end a wait. */
 const UNLIMITED = 2 ** 31 - 1;
 
 /**
- * What a server may otherwise do to a session that is silent or waits on purpose; each is set where the version knows it.
- * With keep-alives of its own, so that the server frees what a vanished client held within seconds, not hours; and what it does is
- * on disk when it is answered, where the server's default is not to wait for that.
+ * No limit of the server ends a session that is silent or waits on purpose. Keep-alives let the server notice within seconds, not
+ * hours, that a client is gone. What the session does is on disk when it is answered, also where the server's default is not to wait
+ * for that. Each is set where the version of the server knows it.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   statement_timeout: '0',
@@ -22,14 +23,14 @@ const SETTINGS: Readonly<Record<string, string>> = {
   tcp_user_timeout: '11000',
   synchronous_commit: 'on',
 };
-/** Refused where the platform cannot tell, as on Windows: https://www.postgresql.org/docs/current/runtime-config-connection.html */
+/** Refused where the platform cannot do it, as on Windows: https://www.postgresql.org/docs/current/runtime-config-connection.html */
 const CHECKS: typeof SETTINGS = { client_connection_check_interval: '5000' };
-/** $2: the process it has to be, or null. That of a pooler in between is another client's in a moment. */
+/** $2: the process that it must be, or null. A process of a pooler serves another client in a moment. */
 const CONFIGURE = `SELECT set_config(w.name, w.value, false)
   FROM json_each_text($1::json) AS w(name, value) JOIN pg_settings USING (name)
   WHERE pg_backend_pid() = coalesce($2::int, pg_backend_pid()) AND (name <> 'synchronous_commit' OR setting = 'off')`;
 
-/** A connection of our own that is looked after: it ends when the server ends it, and when the server stops answering. */
+/** A connection of our own. It ends when the server ends it, and when the server stops answering. */
 export class Session {
   readonly #client: PgClient;
   readonly #clock: Clock;
@@ -43,31 +44,36 @@ export class Session {
     this.#client = client;
     this.#clock = clock;
     this.#pooled = pooled;
-    // pg tells of an ended connection by either, and throws where nobody listens.
+    // pg tells of an ended connection by one or the other, and throws where nobody listens.
     client.on('error', () => this.cut());
     client.on('end', () => this.cut());
   }
 
-  /** @param pooled a pooler in between is known to pool whole sessions */
+  /** @param pooled a pooler in between pools whole sessions */
   static async open(dial: Dial, clock: Clock, pooled = false): Promise<Session> {
     const client = dial();
     const session = new Session(client, clock, pooled);
     const late = clock.after(PATIENCE, () => session.cut());
     try {
-      // Raced, for pg never settles a connect that was ended meanwhile.
+      // A race, since pg never settles a connect that was ended meanwhile.
       const cut = new Promise<never>((_, reject) => {
         session.ended.addEventListener('abort', () => reject(new Error('the connection was ended as it was made')));
       });
       await Promise.race([client.connect(), cut]);
       await session.query(CONFIGURE, [JSON.stringify(SETTINGS), session.own]);
       await session.query(CONFIGURE, [JSON.stringify(CHECKS), session.own]).catch(() => {});
+      session.ended.throwIfAborted();
     } catch (error) {
       session.cut();
       throw error;
     } finally {
       late();
     }
-    session.#pingLater();
+    session.#ping = repeat(
+      clock,
+      () => PATIENCE,
+      () => session.#look(),
+    );
     return session;
   }
 
@@ -77,14 +83,14 @@ export class Session {
   }
 
   /**
-   * The server's process that every statement has to come to; null where it is not told. A pooler makes up the number that it
-   * tells, and a transaction pooler may give every statement another process.
+   * The server's process that every statement must come to; null where it is not known. A pooler invents the number that it
+   * tells, and a transaction pooler may send every statement to another process.
    */
   get own(): number | null {
     return this.#pooled ? null : (this.#client.processID ?? null);
   }
 
-  /** Whether it talks to the very process it was connected to: through a pooler it does not. True where that is not told. */
+  /** Whether it talks to the process that it was connected to; through a pooler it does not. True where that is not known. */
   async isOwn(): Promise<boolean> {
     const own = this.own;
     if (own === null) return true;
@@ -96,7 +102,7 @@ export class Session {
     this.#client.on('notification', hear);
   }
 
-  /** A statement; one that is not answered in time ends the session, for whatever comes after would only queue behind it. */
+  /** A statement. Without an answer in time the session ends: whatever comes after would only queue behind it. */
   async query(text: string, values: unknown[] = []): Promise<Row[]> {
     const late = this.#clock.after(PATIENCE, () => this.cut(), true);
     try {
@@ -107,8 +113,8 @@ export class Session {
   }
 
   /**
-   * A statement that takes as long as it takes. One after the other: queueing inside pg is on its way out. Only while there is one
-   * does the session keep the process alive: a script that has nothing else would end in the middle of its `await`.
+   * A statement without a time limit. They run one after the other, since pg will no longer queue them. A statement keeps the
+   * process alive: a script that does nothing else would end in the middle of its `await`. A session without one does not.
    */
   async wait(text: string, values: unknown[]): Promise<Row[]> {
     if (this.#working++ === 0) this.#client.ref?.();
@@ -121,7 +127,7 @@ export class Session {
     }
   }
 
-  /** Ends it at once, without waiting for the server; what the session held there is freed when the server notices. */
+  /** Ends it at once, without waiting for the server. What it held is free when the server notices. */
   cut(): void {
     if (this.#ended.signal.aborted) return;
     this.#ping();
@@ -130,7 +136,7 @@ export class Session {
     this.#client.connection?.stream?.destroy();
   }
 
-  /** Says goodbye, so that what the session held is free when this resolves; cuts it off if that takes long. */
+  /** Says goodbye, so that what it held is free when this resolves. If that takes long, cuts it off. */
   async end(): Promise<void> {
     if (this.#ended.signal.aborted) return;
     this.#ping();
@@ -140,15 +146,8 @@ export class Session {
     this.cut();
   }
 
-  /** What is busy is left alone: it has a limit of its own, or waits. */
-  #pingLater(): void {
-    this.#ping = this.#clock.after(
-      PATIENCE,
-      async () => {
-        if (this.#working === 0) await this.query('SELECT 1').catch(() => this.cut());
-        if (!this.#ended.signal.aborted) this.#pingLater();
-      },
-      true,
-    );
+  /** A busy session is left alone: its statement has a limit of its own, or waits. */
+  async #look(): Promise<void> {
+    if (this.#working === 0) await this.query('SELECT 1').catch(() => this.cut());
   }
 }

@@ -1,22 +1,22 @@
 import type { Claim, Grant } from '../../core/backend.ts';
 import type { Cancel, Clock } from '../../core/clock.ts';
 import { WaitingClaims } from '../../core/waiting-claims.ts';
-import type { Dial } from './client.ts';
+import type { Dial } from './pool.ts';
 import { Session } from './session.ts';
 
-/** ms before the connection is tried again: from, and at most. Waiters poll meanwhile. */
+/** ms before the connection is tried again: at first, and at most. Waiters poll meanwhile. */
 const AGAIN = 100;
 const AGAIN_MAX = 5_000;
-/** ms a test message may take. */
+/** ms that a test message may take. */
 const TEST = 1_000;
 
 /**
- * The one channel on which this process hears that a claim of its was admitted. The connection is opened for the first
- * claim that has to wait: a process that never meets another needs none. Whatever was missed before it listens, or while
- * it was away, is made good by waking everyone to look.
+ * The one channel on which this process hears that one of its claims was admitted. The first claim that must wait opens the
+ * connection: a process that never meets another needs none. Once it listens, it wakes all waiters: they look whether they missed
+ * a message.
  */
 export class Mailbox {
-  /** Nobody can guess it, so nobody else listens. */
+  /** Random: nobody can guess it, so nobody else listens. */
   readonly channel: string;
   readonly #dial: Dial;
   readonly #sessionPooler: boolean;
@@ -29,7 +29,7 @@ export class Mailbox {
   #tests: (() => void)[] = [];
   #closed = false;
 
-  /** @param sessionPooler a pooler in between is known to keep one server session per client session */
+  /** @param sessionPooler a pooler in between pools whole sessions */
   constructor(dial: Dial, clock: Clock, sessionPooler = false) {
     this.#dial = dial;
     this.#sessionPooler = sessionPooler;
@@ -37,11 +37,11 @@ export class Mailbox {
     this.channel = `holdfast_${clock.id()}`;
   }
 
-  register(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable {
+  watch(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable {
     return this.#waiting.watch(claim, wake);
   }
 
-  /** Sees to it that somebody listens. Resolves after one try, whatever came of it. */
+  /** Listens, if it does not. Resolves after one try, whatever came of it. */
   open(): Promise<void> {
     if (this.#session || this.#closed) return Promise.resolve();
     this.#opening ??= this.#listen().finally(() => {
@@ -54,15 +54,11 @@ export class Mailbox {
   async test(send: (channel: string) => Promise<unknown>): Promise<boolean> {
     await this.open();
     if (!this.#session) return false;
-    const heard = new Promise<boolean>((resolve) => {
-      const cancel = this.#clock.after(TEST, () => resolve(false));
-      this.#tests.push(() => {
-        cancel();
-        resolve(true);
-      });
-    });
+    const { promise: heard, resolve } = Promise.withResolvers<boolean>();
+    const cancel = this.#clock.after(TEST, () => resolve(false));
+    this.#tests.push(() => resolve(true));
     await send(this.channel);
-    return heard;
+    return heard.finally(cancel);
   }
 
   async close(): Promise<void> {
@@ -76,7 +72,11 @@ export class Mailbox {
     this.#again();
     try {
       const session = await Session.open(this.#dial, this.#clock, this.#sessionPooler);
-      if (!(await session.isOwn())) return await this.#giveUp(session);
+      if (!(await session.isOwn())) {
+        // A pooler gives this session to others in a moment. LISTEN would go on for them, and hold up the server's queue of messages.
+        await session.end();
+        return this.#retry(AGAIN_MAX);
+      }
       session.onNotification(({ payload }) => this.#deliver(payload ?? ''));
       await session.query(`LISTEN "${this.channel}"`).catch((error) => {
         session.cut();
@@ -95,24 +95,18 @@ export class Mailbox {
     }
   }
 
-  /** On a session that others are given in a moment, LISTEN would go on for them, and hold up the server's queue of messages. */
-  async #giveUp(session: Session): Promise<void> {
-    await session.end();
-    this.#retry(AGAIN_MAX);
-  }
-
   #retry(least = AGAIN): void {
     if (this.#closed || this.#waiting.size === 0) return;
     const pause = Math.min(least * 2 ** this.#failures++, AGAIN_MAX) * (0.5 + this.#clock.random() / 2);
     this.#again = this.#clock.after(pause, () => this.open(), true);
   }
 
-  /** `ticket id`: of the claim that was admitted. Nothing: a test. */
+  /** @param payload `ticket id` of the claim that was admitted; empty: a test */
   #deliver(payload: string): void {
     if (payload === '') for (const passed of this.#tests.splice(0)) passed();
     const [ticket, id] = payload.split(' ');
     const waiter = id === undefined ? undefined : this.#waiting.get(id);
-    // Good for the whole ttl from the last attempt: the hold's time began later, at the admission.
+    // Good for the whole ttl from the last attempt, since the time of the hold began later, at the admission.
     waiter?.wake({ granted: true, ticket: BigInt(ticket!), validFor: waiter.claim.ttl });
   }
 }

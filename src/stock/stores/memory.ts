@@ -4,7 +4,7 @@ import type { Layout, StockStore } from '../store.ts';
 import { named } from './view.ts';
 
 /** One cell with its requests. */
-class Shelf {
+class StoredCell {
   cell: Cell | undefined;
   readonly entries = new Map<string, Entry>();
   readonly reserved = new Map<string, Entry>();
@@ -31,13 +31,13 @@ const weight = (entry: Entry | undefined): number =>
   entry?.status === 'reserved' || entry?.status === 'sold' ? entry.units : 0;
 
 /**
- * In this process: for tests, and as the reference for the others.
+ * In this process: for tests, and as the reference for the other stores.
  * @param now ms; the machine's wall clock by default
  * @example const stock = createStock(memoryStock());
  */
 export function memoryStock({ now = Date.now }: { readonly now?: () => number } = {}): StockStore {
   const layouts = new Map<string, Layout>();
-  const shelves = new Map<string, Shelf>();
+  const cells = new Map<string, StoredCell>();
   return {
     name: 'memory',
     servers: 1,
@@ -51,23 +51,23 @@ export function memoryStock({ now = Date.now }: { readonly now?: () => number } 
     },
     async step(address, cell, steps) {
       const name = `${address}/${cell}`;
-      const shelf = shelves.get(name) ?? new Shelf();
+      const stored = cells.get(name) ?? new StoredCell();
       const time = now();
       const { ids, tally } = named(steps);
-      const entries = [...shelf.due(time), ...ids.flatMap((id) => shelf.entries.get(id) ?? [])];
-      const portion = tally && { entries: [...shelf.entries.values()], next: undefined };
+      const entries = [...stored.due(time), ...ids.flatMap((id) => stored.entries.get(id) ?? [])];
+      const portion = tally && { entries: [...stored.entries.values()], next: undefined };
       const outcome = decide(
-        { cell: shelf.cell, entries, bought: shelf.bought, ...(portion && { portion }) },
+        { cell: stored.cell, entries, bought: stored.bought, ...(portion && { portion }) },
         steps,
         time,
       );
-      for (const entry of outcome.written) shelf.write(entry);
-      shelf.cell = outcome.cell;
-      if (shelf.cell) shelves.set(name, shelf);
+      for (const entry of outcome.written) stored.write(entry);
+      stored.cell = outcome.cell;
+      if (stored.cell) cells.set(name, stored);
       return outcome.replies;
     },
     async clear(address, cell) {
-      shelves.delete(`${address}/${cell}`);
+      cells.delete(`${address}/${cell}`);
       return true;
     },
   };

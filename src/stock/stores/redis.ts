@@ -2,6 +2,7 @@ import { Engine } from '../../backends/redis/engine.ts';
 import { meaning } from '../../backends/redis/errors.ts';
 import { portOf, type RedisClient } from '../../backends/redis/port.ts';
 import { checkPrefix } from '../../core/key.ts';
+import { remembered } from '../../core/remembered.ts';
 import { nameOf } from '../address.ts';
 import { RESERVE } from '../cell.ts';
 import { StockError } from '../errors.ts';
@@ -13,11 +14,11 @@ import { restored, stored } from '../stored-layout.ts';
 
 /** Options of `redisStock`. */
 export interface RedisStockOptions {
-  /** What all keys begin with; default `holdfast`. */
+  /** All keys begin with it; default `holdfast`. */
   readonly prefix?: string;
 }
 
-/** Products whose keys are not put together anew for every step. */
+/** How many products have their keys remembered, so that they are not put together for every step. */
 const REMEMBERED = 1_000;
 
 /**
@@ -35,33 +36,24 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
   const engines = list.map((client) => new Engine(portOf(client)));
   const base = `${checkPrefix(prefix)}:stock:`;
   const layoutKey = (product: string): string => `${base}{${product}}:layout`;
-  const made = new Map<string, string[][]>();
-  function cellsOf(address: string): string[][] {
-    const known = made.get(address);
-    if (known) return known;
-    if (made.size === REMEMBERED) made.clear();
-    const cells: string[][] = [];
-    made.set(address, cells);
-    return cells;
-  }
-  const keyOf = (address: string, cell: number, part: string): string => `${base}{${address}/${cell}}:${part}`;
+  const known = new Map<string, string[][]>();
   function keysOf(address: string, cell: number): readonly string[] {
-    const cells = cellsOf(address);
-    cells[cell - RESERVE] ??= ['cell', 'requests', 'bought', 'due'].map((part) => keyOf(address, cell, part));
+    if (known.size === REMEMBERED && !known.has(address)) known.clear();
+    const cells = known.get(address) ?? [];
+    known.set(address, cells);
+    cells[cell - RESERVE] ??= ['cell', 'requests', 'bought', 'due'].map(
+      (part) => `${base}{${address}/${cell}}:${part}`,
+    );
     return cells[cell - RESERVE]!;
   }
   const engineOf = (cell: number): Engine => engines[Math.max(0, cell) % engines.length]!;
 
-  const allowed = new Map<Engine, Promise<unknown>>();
-  /** Before the first step there: one that a missing right broke off would stay half done. */
+  const allowed = new Map<Engine, () => Promise<unknown>>();
+  /** Tries all rights before the first step on an engine: a step that a missing right breaks off would stay half done. */
   function allowedOn(engine: Engine, keys: readonly string[]): Promise<unknown> {
-    let trial = allowed.get(engine);
-    if (!trial) {
-      trial = engine.run(RIGHTS, keys, []);
-      allowed.set(engine, trial);
-      trial.catch(() => allowed.delete(engine));
-    }
-    return trial;
+    const trial = allowed.get(engine) ?? remembered(() => engine.run(RIGHTS, keys, []));
+    allowed.set(engine, trial);
+    return trial();
   }
 
   const refused = (error: unknown, product: string): unknown => meaning(error, 'change the stock of', nameOf(product));
@@ -77,7 +69,7 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
       const args = [was?.identity ?? '', `${was?.version ?? 0}`, layout ? stored(layout) : ''];
       try {
         const done = await engines[0]!.run(RELAYOUT, [layoutKey(product)], args);
-        return Number(done) === 1; // text where the client is told so (`stringNumbers`…)
+        return Number(done) === 1; // text, where the client is set to that (`stringNumbers`…)
       } catch (error) {
         throw refused(error, product);
       }
@@ -108,7 +100,7 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
   };
 }
 
-/** Whether quick.lua may be asked: takes without a token, all of a kind. */
+/** Whether quick.lua can take them: takes without a token, all of one kind. */
 function areOrdinary(steps: readonly Step[]): steps is readonly Take[] {
   const [first] = steps;
   return (

@@ -3,7 +3,7 @@ import { retryStale } from '../../transaction/optimistic.ts';
 import { made, type Query, recordsOf, Text } from '../../transaction/query.ts';
 import { checkOptions } from '../input.ts';
 import type { StockStore } from '../store.ts';
-import { type Conversation, DIALECTS, Statements } from './statements.ts';
+import { type Conversation, DIALECTS, Statements, storeOn } from './statements.ts';
 
 /** Options of `sqlStock`. */
 export interface SqlStockOptions {
@@ -11,15 +11,15 @@ export interface SqlStockOptions {
   readonly dialect: DialectName;
   /**
    * Runs `work` inside one transaction on one connection, commits when it resolves and rolls back when it rejects. `query`
-   * gives what the driver gives: pg's result, or mysql2's pair, with its rows as objects. Read nothing in it before `work`, nor
-   * begin it with a snapshot: on MySQL and MariaDB `work` would see requests as they were then.
+   * gives what the driver gives: pg's result, or mysql2's pair, with its rows as objects. Read nothing in it before `work`, and do
+   * not begin it with a snapshot: on MySQL and MariaDB `work` would see requests as they were then.
    */
   readonly transaction: <T>(work: (query: Query) => Promise<T>) => Promise<T>;
   /** What the names of the three tables begin with; default `holdfast_stock`. */
   readonly tables?: string;
 }
 
-/** A store in tables, with what makes them. */
+/** A store in tables, and what makes the tables. */
 export interface SqlStock extends StockStore {
   /**
    * Makes the tables if they are not there.
@@ -28,13 +28,13 @@ export interface SqlStock extends StockStore {
   setup(): Promise<void>;
 }
 
-/** Tries of a transaction that the database ended in favour of others: a crowd above READ COMMITTED is refused often. */
+/** How often to try a transaction that the database ended in favour of another. Above READ COMMITTED, many buyers at once cause that often. */
 const TRIES = 20;
 /** ms. */
 const PAUSE = 5;
 
 /**
- * In PostgreSQL, MySQL 8 or MariaDB: each step is one transaction that locks its segment's row.
+ * In PostgreSQL, MySQL 8 or MariaDB. Each step is one transaction, which locks the row of its segment.
  * @throws LockError `LOCK_INVALID`, StockError `STOCK_INVALID`
  * @example const stock = createStock(sqlStock({ dialect: 'postgres', transaction: inTransaction }));
  */
@@ -61,17 +61,12 @@ export function sqlStock(options: SqlStockOptions): SqlStock {
     );
 
   return {
-    name: dialect,
-    servers: 1,
+    ...storeOn(dialect, statements, within),
     async setup() {
       for (const sql of statements.setup()) {
-        // Each by itself: on PostgreSQL a failed statement spoils its transaction.
+        // Each in a transaction of its own: on PostgreSQL no statement runs after a failed one.
         await made(transaction((query) => query(sql, [])));
       }
     },
-    layout: (product) => within(() => statements.layout(product)),
-    relayout: (product, was, layout) => within(() => statements.relayout(product, was, layout)),
-    step: (address, cell, steps) => within(() => statements.step(address, cell, steps)),
-    clear: (address, cell) => within(() => statements.clear(address, cell)),
   };
 }

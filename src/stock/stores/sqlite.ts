@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { checkOptions } from '../input.ts';
 import type { StockStore } from '../store.ts';
-import { type Conversation, DIALECTS, type Row, Statements } from './statements.ts';
+import { type Conversation, DIALECTS, type Row, Statements, storeOn } from './statements.ts';
 
-/** A store in a SQLite file, which it closes at its end. */
+/** A store in a SQLite file. */
 export interface SqliteStock extends StockStore, Disposable {
   /**
    * Closes the file.
@@ -16,12 +16,12 @@ export interface SqliteStock extends StockStore, Disposable {
 const PATIENCE = 10_000;
 
 /**
- * In a file (SQLite, nothing to install): any number of processes on one machine. `:memory:` keeps it in this process.
+ * In a file of SQLite, which needs no installation. Any number of processes of one machine may use it. `:memory:` keeps it in this process.
  * @example const stock = createStock(sqliteStock({ path: '/var/lib/shop/stock.db' }));
  */
 export function sqliteStock(options: { readonly path: string }): SqliteStock {
   checkOptions(options, ['path'], 'sqliteStock');
-  // Not imported above: Node 22 warns of it at once, which is of no use to whoever sells on Redis.
+  // Not imported above: Node 22 would warn of it at once, also where only Redis is used.
   const database = new (process.getBuiltinModule('node:sqlite').DatabaseSync)(options.path);
   const statements = new Statements(DIALECTS.sqlite, 'holdfast_stock');
   database.exec(`PRAGMA busy_timeout = ${PATIENCE}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`);
@@ -34,23 +34,19 @@ export function sqliteStock(options: { readonly path: string }): SqliteStock {
     return statement.all(...params) as Row[];
   }
 
-  /** SQLite has already rolled back after some errors (a full disk), and says so. */
-  function rollback(): void {
-    try {
-      database.exec('ROLLBACK');
-    } catch {}
-  }
-
-  /** Without an await from begin to commit: nobody else of this process comes in between. */
-  async function transaction<T>(conversation: Conversation<T>): Promise<T> {
+  /** Without an await from begin to commit, so no other call of this process comes in between. */
+  async function transaction<T>(begin: () => Conversation<T>): Promise<T> {
     database.exec('BEGIN IMMEDIATE');
     try {
+      const conversation = begin();
       let said = conversation.next();
       while (!said.done) said = conversation.next(ask(...said.value));
       database.exec('COMMIT');
       return said.value;
     } catch (error) {
-      rollback();
+      try {
+        database.exec('ROLLBACK');
+      } catch {} // after some errors, such as a full disk, SQLite has rolled back itself
       throw error;
     }
   }
@@ -61,12 +57,7 @@ export function sqliteStock(options: { readonly path: string }): SqliteStock {
     open = false;
   };
   return {
-    name: 'sqlite',
-    servers: 1,
-    layout: (product) => transaction(statements.layout(product)),
-    relayout: (product, was, layout) => transaction(statements.relayout(product, was, layout)),
-    step: (address, cell, steps) => transaction(statements.step(address, cell, steps)),
-    clear: (address, cell) => transaction(statements.clear(address, cell)),
+    ...storeOn('sqlite', statements, transaction),
     close,
     [Symbol.dispose]: close,
   };

@@ -3,21 +3,21 @@ import type { View } from '../books.ts';
 import type { Cell, Entry, Status } from '../cell.ts';
 import { decide } from '../rule.ts';
 import type { Reply, Step } from '../step.ts';
-import type { Layout, LayoutVersion } from '../store.ts';
+import type { Layout, LayoutVersion, StockStore } from '../store.ts';
 import { restored, stored } from '../stored-layout.ts';
 import { named } from './view.ts';
 
 /** What differs between the databases, as data. */
 export interface StockDialect {
   readonly mark: (n: number) => string;
-  /** Type of a column of names: ASCII, compared byte by byte. */
+  /** Type of a column of names, which are ASCII and compared byte by byte. */
   readonly name: (length: number) => string;
   readonly text: string;
   readonly insertNew: readonly [before: string, after: string];
   readonly forUpdate: string;
   /** ms of the database's own clock. */
   readonly now: string;
-  /** One more column of a row that is read in order to be changed: has the transaction wait for the disk when it commits. */
+  /** One more column, where a row is read in order to be changed. It makes the commit wait for the disk. */
   readonly durable: string;
 }
 
@@ -28,7 +28,7 @@ const MYSQL: StockDialect = {
   insertNew: ['INSERT IGNORE INTO', ''],
   forUpdate: ' FOR UPDATE',
   now: `${serverTime} DIV 1000`,
-  durable: '', // what a commit waits for is set for the whole server there
+  durable: '', // there, a setting of the whole server says what a commit waits for
 };
 
 export const DIALECTS: Readonly<Record<'postgres' | 'mysql' | 'mariadb' | 'sqlite', StockDialect>> = {
@@ -50,7 +50,7 @@ export const DIALECTS: Readonly<Record<'postgres' | 'mysql' | 'mariadb' | 'sqlit
     name: () => 'TEXT',
     text: 'TEXT',
     insertNew: ['INSERT INTO', ' ON CONFLICT DO NOTHING'],
-    forUpdate: '', // the transaction has the whole file
+    forUpdate: '', // the transaction has locked the whole file
     now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
     durable: '', // set for the whole file (sqlite.ts)
   },
@@ -58,13 +58,27 @@ export const DIALECTS: Readonly<Record<'postgres' | 'mysql' | 'mariadb' | 'sqlit
 
 export type Row = Readonly<Record<string, unknown>>;
 export type Statement = readonly [sql: string, params: readonly (string | number)[]];
-/** Statements one after the other in one transaction; each is answered by its rows. */
+/** Statements one after the other, in one transaction. Each is answered by its rows. */
 export type Conversation<T> = Generator<Statement, T, readonly Row[]>;
+
+/** @param run runs a conversation in a transaction; it may begin it again */
+export const storeOn = (
+  name: string,
+  statements: Statements,
+  run: <T>(begin: () => Conversation<T>) => Promise<T>,
+): StockStore => ({
+  name,
+  servers: 1,
+  layout: (product) => run(() => statements.layout(product)),
+  relayout: (product, was, layout) => run(() => statements.relayout(product, was, layout)),
+  step: (address, cell, steps) => run(() => statements.step(address, cell, steps)),
+  clear: (address, cell) => run(() => statements.clear(address, cell)),
+});
 
 /** One cell. Its `product` is an address (address.ts). */
 const HERE = 'product = ? AND cell = ?';
 
-/** Requests that come back, are added up or are forgotten in one step; the rest with the next one. */
+/** How many requests one step gives back, adds up or forgets. The next step does the rest. */
 const MOST = 1_000;
 
 /** Longest encoded names (input.ts): a product or a buyer; a request with its buyer. */
@@ -72,9 +86,8 @@ const NAME = 384;
 const ID = 2 * NAME + 4;
 
 /**
- * What is said to a SQL database: the tables, and the conversation of each act, whoever carries it on. The text stands here,
- * not in .sql files: each statement is a line, put together from what differs between the databases, and makes sense only in
- * its place in the conversation.
+ * The tables in a SQL database, and the conversation of each call. The text is here and not in .sql files: each statement is one
+ * line, put together from what differs between the databases, and makes sense only in its place in the conversation.
  */
 export class Statements {
   readonly #dialect: StockDialect;
@@ -105,7 +118,7 @@ export class Statements {
       `CREATE TABLE IF NOT EXISTS ${this.#requests} (${of}, cell integer NOT NULL, id ${name(ID)} NOT NULL,
         buyer ${name(NAME)} NOT NULL, units integer NOT NULL, status ${name(9)} NOT NULL, expires bigint NOT NULL,
         PRIMARY KEY (product, cell, id))`,
-      // MySQL has no IF NOT EXISTS for an index; there it is said differently (sql.ts passes over the error).
+      // MySQL has no IF NOT EXISTS for an index. There sql.ts ignores the error.
       ...indices.map((index) => `CREATE ${index}`),
     ];
   }
@@ -148,7 +161,7 @@ export class Statements {
     const [row] = yield this.#say(find, ...here);
     if (!row) return steps.map(() => ({ is: 'missing' }));
     const now = Number(row.moment);
-    const text = String(row.state); // bytes, where the character set of a connection is `binary`
+    const text = String(row.state); // where the character set of a connection is `binary`, it comes as bytes
     const state = text === '' ? undefined : (JSON.parse(text) as Cell);
 
     const entries = `SELECT id, buyer, units, status, expires FROM ${this.#requests} WHERE ${HERE}`;
@@ -176,7 +189,7 @@ export class Statements {
       now,
     );
     for (const { id, buyer, units, status, until } of outcome.written) {
-      // Told apart here, since "insert or update" locks gaps between rows on MySQL, and deadlocks.
+      // Not "insert or update": on MySQL that locks gaps between rows, and deadlocks.
       yield known.has(id)
         ? this.#say(
             `UPDATE ${this.#requests} SET status = ?, expires = ? WHERE ${HERE} AND id = ?`,
@@ -200,7 +213,7 @@ export class Statements {
     return outcome.replies;
   }
 
-  /** Of the requests of a cell, behind one of them. @param entries the statement that reads all of them */
+  /** The next requests of a cell, behind `from`. @param entries the statement that reads all of them */
   *#portion(entries: string, address: string, cell: number, from: string): Conversation<View['portion']> {
     const rows = yield this.#say(`${entries} AND id > ? ORDER BY id LIMIT ${MOST}`, address, cell, from);
     const found = rows.map(entryOf);
@@ -208,7 +221,7 @@ export class Statements {
   }
 
   *clear(address: string, cell: number): Conversation<boolean> {
-    // The cell first: then no step adds to its requests.
+    // The cell first: after that, no step adds to its requests.
     yield this.#say(`DELETE FROM ${this.#cells} WHERE ${HERE}`, address, cell);
     const [last] = yield this.#say(
       `SELECT id FROM ${this.#requests} WHERE ${HERE} ORDER BY id LIMIT 1 OFFSET ${MOST - 1}`,

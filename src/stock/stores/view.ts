@@ -1,6 +1,6 @@
 import type { Step } from '../step.ts';
 
-/** What steps name, so that a store reads just that. */
+/** What steps name, so that a store reads only that. */
 export function named(steps: readonly Step[]): {
   ids: string[];
   buyers: string[];

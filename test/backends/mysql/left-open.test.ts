@@ -1,7 +1,7 @@
 import type { Pool } from 'mysql2/promise';
 import { afterEach, expect, test } from 'vitest';
-import { Client } from '../../../src/backends/mysql/client.ts';
 import { mysql, mysqlNamed } from '../../../src/backends/mysql/index.ts';
+import { Server } from '../../../src/backends/mysql/server.ts';
 import type { Backend, Standing } from '../../../src/core/backend.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { createStock, sqlStock } from '../../../src/stock/index.ts';
@@ -161,13 +161,13 @@ describeOn('mysql', 'a connection that was given back with something left open o
   });
 
   test('where the server has no variable for it, the answer to a statement without rows tells', async () => {
-    const client = new Client(mariadb.pool({ connectionLimit: 1 }), systemClock);
-    const ask = () => client.run({ sql: 'SELECT 1 AS one, NULL AS open', values: [] }); // as MySQL reads open.sql
+    const server = new Server(mariadb.pool({ connectionLimit: 1 }), systemClock);
+    const ask = () => server.run({ sql: 'SELECT 1 AS one, NULL AS open', values: [] }); // as MySQL reads open.sql
     expect(await ask()).toHaveLength(1);
-    await client.with((connection) => client.say(connection, 'START TRANSACTION'));
+    await server.with((connection) => server.say(connection, 'START TRANSACTION'));
     await expect(ask()).rejects.toThrow(/COMMIT/);
     expect(await ask()).toHaveLength(1);
-    client.close();
+    server.close();
   });
 
   test('a waiter whose looks ran in an old view is granted all the same, once it is its turn', async () => {

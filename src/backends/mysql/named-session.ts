@@ -1,20 +1,20 @@
 import type { Grant } from '../../core/backend.ts';
-import type { Connection, Header, Row, Value } from './pool.ts';
+import { type Connection, destroy, type Header, type Row, type Value } from './pool.ts';
 import * as sql from './sql.generated.ts';
 import type { Values } from './statements.ts';
 import type { Table } from './table.ts';
 
-/** Which lock, and the row of its tickets. */
+/** Names a lock, and the row of its tickets. */
 export interface LockName extends Record<string, Value> {
   readonly database: string;
   readonly name: Buffer;
 }
 
 /**
- * A connection of its own for one claim: it waits for a named lock, then has it. The server frees the lock when the
- * connection ends, whoever ends it; so that is what happens here after any doubt.
+ * A connection of its own for one claim. It waits for a named lock, then has it. The server frees the lock when the connection ends,
+ * whoever ends it. So in any doubt we end the connection.
  */
-export class Session {
+export class NamedSession {
   readonly #table: Table;
   readonly #lock: LockName;
   readonly #lost = new AbortController();
@@ -31,7 +31,7 @@ export class Session {
     this.#lock = lock;
   }
 
-  /** What it has, once it has it. */
+  /** Undefined before it has the lock, and after it has ended. */
   get grant(): Grant | undefined {
     return this.#ended ? undefined : this.#grant;
   }
@@ -41,7 +41,7 @@ export class Session {
   }
 
   async open(): Promise<void> {
-    const connection = await this.#table.client.connection();
+    const connection = await this.#table.server.connection();
     if (this.#ended) return connection.release();
     connection.on('error', this.#onLoss);
     connection.on('end', this.#onLoss);
@@ -50,7 +50,7 @@ export class Session {
 
   /**
    * Waits on the server for as long as `seconds`.
-   * @returns the grant; undefined when others have the lock, `late` when the server got this after `notAfter`
+   * @returns the grant; undefined when others have the lock; `late` when the server got this after `notAfter`
    */
   async take(seconds: number, notAfter: string, atLeast: bigint): Promise<Grant | 'late' | undefined> {
     const [row] = (await this.#run(sql.getLock, { wait: `${seconds}`, notAfter })) as Row[];
@@ -71,7 +71,7 @@ export class Session {
     return !this.#ended;
   }
 
-  /** Whether this freed the lock; the connection goes back to the pool without it. */
+  /** Frees the lock and gives the connection back to the pool. @returns whether this freed it */
   async release(): Promise<boolean> {
     if (!this.#grant || this.#ended) {
       this.end();
@@ -95,19 +95,19 @@ export class Session {
     connection?.release();
   }
 
-  /** Ends the connection, and with it whatever it has or waits for. */
+  /** Ends the connection, and with it the lock or the wait. */
   end(): void {
-    this.#end((session) => this.#table.client.kill(session));
+    this.#end((session) => this.#table.server.kill(session));
   }
 
-  /** @param kill ends the session there: the server would notice late, while it waits or when no goodbye came through */
+  /** @param kill ends the session on the server, which may notice the end late: while it waits, or when no goodbye came through */
   #end(kill = this.#killOwner): void {
     if (this.#ended) return;
     this.#ended = true;
     const connection = this.#detach();
-    connection?.destroy();
+    if (connection) destroy(connection);
     this.#over.abort();
-    if (connection) kill(`${Number(connection.threadId)}`).catch(() => {}); // gone already, most likely
+    if (connection) kill(`${Number(connection.threadId)}`).catch(() => {}); // most likely it has ended already
     if (this.#grant) this.#lost.abort(new Error('the connection that had the lock has ended'));
   }
 
@@ -115,7 +115,7 @@ export class Session {
     const connection = this.#connection;
     this.#connection = undefined;
     connection?.removeListener('end', this.#onLoss);
-    return connection; // its errors are still heard, by a listener that does nothing any more
+    return connection; // the listener for errors stays: without one, an error would end the process
   }
 
   async #ticket(atLeast: bigint): Promise<bigint | undefined> {
@@ -139,7 +139,7 @@ export class Session {
     if (!this.#connection) throw new Error('the connection has ended');
     try {
       const statement = this.#table.bind(text, { ...this.#lock, ...values });
-      return await this.#table.client.on(this.#connection, statement, this.#over.signal);
+      return await this.#table.server.on(this.#connection, statement, this.#over.signal);
     } catch (error) {
       this.#end();
       throw error;

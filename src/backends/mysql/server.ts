@@ -2,24 +2,25 @@ import { CallTimeouts } from '../../core/call-timeouts.ts';
 import type { Clock } from '../../core/clock.ts';
 import { isPassing } from './errors.ts';
 import { checkAlone, LeftOpen, refusedFor } from './left-open.ts';
-import { borrowed, type CallbackPool, type Connection, coreOf, type MysqlPool } from './pool.ts';
+import { ask, borrowed, type CallbackPool, type Connection, coreOf, destroy, type MysqlPool } from './pool.ts';
 import type { Bound } from './statements.ts';
 
 /** Tries of a statement that lost a deadlock or a wait for a row, and the longest pause after the first, ms. */
 const TRIES = 5;
 const PAUSE = 20;
-/** Longest time for one statement, ms. After it the connection is given up. */
+/** Longest time for one statement, ms. After it, the connection is given up. */
 const PATIENCE = 10_000;
-/** Longest time to wait for a session's end: whoever closes waits for it. ms. */
+/** Longest time to wait for the end of a session, ms: `close` waits for it. */
 const FAREWELL = 3_000;
-/** Does nothing, and its answer has no rows but says what is open on the session. */
+/** Does nothing. Its answer has no rows, but says what is open on the session. */
 const LOOK = 'DO 0';
-/** The pool: statements, each committed by itself, each for a limited time. */
-export class Client {
+
+/** Sends statements over the pool. Each commits by itself, and has limited time. */
+export class Server {
   readonly #pool: CallbackPool;
   readonly #clock: Clock;
   readonly #timeouts: CallTimeouts;
-  /** How many connections came with something left open on them. */
+  /** How many connections of the pool had something left open on them. */
   leftOpen = 0;
 
   constructor(pool: MysqlPool, clock: Clock) {
@@ -32,7 +33,7 @@ export class Client {
     return borrowed(this.#pool);
   }
 
-  /** What the server calls off without effect is tried again: its transaction was this statement, and is rolled back. */
+  /** What the server refuses for the moment is tried again: the statement was a transaction of its own, and was rolled back. */
   async run(statement: Bound): Promise<unknown> {
     for (let tries = 1; ; tries++) {
       try {
@@ -44,7 +45,7 @@ export class Client {
     }
   }
 
-  /** A connection for as long as `fn` takes. After an error that is not the server's own word it is not used again. */
+  /** A connection for as long as `fn` takes. After an error that the server did not send, it is not used again. */
   async with<T>(fn: (connection: Connection) => Promise<T>): Promise<T> {
     const connection = await borrowed(this.#pool);
     let sound = false;
@@ -58,23 +59,23 @@ export class Client {
       throw error;
     } finally {
       if (sound) connection.release();
-      else connection.destroy();
+      else destroy(connection);
     }
   }
 
   /**
-   * @param over ends the wait for an answer: the driver gives none on a connection that was destroyed
+   * @param over ends the wait for an answer: a connection that was destroyed gives none
    * @throws LeftOpen the connection must be destroyed
    */
-  on(connection: Connection, { sql, values }: Bound, over?: AbortSignal): Promise<unknown> {
+  on(connection: Connection, statement: Bound, over?: AbortSignal): Promise<unknown> {
     return this.#counted(async () => {
-      const result = await this.#bound(connection.execute(sql, values), PATIENCE, over);
+      const result = await this.#bound(ask(connection, 'execute', statement), PATIENCE, over);
       if (checkAlone(result) === undefined) checkAlone(await this.say(connection, LOOK, 0, over));
       return result;
     });
   }
 
-  /** A statement that would commit what is open on its session: run only where nothing is. */
+  /** A statement that would commit what is open on its session. It runs only where nothing is open. */
   runAlone(statement: Bound): Promise<unknown> {
     return this.with(async (connection) => {
       await this.#counted(async () => checkAlone(await this.say(connection, LOOK)));
@@ -92,12 +93,12 @@ export class Client {
     }
   }
 
-  /** A statement without values. @param ms what it takes by itself; @param over as for `on` */
+  /** A statement without values. @param ms the time that it takes by itself; @param over as for `on` */
   say(connection: Connection, sql: string, ms = 0, over?: AbortSignal): Promise<unknown> {
-    return this.#bound(connection.query(sql), ms + PATIENCE, over);
+    return this.#bound(ask(connection, 'query', { sql }), ms + PATIENCE, over);
   }
 
-  /** Ends a session of the server, given by an expression. Gives up when no connection can be had to say it on, or nobody answers. */
+  /** Ends a session of the server, given by an expression. Gives up when no connection is free for it, or nobody answers. */
   kill(session: string): Promise<unknown> {
     const killed = this.with((connection) => this.say(connection, `KILL ${session}`));
     return this.#bound(killed, FAREWELL);
@@ -107,7 +108,7 @@ export class Client {
     return this.#timeouts.bound(over ? unless(over, answer) : answer, ms, () => new Error(`no answer within ${ms} ms`));
   }
 
-  /** What is under way goes on: a connection that is torn from its statement is of no use to the pool it goes back to. */
+  /** What is under way goes on: a connection that goes back to the pool in the middle of a statement is of no use there. */
   close(): void {
     this.#timeouts.rest();
   }

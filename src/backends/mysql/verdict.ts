@@ -1,0 +1,20 @@
+import { type Seats, Tally } from '../../core/admission.ts';
+import type { Claim, Grant, Refusal } from '../../core/backend.ts';
+import { lapse, MICRO, type Place, type Survey } from './place.ts';
+
+export const grantOf = (ticket: bigint, { ttl }: Claim): Grant => ({ granted: true, ticket, validFor: ttl });
+
+/** Whether one more claim, at the end of the line, would be admitted. */
+export function fits(places: readonly Place[], newcomer: Seats): boolean {
+  const tally = new Tally();
+  for (const place of places) {
+    if (!tally.fits(place)) return false;
+    tally.add(place);
+  }
+  return tally.fits(newcomer);
+}
+
+export function refusal({ places, held }: Survey, ahead: number, now: number): Refusal {
+  const lapses = places.slice(0, ahead).map((place, position) => lapse(place, position < held));
+  return { granted: false, ahead, retryAfter: (Math.min(...lapses) - now) / MICRO };
+}

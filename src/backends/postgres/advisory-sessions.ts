@@ -1,0 +1,93 @@
+import type { Row } from './pool.ts';
+import type { Session } from './session.ts';
+
+/** A session that may carry locks, and the process of the server that it belongs to. */
+export interface Opened {
+  readonly session: Session;
+  readonly pid: number;
+  /** When that process began. On a server that took over, another process may have its number. */
+  readonly started: string;
+}
+
+/** A session and what it is used for. */
+export interface AdvisorySession extends Opened {
+  /** Locks that it holds or asks for. */
+  load: number;
+  /** A wait blocks it: nothing else can be sent. */
+  waiting: boolean;
+}
+
+/**
+ * A bounded set of sessions. Many locks share one. A wait has one to itself, since whatever is sent behind it would wait too. One
+ * session is always left to ask on.
+ */
+export class AdvisorySessions {
+  readonly #open: () => Promise<Opened>;
+  readonly #limit: number;
+  readonly #sessions = new Set<AdvisorySession>();
+  #opening = 0;
+  #shared: Promise<AdvisorySession> | undefined;
+  #closed = false;
+
+  constructor(open: () => Promise<Opened>, limit: number) {
+    this.#open = open;
+    this.#limit = limit;
+  }
+
+  /** One to ask on, with `load` counted up already. */
+  async toAsk(): Promise<AdvisorySession> {
+    for (;;) {
+      if (this.#closed) throw new Error('the backend is closed');
+      const found = [...this.#sessions].find(({ waiting }) => !waiting);
+      if (found) {
+        found.load++;
+        return found;
+      }
+      this.#shared ??= this.#add().finally(() => {
+        this.#shared = undefined;
+      });
+      await this.#shared;
+    }
+  }
+
+  /** A statement on any session that does not wait. */
+  async query(text: string, values: unknown[]): Promise<Row[]> {
+    const found = await this.toAsk();
+    try {
+      return await found.session.query(text, values);
+    } finally {
+      found.load--;
+    }
+  }
+
+  /** One that carries nothing, marked as waiting already; undefined where all are in use. */
+  async toWait(): Promise<AdvisorySession | undefined> {
+    const all = [...this.#sessions];
+    // The sessions being opened may become waits too.
+    if (all.filter(({ waiting }) => waiting).length + this.#opening >= this.#limit - 1) return undefined;
+    const idle = all.find(({ waiting, load }) => !waiting && load === 0);
+    if (!idle && all.length + this.#opening >= this.#limit) return undefined;
+    const found = idle ?? (await this.#add(true));
+    found.waiting = true;
+    return found;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#shared?.catch(() => {});
+    await Promise.all([...this.#sessions].map(({ session }) => session.end()));
+  }
+
+  async #add(waiting = false): Promise<AdvisorySession> {
+    this.#opening++;
+    try {
+      const added: AdvisorySession = { ...(await this.#open()), load: 0, waiting };
+      this.#sessions.add(added);
+      added.session.ended.addEventListener('abort', () => this.#sessions.delete(added));
+      if (this.#closed) added.session.cut();
+      return added;
+    } finally {
+      this.#opening--;
+    }
+  }
+}

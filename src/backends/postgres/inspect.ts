@@ -1,0 +1,26 @@
+import type { Listing, Standing } from '../../core/backend.ts';
+import { isTrue, type Row } from './pool.ts';
+import type { Server } from './server.ts';
+import * as sql from './sql.generated.ts';
+
+/** The lines of the keys that begin with `prefix`. */
+export async function* standings(server: Server, prefix: string, { exact = false }: Listing): AsyncGenerator<Standing> {
+  const from = Buffer.from(prefix);
+  const to = Buffer.concat([from, Uint8Array.of(exact ? 0 : 0xff)]); // no byte of UTF-8 is 0xff
+  const rows = await server.send(sql.inspect, [from, to], 'a listing');
+  for (const row of rows) yield standing(row);
+}
+
+const textOf = (hex: unknown): string => Buffer.from(String(hex), 'hex').toString();
+
+const standing = (row: Row): Standing => ({
+  key: textOf(row.key),
+  held: isTrue(row.held),
+  position: Number(row.position),
+  ticket: BigInt(String(row.ticket)),
+  take: Number(row.take),
+  of: Number(row.room),
+  label: textOf(row.label),
+  since: Number(row.since),
+  remaining: Number(row.remaining),
+});

@@ -1,0 +1,83 @@
+import { ALL_SEATS } from '../../core/admission.ts';
+import type { Clock } from '../../core/clock.ts';
+import { checkPrefix } from '../../core/key.ts';
+import { checkNames, whole } from '../../core/options.ts';
+import type { Dial } from './pool.ts';
+
+export interface Naming {
+  /** The prefix of every table, sequence and function: at most 40 of A–Z a–z 0–9 _ . : - (default `holdfast`). */
+  readonly prefix?: string;
+  /** The schema that they are in: at most 63 of the same characters (default `public`). */
+  readonly schema?: string;
+}
+
+interface ServerOptions extends Naming {
+  /** `auto` (default): the first use makes what is missing. `manual`: only `setup()` makes it, or you. */
+  readonly setup?: 'auto' | 'manual';
+  /** Says that a pooler between `connect` and the server pools whole sessions. Without it, no pooler that is noticed is used. */
+  readonly pooler?: 'session';
+  /** Time and randomness; the machine's by default. */
+  readonly clock?: Clock;
+}
+
+/** Options of `postgres`. */
+export interface PostgresOptions extends ServerOptions {
+  /**
+   * Makes the one connection that hears of admissions; it must not go through a transaction pooler. By default it is one like
+   * the pool's, outside the pool. `false`: there is none, and waiters poll.
+   */
+  readonly connect?: Dial | false;
+  /**
+   * Renewals go over a connection of their own, outside the pool, so they never wait behind statements of the application.
+   * Default false. The first renewal opens it; while it is away, renewals go over the pool.
+   */
+  readonly ownConnection?: boolean;
+}
+
+/** Options of `postgresAdvisory`. */
+export interface AdvisoryOptions extends ServerOptions {
+  /**
+   * The most sessions, outside the pool: 2 to 1,000, default 10. All but one of them may wait on the server at a time; more
+   * waiters ask again and again.
+   */
+  readonly sessions?: number;
+  /** Makes a connection that does not go through a transaction pooler. By default one like the pool's. */
+  readonly connect?: Dial;
+}
+
+const NAMES = ['prefix', 'schema'];
+const SERVER = [...NAMES, 'setup', 'connect', 'pooler', 'clock'];
+/** With fewer than two sessions, a wait would leave none to ask on. */
+const SESSIONS = { min: 2, max: 1_000, default: 10 };
+
+export const checkNaming = (names: Naming): void => checkNames(names, new Set(NAMES), 'the names of setupScript');
+export const checkTable = (options: PostgresOptions): void =>
+  checkNames(options, new Set([...SERVER, 'ownConnection']), 'options of postgres()');
+export const checkAdvisory = (options: AdvisoryOptions): void =>
+  checkNames(options, new Set([...SERVER, 'sessions']), 'options of postgresAdvisory()');
+
+/** @throws LockError `LOCK_INVALID` */
+export const sessionsOf = ({ sessions = SESSIONS.default }: AdvisoryOptions): number =>
+  whole(sessions, 'sessions', SESSIONS.min, SESSIONS.max);
+
+/** PostgreSQL silently cuts identifiers at 63 bytes, so what follows the prefix must fit too. */
+const PREFIX = /^[A-Za-z0-9_.:-]{1,40}$/;
+const SCHEMA = /^[A-Za-z0-9_.:-]{1,63}$/;
+
+/** Fills the names of tables and functions into a script. */
+export type Named = (script: string) => string;
+
+/**
+ * None of the characters allowed can end a quoted identifier, a literal or a function body, so no name changes what a script does.
+ * @throws LockError `LOCK_INVALID`.
+ */
+export function naming({ prefix = 'holdfast', schema = 'public' }: Naming): Named {
+  checkPrefix(prefix, PREFIX);
+  checkPrefix(schema, SCHEMA);
+  return (script) =>
+    script
+      .replaceAll('{seats}', String(ALL_SEATS))
+      .replaceAll('{schema}', `"${schema}"`)
+      .replace(/\{=(\w+)\}/g, (_, name) => `"${prefix}_${name}"`)
+      .replace(/\{(\w+)\}/g, (_, name) => `"${schema}"."${prefix}_${name}"`);
+}
