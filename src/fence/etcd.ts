@@ -1,7 +1,7 @@
-import type { Client } from '../backends/etcd/client.ts';
-import { open } from '../backends/etcd/open.ts';
-import { get, type Op, put, unchanged } from '../backends/etcd/ops.ts';
 import type { EtcdOptions } from '../backends/etcd/options.ts';
+import { open } from '../backends/etcd/options.ts';
+import type { Client } from '../backends/etcd/wire/client.ts';
+import { get, type Op, put, unchanged } from '../backends/etcd/wire/ops.ts';
 import { invalid, isLockError, LockError, shown } from '../core/errors.ts';
 import { checkKey } from '../core/key.ts';
 import { checkToken, type Fence, fenced } from './fence.ts';

@@ -1,5 +1,5 @@
-import { LockError } from '../../core/errors.ts';
-import { type Channel, GrpcError, isStatus, type Listener, type Metadata, STATUS, type Stream } from './grpc.ts';
+import { isStale, refusal } from '../errors.ts';
+import { type Channel, isStatus, type Listener, type Metadata, STATUS, type Stream } from './grpc.ts';
 import {
   AlarmResponse,
   AuthenticateRequest,
@@ -39,7 +39,7 @@ const TXN = method('KV/Txn', TxnRequest, TxnResponse);
 const RANGE = method('KV/Range', RangeRequest, RangeResponse);
 const GRANT = method('Lease/LeaseGrant', LeaseGrantRequest, LeaseResponse);
 const REVOKE = method('Lease/LeaseRevoke', LeaseRequest, Empty);
-// Declared as a stream. One message each way is as good, and the server then serves many side by side.
+// Declared as a stream. A stream with one message each way works as well, and the server then serves many at once.
 const KEEP_ALIVE = method('Lease/LeaseKeepAlive', LeaseRequest, LeaseResponse);
 const TIME_TO_LIVE = method('Lease/LeaseTimeToLive', LeaseRequest, TimeToLiveResponse);
 const AUTHENTICATE = method('Auth/Authenticate', AuthenticateRequest, AuthenticateResponse);
@@ -47,7 +47,7 @@ const STATUS_OF = method('Maintenance/Status', Empty, StatusResponse);
 const ALARMS = method('Maintenance/Alarm', Empty, AlarmResponse);
 const MEMBERS = method('Cluster/MemberList', Empty, MemberListResponse);
 
-/** A member without a leader says so at once, instead of letting the call hang. */
+/** Then a member without a leader says so at once; otherwise the call would hang. */
 const REQUIRE_LEADER: Metadata = { hasleader: 'true' };
 
 export class Client {
@@ -56,7 +56,7 @@ export class Client {
   readonly #timeout: number;
   #token?: Promise<string>;
 
-  /** `timeout`: ms a call may take unless it says otherwise. */
+  /** @param timeout default limit of a call, ms */
   constructor(channel: Channel, credentials: Credentials | undefined, timeout: number) {
     this.#channel = channel;
     this.#credentials = credentials;
@@ -83,7 +83,7 @@ export class Client {
     await this.#call(REVOKE, { id }, ms);
   }
 
-  /** Seconds the lease is good for; 0 or less if it is gone. */
+  /** Seconds that the lease is good for; 0 or less if it is gone. */
   async keepAlive(id: bigint, ms?: number): Promise<bigint> {
     return (await this.#call(KEEP_ALIVE, { id }, ms)).ttl;
   }
@@ -108,7 +108,7 @@ export class Client {
     return this.#channel.stream('/etcdserverpb.Watch/Watch', await this.#metadata(), listener);
   }
 
-  /** The token was refused, or the rights were changed since: a new one is asked for when next needed. */
+  /** The token was refused, or the rights have changed: the next call asks for a new token. */
   forgetToken(): void {
     this.#token = undefined;
   }
@@ -122,15 +122,13 @@ export class Client {
     message: Sent<Q>,
     ms = this.#timeout,
   ): Promise<Received<R>> {
+    const send = async () => this.#send(call, message, await this.#metadata(), ms);
     try {
-      return await this.#send(call, message, await this.#metadata(), ms);
-    } catch (error) {
-      if (!this.#credentials || !isStale(error)) throw refusal(error);
-    }
-    // Refused for its token, so without effect: safe to send again.
-    this.forgetToken();
-    try {
-      return await this.#send(call, message, await this.#metadata(), ms);
+      return await send().catch((error: unknown) => {
+        if (!this.#credentials || !isStale(error)) throw error;
+        this.forgetToken(); // the call was refused for its token, so it had no effect and may be sent again
+        return send();
+      });
     } catch (error) {
       throw refusal(error);
     }
@@ -160,41 +158,9 @@ export class Client {
       const credentials = { name: user, password };
       return (await this.#send(AUTHENTICATE, credentials, REQUIRE_LEADER, this.#timeout)).token;
     } catch (error) {
-      // The cluster asks nobody who they are (yet): go on without a token.
+      // The cluster has no authentication (yet), so no token is needed.
       if (isStatus(error, STATUS.failedPrecondition)) return '';
       throw error;
     }
   }
-}
-
-/** Tokens end after minutes without use, with a restart of the member, and whenever a user or a role is changed. */
-const isStale = (error: unknown): boolean =>
-  error instanceof GrpcError &&
-  (error.status === STATUS.unauthenticated || /auth store is old|user name is empty/.test(error.message));
-
-/** Definite refusals, by status and words: what to do about each. */
-const ADVICE: readonly (readonly [status: number, words: RegExp, advice: string])[] = [
-  [STATUS.invalidArgument, /too many operations/, 'raise `--max-txn-ops` of the servers, or ask for less at a time'],
-  [STATUS.invalidArgument, /too large/, 'raise `--max-request-bytes` of the servers, or put less at a time'],
-  [STATUS.invalidArgument, /(?:)/, 'check user and password'],
-  [STATUS.permissionDenied, /(?:)/, 'the user needs to read and write the keys that begin with the prefix and a slash'],
-  [STATUS.resourceExhausted, /space exceeded/, 'compact and defragment it, then disarm the alarm'],
-  [
-    STATUS.resourceExhausted,
-    /received message larger/,
-    'raise `--max-request-bytes` of the servers, or put less at a time',
-  ],
-  [STATUS.unauthenticated, /(?:)/, 'check user and password'],
-  [STATUS.unimplemented, /(?:)/, 'version 3.4 or later is needed'],
-];
-
-/** A definite no as holdfast's own error; anything else, whose outcome is unknown, as it is. */
-function refusal(error: unknown): unknown {
-  if (!(error instanceof GrpcError)) return error;
-  const advice = ADVICE.find(([status, words]) => status === error.status && words.test(error.message))?.[2];
-  if (!advice) return error;
-  return new LockError('LOCK_UNAVAILABLE', `etcd refused: ${error.message}; ${advice}`, {
-    backend: 'etcd',
-    cause: error,
-  });
 }
