@@ -1,5 +1,5 @@
 import type { Finding } from '../../core/backend.ts';
-import type { Client } from './wire/client.ts';
+import { ALARMS, type Client, MEMBERS, STATUS_OF } from './wire/client.ts';
 
 interface Defect {
   /** Minor version of etcd 3 → the first patch without the defect. */
@@ -21,7 +21,8 @@ const DEFECTS: readonly Defect[] = [
 ];
 
 export async function check(client: Client): Promise<Finding[]> {
-  const [status, { members }, { alarms }] = await Promise.all([client.status(), client.members(), client.alarms()]);
+  const asked = [client.call(STATUS_OF, {}), client.call(MEMBERS, {}), client.call(ALARMS, {})] as const;
+  const [status, { members }, { alarms }] = await Promise.all(asked);
   const voters = members.filter(({ isLearner }) => !isLearner).length;
   return [
     ...versionFindings(status.version),

@@ -1,7 +1,7 @@
 import { admitted } from '../../core/admission.ts';
 import type { Standing } from '../../core/backend.ts';
 import { type Place, placeOf } from './line.ts';
-import type { Client } from './wire/client.ts';
+import { type Client, TIME_TO_LIVE } from './wire/client.ts';
 import { endOf } from './wire/ops.ts';
 
 const PAGE = 1_000n;
@@ -46,7 +46,7 @@ async function* standings(client: Client, line: Place[]): AsyncIterable<Standing
 /** ms. etcd tells full seconds, rounded down. A key without a lease, which only another program puts, stays for ever. */
 async function remaining(client: Client, lease: bigint): Promise<number> {
   if (lease === 0n) return Number.POSITIVE_INFINITY;
-  const { ttl, granted } = await client.timeToLive(lease);
+  const { ttl, granted } = await client.call(TIME_TO_LIVE, { id: lease });
   return ttl < 0n ? 0 : Math.min(Number(ttl) + 1, Number(granted)) * 1_000;
 }
 

@@ -41,11 +41,11 @@ const GRANT = method('Lease/LeaseGrant', LeaseGrantRequest, LeaseResponse);
 const REVOKE = method('Lease/LeaseRevoke', LeaseRequest, Empty);
 // Declared as a stream. A stream with one message each way works as well, and the server then serves many at once.
 const KEEP_ALIVE = method('Lease/LeaseKeepAlive', LeaseRequest, LeaseResponse);
-const TIME_TO_LIVE = method('Lease/LeaseTimeToLive', LeaseRequest, TimeToLiveResponse);
+export const TIME_TO_LIVE = method('Lease/LeaseTimeToLive', LeaseRequest, TimeToLiveResponse);
 const AUTHENTICATE = method('Auth/Authenticate', AuthenticateRequest, AuthenticateResponse);
-const STATUS_OF = method('Maintenance/Status', Empty, StatusResponse);
-const ALARMS = method('Maintenance/Alarm', Empty, AlarmResponse);
-const MEMBERS = method('Cluster/MemberList', Empty, MemberListResponse);
+export const STATUS_OF = method('Maintenance/Status', Empty, StatusResponse);
+export const ALARMS = method('Maintenance/Alarm', Empty, AlarmResponse);
+export const MEMBERS = method('Cluster/MemberList', Empty, MemberListResponse);
 
 /** Then a member without a leader says so at once; otherwise the call would hang. */
 const REQUIRE_LEADER: Metadata = { hasleader: 'true' };
@@ -68,40 +68,24 @@ export class Client {
   }
 
   txn(request: Sent<typeof TxnRequest>, ms?: number): Promise<Received<typeof TxnResponse>> {
-    return this.#call(TXN, request, ms);
+    return this.call(TXN, request, ms);
   }
 
   range(request: Sent<typeof RangeRequest>, ms?: number): Promise<Received<typeof RangeResponse>> {
-    return this.#call(RANGE, request, ms);
+    return this.call(RANGE, request, ms);
   }
 
   grant(seconds: bigint, ms?: number): Promise<Received<typeof LeaseResponse>> {
-    return this.#call(GRANT, { ttl: seconds }, ms);
+    return this.call(GRANT, { ttl: seconds }, ms);
   }
 
   async revoke(id: bigint, ms?: number): Promise<void> {
-    await this.#call(REVOKE, { id }, ms);
+    await this.call(REVOKE, { id }, ms);
   }
 
   /** Seconds that the lease is good for; 0 or less if it is gone. */
   async keepAlive(id: bigint, ms?: number): Promise<bigint> {
-    return (await this.#call(KEEP_ALIVE, { id }, ms)).ttl;
-  }
-
-  timeToLive(id: bigint): Promise<Received<typeof TimeToLiveResponse>> {
-    return this.#call(TIME_TO_LIVE, { id });
-  }
-
-  status(): Promise<Received<typeof StatusResponse>> {
-    return this.#call(STATUS_OF, {});
-  }
-
-  alarms(): Promise<Received<typeof AlarmResponse>> {
-    return this.#call(ALARMS, {});
-  }
-
-  members(): Promise<Received<typeof MemberListResponse>> {
-    return this.#call(MEMBERS, {});
+    return (await this.call(KEEP_ALIVE, { id }, ms)).ttl;
   }
 
   async watchStream(listener: Listener): Promise<Stream> {
@@ -117,7 +101,7 @@ export class Client {
     this.#channel.close();
   }
 
-  async #call<Q extends Schema, R extends Schema>(
+  async call<Q extends Schema, R extends Schema>(
     call: Method<Q, R>,
     message: Sent<Q>,
     ms = this.#timeout,
