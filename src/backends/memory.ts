@@ -1,18 +1,19 @@
 import type { Seats } from '../core/admission.ts';
-import type {
-  Attempt,
-  Backend,
-  Claim,
-  Grant,
-  Handle,
-  Listing,
-  Notes,
-  Release,
-  Renewal,
-  Standing,
-  Traits,
+import {
+  type Attempt,
+  type Backend,
+  type Claim,
+  type Grant,
+  type Handle,
+  type Listing,
+  LONGEST_PLACE_TTL,
+  type Notes,
+  placeTtlOf,
+  type Release,
+  type Renewal,
+  type Standing,
+  type Traits,
 } from '../core/backend.ts';
-import { LONGEST_PLACE_TTL, placeTtlOf } from '../core/backend.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { Line } from '../core/line.ts';
 import { checkNames } from '../core/options.ts';
@@ -31,7 +32,7 @@ const TRAITS: Traits = {
 
 /** Options of `memory`. */
 export interface MemoryOptions {
-  /** Time and randomness; the machine's by default. */
+  /** Time and randomness. Default: the machine's. */
   readonly clock?: Clock;
 }
 
@@ -45,17 +46,16 @@ interface Entry {
   wake?: (grant?: Grant) => void;
 }
 
-/** The line of one key, and when the first in it may lapse. */
 class KeyLine extends Line<Entry> {
   readonly byId = new Map<string, Entry>();
-  /** Nobody lapses before. */
+  /** No claim lapses before this time. */
   firstLapse = Number.POSITIVE_INFINITY;
 }
 
-/** Lines looked at for each that is made: what lapses while nobody asks for its key goes sooner than new ones come. */
+/** Old lines looked at for each new line. So lapsed claims of keys that nobody asks for go faster than new ones come. */
 const SWEPT = 2;
 
-/** The first lapse of many: not by `Math.min`, which takes no more arguments than the stack holds. */
+/** Not by `Math.min`, whose arguments must fit on the stack. */
 function soonest(entries: Iterable<Entry>): number {
   let first = Number.POSITIVE_INFINITY;
   for (const { lapses } of entries) if (lapses < first) first = lapses;
@@ -63,8 +63,8 @@ function soonest(entries: Iterable<Entry>): number {
 }
 
 /**
- * The rule over a line in one process: for tests, for a service that has one process, and as the reference that the other
- * backends are compared with. Several `Locks` over one `memory()` exclude each other.
+ * Locks inside one process: for tests, for a service with one process, and as the reference for the other backends. Several `Locks`
+ * over one `memory()` exclude each other.
  * @example const locks = createLocks(memory());
  */
 export function memory(options: MemoryOptions = {}): Backend {
@@ -78,7 +78,7 @@ class Memory implements Backend {
   readonly #lines = new Map<string, KeyLine>();
   #sweeping: Iterator<string> = this.#lines.keys();
   readonly #notes = new Map<string, { readonly text: string; readonly lapses: number }>();
-  /** One counter for all keys: it grows per key too, and leaves nothing behind for keys that are not in use. */
+  /** One counter for all keys. So it grows for each key, and unused keys leave nothing behind. */
   #tickets = 0n;
   readonly #clock: Clock;
 
@@ -107,7 +107,7 @@ class Memory implements Backend {
     const now = this.#clock.now();
     const line = this.#line(claim.key, now) ?? new KeyLine();
     const mine = line.byId.get(claim.id) ?? this.#join(line, claim, now);
-    // Of a hold never back: this may have been sent before it was extended.
+    // A hold never lapses sooner: this attempt may have been sent before the last renewal.
     mine.lapses = mine.held ? Math.max(mine.lapses, now + claim.ttl) : now + placeTtlOf(claim);
     line.firstLapse = Math.min(line.firstLapse, mine.lapses);
     if (mine.held) {
@@ -191,7 +191,7 @@ class Memory implements Backend {
 
   async close(): Promise<void> {}
 
-  /** Goes on through the lines from where it was, for what lapsed unasked: left to it by `minHold`, or by who died. */
+  /** Looks at the next lines for claims that have lapsed, left by `minHold` or by callers that stopped. */
   #sweep(now: number): void {
     for (let looked = 0; looked < SWEPT; looked++) {
       const { value: key, done } = this.#sweeping.next();
@@ -200,17 +200,17 @@ class Memory implements Backend {
     }
   }
 
-  /** The line without those who gave no sign of life. */
+  /** The line without claims that have lapsed. */
   #line(key: string, now: number): KeyLine | undefined {
     const line = this.#lines.get(key);
     if (!line || now < line.firstLapse) return line;
-    // The last first: a place that lapsed must not be admitted by the lapse of the hold ahead of it.
+    // From the back: a lapsed place must not be admitted when the hold ahead of it lapses.
     for (const entry of line.members.reverse()) if (entry.lapses <= now) this.#remove(line, entry);
     line.firstLapse = soonest(line.members);
     return line;
   }
 
-  /** Takes it out of the line, and tells those who are admitted by that. */
+  /** Removes a claim from the line, and tells the claims that are admitted by that. */
   #remove(line: KeyLine, entry: Entry): void {
     line.byId.delete(entry.claim.id);
     for (const next of line.leave(entry)) {

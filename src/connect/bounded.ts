@@ -1,10 +1,9 @@
-/** How long opening a connection may take, ms. */
+import { systemClock } from '../core/clock.ts';
+import { limited } from '../core/limited.ts';
+
+/** Limit for opening a connection, ms. */
 export const CONNECT_WITHIN = 5_000;
 
-/** `promise`, or an error when it takes too long: a server that is stopped takes connections and never answers. */
-export function bounded<T>(promise: Promise<T>, within: number = CONNECT_WITHIN): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no answer within ${within} ms`)), within);
-    promise.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}
+/** The result of `promise`, or an error after `within` ms: a stopped server accepts connections and never answers. */
+export const bounded = <T>(promise: Promise<T>, within: number = CONNECT_WITHIN): Promise<T> =>
+  limited(promise, within, () => new Error(`no answer within ${within} ms`), systemClock);

@@ -8,9 +8,9 @@ interface Drivers {
 }
 
 /**
- * A driver, loaded when it is needed: the package itself depends on none. Each import stands inside the `try`, by which
- * bundlers know that it may be missing; elsewhere they refuse to bundle an application that has not installed them all.
- * @throws LockError `LOCK_UNSUPPORTED`, saying what to install
+ * Loads a driver when it is needed: the package itself depends on none. Each import is inside the `try`, so bundlers know that it may be
+ * missing. Otherwise they would refuse to bundle an application without all of them.
+ * @throws LockError `LOCK_UNSUPPORTED`, which says what to install
  */
 export async function driver<N extends keyof Drivers>(name: N): Promise<Drivers[N]>;
 export async function driver(name: keyof Drivers): Promise<object> {
@@ -26,7 +26,7 @@ export async function driver(name: keyof Drivers): Promise<object> {
         return await import('mongodb');
     }
   } catch (cause) {
-    // Without the ERR_ it comes from what a bundler made of the import.
+    // Without ERR_ the code comes from a bundler.
     if (!/^(ERR_)?MODULE_NOT_FOUND$/.test(String((cause as { code?: unknown }).code))) throw cause;
     throw new LockError(
       'LOCK_UNSUPPORTED',

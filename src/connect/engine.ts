@@ -6,23 +6,22 @@ import { unreachable } from './url.ts';
 
 /** How `connect` opens one kind of address. */
 export interface EngineUrl {
-  /** Schemes of its URLs. */
   readonly schemes: readonly string[];
-  /** An example, for messages and for the documentation. */
+  /** For messages and for the documentation. */
   readonly example: string;
-  /** What may stand behind the `?`; `any` where the driver reads its URL itself, and refuses what it does not know. */
+  /** The parameters behind the `?`; `any` where the driver reads the URL itself, and refuses unknown parameters. */
   readonly params: readonly string[] | 'any';
   open(address: Address): Promise<Opened>;
 }
 
 export interface Opened {
   readonly backend: Backend;
-  /** Settled when the server has answered, or not in time. */
+  /** Settles when the server has answered, or has not answered in time. */
   readonly reached: Promise<void>;
 }
 
-/** A backend that also ends the connection that was opened for it. */
-export function owning(backend: Backend, end: () => unknown): Backend {
+/** Makes a backend that also ends the connection that was opened for it. */
+function owning(backend: Backend, end: () => unknown): Backend {
   const close = backend.close.bind(backend);
   backend.close = async () => {
     try {
@@ -35,11 +34,17 @@ export function owning(backend: Backend, end: () => unknown): Backend {
 }
 
 /**
- * The server is asked to release what nobody holds: that leaves nothing behind on any engine, and shows the address, the
- * password and the rights to be good.
+ * Asks the server to release a lock that nobody holds. That leaves nothing behind on any engine, and shows that the address, the
+ * password and the rights are good.
+ * @param end ends the connection of the backend
  * @param connected where connecting is a step of its own
  */
-export function opened(address: Address, backend: Backend, connected: Promise<unknown> = Promise.resolve()): Opened {
+export function opened(
+  address: Address,
+  backend: Backend,
+  end?: () => unknown,
+  connected: Promise<unknown> = Promise.resolve(),
+): Opened {
   const probe = () => bounded(backend.release({ key: 'connect', id: systemClock.id() }));
   const reached = connected.then(probe).then(
     () => {},
@@ -47,6 +52,6 @@ export function opened(address: Address, backend: Backend, connected: Promise<un
       throw unreachable(address, error);
     },
   );
-  reached.catch(() => {}); // where several are opened, a majority is enough
-  return { backend, reached };
+  reached.catch(() => {}); // of several engines a majority is enough
+  return { backend: end ? owning(backend, end) : backend, reached };
 }

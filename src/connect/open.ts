@@ -27,7 +27,7 @@ const ENGINES: readonly EngineUrl[] = [
 ];
 
 /**
- * A backend on the engine that a URL names, or a quorum of several, when it has answered. Whoever opens it closes it.
+ * A backend on the engine that a URL names, or a quorum of several, after it has answered. The caller closes it.
  * @throws LockError as `connect` does
  */
 export async function openBackend(url: string | readonly string[]): Promise<Backend> {
@@ -41,7 +41,7 @@ export async function openBackend(url: string | readonly string[]): Promise<Back
   }
 }
 
-/** Within a limit, and in silence: what went wrong before is what to tell. */
+/** Has a limit and hides errors: the caller throws the error from before. */
 export const closed = (backend: Backend): Promise<void> => bounded(backend.close()).catch(() => {});
 
 async function open(url: string): Promise<Opened> {
@@ -55,7 +55,7 @@ async function open(url: string): Promise<Opened> {
   return engine.open(address);
 }
 
-/** One that is misspelt, or stands behind another, must not be ignored: it might have been the one that asks for TLS. */
+/** A misspelt or repeated parameter must not be ignored: it might be the one that asks for TLS. */
 function checkParams({ scheme, params }: Address, known: readonly string[]): void {
   for (const name of params.keys()) {
     if (!known.includes(name)) throw invalid(`${scheme}: has no ?${name}=; there are ${known.join(', ') || 'none'}`);

@@ -2,7 +2,7 @@ import { LockError } from '../core/errors.ts';
 import { bounded } from './bounded.ts';
 import type { Opened } from './engine.ts';
 
-/** Several engines as one: a quorum, which is there when a majority of them is. */
+/** Several engines as one: a quorum. It is reached when a majority of them is. */
 export async function several(opening: readonly Promise<Opened>[]): Promise<Opened> {
   const results = await Promise.allSettled(opening);
   const nodes = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
@@ -10,7 +10,7 @@ export async function several(opening: readonly Promise<Opened>[]): Promise<Open
     for (const result of results) if (result.status === 'rejected') throw result.reason;
     const { quorum } = await import('../backends/quorum/index.ts');
     const reached = majorityReached(nodes);
-    reached.catch(() => {}); // whoever opens them waits for it
+    reached.catch(() => {}); // the caller waits for it
     return { backend: quorum(nodes.map(({ backend }) => backend)), reached };
   } catch (error) {
     await Promise.allSettled(nodes.map(({ backend }) => bounded(backend.close())));
@@ -18,7 +18,7 @@ export async function several(opening: readonly Promise<Opened>[]): Promise<Open
   }
 }
 
-/** As soon as a majority is there, or cannot be. */
+/** Settles as soon as a majority is reached, or cannot be. */
 function majorityReached(nodes: readonly Opened[]): Promise<void> {
   const needed = Math.floor(nodes.length / 2) + 1;
   return new Promise((resolve, reject) => {

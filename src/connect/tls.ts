@@ -3,7 +3,7 @@ import { connect } from 'node:tls';
 import { invalid } from '../core/errors.ts';
 import type { Address } from './url.ts';
 
-/** Of every engine that speaks TLS. */
+/** The parameters of every engine with TLS. */
 export const TLS_PARAMS = ['tls', 'ca', 'cert', 'key'] as const;
 
 export interface Tls {
@@ -13,8 +13,8 @@ export interface Tls {
 }
 
 /**
- * `?tls=true`, a scheme that means it, or the name of a file in `ca` (whom to trust instead of the public authorities),
- * `cert` and `key`. Certificates are always verified.
+ * Asked for by `?tls=true`, by a scheme, or by a file in `ca` (trusted instead of the public authorities), `cert` or `key`.
+ * Certificates are always verified.
  * @throws LockError `LOCK_INVALID`
  */
 export function tlsOf({ params }: Address, always = false): Tls | undefined {
@@ -37,7 +37,7 @@ function contents(name: string, path: string): Buffer {
   }
 }
 
-/** What a handshake fails with, for drivers that keep it to themselves; undefined where none fails within `ms`. */
+/** The error of a TLS handshake, for drivers that hide it; undefined if none fails within `ms`. */
 export function distrust(host: string, port: number, tls: Tls, ms = 1_000): Promise<Error | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ ...tls, host, port, timeout: ms }, () => end());

@@ -1,18 +1,18 @@
 import { invalid, isLockError, LockError } from '../core/errors.ts';
 import { withoutSecrets } from './without-secrets.ts';
 
-/** An engine's address, taken apart. Several hosts are allowed, which the platform's own URL does not know. */
+/** The parts of an engine's URL. It may have several hosts, which the platform's own `URL` does not allow. */
 export interface Address {
   readonly scheme: string;
   readonly user: string | undefined;
   readonly password: string | undefined;
   readonly hosts: readonly { readonly host: string; readonly port: number | undefined }[];
-  /** What follows the hosts, without its leading slash. */
+  /** Without its first slash. */
   readonly path: string;
   readonly params: URLSearchParams;
-  /** As given, for drivers that read it themselves. */
+  /** As given, for drivers that read the URL themselves. */
   readonly href: string;
-  /** For messages: without the credentials. */
+  /** For messages, without the credentials. */
   readonly shown: string;
 }
 
@@ -41,12 +41,12 @@ export function parseAddress(href: string): Address {
 /** file:/a/b, file:///a/b and file://localhost/a/b are the same; file:a is relative. */
 const fileOf = (href: string): string => href.replace(/^file:(\/\/(localhost(?=\/))?)?/i, '').replace(/\?.*$/s, '');
 
-/** The URL of a file by its path, whatever is in that. */
+/** The URL of a file by its path, which may have any characters. */
 export const urlOfFile = (path: string): string => `file:${path.replace(/[%?]/g, (char) => encodeURIComponent(char))}`;
 
 /**
- * A URL as it may be shown; up to the last `@`, which a password may contain by mistake. The properties are those of MongoDB's
- * authentication: a session token is one.
+ * A URL as it may be shown. All up to the last `@` is hidden, since a password may have one by mistake. MongoDB's authentication has
+ * properties, which may be a session token.
  */
 export const redacted = (href: string): string =>
   href.replace(/\/\/.*@/s, '//***@').replace(/([?&][^=&]*(?:pass|token|secret|properties)[^=&]*=)[^&]*/gi, '$1***');
@@ -54,7 +54,7 @@ export const redacted = (href: string): string =>
 function hostOf(text: string): { host: string; port: number | undefined } {
   const match = /^(\[[^\]]+\]|[^:@\s]+)(?::(\d{1,5}))?$/.exec(text);
   if (!match) {
-    // Not shown: it may be half of a password.
+    // The text is not shown: it may be half of a password.
     throw invalid(
       'the URL has no host or host:port where one belongs; a password with / ? # @ must be percent-encoded (%2F %3F %23 %40)',
     );
@@ -74,10 +74,10 @@ function decode(text: string): string {
 export const safe = ({ href, password }: Address, error: unknown): Error =>
   withoutSecrets(error, [href, password ?? '', encodeURIComponent(password ?? '')]);
 
-/** What could not be reached, said without credentials, also where the driver's own error has them. */
+/** The error for a server that was not reached. It shows no credentials, also where the driver's own error has them. */
 export function unreachable(address: Address, error: unknown): LockError {
   const cause = safe(address, error);
-  if (isLockError(cause)) return cause; // the engine was there, and its backend says what was wrong
+  if (isLockError(cause)) return cause; // the engine was reached, and its backend says what is wrong
   return new LockError(
     'LOCK_UNAVAILABLE',
     `could not connect to ${address.shown}: ${cause.message.replace(/\.$/, '')}. Check the address, the user and password, and that the server runs`,
@@ -85,19 +85,19 @@ export function unreachable(address: Address, error: unknown): LockError {
   );
 }
 
-/** Those of these parameters that are given. */
+/** The given ones of these parameters. */
 export const picked = <N extends string>({ params }: Address, ...names: readonly N[]): Partial<Record<N, string>> =>
   Object.fromEntries(names.flatMap((name) => (params.has(name) ? [[name, params.get(name)]] : []))) as Partial<
     Record<N, string>
   >;
 
-/** `host:port` of each, as drivers that take lists want them. */
+/** `host:port` of each host. */
 export const endpoints = ({ hosts }: Address, port: number): string[] =>
   (hosts.length > 0 ? hosts : [{ host: '127.0.0.1', port: undefined }]).map(
     (each) => `${each.host.includes(':') ? `[${each.host}]` : each.host}:${each.port ?? port}`,
   );
 
-/** The one server of an engine that is one server. @throws LockError `LOCK_INVALID` */
+/** The server of an engine with one server. @throws LockError `LOCK_INVALID` */
 export function single({ hosts, scheme }: Address, port: number): { host: string; port: number } {
   if (hosts.length > 1) throw invalid(`${scheme}: names one server, and this URL has ${hosts.length}`);
   return { host: hosts[0]?.host ?? '127.0.0.1', port: hosts[0]?.port ?? port };

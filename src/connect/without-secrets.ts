@@ -1,8 +1,8 @@
 import { isLockError, LockError } from '../core/errors.ts';
 
 /**
- * A driver's error with its names, codes and messages, and nothing else: some hang the command (`AUTH user password`) or
- * the whole URL on it, for every logger to print.
+ * A driver's error with its names, codes and messages, and nothing else. Some drivers add the command (`AUTH user password`) or the
+ * whole URL, and loggers would print that.
  */
 export function withoutSecrets(error: unknown, secrets: readonly string[]): Error {
   const safe = (text: string): string =>
@@ -19,6 +19,6 @@ export function withoutSecrets(error: unknown, secrets: readonly string[]): Erro
   return told;
 }
 
-/** Where a name has several addresses, Node tells of each failure in a list, and nothing in the message. */
+/** For a name with several addresses, Node lists the failures and leaves the message empty. */
 const reasons = (error: Error): string =>
   error instanceof AggregateError ? error.errors.map((each: Error) => each.message).join('; ') : '';

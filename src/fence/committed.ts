@@ -3,8 +3,8 @@ import type { DialectName } from '../transaction/dialect.ts';
 import { type Query, recordsOf } from '../transaction/query.ts';
 
 /**
- * What a statement on PostgreSQL asks about its own transaction: for RETURNING, and for WHERE, where it sees to it that the commit
- * is on disk when it is told, whatever the server's default.
+ * For a statement on PostgreSQL. `returning` tells its own transaction. `durable`, in WHERE, makes the commit wait for the disk, whatever
+ * the server's default.
  */
 export const OWN_TRANSACTION = {
   returning: 'txid_current()::text AS transaction',
@@ -12,7 +12,7 @@ export const OWN_TRANSACTION = {
     CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true) IS NOT NULL`,
 } as const;
 
-/** @throws LockError `LOCK_UNAVAILABLE` where the transaction that changed these rows has not been committed */
+/** @throws LockError `LOCK_UNAVAILABLE` if the transaction that changed these rows is not committed */
 export async function checkCommitted(result: unknown, query: Query, what: string): Promise<void> {
   const [row] = recordsOf(result);
   const found = await query('SELECT txid_status($1::bigint) AS status', [row!.transaction] as never[]);
@@ -20,12 +20,12 @@ export async function checkCommitted(result: unknown, query: Query, what: string
   if (status !== 'committed') throw revocable('postgres', what, `${status ?? 'not known'}`);
 }
 
-/** What MySQL says of the session with each answer: SERVER_STATUS_IN_TRANS, SERVER_STATUS_AUTOCOMMIT. */
+/** Flags of MySQL's answers: SERVER_STATUS_IN_TRANS, SERVER_STATUS_AUTOCOMMIT. */
 const [IN_TRANSACTION, AUTOCOMMIT] = [1, 2];
 
 /**
- * By what MySQL's server said of the session with the answer, where the driver hands that on (mysql2).
- * @throws LockError `LOCK_UNAVAILABLE` where the statement that was answered by this has not been committed
+ * Checks the flags of MySQL's answer, if the driver passes them on (mysql2).
+ * @throws LockError `LOCK_UNAVAILABLE` if the statement with this answer is not committed
  */
 export function checkClosed(result: unknown, backend: DialectName, what: string): void {
   const header = Array.isArray(result) ? result[0] : result;

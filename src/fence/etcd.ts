@@ -1,26 +1,26 @@
-import type { Client } from '../backends/etcd/client.ts';
-import { open } from '../backends/etcd/open.ts';
-import { get, type Op, put, unchanged } from '../backends/etcd/ops.ts';
 import type { EtcdOptions } from '../backends/etcd/options.ts';
+import { open } from '../backends/etcd/options.ts';
+import type { Client } from '../backends/etcd/wire/client.ts';
+import { get, type Op, put, unchanged } from '../backends/etcd/wire/ops.ts';
 import { invalid, isLockError, LockError, shown } from '../core/errors.ts';
 import { checkKey } from '../core/key.ts';
 import { checkToken, type Fence, fenced } from './fence.ts';
 
-/** A key of the caller's, whole, and what it is to hold. */
+/** A key of yours, and its new value. */
 export interface EtcdPut {
   /** The whole key, without a prefix. Not empty. */
   readonly key: string;
-  /** What it is to hold. */
+  /** The new value. */
   readonly value: string | Uint8Array;
 }
 
 /** A guard for something kept in etcd. */
 export interface EtcdFence extends Fence, AsyncDisposable {
   /**
-   * Claims, and puts all of them in the same step, so that no stale write slips in between.
+   * Claims and puts in one step, so that no stale write comes in between.
    * @param puts at most 127, each of another key
-   * @throws LockError `LOCK_FENCED` when a newer token was seen; then nothing was put. `LOCK_UNAVAILABLE` when etcd refused, or
-   * did not answer: then nobody knows whether it was put
+   * @throws LockError `LOCK_FENCED` when a newer token was seen; then nothing was put. `LOCK_UNAVAILABLE` when etcd refused or did not
+   * answer; without an answer nobody knows whether it was put
    * @example
    * await using fence = etcdFence({ endpoints: ['127.0.0.1:2379'] }, 'config');
    * await locks.mutex('config').run((lease) => fence.write(lease.token, [{ key: 'config/limit', value: '10' }]));
@@ -33,13 +33,13 @@ export interface EtcdFence extends Fence, AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** etcd takes 128 operations in a transaction unless told otherwise (`--max-txn-ops`); one is the mark's. */
+/** etcd takes 128 operations in a transaction unless told otherwise (`--max-txn-ops`). One is for the mark. */
 const MOST_PUTS = 127;
 
 /**
- * The highest token is kept at `<prefix>/fence:<resource>`, percent-encoded, without a lease: a mark that expires lets the
- * stale in again. The colon keeps it out of every line, since those of the locks are `<prefix>/<key>/`, encoded too.
- * @param options as for `etcd()`. The connection is the guard's own; `close` ends it
+ * A guard for something kept in etcd. The highest token is kept at `<prefix>/fence:<resource>`, percent-encoded, without a lease: after
+ * the end of a mark, stale writes would be let in again. No lock has this key, since a colon is encoded there.
+ * @param options as for `etcd()`. The guard has its own connection; `close` ends it
  * @throws LockError `LOCK_INVALID`
  * @example
  * const fence = etcdFence({ endpoints: ['127.0.0.1:2379'] }, 'config');
@@ -56,7 +56,7 @@ class Guard implements EtcdFence {
   readonly #client: Client;
   readonly #mark: Buffer;
   readonly #resource: string;
-  /** The mark as last read or written, so that a holder that writes again needs one call. It is compared before use. */
+  /** The mark as last read or written, so a holder that writes again needs one call only. etcd compares it. */
   #last = { newest: 0n, modRevision: 0n };
 
   constructor(client: Client, mark: Buffer, resource: string) {
@@ -81,7 +81,7 @@ class Guard implements EtcdFence {
     }
   }
 
-  /** Each turn that fails was overtaken by a mark that grew, so there are no more turns than newer marks, until one is above ours. */
+  /** A try fails only if the mark has grown meanwhile. So there are no more tries than newer marks, until one is above ours. */
   async #raise(token: bigint, puts: readonly Op[]): Promise<void> {
     for (let last = this.#last; ; last = this.#last) {
       if (token < last.newest) throw fenced(this.#resource, token, last.newest);
@@ -109,7 +109,7 @@ class Guard implements EtcdFence {
   }
 }
 
-/** etcd's own words on these would not say which put it was. */
+/** Errors of etcd would not say which put it was. */
 function checkPuts(puts: readonly EtcdPut[], mark: Buffer): Op[] {
   if (puts.length > MOST_PUTS) throw invalid(`${puts.length} puts are too many for one step; at most ${MOST_PUTS}`);
   const keys = new Set(['', mark.toString()]);

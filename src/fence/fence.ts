@@ -1,16 +1,14 @@
 import { invalid, LockError, shown } from '../core/errors.ts';
 
 /**
- * A guard at the resource's side, bound to one resource. It remembers the highest token it was shown, and refuses anything
- * older.
+ * A guard beside one resource. It remembers the highest token that it has seen, and refuses every older one.
  *
- * A guard that sees only the writes is not enough for read-modify-write: a stale holder may still write after the new holder
- * has read and before it writes, and one update is lost. So the new holder's first read must raise the mark too:
- * `claim(token)` before the first read, and again with every write.
+ * For read-modify-write it is not enough to guard the writes. A stale holder may still write after the new holder has read and before
+ * it writes, and one update is lost. So call `claim(token)` before the first read, and again with every write.
  */
 export interface Fence {
   /**
-   * Raises the mark to `token`; harmless when repeated.
+   * Raises the mark to `token`. It may be repeated.
    * @throws LockError `LOCK_FENCED` when a newer token was seen
    * @example
    * const fence = redisFence(client, 'orders');

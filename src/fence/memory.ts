@@ -1,6 +1,6 @@
 import { checkToken, fenced } from './fence.ts';
 
-/** A guard for something in this process. Its checks are synchronous, so that check and write are one step. */
+/** A guard for something in this process. Its calls are synchronous, so check and write are one step. */
 export class MemoryFence {
   readonly #resource: string;
   #newest = -1n;
@@ -10,7 +10,7 @@ export class MemoryFence {
   }
 
   /**
-   * Raises the mark to `token`: before the first read, and with every write.
+   * Raises the mark to `token`. Call it before the first read, and with every write.
    * @throws LockError `LOCK_FENCED` when a newer token was seen
    * @example
    * const fence = memoryFence('the counter');
@@ -22,7 +22,7 @@ export class MemoryFence {
   }
 
   /**
-   * Claims, and runs `write` in the same step; gives what it gives.
+   * Claims, and runs `write` in the same step. Returns its result.
    * @example
    * let counter = 0;
    * const fence = memoryFence('the counter');

@@ -5,17 +5,17 @@ import { checkToken, type Fence, fenced } from './fence.ts';
 
 /** Options of `redisFence`. */
 export interface RedisFenceOptions {
-  /** What the mark's key begins with; default `holdfast`. */
+  /** The key of the mark begins with it. Default `holdfast`. */
   readonly prefix?: string;
-  /** The mark's whole key. In a Cluster it has to share a slot with the data that `write` touches. */
+  /** The whole key of the mark. In a Cluster it must share a slot with the data of `write`. */
   readonly key?: string;
 }
 
 const KNOWN = new Set(['prefix', 'key']);
 
 /**
- * Runs before the caller's script, with the mark as the last key and the token as the last argument; both are taken away, so
- * that the caller counts its own. Tokens are compared as text of digits: Lua's numbers end at 2^53.
+ * Runs before the caller's script. The mark is the last key and the token is the last argument; both are removed, so that the caller
+ * counts only its own. Tokens are compared as text of digits, since Lua's numbers are exact up to 2^53 only.
  */
 const CLAIM = `
 local mark, token = KEYS[#KEYS], ARGV[#ARGV]
@@ -30,7 +30,7 @@ if newest ~= token then redis.call('SET', mark, token) end
 /** A guard for something kept in Redis. */
 export interface RedisFence extends Fence {
   /**
-   * Claims, and runs the caller's Lua script in the same step, so that no stale write slips in between.
+   * Claims, and runs your Lua script in the same step, so that no stale write comes in between.
    * @param script sees `keys` as KEYS and `args` as ARGV
    * @throws LockError `LOCK_FENCED` when a newer token was seen; then the script has not run
    * @example
@@ -41,7 +41,8 @@ export interface RedisFence extends Fence {
 }
 
 /**
- * The highest token is kept at `<prefix>:fence:<resource>`, without an end: a mark that expires lets the stale in again.
+ * A guard for something kept in Redis. The highest token is kept at `<prefix>:fence:<resource>`. It has no expiry: after the end of a
+ * mark, stale writes would be let in again.
  * @param client a connected ioredis or node-redis client
  * @throws LockError `LOCK_INVALID`
  * @example

@@ -10,16 +10,16 @@ import { checkToken, type Fence, fenced } from './fence.ts';
 export interface SqlFenceOptions {
   /** Default `postgres`. */
   readonly dialect?: DialectName;
-  /** Where the marks are; default `holdfast_fences`. `setup` makes it. */
+  /** The table of the marks. Default `holdfast_fences`. `setup` makes it. */
   readonly table?: string;
 }
 
 /** A guard for something kept in a SQL database. */
 export interface SqlFence extends Fence {
   /**
-   * Within the caller's transaction (give its own `query`) the mark's row stays locked until the commit: nobody newer comes in
-   * between. Outside of one it guards a read, not a write. A mark counts once it is
-   * committed: without a query of your own, one made in a transaction is refused (on MySQL and MariaDB where the driver is mysql2).
+   * Give it the `query` of your transaction: then the row of the mark stays locked until the commit, so no newer holder comes in
+   * between. Outside of a transaction it guards a read, not a write. A mark counts when it is committed: without a `query` of your
+   * own, a claim inside a transaction is refused (on MySQL and MariaDB, if the driver is mysql2).
    * @throws LockError `LOCK_FENCED`, `LOCK_UNAVAILABLE`
    * @example
    * await inTransaction(async (query) => {
@@ -44,15 +44,15 @@ const TABLES: Readonly<Record<DialectName, string>> = {
 };
 
 /**
- * A guard for something kept in PostgreSQL, MySQL or MariaDB, by a mark in a table of its own.
- * @param query runs one statement and gives what the driver gives: pg's result, mysql2's pair, or the rows of postgres.js
+ * A guard for something kept in PostgreSQL, MySQL or MariaDB. Its mark has a table of its own.
+ * @param query runs one statement and returns what the driver returns: pg's result, mysql2's pair, or the rows of postgres.js
  * @throws LockError `LOCK_INVALID`
  * @example
  * const fence = sqlFence(query, 'orders', { dialect: 'postgres' });
  * await fence.claim(lease.token);
  */
 export function sqlFence(query: Query, resource: string, options: SqlFenceOptions = {}): SqlFence {
-  checkNames(options, KNOWN, 'options of sqlFence()'); // marks in another table than the others' let the stale in
+  checkNames(options, KNOWN, 'options of sqlFence()'); // with a misspelt table a guard would miss the marks of the others
   const { dialect: name = 'postgres', table = 'holdfast_fences' } = options;
   const dialect = dialectOf(name);
   const quoted = new Text(dialect).name(table);
@@ -73,14 +73,14 @@ export function sqlFence(query: Query, resource: string, options: SqlFenceOption
       if (raised) await checkCommitted(result, run, `the claim of ${quoted}`);
       return raised;
     }
-    // In hex, or the character set of the connection would decide which bytes these are, and so whose mark is whose.
+    // In hex. Otherwise the character set of the connection would decide about the bytes, and so about the row.
     const values = [Buffer.from(resource).toString('hex'), newest] as never[];
     const insert = `INSERT INTO ${quoted} (resource, newest) VALUES (UNHEX(${first}), ${second})`;
     const said = await run(`${insert} ON DUPLICATE KEY UPDATE newest = GREATEST(newest, VALUES(newest))`, values);
     if (run === query) checkClosed(said, name, `the claim of ${quoted}`);
-    // What MySQL counts as changed depends on a flag of the connection, so the row is looked for: that it is there shows in
-    // whatever form rows come. For update: a plain read shows what the transaction's first read saw, and so hides the newer
-    // mark that this statement has left as it was (https://dev.mysql.com/doc/refman/8.4/en/innodb-consistent-read.html).
+    // A flag of the connection decides what MySQL counts as changed. So this reads the row, which works with rows of any form. FOR
+    // UPDATE, because a plain read shows the state of the transaction's first read. That hides a newer mark, which this statement
+    // did not change (https://dev.mysql.com/doc/refman/8.4/en/innodb-consistent-read.html).
     const mine = `SELECT newest FROM ${quoted} WHERE resource = UNHEX(${first}) AND newest = CAST(${second} AS UNSIGNED) FOR UPDATE`;
     return rowsOf(await run(mine, values)).length > 0;
   }
@@ -95,21 +95,21 @@ export function sqlFence(query: Query, resource: string, options: SqlFenceOption
   };
 }
 
-/** Fragments for a statement over rows that have a fence column of their own, so that one statement checks and writes. */
+/** Parts for a statement over rows with a fence column of their own, so that one statement checks and writes. */
 export interface FenceFragments {
   /** For SET: `"fence" = $2`. */
   readonly set: string;
-  /** For WHERE: `"fence" <= $3`. No row changed means fenced, or that there is no such row. */
+  /** For WHERE: `"fence" <= $3`. If no row changed, the token was fenced, or there is no such row. */
   readonly where: string;
-  /** To go on with the statement's parameters, in this order. */
+  /** To add to the statement's parameters, in this order. */
   readonly params: readonly string[];
 }
 
 const OF_COLUMN = new Set(['column', 'dialect', 'first']);
 
 /**
- * The same check for rows that have a fence column of their own, as parts of your statement.
- * @param options `column`: default `fence`; `dialect`: default `postgres`; `first`: number of the first free placeholder, from 1
+ * The check of a fence as parts of your own statement, for rows with a fence column of their own.
+ * @param options `column`: default `fence`; `dialect`: default `postgres`; `first`: the number of the first free placeholder, from 1
  * @throws LockError `LOCK_INVALID`
  * @example
  * const { set, where, params } = fenceColumn(lease.token, { first: 3 });

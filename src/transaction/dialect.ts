@@ -4,8 +4,8 @@ import { invalid, type LockErrorCode, shown } from '../core/errors.ts';
 export type DialectName = 'postgres' | 'mysql' | 'mariadb';
 
 /**
- * How a limit is put on waiting for rows: in the statement, or also by a setting that is put back afterwards. A server's own limit is
- * for each wait, and a statement may wait for one transaction after another; so the statement is limited, too.
+ * Limits the wait for rows: in the statement, or also by a setting that is restored afterwards. A server's own limit is for each wait,
+ * and a statement may wait for one transaction after another. So the statement has a limit, too.
  */
 export interface WaitLimit {
   readonly select: (select: string, ms: number) => string;
@@ -16,7 +16,7 @@ export interface WaitLimit {
   };
 }
 
-/** What differs between the servers, as data. */
+/** The differences between the servers, as data. */
 export interface Dialect {
   readonly quote: string;
   /** The nth placeholder, from 1. */
@@ -37,7 +37,7 @@ const ERRORS_OF_MYSQL: Dialect['errors'] = {
   1213: 'LOCK_DEADLOCK',
 };
 
-/** The longest that PostgreSQL and MySQL count, ms; and MariaDB's statements, s. */
+/** The longest limits of PostgreSQL and MySQL, ms, and of MariaDB's statements, s. */
 const LONGEST = 2 ** 31 - 1;
 const LONGEST_STATEMENT = 31_536_000;
 const whole = (ms: number): number => Math.min(Math.max(1, Math.ceil(ms)), LONGEST);
@@ -48,8 +48,8 @@ const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     mark: (n) => `$${n}`,
     limit: {
       select: (select) => select,
-      // Of this transaction only: a rollback ends it, too, and after a time-out nothing but a rollback is possible. A shorter limit
-      // of the caller's own stays.
+      // For this transaction only. A rollback restores it, too, and after a time-out only a rollback is possible. A shorter limit of the
+      // caller stays.
       setting: {
         read: "SELECT current_setting('lock_timeout') || ' ' || current_setting('statement_timeout') AS was",
         set: (ms) =>
@@ -60,7 +60,7 @@ const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
         },
       },
     },
-    // The statement's time may be over by the caller's own limit as well: only lockRow can tell (CANCELLED).
+    // The caller's own limit may end a statement, too. Only lockRow can tell which limit it was (CANCELLED).
     errors: { '55P03': 'LOCK_TIMEOUT', '40P01': 'LOCK_DEADLOCK' },
   },
   mysql: {

@@ -5,7 +5,7 @@ import { checkGiven, checkNames, whole } from '../core/options.ts';
 import { type DialectName, dialectOf } from './dialect.ts';
 import { changedBy, checkQuery, codesOf, columnsOf, mapped, type Query, type Row, Text } from './query.ts';
 
-/** Somebody else changed the row since it was read. */
+/** The row was changed after it was read. */
 export const STALE: unique symbol = Symbol('stale');
 
 /** The row to change, its version, and its new values. */
@@ -14,11 +14,11 @@ export interface ChangeOptions<V extends number | bigint> {
   readonly dialect: DialectName;
   /** `table` or `schema.table`. */
   readonly table: string;
-  /** The row: its key's columns and their values. */
+  /** The row, by the columns of its key and their values. */
   readonly where: Row;
   /** The version it had when it was read. */
   readonly version: V;
-  /** The column of the version, a whole number. Default `version`. */
+  /** The column of the version, which is a whole number. Default `version`. */
   readonly column?: string;
   /** New values. */
   readonly set: Row;
@@ -27,8 +27,8 @@ export interface ChangeOptions<V extends number | bigint> {
 const CHANGE = new Set(['dialect', 'table', 'where', 'version', 'column', 'set'] satisfies (keyof ChangeOptions<1>)[]);
 
 /**
- * Changes a row if it still has the version that was read, and counts the version up, in one statement.
- * @returns the new version, or `STALE` when the row is gone or has another one: nothing was changed then
+ * Changes a row and adds one to its version, if it still has the version that was read. It is one statement.
+ * @returns the new version; or `STALE` if the row is gone or has another version, and then nothing was changed
  * @throws LockError `LOCK_TIMEOUT`, `LOCK_DEADLOCK`, `LOCK_INVALID`
  * @example
  * const version = await changeRow(query, {
@@ -47,7 +47,7 @@ export async function changeRow<V extends number | bigint>(
   const values = columnsOf(set, 'set');
   if (Object.hasOwn(set, column)) throw invalid(`set has ${shown(column)}: the version is counted up by itself`);
   if (columnsOf(where, 'where').length === 0) throw invalid('where names no column: it would change the whole table');
-  // What is no number would not be counted up, or not be told of a change: '1' + 1 is '11', and NULL stays NULL.
+  // Only a number can be counted up: '1' + 1 is '11', and NULL stays NULL.
   if (typeof version !== 'bigint' && !Number.isSafeInteger(version)) {
     throw invalid(
       `version is ${shown(version)}; give a whole number: of a driver that gives text, BigInt(row.version)`,
@@ -67,26 +67,26 @@ export async function changeRow<V extends number | bigint>(
 
 const next = (version: number | bigint): number | bigint => (typeof version === 'bigint' ? version + 1n : version + 1);
 
-/** ms that a pause does not grow beyond. */
+/** The longest pause, ms. */
 const LONGEST_PAUSE = 1_000;
 
 /** How often and when to try again. */
 export interface RetryOptions {
   /** Tries in all, 1 to 100. Default 5. */
   readonly attempts?: number;
-  /** ms of the longest first pause, doubled with each try up to a second; the pause itself is random below it. Default 20. */
+  /** The longest first pause, ms. It doubles with each try, up to a second. Each pause is random below it. Default 20. */
   readonly pause?: number;
-  /** Ends the tries, and the pause between two. */
+  /** Ends the tries, also in a pause. */
   readonly signal?: AbortSignal;
-  /** Time and randomness; the machine's by default. */
+  /** Time and randomness. Default: the machine's. */
   readonly clock?: Clock;
 }
 
 const RETRY = new Set(['attempts', 'pause', 'signal', 'clock'] satisfies (keyof RetryOptions)[]);
 
 /**
- * Runs `fn` again while it is stale: while it returns `STALE`, or its transaction was called off because others came first
- * (a deadlock, a serialization failure). `fn` begins, and ends, a transaction of its own each time, and reads anew in it.
+ * Runs `fn` again while it returns `STALE`, or while its transaction fails because others came first (a deadlock, a serialization
+ * failure). Each time `fn` begins and ends a transaction of its own, and reads again in it.
  * @throws LockError `LOCK_TIMEOUT` when it was stale every time, `LOCK_ABORTED`, and whatever else `fn` throws
  * @example
  * const paid = { dialect: 'postgres', table: 'orders', where: { id: 42 }, set: { state: 'paid' } } as const;

@@ -7,18 +7,18 @@ import { checkQuery, codesOf, columnsOf, mapped, type Query, type Row, recordsOf
 
 interface Rows {
   readonly dialect: DialectName;
-  /** `table` or `schema.table`; quoted, so PostgreSQL takes its letters as they are. */
+  /** `table` or `schema.table`. It is quoted, so PostgreSQL keeps upper and lower case. */
   readonly table: string;
-  /** Columns to give. Default all. */
+  /** The columns to return. Default all. */
   readonly columns?: readonly string[];
 }
 
 /** The row to lock, and how long to wait. */
 export interface LockRowOptions extends Rows {
-  /** The row: its key's columns and their values. */
+  /** The row, by the columns of its key and their values. */
   readonly where: Row;
   /**
-   * How long to wait, in all, for others who have the row locked. 0: not at all. Default: as long as the server waits by itself.
+   * How long to wait in all while others have the row locked. 0: not at all. Default: the server's own limit.
    */
   readonly wait?: Duration;
 }
@@ -38,11 +38,11 @@ const ROW = new Set([...ROWS, 'wait'] satisfies (keyof LockRowOptions)[]);
 const FREE = new Set([...ROWS, 'orderBy', 'limit'] satisfies (keyof LockFreeOptions)[]);
 
 /**
- * Locks a row until the caller's transaction ends (`SELECT … FOR UPDATE`). There is no lease and no token: the database
- * itself keeps others out, and a connection that ends frees the row.
+ * Locks a row until your transaction ends (`SELECT … FOR UPDATE`). There is no lease and no token: the database itself keeps others
+ * out, and the end of a connection frees the row.
  * @returns the row; undefined if there is none
- * @throws LockError `LOCK_TIMEOUT`, `LOCK_DEADLOCK`, `LOCK_INVALID`. On PostgreSQL the transaction is then good for
- * nothing but a rollback; on MySQL and MariaDB so it is after `LOCK_DEADLOCK`.
+ * @throws LockError `LOCK_TIMEOUT`, `LOCK_DEADLOCK`, `LOCK_INVALID`. After an error of PostgreSQL the transaction can only be rolled
+ * back; on MySQL and MariaDB this is so after `LOCK_DEADLOCK`.
  * @example
  * await inTransaction(async (query) => {
  *   const order = await lockRow(query, { dialect: 'postgres', table: 'orders', where: { id: 42 }, wait: '2s' });
@@ -51,7 +51,7 @@ const FREE = new Set([...ROWS, 'orderBy', 'limit'] satisfies (keyof LockFreeOpti
  */
 export async function lockRow(query: Query, options: LockRowOptions): Promise<Row | undefined> {
   checkQuery(query, 'lockRow');
-  checkGiven(options, ROW, 'the options of lockRow'); // a misspelt wait would wait without a limit
+  checkGiven(options, ROW, 'the options of lockRow'); // with a misspelt `wait` it would wait without a limit
   const { dialect: backend, where, wait } = options;
   const dialect = dialectOf(backend);
   if (columnsOf(where, 'where').length === 0) throw invalid('where names no column: it would lock the whole table');
@@ -59,14 +59,11 @@ export async function lockRow(query: Query, options: LockRowOptions): Promise<Ro
   const text = new Text(dialect);
   const select = `${selected(text, options)}${text.where(where)} FOR UPDATE`;
   try {
-    const run = async (limited: (statement: string) => string): Promise<Row[]> =>
-      recordsOf(await query(limited(select), text.params));
-    const rows =
-      limit === undefined
-        ? await run((statement) => statement)
-        : limit === 0
-          ? await run((statement) => `${statement} NOWAIT`)
-          : await limited(dialect, query, limit, run);
+    const run = async (sql: string): Promise<Row[]> => recordsOf(await query(sql, text.params));
+    const plain = limit === undefined || limit === 0;
+    const rows = await (plain
+      ? run(limit === 0 ? `${select} NOWAIT` : select)
+      : limited(dialect, query, limit, select, run));
     return rows[0];
   } catch (error) {
     throw mapped(error, dialect, backend, `locking a row of ${options.table}`);
@@ -74,8 +71,8 @@ export async function lockRow(query: Query, options: LockRowOptions): Promise<Ro
 }
 
 /**
- * Locks the next rows that nobody has locked, and passes over the others (`SKIP LOCKED`): how workers share a queue
- * without waiting for each other.
+ * Locks the next rows that nobody has locked, and skips the others (`SKIP LOCKED`). So workers share a queue and do not wait for each
+ * other.
  * @throws LockError `LOCK_DEADLOCK`, `LOCK_INVALID`
  * @example
  * await inTransaction(async (query) => {
@@ -102,17 +99,18 @@ function selected(text: Text, { table, columns }: Rows): string {
   return `SELECT ${columns?.map((name) => text.name(name)).join(', ') ?? '*'} FROM ${text.name(table)}`;
 }
 
-/** query_canceled of PostgreSQL: the statement's time is over, or somebody called it off. */
+/** query_canceled of PostgreSQL: the statement took too long, or somebody cancelled it. */
 const CANCELLED = '57014';
 
-/** With the server's own limit put back afterwards, where it had to be changed. */
+/** Restores the server's own limit afterwards, if it had to be changed. */
 async function limited(
   { limit: { select, setting } }: Dialect,
   query: Query,
   ms: number,
-  run: (limit: (statement: string) => string) => Promise<Row[]>,
+  statement: string,
+  run: (statement: string) => Promise<Row[]>,
 ): Promise<Row[]> {
-  const ask = (): Promise<Row[]> => run((statement) => select(statement, ms));
+  const ask = (): Promise<Row[]> => run(select(statement, ms));
   if (!setting) return ask();
   const was = String(recordsOf(await query(setting.read, []))[0]?.was);
   await query(setting.set(ms), []);
@@ -125,7 +123,7 @@ async function limited(
       ? Object.assign(new Error('the time for all waits is over', { cause: error }), { code: '55P03' })
       : error;
   } finally {
-    // Fails in a transaction that PostgreSQL has given up; its rollback puts the setting back as well.
+    // In a failed transaction of PostgreSQL this fails. Then the rollback restores the setting.
     await query(setting.restore(was), []).catch(() => {});
   }
 }

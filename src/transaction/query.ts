@@ -2,15 +2,15 @@ import { invalid, isLockError, LockError, shown } from '../core/errors.ts';
 import type { Dialect, DialectName } from './dialect.ts';
 
 /**
- * Runs one statement inside the caller's transaction and gives what the driver gives: pg's result, mysql2's pair, or the
- * rows of postgres.js. A function that takes values of any type will do: which ones, only the driver knows.
+ * Runs one statement inside your transaction and returns what the driver returns: pg's result, mysql2's pair, or the rows of
+ * postgres.js. It may take parameters of any type, since only the driver knows them.
  */
 export type Query = (sql: string, params: never[]) => Promise<unknown>;
 
 /** A row, or some of its columns, by their names. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** As many as there are, in whatever form they come. */
+/** The rows of a result of any driver. */
 export function rowsOf(result: unknown): unknown[] {
   const { rows: ofResult, records } = (result ?? {}) as { rows?: unknown; records?: unknown };
   const rows = Array.isArray(result)
@@ -22,7 +22,7 @@ export function rowsOf(result: unknown): unknown[] {
   return rows;
 }
 
-/** @throws LockError `LOCK_INVALID` for rows without names: they would be read as if nothing were in them */
+/** @throws LockError `LOCK_INVALID` for rows without names: they would seem to be empty */
 export function recordsOf(result: unknown): Row[] {
   const rows = rowsOf(result);
   const [first = {}] = rows;
@@ -30,10 +30,10 @@ export function recordsOf(result: unknown): Row[] {
   throw invalid("query gave rows as arrays: leave out rowsAsArray (mysql2) or rowMode: 'array' (pg)");
 }
 
-/** By which names libraries say how many rows were changed: pg and Sequelize, mysql2, postgres.js, Kysely, TypeORM. */
+/** The names for the number of changed rows in pg and Sequelize, mysql2, postgres.js, Kysely, TypeORM. */
 const COUNTS = ['rowCount', 'affectedRows', 'count', 'numAffectedRows', 'affected'] as const;
 
-/** @throws LockError `LOCK_INVALID` where the result does not say */
+/** How many rows were changed. @throws LockError `LOCK_INVALID` if the result does not say */
 export function changedBy(result: unknown): number {
   const changed = countOf(result);
   if (changed === undefined) {
@@ -54,22 +54,22 @@ function countOf(result: unknown): number | undefined {
   return countOf(first) ?? countOf(second); // mysql2: the header comes first; Sequelize on PostgreSQL: second
 }
 
-/** @throws LockError `LOCK_INVALID` when what runs the statements of `taker` is no function */
+/** @throws LockError `LOCK_INVALID` if `query` is no function */
 export function checkQuery(query: unknown, taker: string): void {
   if (typeof query !== 'function') {
     throw invalid(`${taker}() needs a function that runs a statement in your transaction, not ${shown(query)}`);
   }
 }
 
-/** @throws LockError `LOCK_INVALID` when `columns` is not an object of them */
+/** @throws LockError `LOCK_INVALID` if `columns` is no object */
 export function columnsOf(columns: Row, what: string): [string, unknown][] {
   if (typeof columns === 'object' && columns !== null) return Object.entries(columns);
   throw invalid(`${what} is ${shown(columns)}; it must be an object of columns and their values`);
 }
 
-/** A statement that is being put together: names are checked and quoted, values become parameters. */
+/** Builds a statement: it checks and quotes names, and makes parameters of values. */
 export class Text {
-  /** What the caller gave, for the caller's own function to take. */
+  /** The caller's values, for the caller's own function. */
   readonly params: never[] = [];
   readonly #dialect: Dialect;
 
@@ -91,14 +91,14 @@ export class Text {
       .join('.');
   }
 
-  /** @throws LockError `LOCK_INVALID` for undefined, which drivers take for NULL: no row has it, and a row would get it */
+  /** @throws LockError `LOCK_INVALID` for undefined. Drivers take it for NULL, which no row would match, or a row would get. */
   value(value: unknown): string {
     if (value === undefined) throw invalid('a value is undefined; null stands for NULL');
     this.params.push(value as never);
     return this.#dialect.mark(this.params.length);
   }
 
-  /** ` WHERE …`: every column is as given; null is null. */
+  /** ` WHERE …`: every column has the given value; null means IS NULL. */
   where(columns: Row): string {
     const terms = columnsOf(columns, 'where').map(([name, value]) =>
       value === null ? `${this.name(name)} IS NULL` : `${this.name(name)} = ${this.value(value)}`,
@@ -108,8 +108,8 @@ export class Text {
 }
 
 /**
- * What is there already. MySQL has no IF NOT EXISTS for an index (1061); that of PostgreSQL looks only at the start, and then
- * trips over whoever makes the same at that moment, in one of three ways.
+ * The codes for a table or index that exists already. MySQL has no IF NOT EXISTS for an index (1061). PostgreSQL looks only at the start
+ * and fails in one of three ways if another one makes it meanwhile.
  */
 const THERE = ['1061', '42P07', '42710', '23505'];
 
@@ -117,7 +117,7 @@ const THERE = ['1061', '42P07', '42710', '23505'];
 const DEPTH = 5;
 
 /**
- * What the server calls the error: its number or SQLSTATE, of the driver's own error, or of that which a library has wrapped: as its
+ * The server's codes for an error: its number or SQLSTATE. It may be in the driver's own error, or in one that a library has wrapped as
  * `cause` (Drizzle and most others), `parent` (Sequelize) or `driverError` (TypeORM).
  */
 export function codesOf(error: unknown): string[] {
@@ -130,14 +130,14 @@ export function codesOf(error: unknown): string[] {
   return codes;
 }
 
-/** A table or index is there afterwards, whoever made it. */
+/** Resolves if the table or index exists afterwards, whoever made it. */
 export async function made(creation: Promise<unknown>): Promise<void> {
   await creation.catch((error: unknown) => {
     if (!codesOf(error).some((code) => THERE.includes(code))) throw error;
   });
 }
 
-/** What the server's word for it is in ours; other errors stay as they are. */
+/** Turns the server's lock errors into ours. Other errors stay as they are. */
 export function mapped(error: unknown, dialect: Dialect, backend: DialectName, what: string): unknown {
   if (isLockError(error)) return error;
   const ours = codesOf(error)

@@ -1,8 +1,8 @@
 import type { Finding } from '../../core/backend.ts';
-import type { Client } from './client.ts';
+import { ALARMS, type Client, MEMBERS, STATUS_OF } from './wire/client.ts';
 
 interface Defect {
-  /** Of each line of etcd 3, the first patch without it. */
+  /** Minor version of etcd 3 → the first patch without the defect. */
   readonly fixed: Readonly<Record<number, number>>;
   readonly what: string;
 }
@@ -20,15 +20,15 @@ const DEFECTS: readonly Defect[] = [
   { fixed: { 5: 3 }, what: 'members may come to hold different data after a crash under load' },
 ];
 
-/** What endangers locks on this cluster, as far as it can be asked. */
 export async function check(client: Client): Promise<Finding[]> {
-  const [status, { members }, { alarms }] = await Promise.all([client.status(), client.members(), client.alarms()]);
+  const asked = [client.call(STATUS_OF, {}), client.call(MEMBERS, {}), client.call(ALARMS, {})] as const;
+  const [status, { members }, { alarms }] = await Promise.all(asked);
   const voters = members.filter(({ isLearner }) => !isLearner).length;
   return [
     ...versionFindings(status.version),
     ...alarms.map(({ alarm }) => alarmFinding(alarm)),
     ...memberFindings(voters),
-    ...(alarms.length > 0 ? [] : await leaseFindings(client)), // with an alarm no lease is granted that could be looked at
+    ...(alarms.length > 0 ? [] : await leaseFindings(client)), // with an alarm etcd grants no lease to look at
     ...(client.authenticated ? [] : [OPEN]),
   ];
 }
@@ -67,7 +67,7 @@ function memberFindings(voters: number): Finding[] {
   ];
 }
 
-/** The least ttl is one and a half of the election timeout, rounded up to seconds: how long locks stop with a leader. */
+/** The least ttl is one and a half of the election timeout, in full seconds. So long locks stop when a leader is lost. */
 async function leaseFindings(client: Client): Promise<Finding[]> {
   const { id, ttl: seconds } = await client.grant(1n);
   await client.revoke(id);

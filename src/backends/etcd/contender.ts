@@ -1,34 +1,55 @@
-import { admitted } from '../../core/admission.ts';
+import { type Refused, UNTOLD, verdictOn } from '../../core/line-verdict.ts';
 import type { Lease } from './leases.ts';
-import type { Line } from './line.ts';
-import { type Blocked, blocked } from './waiting.ts';
+import type { Line, Place } from './line.ts';
+import type { Client } from './wire/client.ts';
+import { ahead, look, newest, stillStands, touch } from './wire/ops.ts';
+
+/** Why a claim was refused when its line was last listed, and what that line was. */
+export interface Blocked extends Refused<Place> {
+  /** The first revision that is news. */
+  readonly from: bigint;
+  /** How many stood in the line, and the ticket of the last of them. */
+  readonly count: bigint;
+  readonly newest: bigint;
+  /** When it was listed, by the clock. */
+  readonly listed: number;
+}
 
 /**
- * `joining`: no answer has told where it stands. `waiting`: it was refused, and somebody may be watching it. `over`: it was given
- * up, and no answer that is still to come changes that.
+ * `joining`: no answer has told where the claim stands. `waiting`: it was refused, and somebody may watch it. `over`: it was given
+ * up, and no later answer changes that.
  */
 export type ContenderState =
-  | { readonly is: 'joining' | 'admitted' | 'over' }
+  | { readonly is: 'joining' | 'over' }
+  | { readonly is: 'admitted'; readonly relay: boolean }
   | { readonly is: 'waiting'; readonly obstacle: Blocked };
 
-/** A claim of this process that stands in line, or is about to. */
+/** A claim of this process that stands in a line, or is about to. */
 export interface Contender {
   readonly line: Buffer;
   readonly name: Buffer;
   state: ContenderState;
   lease: Lease;
-  /** `moving`: the answer to a move to another lease is missing, and the key may be under that one. */
+  /** `moving`: the answer to a move to another lease is missing, so the key may be under that lease. */
   key: 'settled' | 'moving';
   /** Its create revision, once known. */
   ticket?: bigint;
-  /** When the youngest answered attempt was sent: what the deadline of a grant counts from. */
+  /** When the youngest answered attempt was sent. The deadline of a grant counts from then. */
   sent: number;
 }
 
-/** What the line makes of the contender that is at `index` in it. */
-export function stateIn(line: Line, index: number, before: ContenderState, now: number): ContenderState {
+/** The state that a line gives to its contender at `index`. */
+export function stateIn(
+  { places, revision }: Line,
+  index: number,
+  before: ContenderState,
+  now: number,
+): ContenderState {
   if (before.is === 'over') return before;
-  return index < admitted(line.places) ? { is: 'admitted' } : { is: 'waiting', obstacle: blocked(line, index, now) };
+  const verdict = verdictOn(places, index);
+  if (verdict.admitted) return { is: 'admitted', relay: verdict.relay };
+  const [count, last] = [BigInt(places.length), places.at(-1)!.ticket];
+  return { is: 'waiting', obstacle: { ...verdict, from: revision + 1n, count, newest: last, listed: now } };
 }
 
 /** Where it stands in the line; below 0 when it does not. */
@@ -41,3 +62,35 @@ export const isUnderLeaseOf = ({ lease, key }: Contender, seconds: number): bool
 
 /** etcd counts in whole seconds. */
 export const secondsOf = (ttl: number): number => Math.ceil(ttl / 1_000);
+
+/**
+ * Whether a refused claim is still refused. It asks for its own key and for the obstacle only, so the answer does not grow with the
+ * line. False also means that this is not certain; the line must be listed then.
+ * @param watched the claim will be told when its obstacle changes
+ */
+export async function stillRefused(
+  client: Client,
+  me: Contender,
+  watched: boolean,
+  now: number,
+  ms: number,
+): Promise<boolean> {
+  const { state, ticket } = me;
+  if (state.is !== 'waiting') return false;
+  const { behind, relayed, from, listed, ...before } = state.obstacle;
+  const byLine = relayed && (!watched || now - listed >= UNTOLD);
+  const obstacle = behind ? look(behind.name) : ahead(me.line, ticket!);
+  const looks = [look(me.name), obstacle, ...(byLine ? [newest(me.line)] : [])];
+  const [own, other, line] = (await client.txn({ success: looks }, ms)).responses.map(({ range }) => range!);
+  if (own!.kvs[0]?.createRevision !== ticket) return false;
+  if (!behind) return other!.kvs.length === before.ahead;
+  const [found] = other!.kvs;
+  // A newer key of that name stands further back: the watched claim has left. A key that was written has told of its admission.
+  if (!found || found.createRevision >= from || (relayed && found.modRevision >= from)) return false;
+  return !line || (line.count === before.count && line.kvs[0]?.createRevision === before.newest);
+}
+
+/** An admitted claim wakes the next permit by a write of its own key. If the write is lost, that permit looks by itself. */
+export function beckon(client: Client, { name, ticket }: Contender): void {
+  client.txn({ compare: [stillStands(name, ticket!)], success: [touch(name)] }).catch(() => undefined);
+}

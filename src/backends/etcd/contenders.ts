@@ -1,61 +1,64 @@
 import { admitted } from '../../core/admission.ts';
 import { type Attempt, type Claim, type Handle, PLACE_TTL, type Release } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
-import type { Client } from './client.ts';
-import { type Contender, indexOf, isUnderLeaseOf, secondsOf } from './contender.ts';
-import { isStatus, STATUS } from './grpc.ts';
-import type { KnownContenders } from './known-contenders.ts';
-import type { Leases } from './leases.ts';
-import { type Line, nameOf, readFrom, written } from './line.ts';
-import type { TxnResponse } from './messages.ts';
-import type { Moves } from './moves.ts';
-import { list, nobodyJoinedAfter, type Op, remove, stand, type Transaction } from './ops.ts';
-import type { Received } from './protobuf.ts';
-import type { Waiters } from './waiters.ts';
-import { lineNow, stillRefused } from './waiting.ts';
+import { type Contender, indexOf, isUnderLeaseOf, secondsOf, stillRefused } from './contender.ts';
+import { KnownContenders } from './known-contenders.ts';
+import { Leases } from './leases.ts';
+import { type Line, lineNow, nameOf, readFrom, written } from './line.ts';
+import { Moves } from './moves.ts';
+import type { Opened } from './options.ts';
+import { Waiters } from './waiters.ts';
+import { Watches } from './wake-ups.ts';
+import type { Client } from './wire/client.ts';
+import { isStatus, STATUS } from './wire/grpc.ts';
+import type { TxnResponse } from './wire/messages.ts';
+import { list, nobodyJoinedAfter, type Op, remove, stand, type Transaction } from './wire/ops.ts';
+import type { Received } from './wire/protobuf.ts';
 
 /** Of the lease that a place is put under. */
 const placeSecondsOf = ({ placeTtl = PLACE_TTL }: Claim): number => secondsOf(placeTtl);
 
-/** Joins lines, looks where it stands in them, waits, and leaves. */
+/** Joins lines, finds out where its claims stand, and leaves. */
 export class Contenders {
-  readonly #client: Client;
+  readonly moves: Moves;
+  readonly watches: Watches;
+  readonly waiters: Waiters;
+  readonly known: KnownContenders;
   readonly #leases: Leases;
-  readonly #moves: Moves;
-  readonly #known: KnownContenders;
-  readonly #waiters: Waiters;
+  readonly #client: Client;
   readonly #clock: Clock;
 
-  constructor(client: Client, leases: Leases, moves: Moves, known: KnownContenders, waiters: Waiters, clock: Clock) {
+  constructor({ client, prefix, clock }: Opened) {
     this.#client = client;
-    this.#leases = leases;
-    this.#moves = moves;
-    this.#known = known;
-    this.#waiters = waiters;
     this.#clock = clock;
+    this.#leases = new Leases(client, clock);
+    this.moves = new Moves(client, this.#leases);
+    this.watches = new Watches(client);
+    this.waiters = new Waiters(client, this.moves, this.watches, clock);
+    this.known = new KnownContenders(this.#leases, this.waiters, prefix, clock);
   }
 
   async attempt(claim: Claim, sent: number, ms: number): Promise<Attempt> {
-    await this.#known.bury(claim.id, ms);
+    await this.known.bury(claim.id, ms);
     const line = await this.#lookAgain(claim, sent, ms);
     if (line === 'refused') return { granted: false };
-    if (line) return this.#settle(claim, this.#known.get(claim.id)!, line, sent, ms);
-    const me = await this.#known.take(claim, ms);
+    if (line) return this.#settle(claim, this.known.get(claim.id)!, line, sent, ms);
+    const me = await this.known.take(claim, ms);
     if (this.#clock.now() - sent >= claim.within) return this.#isLate(claim);
     try {
       return await this.#join(claim, me, sent, ms);
     } catch (error) {
       if (!isStatus(error, STATUS.deadlineExceeded)) throw error;
-      // etcd cannot refuse a message for coming late. But it refuses one that names a lease which is gone, and deletes
-      // what is under it: once the lease is revoked, this attempt has no effect, whenever it arrives.
+      // etcd cannot refuse a message because it is late. But it refuses a message that names a revoked lease, and it deletes the keys
+      // under that lease. So once the lease is revoked, this attempt has no effect, whenever it arrives.
       me.state = { is: 'over' };
-      await this.#known.bury(claim.id).catch(() => Promise.reject(error));
+      await this.known.bury(claim.id).catch(() => Promise.reject(error));
       return this.#isLate(claim);
     }
   }
 
   #isLate(claim: Claim): Attempt {
-    this.#known.forget(claim.id);
+    this.known.forget(claim.id);
     return { granted: false, late: true };
   }
 
@@ -68,21 +71,21 @@ export class Contenders {
       }));
       const seen = readFrom(answer, answer.succeeded ? 1 : 0);
       if (seen.places.some(({ name }) => name.equals(me.name))) return this.#settle(claim, me, seen, sent, ms);
-      // Without a place in line: only if there is room, and then only if nobody came since we looked.
+      // A claim without a queue joins only if there is room, and only if nobody has joined since this look.
       if (admitted([...seen.places, claim]) <= seen.places.length) {
-        this.#known.forget(claim.id);
+        this.known.forget(claim.id);
         return { granted: false, ahead: seen.places.length };
       }
       revision = seen.revision;
     }
   }
 
-  /** Deletes the claim's key by its name, which no other claim ever has: a repetition or a late message robs nobody. */
+  /** Deletes the claim's key by its name. No other claim ever has that name, so a repeated or late message robs nobody. */
   async release(handle: Handle, next: Claim | undefined, ms: number): Promise<Release> {
     const sent = this.#clock.now();
-    const line = this.#known.lineOf(handle.key);
+    const line = this.known.lineOf(handle.key);
     const gone = remove(nameOf(line, handle.id));
-    const successor = next?.queue ? await this.#known.take(next, ms) : undefined;
+    const successor = next?.queue ? await this.known.take(next, ms) : undefined;
     let freed = false;
     try {
       const answer = successor
@@ -90,52 +93,50 @@ export class Contenders {
         : await this.#client.txn({ success: [gone] }, ms);
       freed = answer.responses[0]!.delete!.deleted > 0n;
       if (!successor) return { freed };
-      // The release is done: if the rest cannot be told, the next claim's own attempt will.
+      // The release is done. If the rest fails, the next claim's own attempt will tell.
       const attempt = this.#settle(next!, successor, readFrom(answer, 2), sent, ms).catch(() => undefined);
       return { freed, next: await attempt };
     } finally {
-      // What was not there may still come: answers may be read in another order than their messages were carried out.
-      const me = this.#known.get(handle.id);
+      // A key that was not there may still come: answers may be read in another order than their messages were carried out.
+      const me = this.known.get(handle.id);
       if (me && !freed) me.lease.state = 'named';
-      this.#known.forget(handle.id);
+      this.known.forget(handle.id);
     }
   }
 
-  /** A sign of life, and the line as it is now where that may admit it; undefined for a claim that does not stand in it (any more). */
+  close(ms: number): Promise<void> {
+    return this.watches.close().then(() => this.#leases.close(ms));
+  }
+
+  /** A sign of life. Gives the line if that may admit the claim, and undefined for a claim that does not stand in it (any more). */
   async #lookAgain(claim: Claim, sent: number, ms: number): Promise<Line | 'refused' | undefined> {
-    const me = this.#known.standing(claim.id);
+    const me = this.known.standing(claim.id);
     if (!me) return undefined;
     const [alive, line] = await Promise.all([this.#leases.keepAlive(me.lease, ms), this.#lookAround(claim, me, ms)]);
     if (alive && line === 'refused') {
       me.sent = Math.max(me.sent, sent);
-      this.#waiters.arm(claim, me);
+      this.waiters.arm(claim, me);
       return line;
     }
     if (alive && line !== 'refused' && indexOf(line, me) >= 0) return line;
-    this.#known.forget(claim.id);
+    this.known.forget(claim.id);
     return undefined;
   }
 
   async #lookAround(claim: Claim, me: Contender, ms: number): Promise<Line | 'refused'> {
-    const asPlace = me.lease.seconds <= placeSecondsOf(claim) && me.key === 'settled'; // else it is to be moved
-    const watched = this.#waiters.hears(claim.id);
+    const asPlace = me.lease.seconds <= placeSecondsOf(claim) && me.key === 'settled'; // else the key must be moved
+    const watched = this.waiters.hears(claim.id);
     const refused = asPlace && (await stillRefused(this.#client, me, watched, this.#clock.now(), ms));
     return refused ? 'refused' : lineNow(this.#client, me.line, ms);
   }
 
-  /** Sends a transaction that puts a contender in line, under its lease or, if that died unseen, under a new one. */
-  #put(
-    me: Contender,
-    ms: number,
-    request: (join: (claim: Claim) => Op) => Transaction,
-  ): Promise<Received<typeof TxnResponse>> {
+  /** Sends a transaction that puts a contender in line, under its lease. If that lease died unseen, a new one replaces it. */
+  #put(me: Contender, ms: number, request: (join: (claim: Claim) => Op) => Transaction): Promise<Txn> {
     return this.#leases.use(me.lease, ms, (lease) => {
       if (me.state.is === 'over') throw new Error('given up meanwhile'); // its key is removed: nothing may follow
       me.lease = lease;
-      return this.#client.txn(
-        request((claim) => stand(me.name, written(claim), lease.id)),
-        ms,
-      );
+      const join = (claim: Claim): Op => stand(me.name, written(claim), lease.id);
+      return this.#client.txn(request(join), ms);
     });
   }
 
@@ -143,12 +144,12 @@ export class Contenders {
   async #settle(claim: Claim, me: Contender, line: Line, sent: number, ms: number): Promise<Attempt> {
     if (me.state.is === 'over') return { granted: false };
     me.sent = Math.max(me.sent, sent);
-    const attempt = this.#waiters.judge(claim, me, line);
+    const attempt = this.waiters.judge(claim, me, line);
     if (attempt.granted) {
       const seconds = Math.max(secondsOf(claim.ttl), me.lease.seconds); // never less than a renewal confirmed
       if (isUnderLeaseOf(me, seconds)) return attempt;
-      const moved = await this.#moves.to(me, seconds, ms, claim.lingers);
-      return moved ? this.#waiters.judge(claim, me, moved) : { granted: false };
+      const moved = await this.moves.to(me, seconds, ms, claim.lingers);
+      return moved ? this.waiters.judge(claim, me, moved) : { granted: false };
     }
     if (!claim.queue) {
       await this.release(claim, undefined, ms);
@@ -156,8 +157,10 @@ export class Contenders {
     }
     const seconds = placeSecondsOf(claim);
     if (me.lease.seconds <= seconds && me.key === 'settled') return attempt;
-    // A waiter that dies should not keep the key for as long as a holder may. If this fails, the next attempt repeats it.
-    const moved = await this.#moves.to(me, seconds, ms).catch(() => undefined);
+    // A dead waiter must not keep its place for as long as a holder may keep the key. If the move fails, the next attempt repeats it.
+    const moved = await this.moves.to(me, seconds, ms).catch(() => undefined);
     return moved ? this.#settle(claim, me, moved, sent, ms) : attempt; // its turn may have come meanwhile
   }
 }
+
+type Txn = Received<typeof TxnResponse>;

@@ -1,11 +1,12 @@
 import { admitted } from '../../core/admission.ts';
 import type { Standing } from '../../core/backend.ts';
-import type { Client } from './client.ts';
-import { endOf, type Place, placeOf } from './line.ts';
+import { type Place, placeOf } from './line.ts';
+import { type Client, TIME_TO_LIVE } from './wire/client.ts';
+import { endOf } from './wire/ops.ts';
 
 const PAGE = 1_000n;
 
-/** Everyone who stands in a line of a key that begins with `start` (where it is `exact`, is it), line by line, all as of one revision. */
+/** All claims on keys that begin with `start` (`exact`: on that key), line by line, as of one revision. */
 export async function* inspect(client: Client, prefix: string, start: string, exact: boolean): AsyncIterable<Standing> {
   let line: Place[] = [];
   for await (const place of places(client, `${prefix}/${encodeURIComponent(start)}${exact ? '/' : ''}`)) {
@@ -18,7 +19,7 @@ export async function* inspect(client: Client, prefix: string, start: string, ex
   yield* standings(client, line);
 }
 
-/** Page by page, in the order of the names, so that the places of one key follow each other. */
+/** In the order of the names, so that the places of one key follow each other. */
 async function* places(client: Client, start: string): AsyncIterable<Place> {
   const first = Buffer.from(start);
   let key = first;
@@ -42,14 +43,14 @@ async function* standings(client: Client, line: Place[]): AsyncIterable<Standing
   }
 }
 
-/** ms, as etcd tells it in full seconds, rounded up. A key without a lease, which only a stranger puts, stays for ever. */
+/** ms. etcd tells full seconds, rounded down. A key without a lease, which only another program puts, stays for ever. */
 async function remaining(client: Client, lease: bigint): Promise<number> {
   if (lease === 0n) return Number.POSITIVE_INFINITY;
-  const { ttl, granted } = await client.timeToLive(lease);
+  const { ttl, granted } = await client.call(TIME_TO_LIVE, { id: lease });
   return ttl < 0n ? 0 : Math.min(Number(ttl) + 1, Number(granted)) * 1_000;
 }
 
-/** The key whose line this name stands in; undefined for a stranger's that stands in none. */
+/** The key whose line this name stands in; undefined for another program's name that stands in none. */
 function keyOf({ name }: Place): string | undefined {
   const parts = name.toString().split('/');
   try {

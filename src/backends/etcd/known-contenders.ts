@@ -5,7 +5,7 @@ import type { Leases } from './leases.ts';
 import { lineOf, nameOf } from './line.ts';
 import type { Waiters } from './waiters.ts';
 
-/** Contenders among whom it is not worth while to look for those who are over. */
+/** With fewer contenders it is not worth while to look for those who are over. */
 const ROOMY = 1_000;
 
 /** The contenders of this process, by the ids of their claims. */
@@ -32,13 +32,13 @@ export class KnownContenders {
     return this.#all.get(id);
   }
 
-  /** The contender of a claim that stands in line as far as we know. */
+  /** The contender of a claim that stands in line, as far as this process knows. */
   standing(id: string): Contender | undefined {
     const me = this.#all.get(id);
     return me?.ticket === undefined ? undefined : me;
   }
 
-  /** With a lease that has most of its time ahead. */
+  /** Gives a contender with a lease that has most of its time ahead. */
   async take(claim: Claim, ms: number): Promise<Contender> {
     this.#prune();
     const known = this.#all.get(claim.id);
@@ -54,7 +54,7 @@ export class KnownContenders {
     return me;
   }
 
-  /** Nothing more for a claim whose message may still come, until the lease that it names has surely ended. */
+  /** A message of a claim that is over may still come. So nothing is done for the claim until the lease in that message has ended. */
   async bury(id: string, ms?: number): Promise<void> {
     const me = this.#all.get(id);
     if (me?.state.is !== 'over') return;
@@ -62,7 +62,7 @@ export class KnownContenders {
     this.forget(id);
   }
 
-  /** Ends what this process does for a claim. Its key is gone, or goes with its lease. */
+  /** Ends what this process does for a claim. The key is gone, or it goes with its lease. */
   forget(id: string): void {
     const me = this.#all.get(id);
     if (!me) return;
@@ -72,7 +72,7 @@ export class KnownContenders {
     this.#waiters.stop(id);
   }
 
-  /** Forgets holds that were left to lapse, now and then: nobody ever says that they have. */
+  /** Now and then, forgets holds that were left to lapse: nobody tells when they have. */
   #prune(): void {
     if (this.#all.size < this.#roomy) return;
     for (const [id, { lease }] of this.#all) if (lease.goodUntil < this.#clock.now()) this.forget(id);

@@ -1,28 +1,28 @@
 import type { Clock } from '../../core/clock.ts';
-import type { Client } from './client.ts';
-import { isStatus, STATUS } from './grpc.ts';
+import type { Client } from './wire/client.ts';
+import { isStatus, STATUS } from './wire/grpc.ts';
 
-/** A lease on the server; the key put under it goes when it goes. */
+/** A lease on the server. When it ends, the key under it is deleted. */
 export interface Lease {
   readonly id: bigint;
-  /** As asked for; the server may have granted more. */
+  /** As asked for. The server may have granted more. */
   readonly seconds: number;
   /** As granted, ms. */
   readonly ttl: number;
-  /** By our clock, counted from before the message was sent, so never later than the server's. */
+  /** By our clock. It counts from before the message was sent, so it is never later than the server's end. */
   goodUntil: number;
-  /** `named`: a message that names this lease may still be on its way, and only revoking makes an end of it. */
+  /** `named`: a message that names this lease may still be on its way. Only a revoke ends such a lease. */
   state: 'free' | 'named';
 }
 
-/** Of its time to live: a spare lease with less left is kept alive once before it is used. */
+/** A spare lease with less than this share of its time left is kept alive once before it is used. */
 const FRESH = 0.97;
 const SPARES = 128;
 
 /**
- * A lease per hold, so that each has a ttl and a fate of its own, but not a new one per hold: granting and revoking would
- * double the writes of a cycle. The lease of a key that is surely deleted waits here for the next hold with the same
- * ttl. Nobody keeps a spare alive: it lapses on the server by itself.
+ * Each hold has its own lease, and so its own ttl. But not each hold gets a new lease: a grant and a revoke would double the writes
+ * of a cycle. The lease of a key that is surely deleted waits here for the next hold with the same ttl. Nobody keeps a spare lease
+ * alive: it lapses on the server by itself.
  */
 export class Leases {
   readonly #client: Client;
@@ -34,7 +34,7 @@ export class Leases {
     this.#clock = clock;
   }
 
-  /** @param whole not a moment of it may be over */
+  /** @param whole the lease must start anew now */
   async take(seconds: number, ms?: number, whole?: boolean): Promise<Lease> {
     for (;;) {
       const spare = this.#spares.get(seconds)?.pop();
@@ -43,14 +43,14 @@ export class Leases {
     }
   }
 
-  /** The lease with most of its time ahead of it, or another if it is gone. */
+  /** The lease, with most of its time ahead, or a new one if it is gone. */
   async freshen(lease: Lease, ms?: number): Promise<Lease> {
     return (await this.#isFresh(lease, ms)) ? lease : this.#grant(lease.seconds, ms);
   }
 
   /**
-   * Does with a lease what puts a key under it; one that died unseen is replaced. Until there is an answer the lease is
-   * named, so that whoever gives it back meanwhile ends it: the message may still be on its way.
+   * Does something that puts a key under the lease. A lease that died unseen is replaced. Until the answer comes the lease is
+   * `named`: if it is given back meanwhile, it is ended, since the message may still be on its way.
    */
   async use<T>(lease: Lease, ms: number | undefined, act: (lease: Lease) => Promise<T>): Promise<T> {
     for (let used = lease; ; used = await this.#grant(lease.seconds, ms)) {
@@ -61,14 +61,14 @@ export class Leases {
         used.state = before;
         return answer;
       } catch (error) {
-        // Refused, since it is gone: nothing was done, so it may be done with a new one.
+        // Refused because the lease is gone. Nothing was done, so a new lease may be tried.
         if (!isStatus(error, STATUS.notFound) || used !== lease) throw error;
       }
     }
   }
 
   async #isFresh(lease: Lease, ms?: number): Promise<boolean> {
-    const left = lease.goodUntil - this.#clock.resync(); // the machine may have slept since it was put by
+    const left = lease.goodUntil - this.#clock.resync(); // the machine may have been suspended meanwhile
     return left >= lease.ttl * FRESH || (left > 0 && (await this.keepAlive(lease, ms)));
   }
 
@@ -79,20 +79,19 @@ export class Leases {
     return { id, seconds, ttl: granted, goodUntil: sent + granted, state: 'free' };
   }
 
-  /** Whether the lease was still there; it then starts anew. */
+  /** Starts the lease anew. Gives whether it was still there. */
   async keepAlive(lease: Lease, ms?: number): Promise<boolean> {
     const sent = this.#clock.now();
-    // A dead lease is no error to etcd: the answer has no ttl.
+    // For etcd a dead lease is no error: the answer has no ttl.
     const alive = (await this.#client.keepAlive(lease.id, ms)) > 0n;
     lease.goodUntil = alive ? sent + lease.ttl : 0;
     return alive;
   }
 
-  /** For a lease whose key is gone. */
+  /** Takes back a lease whose key is gone. */
   giveBack(lease: Lease): void {
     if (lease.state === 'named') {
-      // Should this fail, the lease lapses: nobody keeps it alive.
-      this.end(lease).catch(() => undefined);
+      this.end(lease).catch(() => undefined); // if this fails, the lease lapses: nobody keeps it alive
       return;
     }
     const now = this.#clock.now();
@@ -102,7 +101,7 @@ export class Leases {
     else this.#spares.delete(lease.seconds);
   }
 
-  /** Deletes what is under the lease; what names it later is refused. */
+  /** Deletes the keys under the lease. A later message that names it is refused. */
   async end(lease: Lease, ms?: number): Promise<void> {
     try {
       await this.#client.revoke(lease.id, ms);

@@ -1,13 +1,15 @@
 import { hash } from 'node:crypto';
-import { ALL_SEATS, admitted, isExclusive, type Seats } from '../../core/admission.ts';
+import { ALL_SEATS, type Seats } from '../../core/admission.ts';
 import { LockError } from '../../core/errors.ts';
-import type { KeyValue, RangeResponse, TxnResponse } from './messages.ts';
-import type { Received } from './protobuf.ts';
+import type { Client } from './wire/client.ts';
+import type { KeyValue, RangeResponse, TxnResponse } from './wire/messages.ts';
+import { listing } from './wire/ops.ts';
+import type { Received } from './wire/protobuf.ts';
 
-/** One key under the prefix of a lock. The line of a lock is its keys in the order of their create revisions. */
+/** One key in etcd under the prefix of a lock. These keys, in the order of their create revisions, are the line of the lock. */
 export interface Place extends Seats {
   readonly name: Buffer;
-  /** The create revision: place in line and fencing token in one. */
+  /** The create revision. It is the place in line and the fencing token. */
   readonly ticket: bigint;
   readonly lease: bigint;
   readonly label: string;
@@ -19,39 +21,37 @@ export interface Line {
   readonly places: readonly Place[];
 }
 
-/** First word of what we store, with the version of its form. Anything else is a stranger's: `etcdctl lock` stores nothing. */
+/** Our values begin with this, and the version of their form. All others are of other programs: `etcdctl lock` stores nothing. */
 const FAMILY = 'holdfast/';
 const FORM = `${FAMILY}1 `;
 
-/** Where the line of `key` stands. Percent-encoding leaves no slash in it, so the line of `a` never holds one of `a/b`. */
+/** The prefix of the line of `key`. Percent-encoding leaves no slash in it, so the line of `a` never has a place of `a/b`. */
 export const lineOf = (prefix: string, key: string): Buffer => Buffer.from(`${prefix}/${encodeURIComponent(key)}/`);
 
-/** The end of a range that holds every key beginning with `start`, which ends in plain ASCII. */
-export function endOf(start: Buffer): Buffer {
-  const end = Buffer.from(start);
-  end[end.length - 1]!++;
-  return end;
-}
-
-/** The name of a claim's own key: a digest, since whoever may list the keys is not to learn the ids. */
+/** The name of a claim's own key. It is a digest: a user that may list the keys must not learn the ids. */
 export const nameOf = (line: Buffer, id: string): Buffer =>
   Buffer.concat([line, Buffer.from(hash('sha256', id, 'hex').slice(0, 32))]);
 
 export const written = ({ take, of, label }: Seats & { readonly label: string }): Buffer =>
   Buffer.from(FORM + JSON.stringify({ take, of, label }));
 
-export const read = (revision: bigint, { kvs }: Received<typeof RangeResponse>): Line => ({
+const read = (revision: bigint, { kvs }: Received<typeof RangeResponse>): Line => ({
   revision,
   places: kvs.map(placeOf),
 });
 
-/** The line as of a transaction, from the answer to one of its operations. */
+export async function lineNow(client: Client, line: Buffer, ms?: number): Promise<Line> {
+  const listed = await client.range(listing(line), ms);
+  return read(listed.header!.revision, listed);
+}
+
+/** The line as a transaction saw it, from the answer to one of its operations. */
 export const readFrom = (answer: Received<typeof TxnResponse>, index: number): Line =>
   read(answer.header!.revision, answer.responses[index]!.range!);
 
 /**
- * Strangers hold in the way of etcd's own locks, where the lowest create revision is the owner: exclusively.
- * @throws LockError `LOCK_UNAVAILABLE`: written by a version of holdfast whose form this one does not know.
+ * The place of another program is exclusive, as in etcd's own locks, where the lowest create revision is the owner.
+ * @throws LockError `LOCK_UNAVAILABLE` for a value in a form of a newer version of holdfast
  */
 export function placeOf({ key, createRevision, value, lease }: Received<typeof KeyValue>): Place {
   const text = value.toString();
@@ -65,24 +65,4 @@ export function placeOf({ key, createRevision, value, lease }: Received<typeof K
     );
   }
   return { name: key, ticket: createRevision, lease, ...seats };
-}
-
-export interface Obstacle {
-  /** A key, or the whole line. */
-  readonly name?: Buffer;
-  /** Whether a write of that key is news too, not just its end. */
-  readonly puts: boolean;
-}
-
-/**
- * What to watch so that nobody is woken in vain: the one thing without whose change the refused claim at `index` cannot
- * be admitted. Of several waiting permits only the first watches the holders, any of whom may make room; whoever stands
- * behind a waiting permit watches that one, which writes its key when it is admitted.
- */
-export function obstacle(places: readonly Place[], index: number): Obstacle {
-  if (isExclusive(places[index]!)) return { name: places[index - 1]!.name, puts: false };
-  const exclusive = places.slice(0, index).findLast(isExclusive);
-  if (exclusive) return { name: exclusive.name, puts: false };
-  if (index > admitted(places)) return { name: places[index - 1]!.name, puts: true };
-  return { puts: false };
 }

@@ -1,13 +1,11 @@
 import { KeyedSerializer } from '../../core/keyed-serializer.ts';
-import type { Client } from './client.ts';
 import { type Contender, isUnderLeaseOf } from './contender.ts';
-import type { Lease, Leases } from './leases.ts';
+import type { Leases } from './leases.ts';
 import { type Line, readFrom } from './line.ts';
-import type { TxnResponse } from './messages.ts';
-import { isUnder, list, look, shift, stillStands } from './ops.ts';
-import type { Received } from './protobuf.ts';
+import type { Client } from './wire/client.ts';
+import { isUnder, list, look, shift, stillStands } from './wire/ops.ts';
 
-/** Puts keys under other leases: the place of a waiter under a short one, a hold whose ttl changed under a longer. */
+/** Moves keys to other leases: the place of a waiter to a short one, a hold whose ttl changed to a longer one. */
 export class Moves {
   readonly #client: Client;
   readonly #leases: Leases;
@@ -19,16 +17,16 @@ export class Moves {
   }
 
   /**
-   * Gives the line, or undefined if the key is gone. One move of a contender at a time: the answers to two may be read in
-   * another order than they were carried out, and the lease that the key is under would be taken for a spare one.
+   * Gives the line, or undefined if the key is gone. A contender has one move at a time. The answers to two moves may be read in
+   * another order than they were carried out. Then the lease that has the key would be taken for a spare one.
    */
   to(me: Contender, seconds: number, ms?: number, whole?: boolean): Promise<Line | undefined> {
     return this.#turns.take(me, () => this.#move(me, seconds, ms, whole));
   }
 
   /**
-   * Lets the lease of the key start anew, or another one with so many seconds. Whether the key was still there. Of two at
-   * once only the first moves it: nobody who looks meanwhile could tell what it is under.
+   * Starts the lease of the key anew, or moves the key to a lease of so many seconds. Gives whether the key was still there. Of two
+   * such calls at once only the first moves the key.
    */
   keep(me: Contender, seconds: number, ms?: number): Promise<boolean> {
     return this.#turns.take(me, async () => {
@@ -41,13 +39,13 @@ export class Moves {
     const isOver = (): boolean => me.state.is === 'over';
     if (isOver()) return undefined;
     const ticket = me.ticket!;
-    // Until the answer says so, the key may be under either: whoever looks has to move it again.
+    // Until the answer comes, the key may be under either lease. A failed move is repeated.
     me.key = 'moving';
-    let target: Lease = await this.#leases.take(seconds, ms, whole);
-    const from = (under: bigint): Promise<Received<typeof TxnResponse>> =>
+    let target = await this.#leases.take(seconds, ms, whole);
+    const from = (under: bigint) =>
       this.#leases.use(target, ms, (lease) => {
         target = lease;
-        // Only from the lease it is known to be under: a move whose answer was lost may still come, and must not undo this one.
+        // Only from this lease: an earlier move whose answer was lost may still come, and must not undo this one.
         const compare = [stillStands(me.name, ticket), isUnder(me.name, under)];
         const success = [shift(me.name, lease.id), list(me.line)];
         return this.#client.txn({ compare, success, failure: [look(me.name)] }, ms);
@@ -56,9 +54,9 @@ export class Moves {
     while (!answer.succeeded && !isOver()) {
       const [found] = answer.responses[0]!.range!.kvs;
       if (found?.createRevision !== ticket) break;
-      answer = await from(found.lease); // where such a move has put it
+      answer = await from(found.lease); // an earlier move has put it there
     }
-    // Given up meanwhile: its lease was given back then, and what this put under the other one has to go.
+    // If the claim was given up meanwhile, its old lease was given back then, and the key under the new lease must go.
     if (isOver()) target.state = 'named';
     this.#leases.giveBack(answer.succeeded && !isOver() ? me.lease : target);
     if (!answer.succeeded || isOver()) return undefined;

@@ -1,33 +1,34 @@
 import type { SecureClientSessionOptions } from 'node:http2';
-import type { Clock } from '../../core/clock.ts';
+import { type Clock, systemClock } from '../../core/clock.ts';
 import { type Duration, milliseconds } from '../../core/duration.ts';
 import { invalid, shown } from '../../core/errors.ts';
 import { checkPrefix } from '../../core/key.ts';
 import { checkGiven, checkNames } from '../../core/options.ts';
-import type { Credentials } from './client.ts';
+import { Client, type Credentials } from './wire/client.ts';
+import { Channel } from './wire/grpc.ts';
 
 /** Options of `etcd`, and of its guard. */
 export interface EtcdOptions {
   /** Members of one cluster: `'127.0.0.1:2379'` or a list. With `https://` in front, or with `tls`, over TLS. */
   readonly endpoints: string | readonly string[];
-  /** What all keys begin with, before a slash; `holdfast` by default. */
+  /** All keys begin with this and a slash. Default `holdfast`. */
   readonly prefix?: string;
-  /** Where etcd asks who it is; with `password`. */
+  /** For etcd with authentication; give `password` too. */
   readonly user?: string;
   /** Of `user`. */
   readonly password?: string;
   /** As in `tls.connect`. The server's certificate is always verified. */
   readonly tls?: EtcdTls;
-  /** How long one call to etcd may take, and how long connecting may; 3 s by default. */
+  /** Limit of one call to etcd, and of connecting. Default 3 s. */
   readonly timeout?: Duration;
-  /** Time and randomness; the machine's by default. */
+  /** Time and randomness. Default: the machine's. */
   readonly clock?: Clock;
 }
 
 /** Certificates and keys, as `node:tls` takes them. */
 export type EtcdTls = Pick<SecureClientSessionOptions, 'ca' | 'cert' | 'key' | 'passphrase' | 'servername'>;
 
-export interface Settings {
+interface Settings {
   readonly urls: readonly URL[];
   readonly prefix: string;
   readonly credentials: Credentials | undefined;
@@ -35,9 +36,25 @@ export interface Settings {
   readonly timeout: number;
 }
 
+/** A client of our own, which connects when it is first asked. */
+export interface Opened {
+  readonly client: Client;
+  readonly prefix: string;
+  /** Limit of a call, ms. */
+  readonly timeout: number;
+  readonly clock: Clock;
+}
+
 const KNOWN = new Set(['endpoints', 'prefix', 'user', 'password', 'tls', 'timeout', 'clock']);
 const KNOWN_TLS = new Set(['ca', 'cert', 'key', 'passphrase', 'servername']);
 const TIMEOUT = { min: 10, max: 60_000 };
+
+/** @throws LockError `LOCK_INVALID` */
+export function open(options: EtcdOptions): Opened {
+  const { urls, prefix, credentials, tls, timeout } = checkOptions(options);
+  const clock = options.clock ?? systemClock;
+  return { client: new Client(new Channel(urls, tls, timeout, clock), credentials, timeout), prefix, timeout, clock };
+}
 
 /** @throws LockError `LOCK_INVALID`, which never shows an address or a password. */
 export function checkOptions(options: EtcdOptions): Settings {

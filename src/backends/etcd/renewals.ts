@@ -1,19 +1,18 @@
 import type { Claim, Renewal } from '../../core/backend.ts';
 import type { LockError } from '../../core/errors.ts';
-import type { Client } from './client.ts';
 import { type Contender, secondsOf } from './contender.ts';
-import { isStatus, STATUS } from './grpc.ts';
-import type { KeyValue } from './messages.ts';
 import type { Moves } from './moves.ts';
-import { look } from './ops.ts';
-import type { Received } from './protobuf.ts';
+import type { Client } from './wire/client.ts';
+import { isStatus, STATUS } from './wire/grpc.ts';
+import type { KeyValue } from './wire/messages.ts';
+import { look } from './wire/ops.ts';
+import type { Received } from './wire/protobuf.ts';
 
 /**
- * Renews up to a transaction's worth of holds: their leases side by side, then one look at all their keys. The look is
- * what counts: a key that somebody deleted leaves its lease alive, and servers before 3.4.38 may say of a
- * lease that is being revoked that it lives.
- * @param sent what the deadlines of the holds count from
- * @throws why nothing is known of any of them
+ * Renews the holds of one transaction: all their leases at once, then one look at all their keys. Only the look proves a hold: a key
+ * that somebody deleted leaves its lease alive, and servers before 3.4.38 may call a lease alive that is being revoked.
+ * @param sent the deadlines of the holds count from then
+ * @throws what went wrong, if nothing is known of any hold
  */
 export async function renew(
   client: Client,
@@ -28,7 +27,7 @@ export async function renew(
   const looks = holds.map(([, me]) => me).filter((me) => me !== undefined);
   if (looks.length === 0) return holds.map(() => 'gone');
   const seen = await lookAt(client, looks, ms).catch((error: unknown) => {
-    if (!kept.includes(false)) throw error; // nothing is known but why
+    if (!kept.includes(false)) throw error;
     return undefined;
   });
   return holds.map(([, me], index) => {
@@ -41,7 +40,7 @@ export async function renew(
   });
 }
 
-/** Their keys as they are now. In halves, and so on, where the server takes fewer operations at a time (`--max-txn-ops`). */
+/** Their keys as they are now. Asks in halves where the server takes fewer operations at a time (`--max-txn-ops`). */
 async function lookAt(
   client: Client,
   looks: readonly Contender[],

@@ -1,23 +1,19 @@
-import { ALL_SEATS, isExclusive } from '../../core/admission.ts';
 import type { Attempt, Claim, Grant } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
-import type { Client } from './client.ts';
-import { type Contender, indexOf, isUnderLeaseOf, secondsOf, stateIn } from './contender.ts';
-import { endOf, type Line } from './line.ts';
+import { WaitingClaims } from '../../core/waiting-claims.ts';
+import { beckon, type Contender, indexOf, isUnderLeaseOf, secondsOf, stateIn } from './contender.ts';
+import { type Line, lineNow } from './line.ts';
 import type { Moves } from './moves.ts';
-import { beckon, lineNow } from './waiting.ts';
 import type { Watches } from './wake-ups.ts';
+import type { Client } from './wire/client.ts';
+import { endOf } from './wire/ops.ts';
 
-/** Who hears for a claim. It outlasts the contender: a claim that lost its place takes another. */
-interface Waiter {
-  readonly wake: (grant?: Grant) => void;
-  /** There while something is watched for it; resolves with what ends that. */
-  watching?: Promise<() => void>;
-}
-
-/** Says what a line means for a claim in it, and watches what stands in the way of those who wait. */
+/** Says what a line means for a claim in it, and watches the obstacles of the claims that wait. */
 export class Waiters {
-  readonly #waiters = new Map<string, Waiter>();
+  /** They outlive their contenders: a claim that lost its place takes another. */
+  readonly #claims = new WaitingClaims();
+  /** By the id of a claim, the watch of its obstacle. Resolves with the function that ends the watch. */
+  readonly #watching = new Map<string, Promise<() => void>>();
   readonly #client: Client;
   readonly #moves: Moves;
   readonly #watches: Watches;
@@ -31,31 +27,29 @@ export class Waiters {
   }
 
   async watch(claim: Claim, me: Contender | undefined, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
-    const waiter: Waiter = { wake };
     this.stop(claim.id);
-    this.#waiters.set(claim.id, waiter);
-    const over = async (): Promise<void> => {
-      stopWatching(waiter);
-      if (this.#waiters.get(claim.id) === waiter) this.#waiters.delete(claim.id);
-    };
+    const waiting = this.#claims.watch(claim, wake, () => this.stop(claim.id));
     try {
       if (me) this.arm(claim, me);
-      await waiter.watching;
+      await this.#watching.get(claim.id);
+      return waiting;
     } catch (error) {
-      await over();
+      await waiting[Symbol.asyncDispose]();
       throw error;
     }
-    return { [Symbol.asyncDispose]: over };
   }
 
-  /** Whether somebody is told of what changes for a claim. */
+  /** Whether the obstacle of a claim is watched. */
   hears(id: string): boolean {
-    return this.#waiters.get(id)?.watching !== undefined;
+    return this.#watching.has(id);
   }
 
   stop(id: string): void {
-    const waiter = this.#waiters.get(id);
-    if (waiter) stopWatching(waiter);
+    this.#watching
+      .get(id)
+      ?.then((end) => end())
+      .catch(() => undefined);
+    this.#watching.delete(id);
   }
 
   judge(claim: Claim, me: Contender, line: Line): Attempt {
@@ -67,48 +61,39 @@ export class Waiters {
       this.arm(claim, me);
       return { granted: false, ahead: index };
     }
-    if (me.state.is === 'over') return { granted: false };
-    const behind = line.places[index + 1];
-    if (before.is === 'waiting' && claim.of < ALL_SEATS && behind && !isExclusive(behind)) beckon(this.#client, me);
+    if (me.state.is !== 'admitted') return { granted: false };
+    if (me.state.relay && before.is !== 'admitted') beckon(this.#client, me);
     return { granted: true, ticket: me.ticket, validFor: me.lease.goodUntil - me.sent };
   }
 
-  /** Watches what stands in the way, if somebody waits for it and nothing is watched yet. */
+  /** Watches the obstacle of a claim, if somebody listens and nothing is watched yet. */
   arm(claim: Claim, me: Contender): void {
-    const waiter = this.#waiters.get(claim.id);
-    if (!waiter || waiter.watching || me.state.is !== 'waiting') return;
-    const { name, puts, from } = me.state.obstacle;
-    const range = name ? { key: name } : { key: me.line, rangeEnd: endOf(me.line) };
-    const watching = this.#watches.watch({ ...range, puts, from }, () => {
-      if (waiter.watching !== watching) return;
-      waiter.watching = undefined;
-      void this.#look(claim, me, waiter);
+    const { id } = claim;
+    const wake = this.#claims.get(id)?.wake;
+    if (!wake || this.hears(id) || me.state.is !== 'waiting') return;
+    const { behind, relayed, from } = me.state.obstacle;
+    const range = behind ? { key: behind.name } : { key: me.line, rangeEnd: endOf(me.line) };
+    const isOver = (): boolean => this.#watching.get(id) === watching && this.#watching.delete(id);
+    const watching = this.#watches.watch({ ...range, puts: relayed, from }, () => {
+      if (isOver()) void this.#look(claim, me, wake);
     });
-    waiter.watching = watching;
-    watching.catch(() => {
-      if (waiter.watching === watching) waiter.watching = undefined;
-    });
+    this.#watching.set(id, watching);
+    watching.catch(isOver);
   }
 
-  /** Something changed, or went unseen: looks at the whole line, one's own key included, before saying anything. */
-  async #look(claim: Claim, me: Contender, waiter: Waiter): Promise<void> {
+  /** Something changed, or may have. Lists the whole line, with the claim's own key, before it tells anybody. */
+  async #look(claim: Claim, me: Contender, wake: (grant?: Grant) => void): Promise<void> {
     try {
-      // It is probably its turn: so it gets the lease of a hold in the same step, and gives it back if it is not.
+      // It is probably this claim's turn. So its key moves to the lease of a hold in the same step, and back if it is not.
       const line = isUnderLeaseOf(me, secondsOf(claim.ttl))
         ? await lineNow(this.#client, me.line)
         : await this.#moves.to(me, secondsOf(claim.ttl), undefined, claim.lingers);
-      if (me.state.is === 'over' || this.#waiters.get(claim.id) !== waiter) return;
+      if (me.state.is === 'over' || this.#claims.get(claim.id)?.wake !== wake) return;
       const attempt = line && indexOf(line, me) >= 0 ? this.judge(claim, me, line) : undefined;
-      if (attempt?.granted) waiter.wake(attempt);
-      else if (!attempt) waiter.wake();
+      if (attempt?.granted) wake(attempt);
+      else if (!attempt) wake();
     } catch {
-      waiter.wake(); // the attempt that follows arms again, or hears what is wrong
+      wake(); // the next attempt watches again, or throws what is wrong
     }
   }
-}
-
-function stopWatching(waiter: Waiter): void {
-  const { watching } = waiter;
-  waiter.watching = undefined;
-  watching?.then((stop) => stop()).catch(() => undefined);
 }

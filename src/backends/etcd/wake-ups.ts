@@ -1,18 +1,19 @@
-import type { Client } from './client.ts';
-import type { Stream } from './grpc.ts';
-import { NO_PUTS, WatchRequest, WatchResponse } from './messages.ts';
-import { decode, encode, type Received } from './protobuf.ts';
+import type { Client } from './wire/client.ts';
+import type { Stream } from './wire/grpc.ts';
+import { NO_PUTS, WatchRequest, WatchResponse } from './wire/messages.ts';
+import { endOf, listing } from './wire/ops.ts';
+import { decode, encode, type Received } from './wire/protobuf.ts';
 
-export interface Wanted {
+interface Wanted {
   readonly key: Buffer;
   readonly rangeEnd?: Buffer;
-  /** Writes too, not only deletions. */
+  /** Also tell of writes, not only of deletions. */
   readonly puts: boolean;
   /** The first revision that is news. */
   readonly from: bigint;
 }
 
-/** Many watches over one stream. Each fires once: at the first change, or when it can no longer be trusted to. */
+/** Many watches over one stream. Each fires once: at the first change, or when the server may have missed one. */
 export class Watches {
   readonly #client: Client;
   readonly #watchers = new Map<bigint, () => void>();
@@ -24,8 +25,8 @@ export class Watches {
   }
 
   /**
-   * Resolves with what ends it, as soon as the request is on its way: since it names the first revision that is news, the
-   * server will tell of that one however late it reads this. `fired` may come first.
+   * Resolves as soon as the request is on its way, with the function that ends the watch. The request names the first revision that
+   * is news, so the server tells of that one however late it reads the request. `fired` may be called first.
    */
   async watch({ key, rangeEnd, puts, from }: Wanted, fired: () => void): Promise<() => void> {
     this.#stream ??= this.#open();
@@ -37,6 +38,14 @@ export class Watches {
     return () => {
       if (this.#watchers.delete(watchId)) stream.write(encode(WatchRequest, { cancel: { watchId } }));
     };
+  }
+
+  /** Tells once of the next change of a line, or when the watch can no longer be trusted. */
+  async changed(line: Buffer, tell: () => void): Promise<AsyncDisposable> {
+    const { header } = await this.#client.range({ ...listing(line), keysOnly: true, limit: 1n });
+    const wanted = { key: line, rangeEnd: endOf(line), puts: true, from: header!.revision + 1n };
+    const end = await this.watch(wanted, tell);
+    return { [Symbol.asyncDispose]: async () => end() };
   }
 
   async close(): Promise<void> {
@@ -59,15 +68,15 @@ export class Watches {
     fired?.();
     if (!canceled) void stream.then(({ write }) => write(encode(WatchRequest, { cancel: { watchId } })));
     else if (created) {
-      // It never began, so this is not the answer to our own cancelling. Not allowed, as far as the token goes that this stream
-      // began with: begin another, with a new one.
+      // The watch never began, so this does not answer our own cancel. The server refused the token that this stream began with: the
+      // next stream gets a new token.
       this.#client.forgetToken();
       this.#ended(stream);
       void stream.then(({ close }) => close());
     }
   }
 
-  /** Whatever happened meanwhile went unseen: everyone has to look. */
+  /** Changes may have gone unseen meanwhile, so every watcher is told to look. */
   #ended(stream: Promise<Stream>): void {
     if (this.#stream !== stream) return;
     this.#stream = undefined;

@@ -22,15 +22,15 @@ import type { Message } from './own-bell.ts';
 import type { Durability } from './store.ts';
 import type { BellEvents } from './wake-ups.ts';
 
-/** Holds renewed in one transaction: nobody else, this process included, waits longer for it than about a millisecond. */
+/** Holds renewed in one transaction. Others, and this process, wait about a millisecond for it. */
 const BATCH = 100;
-/** One attempt in so many sweeps what lapsed under keys that nobody asks for. */
+/** One attempt in so many removes lapsed claims of keys that nobody asks for. */
 const SWEEP = 1_024;
 
 const traits = (durability: Durability): Traits => ({
   seats: 'counted',
   fair: true,
-  // Where the system does not name its starts, one is not always seen, so that a power cut might bring tickets back.
+  // Where the system does not name its starts, a reboot is not always seen. Then tickets might come again after a power cut.
   fencing: machineBoot() !== '' || durability === 'power' ? 'always' : 'durable',
   spans: true,
   wakes: 'mailbox',
@@ -41,8 +41,8 @@ const traits = (durability: Durability): Traits => ({
 });
 
 /**
- * Locks between the processes of one machine, without a server: SQLite is the truth, unix sockets are the door-bells. A
- * holder that is killed is replaced within milliseconds, one that is stopped when its lease lapses.
+ * Locks between the processes of one machine, without a server. SQLite keeps the claims, unix sockets wake the waiters. A holder that
+ * is killed is replaced within milliseconds; a holder that is stopped, when its lease lapses.
  * @throws LockError `LOCK_INVALID`. The file is opened by the first call that needs it.
  * @example const locks = createLocks(file({ path: '/var/lib/shop/locks.db' }));
  */

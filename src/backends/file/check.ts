@@ -1,16 +1,16 @@
-import { statSync } from 'node:fs';
+import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Finding } from '../../core/backend.ts';
-import { freeBytes } from './file-system.ts';
 import type { Durability } from './store.ts';
 
-/** Below this a log that grows for a while may fill the disk. Bytes. */
+/** With less free space, a log that grows for a while may fill the disk. Bytes. */
 const ROOM = 64 * 2 ** 20;
 
-/** What endangers locks in this file. @param bell '' when this process cannot be rung */
+/** @param bell '' when this process has no socket */
 export function findings(path: string, durability: Durability, bell: string): Finding[] {
   const found: Finding[] = [];
-  const free = freeBytes(dirname(path));
+  const { bavail, bsize } = statfsSync(dirname(path));
+  const free = bavail * bsize;
   if (free < ROOM) {
     found.push({
       severity: 'warning',
@@ -46,7 +46,7 @@ export function findings(path: string, durability: Durability, bell: string): Fi
   return found;
 }
 
-/** Others may write it; in a directory with the sticky bit they may not replace what is not theirs. */
+/** Other users may write it. In a directory with the sticky bit they may not replace files of others. */
 function isOpen(path: string): boolean {
   const { mode } = statSync(path);
   return (mode & 0o022) !== 0 && (mode & 0o1000) === 0;

@@ -1,9 +1,9 @@
 import { LockError } from '../../core/errors.ts';
 
-/** What SQLite answers when another process is in its transaction, is recovering, or won a race: nothing was done. */
+/** SQLite's codes when another process is in a transaction, is recovering, or won a race. Nothing was done. */
 const BUSY = new Set([5, 6, 15]);
 
-/** SQLite's primary result codes after which nothing was done and asking again does not help: what to do instead. */
+/** SQLite's primary result codes after which nothing was done and another try does not help, with advice. */
 const REFUSED: Readonly<Record<number, string>> = {
   3: 'let this user read and write the file and its directory',
   8: 'let this user write the file and its directory, on a file system that is not mounted read-only',
@@ -24,7 +24,7 @@ const sqliteCode = (error: unknown): number => Number((error as Fault | undefine
 
 export const isBusy = (error: unknown): boolean => BUSY.has(sqliteCode(error));
 
-/** A definite refusal, where this is one. Anything else (an I/O error in a commit) stays as it is: outcome unknown. */
+/** A definite refusal becomes a `LockError`. Any other error (an I/O error in a commit) stays as it is: its outcome is unknown. */
 export function faultOf(error: unknown, path: string): unknown {
   if (error instanceof LockError) return error;
   const advice = REFUSED[sqliteCode(error)];

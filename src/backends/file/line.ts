@@ -9,14 +9,14 @@ interface Tally {
   soonest: number;
 }
 
-/** To the rule, all who are admitted are one claim: it takes what they take, of the smallest room among them. */
+/** The rule takes all admitted claims for one: it takes all their seats, of the smallest room among them. */
 const fits = ({ taken, room }: Tally, seats: Seats): boolean => admitted([{ take: taken, of: room }, seats]) === 2;
 
 const EMPTY: Tally = { taken: 0, room: ALL_SEATS, waiting: null, soonest: Number.POSITIVE_INFINITY };
 
 /**
- * The line of one key, within one transaction. Its head carries the tally of those admitted, so that joining and leaving
- * cost the same in a long line as in a short one. Who has lapsed is gone before anybody looks.
+ * The line of one key, within one transaction. Its head has the tally of the admitted claims, so joining and leaving cost the same in
+ * a long line as in a short one. Claims that have lapsed are removed first.
  */
 export class Line {
   readonly #sql: Statements;
@@ -26,7 +26,7 @@ export class Line {
   #head: Row | undefined;
   #tally: Tally = { ...EMPTY };
 
-  /** @param called gets who is admitted because another leaves: they have to be told */
+  /** @param called gets the claims that are admitted because another leaves: they must be told */
   constructor(sql: Statements, key: Uint8Array, now: number, called: Row[]) {
     this.#sql = sql;
     this.#key = key;
@@ -39,7 +39,7 @@ export class Line {
     if (this.#tally.soonest <= now) this.#expire();
   }
 
-  /** ms until somebody may lapse. */
+  /** ms until a claim may lapse. */
   get patience(): number {
     return this.#tally.soonest - this.#now;
   }
@@ -86,7 +86,7 @@ export class Line {
     this.#write();
   }
 
-  /** Gives it a higher ticket. Here a ticket is a place too, so only a line of one, as a quorum's always is, can do that. */
+  /** Gives a claim a higher ticket. A ticket is a place here, so this works only in a line of one; a quorum's lines always are. */
   raise(row: Row, ticket: number): Row {
     if (ticket <= row.ticket || this.#head?.ticket !== row.ticket || this.#after(row.ticket) !== null) return row;
     this.#sql.raise.run(ticket, this.#key, row.ticket);
@@ -126,7 +126,7 @@ export class Line {
     }
   }
 
-  /** From the back, so that nobody who has lapsed is called. */
+  /** From the back, so that no claim is admitted that has lapsed. */
   #expire(): void {
     for (const row of this.#sql.lapsed.all(this.#key, this.#now) as unknown as Row[]) this.remove(row);
     if (!this.#head) return;
@@ -139,7 +139,7 @@ export class Line {
     this.#tally.room = Math.min(this.#tally.room, seats.of);
   }
 
-  /** Those who wait are the end of the line: behind one of them comes another, or nobody. */
+  /** The waiting claims are the end of the line: behind one of them comes another, or nobody. */
   #after(ticket: number): number | null {
     return (this.#sql.after.get(this.#key, ticket) as Row | undefined)?.ticket ?? null;
   }

@@ -7,14 +7,13 @@ import { Store } from './store.ts';
 import { FileTransaction } from './transaction.ts';
 import { type BellEvents, Bells } from './wake-ups.ts';
 
-/** ms that a step may wait for other processes' transactions, each of which takes microseconds unless it is stopped. */
+/** The limit for one step, ms. A transaction of another process takes microseconds, unless that process is stopped. */
 const PATIENCE = 2_000;
-/** Tries in a row before a pause: what another process is at is mostly over within one of them. */
+/** Tries in a row before a pause. Mostly another process is done within one try. */
 const AT_ONCE = 4;
 /** Longest pause between tries. ms. */
 const LONGEST_PAUSE = 16;
 
-/** What is open: the file, and the bells of those who share it. */
 interface Opened {
   readonly store: Store;
   readonly bells: Bells;
@@ -22,7 +21,7 @@ interface Opened {
 
 type Work<T> = (turn: FileTransaction, opened: Opened) => T;
 
-/** The file and its bells, opened by the first step, and again after a failure or when the file was replaced. */
+/** The file and its bells. The first step opens them, and so does the next one after a failure or a replacement of the file. */
 export class LocksFile {
   readonly #options: ResolvedFileOptions;
   readonly #events: BellEvents;
@@ -36,7 +35,7 @@ export class LocksFile {
   }
 
   /**
-   * One step, once the file is open and no other process is in the way. Never waits inside SQLite: a process that is
+   * One step, as soon as the file is open and no other process is in a transaction. It never waits inside SQLite: a process that is
    * stopped in its transaction must not stop others.
    * @throws LockError a definite refusal
    * @throws Error when others were in the way for too long, or when the outcome is unknown
@@ -65,7 +64,7 @@ export class LocksFile {
     }
   }
 
-  /** In steps, each of a part of the work, until one says that this was all. */
+  /** Repeats a step until it says that its work is done. */
   async finish(part: Work<boolean>): Promise<void> {
     while (!(await this.transact(part))) await this.pause(0);
   }

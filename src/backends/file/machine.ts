@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statfsSync } from 'node:fs';
 
-/** What the system says under this path; '' where it does not. */
-export function said(path: string): string {
+/** The text of a file of the system; '' if there is none. */
+function said(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
@@ -9,7 +9,7 @@ export function said(path: string): string {
   }
 }
 
-/** By how much the time namespace of this process shifts its monotonic clock (Linux only). ms. */
+/** The shift of the monotonic clock in the time namespace of this process (Linux only), ms. */
 function shift(): number {
   const [, seconds, nanoseconds] = /^monotonic\s+(\S+)\s+(\S+)/m.exec(said('/proc/self/timens_offsets')) ?? [];
   return Number(seconds ?? 0) * 1_000 + Number(nanoseconds ?? 0) / 1e6;
@@ -17,13 +17,43 @@ function shift(): number {
 const SHIFT = shift();
 
 /**
- * ms of a clock that all processes of this machine share and that nobody can set: `CLOCK_MONOTONIC` of the first time
- * namespace on Linux, the performance counter on Windows, `mach_continuous_time` on macOS. It starts anew with the machine.
+ * ms of a clock that all processes of this machine share and nobody can set: `CLOCK_MONOTONIC` of the first time namespace on Linux,
+ * the performance counter on Windows, `mach_continuous_time` on macOS. It starts anew with the machine.
  */
 export function machineTime(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1_000 + nanoseconds / 1e6 - SHIFT;
 }
 
-/** This start of the machine. Where the system does not say, '': a reboot then shows by times that lie ahead. */
+/** The name of this start of the machine; '' where the system gives none. Then a reboot shows by times in the future. */
 export const machineBoot = (): string => said('/proc/sys/kernel/random/boot_id').trim();
+
+/** The magic numbers of network file systems in Linux's statfs(2). */
+const NETWORK: Readonly<Record<number, string>> = {
+  26985: 'NFS',
+  20859: 'SMB',
+  4266872130: 'SMB',
+  4283649346: 'CIFS',
+  1397113167: 'AFS',
+  16914839: '9P',
+  12805120: 'Ceph',
+  198183888: 'Lustre',
+  18225520: 'GFS2',
+  1952539503: 'OCFS2',
+};
+
+/** The network file system of `directory`; undefined for a local one, and where this is not known. */
+export function networkOf(directory: string): string | undefined {
+  return process.platform === 'linux' ? NETWORK[statfsSync(directory).type >>> 0] : undefined;
+}
+
+/**
+ * Whether this single file is mounted, as containers may do. SQLite keeps the log and the locks under the name of the file. So a
+ * process that has it under another name would have others: https://sqlite.org/howtocorrupt.html, 2.3
+ */
+export function isMounted(path: string): boolean {
+  const point = path.replace(/[ \t\n\\]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`);
+  return said('/proc/self/mountinfo')
+    .split('\n')
+    .some((mount) => mount.split(' ')[4] === point);
+}

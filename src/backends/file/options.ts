@@ -7,16 +7,15 @@ import type { Durability } from './store.ts';
 
 /** Options of `file`. */
 export interface FileOptions {
-  /** The locks file, on a local file system; made if it is not there, in a folder that has to be there. */
+  /** The locks file, on a local file system. It is made if it is missing; its folder must exist. */
   readonly path: string;
   /**
-   * `process` (default): a grant outlives every process. `power`: it also outlives a power cut; every step then waits
-   * until the disk has it.
+   * `process` (default): a grant outlives every process. `power`: it also outlives a power cut; every step then waits for the disk.
    */
   readonly durability?: Durability;
-  /** Keeps apart what shares a file. `holdfast` by default. */
+  /** Keeps applications apart that share a file. Default `holdfast`. */
   readonly prefix?: string;
-  /** Timers and randomness; the machine's by default. Leases are counted by the machine's own clock in any case. */
+  /** Timers and randomness. Default: the machine's. Leases always count by the machine's own clock. */
   readonly clock?: Clock;
 }
 

@@ -12,9 +12,9 @@ export interface Message {
   readonly ticket: number;
 }
 
-/** The socket on which this process is told that claims of its were admitted, under a name that is never used twice. */
+/** The socket on which this process hears that its claims were admitted. Its name is never used twice. */
 export class OwnBell {
-  /** As it is stored: '' where this process has none. */
+  /** As it is stored; '' if this process has no socket. */
   readonly name: string;
   readonly directory: string;
   readonly #server: Server | undefined;
@@ -27,20 +27,20 @@ export class OwnBell {
     server?.on('connection', (socket) => this.#listen(socket, heard)).on('error', () => {});
   }
 
-  /** Without a socket (no rights, no room for its name) a process is not rung: it still asks by itself. */
+  /** Without a socket (no rights, or its name is too long) a process hears nothing: it still asks by itself. */
   static async open(file: string, clock: Clock, heard: (message: Message) => void): Promise<OwnBell> {
     const directory = socketDirectory(file);
     const [made, name] = [socketName(clock.id()), socketName(clock.id())];
     const server = createServer().unref();
     try {
       makePrivate(directory);
-      // In a cluster it would listen in the primary, and outlive its process, unless it is its own.
+      // In a cluster of Node a socket that is not exclusive listens in the primary, and outlives its process.
       const at = { path: resolve(directory, isPipe ? name : made), exclusive: true };
       await new Promise<void>((listening, failed) => {
         server.once('error', failed).listen(at, listening);
       });
       server.removeAllListeners('error');
-      // Node removes the name it made when it ends by itself, and then nobody could tell that it is dead.
+      // Node removes the name it made when the process ends, and then nobody could tell that it is dead. So the name is changed.
       if (!isPipe) renameSync(at.path, resolve(directory, name));
       return new OwnBell(directory, isBeside(directory, file) ? name : resolve(directory, name), server, heard);
     } catch {
@@ -49,7 +49,7 @@ export class OwnBell {
     }
   }
 
-  /** The name goes first: this process is not dead, and what it could not give back is left to expiry. */
+  /** The name is removed first, so that this process is not taken for dead: claims that it could not release lapse. */
   close(): void {
     if (this.#server) removeSocket(resolve(this.directory, this.name));
     this.#server?.close();
@@ -81,6 +81,6 @@ function read(line: string): Message | undefined {
   try {
     const { id, ticket } = JSON.parse(line) as Partial<Message>;
     if (typeof id === 'string' && Number.isSafeInteger(ticket)) return { id, ticket: ticket! };
-  } catch {} // no message of ours
+  } catch {} // it is not our message
   return undefined;
 }

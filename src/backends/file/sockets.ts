@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, unlinkSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
-/** `sun_path` has 108 bytes on Linux and 104 elsewhere, the last one a NUL. A longer name would be cut, silently. */
+/** `sun_path` has 108 bytes on Linux and 104 elsewhere, and ends with a NUL. A longer name would be cut without an error. */
 const LONGEST = process.platform === 'linux' ? 107 : 103;
 const NAME = 16;
 
-/** On Windows a socket is a pipe, whose name goes with its process. */
+/** On Windows a socket is a pipe. Its name ends with its process. */
 export const isPipe = process.platform === 'win32';
 
 /**
- * Where the processes that share the locks file have their sockets: beside it or, where that path is too long, in the
- * directory for temporary files. On Windows pipes have a place of their own.
+ * The processes that share a locks file have their sockets here: beside the file or, if that path is too long, in the directory for
+ * temporary files. On Windows pipes have a place of their own.
  */
 export function socketDirectory(file: string): string {
   if (isPipe) return '\\\\.\\pipe\\';
@@ -21,17 +22,17 @@ export function socketDirectory(file: string): string {
   return join(tmpdir(), `holdfast-${process.getuid!()}-${short}`);
 }
 
-/** Then a name alone says where the socket is, also to a process that sees the directory under another path. */
+/** Then the name alone says where the socket is, also to a process that sees the directory under another path. */
 export const isBeside = (directory: string, file: string): boolean => isPipe || directory === beside(file);
 
 const beside = (file: string): string => `${file}-bells`;
 
 const fits = (directory: string): boolean => Buffer.byteLength(directory) + 1 + NAME <= LONGEST;
 
-/** @param random from which a name is made that no other process has had or will have */
+/** A name that no other process ever has. @param random 128 random bits */
 export const socketName = (random: string): string => (isPipe ? `holdfast-${random}` : random.slice(0, NAME));
 
-/** @throws Error when others could read or replace what is in it, or when the path is too long even so. */
+/** @throws Error when others could read or replace its files, or when even this path is too long */
 export function makePrivate(directory: string): void {
   if (isPipe) return;
   if (!fits(directory)) throw new Error(`${directory} is too long for a socket`);
@@ -42,8 +43,35 @@ export function makePrivate(directory: string): void {
 
 export function removeSocket(path: string): void {
   try {
-    // Not by rmSync(): where that is written in JavaScript it looks at the socket first, and after a look at a socket the next
-    // realpathSync() of Node's leaves links as they are, the one by which import() finds a package (pnpm's are links) too.
+    // Not rmSync(): in some Nodes it looks at the socket first. After such a look the next realpathSync() does not follow links.
+    // import() needs that to find a package (those of pnpm are links).
     if (!isPipe) unlinkSync(path);
-  } catch {} // it is gone, or stays: without the right to, or because it is no socket
+  } catch {} // it is gone, or this user may not remove it, or it is no socket
+}
+
+/** With these errors nobody will ever listen under the name. */
+const GONE: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 'ENOENT']);
+
+/** A connection that never keeps the process alive and never throws. `over` is called once, with the code of the error if there was one. */
+export function dial(path: string, met: () => void, over: (trouble: string | undefined) => void): Socket {
+  let trouble: string | undefined;
+  return connect(path)
+    .unref()
+    .once('connect', met)
+    .on('error', (error: NodeJS.ErrnoException) => {
+      trouble = error.code;
+    })
+    .once('close', () => over(trouble))
+    .resume();
+}
+
+/** Whether anybody listens: answers undefined, or else the code of the error. */
+export function probe(path: string, answer: (trouble: string | undefined) => void): void {
+  const socket = dial(path, () => socket.destroy(), answer);
+}
+
+/** Whether the process with this name may be alive. */
+export function answers(file: string, bell: string): Promise<boolean> {
+  const path = resolve(socketDirectory(file), bell);
+  return new Promise((answer) => probe(path, (trouble) => answer(!GONE.has(trouble))));
 }

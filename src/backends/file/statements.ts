@@ -24,12 +24,12 @@ export interface Row {
 const COLUMNS = 'key ticket id label take of ttl joined lapses held lingers bell first taken room waiting soonest';
 const ONE = 'WHERE key = ? AND ticket = ?';
 
-/** No parameter has a number: Node knows `?1` only since 22.20 and 24.7. */
+/** No parameter has a number: Node reads `?1` only since 22.20 and 24.7. */
 const SQL = {
   begin: 'BEGIN IMMEDIATE',
   commit: 'COMMIT',
   rollback: 'ROLLBACK',
-  /** (at least, span, format, boot) → the last ticket of the span; no row when the file is not as this process knows it. */
+  /** (at least, span, format, boot) → the last ticket of the span; no row when the file has changed. */
   draw: 'UPDATE ledger SET last = max(last + 1, ?) + ? - 1 WHERE format = ? AND boot = ? RETURNING last',
   /** (ticket, format, boot) → a row, as of `draw`. */
   lift: 'UPDATE ledger SET last = max(last, ?) WHERE format = ? AND boot = ? RETURNING last',
@@ -47,22 +47,22 @@ const SQL = {
   admit: `UPDATE claim SET held = 1, lapses = ? ${ONE}`,
   tally: `UPDATE claim SET taken = ?, room = ?, waiting = ?, soonest = ? ${ONE}`,
   bellsAhead: `SELECT DISTINCT bell FROM claim WHERE key = ? AND ticket < ? AND bell <> ''`,
-  /** Some keys in which somebody has lapsed. */
+  /** Some keys with claims that have lapsed. */
   lapsedKeys: 'SELECT DISTINCT key FROM claim WHERE lapses <= ? LIMIT 100',
-  /** Some of what falls with its process. */
+  /** Some claims that end with their process. */
   mortal: 'SELECT * FROM claim WHERE bell = ? AND (held = 0 OR lingers = 0) LIMIT 100',
   orphan: `UPDATE claim SET bell = '' WHERE bell = ?`,
   heldBy: 'SELECT * FROM claim WHERE bell = ? AND held = 1',
   note: 'SELECT text FROM note WHERE name = ? AND lapses > ?',
   noteDown: 'INSERT INTO note VALUES (?, ?, ?)',
-  /** A note by its name, and all whose time is over. */
+  /** A note by its name, and all notes that are over. */
   forget: 'DELETE FROM note WHERE name = ? OR lapses <= ?',
   range: 'SELECT * FROM claim WHERE key >= ? AND key < ? ORDER BY key, ticket',
 } as const;
 
 export type Statements = Readonly<Record<keyof typeof SQL, StatementSync>>;
 
-/** Everything the backend says to SQLite after opening, prepared once. */
+/** All statements after the opening, prepared once. */
 export function prepare(db: DatabaseSync): Statements {
   const prepared = Object.entries(SQL).map(([name, sql]) => [name, db.prepare(sql)]);
   return Object.fromEntries(prepared) as Statements;

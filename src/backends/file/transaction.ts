@@ -2,22 +2,21 @@ import type { Attempt, Claim, Grant, Handle, Release, Renewal, Standing } from '
 import { Line } from './line.ts';
 import type { Row, Statements } from './statements.ts';
 
-/** What all turns of one backend have in common. */
 export interface TransactionContext {
   readonly prefix: string;
-  /** Where this process is rung. */
+  /** The socket of this process. */
   readonly bell: string;
   /** The first of `span` new tickets. */
   draw(span: number, atLeast: bigint): number;
-  /** No later ticket is this one or lower. */
+  /** Makes all later tickets higher than this one. */
   lift(ticket: number): void;
 }
 
-/** What the contract asks for, within one transaction. Whom to tell of it is collected until that is committed. */
+/** The calls of the contract, within one transaction. It collects whom to tell after the commit. */
 export class FileTransaction {
-  /** Who was admitted because another left. */
+  /** Claims that were admitted because another left. */
   readonly called: Row[] = [];
-  /** The processes that a new waiter stands behind, or that were in the way of one that did not wait. */
+  /** The processes ahead of a new waiter, or of a claim that was refused and does not wait. */
   ahead: readonly string[] = [];
   readonly #context: TransactionContext;
   readonly #sql: Statements;
@@ -38,7 +37,7 @@ export class FileTransaction {
     if (mine?.held) {
       const held = line.raise(mine, Number(claim.atLeast ?? 0n));
       if (held !== mine) this.#context.lift(held.ticket + claim.span - 1);
-      if (held.lapses < this.#now + claim.ttl) line.touch(held, claim); // never sooner than a renewal confirmed
+      if (held.lapses < this.#now + claim.ttl) line.touch(held, claim); // never sooner than a renewal has confirmed
       return grantOf(held, claim);
     }
     if (mine && claim.queue) line.touch(mine, claim);
@@ -47,11 +46,11 @@ export class FileTransaction {
       const ticket = this.#context.draw(claim.span, claim.atLeast ?? 0n);
       if (line.join(claim, ticket, this.#context.bell)) return grantOf({ ticket }, claim);
       this.#sees(key, ticket);
-    } else this.#sees(key, Number.MAX_SAFE_INTEGER); // may come back, and must not find a dead holder again
+    } else this.#sees(key, Number.MAX_SAFE_INTEGER); // it may come back, and must not find a dead holder again
     return { granted: false, retryAfter };
   }
 
-  /** The line ahead only shrinks, so whoever is in the way is seen now. */
+  /** The line ahead only gets shorter, so all who are in the way are seen now. */
   #sees(key: Uint8Array, ticket: number): void {
     this.ahead = this.#sql.bellsAhead.all(key, ticket).map(({ bell }) => String(bell));
   }
@@ -88,13 +87,13 @@ export class FileTransaction {
     return found !== undefined;
   }
 
-  /** The grant of a claim that waited, if it was admitted. */
+  /** The grant of a waiting claim, if it was admitted. */
   grant(claim: Claim): Grant | undefined {
     const mine = this.#line(this.#key(claim.key)).find(claim.id);
     return mine?.held ? grantOf(mine, claim) : undefined;
   }
 
-  /** Removes some of what a dead process left; true when that was all. */
+  /** Removes some claims of a dead process; true when none is left. */
   bury(bell: string): boolean {
     const rows = this.#sql.mortal.all(bell) as unknown as Row[];
     for (const { key, ticket } of rows) {
@@ -102,16 +101,11 @@ export class FileTransaction {
       const row = line.at(ticket);
       if (row) line.remove(row);
     }
-    if (rows.length === 0) this.orphan(bell);
+    if (rows.length === 0) this.#sql.orphan.run(bell); // the others outlive their process
     return rows.length === 0;
   }
 
-  /** Leaves the claims of a process to lapse by themselves. */
-  orphan(bell: string): void {
-    this.#sql.orphan.run(bell);
-  }
-
-  /** Removes some of what has lapsed, whoever asks for those keys; true when that was all. */
+  /** Removes some claims that have lapsed, of any key; true when none is left. */
   sweep(): boolean {
     const keys = this.#sql.lapsedKeys.all(this.#now) as unknown as Pick<Row, 'key'>[];
     for (const { key } of keys) this.#line(key);

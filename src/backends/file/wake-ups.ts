@@ -2,33 +2,32 @@ import { readdir } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { resolve, sep } from 'node:path';
 import type { Cancel, Clock } from '../../core/clock.ts';
-import { dial, probe } from './dial.ts';
 import type { Message, OwnBell } from './own-bell.ts';
-import { isPipe, removeSocket } from './sockets.ts';
+import { dial, isPipe, probe, removeSocket } from './sockets.ts';
 
-/** What says that nobody listens under a name any more. */
+/** With this error nobody listens under a name any more. */
 const DEAD = isPipe ? 'ENOENT' : 'ECONNREFUSED';
-/** Connections in a row that end at once without a verdict, before a process is left to expiry. */
+/** After so many connections in a row that end and prove nothing, the claims of a process are left to lapse. */
 const TRIES = 5;
-/** ms that farewells may take, and that a process may need from having a name to listening under it. */
+/** The limit for last messages, and for the time from getting a name to listening under it. ms. */
 const MOMENT = 200;
-/** Pauses between tries to bury the dead, ms: the first, doubled up to the last. */
+/** The first pause between tries to remove the claims of a dead process, and the longest; it doubles. ms. */
 const FIRST_PAUSE = 10;
 const LAST_PAUSE = 1_000;
 
-/** What is told to whoever has the bells. */
 export interface BellEvents {
+  /** A claim of this process was admitted. */
   heard(message: Message): void;
-  /** A process that was there is gone, perhaps between admitting somebody and telling them. */
+  /** A process has ended, perhaps after it admitted a claim and before it told about that. */
   parted(): Promise<void>;
   /** No process listens, or will ever listen, under this name. */
   died(bell: string): Promise<void>;
 }
 
 /**
- * The door-bells of the processes that share a locks file. Whoever rings another, or waits behind it, keeps a connection to
- * it: if that ends and nobody listens there any more, the process is dead. No process id is involved, so none can be mistaken;
- * a process that is only stopped still listens.
+ * The sockets of the processes that share a locks file. A process that tells another one, or waits behind it, keeps a connection to
+ * it. If the connection ends and nobody listens there any more, the other process is dead. This needs no process id, which could
+ * be used again. A process that is only stopped still listens.
  */
 export class Bells {
   readonly #own: OwnBell;
@@ -44,28 +43,28 @@ export class Bells {
     this.#events = events;
   }
 
-  /** Of this process. */
+  /** The name of this process. */
   get name(): string {
     return this.#own.name;
   }
 
-  /** Sent as soon as there is a connection; lost with the process it is for, which is then dead and told of as such. */
+  /** Sends a message as soon as there is a connection. It is lost only with the process it is for. */
   ring(bell: string, message: Message): void {
     if (bell !== '' && !this.#closed) this.#link(bell).write(`${JSON.stringify(message)}\n`);
   }
 
-  /** From here on the death of that process is told. */
+  /** From now on the death of that process is reported. */
   watch(bell: string): void {
     if (bell !== this.name && !this.#closed) this.#link(bell);
   }
 
-  /** Buries who died while nobody watched, with the sockets they left behind. */
+  /** Removes what processes left that died while nobody watched: claims and sockets. */
   async tidy(): Promise<void> {
     const entries = this.name === '' || isPipe ? [] : await readdir(this.#own.directory).catch(() => []);
     for (const entry of entries) {
       const bell = this.name.includes(sep) ? this.#path(entry) : entry;
       if (bell === this.name) continue;
-      // Asked twice: between taking a name and listening under it a process looks dead.
+      // Asked twice: a process that has a name and does not listen yet seems dead.
       this.#ifDead(bell, () => this.#clock.after(MOMENT, () => this.#ifDead(bell, () => this.#bury(bell)), true));
     }
   }
@@ -99,7 +98,7 @@ export class Bells {
       (trouble) => {
         this.#links.delete(bell);
         if (this.#closed) return;
-        if (met) this.#events.parted().catch(() => {}); // beside every bell stands a timer of core's
+        if (met) this.#events.parted().catch(() => {}); // core also asks by its own timer
         if (trouble === DEAD) this.#bury(bell);
         else if (met && tries < TRIES) this.#link(bell, tries + 1);
       },
@@ -116,8 +115,8 @@ export class Bells {
   }
 
   /**
-   * The socket goes last: while it is there, whoever comes later finds the dead too. A burial that fails, since others were in the
-   * way for too long or the disk was full, is tried again: those who wait for the dead hear of them once.
+   * The socket is removed last: while it is there, later processes also find the dead one. Others may be in the way for too long, or
+   * the disk may be full. Then this is tried again, since those who wait for the dead process hear of its end only once.
    */
   #bury(bell: string, pause = FIRST_PAUSE): void {
     if (this.#closed) return;

@@ -36,7 +36,7 @@ const TRAITS: Traits = {
   ttl: { min: 1, max: 365 * 86_400_000 },
 };
 
-/** A grant counts only when a majority has it: otherwise a fail-over undoes it. Nothing is ever read from a secondary. */
+/** A grant counts only when a majority has it; otherwise a fail-over undoes it. Nothing is read from a secondary. */
 const SURE = { writeConcern: { w: 'majority', journal: true }, readPreference: 'primary' };
 /** How long closing waits for a server that does not answer. ms. */
 const LAST_WORD = 2_000;
@@ -93,7 +93,7 @@ class Mongo implements Backend {
     );
   }
 
-  /** Undefined when it came too late and changed nothing; the server's time is known then. */
+  /** Undefined when it came too late and changed nothing. Then the server's time is known. */
   async #renew(claim: Claim): Promise<Renewal | undefined> {
     const { key, within } = claim;
     const notAfter = this.#lines.notAfter(within);
@@ -112,7 +112,7 @@ class Mongo implements Backend {
   async watch(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
     const heard = (document?: LineDocument): void => {
       const place = document?.line?.find(({ id }) => id === claim.id);
-      // Not a word about other people's changes. A hold that is there may be at its end, so the attempt that follows says.
+      // Silent while the claim still waits. If it seems to hold, the next attempt tells, since the hold may be at its end.
       if (document && place && document.v === FORM && !verdictOn(claim, document).granted) return;
       wake();
     };

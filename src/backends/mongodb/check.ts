@@ -1,18 +1,17 @@
 import type { Finding } from '../../core/backend.ts';
 import type { MongoDb } from './driver.ts';
 
-/** What endangers locks on this deployment, as far as it can be asked. */
 export async function check(db: MongoDb): Promise<Finding[]> {
   const [{ version }, hello] = await Promise.all([db.command({ buildInfo: 1 }), db.command({ hello: 1 })]);
   return [...versionFindings(String(version)), ...memberFindings(hello)];
 }
 
-/** A router: its shards are replica sets. */
+/** For mongos, a router, whose shards are replica sets. */
 const SHARDED: Finding = {
   severity: 'warning',
   code: 'sharded',
   message:
-    "behind mongos the time is the router's: a key goes by the latest that any router has brought, so one that is ahead keeps the locks of the dead for as much longer, and one that comes late is refused",
+    "behind mongos the time is the router's: a key goes by the latest time of any router, so a router that is ahead keeps the locks of the dead for so much longer, and one that is behind is refused",
   advice: 'keep the clocks of all routers together (NTP); leave the collection unsharded, or shard it by _id',
 };
 

@@ -1,10 +1,10 @@
-/** What is used of a `Db` of the official driver (`mongodb`, 6 or later), by its structure: nothing of it is imported. */
+/** The part of a `Db` of the official driver (`mongodb`, 6 or later) that is used. The driver itself is not imported. */
 export interface MongoDb {
   collection(name: string, options?: object): MongoCollection;
   command(command: object): Promise<Record<string, unknown>>;
 }
 
-/** What is used of a collection of the `mongodb` driver. */
+/** The part of a collection of the `mongodb` driver that is used. */
 export interface MongoCollection {
   findOneAndUpdate(filter: object, pipeline: object[], options: object): Promise<unknown>;
   aggregate(pipeline: object[], options?: object): AsyncIterable<unknown>;
@@ -12,7 +12,7 @@ export interface MongoCollection {
   watch(pipeline: object[], options: object): MongoStream;
 }
 
-/** What is used of a change stream of the `mongodb` driver. */
+/** The part of a change stream of the `mongodb` driver that is used. */
 export interface MongoStream {
   on(event: 'change', listener: (change: unknown) => void): unknown;
   on(event: 'error', listener: (error: unknown) => void): unknown;
@@ -20,17 +20,17 @@ export interface MongoStream {
   close(): Promise<void>;
 }
 
-/** The driver's 64-bit numbers: number, bigint or its own class, as the client was set up. */
+/** A 64-bit number of the driver. By the client's settings it is a number, a bigint or a class of the driver. */
 export interface Long {
   toString(): string;
 }
 
-/** One key: who stands in its line, and the last ticket given. */
+/** The document of one key. */
 export interface LineDocument {
   readonly _id: string;
   readonly v: number;
   readonly line: readonly PlaceDocument[];
-  /** Whether the last release found what it came for. */
+  /** Whether the last release found its claim. */
   readonly freed?: boolean;
   /** The server's time at the last change. */
   readonly now: Date;

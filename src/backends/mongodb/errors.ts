@@ -1,8 +1,8 @@
 import { LockError } from '../../core/errors.ts';
 
-/** Two clients made the document at the same time; the other was first. It is there now. */
+/** Two clients made the document at once, and the other was first. It is there now. */
 const DUPLICATE_KEY = 11_000;
-/** The server does not know change streams here: it is not part of a replica set; or they are not supported at all. */
+/** The server has no change streams: it is not part of a replica set, or does not support them. */
 export const NO_CHANGE_STREAMS: ReadonlySet<unknown> = new Set([40_573, 115]);
 
 /** Definite refusals: the server did nothing. https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml */
@@ -17,15 +17,12 @@ const REFUSALS = new Map<unknown, string>([
 export const codeOf = (error: unknown): unknown => (error as { code?: unknown } | undefined)?.code;
 export const isDuplicate = (error: unknown): boolean => codeOf(error) === DUPLICATE_KEY;
 
-/** A definite no as holdfast's own error; anything else, whose outcome is unknown, as it is. */
+/** A definite refusal becomes a `LockError`. Any other error, whose outcome is unknown, stays as it is. */
 export function refusal(error: unknown): unknown {
   const advice = REFUSALS.get(codeOf(error));
   if (!advice) return error;
-  const { message } = error as Error;
-  return new LockError('LOCK_UNAVAILABLE', `MongoDB refused: ${message}; ${advice}`, {
-    backend: 'mongodb',
-    cause: error,
-  });
+  const message = `MongoDB refused: ${(error as Error).message}; ${advice}`;
+  return new LockError('LOCK_UNAVAILABLE', message, { backend: 'mongodb', cause: error });
 }
 
 export const newer = (key: string): LockError =>

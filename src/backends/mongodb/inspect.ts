@@ -4,7 +4,7 @@ import type { LineDocument, MongoCollection } from './driver.ts';
 import { newer } from './errors.ts';
 import { FORM, idOf, keyOf } from './pipeline.ts';
 
-/** Who stands in the lines of all keys that begin with `prefix`, or of that key. */
+/** All claims on keys that begin with `prefix`, or on that key. */
 export async function* standings(collection: MongoCollection, prefix: string, exact: boolean): AsyncIterable<Standing> {
   const from = idOf(prefix);
   const lines = collection.aggregate([
@@ -15,21 +15,14 @@ export async function* standings(collection: MongoCollection, prefix: string, ex
   for await (const found of lines) {
     const { _id, line, now, v } = found as LineDocument;
     if (!_id.startsWith(from)) break;
-    if (v !== FORM) throw newer(keyOf(_id));
+    const key = keyOf(_id);
+    if (v !== FORM) throw newer(key);
     const alive = line.filter(({ lapses }) => lapses > now);
     const holders = admitted(alive);
     for (const [position, { ticket, take, of, label, joined, lapses }] of alive.entries()) {
-      yield {
-        key: keyOf(_id),
-        held: position < holders,
-        position,
-        ticket: BigInt(ticket.toString()),
-        take,
-        of,
-        label,
-        since: now.getTime() - joined.getTime(),
-        remaining: lapses.getTime() - now.getTime(),
-      };
+      const [since, remaining] = [now.getTime() - joined.getTime(), lapses.getTime() - now.getTime()];
+      const held = position < holders;
+      yield { key, held, position, ticket: BigInt(ticket.toString()), take, of, label, since, remaining };
     }
   }
 }

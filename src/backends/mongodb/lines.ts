@@ -5,12 +5,12 @@ import { isDuplicate, newer, refusal } from './errors.ts';
 import { FORM, idOf, type Stage } from './pipeline.ts';
 import { refuseLookalikes } from './server-kind.ts';
 
-/** How long a document is kept after its last use, s. It outlasts any step back of a server's clock that is not a disaster. */
+/** How long a document is kept after its last use, s. It outlasts any usual step back of a server's clock. */
 const KEPT = 86_400;
-/** Longest time the server may take over what has no limit of its own. ms. */
+/** The limit of a call without a limit of its own, ms. */
 const LONGEST = 5_000;
 
-/** The documents of all keys: each change is one step on the server, and says what the server's clock shows. */
+/** The documents of all keys. Each change is one step on the server, and its answer has the server's time. */
 export class Lines {
   readonly #db: MongoDb;
   readonly #collection: MongoCollection;
@@ -26,24 +26,24 @@ export class Lines {
     this.#serverClock = new ServerClock(clock);
   }
 
-  /** The server's time after which what is sent now is too late; unknown before the first answer. */
+  /** After this server's time, a request that is sent now is too late. Unknown before the first answer. */
   notAfter(within: number): Date | undefined {
     const time = this.#serverClock.in(within);
     return time === undefined ? undefined : new Date(Math.ceil(time));
   }
 
-  /** The index by which the server removes idle documents. Without the right to make it they stay, which harms nobody. */
+  /** Makes the index by which the server removes idle documents. Without the right to make it they stay, which does no harm. */
   index(): void {
     const options = { name: 'holdfast_idle', expireAfterSeconds: KEPT };
     this.#indexed ??= this.#collection.createIndex({ idle: 1 }, options).catch(() => undefined);
   }
 
-  /** Resolves when nothing is under way that was not asked for by anybody. */
+  /** Resolves when the index is made, or could not be made. */
   async settled(): Promise<void> {
     await this.#indexed;
   }
 
-  /** Undefined where there is no document, unless `upsert` makes one. */
+  /** Undefined where there is no document. With `upsert` a missing document is made. */
   async change(key: string, pipeline: Stage[], within = LONGEST, upsert = false): Promise<LineDocument | undefined> {
     try {
       await this.#known();
@@ -57,7 +57,7 @@ export class Lines {
     }
   }
 
-  /** The filter is `_id` alone: only then does the server itself repeat a lost race of two first-comers. */
+  /** The filter is `_id` alone: only then does the server repeat the upsert that lost against another one. */
   async #send(key: string, pipeline: Stage[], within: number, upsert: boolean): Promise<LineDocument | undefined> {
     const sent = this.#clock.now();
     const maxTimeMS = Math.ceil(within); // the server refuses fractions
@@ -71,7 +71,7 @@ export class Lines {
   }
 
   /**
-   * Before anything is written: whether this is a MongoDB at all.
+   * Before the first write: whether this is a real MongoDB.
    * @throws LockError `LOCK_UNSUPPORTED`
    */
   #known(): Promise<void> {

@@ -4,9 +4,9 @@ import { checkNames } from '../../core/options.ts';
 
 /** Options of `mongodb`. */
 export interface MongoOptions {
-  /** Name of the collection that holds all keys; `holdfast` by default. */
+  /** The name of the collection with all keys. Default `holdfast`. */
   readonly prefix?: string;
-  /** Time and randomness; the machine's by default. */
+  /** Time and randomness. Default: the machine's. */
   readonly clock?: Clock;
 }
 

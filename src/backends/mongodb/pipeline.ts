@@ -1,24 +1,24 @@
 /**
- * The change of one key's document as an aggregation pipeline, so that the server does it in one step, by its own clock.
- * That is `$$NOW`, or the time that the document was changed last if that is later: a router fills in its own time, and a message
- * that is held up in it brings an old one; members' clocks differ, too. So the time of a key never goes back. Pure functions: what they build is sent as it is. The last stage writes, besides the line,
+ * Pure functions that build the change of one key's document: an aggregation pipeline, so that the server does it in one step, by its
+ * own clock. The time is `$$NOW`, or the time of the last change if that is later. A router fills in its own time, a delayed message
+ * brings an old one, and the clocks of members differ. So the time of a key never goes back. The last stage writes the line and
  *
- *   v     the form of the document; one in another form is left exactly as it was
+ *   v     the form of the document; a document in another form stays as it was
  *   last  the highest ticket given or reserved
- *   freed whether a departure found what it came for
+ *   freed whether a departure found its claim
  *   now   the time, as above
- *   idle  from when nothing here is of use: what a TTL index goes by
+ *   idle  when the document is of no more use: for the TTL index
  */
 import { type Claim, placeTtlOf } from '../../core/backend.ts';
 
 export type Stage = Readonly<Record<string, unknown>>;
 
 export const FORM = 1;
-/** Names are stored as data: with a mark in front, no key is ever an operator or empty. */
+/** The mark in front keeps a key from being empty, or an operator. */
 export const idOf = (key: string): string => `=${key}`;
 export const keyOf = (id: string): string => id.slice(1);
 
-/** An attempt: joins the line, or gives a sign of life. After `notAfter`, by the server's clock, it does not join. */
+/** An attempt joins the line, or is a sign of life. After `notAfter`, by the server's clock, it does not join. */
 export const attempting = (claim: Claim, notAfter?: Date): Stage[] => [
   ...OPEN,
   join(claim, notAfter),
@@ -26,10 +26,10 @@ export const attempting = (claim: Claim, notAfter?: Date): Stage[] => [
   CLOSE,
 ];
 
-/** After `notAfter` it changes nothing. */
+/** After `notAfter` a renewal changes nothing. */
 export const renewing = (claim: Claim, notAfter?: Date): Stage[] => [...OPEN, refresh(claim, renewed, notAfter), CLOSE];
 
-/** A departure, by id or, for a forced one, by ticket; the next claim of the process joins in the same step. */
+/** A departure, by id, or by ticket if it is forced. The next claim of the process joins in the same step. */
 export const leaving = (who: Leaver, next?: Claim, notAfter?: Date): Stage[] => [
   ...OPEN,
   leave(who),
@@ -39,7 +39,7 @@ export const leaving = (who: Leaver, next?: Claim, notAfter?: Date): Stage[] => 
 
 export type Leaver = { readonly id: string } | { readonly ticket: bigint };
 
-/** Without those who gave no sign of life. */
+/** Removes the claims that have lapsed. */
 const OPEN: readonly Stage[] = [
   { $set: { was: '$$ROOT', now: { $max: ['$$NOW', '$now'] } } },
   { $set: { line: { $filter: { input: { $ifNull: ['$line', []] }, cond: { $gt: ['$$this.lapses', '$now'] } } } } },
@@ -53,7 +53,7 @@ function leave(who: Leaver): Stage {
 
 function join(claim: Claim, notAfter: Date | undefined): Stage {
   const { id, take, of, span, queue, atLeast, label } = claim;
-  // The time in µs makes tickets grow even over a document that was removed, or lost.
+  // With the time in µs, tickets also grow after a document was removed or lost.
   const time = { $multiply: [{ $toLong: '$now' }, 1_000] };
   const ticket = { $max: [{ $add: ['$last', 1] }, time, ...(atLeast === undefined ? [] : [atLeast])] };
   const joins = {
@@ -74,11 +74,11 @@ function join(claim: Claim, notAfter: Date | undefined): Stage {
 
 const inTime = (notAfter: Date | undefined): object[] => (notAfter ? [{ $lte: ['$now', notAfter] }] : []);
 
-/** A renewal says when it lapses; an attempt again, which may be an old message, leaves it what was confirmed. */
+/** A renewal sets the lapse. A repeated attempt may be an old message, so it never makes a claim lapse sooner. */
 const renewed = (lapses: object): object => lapses;
 const kept = (lapses: object): object => ({ $max: ['$$this.lapses', lapses] });
 
-/** Sets the claim to lapse a ttl from now: all of it once it is admitted, a short one while it waits. */
+/** Sets the claim to lapse after its ttl if it is admitted, after a shorter time while it waits. */
 function refresh(claim: Claim, as: typeof kept, notAfter?: Date): Stage {
   const left = { $cond: [ADMITTED, claim.ttl, placeTtlOf(claim)] };
   const alive = { $mergeObjects: ['$$this', { lapses: as({ $add: ['$now', left] }) }] };
@@ -86,7 +86,7 @@ function refresh(claim: Claim, as: typeof kept, notAfter?: Date): Stage {
   return { $set: { line: { $map: { input: '$line', in: { $cond: [mine, alive, '$$this'] } } } } };
 }
 
-/** The rule, for `$$this` place: all seats taken up to and including it fit the smallest room named among them. */
+/** The rule, for `$$this` place: all seats taken up to this place, with its own, fit the smallest room named among them. */
 const ADMITTED = {
   $let: {
     vars: { upTo: { $filter: { input: '$line', as: 'other', cond: { $lte: ['$$other.ticket', '$$this.ticket'] } } } },
@@ -105,7 +105,7 @@ const CLOSE: Stage = {
         last: '$last',
         freed: '$freed',
         now: '$now',
-        // Not before the time has overtaken its tickets: the next document begins with the time.
+        // Not before the time is later than its tickets, since the tickets of the next document begin with the time.
         idle: {
           $max: ['$now', { $max: '$line.lapses' }, { $toDate: { $toLong: { $divide: ['$last', 1_000] } } }],
         },

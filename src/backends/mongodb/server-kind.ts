@@ -2,16 +2,16 @@ import { LockError } from '../../core/errors.ts';
 import type { MongoDb } from './driver.ts';
 import { codeOf } from './errors.ts';
 
-/** What a server that speaks MongoDB's protocol says of itself. */
+/** What a server with MongoDB's protocol says of itself. */
 interface Said {
   readonly buildInfo: Record<string, unknown>;
   readonly hello: Record<string, unknown>;
 }
 
-/** Unauthorized, AuthenticationFailed, CommandNotFound: an answer, of a server that does not say what it is. */
+/** Unauthorized, AuthenticationFailed, CommandNotFound: the server answers, and does not say what it is. */
 const TELLS_NOTHING: ReadonlySet<unknown> = new Set([13, 18, 59]);
 
-/** Another product, by what only it says; undefined for MongoDB, and for whatever passes itself off as one without a trace. */
+/** The name of another product, if the answers show one; undefined for MongoDB, and for a product that shows no trace. */
 export function lookalike({ buildInfo, hello }: Said): string | undefined {
   // https://docs.ferretdb.io/
   if (Object.keys(buildInfo).some((name) => /^ferretdb/i.test(name))) return 'FerretDB';
@@ -22,7 +22,7 @@ export function lookalike({ buildInfo, hello }: Said): string | undefined {
 }
 
 /**
- * Refuses servers whose upsert by `_id` writes over the document of another who came first: the two would both hold.
+ * Refuses servers whose upsert by `_id` overwrites a document that another client has just made: then both would hold.
  * @param maxTimeMS longest time the server may take
  * @throws LockError `LOCK_UNSUPPORTED`
  */

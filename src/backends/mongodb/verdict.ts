@@ -2,7 +2,7 @@ import { admitted } from '../../core/admission.ts';
 import type { Attempt, Claim } from '../../core/backend.ts';
 import type { LineDocument } from './driver.ts';
 
-/** What a line means for a claim, which was not to join it after `notAfter`. */
+/** What a line means for a claim that must not join it after `notAfter`. */
 export function verdictOn({ id, ttl }: Claim, { line, now }: LineDocument, notAfter?: Date): Attempt {
   const index = line.findIndex((place) => place.id === id);
   if (index < 0 && notAfter && now > notAfter) return { granted: false, late: true };

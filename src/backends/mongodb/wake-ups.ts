@@ -2,16 +2,16 @@ import type { Cancel, Clock } from '../../core/clock.ts';
 import type { LineDocument, MongoCollection, MongoStream } from './driver.ts';
 import { codeOf, NO_CHANGE_STREAMS } from './errors.ts';
 
-/** How often waiters ask where the deployment has no change streams, and how soon a broken stream is opened again. ms. */
+/** How often waiters ask if there are no change streams, and how soon a broken stream is opened again. ms. */
 const POLL = 250;
 
 export interface Listener {
   readonly id: string;
-  /** The document as it is after a change; undefined when it is not known, and it is time to ask. */
+  /** The document after a change; undefined when it is not known, and the waiter must ask. */
   heard(document?: LineDocument): void;
 }
 
-/** One change stream for all that wait in this process, open while anybody does. */
+/** One change stream for all waiters of this process, open while anybody waits. */
 export class Changes {
   readonly #collection: MongoCollection;
   readonly #clock: Clock;
@@ -26,7 +26,7 @@ export class Changes {
     this.#clock = clock;
   }
 
-  /** Resolves, with what ends it, once changes are heard, or it is clear that they will not be. */
+  /** Resolves when changes are heard, or cannot be, with the function that ends it. */
   async listen(listener: Listener): Promise<() => void> {
     this.#listeners.add(listener);
     this.#open();
@@ -51,7 +51,7 @@ export class Changes {
     const stream = this.#collection.watch([], { fullDocument: 'updateLookup' });
     this.#stream = stream;
     this.#opened = new Promise((resolve) => {
-      // The first token comes with the answer that opens the stream; changes from then on are heard.
+      // The first token comes with the answer that opens the stream. Changes are heard from then on.
       stream.on('resumeTokenChanged', resolve);
       stream.on('close', resolve);
       stream.on('error', () => resolve());
@@ -61,7 +61,7 @@ export class Changes {
       if (NO_CHANGE_STREAMS.has(codeOf(error))) this.#unsupported = true;
       this.#broken(stream);
     });
-    // The driver says that it is closed before it says why; closed once more in between, it never says why.
+    // The driver tells of the close before its cause. A second close in between would hide the cause.
     stream.on('close', () => this.#clock.after(1, () => this.#broken(stream), true));
   }
 
@@ -78,7 +78,7 @@ export class Changes {
     if (this.#listeners.size > 0) this.#later();
   }
 
-  /** What happened meanwhile was not heard: everyone asks. */
+  /** Changes may have gone unheard meanwhile, so every waiter asks. */
   #later(): void {
     this.#again = this.#clock.after(POLL, () => {
       this.#again = undefined;

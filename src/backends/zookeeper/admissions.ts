@@ -3,14 +3,14 @@ import type { Clock } from '../../core/clock.ts';
 import { LockError } from '../../core/errors.ts';
 import { explained } from './errors.ts';
 import { judged, stillRefused, watched } from './lines.ts';
+import { read } from './nodes.ts';
 import { labelOf, type Place, type Places } from './places.ts';
-import { proven } from './proof.ts';
 import type { Connection } from './wire/connection.ts';
 import { ConnectionLost } from './wire/errors.ts';
 import { setData } from './wire/operations.ts';
 import type { Watcher } from './wire/watches.ts';
 
-/** Finds out, over a connection, whether our places are admitted, and what a hold is good for. */
+/** Finds out, over a connection, whether our places are admitted, and how long a hold is good. */
 export class Admissions {
   readonly #places: Places;
   readonly #clock: Clock;
@@ -20,14 +20,14 @@ export class Admissions {
     this.#clock = clock;
   }
 
-  /** A definite refusal is without effect, as the contract has it: a node that was made before it is taken back first. */
+  /** A definite refusal must have no effect. So a node that was made before it is removed first. */
   async attempt(connection: Connection, claim: Claim, began: number): Promise<Attempt> {
     try {
       return await this.#stand(connection, claim, began);
     } catch (error) {
       if (explained(error, 'queue') instanceof LockError) {
         this.#places.giveUp(claim);
-        await this.#places.leave(connection, claim).catch(() => {}); // kept among those that the next connection removes
+        await this.#places.leave(connection, claim).catch(() => {}); // if this fails, the next connection removes the node
       }
       throw error;
     }
@@ -35,12 +35,12 @@ export class Admissions {
 
   async renew(connection: Connection, claim: Claim, began: number): Promise<Renewal> {
     const place = this.#places.get(claim.id, connection.session);
-    if (!place || !(await proven(this.#places, claim.id, place, connection))) return 'gone';
+    if (!place || !(await this.#proven(connection, claim.id, place))) return 'gone';
     this.#relay(connection, claim, place);
     return { validFor: validFor(connection, claim, began) };
   }
 
-  /** The grant, or arms the one watch that the claim needs now. */
+  /** Gives the grant, or sets the one watch that the claim needs now. */
   async look(connection: Connection, claim: Claim, tell: Watcher): Promise<Grant | undefined> {
     const place = this.#places.get(claim.id, connection.session);
     if (!place) throw new ConnectionLost('there is no place in line');
@@ -58,7 +58,7 @@ export class Admissions {
     }
     const { place, listing } = await this.#places.stand(connection, claim);
     place.asked = began;
-    // ZooKeeper takes no "not after": what came too late is taken back.
+    // ZooKeeper cannot refuse a late request. So a place that came too late is given up.
     const late = this.#clock.now() - began > claim.within;
     const verdict = judged(place, listing, this.#clock.now());
     if (verdict.admitted && !late) return this.#grant(connection, claim, place, verdict.relay);
@@ -78,13 +78,35 @@ export class Admissions {
     return { granted: true, ticket, validFor: validFor(connection, claim, asked), lost: lost.signal };
   }
 
-  /** Writes the node, for the next in line to hear. Should that fail, the next renewal does it. */
+  /** Writes the node, so that the next in line hears. If the write fails, the next renewal repeats it. */
   #relay(connection: Connection, claim: Claim, place: Place): void {
     if (place.relay !== 'owed') return;
     place.relay = 'told';
     connection.request(setData(place.path, labelOf(claim))).catch(() => {
       place.relay = 'owed';
     });
+  }
+
+  /**
+   * Whether the node is there and belongs to the session of this connection. From then on the node is watched, so the next proof on
+   * this connection asks nothing, and a holder whose node was removed hears of it at once.
+   */
+  async #proven(connection: Connection, id: string, place: Place): Promise<boolean> {
+    while (place.seenOn !== connection) {
+      let changed = false;
+      const node = await read(connection, place.path, () => {
+        changed = true;
+        place.seenOn = undefined;
+        // The end of a connection says nothing about the node: the next renewal looks on another connection.
+        if (connection.alive && this.#places.has(id, place)) this.#proven(connection, id, place).catch(() => {});
+      });
+      if (node?.stat.ephemeralOwner !== connection.session) {
+        this.#places.lose(id, place);
+        return false;
+      }
+      if (!changed) place.seenOn = connection;
+    }
+    return true;
   }
 }
 

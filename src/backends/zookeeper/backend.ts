@@ -16,28 +16,24 @@ import {
 import { LockError } from '../../core/errors.ts';
 import { KeyedSerializer } from '../../core/keyed-serializer.ts';
 import { Admissions } from './admissions.ts';
-import { watchChildren } from './changes.ts';
-import { findings } from './check.ts';
-import { explained, unsupported } from './errors.ts';
+import { check } from './check.ts';
+import { explained } from './errors.ts';
 import { census, evicted, lineAt } from './inspect.ts';
 import { ZookeeperNotes } from './notes.ts';
 import { type Settings, settingsOf, type ZookeeperOptions } from './options.ts';
 import { Places } from './places.ts';
-import { LineWatch } from './wake-ups.ts';
+import { LineWatch, watchChildren } from './wake-ups.ts';
 import type { Connection } from './wire/connection.ts';
-import { getAcl, sync } from './wire/operations.ts';
-import { serverReport } from './wire/report.ts';
+import { sync } from './wire/operations.ts';
 import { Session } from './wire/session.ts';
 import type { Watcher } from './wire/watches.ts';
 
-/** How long whatever has no limit of its own waits for a connection. ms. */
+/** How long a call without a limit of its own waits for a connection. ms. */
 const PATIENCE = 5_000;
-/** How long the report of a server that may be down is waited for. ms. */
-const REPORT = 1_000;
 
 /**
- * Locks on ZooKeeper: ephemeral sequential nodes in the layout of Curator's recipes, in one session that this owns. It
- * connects when first asked, and reconnects by itself.
+ * Locks on ZooKeeper: ephemeral sequential nodes in the layout of Curator's recipes, in a session of its own. It connects when it is
+ * first asked, and reconnects by itself.
  * @throws LockError `LOCK_INVALID` for a bad option.
  * @example const locks = createLocks(zookeeper({ servers: 'zk1:2181,zk2:2181,zk3:2181' }));
  */
@@ -75,14 +71,17 @@ class Zookeeper implements Backend {
       lapses: false,
       keptBy: 'session',
       outlives: timeout,
-      placeTtl: LONGEST_PLACE_TTL, // a session keeps it
-      // The servers only know the session: they cannot free one lock of a dead process earlier than all of them.
+      placeTtl: LONGEST_PLACE_TTL,
+      // The servers only know the session, so all locks of a dead process are freed together.
       ttl: { min: timeout, max: Number.MAX_SAFE_INTEGER },
     };
   }
 
-  attempt(claim: Claim): Promise<Attempt> {
-    if (claim.atLeast !== undefined) return Promise.reject(unsupported(claim.key));
+  async attempt(claim: Claim): Promise<Attempt> {
+    if (claim.atLeast !== undefined) {
+      const message = 'ZooKeeper numbers its tickets itself: it cannot serve in a quorum that raises them';
+      throw new LockError('LOCK_UNSUPPORTED', message, { key: claim.key, backend: this.name });
+    }
     return this.#turns.take(claim.id, () => {
       this.#places.begin(claim);
       return this.#asked(`queue for ${JSON.stringify(claim.key)}`, claim.within, (connection, began) =>
@@ -94,7 +93,7 @@ class Zookeeper implements Backend {
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     const began = this.#settings.clock.now();
     const connection = await this.#session.connection(PATIENCE);
-    // Shows that the session is alive, and brings whatever our watches had to tell until now: what is watched is still there.
+    // The answer shows that the session is alive. All earlier events of our watches came before it, so a watched node is still there.
     await connection.request(sync);
     const renewed = (claim: Claim): Promise<Renewal> => this.#admissions.renew(connection, claim, began);
     return Promise.all(claims.map((claim) => renewed(claim).catch((): Renewal => 'unknown')));
@@ -110,12 +109,12 @@ class Zookeeper implements Backend {
     });
   }
 
-  /** Whoever gave up may have stopped asking by now, and the session may have outlived that: what is left of them goes. */
+  /** Removes the nodes of claims that were given up. Nobody may ask for them any more, and the session still keeps them. */
   #clear(connection: Connection): void {
     for (const handle of this.#places.leaving) {
       const leave = (): Promise<unknown> => this.#places.leave(connection, handle);
       this.#turns.take(handle.id, leave).catch((error) => {
-        // Refused for good it is not for us to remove; else the next connection does it.
+        // After a definite refusal the node is not ours to remove. After another error the next connection tries again.
         if (explained(error, 'leave') instanceof LockError) this.#places.forgive(handle.id);
       });
     }
@@ -155,13 +154,9 @@ class Zookeeper implements Backend {
   }
 
   check(): Promise<Finding[]> {
-    const { servers, tls, clock, root, acl } = this.#settings;
-    return this.#asked('be examined', PATIENCE, async (connection) => {
-      const stored = await connection.request(getAcl(root)).catch(() => acl);
-      const reports = await Promise.all(servers.map((server) => serverReport(server, tls, REPORT, clock)));
-      const report = reports.find((said) => said !== undefined);
-      return findings({ report, acl: stored, granted: this.#session.timeout }, this.#settings);
-    });
+    return this.#asked('be examined', PATIENCE, (connection) =>
+      check(connection, this.#session.timeout, this.#settings),
+    );
   }
 
   close(): Promise<void> {

@@ -1,33 +1,35 @@
 import type { Finding } from '../../core/backend.ts';
 import type { Settings } from './options.ts';
-import type { Acl } from './wire/records.ts';
+import type { Connection } from './wire/connection.ts';
+import { getAcl } from './wire/operations.ts';
+import type { Server } from './wire/servers.ts';
+import { openSocket } from './wire/socket.ts';
 
-export interface Facts {
-  /** What `srvr` says; undefined where the server does not tell. */
-  readonly report: string | undefined;
-  readonly acl: readonly Acl[];
-  /** What the server made of the session timeout. ms. */
-  readonly granted: number;
-}
+/** How long to wait for the report of a server, which may be down. ms. */
+const REPORT = 1_000;
 
-/** What endangers locks on this server. */
-export function findings({ report, acl, granted }: Facts, { sessionTimeout }: Settings): Finding[] {
+/** @param granted the session timeout that the server granted, ms */
+export async function check(connection: Connection, granted: number, settings: Settings): Promise<Finding[]> {
+  const acl = await connection.request(getAcl(settings.root)).catch(() => settings.acl);
+  const reports = await Promise.all(settings.servers.map((server) => serverReport(server, settings)));
+  const report = reports.find((said) => said !== '') ?? '';
+  const timeouts = `asked for a session timeout of ${settings.sessionTimeout} ms, got ${granted} ms`;
   const found: Finding[] = [];
   const add = (severity: Finding['severity'], code: string, message: string, advice: string): void => {
     found.push({ severity, code, message, advice });
   };
-  const version = /version: (\d+)\.(\d+)\.(\d+)/.exec(report ?? '');
+  const version = /version: (\d+)\.(\d+)\.(\d+)/.exec(report);
   if (!version) {
     add(
       'info',
       'version-unknown',
       'the server does not say which version it is',
-      'Add srvr to 4lw.commands.whitelist, or see to it that it is 3.5 or newer, best 3.8.',
+      'Add srvr to 4lw.commands.whitelist, or make sure that the version is 3.5 or newer, best 3.8.',
     );
   } else if (Number(version[1]) === 3 && Number(version[2]) < 5) {
     add('danger', 'version', `${version[0]} has no container nodes`, 'Upgrade to 3.8 or newer.');
   }
-  if (/^Mode: standalone/m.test(report ?? '')) {
+  if (/^Mode: standalone/m.test(report)) {
     add(
       'warning',
       'standalone',
@@ -35,18 +37,18 @@ export function findings({ report, acl, granted }: Facts, { sessionTimeout }: Se
       'Run three or five servers.',
     );
   }
-  if (granted > sessionTimeout) {
+  if (granted > settings.sessionTimeout) {
     add(
       'warning',
       'session-timeout',
-      `asked for a session timeout of ${sessionTimeout} ms, got ${granted} ms: the locks of a dead process stay that long`,
+      `${timeouts}: the locks of a dead process stay that long`,
       'Lower tickTime or minSessionTimeout on the servers, or ask for what they give.',
     );
-  } else if (granted < sessionTimeout) {
+  } else if (granted < settings.sessionTimeout) {
     add(
       'info',
       'session-timeout',
-      `asked for a session timeout of ${sessionTimeout} ms, got ${granted} ms: shorter stalls cost the locks`,
+      `${timeouts}: shorter stalls cost the locks`,
       'Raise maxSessionTimeout on the servers, or ask for what they give.',
     );
   }
@@ -59,4 +61,22 @@ export function findings({ report, acl, granted }: Facts, { sessionTimeout }: Se
     );
   }
   return found;
+}
+
+/** The server's answer to `srvr`, the four-letter word that is allowed by default; '' where none came in time. */
+async function serverReport(server: Server, { tls, clock }: Settings): Promise<string> {
+  try {
+    const socket = await openSocket(server, tls, REPORT, clock);
+    const cancel = clock.after(REPORT, () => socket.destroy());
+    try {
+      socket.end('srvr');
+      let report = '';
+      for await (const chunk of socket) report += chunk;
+      return /version:/.test(report) ? report : '';
+    } finally {
+      cancel();
+    }
+  } catch {
+    return ''; // the word may be forbidden
+  }
 }

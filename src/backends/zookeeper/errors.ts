@@ -1,7 +1,7 @@
 import { LockError } from '../../core/errors.ts';
 import { Code, KeeperError } from './wire/errors.ts';
 
-/** Answers that will be the same next time, and what to do about each. */
+/** Errors that another try would get again, with advice. */
 const FOR_GOOD: ReadonlyMap<number, string> = new Map([
   [Code.noAuth, 'the nodes belong to another user. Give the `auth` they were made with, or another prefix'],
   [Code.invalidAcl, 'it does not take this `acl`. One for `auth` needs `auth: { user, password }`'],
@@ -12,24 +12,10 @@ const FOR_GOOD: ReadonlyMap<number, string> = new Map([
   [Code.unimplemented, 'it is too old: container nodes need ZooKeeper 3.5 or newer'],
 ]);
 
-/** What to throw for an error: definite if another try would end the same; else as it is, which means unknown. */
-export function explained(error: unknown, what: string, key?: string): unknown {
+/** A definite refusal becomes a `LockError`. Any other error, whose outcome is unknown, stays as it is. */
+export function explained(error: unknown, what: string): unknown {
   const reason = error instanceof KeeperError ? FOR_GOOD.get(error.code) : undefined;
   if (reason === undefined) return error;
-  return new LockError('LOCK_UNAVAILABLE', `ZooKeeper would not ${what}: ${reason}`, {
-    key,
-    backend: 'zookeeper',
-    cause: error,
-  });
+  const message = `ZooKeeper would not ${what}: ${reason}`;
+  return new LockError('LOCK_UNAVAILABLE', message, { backend: 'zookeeper', cause: error });
 }
-
-/** For a claim of a quorum, which brings the ticket. */
-export const unsupported = (key: string): LockError =>
-  new LockError(
-    'LOCK_UNSUPPORTED',
-    'ZooKeeper numbers its tickets itself: it cannot serve in a quorum that raises them',
-    {
-      key,
-      backend: 'zookeeper',
-    },
-  );

@@ -1,14 +1,13 @@
 import { admitted } from '../../core/admission.ts';
 import type { Listing, Standing } from '../../core/backend.ts';
-import { lineOf, type Member } from './names.ts';
+import { decodeKey, lineOf, type Member } from './names.ts';
 import { caughtUp, list, listNow, read, removed } from './nodes.ts';
-import { decodeKey } from './paths.ts';
 import type { Connection } from './wire/connection.ts';
 
-/** Nodes read at once: enough to fill the line, too few to hold up the process's own requests. */
+/** Nodes read at once: enough to keep the connection busy, too few to delay the process's own requests. */
 const BATCH = 256;
 
-/** Who stands in the lines of all keys that begin with `prefix`; those of Curator's clients are among them. */
+/** All claims on keys that begin with `prefix`, also those of Curator's clients. */
 export async function* census(
   connection: Connection,
   root: string,
@@ -24,7 +23,7 @@ export async function* census(
   }
 }
 
-/** Who stands in the line of one key, as of now. */
+/** All claims on one key, as of now. */
 export async function* lineAt(connection: Connection, key: string, parent: string): AsyncIterable<Standing> {
   await caughtUp(connection, parent);
   yield* standings(connection, key, parent);

@@ -1,23 +1,24 @@
-import { ALL_SEATS, EXCLUSIVE, isExclusive, type Seats, SHARED } from '../../core/admission.ts';
+import { ALL_SEATS, EXCLUSIVE, type Seats, SHARED } from '../../core/admission.ts';
 import type { Claim } from '../../core/backend.ts';
+import { checkPrefix } from '../../core/key.ts';
 
 /**
- * The names of Curator's recipes, so that its locks and ours stand in one line: `_c_<guid>-`, then `lock-` (a mutex) or
- * `__WRIT__` or `__READ__` (a read-write lock), then the number that the server appends. Permits, of which Curator has no
- * recipe in this layout, name their seats before `lock-`: `_c_<guid>-2of5-lock-`.
+ * The names of Curator's recipes, so that its locks and ours stand in one line: `_c_<guid>-`, then `lock-` (a mutex) or `__WRIT__` or
+ * `__READ__` (a read-write lock), then the number that the server appends. Curator has no recipe for permits in this layout. Ours
+ * name their seats before `lock-`: `_c_<guid>-2of5-lock-`.
  */
 const NAME = /^(?:_c_(.+?)-)?(?:(\d{1,10})of(\d{1,10})-)?(lock-|__READ__|__WRIT__)(-?\d{9,10})$/;
-/** What any sequential node ends in. */
+/** Every sequential node ends so. */
 const NUMBER = /\d{10}$/;
 
 /** One node of a line. */
 export interface Member extends Seats {
   readonly name: string;
-  /** The number the server gave: a signed 32-bit counter of the parent, which wraps. */
+  /** From the server: a signed 32-bit counter of the parent, which wraps. */
   readonly number: number;
 }
 
-/** The id in the form of a UUID, as Curator has it: it is how an own node is found again when the reply was lost. */
+/** The id in the form of a UUID, as Curator has it. By it an own node is found again when the reply was lost. */
 function guid(id: string): string {
   const form = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(id);
   return form ? form.slice(1).join('-') : encodeURIComponent(id);
@@ -35,12 +36,12 @@ function kindOf({ take, of, readWrite }: Claim): string {
 }
 
 /**
- * The line, in order. A sequential node with any other name takes all: its owner may mean anything by it. A child without
- * a number has no place in a line and is nobody's claim.
+ * The line, in order. A sequential node with an unknown name takes all seats, since nobody knows what it stands for. A child without
+ * a number is no claim.
  */
 export function lineOf(names: readonly string[]): Member[] {
   const line = names.map(member).filter((found) => found !== undefined);
-  // As serial numbers (RFC 1982): right across the wrap as long as the line is shorter than 2³¹.
+  // Compared as serial numbers (RFC 1982), so the order is right across the wrap if the line is shorter than 2³¹.
   return line.sort((a, b) => (a.number - b.number) | 0);
 }
 
@@ -59,5 +60,28 @@ function seats(kind: string, take: number, of: number): Seats {
   return sound ? { take, of } : EXCLUSIVE;
 }
 
-/** Waits its turn among permits: neither one of a crowd of readers nor alone at the head. */
-export const isPermit = (seats: Seats): boolean => !isExclusive(seats) && seats.of !== ALL_SEATS;
+/** Several segments are allowed, so that locks may be where a team's other clients have theirs: `app/locks`. */
+const PREFIX =
+  /^(?=.{1,256}$)(?!zookeeper(?:\/|$))(?!\.\.?(?:\/|$))[A-Za-z0-9_.:-]+(?:\/(?!\.\.?(?:\/|$))[A-Za-z0-9_.:-]+)*$/;
+
+/** `/holdfast`: the node under which every key has one of its own. */
+export function rootOf(prefix: string): string {
+  return `/${checkPrefix(prefix, PREFIX)}`;
+}
+
+/**
+ * A key is one segment, percent-encoded. So it has no `/` and nothing that ZooKeeper refuses in a path (control characters, surrogates,
+ * private use, `.` and `..` alone), and no two keys meet.
+ */
+export const encodeKey = (key: string): string =>
+  key === '.' || key === '..' ? key.replaceAll('.', '%2E') : encodeURIComponent(key);
+
+/** @returns undefined for a segment that `encodeKey` never makes: a node of another program */
+export function decodeKey(segment: string): string | undefined {
+  try {
+    const key = decodeURIComponent(segment);
+    return encodeKey(key) === segment ? key : undefined;
+  } catch {
+    return undefined;
+  }
+}

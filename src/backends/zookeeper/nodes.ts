@@ -4,10 +4,10 @@ import { createContainer, exists, getChildren, getData, type Operation, type Rea
 import type { Acl, Stat } from './wire/records.ts';
 import type { Watcher } from './wire/watches.ts';
 
-/** Containers that vanish between being made and being used, in a row, before it is trouble. */
+/** How often in a row a container may vanish between its creation and its use. */
 export const TRIES = 10;
 
-/** What the operation answers; `instead` on a node that is not there. */
+/** The answer to the operation, or `instead` if the node is not there. */
 async function orElse<T, E>(
   connection: Connection,
   operation: Operation<T>,
@@ -34,22 +34,22 @@ export async function list(connection: Connection, path: string, watcher?: Watch
   return found ? { names: found.names, asOf: found.stat.pzxid } : { names: [], asOf: 0n };
 }
 
-/** Nobody has a node of this name. */
+/** No node has this name. */
 const NOBODY = '_c_-none';
 
 /**
- * Answered after the server asked has applied all that anybody had been answered before. A `sync` would do on a follower, but the
- * leader lets it pass: it may lag behind what its followers have already told their clients. A write has its place among all
- * others, and the removal of a node that is not there changes nothing.
+ * Resolves after the server has applied everything that any server had answered before. On a follower a `sync` would do. The leader
+ * answers a `sync` at once, and may lag behind what its followers have told their clients. But a write has its place among all other
+ * writes, and the removal of a missing node changes nothing.
  */
 export async function caughtUp(connection: Connection, parent: string): Promise<void> {
   await connection.request(remove(`${parent}/${NOBODY}`)).catch((error) => {
-    // Refused by the leader, it has had its place among the others.
+    // A write that the leader refused has had its place, too.
     if (!isKeeperError(error, Code.noNode) && !isKeeperError(error, Code.noAuth)) throw error;
   });
 }
 
-/** The names under a node as of now. Both at once, since the server answers in order. */
+/** The names under a node as of now. Both are sent at once, since the server answers in order. */
 export async function listNow(connection: Connection, path: string): Promise<Listing> {
   const [, listing] = await Promise.all([caughtUp(connection, path), list(connection, path)]);
   return listing;
@@ -67,7 +67,7 @@ export const read = (connection: Connection, path: string, watcher?: Watcher): P
 export const removed = async (connection: Connection, path: string): Promise<boolean> =>
   (await orElse(connection, remove(path), false)) !== false;
 
-/** The node and its parents, as far as they are missing. The server removes them when they have stood empty for a while. */
+/** Makes the node and its parents where they are missing. The server removes them when they were empty for a while. */
 export async function ensureContainer(connection: Connection, path: string, acl: readonly Acl[]): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {

@@ -1,18 +1,18 @@
 import type { Notes } from '../../core/backend.ts';
+import { encodeKey } from './names.ts';
 import { ensureContainer, list, read, removed, TRIES } from './nodes.ts';
-import { encodeKey } from './paths.ts';
 import type { Connection } from './wire/connection.ts';
 import { Code, isKeeperError } from './wire/errors.ts';
 import { createPersistent, setData } from './wire/operations.ts';
 import type { Acl } from './wire/records.ts';
 
-/** No key has this node: an `@` in one is encoded. */
+/** No key has this node: `@` is encoded in keys. */
 const FOLDER = '@notes';
 const FORM = /^(.+)@(\d{1,16})$/;
-/** Notes that are over, and go when one is written. */
+/** How many notes that are over one write removes, at most. */
 const SWEPT = 100;
 
-/** A note, whose name tells until when it counts by the leader's clock: a listing shows what is over. */
+/** The name of a note says until when it counts, by the leader's clock. So a listing shows which notes are over. */
 interface Note {
   readonly path: string;
   readonly name: string;
@@ -22,7 +22,7 @@ interface Note {
 
 type Ask = <T>(what: string, ask: (connection: Connection) => Promise<T>) => Promise<T>;
 
-/** Notes in nodes that no session ends. What is over is removed by whoever writes the next one. */
+/** Notes in persistent nodes. Each write removes notes that are over. */
 export class ZookeeperNotes implements Notes {
   readonly #folder: string;
   readonly #acl: readonly Acl[];
@@ -65,7 +65,7 @@ export class ZookeeperNotes implements Notes {
           await connection.request(setData(path, Buffer.from(text)));
           return path;
         }
-        // The servers remove a folder that stands empty.
+        // The servers remove a folder that was empty for a while.
         if (!isKeeperError(error, Code.noNode) || tries === TRIES) throw error;
       }
       await ensureContainer(connection, this.#folder, this.#acl);
@@ -73,8 +73,8 @@ export class ZookeeperNotes implements Notes {
   }
 
   /**
-   * What there is, and the leader's clock. That tells its time with a write only, which also has its place after all that others
-   * were answered before. Both at once, since the server answers in order.
+   * The notes and the leader's time. Only a write tells the time; it also sees all earlier writes. Both are sent at once, since the
+   * server answers in order.
    * @returns undefined where there is no folder, and so no note
    */
   async #look(connection: Connection): Promise<{ readonly notes: readonly Note[]; readonly now: number } | undefined> {

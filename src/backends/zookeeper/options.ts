@@ -3,30 +3,29 @@ import { type Clock, systemClock } from '../../core/clock.ts';
 import { type Duration, milliseconds } from '../../core/duration.ts';
 import { invalid } from '../../core/errors.ts';
 import { checkGiven } from '../../core/options.ts';
-import { rootOf } from './paths.ts';
+import { rootOf } from './names.ts';
 import type { Credentials } from './wire/open.ts';
 import { type Acl, CREATOR_ONLY, OPEN } from './wire/records.ts';
 import { parseServers, type Server } from './wire/servers.ts';
 
 /** Options of `zookeeper`. */
 export interface ZookeeperOptions {
-  /** `'h1:2181,h2:2181,h3:2181'`; the port may be left out. Any of them will do, and is looked for again when it fails. */
+  /** `'h1:2181,h2:2181,h3:2181'`; the port is optional. One of them is used, and another one when it fails. */
   readonly servers: string;
   /**
-   * How long the servers keep the locks of a process that they hear nothing of. The server has the last word and keeps to
-   * bounds of its own, from 2 to 20 ticks by default: usually 4 s to 40 s. Default 10 s, from 1 s to 1 hour. No lease may be
-   * shorter.
+   * How long the servers keep the locks of a silent process. Default 10 s, from 1 s to 1 hour. The server may change it to its own
+   * bounds, from 2 to 20 ticks by default: usually 4 s to 40 s. No lease may be shorter.
    */
   readonly sessionTimeout?: Duration;
-  /** Authenticates by digest. Nodes are then made so that only this user may do anything with them. */
+  /** Authenticates by digest. Then only this user may use the nodes we make. */
   readonly auth?: Credentials;
-  /** Rights of the nodes we make, instead of the creator's only (with `auth`) or everybody's (without). */
+  /** Rights of the nodes we make. Default: the creator only (with `auth`) or everybody (without). */
   readonly acl?: readonly Acl[];
-  /** Connect by TLS, with Node's own options (`ca`, `cert`, `key`…). Certificates are verified unless these say otherwise. */
+  /** Connects by TLS, with Node's own options (`ca`, `cert`, `key`…). Certificates are verified unless these say otherwise. */
   readonly tls?: ConnectionOptions | boolean;
-  /** Path under which every key has a node, without the first slash. Default `holdfast`. */
+  /** The path of the node that has all keys, without the first slash. Default `holdfast`. */
   readonly prefix?: string;
-  /** Time and randomness; the machine's by default. */
+  /** Time and randomness. Default: the machine's. */
   readonly clock?: Clock;
 }
 
@@ -61,7 +60,7 @@ export function settingsOf(options: ZookeeperOptions): Settings {
   };
 }
 
-/** Nodes made with rights that were misspelt are shut to everybody, their maker included. */
+/** Nobody could use nodes with misspelt rights, not even their creator. */
 function checkAcl(acl: readonly Acl[]): readonly Acl[] {
   const isGood = ({ permissions = 0, scheme, id }: Partial<Acl>): boolean =>
     Number.isInteger(permissions) &&

@@ -1,60 +1,59 @@
 import type { Claim, Handle } from '../../core/backend.ts';
 import type { Guard, Refusal } from './lines.ts';
-import { isOf, nameOf } from './names.ts';
+import { encodeKey, isOf, nameOf } from './names.ts';
 import { ensureContainer, type Listing, list, listNow, read, removed, TRIES } from './nodes.ts';
-import { encodeKey } from './paths.ts';
 import type { Connection } from './wire/connection.ts';
 import { Code, isKeeperError } from './wire/errors.ts';
 import { type Created, createEphemeralSequential } from './wire/operations.ts';
 import type { Acl } from './wire/records.ts';
 
-/** The most that a claim has (`Claim.label`), as a guard: more of it would only weigh on the server. */
+/** Characters. A claim's label is not longer (`Claim.label`); this protects the server. */
 const LONGEST_LABEL = 896;
 
-/** A node of ours in a line: the place and the hold alike. */
+/** A node of ours in a line. It is the place, and later the hold. */
 export interface Place {
   readonly session: bigint;
   readonly path: string;
   readonly name: string;
   readonly ticket: bigint;
-  /** Made with the first grant: a place that never was a hold has nothing to lose. */
+  /** Made with the first grant: only a hold can be lost. */
   lost?: AbortController;
   /** When the last answered attempt began. */
   asked: number;
-  /** The next in line is to hear that this one has been admitted. */
+  /** Whether the next in line was told of this admission. */
   relay?: 'owed' | 'told';
-  /** The connection on which the node was seen and is watched: while it lives, no news is good news. */
+  /** The connection on which the node was seen and is watched. While it lives and tells nothing, the node is there. */
   seenOn?: Connection;
-  /** Why it waits, as of when its line was last listed. */
+  /** Why it waits, by the last listing of its line. */
   refusal?: Refusal;
-  /** What tells when that changes. */
+  /** The watch that tells when that changes. */
   guard?: Guard;
 }
 
-/** A place, and its line as of after it was taken. */
+/** A place, and a listing of its line from after it was taken. */
 export interface Stand {
   readonly place: Place;
   readonly listing: Listing;
 }
 
-/** Given up, but not surely gone. */
+/** A claim that was given up; its node may still be there. */
 export interface Leaving extends Handle {
-  /** Of its node, where that is known. */
+  /** Of its node, if it is known. */
   readonly path?: string;
 }
 
 export const labelOf = ({ label }: Claim): Buffer => Buffer.from(label.slice(0, LONGEST_LABEL));
 
-/** Our nodes, by id. */
+/** Our nodes, by the ids of their claims. */
 export class Places {
   readonly #root: string;
   readonly #acl: readonly Acl[];
   readonly #places = new Map<string, Place>();
-  /** By id, what may be there: a node whose creation was not answered, or, by its path, one whose session may be over. */
+  /** By id, nodes that may be there. With a path: its session may be over. Without one: its creation was not answered. */
   readonly #doubts = new Map<string, string | undefined>();
   /** Ids of claims for which no node was asked for yet. */
   readonly #unsent = new Set<string>();
-  /** By id. Their session may outlive whoever gave them up, so they are kept until their nodes are surely gone. */
+  /** By id. The session may still keep their nodes, so they stay here until the nodes are surely gone. */
   readonly #leaving = new Map<string, Leaving>();
 
   constructor(root: string, acl: readonly Acl[]) {
@@ -70,7 +69,7 @@ export class Places {
     return [...this.#leaving.values()];
   }
 
-  /** Ours, if it is of this session: a node of an earlier one is as good as gone. */
+  /** Our place, if its node is of this session. A node of an earlier session is lost. */
   get(id: string, session: bigint): Place | undefined {
     const place = this.#places.get(id);
     if (!place || place.session === session) return place;
@@ -83,7 +82,7 @@ export class Places {
     if (!this.#places.has(id) && !this.#doubts.has(id)) this.#unsent.add(id);
   }
 
-  /** Whether there is surely nothing of a claim, since all that it ever did was to wait for a connection. */
+  /** Whether there is surely nothing of a claim, because it has only waited for a connection. */
   endUnsent({ id }: Handle): boolean {
     return this.#unsent.delete(id);
   }
@@ -106,8 +105,8 @@ export class Places {
       this.#unsent.delete(claim.id);
       this.#doubts.set(claim.id, undefined);
       try {
-        // Both at once: the server answers in order, so the listing has the new node and all that are ahead of it. Known from
-        // its own answer on: whoever may make a node and not list has it taken back by its path.
+        // Both are sent at once. The server answers in order, so the listing has the new node and all nodes ahead of it. The path is
+        // kept as soon as it is known: a user who may make nodes but not list them can then still remove the node.
         const making = connection.request(creation).then((created) => this.#keep(claim, connection, created));
         const [place, listing] = await Promise.all([making, list(connection, parent)]);
         return { place, listing };
@@ -127,8 +126,8 @@ export class Places {
   }
 
   /**
-   * The node of a claim whose creation was never answered. One of an earlier session dies with that session and must not
-   * be taken for ours (CURATOR-498): it is removed, so that we do not wait for it.
+   * The node of a claim whose creation was never answered. A node of an earlier session ends with that session and must not be taken
+   * for ours (CURATOR-498). It is removed, so that nobody waits for it.
    */
   async #adopt(connection: Connection, claim: Claim): Promise<Place | undefined> {
     if (!this.#doubts.has(claim.id)) return undefined;
@@ -147,7 +146,7 @@ export class Places {
     return names.filter((name) => isOf(id, name)).map((name) => `${parent}/${name}`);
   }
 
-  /** No longer ours from here on, so that its end is not taken for a loss. Until `leave` has succeeded it is still to be removed. */
+  /** From now on the end of the node is no loss. The node must still be removed, until `leave` has succeeded. */
   giveUp({ id, key }: Handle): void {
     const place = this.#places.get(id);
     this.#places.delete(id);
@@ -155,7 +154,7 @@ export class Places {
     else if (this.#doubts.has(id)) this.#leaving.set(id, { id, key, path: this.#doubts.get(id) });
   }
 
-  /** Removes what was given up, by its path or by its name. @returns whether there was anything */
+  /** Removes the node of a claim that was given up, by its path or by its name. @returns whether there was one */
   async leave(connection: Connection, handle: Handle): Promise<boolean> {
     const path = this.#leaving.get(handle.id)?.path;
     const paths = path === undefined ? await this.#find(connection, handle) : [path];
@@ -164,7 +163,7 @@ export class Places {
     return ends.includes(true);
   }
 
-  /** There is nothing to remove, or it is not for us to remove it. */
+  /** There is nothing left that we could remove. */
   forgive(id: string): void {
     this.#leaving.delete(id);
     this.#doubts.delete(id);
@@ -174,19 +173,19 @@ export class Places {
     return this.#places.get(id) === place;
   }
 
-  /** The node has gone, and not by our doing. */
+  /** The node is gone, and we did not remove it. */
   lose(id: string, place: Place): void {
     if (!this.has(id, place)) return;
     this.#places.delete(id);
     place.lost?.abort();
   }
 
-  /** With a session go all its nodes. */
+  /** A session has ended, and all its nodes with it. */
   expired(session: bigint): void {
     for (const [id, place] of this.#places) if (place.session === session) this.lose(id, place);
   }
 
-  /** Holds are lost for good, even if the session should come back: whoever held has been told. Places may wait on. */
+  /** Holds are lost for good, even if the session comes back: their holders have been told. Places wait on. */
   doubtful(session: bigint): void {
     for (const [id, place] of this.#places) {
       if (place.session !== session || !place.lost) continue;

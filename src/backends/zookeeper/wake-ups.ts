@@ -1,13 +1,12 @@
 import type { Clock } from '../../core/clock.ts';
+import { list, stat } from './nodes.ts';
+import type { Connection } from './wire/connection.ts';
 import type { Watcher } from './wire/watches.ts';
 
-/** Before what failed is tried again: core's own timer stands beside the watch meanwhile. ms. */
+/** The pause before a failed look is repeated, ms. Meanwhile core asks by its own timer. */
 const PAUSE = 250;
 
-/**
- * Keeps one waiting claim informed until it is disposed of: `look` arms whatever one-time watch is right now, `wake` is for
- * when that has told, and then it looks again.
- */
+/** Keeps one waiting claim informed until it is disposed of: each time a watch fires, it looks and watches again. */
 export class LineWatch implements AsyncDisposable {
   readonly #look: (tell: Watcher) => Promise<boolean>;
   readonly #trouble: () => void;
@@ -17,8 +16,8 @@ export class LineWatch implements AsyncDisposable {
   #cancel = (): void => {};
 
   /**
-   * @param look armed, or over: resolves to whether there is something left to wait for
-   * @param trouble told when `look` has failed
+   * @param look sets the one-time watch that is needed now; resolves to whether there is still something to wait for
+   * @param trouble called when `look` has failed
    */
   constructor(look: (tell: Watcher) => Promise<boolean>, trouble: () => void, clock: Clock) {
     this.#look = look;
@@ -26,11 +25,11 @@ export class LineWatch implements AsyncDisposable {
     this.#clock = clock;
   }
 
-  /** Settles when it is armed for the first time. Never rejects. */
+  /** Settles when the first watch is set. Never rejects. */
   async arm(): Promise<void> {
     if (this.#over) return;
     const turn = ++this.#turn;
-    // Only the first of what this turn has armed starts the next: a line must not come to be watched twice over.
+    // Only the first watch of this turn that fires starts the next turn. Otherwise a line would be watched twice.
     const isOver = (): boolean => this.#over || turn !== this.#turn;
     const tell = (): void => {
       if (!isOver()) void this.arm();
@@ -48,4 +47,27 @@ export class LineWatch implements AsyncDisposable {
     this.#over = true;
     this.#cancel();
   }
+}
+
+/** Tells once when a node under `parent` is made or removed, or when the connection ends. */
+export async function watchChildren(
+  connection: Connection,
+  parent: string,
+  tell: () => void,
+): Promise<AsyncDisposable> {
+  let over = false;
+  const told = (): void => {
+    if (over) return;
+    over = true;
+    tell();
+  };
+  const watcher = Object.assign(told, { isOver: () => over });
+  const { asOf } = await list(connection, parent, watcher);
+  // A missing node has no children to watch. If it was made since, its children can be watched after all.
+  if (asOf === 0n && (await stat(connection, parent, watcher))) await list(connection, parent, watcher);
+  return {
+    [Symbol.asyncDispose]: async () => {
+      over = true;
+    },
+  };
 }

@@ -3,7 +3,7 @@ import { type EngineUrl, opened } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
 import { endpoints, picked } from '../url.ts';
 
-/** No driver: the backend speaks etcd's protocol over Node's own HTTP/2. */
+/** Without a driver: the backend speaks etcd's protocol over Node's own HTTP/2. */
 export const etcdUrl: EngineUrl = {
   schemes: ['etcd'],
   example: 'etcd://h1:2379,h2:2379,h3:2379',

@@ -2,7 +2,7 @@ import type { MongoClient } from 'mongodb';
 import { invalid } from '../../core/errors.ts';
 import { CONNECT_WITHIN } from '../bounded.ts';
 import { driver } from '../driver.ts';
-import { type EngineUrl, opened, owning } from '../engine.ts';
+import { type EngineUrl, opened } from '../engine.ts';
 import { type Address, picked, safe } from '../url.ts';
 
 export const mongodbUrl: EngineUrl = {
@@ -13,16 +13,13 @@ export const mongodbUrl: EngineUrl = {
     const { MongoClient } = await driver('mongodb');
     const { mongodb } = await import('../../backends/mongodb/index.ts');
     const client = made(address, MongoClient);
-    client.on('error', () => {}); // told by the calls that fail
+    client.on('error', () => {}); // the calls that fail tell
     const backend = mongodb(client.db(address.path || 'holdfast'), picked(address, 'prefix'));
-    return opened(
-      address,
-      owning(backend, () => client.close()),
-    );
+    return opened(address, backend, () => client.close());
   },
 };
 
-/** The driver reads the URL itself, and says what it does not like about it. */
+/** The driver reads the URL itself, and throws if it is not good. */
 function made(address: Address, Client: typeof MongoClient): MongoClient {
   try {
     return new Client(withoutPrefix(address.href), {
@@ -35,6 +32,6 @@ function made(address: Address, Client: typeof MongoClient): MongoClient {
   }
 }
 
-/** The driver refuses what it does not know, and `prefix` is ours. */
+/** `prefix` is our parameter, and the driver refuses unknown ones. */
 const withoutPrefix = (href: string): string =>
   href.replace(/([?&])prefix=[^&]*(&?)/, (_, before: string, after: string) => (after ? before : ''));

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { invalid } from '../../core/errors.ts';
 import { CONNECT_WITHIN } from '../bounded.ts';
 import { driver } from '../driver.ts';
-import { type EngineUrl, opened, owning } from '../engine.ts';
+import { type EngineUrl, opened } from '../engine.ts';
 import { TLS_PARAMS, type Tls, tlsOf } from '../tls.ts';
 import { type Address, picked, single } from '../url.ts';
 
@@ -24,16 +24,13 @@ export const mysqlUrl: EngineUrl = {
       connectionLimit: 4,
     });
     const backend = mysql(pool, picked(address, 'prefix', 'table'));
-    return opened(
-      address,
-      owning(backend, () => pool.end()),
-    );
+    return opened(address, backend, () => pool.end());
   },
 };
 
 /**
- * Left to itself mysql2 takes the certificate of any name, as long as its authority is known; and of an address it would ask
- * for that of `localhost`.
+ * By default mysql2 accepts a certificate of any name from a known authority. For an address it would ask for the certificate of
+ * `localhost`.
  */
 function identified(address: Address): (Tls & { verifyIdentity: true }) | undefined {
   const tls = tlsOf(address);

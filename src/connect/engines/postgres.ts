@@ -1,7 +1,7 @@
 import { invalid } from '../../core/errors.ts';
 import { CONNECT_WITHIN } from '../bounded.ts';
 import { driver } from '../driver.ts';
-import { type EngineUrl, opened, owning } from '../engine.ts';
+import { type EngineUrl, opened } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
 import { type Address, picked, single } from '../url.ts';
 
@@ -22,16 +22,13 @@ export const postgresUrl: EngineUrl = {
       connectionTimeoutMillis: CONNECT_WITHIN,
       max: 4,
     });
-    pool.on('error', () => {}); // told by the calls that fail
+    pool.on('error', () => {}); // the calls that fail tell
     const backend = postgres(pool, picked(address, 'prefix', 'schema'));
-    return opened(
-      address,
-      owning(backend, () => pool.end()),
-    );
+    return opened(address, backend, () => pool.end());
   },
 };
 
-/** libpq's `sslmode`, as far as it means what it says: the others would take any certificate, or no TLS at all. */
+/** Those values of libpq's `sslmode` that are safe: the others would accept any certificate, or no TLS at all. */
 function encrypted({ params }: Address): boolean {
   const mode = params.get('sslmode') ?? 'disable';
   if (!['disable', 'require', 'verify-full'].includes(mode))

@@ -2,15 +2,14 @@ import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { invalid } from '../../core/errors.ts';
 import { bounded, CONNECT_WITHIN } from '../bounded.ts';
 import { driver } from '../driver.ts';
-import { type EngineUrl, opened, owning } from '../engine.ts';
+import { type EngineUrl, opened } from '../engine.ts';
 import { distrust, TLS_PARAMS, tlsOf } from '../tls.ts';
 import { type Address, picked, single } from '../url.ts';
 
 type Driver = Pick<typeof import('ioredis'), 'Cluster' | 'Redis'>;
 
 /**
- * No offline queue and no resending: what was not sent now is not sent behind the caller's back later, when nobody waits
- * for it any more.
+ * No offline queue and no resending: a command that is not sent now must not be sent later, when nobody waits for it any more.
  */
 const SAFE = {
   lazyConnect: true,
@@ -18,16 +17,16 @@ const SAFE = {
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
   connectTimeout: CONNECT_WITHIN,
-  // Also of a connection that is dead already, and it keeps the process alive. All answers were waited for by then.
+  // It also counts for a dead connection, and keeps the process alive. By then all answers have come.
   disconnectTimeout: 100,
-  // A name or a sentinel leads to another primary by now, and nobody ended this connection. 1: without sending it again.
+  // The name or the sentinels now lead to another primary, and nobody ended this connection. 1: the command is not sent again.
   reconnectOnError: ({ message }: Error) => message.startsWith('READONLY') && 1,
 } as const satisfies RedisOptions;
 
 const PORT = 6379;
 const SENTINEL_PORT = 26_379;
 
-/** What differs between the ways to find a Redis: only the client. */
+/** The ways to find a Redis differ only in their client. */
 const CLIENTS: Readonly<Record<string, (driver: Driver, address: Address) => Redis | Cluster>> = {
   redis: ({ Redis }, address) => new Redis({ ...options(address, address.path), ...single(address, PORT) }),
   rediss: ({ Redis }, address) => new Redis({ ...options(address, address.path, true), ...single(address, PORT) }),
@@ -38,14 +37,14 @@ const CLIENTS: Readonly<Record<string, (driver: Driver, address: Address) => Red
       throw invalid('redis+sentinel: needs the sentinels and the name of the group, as in redis+sentinel://h1,h2/main');
     }
     const all = options(address, params.get('db') ?? '');
-    // The same for both: whoever encrypts the servers does not leave those open that say where they are.
+    // TLS is for both: if the servers have it, the sentinels that tell their addresses have it too.
     return new Redis({
       ...all,
       sentinels,
       name: path,
       sentinelTLS: all.tls,
       enableTLSForSentinelMode: !!all.tls,
-      // A primary that stopped answering keeps its connections open: only the sentinels tell that it is none any more.
+      // A primary that hangs keeps its connections open. Only the sentinels tell that another one is the primary now.
       failoverDetector: true,
     });
   },
@@ -54,14 +53,14 @@ const CLIENTS: Readonly<Record<string, (driver: Driver, address: Address) => Red
     if (hosts.length === 0 || path !== '') {
       throw invalid('redis+cluster: needs some of the nodes and nothing else, as in redis+cluster://h1,h2');
     }
-    // Of a node that hangs its silence tells; any answer of the connection counts.
+    // A node that hangs shows by its silence. Any answer on the connection counts.
     const redisOptions = { ...options(address, ''), socketTimeout: CONNECT_WITHIN / 2 };
     const nodes = hosts.map(({ host, port = PORT }) => ({ host, port }));
     return new Cluster(nodes, {
       redisOptions,
       lazyConnect: true,
       enableOfflineQueue: false,
-      // The names in a certificate are those that were given, not the addresses behind them.
+      // A certificate has the given names, not the addresses behind them.
       ...(redisOptions.tls && { dnsLookup: (name, found) => found(null, name) }),
       clusterRetryStrategy: (tries) => Math.min(100 * tries, 2_000),
     });
@@ -76,12 +75,12 @@ export const redisUrl: EngineUrl = {
     const ioredis = await driver('ioredis');
     const { redis } = await import('../../backends/redis/index.ts');
     const client = CLIENTS[address.scheme]!(ioredis, address);
-    const backend = redis(client, picked(address, 'prefix')); // may refuse, and then nobody would end a connection
+    const backend = redis(client, picked(address, 'prefix')); // before connecting: if this throws, nobody would end a connection
     let why: unknown;
     client.on('error', (error: Error & { lastNodeError?: unknown }) => {
-      why = error.lastNodeError ?? error; // of a cluster, what a node said; later, the calls that fail tell
+      why = error.lastNodeError ?? error; // of a cluster, the error of a node. Later the calls that fail tell
     });
-    // With sentinels it gives up for good when one of them names the new primary just while another is asked for it.
+    // With sentinels the client may give up for good, if one of them names the new primary while another one is asked.
     const again = (): void => {
       client.connect().catch(() => {}); // its 'error' tells
     };
@@ -95,16 +94,17 @@ export const redisUrl: EngineUrl = {
     );
     return opened(
       address,
-      owning(backend, () => {
+      backend,
+      () => {
         client.off('end', again);
         client.disconnect();
-      }),
+      },
       connected,
     );
   },
 };
 
-/** Of a group with TLS: the driver hides what the handshakes failed with. */
+/** For several servers with TLS, where the driver hides the errors of the handshakes. */
 async function untold(address: Address): Promise<Error | undefined> {
   const tls = tlsOf(address);
   const [first] = address.hosts;
@@ -112,7 +112,7 @@ async function untold(address: Address): Promise<Error | undefined> {
   return distrust(first.host, first.port ?? (address.scheme === 'redis+sentinel' ? SENTINEL_PORT : PORT), tls);
 }
 
-/** @param db of the path, or of `?db=` where the path is something else */
+/** @param db from the path, or from `?db=` where the path is something else */
 function options(address: Address, db: string, secure = false): RedisOptions {
   const { user, password, params } = address;
   if ((params.get('db') ?? db) !== db) {

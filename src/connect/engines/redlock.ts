@@ -5,7 +5,7 @@ import { redisUrl } from './redis.ts';
 
 const SCHEMES: Readonly<Record<string, string>> = { 'redlock+redis': 'redis', 'redlock+rediss': 'rediss' };
 
-/** A Redis at each host, with the same user, password, database and prefix. */
+/** Each host is a Redis, with the same user, password, database and prefix. */
 export const redlockUrl: EngineUrl = {
   schemes: Object.keys(SCHEMES),
   example: 'redlock+redis://host1,host2,host3',

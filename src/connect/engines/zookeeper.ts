@@ -3,7 +3,7 @@ import { type EngineUrl, opened } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
 import { endpoints } from '../url.ts';
 
-/** No driver: the backend speaks ZooKeeper's protocol itself. */
+/** Without a driver: the backend speaks ZooKeeper's protocol itself. */
 export const zookeeperUrl: EngineUrl = {
   schemes: ['zookeeper'],
   example: 'zookeeper://h1:2181,h2:2181,h3:2181',
@@ -16,8 +16,9 @@ export const zookeeperUrl: EngineUrl = {
       servers: endpoints(address, 2181).join(),
       auth: user === undefined ? undefined : { user, password: password ?? '' },
       tls: tlsOf(address),
-      sessionTimeout: /^\d+$/.test(timeout ?? '') ? Number(timeout) : (timeout as Duration | undefined), // in a URL milliseconds are text, too
-      // As in other clients of ZooKeeper, a path is where everything is put.
+      // In a URL, milliseconds are text too.
+      sessionTimeout: /^\d+$/.test(timeout ?? '') ? Number(timeout) : (timeout as Duration | undefined),
+      // As in other clients of ZooKeeper, all nodes are under the path.
       prefix: [path, params.get('prefix') ?? 'holdfast'].filter(Boolean).join('/'),
     });
     return opened(address, backend);

@@ -9,6 +9,36 @@ import { until } from '../../kit/wait.ts';
 import { endpoint, etcdctl, keys } from './etcdctl.ts';
 import type { HolderCalls } from './holder.worker.ts';
 
+interface Member {
+  readonly Status: { readonly leader: number; readonly header: { readonly member_id: number } };
+}
+
+/** The leader, as soon as all members name the same one. */
+async function leaderOf({ servers }: Servers): Promise<Server> {
+  let found: Server | undefined;
+  await until('all members name one leader', async () => {
+    const members: Member[] = JSON.parse(await etcdctl(servers, 'endpoint', 'status', '-w', 'json'));
+    const [named, ...others] = new Set(members.map(({ Status }) => Status.leader));
+    found = servers[others.length > 0 ? -1 : members.findIndex(({ Status }) => Status.header.member_id === named)];
+    return found !== undefined;
+  });
+  return found!;
+}
+
+describeOn('etcd', 'an etcd cluster with a member that is stopped', () => {
+  test('a process whose first member is stopped tries another within its first attempt', {
+    timeout: 60_000,
+  }, async () => {
+    // On a busy machine quick elections depose a leader that is only slow. Without a leader the first attempt fails on any member.
+    await using cluster = await startEtcdMembers(3, { 'heartbeat-interval': '500', 'election-timeout': '5000' });
+    const leader = await leaderOf(cluster);
+    const [stopped, ...rest] = cluster.servers.toSorted((a, b) => Number(a === leader) - Number(b === leader));
+    stopped!.pause();
+    await using fresh = createLocks(etcd({ endpoints: [stopped!, ...rest].map(endpoint) }));
+    expect(await fresh.mutex('job').tryAcquire()).not.toBeNull();
+  });
+});
+
 describeOn('etcd', 'an etcd cluster that loses members', () => {
   vi.setConfig({ testTimeout: 60_000 });
   let cluster: Servers;
@@ -26,15 +56,6 @@ describeOn('etcd', 'an etcd cluster that loses members', () => {
     await cluster?.[Symbol.asyncDispose]();
   });
 
-  async function leader(): Promise<Server> {
-    const members = JSON.parse(await etcdctl(cluster.servers, 'endpoint', 'status', '-w', 'json'));
-    const index = members.findIndex(
-      ({ Status: { leader, header } }: { Status: { leader: number; header: { member_id: number } } }) =>
-        leader === header.member_id,
-    );
-    return cluster.servers[index]!;
-  }
-
   const lost: [what: string, end: (server: Server) => Promise<void>][] = [
     ['killed', (server) => server.kill()],
     ['stopped', async (server) => server.pause()],
@@ -44,7 +65,7 @@ describeOn('etcd', 'an etcd cluster that loses members', () => {
     const lease = await locks.mutex('job').acquire({ ttl: '6s' });
     const waiting = other.mutex('job').acquire({ wait: '30s', ttl: '6s' });
     await until('the other waits', async () => (await keys(cluster.servers)).length === 2);
-    const struck = await leader();
+    const struck = await leaderOf(cluster);
     await end(struck);
     // Longer than the lease: only renewals through a new leader can have kept it.
     const since = performance.now();
@@ -55,14 +76,6 @@ describeOn('etcd', 'an etcd cluster that loses members', () => {
     expect(next.token).toBeGreaterThan(lease.token);
     struck.resume();
     expect(await next.release()).toBe(true);
-  });
-
-  test('a process whose first member is stopped tries another within its first attempt', async () => {
-    const leading = await leader();
-    const [stopped, ...rest] = cluster.servers.toSorted((a, b) => Number(a === leading) - Number(b === leading));
-    stopped!.pause();
-    await using fresh = createLocks(etcd({ endpoints: [stopped!, ...rest].map(endpoint) }));
-    expect(await fresh.mutex('job').tryAcquire()).not.toBeNull();
   });
 
   test('without a quorum nothing is promised: the hold is lost in time, and attempts say so', async () => {

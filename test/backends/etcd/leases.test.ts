@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Etcd } from '../../../src/backends/etcd/backend.ts';
-import type { Client } from '../../../src/backends/etcd/client.ts';
 import { etcd } from '../../../src/backends/etcd/index.ts';
-import { open } from '../../../src/backends/etcd/open.ts';
+import { open } from '../../../src/backends/etcd/options.ts';
+import type { Client } from '../../../src/backends/etcd/wire/client.ts';
 import type { Backend, Claim, Grant } from '../../../src/core/backend.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { startEtcd } from '../../kit/etcd.ts';
@@ -108,7 +108,8 @@ describeOn('etcd', 'the leases of holds', () => {
   });
 
   test('are renewed some at a time, however many there are, and none twice or not at all', async () => {
-    const { client, prefix, timeout, clock } = open({ endpoints: endpoint(server) });
+    const opened = open({ endpoints: endpoint(server) });
+    const { client } = opened;
     const keepAlive = client.keepAlive.bind(client);
     const renewed: bigint[] = [];
     let [underWay, most] = [0, 0];
@@ -117,7 +118,7 @@ describeOn('etcd', 'the leases of holds', () => {
       most = Math.max(most, ++underWay);
       return keepAlive(id, ms).finally(() => underWay--);
     };
-    const crowd = new Etcd(client, prefix, timeout, clock);
+    const crowd = new Etcd(opened);
     const claims = Array.from({ length: 2_500 }, (_, number) => claimOf(`crowd ${number}`, { ttl: 60_000 }));
     const calls = Array.from({ length: 5 }, (_, at) => claims.slice(at * 500, (at + 1) * 500));
     for (const call of calls) await Promise.all(call.map((claim) => crowd.attempt(claim)));
@@ -184,7 +185,8 @@ describeOn('etcd', 'the leases of holds', () => {
   });
 
   test('a claim given up leaves nothing, also where its message is carried out last and answered first', async () => {
-    const { client, prefix, timeout, clock } = open({ endpoints: endpoint(server) });
+    const opened = open({ endpoints: endpoint(server) });
+    const { client } = opened;
     const txn = client.txn.bind(client);
     const [sent, removed, answered] = [1, 2, 3].map(() => Promise.withResolvers<void>()) as [Step, Step, Step];
     client.txn = async (...[request, ms]: Parameters<Client['txn']>) => {
@@ -198,7 +200,7 @@ describeOn('etcd', 'the leases of holds', () => {
       await removed.promise;
       return txn(request, ms);
     };
-    const crossed = new Etcd(client, prefix, timeout, clock);
+    const crossed = new Etcd(opened);
     const given = claimOf('crossed', { ttl: 600_000 });
     const attempt = crossed.attempt(given);
     await sent.promise;

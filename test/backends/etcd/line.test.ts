@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { endOf, lineOf, nameOf, obstacle, type Place, placeOf, written } from '../../../src/backends/etcd/line.ts';
-import { ALL_SEATS, EXCLUSIVE, type Seats, SHARED } from '../../../src/core/admission.ts';
+import { lineOf, nameOf, placeOf, written } from '../../../src/backends/etcd/line.ts';
+import { endOf } from '../../../src/backends/etcd/wire/ops.ts';
+import { ALL_SEATS } from '../../../src/core/admission.ts';
 import { LOOKALIKES } from '../../../src/testing/names.ts';
 
 const kv = (value: string | Buffer) => ({
@@ -10,20 +11,6 @@ const kv = (value: string | Buffer) => ({
   value: Buffer.from(value),
   lease: 3n,
 });
-
-const line = (...seats: Seats[]): Place[] =>
-  seats.map((wish, index) => ({
-    ...wish,
-    name: Buffer.from(`p${index}`),
-    ticket: BigInt(index + 1),
-    lease: 1n,
-    label: '',
-  }));
-
-const watched = (seats: Seats[], index: number): string => {
-  const { name, puts } = obstacle(line(...seats), index);
-  return `${name ?? 'line'}${puts ? ' and its writes' : ''}`;
-};
 
 describe('what is stored', () => {
   test('is read as it was written', () => {
@@ -61,19 +48,5 @@ describe('names', () => {
     const id = 'c0ffee00c0ffee00c0ffee00c0ffee00';
     expect(nameOf(lineOf('holdfast', 'a'), id).toString()).toMatch(/^holdfast\/a\/[0-9a-f]{32}$/);
     expect(nameOf(lineOf('holdfast', 'a'), id).toString()).not.toContain(id);
-  });
-});
-
-describe('what a waiter watches', () => {
-  const permit: Seats = { take: 1, of: 2 };
-  test.each<[string, Seats[], number, string]>([
-    ['an exclusive claim its predecessor', [EXCLUSIVE, EXCLUSIVE, EXCLUSIVE], 2, 'p1'],
-    ['a writer the last reader', [SHARED, SHARED, EXCLUSIVE], 2, 'p1'],
-    ['a reader the nearest writer ahead', [EXCLUSIVE, EXCLUSIVE, SHARED, SHARED], 3, 'p1'],
-    ['the first waiting permit all who hold', [permit, permit, permit], 2, 'line'],
-    ['a later permit the one before it', [permit, permit, permit, permit], 3, 'p2 and its writes'],
-    ['a reader in a room of permits all who hold', [permit, permit, SHARED], 2, 'line'],
-  ])('%s', (_, seats, index, expected) => {
-    expect(watched(seats, index)).toBe(expected);
   });
 });

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Etcd } from '../../../src/backends/etcd/backend.ts';
-import type { Client } from '../../../src/backends/etcd/client.ts';
 import { etcd } from '../../../src/backends/etcd/index.ts';
-import { open } from '../../../src/backends/etcd/open.ts';
+import { open } from '../../../src/backends/etcd/options.ts';
+import type { Client } from '../../../src/backends/etcd/wire/client.ts';
 import type { Backend, Grant } from '../../../src/core/backend.ts';
 import { startEtcd } from '../../kit/etcd.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
@@ -102,7 +102,8 @@ describeOn('etcd', 'a claim that moves from the lease of a place to that of a ho
   });
 
   test('is where it is thought to be, also where the answer to its move is read late', async () => {
-    const { client, prefix, timeout, clock } = open({ endpoints: endpoint(server) });
+    const opened = open({ endpoints: endpoint(server) });
+    const { client } = opened;
     const txn = client.txn.bind(client);
     const { promise: told, resolve: tell } = Promise.withResolvers<void>();
     const { promise: read, resolve: readOn } = Promise.withResolvers<void>();
@@ -115,7 +116,7 @@ describeOn('etcd', 'a claim that moves from the lease of a place to that of a ho
       }
       return answer;
     };
-    const late = new Etcd(client, prefix, timeout, clock);
+    const late = new Etcd(opened);
     const [holder, waiter] = [claimOf('crossed'), claimOf('crossed', { ttl: 100_000 })];
     await other.attempt(holder);
     await late.attempt(waiter);

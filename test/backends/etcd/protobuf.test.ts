@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { RangeResponse, WatchRequest } from '../../../src/backends/etcd/messages.ts';
-import { decode, encode } from '../../../src/backends/etcd/protobuf.ts';
+import { RangeResponse, WatchRequest } from '../../../src/backends/etcd/wire/messages.ts';
+import { decode, encode } from '../../../src/backends/etcd/wire/protobuf.ts';
 
 const schema = {
   int: [1, 'int'],

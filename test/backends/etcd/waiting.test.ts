@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { etcd } from '../../../src/backends/etcd/index.ts';
-import { type Seats, SHARED } from '../../../src/core/admission.ts';
+import { SHARED } from '../../../src/core/admission.ts';
 import type { Attempt, Backend, Claim, Grant } from '../../../src/core/backend.ts';
 import { startEtcd } from '../../kit/etcd.ts';
 import { exchange } from '../../kit/net.ts';
@@ -57,7 +57,7 @@ describeOn('etcd', 'waiting on etcd', () => {
   });
 
   /** Everyone in line, those who are refused with a watch. */
-  async function lineUp(seats: (Seats | undefined)[], backend?: Backend): Promise<Waiter[]> {
+  async function lineUp(seats: (Partial<Claim> | undefined)[], backend?: Backend): Promise<Waiter[]> {
     const key = `line ${++last}`;
     const line = seats.map((wish, index) => new Waiter(backend ?? backends[index % 3]!, claimOf(key, wish)));
     for (const waiter of line) if (!(await waiter.joins()).granted) await waiter.listens();
@@ -75,6 +75,17 @@ describeOn('etcd', 'waiting on etcd', () => {
     }
     expect(line.map(({ wakes }) => wakes)).toEqual(line.map((_, index) => (index < holders ? 0 : 1)));
   }
+
+  test('a permit that waits behind a reader hears of its turn, also when the reader was admitted first', async () => {
+    // So short that a hold needs no other lease than a place: its key is not written for that.
+    const [permit, reader] = [{ take: 1, of: 2 }, SHARED].map((seats) => ({ ...seats, ttl: 5_000 }));
+    const line = await lineUp([permit, permit, reader, permit]);
+    for (const [index, next] of [2, 3].entries()) {
+      await line[index]!.leaves();
+      await until(`${next} is admitted`, () => line[next]!.grant !== undefined);
+    }
+    for (const waiter of line.slice(2)) await waiter.leaves();
+  });
 
   test('a release wakes one of many waiters, and only that one', async () => {
     await passesOn(await lineUp(Array.from({ length: 9 }, () => undefined)), 1);

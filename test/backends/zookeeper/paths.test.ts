@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeKey, encodeKey, rootOf } from '../../../src/backends/zookeeper/paths.ts';
+import { decodeKey, encodeKey, rootOf } from '../../../src/backends/zookeeper/names.ts';
 
 const keys = fc.oneof(
   fc.string({ unit: 'binary', minLength: 1 }),

@@ -2,18 +2,33 @@ import type { Socket } from 'node:net';
 import type { Cancel, Clock } from '../../../core/clock.ts';
 import { ConnectionLost } from './errors.ts';
 import type { Frames } from './frames.ts';
-import type { Welcome } from './handshake.ts';
 import { Decoder } from './jute.ts';
 import { LastHeard } from './last-heard.ts';
+import type { Welcome } from './open.ts';
 import { type Operation, sync } from './operations.ts';
 import { type Pending, Requests } from './requests.ts';
-import { BEAT, PATIENCE, REPORT, SCARCE, SURE } from './timing.ts';
 import { type Watcher, Watches } from './watches.ts';
 
 const WATCH_EVENT = -1;
+
+// All limits are shares of the session timeout that the server granted.
+/** How often a connection without recent writes sends a sign of life. */
+export const BEAT = 1 / 12;
+/** A server is given up after this time without an answer. */
+const PATIENCE = 1 / 3;
 /**
- * One connection that carries a session. Requests are sent and answered in order, so that several may be on their way, and
- * the last of them sees what the first has done. It ends once: then every request fails and every watch tells.
+ * A follower reports its clients' signs of life at least this often. The leader asks for them twice a tick, and a session lasts at
+ * least two ticks, unless `minSessionTimeout` says otherwise. That makes a quarter, and a twelfth more for a leader that is late.
+ */
+export const REPORT = 1 / 3;
+/** If less than this is left at an answer, the session is resumed, so that the leader hears of it: the next report may be too late. */
+export const SCARCE = 1 / 3;
+/** A session lasts this long after the leader last heard of it: a hundredth less, for clocks that run at different rates. */
+export const SURE = 0.99;
+
+/**
+ * One connection that carries a session. Requests are sent and answered in order. So several may be on their way, and a later one
+ * sees what an earlier one did. A connection ends once: then every request fails and every watch tells.
  */
 export class Connection {
   readonly session: bigint;
@@ -27,15 +42,15 @@ export class Connection {
   readonly #watches = new Watches();
   readonly #requests = new Requests(this.#watches);
   readonly #heard: LastHeard;
-  /** When the last answered exchange was sent that the leader had a part in. */
+  /** When the last request was sent that the leader had a part in and that was answered. */
   #confirmed: number;
-  /** This process or the server stood still for so long that what is certain may be over before the server's next report shows. */
+  /** This process or the server was stopped for so long that the session may be over before the next report counts. */
   #scarce = false;
   #cancelBeat: Cancel;
   #trouble: Error | undefined;
   #settle = (): void => {};
 
-  /** @param sent when the handshake was sent: the leader hears of a session that is opened or resumed */
+  /** @param sent when the handshake was sent: the leader hears of each session that is opened or resumed */
   constructor(socket: Socket, frames: Frames, welcome: Welcome, sent: number, lastZxid: bigint, clock: Clock) {
     this.session = welcome.id;
     this.lastZxid = lastZxid;
@@ -54,7 +69,7 @@ export class Connection {
     this.#cancelBeat = clock.after(this.#timeout * BEAT, this.#beat, true);
   }
 
-  /** Until then, by the clock, the session and its nodes live, whatever happens to the connection. */
+  /** The session and its nodes live until then, by the clock, whatever happens to the connection. */
   get sureUntil(): number {
     return this.#heard.certain + this.#timeout * SURE;
   }
@@ -64,8 +79,8 @@ export class Connection {
   }
 
   /**
-   * @param watcher told once, when what the operation has read has changed or the connection has ended
-   * @throws KeeperError the server refused; ConnectionLost nobody knows
+   * @param watcher told once, when the data that was read has changed or the connection has ended
+   * @throws KeeperError the server refused; ConnectionLost the outcome is unknown
    */
   request<T>(operation: Operation<T>, watcher?: Watcher): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -74,7 +89,7 @@ export class Connection {
     return promise as Promise<T>;
   }
 
-  /** Requests made in one go leave in one packet. */
+  /** Requests of one turn of the event loop leave in one packet. */
   #send(frame: Buffer): void {
     if (this.#socket.writableCorked === 0) {
       this.#socket.cork();
@@ -100,7 +115,7 @@ export class Connection {
     else this.#answered(this.#requests.answer(xid, code, from));
   }
 
-  /** @param sent undefined where the leader had no part in it */
+  /** @param sent undefined if the leader had no part in the answer */
   #answered(sent: number | undefined): void {
     if (sent === undefined) return;
     const now = this.#clock.now();
@@ -109,22 +124,20 @@ export class Connection {
     this.#scarce = this.sureUntil - now < this.#timeout * SCARCE;
   }
 
-  /** A sync, not a ping: a server that is cut off from the leader answers pings, while the leader ends the session. */
+  /** Sends a sync, not a ping: a server that is cut off from the leader answers pings while the leader ends the session. */
   readonly #beat = (): void => {
     const now = this.#clock.now();
     const { oldest } = this.#requests;
     if (oldest && now - oldest.sent > this.#timeout * PATIENCE) {
-      // If it was this process that stood still, the answer is here and will be read before the next timer.
+      // If this process was stopped, the answer is here already, and is read before the next timer.
       this.#cancelBeat = this.#clock.after(1, () => this.#giveUp(oldest), true);
       return;
     }
     if (this.#scarce && !oldest) {
-      this.end(
-        new ConnectionLost('the session is resumed on another connection, for the leader to hear of it at once'),
-      );
+      this.end(new ConnectionLost('the session goes on over another connection, so that the leader hears of it'));
       return;
     }
-    // Half a beat: what was confirmed a moment before this one would be too old at the next.
+    // Half a beat: a confirmation from just before this beat would be too old at the next one.
     if (now - this.#confirmed > (this.#timeout * BEAT) / 2) this.request(sync).catch(() => {});
     this.#cancelBeat = this.#clock.after(this.#timeout * BEAT, this.#beat, true);
   };

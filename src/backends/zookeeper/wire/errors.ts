@@ -1,4 +1,4 @@
-/** Codes of `org.apache.zookeeper.KeeperException` that somebody here acts upon. */
+/** The codes of `org.apache.zookeeper.KeeperException` that are used here. */
 export const Code = {
   unimplemented: -6,
   noNode: -101,
@@ -12,7 +12,7 @@ export const Code = {
   quotaExceeded: -125,
 } as const;
 
-/** The server's own refusal of one request. */
+/** The server refused one request. */
 export class KeeperError extends Error {
   override readonly name = 'KeeperError';
   readonly code: number;
@@ -24,7 +24,7 @@ export class KeeperError extends Error {
   }
 }
 
-/** No answer will come any more. The request may have taken effect, and its effect may be seen later. */
+/** No answer will come. The request may have an effect, now or later. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
 }

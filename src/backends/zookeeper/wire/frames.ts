@@ -1,7 +1,7 @@
-/** Answers are listings at most; a larger one is not ZooKeeper talking (or an ensemble with a raised `jute.maxbuffer`). */
+/** Bytes. Listings are the largest answers. A larger one is not from ZooKeeper (or `jute.maxbuffer` was raised). */
 const LARGEST = 64 * 1_024 * 1_024;
 
-/** Cuts a byte stream into frames: four bytes of length, then so many bytes. */
+/** Cuts a byte stream into frames: four bytes of length, then that many bytes. */
 export class Frames {
   #rest: Buffer[] = [];
   #size = 0;

@@ -1,7 +1,7 @@
-/** Jute, ZooKeeper's encoding: big-endian numbers, and lengths of four bytes before text, bytes and lists; −1 is null. */
+/** Jute, ZooKeeper's encoding: big-endian numbers; four bytes of length before text, bytes and lists; −1 is null. */
 export class Encoder {
   #bytes = Buffer.allocUnsafe(256);
-  /** The first four bytes are kept free for the length of the frame. */
+  /** The first four bytes are for the length of the frame. */
   #end = 4;
 
   #room(size: number): number {
@@ -54,14 +54,14 @@ export class Encoder {
     return this;
   }
 
-  /** Everything written, behind its length: one frame. */
+  /** One frame: the length, and everything written. */
   frame(): Buffer {
     this.#bytes.writeInt32BE(this.#end - 4, 0);
     return this.#bytes.subarray(0, this.#end);
   }
 }
 
-/** Reads what `Encoder` writes. Every length is checked against what is there: a broken frame throws `RangeError`. */
+/** Reads what `Encoder` writes. It checks every length: a broken frame throws `RangeError`. */
 export class Decoder {
   readonly #bytes: Buffer;
   #at = 0;

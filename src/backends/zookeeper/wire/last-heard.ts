@@ -1,19 +1,19 @@
-/** An exchange that was answered. By the clock. */
+/** An answered request. Times are by the clock. */
 interface Exchange {
   readonly sent: number;
   readonly answered: number;
 }
 
-/** Exchanges remembered for the length of a report, at most: those in between say hardly more. */
+/** How many exchanges are remembered for the time between two reports, at most. More would hardly add anything. */
 const GRAIN = 16;
 
 /**
- * When, at the earliest, the leader has last heard of a session whose client is connected to some server.
+ * When, at the earliest, the leader has last heard of a session whose client is connected to any server.
  *
- * A leader does not learn of a client by the client's requests, not even those that it has a part in: it learns of it as a session is
- * opened or resumed, and from then on by the reports of the follower, from time to time. So an exchange proves nothing by itself: the
- * follower may end before it reports. It counts once a later one, sent so long after its answer that a report must lie between
- * them, was answered with the leader's help: then the follower was there to report.
+ * The leader does not learn of a client by its requests, not even by those that it has a part in. It learns of it when the session is
+ * opened or resumed, and then by the follower's reports, from time to time. So an exchange alone proves nothing: the follower may end
+ * before it reports. An exchange counts after a later one was answered with the leader's help, if that was sent so long after the
+ * answer to the first that a report must lie between them. Then the follower was there to report.
  * @see https://github.com/apache/zookeeper/blob/master/zookeeper-server/src/main/java/org/apache/zookeeper/server/quorum/LearnerSessionTracker.java
  */
 export class LastHeard {
@@ -31,7 +31,7 @@ export class LastHeard {
     this.#report = report;
   }
 
-  /** Exchanges are told in the order in which they were sent. */
+  /** To be called in the order in which the requests were sent. */
   answered(sent: number, answered: number): void {
     let reported = 0;
     for (const earlier of this.#unreported) {

@@ -4,7 +4,7 @@ import type { Clock } from '../../../core/clock.ts';
 import { Connection } from './connection.ts';
 import { ConnectionLost } from './errors.ts';
 import { Frames } from './frames.ts';
-import { hello, type Identity, readWelcome, type Welcome } from './handshake.ts';
+import { Decoder, Encoder } from './jute.ts';
 import { authenticate } from './operations.ts';
 import type { Server } from './servers.ts';
 import { openSocket } from './socket.ts';
@@ -15,7 +15,7 @@ export interface Credentials {
 }
 
 export interface Wishes {
-  /** Session timeout to ask for. ms. */
+  /** The session timeout to ask for, ms. */
   readonly timeout: number;
   readonly tls?: ConnectionOptions;
   readonly auth?: Credentials;
@@ -26,15 +26,29 @@ export class SessionExpired extends Error {
   override readonly name = 'SessionExpired';
 }
 
+/** Who has both of these may resume the session on another connection. */
+export interface Identity {
+  readonly id: bigint;
+  readonly password: Uint8Array;
+}
+
+/** Asks for a new session. */
+export const NOBODY: Identity = { id: 0n, password: new Uint8Array(16) };
+
+export interface Welcome extends Identity {
+  /** The session timeout that the server granted, ms. */
+  readonly timeout: number;
+}
+
 export interface Opened {
   readonly connection: Connection;
   readonly welcome: Welcome;
 }
 
 /**
- * Opens a connection and, on it, a session, or goes on with one; then makes itself known to the server.
- * @param within limit of the whole, ms
- * @param over ends it, now and later
+ * Opens a connection, opens or resumes a session on it, and authenticates.
+ * @param within limit of all this, ms
+ * @param over ends the connection, now and later
  */
 export async function open(
   server: Server,
@@ -64,7 +78,26 @@ export async function open(
   }
 }
 
-/** Nothing follows the server's first frame before we have asked for something. */
+const PROTOCOL = 0;
+
+/** Because of `lastZxid`, a server that has not yet seen what we have seen closes the connection. */
+function hello({ id, password }: Identity, timeout: number, lastZxid: bigint): Buffer {
+  const request = new Encoder().int(PROTOCOL).long(lastZxid).int(timeout).long(id).bytes(password);
+  return request.bool(false).frame(); // a read-only server is of no use
+}
+
+/** @returns undefined when the session has expired */
+function readWelcome(frame: Buffer): Welcome | undefined {
+  const from = new Decoder(frame);
+  const protocol = from.int();
+  if (protocol !== PROTOCOL) throw new RangeError(`protocol ${protocol} was answered; is this ZooKeeper?`);
+  const timeout = from.int();
+  const id = from.long();
+  const password = Uint8Array.from(from.bytes());
+  return timeout > 0 && id !== 0n ? { id, password, timeout } : undefined;
+}
+
+/** The server sends nothing after its first frame until we ask for something. */
 function firstFrame(socket: Socket, frames: Frames): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const settle = (act: () => void): void => {

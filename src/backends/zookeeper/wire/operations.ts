@@ -1,15 +1,15 @@
 import type { Decoder, Encoder } from './jute.ts';
 import { type Acl, decodeAcl, decodeStat, encodeAcl, type Stat } from './records.ts';
 
-/** One kind of request with its operands: how it is written, how its answer is read. Numbers as in ZooKeeper's `ZooDefs`. */
+/** A request: how it is written, and how its answer is read. The numbers are those of ZooKeeper's `ZooDefs`. */
 export interface Operation<T> {
   readonly name: string;
   readonly code: number;
-  /** Fixed by the protocol for the few requests that are answered out of line. */
+  /** The protocol fixes it for the few requests that are not answered in order. */
   readonly xid?: number;
-  /** The leader has a part in the answer: it shows that the session is alive there, not only on the server asked. */
+  /** The leader has a part in the answer. So the answer shows that the session is alive there, too. */
   readonly viaLeader?: boolean;
-  /** What a watcher given with the request watches. */
+  /** What a watcher of this request watches. */
   readonly watches?: { readonly kind: 'node' | 'children'; readonly path: string; readonly ifMissing?: true };
   encode(into: Encoder, watch: boolean): void;
   decode(from: Decoder): T;
@@ -49,7 +49,7 @@ function creation(
   };
 }
 
-/** A node that goes with its session; the server appends the next number of the parent to the name. Since 3.5. */
+/** A node that ends with its session. The server appends the next number of the parent to the name. Since 3.5. */
 export const createEphemeralSequential = (path: string, data: Uint8Array, acl: readonly Acl[]): Operation<Created> =>
   creation('create2', 15, EPHEMERAL_SEQUENTIAL, path, data, acl);
 
@@ -57,7 +57,7 @@ export const createEphemeralSequential = (path: string, data: Uint8Array, acl: r
 export const createPersistent = (path: string, data: Uint8Array, acl: readonly Acl[]): Operation<Created> =>
   creation('create2', 15, PERSISTENT, path, data, acl);
 
-/** A parent that the server removes by itself some time after its last child has gone. Since 3.5. */
+/** A parent that the server removes some time after its last child is gone. Since 3.5. */
 export const createContainer = (path: string, acl: readonly Acl[]): Operation<Created> =>
   creation('createContainer', 19, CONTAINER, path, new Uint8Array(), acl);
 
@@ -92,11 +92,11 @@ export interface Read {
   readonly stat: Stat;
 }
 
-/** Fails on a missing node, and then leaves no watch behind, unlike a watch by `exists`. */
+/** Fails on a missing node, and then leaves no watch, unlike `exists`. */
 export const getData = (path: string): Operation<Read> =>
   reading('getData', 4, 'node', path, (from) => ({ data: from.bytes(), stat: decodeStat(from) }));
 
-/** The names under a node, and the node itself as of then. */
+/** The names under a node, and the state of the node. */
 export interface Children {
   readonly names: string[];
   readonly stat: Stat;
@@ -108,7 +108,7 @@ export const getChildren = (path: string): Operation<Children> =>
     stat: decodeStat(from),
   }));
 
-/** With a watcher it also waits for the creation of a node that is missing. */
+/** Its watcher also hears of the creation of a missing node. */
 export const exists = (path: string): Operation<Stat> => ({
   ...reading('exists', 3, 'node', path, decodeStat),
   watches: { kind: 'node', path, ifMissing: true },
@@ -122,8 +122,8 @@ export const getAcl = (path: string): Operation<Acl[]> => ({
 });
 
 /**
- * Answered by a follower only after it has heard from the leader, and has applied what that had committed by then. The leader
- * itself answers at once, and may not have applied yet what its followers have answered: see `caughtUp`.
+ * A follower answers only after it has asked the leader, and has applied what the leader had committed by then. The leader answers at
+ * once, and may not have applied yet what its followers have answered: see `caughtUp`.
  */
 export const sync: Operation<void> = {
   name: 'sync',

@@ -1,16 +1,16 @@
 import type { Decoder, Encoder } from './jute.ts';
 
-/** What a server knows of a node, as far as a lock asks. */
+/** The part of a node's state that locks use. */
 export interface Stat {
-  /** The transaction that created the node: 64 bits that grow over the whole ensemble, leader after leader. */
+  /** The transaction that created the node. 64 bits; it grows over the whole ensemble, leader after leader. */
   readonly czxid: bigint;
   /** When its data was written last, by the clock of the leader then. ms since 1970. */
   readonly mtime: number;
-  /** How often its data was written since. */
+  /** How often its data was written after that. */
   readonly version: number;
-  /** The session that an ephemeral node lives and dies with; 0 for others. */
+  /** The session of an ephemeral node; 0 for other nodes. */
   readonly ephemeralOwner: bigint;
-  /** The transaction that made or removed the last of its children to come or go. */
+  /** The last transaction that made or removed one of its children. */
   readonly pzxid: bigint;
 }
 
@@ -23,9 +23,9 @@ export interface Acl {
 }
 
 const ALL_PERMISSIONS = 31;
-/** Everybody may do everything: what a server without any authentication leaves one. */
+/** Everybody may do everything. Without authentication there is nothing better. */
 export const OPEN: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, scheme: 'world', id: 'anyone' }];
-/** Whoever is authenticated as the creator may do everything, nobody else anything. */
+/** Only the authenticated creator may do anything. */
 export const CREATOR_ONLY: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, scheme: 'auth', id: '' }];
 
 export function decodeStat(from: Decoder): Stat {

@@ -13,7 +13,7 @@ export interface Pending {
   readonly watcher?: Watcher;
 }
 
-/** What is on its way on one connection, in the order in which it was sent. */
+/** The unanswered requests of one connection, in the order in which they were sent. */
 export class Requests {
   readonly #pending = new Map<number, Pending>();
   readonly #watches: Watches;
@@ -40,14 +40,14 @@ export class Requests {
 
   /**
    * @returns when it was sent, if the leader had a part in the answer
-   * @throws what ends the connection: an answer to nothing, or the end of the session
+   * @throws what ends the connection: an answer without a request, or the end of the session
    */
   answer(xid: number, code: number, from: Decoder): number | undefined {
     const pending = this.#pending.get(xid);
     if (!pending) throw new RangeError(`an answer to request ${xid}, which nobody has made`);
     const { operation, sent, watcher, resolve, reject } = pending;
     if (code === Code.sessionExpired) throw new KeeperError(code, operation.name);
-    // Before any later frame is read: the event that this watch waits for may be the next one.
+    // The watch is added before the next frame is read: that may be the event it waits for.
     const { watches } = operation;
     const isSet = code === 0 || (code === Code.noNode && watches?.ifMissing);
     if (isSet && watcher && watches) this.#watches.add(watches, watcher);

@@ -8,7 +8,7 @@ export interface Server {
 const DEFAULT_PORT = 2181;
 
 /**
- * Reads a connect string: `h1:2181,h2,[::1]:2183`. A path behind it (a chroot) is the prefix's business.
+ * Reads a connect string: `h1:2181,h2,[::1]:2183`. It may have no path (a chroot): that is what `prefix` is for.
  * @throws LockError `LOCK_INVALID`.
  */
 export function parseServers(text: unknown): Server[] {
@@ -22,7 +22,7 @@ export function parseServers(text: unknown): Server[] {
   });
 }
 
-/** The servers in an order of one's own, so that not every client goes to the first; then round and round. */
+/** The servers in a random order, so that not every client goes to the first, again and again. */
 export function* rotation(servers: readonly Server[], random: () => number): Generator<Server, never> {
   const order = [...servers];
   for (let last = order.length - 1; last > 0; last--) {

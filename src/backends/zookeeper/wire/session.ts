@@ -1,43 +1,50 @@
 import type { Cancel, Clock } from '../../../core/clock.ts';
 import { LockError } from '../../../core/errors.ts';
+import { limited } from '../../../core/limited.ts';
 import type { Connection } from './connection.ts';
 import { ConnectionLost, KeeperError } from './errors.ts';
-import { NOBODY } from './handshake.ts';
-import { type Opened, open, SessionExpired, type Wishes } from './open.ts';
+import { NOBODY, type Opened, open, SessionExpired, type Wishes } from './open.ts';
 import { closeSession } from './operations.ts';
 import { rotation, type Server } from './servers.ts';
-import { Waiters } from './waiters.ts';
 
-/** Pauses between rounds over servers that cannot be had: the first, doubled up to the last. ms. */
+/** The first pause between rounds over unreachable servers, and the longest; it doubles. ms. */
 const FIRST_PAUSE = 20;
 const LAST_PAUSE = 1_000;
-/** Rounds over all servers after which whoever waits is told that none can be had; the search goes on. */
+/** After so many rounds over all servers, callers that wait get an error. The search goes on. */
 const ROUNDS = 4;
 /** How long closing waits for a server that does not answer. ms. */
 const LAST_WORD = 2_000;
 
+/** Nobody may wait, so a rejection may have no listener. */
+function pending(): PromiseWithResolvers<Connection> {
+  const next = Promise.withResolvers<Connection>();
+  next.promise.catch(() => {});
+  return next;
+}
+
 const closed = (): LockError => new LockError('LOCK_CLOSED', 'these locks were closed', { backend: 'zookeeper' });
 
-/** Whoever has nodes that live and die with a session. */
+/** The owner of the nodes of a session. */
 export interface Witness {
-  /** A connection has begun that carries this session or a new one. */
+  /** There is a new connection, which carries this session or a new one. */
   connected(connection: Connection): void;
   /** The session is over, and its nodes with it. */
   expired(session: bigint): void;
-  /** Nobody has been reached for so long that the session may be over. It may also come back. */
+  /** No server was reached for so long that the session may be over. It may also come back. */
   doubtful(session: bigint): void;
 }
 
 /**
- * A session kept over whichever of the servers can be had: opened when first asked for, carried on over a new connection
- * when one ends, begun anew when it has expired. Its nodes belong to `Connection.session`.
+ * A session over any of the servers. It is opened when first asked for, resumed on a new connection when one ends, and begun anew when
+ * it has expired. Its nodes belong to `Connection.session`.
  */
 export class Session {
   readonly #servers: readonly Server[];
   readonly #wishes: Wishes;
   readonly #clock: Clock;
   readonly #witness: Witness;
-  readonly #waiters: Waiters<Connection>;
+  /** The next connection, or the next failure. */
+  #next = pending();
   #current: Opened | undefined;
   #running: Promise<void> | undefined;
   #trouble: unknown;
@@ -51,31 +58,35 @@ export class Session {
     this.#wishes = wishes;
     this.#clock = clock;
     this.#witness = witness;
-    this.#waiters = new Waiters(clock);
   }
 
-  /** What the server granted; what was asked for before there was an answer. ms. */
+  /** The timeout that the server granted; before its answer, the one that was asked for. ms. */
   get timeout(): number {
     return this.#current?.welcome.timeout ?? this.#wishes.timeout;
   }
 
   /**
-   * A connection that is alive as far as anyone knows.
+   * A connection that is alive, as far as this process knows.
    * @param within how long to wait for one, ms
-   * @throws ConnectionLost none to be had, with the last trouble as its cause; KeeperError refused for good;
-   * LockError `LOCK_CLOSED`
+   * @throws ConnectionLost there is none, and the last failure is the cause; KeeperError a server refused; LockError `LOCK_CLOSED`
    */
   connection(within: number): Promise<Connection> {
     const current = this.#current?.connection;
     if (current?.alive) return Promise.resolve(current);
     if (this.#closed) return Promise.reject(closed());
     this.#running ??= this.#run();
-    return this.#waiters.wait(within, () => this.#nobody());
+    return limited(this.#next.promise, within, () => this.#nobody(), this.#clock);
   }
 
   #nobody(): ConnectionLost {
     const { message } = this.#trouble instanceof Error ? this.#trouble : { message: 'no answer yet' };
     return new ConnectionLost(`no ZooKeeper server could be had: ${message}`, { cause: this.#trouble });
+  }
+
+  /** Tells all who wait for a connection. */
+  #tell(settle: (next: PromiseWithResolvers<Connection>) => void): void {
+    settle(this.#next);
+    this.#next = pending();
   }
 
   /** Opens one connection after the other, until closed. */
@@ -85,7 +96,7 @@ export class Session {
       try {
         const opened = await this.#open(next.next().value);
         failures = 0;
-        this.#waiters.resolve(opened.connection);
+        this.#tell(({ resolve }) => resolve(opened.connection));
         this.#witness.connected(opened.connection);
         await opened.connection.ended;
         this.#doubtLater(opened.connection);
@@ -95,9 +106,9 @@ export class Session {
         else {
           this.#trouble = error;
           await this.#pause(failures++);
-          // A server that refuses our credentials will refuse them for whoever asks next, too.
-          if (error instanceof KeeperError) this.#waiters.reject(error);
-          else if (failures >= ROUNDS * this.#servers.length) this.#waiters.reject(this.#nobody());
+          // A server that refuses our credentials will refuse them again.
+          if (error instanceof KeeperError) this.#tell(({ reject }) => reject(error));
+          else if (failures >= ROUNDS * this.#servers.length) this.#tell(({ reject }) => reject(this.#nobody()));
         }
       }
     }
@@ -105,10 +116,10 @@ export class Session {
 
   async #open(server: Server): Promise<Opened> {
     const { welcome, connection } = this.#current ?? { welcome: NOBODY, connection: undefined };
-    // Every server is tried before the session, of which up to a half may have passed, is over.
+    // Every server is tried before the session is over, of which up to a half may have passed.
     const within = Math.max(250, this.timeout / (3 * this.#servers.length));
-    // A server that knows less than we have seen turns us away unheard. Once the session is in doubt, and with it all that we
-    // held, it may also be one that has lost its data, and will never know more: it is to say whether there is a session.
+    // A server that knows less than we have seen closes the connection. But once the session and all our holds are in doubt, such a
+    // server may also have lost its data, and may never know more. Then it must say whether the session exists.
     const last = connection && this.#clock.now() < connection.sureUntil ? connection.lastZxid : 0n;
     const opened = await open(server, welcome, last, this.#wishes, within, this.#clock, this.#over.signal);
     this.#current = opened;
@@ -117,7 +128,7 @@ export class Session {
     return opened;
   }
 
-  /** The server cannot tell us while we do not reach it. */
+  /** The server cannot tell us that the session is over while we do not reach it. */
   #doubtLater({ session, sureUntil }: Connection): void {
     const left = Math.max(0, sureUntil - this.#clock.now());
     this.#cancelDoubt = this.#clock.after(left, () => this.#witness.doubtful(session), true);
@@ -143,11 +154,11 @@ export class Session {
     });
   }
 
-  /** Ends the session, so that its nodes go at once; if it cannot be reached they go when it expires. */
+  /** Ends the session, so that its nodes are removed at once. If no server is reached, they are removed when it expires. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#waiters.reject(closed());
+    this.#tell(({ reject }) => reject(closed()));
     const connection = this.#current?.connection;
     const cancel = this.#clock.after(LAST_WORD, () => connection?.end(new ConnectionLost('closed')));
     await connection?.request(closeSession).catch(() => {});

@@ -5,8 +5,8 @@ import { ConnectionLost } from './errors.ts';
 import type { Server } from './servers.ts';
 
 /**
- * A connected socket, with TLS if so wished; its errors are heard by somebody from the first moment.
- * @param over ends it, now and later
+ * A connected socket, with TLS if asked for. It has a listener for errors from the start.
+ * @param over ends the socket, now and later
  */
 export function openSocket(
   { host, port }: Server,
@@ -16,7 +16,7 @@ export function openSocket(
   over?: AbortSignal,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    // An address is no server name: Node warns about one.
+    // Node warns if an address is given as a server name.
     const name = isIP(host) ? {} : { servername: host };
     const socket = tls ? connectTls({ ...name, ...tls, host, port }) : connectTcp({ host, port });
     const cancel = clock.after(within, () => socket.destroy(new ConnectionLost(`no connection within ${within} ms`)));

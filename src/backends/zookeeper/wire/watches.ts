@@ -4,15 +4,15 @@ import type { Operation } from './operations.ts';
 const DELETED = 2;
 const CHILDREN_CHANGED = 4;
 
-/** Told once. Who is over by then need not be, and is forgotten before: a node may stand for longer than many wait. */
+/** Told once. A watcher that is over is forgotten, since a node may be there for longer than many wait. */
 export interface Watcher {
   (): void;
   isOver?(): boolean;
 }
 
 /**
- * Who is told when a node changes. As on the server, a watch tells once; and it lasts as long as its connection: when that
- * ends everybody is told, looks again and watches anew, instead of asking the next server for the same watches.
+ * Who is told when a node changes. As on the server, a watch tells once, and it ends with its connection. Then every watcher is told,
+ * looks again and watches anew; the next server is not asked for the same watches.
  */
 export class Watches {
   readonly #waiting = new Map<string, Watcher[]>();
@@ -20,7 +20,7 @@ export class Watches {
   add({ kind, path }: NonNullable<Operation<unknown>['watches']>, watcher: Watcher): void {
     const name = `${kind} ${path}`;
     const others = this.#waiting.get(name) ?? [];
-    // At 1, 2, 4, 8…: looking at all of them each time would cost many the square of it.
+    // Only at 1, 2, 4, 8…: a look at all watchers each time would cost the square of their number.
     const isTime = (others.length & (others.length - 1)) === 0;
     const left = isTime ? others.filter((other) => !other.isOver?.()) : others;
     left.push(watcher);

@@ -1,9 +1,6 @@
 import type { Schema } from './protobuf.ts';
 
-/**
- * The part of etcd's API that a lock needs: field numbers of the messages of `etcdserverpb`, v3.4 and later
- * (https://etcd.io/docs/v3.5/dev-guide/api_reference_v3/).
- */
+/** Field numbers of `etcdserverpb`, as far as locks need them: https://etcd.io/docs/v3.5/dev-guide/api_reference_v3/ */
 const define = <const S extends Schema>(schema: S): S => schema;
 
 const Header = define({ revision: [3, 'int'] });
@@ -26,7 +23,7 @@ export const RangeRequest = define({
   keysOnly: [8, 'bool'],
   maxCreateRevision: [13, 'int'],
 });
-/** `count`: of all keys in the range, whatever the limit. */
+/** `count` is the number of all keys in the range, whatever the limit. */
 export const RangeResponse = define({
   header: [1, Header],
   kvs: [2, [KeyValue]],
@@ -65,7 +62,7 @@ const WatchCreate = define({
   key: [1, 'bytes'],
   rangeEnd: [2, 'bytes'],
   startRevision: [3, 'int'],
-  /** A packed list of one-byte enums, hence bytes. */
+  /** A packed list of one-byte enums, so it is sent as bytes. */
   filters: [5, 'bytes'],
   watchId: [7, 'int'],
 });
@@ -80,7 +77,7 @@ export const WatchResponse = define({
 export const NO_PUTS: Buffer = Buffer.from([0]);
 
 export const LeaseGrantRequest = define({ ttl: [1, 'int'] });
-/** Also the answer to a keep-alive; a time to live of 0 or less says that the lease is gone. */
+/** Also the answer to a keep-alive. A ttl of 0 or less says that the lease is gone. */
 export const LeaseResponse = define({ id: [2, 'int'], ttl: [3, 'int'] });
 export const TimeToLiveResponse = define({ ttl: [3, 'int'], granted: [4, 'int'] });
 export const LeaseRequest = define({ id: [1, 'int'] });

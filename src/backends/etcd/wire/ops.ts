@@ -1,19 +1,25 @@
-import { endOf } from './line.ts';
 import { COMPARE, type Compare, type RangeRequest, type RequestOp, SORT, type TxnRequest } from './messages.ts';
 import type { Sent } from './protobuf.ts';
 
-/** The few things a transaction of ours is made of. */
+/** The end of the range of all keys that begin with `start`, which ends in plain ASCII. */
+export function endOf(start: Buffer): Buffer {
+  const end = Buffer.from(start);
+  end[end.length - 1]!++;
+  return end;
+}
+
+/** The parts of our transactions. */
 export type Op = Sent<typeof RequestOp>;
 export type Transaction = Sent<typeof TxnRequest>;
 type Condition = Sent<typeof Compare>;
 
-/** A second time, it is the same place: writing an existing key keeps its create revision. */
+/** Repeated, it is the same place: a write of an existing key keeps its create revision. */
 export const stand = (key: Buffer, value: Buffer, lease: bigint): Op => ({ put: { key, value, lease } });
-/** Without a lease: it stays until somebody removes it. */
+/** Without a lease, so it stays until somebody removes it. */
 export const put = (key: Buffer, value: Buffer): Op => ({ put: { key, value } });
-/** Puts a standing key under another lease. */
+/** Puts an existing key under another lease. */
 export const shift = (key: Buffer, lease: bigint): Op => ({ put: { key, lease, ignoreValue: true } });
-/** Changes nothing, but is seen by who watches. */
+/** Changes nothing, but watchers hear of it. */
 export const touch = (key: Buffer): Op => ({ put: { key, ignoreValue: true, ignoreLease: true } });
 export const remove = (key: Buffer): Op => ({ delete: { key } });
 export const get = (key: Buffer): Op => ({ range: { key } });
@@ -27,35 +33,23 @@ export const listing = (line: Buffer): Sent<typeof RangeRequest> => ({
 });
 export const list = (line: Buffer): Op => ({ range: listing(line) });
 
-/** Whoever came before this ticket, without what they stored. */
+/** The places ahead of this ticket, without their values. */
 export const ahead = (line: Buffer, ticket: bigint): Op => ({
   range: { key: line, rangeEnd: endOf(line), keysOnly: true, maxCreateRevision: ticket - 1n },
 });
-/** The youngest of a line, and how many there are. */
+/** The last place of a line, and how many places there are. */
 export const newest = (line: Buffer): Op => ({
   range: { ...listing(line), sortOrder: SORT.descending, limit: 1n, keysOnly: true },
 });
 
-export const stillStands = (key: Buffer, ticket: bigint): Condition => ({
-  key,
-  createRevision: ticket,
-  target: COMPARE.createRevision,
-  result: COMPARE.equal,
-});
-export const isUnder = (key: Buffer, lease: bigint): Condition => ({
-  key,
-  lease,
-  target: COMPARE.lease,
-  result: COMPARE.equal,
-});
-/** As it was read; with 0, when there was none. */
-export const unchanged = (key: Buffer, modRevision: bigint): Condition => ({
-  key,
-  modRevision,
-  target: COMPARE.modRevision,
-  result: COMPARE.equal,
-});
-/** True of an empty line too. Who left does not matter: it only makes room. */
+const equals = (target: bigint, condition: Condition): Condition => ({ target, result: COMPARE.equal, ...condition });
+export const stillStands = (key: Buffer, ticket: bigint): Condition =>
+  equals(COMPARE.createRevision, { key, createRevision: ticket });
+export const isUnder = (key: Buffer, lease: bigint): Condition => equals(COMPARE.lease, { key, lease });
+/** As it was read; 0 means that there was none. */
+export const unchanged = (key: Buffer, modRevision: bigint): Condition =>
+  equals(COMPARE.modRevision, { key, modRevision });
+/** True of an empty line too. A place that left does not matter: it only makes room. */
 export const nobodyJoinedAfter = (line: Buffer, revision: bigint): Condition => ({
   key: line,
   rangeEnd: endOf(line),

@@ -1,7 +1,7 @@
 /**
- * As much of Protocol Buffers (https://protobuf.dev/programming-guides/encoding/) as etcd's messages need: a schema is a
- * table of field numbers and kinds, a message a plain object. Every integer is a bigint, since revisions and lease ids
- * have 64 bits. Fields not in the table are skipped when read, so newer servers may say more.
+ * The part of Protocol Buffers (https://protobuf.dev/programming-guides/encoding/) that etcd's messages need. A schema is a table of
+ * field numbers and kinds; a message is a plain object. Every integer is a bigint, since revisions and lease ids have 64 bits. The
+ * reader skips fields that are not in the table, so newer servers may send more.
  */
 export type Kind = 'int' | 'bool' | 'bytes' | 'string' | Schema | readonly [Schema];
 export interface Schema {
@@ -10,7 +10,7 @@ export interface Schema {
 
 type Scalar<K> = K extends 'int' ? bigint : K extends 'bool' ? boolean : K extends 'bytes' ? Buffer : string;
 
-/** What may be sent: nothing has to be said. */
+/** A message to send. Every field is optional. */
 export type Sent<S extends Schema> = { readonly [F in keyof S]?: SentField<S[F][1]> };
 type SentField<K> = K extends readonly [infer E extends Schema]
   ? readonly Sent<E>[]
@@ -18,7 +18,7 @@ type SentField<K> = K extends readonly [infer E extends Schema]
     ? Sent<K>
     : Scalar<K>;
 
-/** What is received: scalars and lists are always there, messages only if they were sent. */
+/** A received message. Scalars and lists are always there, inner messages only if they were sent. */
 export type Received<S extends Schema> = {
   readonly [F in keyof S]: S[F][1] extends readonly [infer E extends Schema]
     ? Received<E>[]
@@ -91,7 +91,7 @@ function parse(kind: Kind, raw: Buffer): unknown {
 
 const elementOf = (kind: Kind): Schema => (Array.isArray(kind) ? kind[0] : kind) as Schema;
 
-/** The fields of a message, one by one: a bigint for a varint, bytes for everything with a length. */
+/** The fields of a message: a bigint for a varint, bytes for everything with a length. */
 function* read(buffer: Buffer): Generator<readonly [number: number, raw: bigint | Buffer]> {
   let at = 0;
   const next = (): bigint => {

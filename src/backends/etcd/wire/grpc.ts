@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type SecureClientSessionOptions } from 'node:http2';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../../core/clock.ts';
 
 /**
- * gRPC over Node's own HTTP/2 (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md): calls with one message
- * each way, and streams. One connection at a time, to one member; when it fails or falls silent it is destroyed, so that
- * nothing that waits in it can still be sent, and the next call goes to the next member.
+ * gRPC over Node's own HTTP/2 (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md): calls with one message each way, and
+ * streams. There is one connection at a time, to one member. A connection that fails or falls silent is destroyed, so that nothing
+ * that waits in it can still be sent. The next call goes to the next member.
  */
 export const STATUS = {
   ok: 0,
@@ -20,7 +20,7 @@ export const STATUS = {
   unauthenticated: 16,
 } as const;
 
-/** What the server answered instead of a message. Its text never holds a key, an id or an address of ours. */
+/** An error that the server answered, or none that came. Its text never has a key, an id or an address of ours. */
 export class GrpcError extends Error {
   override readonly name = 'GrpcError';
   readonly status: number;
@@ -51,7 +51,7 @@ export class Channel {
   #connecting?: Promise<ClientHttp2Session>;
   #closed = false;
 
-  /** `patience`: ms to connect, shared by the members. */
+  /** @param patience ms to connect; the members share it */
   constructor(urls: readonly URL[], tls: SecureClientSessionOptions, patience: number, clock: Clock) {
     this.#urls = urls;
     this.#tls = tls;
@@ -59,7 +59,7 @@ export class Channel {
     this.#clock = clock;
   }
 
-  /** One message there, one back, within `ms` (and the patience, if there is no connection yet). */
+  /** One message each way, within `ms` (and the time to connect, if there is no connection yet). */
   async unary(path: string, message: Buffer, metadata: Metadata, ms: number): Promise<Buffer> {
     const session = await this.#connected();
     return new Promise((resolve, reject) => {
@@ -70,7 +70,7 @@ export class Channel {
         },
         end: (error) => {
           stop();
-          // No leader, or going away: another member may be better off.
+          // This member has no leader, or is shutting down. Another member may do better.
           if (error?.status === STATUS.unavailable) this.#abandon(session);
           if (!error && answer) resolve(answer);
           else reject(error ?? new GrpcError(STATUS.unavailable, 'an answer without a message'));
@@ -84,7 +84,7 @@ export class Channel {
     });
   }
 
-  /** A stream of messages both ways. The listener's `end` is called once, whoever ends it. */
+  /** A stream of messages both ways. The listener's `end` is called once, whoever ends the stream. */
   async stream(path: string, metadata: Metadata, listener: Listener): Promise<Stream> {
     const stream = exchange(await this.#connected(), path, metadata, listener);
     return {
@@ -106,7 +106,7 @@ export class Channel {
     return this.#connecting;
   }
 
-  /** Tries every member once, from the one whose turn it is. */
+  /** Tries every member once, starting with the one whose turn it is. */
   async #connect(): Promise<ClientHttp2Session> {
     let failure: unknown;
     for (let tries = 0; tries < this.#urls.length && !this.#closed; tries++) {
@@ -134,15 +134,15 @@ export class Channel {
         session.destroy();
       };
       const stop = this.#clock.after(this.#patience / this.#urls.length, () => fail(new Error('timed out')));
-      session.on('error', fail); // stays: a later error of the connection would otherwise end the process
-      // Our certificate is refused after the handshake. Then the session never says that it is closed, and leaves the socket open.
+      session.on('error', fail); // not once: a later error without a listener would end the process
+      // A server refuses our certificate after the handshake. Then the session never reports its close, and leaves the socket open.
       session.once('connect', (_, socket) =>
         socket.once('error', (error) => {
           fail(error);
           socket.destroy();
         }),
       );
-      // The first word of a member that is alive: to one that is stopped there is a connection, too, made by its system.
+      // The first sign of a live member. The system accepts connections for a stopped process too.
       session.once('remoteSettings', () => {
         stop();
         resolve(session);
@@ -155,7 +155,7 @@ export class Channel {
     });
   }
 
-  /** Destroys a connection; the next one goes to the next member. */
+  /** Destroys a connection. The next one goes to the next member. */
   #abandon(session: ClientHttp2Session): void {
     if (this.#session === session) {
       this.#session = undefined;
@@ -188,7 +188,7 @@ function exchange(
   const judge = (headers: IncomingHttpHeaders): void => {
     if (headers['grpc-status'] === undefined) return;
     status = Number(headers['grpc-status']);
-    // Percent-encoded by the protocol; etcd's own messages are ASCII, for which that matters little.
+    // The protocol percent-encodes it. etcd's own messages are ASCII, where that changes little.
     message = String(headers['grpc-message'] ?? '');
   };
   stream.on('response', judge); // a refusal without a message has its status here
@@ -216,7 +216,7 @@ function exchange(
   return stream;
 }
 
-/** A byte that says "not compressed" and four of length. */
+/** Before each message: a byte that says "not compressed", and four bytes of length. */
 const PREFIX = 5;
 
 function framed(message: Buffer): Buffer {
@@ -227,6 +227,6 @@ function framed(message: Buffer): Buffer {
   return frame;
 }
 
-/** A failure in a word: system errors carry the address in their message, and addresses are not ours to show. */
+/** A failure in a word. The message of a system error has the address, which must not be shown. */
 const reason = (error: unknown): string =>
   (error as { code?: string } | undefined)?.code ?? (error instanceof Error ? error.message : 'unknown');

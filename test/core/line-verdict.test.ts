@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { lineOf, type Member } from '../../../src/backends/zookeeper/names.ts';
-import { type Verdict, verdictOn } from '../../../src/backends/zookeeper/verdict.ts';
-import { admitted, EXCLUSIVE, type Seats, SHARED } from '../../../src/core/admission.ts';
+import { admitted, EXCLUSIVE, type Seats, SHARED } from '../../src/core/admission.ts';
+import { type Admitted, type Refused, verdictOn } from '../../src/core/line-verdict.ts';
 
-const member = (seats: Seats, at: number): Member => ({ name: `n${at}`, number: at, ...seats });
+type Member = Seats & { readonly name: string };
+const member = (seats: Seats, at: number): Member => ({ name: `n${at}`, ...seats });
 const seats = fc.constantFrom<Seats>(
   EXCLUSIVE,
   SHARED,
@@ -19,13 +19,22 @@ test('who is admitted is what the rule says', () => {
     fc.property(fc.array(seats, { minLength: 1, maxLength: 12 }), (all) => {
       const line = all.map(member);
       const inside = admitted(line);
-      for (const [at, { name }] of line.entries()) expect(verdictOn(line, name)?.admitted).toBe(at < inside);
+      for (const at of line.keys()) expect(verdictOn(line, at).admitted).toBe(at < inside);
     }),
   );
 });
 
-test('a name that is not in the line has no verdict', () => {
-  expect(verdictOn(lineOf(['_c_g-lock-0000000001']), '_c_g-lock-0000000002')).toBeUndefined();
+const permit: Seats = { take: 1, of: 2 };
+test.each<[string, Seats[], number, string]>([
+  ['an exclusive claim its predecessor', [EXCLUSIVE, EXCLUSIVE, EXCLUSIVE], 2, 'n1'],
+  ['a writer the last reader', [SHARED, SHARED, EXCLUSIVE], 2, 'n1'],
+  ['a reader the nearest writer ahead', [EXCLUSIVE, EXCLUSIVE, SHARED, SHARED], 3, 'n1'],
+  ['the first waiting permit all who hold', [permit, permit, permit], 2, 'line'],
+  ['a later permit the one before it', [permit, permit, permit, permit], 3, 'n2 and its news'],
+  ['a reader in a room of permits all who hold', [permit, permit, SHARED], 2, 'line'],
+])('what a waiter watches: %s', (_, wishes, at, expected) => {
+  const verdict = verdictOn(wishes.map(member), at) as Refused<Member>;
+  expect(`${verdict.behind?.name ?? 'line'}${verdict.relayed ? ' and its news' : ''}`).toBe(expected);
 });
 
 /** Everyone looks when they join and when their one watch has told; nobody asks by a timer. */
@@ -33,7 +42,7 @@ class Crowd {
   line: Member[] = [];
   /** Verdicts since the last departure, and how many looked at all. */
   looks = 0;
-  readonly #knows = new Map<string, Verdict>();
+  readonly #knows = new Map<string, Admitted | Refused<Member>>();
   #joined = 0;
 
   join(wish: Seats): void {
@@ -55,13 +64,14 @@ class Crowd {
   }
 
   #changed(what: string): void {
-    const told = [...this.#knows].filter(([, knows]) => !knows.admitted && (knows.behind ?? 'children') === what);
+    const told = [...this.#knows].filter(([, knows]) => !knows.admitted && (knows.behind?.name ?? 'children') === what);
     for (const [name] of told) this.#look(name);
   }
 
   #look(name: string): void {
-    const verdict = verdictOn(this.line, name);
-    if (!verdict) return;
+    const at = this.line.findIndex((each) => each.name === name);
+    if (at < 0) return;
+    const verdict = verdictOn(this.line, at);
     this.looks++;
     this.#knows.set(name, verdict);
     if (verdict.admitted && verdict.relay) this.#changed(name);

@@ -1,0 +1,150 @@
+import { isStale, refusal } from '../errors.ts';
+import { type Channel, isStatus, type Listener, type Metadata, STATUS, type Stream } from './grpc.ts';
+import {
+  AlarmResponse,
+  AuthenticateRequest,
+  AuthenticateResponse,
+  Empty,
+  LeaseGrantRequest,
+  LeaseRequest,
+  LeaseResponse,
+  MemberListResponse,
+  RangeRequest,
+  RangeResponse,
+  StatusResponse,
+  TimeToLiveResponse,
+  TxnRequest,
+  TxnResponse,
+} from './messages.ts';
+import { decode, encode, type Received, type Schema, type Sent } from './protobuf.ts';
+
+export interface Credentials {
+  readonly user: string;
+  readonly password: string;
+}
+
+interface Method<Q extends Schema, R extends Schema> {
+  readonly path: string;
+  readonly request: Q;
+  readonly response: R;
+}
+
+const method = <Q extends Schema, R extends Schema>(path: string, request: Q, response: R): Method<Q, R> => ({
+  path: `/etcdserverpb.${path}`,
+  request,
+  response,
+});
+
+const TXN = method('KV/Txn', TxnRequest, TxnResponse);
+const RANGE = method('KV/Range', RangeRequest, RangeResponse);
+const GRANT = method('Lease/LeaseGrant', LeaseGrantRequest, LeaseResponse);
+const REVOKE = method('Lease/LeaseRevoke', LeaseRequest, Empty);
+// Declared as a stream. A stream with one message each way works as well, and the server then serves many at once.
+const KEEP_ALIVE = method('Lease/LeaseKeepAlive', LeaseRequest, LeaseResponse);
+export const TIME_TO_LIVE = method('Lease/LeaseTimeToLive', LeaseRequest, TimeToLiveResponse);
+const AUTHENTICATE = method('Auth/Authenticate', AuthenticateRequest, AuthenticateResponse);
+export const STATUS_OF = method('Maintenance/Status', Empty, StatusResponse);
+export const ALARMS = method('Maintenance/Alarm', Empty, AlarmResponse);
+export const MEMBERS = method('Cluster/MemberList', Empty, MemberListResponse);
+
+/** Then a member without a leader says so at once; otherwise the call would hang. */
+const REQUIRE_LEADER: Metadata = { hasleader: 'true' };
+
+export class Client {
+  readonly #channel: Channel;
+  readonly #credentials: Credentials | undefined;
+  readonly #timeout: number;
+  #token?: Promise<string>;
+
+  /** @param timeout default limit of a call, ms */
+  constructor(channel: Channel, credentials: Credentials | undefined, timeout: number) {
+    this.#channel = channel;
+    this.#credentials = credentials;
+    this.#timeout = timeout;
+  }
+
+  get authenticated(): boolean {
+    return this.#credentials !== undefined;
+  }
+
+  txn(request: Sent<typeof TxnRequest>, ms?: number): Promise<Received<typeof TxnResponse>> {
+    return this.call(TXN, request, ms);
+  }
+
+  range(request: Sent<typeof RangeRequest>, ms?: number): Promise<Received<typeof RangeResponse>> {
+    return this.call(RANGE, request, ms);
+  }
+
+  grant(seconds: bigint, ms?: number): Promise<Received<typeof LeaseResponse>> {
+    return this.call(GRANT, { ttl: seconds }, ms);
+  }
+
+  async revoke(id: bigint, ms?: number): Promise<void> {
+    await this.call(REVOKE, { id }, ms);
+  }
+
+  /** Seconds that the lease is good for; 0 or less if it is gone. */
+  async keepAlive(id: bigint, ms?: number): Promise<bigint> {
+    return (await this.call(KEEP_ALIVE, { id }, ms)).ttl;
+  }
+
+  async watchStream(listener: Listener): Promise<Stream> {
+    return this.#channel.stream('/etcdserverpb.Watch/Watch', await this.#metadata(), listener);
+  }
+
+  /** The token was refused, or the rights have changed: the next call asks for a new token. */
+  forgetToken(): void {
+    this.#token = undefined;
+  }
+
+  close(): void {
+    this.#channel.close();
+  }
+
+  async call<Q extends Schema, R extends Schema>(
+    call: Method<Q, R>,
+    message: Sent<Q>,
+    ms = this.#timeout,
+  ): Promise<Received<R>> {
+    const send = async () => this.#send(call, message, await this.#metadata(), ms);
+    try {
+      return await send().catch((error: unknown) => {
+        if (!this.#credentials || !isStale(error)) throw error;
+        this.forgetToken(); // the call was refused for its token, so it had no effect and may be sent again
+        return send();
+      });
+    } catch (error) {
+      throw refusal(error);
+    }
+  }
+
+  async #send<Q extends Schema, R extends Schema>(
+    { path, request, response }: Method<Q, R>,
+    message: Sent<Q>,
+    metadata: Metadata,
+    ms: number,
+  ): Promise<Received<R>> {
+    return decode(response, await this.#channel.unary(path, encode(request, message), metadata, ms));
+  }
+
+  async #metadata(): Promise<Metadata> {
+    if (!this.#credentials) return REQUIRE_LEADER;
+    this.#token ??= this.#authenticate(this.#credentials);
+    const token = await this.#token.catch((error: unknown) => {
+      this.forgetToken();
+      throw error;
+    });
+    return token === '' ? REQUIRE_LEADER : { ...REQUIRE_LEADER, token };
+  }
+
+  async #authenticate({ user, password }: Credentials): Promise<string> {
+    try {
+      const credentials = { name: user, password };
+      return (await this.#send(AUTHENTICATE, credentials, REQUIRE_LEADER, this.#timeout)).token;
+    } catch (error) {
+      // The cluster has no authentication (yet), so no token is needed.
+      if (isStatus(error, STATUS.failedPrecondition)) return '';
+      throw error;
+    }
+  }
+}
