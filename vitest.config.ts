@@ -26,7 +26,7 @@ const config: ViteUserConfig = defineConfig({
     // now and then: the summary names every test that needed the second try (test/run/summary.ts), and each is to be looked
     // into. Only on CI: at the desk a flaky test should hurt.
     retry: process.env.CI ? 1 : 0,
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     slowTestThreshold: 3_000,
   },

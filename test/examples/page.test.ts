@@ -190,9 +190,7 @@ test.runIf(!missing('browser'))('an engine inside one process, and a wrong port,
   await expect(started(['examples/page/main.ts', '--port', 'x'])).rejects.toThrow('it must be a whole number');
 });
 
-test('the moving picture of a round is one file that loads nothing, small enough for a README', {
-  timeout: 30_000,
-}, async () => {
+test('the moving picture of a round is one file that loads nothing, small enough for a README', async () => {
   await using rounds = new Rounds();
   const picture = draw(await rounds.play({ scene: 'orders', strategy: 'url' }), en);
   expect(picture.length).toBeLessThan(300_000);

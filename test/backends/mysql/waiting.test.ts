@@ -127,7 +127,7 @@ describeOn('mysql', 'waiting at mysql', () => {
     await bounded('the close', backend.close(), 3_000);
     await link[Symbol.asyncDispose]();
     await until('nobody sleeps any more', async () => (await sleepers()) === 0, 25_000);
-  }, 40_000);
+  });
 
   test('the polls of a process do not grow with its waiters', async () => {
     const counted = async (waiters: number): Promise<number> => {

@@ -114,7 +114,7 @@ describeOn('redis', 'redlock over five Redis', () => {
     expect(String(error.cause)).toMatch(/2 of 5 nodes answered, 3 are needed: node 1 \(redis\)/);
     await lost;
     expect(held.held, 'the loss is told while there is time to stop').toBe(true);
-  }, 30_000);
+  });
 
   test('a node that restarts empty does not count for the longest lease, then does', async () => {
     const one = open({ maxTtl: 3_000 });
@@ -129,7 +129,7 @@ describeOn('redis', 'redlock over five Redis', () => {
     expect(String(refused.cause)).toMatch(/started anew/);
     const lease = await one.mutex('order').acquire({ wait: 10_000, ttl: 1_000 });
     await lease.release();
-  }, 30_000);
+  });
 
   test('a URL that names five connects while two are down', async () => {
     await (await open().mutex('order').acquire()).release(); // the nodes are not new
