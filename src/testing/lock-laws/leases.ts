@@ -11,7 +11,7 @@ export const leases: readonly Law[] = [
   {
     name: 'renewed in the background, a hold outlives three ttls with the token it had',
     async check(scene) {
-      const ttl = scene.ttl * 1.5;
+      const ttl = Math.max(scene.ttl, 1_500);
       const [here, there] = await scene.processes({ ttl });
       const lease = await here.mutex(scene.key).acquire();
       const { token } = lease;

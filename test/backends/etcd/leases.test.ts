@@ -212,6 +212,26 @@ describeOn('etcd', 'the leases of holds', () => {
     await crossed.close();
   });
 
+  test('a claim given up before there is a lease for it leaves nothing', async () => {
+    const { client, prefix, timeout, clock } = open({ endpoints: endpoint(server) });
+    const grant = client.grant.bind(client);
+    const [asked, released] = [1, 2].map(() => Promise.withResolvers<void>()) as [Step, Step];
+    client.grant = async (...request: Parameters<Client['grant']>) => {
+      asked.resolve();
+      await released.promise;
+      return grant(...request);
+    };
+    const slow = new Etcd(client, prefix, timeout, clock);
+    const given = claimOf('early', { ttl: 600_000 });
+    const attempt = slow.attempt(given).catch(() => undefined);
+    await asked.promise;
+    await slow.release(given);
+    released.resolve();
+    await attempt;
+    expect((await keys([server])).filter((key) => key.includes('early'))).toEqual([]);
+    await slow.close();
+  });
+
   test('a claim given up while its message is on the way leaves nothing that lives on in the next hold', async () => {
     // So long that the lease stays fresh: then the message is sent at once.
     const [earlier, late, next] = ['earlier', 'late', 'next'].map((key) => claimOf(key, { ttl: 600_000 })) as [

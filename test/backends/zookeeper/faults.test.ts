@@ -178,7 +178,7 @@ describeOn('zookeeper', 'three members of which the leader fails', () => {
   ] as const)('%s of the leader', (how, hurt, heal) => {
     test('holds and places survive it, and the line goes on', { timeout: 60_000 }, async () => {
       const servers = members.servers.map(({ port }) => `${HOST}:${port}`).join();
-      const clients = [1, 2, 3].map(() => client(servers, 10_000));
+      const clients = [1, 2, 3].map(() => client(servers, 20_000));
       const key = `leader/${how}`;
       const lease = await clients[0]!.mutex(key).acquire();
       const second = meanwhile(clients[1]!.mutex(key).acquire({ wait: 40_000 }));
