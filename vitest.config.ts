@@ -23,8 +23,8 @@ const config: ViteUserConfig = defineConfig({
     // Of tests that say that they do not mind, at a time in one file.
     maxConcurrency: 4,
     // No test is tried again: a law that is broken now and then is broken. These are for what hangs.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     slowTestThreshold: 3_000,
   },
 });

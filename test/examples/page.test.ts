@@ -47,7 +47,7 @@ describeOn(['file', 'browser'], 'the page of the rushes', () => {
 
   /** The rounds that were asked for are there. */
   const shown = (page: Page, which = '') =>
-    page.waitForSelector(`main[aria-busy=false] .side[data-side=with]${which}`, { timeout: 30_000 });
+    page.waitForSelector(`main[aria-busy=false] .side[data-side=with]${which}`, { timeout: 60_000 });
 
   async function choose(page: Page, group: 'scene' | 'strategy', value: string): Promise<void> {
     await page.locator(`input[name=${group}][value=${value}]`).check({ force: true });
