@@ -22,12 +22,9 @@ const config: ViteUserConfig = defineConfig({
     maxWorkers: 3,
     // Of tests that say that they do not mind, at a time in one file.
     maxConcurrency: 4,
-    // Real servers on a shared machine stall now and then, and a stall is seldom there twice. But neither is a law that is broken
-    // now and then: the summary names every test that needed the second try (test/run/summary.ts), and each is to be looked
-    // into. Only on CI: at the desk a flaky test should hurt.
-    retry: process.env.CI ? 1 : 0,
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    // No test is tried again: a law that is broken now and then is broken. These are for what hangs.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     slowTestThreshold: 3_000,
   },
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Attempt, Backend, Claim, Grant, Refusal, Release, Renewal } from '../core/backend.ts';
 import type { Clock } from '../core/clock.ts';
+import { isLockError } from '../core/errors.ts';
 
 /** Refusals for lateness in a row after which it is the backend that is wrong about time. */
 const LATE = 3;
@@ -9,6 +10,9 @@ const LATE = 3;
  * before: a node that is slower than the others learns of that last.
  */
 const SPLIT = 25;
+/** How often one asks whom too few nodes have answered in time, and the pause between, ms: for the time that a node is left out. */
+const SILENT = 25;
+const PAUSE = 100;
 
 /** One claim at one client, and what a law expects of it. */
 export class Contender {
@@ -22,26 +26,40 @@ export class Contender {
     this.#clock = clock;
   }
 
-  /** As core does: who is told that the attempt came late asks again, now that the engine's time is known. */
+  /**
+   * As core does: who is told that the attempt came late asks again, now that the engine's time is known, and so does who
+   * was not heard by enough of the engines that vote.
+   */
   async attempt(claim: Claim = this.claim): Promise<Attempt> {
-    for (let asked = 1; ; asked++) {
-      const answer = await this.client.attempt(claim);
-      if (answer.granted || !answer.late || asked === LATE) return answer;
+    for (let [late, silent] = [0, 0]; ; ) {
+      try {
+        const answer = await this.client.attempt(claim);
+        if (answer.granted || !answer.late || ++late === LATE) return answer;
+      } catch (error) {
+        if (!this.#votes || isLockError(error) || ++silent === SILENT) throw error;
+        await this.#pass(PAUSE);
+      }
     }
   }
 
   async gets(claim?: Claim): Promise<Grant> {
     let answer = await this.attempt(claim);
-    const { fair, wakes } = this.client.traits;
-    const votes = !fair && wakes === 'never';
-    for (let refused = 1; votes && !answer.granted && refused < SPLIT; refused++) {
-      const { retryAfter = 1 } = answer;
-      await new Promise<void>((resolve) => this.#clock.after(retryAfter, resolve));
+    for (let refused = 1; this.#votes && !answer.granted && refused < SPLIT; refused++) {
+      await this.#pass(answer.retryAfter ?? 1);
       answer = await this.attempt(claim);
     }
     if (!answer.granted) assert.fail(`${this} must be granted, but was refused${details(answer)}`);
     assert.ok(answer.validFor > 0, `${this} was granted for ${answer.validFor} ms`);
     return answer;
+  }
+
+  get #votes(): boolean {
+    const { fair, wakes } = this.client.traits;
+    return !fair && wakes === 'never';
+  }
+
+  #pass(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#clock.after(ms, resolve));
   }
 
   async waits(claim?: Claim): Promise<Refusal> {

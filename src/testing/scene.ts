@@ -10,12 +10,13 @@ import { randomFrom } from './random.ts';
 import type { Subject } from './subject.ts';
 import { Watching } from './watching.ts';
 
-const TTL = 400;
+/** What keeps a hold alive comes several times in it, also from a process that stalls now and then. */
+const TTL = 1_000;
 const TOLERANCE = 250;
 /** Of a hold or place that must not lapse while a case runs, ms. */
 const LONG = 60_000;
 /** Tolerances after which what has not come never will. */
-const PATIENCE = 10;
+const PATIENCE = 16;
 /** ms for whatever has to be undone after a case. */
 const CLEAN_UP = 5_000;
 /** Quick, so that engines that are polled do not make the suite slow. */

@@ -61,7 +61,7 @@ describeOn('file', 'holdfast lead', () => {
         return [];
       }
     };
-    await until('it has led three terms', () => terms().length >= 3, 20_000);
+    await until('it has led three terms', () => terms().length >= 3);
     shell.child.kill('SIGTERM');
     const { stderr } = await shell.end();
     expect(stderr).toMatch(/^holdfast: the command ended with 3; standing for election again\n/);
@@ -95,7 +95,7 @@ describeOn('file', 'holdfast lead', () => {
     await first.prints('leads');
     await using second = desk.start('lead', 'killed', ...command);
     first.child.kill('SIGKILL');
-    await second.prints('leads', 20_000);
+    await second.prints('leads');
     expect(token(second.stdout)).toBeGreaterThan(token(first.stdout));
   }, 60_000);
 });
@@ -112,7 +112,7 @@ describeOn('redis', 'holdfast lead that loses its engine', () => {
     await shell.prints('leads');
     const release = ['release', '--force', 'robbed', '--url', server.url, '--reason', 'a test', '--yes'];
     expect((await desk.run(...release)).code).toBe(0);
-    await shell.prints(/leads[\s\S]*leads/, 20_000);
+    await shell.prints(/leads[\s\S]*leads/);
     expect(shell.stderr).toMatch(/^holdfast: the hold of "robbed" on redis is lost/);
     shell.child.kill('SIGTERM');
     expect((await shell.end()).code).toBe(0);
@@ -122,7 +122,7 @@ describeOn('redis', 'holdfast lead that loses its engine', () => {
     await using shell = desk.start('lead', 'away', '--url', server.url, '--ttl', '1500ms', ...command);
     await shell.prints('leads');
     await server.kill();
-    await shell.prints('stopping', 20_000);
+    await shell.prints('stopping');
     await until('it complains', () => shell.stderr.includes('It is asked again'), 40_000);
     await server.restart();
     await shell.prints(/leads[\s\S]*leads/, 40_000);

@@ -43,7 +43,7 @@ export class Shell implements AsyncDisposable {
     });
   }
 
-  end(within = 15_000): Promise<Outcome> {
+  end(within?: number): Promise<Outcome> {
     return bounded(`the command ends; it printed ${this.stdout}${this.stderr}`, this.ended, within);
   }
 

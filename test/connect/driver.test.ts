@@ -43,7 +43,7 @@ describe('where a driver is not installed', () => {
   }) => {
     const hooks = `data:text/javascript,${encodeURIComponent(HIDE)}`;
     const args = ['--import', hooks, '--input-type=module', '--eval', CONNECT, '--', dead];
-    const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 15_000 });
+    const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 });
     expect(JSON.parse(stdout)).toEqual({
       code: 'LOCK_UNSUPPORTED',
       message: expect.stringContaining(`npm install ${driver}`),
@@ -66,7 +66,7 @@ describe('where a driver is not installed', () => {
       alias: Object.fromEntries(drivers.map((name) => [name, `/nowhere/${name}`])),
     });
     const hooks = `data:text/javascript,${encodeURIComponent(HIDE.replace('ERR_', ''))}`; // as require() says it
-    const { stdout } = await promisify(execFile)(process.execPath, ['--import', hooks, outfile], { timeout: 15_000 });
+    const { stdout } = await promisify(execFile)(process.execPath, ['--import', hooks, outfile], { timeout: 60_000 });
     expect(stdout).toMatch(/^LOCK_UNSUPPORTED .*npm install pg/);
   });
 });

@@ -17,7 +17,7 @@ const ENGINES: readonly [string, Engine, () => Promise<Opened>][] = [
 ];
 const TTL = 1_500;
 /** Far less than a lease that was asked for anew. ms. */
-const SOON = 4_000;
+const SOON = 15_000;
 
 for (const [name, engine, open] of ENGINES) {
   describeOn(engine, `processes on ${name}`, () => {

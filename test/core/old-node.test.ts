@@ -12,6 +12,6 @@ test('a Node.js that is too old is told so when locks are made, not when they ar
     delete Promise.withResolvers; // as in Node 20
     try { createLocks(memory()); console.log('made'); } catch ({ code, message }) { console.log(code, message); }`;
   const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', script];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 15_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 });
   expect(stdout).toMatch(/^LOCK_UNSUPPORTED holdfast needs Node\.js 22\.13 or newer; this is v/);
 });

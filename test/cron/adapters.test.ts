@@ -63,7 +63,7 @@ describe('the coordinator of node-cron', () => {
 });
 
 describeOn('redis', 'an engine that is gone', () => {
-  test('makes node-cron skip, and a task of croner tell it without a rejection', { timeout: 30_000 }, async () => {
+  test('makes node-cron skip, and a task of croner tell it without a rejection', async () => {
     const server = await startRedis();
     await using locks = await connect(server.url);
     await server[Symbol.asyncDispose]();

@@ -9,7 +9,7 @@ type Worker = WorkerProcess<CronCalls>;
 
 const HOWS = ['node-cron, by its coordinator', 'node-cron, by a task', 'croner'];
 
-test('three processes, one of them killed, run each tick once, with every library', { timeout: 40_000 }, async () => {
+test('three processes, one of them killed, run each tick once, with every library', async () => {
   using folder = temporaryFolder();
   const env = { URL: `file:${join(folder.path, 'locks.db')}` };
   const start = () => startWorker<CronCalls>(new URL('cron.worker.ts', import.meta.url), { env });

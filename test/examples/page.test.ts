@@ -47,7 +47,7 @@ describeOn(['file', 'browser'], 'the page of the rushes', () => {
 
   /** The rounds that were asked for are there. */
   const shown = (page: Page, which = '') =>
-    page.waitForSelector(`main[aria-busy=false] .side[data-side=with]${which}`, { timeout: 30_000 });
+    page.waitForSelector(`main[aria-busy=false] .side[data-side=with]${which}`, { timeout: 60_000 });
 
   async function choose(page: Page, group: 'scene' | 'strategy', value: string): Promise<void> {
     await page.locator(`input[name=${group}][value=${value}]`).check({ force: true });
@@ -190,9 +190,7 @@ test.runIf(!missing('browser'))('an engine inside one process, and a wrong port,
   await expect(started(['examples/page/main.ts', '--port', 'x'])).rejects.toThrow('it must be a whole number');
 });
 
-test('the moving picture of a round is one file that loads nothing, small enough for a README', {
-  timeout: 30_000,
-}, async () => {
+test('the moving picture of a round is one file that loads nothing, small enough for a README', async () => {
   await using rounds = new Rounds();
   const picture = draw(await rounds.play({ scene: 'orders', strategy: 'url' }), en);
   expect(picture.length).toBeLessThan(300_000);

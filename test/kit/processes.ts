@@ -85,7 +85,7 @@ export class WorkerProcess<C extends Calls> implements AsyncDisposable {
   }
 
   /** The next event of this name that was not taken yet, as the worker told it with `tell`. */
-  async heard(event: string, within = 10_000): Promise<unknown> {
+  async heard(event: string, within?: number): Promise<unknown> {
     let look = (): void => {};
     const next = new Promise<unknown>((resolve, reject) => {
       look = () => {

@@ -166,7 +166,7 @@ export async function startRedisCluster(certificate?: Certificate): Promise<Serv
 
 /** Each node finds all slots served, and every primary has a replica that follows: from the start, and some time after one was away. */
 export async function untilWhole({ servers }: Servers): Promise<void> {
-  for (const { port } of servers) await until(`node ${port} of the cluster is ready`, () => isMember(port), 20_000);
+  for (const { port } of servers) await until(`node ${port} of the cluster is ready`, () => isMember(port));
 }
 
 async function isMember(port: number): Promise<boolean> {

@@ -74,7 +74,7 @@ export class Server implements AsyncDisposable {
   }
 
   async ready(): Promise<void> {
-    const { name, within = 20_000 } = this.#plan;
+    const { name, within } = this.#plan;
     let ended: string | undefined;
     try {
       const answers = async (): Promise<boolean> => {

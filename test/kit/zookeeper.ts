@@ -50,7 +50,7 @@ async function plans(
         writeFileSync(join(data, 'myid'), `${index + 1}\n`);
       },
       ready: async () => /Mode: (standalone|leader|follower)/.test(await exchange(port, 'srvr')),
-      within: 40_000,
+      within: 60_000,
     };
   });
 }

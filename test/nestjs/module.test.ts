@@ -266,7 +266,7 @@ describeOn('redis', '@Leading', () => {
     expect(notes.sort()).toEqual(['one, under outer', 'two, under inner']);
   });
 
-  test('an engine that is gone does not keep the application from going down', { timeout: 30_000 }, async () => {
+  test('an engine that is gone does not keep the application from going down', async () => {
     const notes: string[] = [];
     const server = await startRedis();
     const running = await started({

@@ -56,9 +56,9 @@ test('three instances, one of them killed and one closed: each tick is run once,
   };
   const more = (count: number): Promise<void> => {
     const goal = ticks.length + count;
-    return until(`${count} more ticks`, () => ticks.length >= goal, 20_000);
+    return until(`${count} more ticks`, () => ticks.length >= goal);
   };
-  const leads = (count: number): Promise<void> => until(`leader ${count}`, () => terms.length >= count, 10_000);
+  const leads = (count: number): Promise<void> => until(`leader ${count}`, () => terms.length >= count);
 
   await using first = await begin();
   await leads(1);

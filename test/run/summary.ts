@@ -1,4 +1,3 @@
-import { relative } from 'node:path';
 import type { MissingProgram } from '../kit/programs.ts';
 
 /** The part of vitest's JSON report that is used. */
@@ -8,14 +7,9 @@ export interface Report {
   readonly numPendingTests: number;
   readonly numTodoTests: number;
   readonly testResults: readonly {
-    /** The file. */
-    readonly name: string;
     readonly status: string;
     readonly assertionResults: readonly {
       readonly status: string;
-      readonly fullName: string;
-      /** Of every try, also where the last one passed. */
-      readonly failureMessages: readonly string[];
     }[];
   }[];
 }
@@ -23,19 +17,8 @@ export interface Report {
 /** There is no package of it to install. */
 const OPTIONAL = 'mongodb';
 
-/** Tests that passed only when they were run again: the run is not failed for them, but somebody has to look. */
-const secondTries = ({ testResults }: Report): string[] =>
-  testResults.flatMap(({ name, assertionResults }) =>
-    assertionResults
-      .filter(({ status, failureMessages }) => status === 'passed' && failureMessages.length > 0)
-      .map(({ fullName, failureMessages: [first = ''] }) => {
-        const why = first.split('\n', 1)[0];
-        return `!! PASSED AT THE SECOND TRY: ${relative(process.cwd(), name)} > ${fullName}: ${why}`;
-      }),
-  );
-
 /**
- * What to print after vitest's own summary: what could not be run or was run twice, loudly, and the counts as the last line.
+ * What to print after vitest's own summary: what could not be run, loudly, and the counts as the last line.
  * Whatever made the run fail is counted: a test, a file that could not be loaded or left something behind, an error that no
  * test caught, and, on CI, a part that could not be run.
  */
@@ -57,8 +40,7 @@ export function summary(
   const lines = absent.map(
     (reason) => `!! NOT RUN${fatal.includes(reason) ? ' (fails: CI=true)' : ''}: ${reason.message}`,
   );
-  if (report) lines.push(...secondTries(report));
-  else lines.push(`!! vitest ended with exit code ${exitCode} and no report`);
+  if (!report) lines.push(`!! vitest ended with exit code ${exitCode} and no report`);
   lines.push('', `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
   return { lines, failed };
 }

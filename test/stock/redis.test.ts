@@ -129,7 +129,7 @@ describeOn('redis', 'stock on Redis alone', () => {
       for (const call of [() => product.take(order), () => product.levels(), () => stock.remove('mute')]) {
         const sent = performance.now();
         await expect(call()).rejects.toThrow(/"mute"; it may have been done/);
-        expect(performance.now() - sent).toBeLessThan(1_500);
+        expect(performance.now() - sent).toBeLessThan(5_000);
       }
       await expect(stock.open('mute')).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE', backend: 'redis' });
     } finally {

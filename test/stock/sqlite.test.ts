@@ -10,7 +10,7 @@ test('SQLite, of which Node 22 warns, is loaded for those who sell in a file and
       ${more}
       console.log(process.moduleLoadList.some((name) => /sqlite/.test(name)));`;
     const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', program];
-    return (await promisify(execFile)(process.execPath, args, { timeout: 15_000 })).stdout.trim();
+    return (await promisify(execFile)(process.execPath, args, { timeout: 60_000 })).stdout.trim();
   };
   expect(await loads('')).toBe('false');
   expect(await loads("sqliteStock({ path: ':memory:' }).close();")).toBe('true');

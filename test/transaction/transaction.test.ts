@@ -170,17 +170,17 @@ for (const { title, engine, dialect, start, open } of GROUNDS) {
               locked();
               await until;
             });
-          const early = new Promise<void>((resolve) => setTimeout(resolve, 700));
+          const early = new Promise<void>((resolve) => setTimeout(resolve, 2_100));
           const holders = [hold(1, lockedBoth[0].resolve, early), hold(2, lockedBoth[1].resolve, held.promise)];
           await Promise.all(lockedBoth.map(({ promise }) => promise));
           const start = performance.now();
-          const both = db.within((query) => lockRow(query, { ...orders, where: { state: 'new' }, wait: '1s' }));
+          const both = db.within((query) => lockRow(query, { ...orders, where: { state: 'new' }, wait: '3s' }));
           await expect(both).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
           const took = performance.now() - start;
           held.resolve();
           await Promise.all(holders);
-          expect(took, 'of a wait of 1,000 ms').toBeGreaterThan(900);
-          expect(took, 'of a wait of 1,000 ms').toBeLessThan(1_500);
+          expect(took, 'of a wait of 3,000 ms').toBeGreaterThan(2_900);
+          expect(took, 'of a wait of 3,000 ms, and not of another after 2,100').toBeLessThan(5_000);
         },
       );
 

@@ -38,7 +38,7 @@ class Stream implements Disposable {
 
   /** Settled when it is told this. */
   async tells(what: string, probe: (snapshot: Snapshot) => boolean): Promise<Snapshot> {
-    await until(what, () => this.snapshot !== undefined && probe(this.snapshot), 15_000).catch((error) => {
+    await until(what, () => this.snapshot !== undefined && probe(this.snapshot)).catch((error) => {
       throw new Error(`${error.message}. It was told ${JSON.stringify(this.snapshot)}`);
     });
     return this.snapshot!;
@@ -114,7 +114,7 @@ describe('the server of the page', () => {
     const began = performance.now();
     site.shell.child.kill('SIGINT');
     expect((await site.shell.end()).code).toBe(0);
-    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(performance.now() - began).toBeLessThan(5_000);
   });
 
   describeOn('redis', 'on Redis', () => {
@@ -134,9 +134,11 @@ describe('the server of the page', () => {
           using _second = new Stream(url, 'sort=key');
           using _third = new Stream(url, 'q=a');
           await first.tells('all is seen', ({ look }) => look.state === 'seen');
-          const before = await scans();
+          const [before, began] = [await scans(), performance.now()];
           await sleep(1_000);
-          expect((await scans()) - before, 'a look each 100 ms, for all three').toBeLessThanOrEqual(12);
+          const looks = (await scans()) - before;
+          const due = (performance.now() - began) / 100;
+          expect(looks, 'a look each 100 ms, for all three').toBeLessThanOrEqual(due * 1.2);
         }
         await sleep(3_200);
         const after = await scans();
@@ -166,7 +168,7 @@ describe('the server of the page', () => {
       const began = performance.now();
       site.shell.child.kill('SIGINT');
       expect((await site.shell.end()).code).toBe(0);
-      expect(performance.now() - began).toBeLessThan(2_000);
+      expect(performance.now() - began).toBeLessThan(5_000);
       redis.resume();
     });
   });

@@ -81,7 +81,7 @@ export class Window implements AsyncDisposable {
 
   /** By the debugger: what the page itself waits for by text, its policy forbids. */
   async until(expression: string): Promise<void> {
-    await until(expression, () => this.page.evaluate<boolean>(expression), 15_000);
+    await until(expression, () => this.page.evaluate<boolean>(expression));
   }
 
   /** `SCREENSHOTS=<folder>`: to look at. */

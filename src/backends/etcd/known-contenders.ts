@@ -1,7 +1,7 @@
 import type { Claim } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type Contender, secondsOf } from './contender.ts';
-import type { Leases } from './leases.ts';
+import type { Lease, Leases } from './leases.ts';
 import { lineOf, nameOf } from './line.ts';
 import type { Waiters } from './waiters.ts';
 
@@ -11,6 +11,8 @@ const ROOMY = 1_000;
 /** The contenders of this process, by the ids of their claims. */
 export class KnownContenders {
   readonly #all = new Map<string, Contender>();
+  /** Whether a claim was given up before there was a lease for it: no message names it so far, and none may follow. */
+  readonly #coming = new Map<string, { over: boolean }>();
   #roomy = ROOMY;
   readonly #leases: Leases;
   readonly #waiters: Waiters;
@@ -47,11 +49,22 @@ export class KnownContenders {
       return known;
     }
     const line = this.lineOf(claim.key);
-    const lease = await this.#leases.take(secondsOf(claim.ttl), ms, claim.lingers);
+    const lease = await this.#lease(claim, ms);
     const name = nameOf(line, claim.id);
     const me: Contender = { line, name, state: { is: 'joining' }, lease, key: 'settled', sent: 0 };
     this.#all.set(claim.id, me);
     return me;
+  }
+
+  async #lease(claim: Claim, ms: number): Promise<Lease> {
+    const coming = { over: false };
+    this.#coming.set(claim.id, coming);
+    const lease = await this.#leases.take(secondsOf(claim.ttl), ms, claim.lingers).finally(() => {
+      this.#coming.delete(claim.id);
+    });
+    if (!coming.over) return lease;
+    this.#leases.giveBack(lease);
+    throw new Error('given up meanwhile');
   }
 
   /** A message of a claim that is over may still come. So nothing is done for the claim until the lease in that message has ended. */
@@ -64,6 +77,8 @@ export class KnownContenders {
 
   /** Ends what this process does for a claim. The key is gone, or it goes with its lease. */
   forget(id: string): void {
+    const coming = this.#coming.get(id);
+    if (coming) coming.over = true;
     const me = this.#all.get(id);
     if (!me) return;
     this.#all.delete(id);

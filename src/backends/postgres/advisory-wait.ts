@@ -7,7 +7,7 @@ import type { Row } from './pool.ts';
 const AGAIN = 50;
 const CANCELLATIONS = 5;
 /** ms between two looks, from another session, at whether the server still knows the one that waits. */
-const LOOK = 10_000;
+export const LOOK = 10_000;
 
 /** One blocking statement on a session of its own, and the way out of it. */
 export class AdvisoryWait {

@@ -106,14 +106,15 @@ export const lapse: readonly Law[] = [
     name: 'repeated attempts keep a hold and a place alive past their ttl',
     needs: ['lapses', 'fair'],
     async check(scene) {
-      const [holder, waiter] = scene.pair({ ttl: scene.ttl });
+      const ttl = scene.ttl * 3; // which outlives a stall of the machine
+      const [holder, waiter] = scene.pair({ ttl });
       const { ticket } = await holder.gets();
       await waiter.waits();
       const late = scene.contender();
       await late.waits();
-      for (let spent = 0; spent < scene.ttl * 1.5; spent += scene.ttl / 5) {
-        await scene.pass(scene.ttl / 5);
-        assert.equal((await holder.gets()).ticket, ticket, `${holder} asked every ${scene.ttl / 5} ms`);
+      for (let spent = 0; spent < ttl * 1.2; spent += ttl / 10) {
+        await scene.pass(ttl / 10);
+        assert.equal((await holder.gets()).ticket, ticket, `${holder} asked every ${ttl / 10} ms`);
         await waiter.waits();
       }
       await holder.leaves();

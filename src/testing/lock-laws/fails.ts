@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { isLockError, type LockError, type LockErrorCode } from '../../core/errors.ts';
 
-/** The error that `work` must end with. */
-export async function fails(work: () => unknown, code: LockErrorCode, what = 'this'): Promise<LockError> {
+/** The error that `work` must end with. @param code may be known only then */
+export async function fails(
+  work: () => unknown,
+  code: LockErrorCode | (() => LockErrorCode),
+  what = 'this',
+): Promise<LockError> {
+  const due = (): LockErrorCode => (typeof code === 'function' ? code() : code);
   try {
     await work();
   } catch (error) {
-    if (isLockError(error, code)) return error;
-    throw new assert.AssertionError({ message: `${what} must fail with ${code}, but failed with ${error}` });
+    const expected = due();
+    if (isLockError(error, expected)) return error;
+    throw new assert.AssertionError({ message: `${what} must fail with ${expected}, but failed with ${error}` });
   }
-  return assert.fail(`${what} must fail with ${code}, and did not`);
+  return assert.fail(`${what} must fail with ${due()}, and did not`);
 }

@@ -12,7 +12,7 @@ export const force: readonly Law[] = [
     name: 'a forced release lets the next in with a higher token, and the robbed holder is told',
     needs: ['evict', 'inspect', 'fencing'],
     async check(scene) {
-      const [here, there] = await scene.processes({ ttl: scene.ttl });
+      const [here, there] = await scene.processes({ ttl: scene.ttl * 2 });
       const robbed = await here.mutex(scene.key).acquire();
       const wait = meanwhile(there.mutex(scene.key).acquire());
       const told = meanwhile(toldOfLoss(scene, robbed));

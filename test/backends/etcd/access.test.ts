@@ -72,7 +72,7 @@ describeOn('etcd', 'etcd with authentication', () => {
     });
     expect(await rival.attempt(next)).toMatchObject({ granted: false });
     await backend.release(claim);
-    await until('the waiter is woken', () => woken > 0, 1_500);
+    await until('the waiter is woken', () => woken > 0);
     expect(await rival.attempt(next)).toMatchObject({ granted: true });
     await rival.release(next);
   });

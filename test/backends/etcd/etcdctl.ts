@@ -37,7 +37,7 @@ export const claimOf = (key: string, wish: Partial<Claim> = {}): Claim => ({
   key,
   id: systemClock.id(),
   ...EXCLUSIVE,
-  ttl: 10_000,
+  ttl: 50_000,
   queue: true,
   span: 1,
   within: 5_000,

@@ -98,10 +98,10 @@ describeOn('etcd', 'waiting on etcd', () => {
   test('permits that become free together are all taken, one waiter waking the next', async () => {
     const line = await lineUp([{ take: 2, of: 2 }, ...Array.from({ length: 4 }, () => ({ take: 1, of: 2 }))]);
     await line[0]!.leaves();
-    await until('two are admitted', () => line[1]!.grant !== undefined && line[2]!.grant !== undefined, 1_500);
+    await until('two are admitted', () => line[1]!.grant !== undefined && line[2]!.grant !== undefined);
     expect(line.slice(3).map(({ wakes }) => wakes)).toEqual([0, 0]);
     await line[2]!.leaves(); // not the first of the holders
-    await until('the next is admitted', () => line[3]!.grant !== undefined, 1_500);
+    await until('the next is admitted', () => line[3]!.grant !== undefined);
     expect(line[4]!.wakes).toBe(0);
     for (const waiter of [line[1]!, line[3]!, line[4]!]) await waiter.leaves();
   });
@@ -109,7 +109,7 @@ describeOn('etcd', 'waiting on etcd', () => {
   test('of a writer, a reader and a reader, the second reader hears the writer leave too', async () => {
     const [writer, first, second] = await lineUp([undefined, SHARED, SHARED]);
     await writer!.leaves();
-    await until('both readers are admitted', () => first!.grant !== undefined && second!.grant !== undefined, 1_500);
+    await until('both readers are admitted', () => first!.grant !== undefined && second!.grant !== undefined);
     await first!.leaves();
     await second!.leaves();
   });
@@ -120,7 +120,7 @@ describeOn('etcd', 'waiting on etcd', () => {
     await etcdctl([server], 'get', 'a'); // time enough for an event
     expect(waiter!.wakes).toBe(0);
     await holder!.leaves();
-    await until('the last is admitted', () => waiter!.grant !== undefined, 1_500);
+    await until('the last is admitted', () => waiter!.grant !== undefined);
     await waiter!.leaves();
   });
 
@@ -136,7 +136,7 @@ describeOn('etcd', 'waiting on etcd', () => {
     await waiter.listens(); // from a revision that is no longer there
     await until('the watch is armed again', async () => (await etcdctl([server], 'get', 'a')) === '');
     await holder.leaves();
-    await until('the waiter is admitted', () => waiter.grant !== undefined, 1_500);
+    await until('the waiter is admitted', () => waiter.grant !== undefined);
     await waiter.leaves();
   });
 
@@ -170,7 +170,7 @@ describeOn('etcd', 'waiting on etcd', () => {
     await etcdctl([server], 'del', names.filter(Boolean).at(-1)!);
     expect(await waiter!.joins()).toMatchObject({ granted: false, ahead: 1 });
     await holder!.leaves();
-    await until('it is admitted', () => waiter!.grant !== undefined, 1_500);
+    await until('it is admitted', () => waiter!.grant !== undefined);
     await waiter!.leaves();
   });
 
@@ -188,7 +188,7 @@ describeOn('etcd', 'waiting on etcd', () => {
     proxy.cut();
     await until('it is connected again', () => proxy.connections > before);
     await holder!.leaves();
-    await until('the waiter is admitted', () => waiter.grant !== undefined, 1_500);
+    await until('the waiter is admitted', () => waiter.grant !== undefined);
     expect((await rival.joins()).granted).toBe(false);
     await waiter.leaves();
     await rival.leaves();

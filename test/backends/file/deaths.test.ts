@@ -202,7 +202,7 @@ describeOn('file', 'a file, and processes that die or stop', () => {
       clearInterval(pulse);
       beat();
     }
-    expect(longest).toBeLessThan(250);
+    expect(longest, 'ms: who stood still stood for two seconds').toBeLessThan(1_000);
     await stopped.kill();
     await locks.mutex('k').run(() => {});
   });

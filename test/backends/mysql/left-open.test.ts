@@ -184,6 +184,6 @@ describeOn('mysql', 'a connection that was given back with something left open o
       told ||= grant !== undefined;
     });
     await holding.release(holder);
-    await until('it is told', () => told, 1_500);
+    await until('it is told', () => told);
   });
 });

@@ -67,7 +67,7 @@ describeOn('mysql', 'mysqlNamed', () => {
     await until('the server waits', waits);
     await watch[Symbol.asyncDispose]();
     await waiter.release(waiting);
-    await until('the server waits no more', async () => !(await waits()), 2_000);
+    await until('the server waits no more', async () => !(await waits()));
     await holder.release(claim);
     expect(await isFree('left')).toBe(true);
   });
@@ -128,7 +128,7 @@ describeOn('mysql', 'mysqlNamed', () => {
       expect(await two.attempt(second)).toMatchObject({ granted: true });
       await two.release(second);
     }
-    expect(median(times), 'median of the hand-overs, where core would ask after 2,000 ms').toBeLessThan(200);
+    expect(median(times), 'median of the hand-overs, where core would ask after 2,000 ms').toBeLessThan(600);
   });
 
   test('whoever loses its session ends no session of the server that came after', async () => {

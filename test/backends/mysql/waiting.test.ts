@@ -9,7 +9,7 @@ import { bounded, until } from '../../kit/wait.ts';
 import { claimOf, hastened, median } from './claims.ts';
 import { useMariadb } from './server.ts';
 
-const POLL = 50;
+const POLL = 400;
 
 describeOn('mysql', 'waiting at mysql', () => {
   const mariadb = useMariadb();
@@ -47,13 +47,13 @@ describeOn('mysql', 'waiting at mysql', () => {
 
   test('a hand-over takes one poll at most, and with a gate no poll at all', async () => {
     const polled = [open({ poll: POLL }), open({ poll: POLL })] as const;
-    expect(median(await handOvers(...polled, 20)), 'median by poll, ms').toBeLessThanOrEqual(POLL);
+    expect(median(await handOvers(...polled, 8)), 'median by poll, ms').toBeLessThanOrEqual(POLL);
     const gated = [
-      open({ gate: true, poll: 1_000, table: 'gated' }),
-      open({ gate: true, poll: 1_000, table: 'gated' }),
+      open({ gate: true, poll: 10_000, table: 'gated' }),
+      open({ gate: true, poll: 10_000, table: 'gated' }),
     ] as const;
     await handOvers(...gated, 4); // their connections are there now
-    expect(median(await handOvers(...gated, 20)), 'median by gate, where a poll takes 1,000 ms').toBeLessThan(200);
+    expect(median(await handOvers(...gated, 20)), 'median by gate, where a poll takes 10,000 ms').toBeLessThan(2_000);
   }, 60_000);
 
   test('many keys given back at once ring few times, and everybody hears it', async () => {
@@ -76,7 +76,7 @@ describeOn('mysql', 'waiting at mysql', () => {
     };
     const before = await kills();
     await Promise.all(holders.map((holder) => here.release(holder)));
-    await bounded('all are woken', Promise.all(woken.map(({ promise }) => promise)), 20_000);
+    await bounded('all are woken', Promise.all(woken.map(({ promise }) => promise)));
     expect((await kills()) - before, 'rings').toBeLessThan(keys.length / 3);
   }, 60_000);
 
@@ -91,7 +91,7 @@ describeOn('mysql', 'waiting at mysql', () => {
     await until('it listens', async () => (await sleepers()) === 1);
     await watch[Symbol.asyncDispose]();
     await backend.close();
-    await until('nobody sleeps any more', async () => (await sleepers()) === 0, 3_000);
+    await until('nobody sleeps any more', async () => (await sleepers()) === 0, 10_000);
   });
 
   test('a gate that is closed as it begins to listen leaves no session on the server', async () => {
@@ -124,10 +124,10 @@ describeOn('mysql', 'waiting at mysql', () => {
     await using _ = await backend.watch!(claimOf('a'), () => {});
     await until('it listens', async () => (await sleepers()) === 1);
     link.stall();
-    await bounded('the close', backend.close(), 3_000);
+    await bounded('the close', backend.close());
     await link[Symbol.asyncDispose]();
-    await until('nobody sleeps any more', async () => (await sleepers()) === 0, 25_000);
-  }, 40_000);
+    await until('nobody sleeps any more', async () => (await sleepers()) === 0);
+  });
 
   test('the polls of a process do not grow with its waiters', async () => {
     const counted = async (waiters: number): Promise<number> => {
@@ -147,25 +147,25 @@ describeOn('mysql', 'waiting at mysql', () => {
         claims.push(claim);
       }
       statements = 0;
-      await new Promise((resolve) => setTimeout(resolve, 400));
-      const polls = statements;
+      const began = performance.now();
+      await until('it has polled a few times', () => statements > 15);
+      const rate = statements / (performance.now() - began);
       for (const watch of watches) await watch[Symbol.asyncDispose]();
       await Promise.all([holder.close(), backend.close()]);
-      return polls;
+      return rate;
     };
-    const [few, many] = [await counted(1), await counted(60)];
-    expect(few, 'polls of one waiter in 400 ms').toBeGreaterThan(3);
-    expect(many, `polls of 60 waiters, of one: ${few}`).toBeLessThanOrEqual(few * 1.5);
+    for (const waiters of [1, 60])
+      expect(await counted(waiters), `polls in a ms of ${waiters} waiters`).toBeLessThanOrEqual(1.5 / 20);
   });
 
   test('a pool of one connection serves holders, waiters and renewals', async () => {
     const locks = [0, 1].map(() => createLocks(mysql(mariadb.pool({ connectionLimit: 1 }), { poll: 10, sweep: 0 })));
     let inside = 0;
     const section = (i: number): Promise<void> =>
-      locks[i % 2]!.mutex('narrow', { ttl: 400, handOff: false }).run(
+      locks[i % 2]!.mutex('narrow', { ttl: 1_500, handOff: false }).run(
         async (lease) => {
           expect(++inside, 'inside').toBe(1);
-          if (i === 0) await new Promise((resolve) => setTimeout(resolve, 1_000)); // outlives its ttl
+          if (i === 0) await new Promise((resolve) => setTimeout(resolve, 2_000)); // outlives its ttl
           lease.assertHeld();
           inside--;
         },

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LOOK } from '../../../src/backends/postgres/advisory-wait.ts';
 import {
   type AdvisoryBackend,
   type AdvisoryOptions,
@@ -38,7 +39,7 @@ describeOn('postgres', 'advisory locks', () => {
     await database.sql(
       "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()",
     );
-    await bounded('the loss', lost, 2_000);
+    await bounded('the loss', lost, 4_000);
     expect(await backend.renew([claim])).toEqual(['gone']);
     expect(await backend.release(claim)).toEqual({ freed: false });
     expect(await other.attempt(claimOf(claim.key))).toMatchObject({ granted: true });
@@ -97,7 +98,7 @@ describeOn('postgres', 'advisory locks', () => {
     const next = waiting.mutex(key).acquire();
     await until('it waits on the server', async () => (await waits()) === 1);
     await lease.release();
-    const got = await bounded('the grant, without a poll', next, 1_000);
+    const got = await bounded('the grant, without a poll', next, 1_500);
     expect(got.token > lease.token).toBe(true);
     await got.release();
     await Promise.all([holding.close(), waiting.close()]);
@@ -115,7 +116,7 @@ describeOn('postgres', 'advisory locks', () => {
     expect(row!.count).toBeLessThanOrEqual(sessions);
     await waiting.mutex(fresh()).run(async () => {}, { wait: 5_000 });
     await Promise.all(leases.map((lease) => lease.release()));
-    expect(await bounded('everybody', Promise.all(served), 15_000)).toEqual(keys);
+    expect(await bounded('everybody', Promise.all(served))).toEqual(keys);
     await Promise.all([holding.close(), waiting.close()]);
   });
 
@@ -151,12 +152,14 @@ describeOn('postgres', 'advisory locks', () => {
   });
 
   test('a server that is silent as it is dialled is dialled again, and close waits for it no longer than that', async () => {
-    const hasty: Clock = { ...systemClock, after: (ms, fn, background) => systemClock.after(ms / 10, fn, background) };
-    const backend = await open({ clock: hasty });
+    let haste = 10;
+    const after: Clock['after'] = (ms, fn, background) => systemClock.after(ms / haste, fn, background);
+    const backend = await open({ clock: { ...systemClock, after } });
     const { proxy } = database.client(backend);
     const claim = claimOf(fresh());
     proxy.stall();
-    await expect(bounded('the answer', backend.attempt(claim), 3_000)).rejects.toThrow(/ended/);
+    await expect(bounded('the answer', backend.attempt(claim))).rejects.toThrow(/ended/);
+    haste = 1;
     await proxy.pass();
     expect(await backend.attempt(claim)).toMatchObject({ granted: true });
     await bounded('the close', backend.close());
@@ -165,16 +168,25 @@ describeOn('postgres', 'advisory locks', () => {
   test('a wait goes on for as long as it takes, also in a role that may not see when its sessions began', async () => {
     await database.sql(`CREATE ROLE owner; GRANT USAGE, CREATE ON SCHEMA public TO owner;
       CREATE ROLE hired LOGIN IN ROLE owner; ALTER ROLE hired SET role = owner`);
-    const hasty: Clock = { ...systemClock, after: (ms, fn, background) => systemClock.after(ms / 50, fn, background) };
+    let looks = 0;
+    const after: Clock['after'] = (ms, fn, background) => {
+      if (ms === LOOK) looks++;
+      return systemClock.after(ms === LOOK ? 100 : ms, fn, background);
+    };
+    const hasty: Clock = { ...systemClock, after };
     const [options, config] = [{ prefix: 'hired' }, { user: 'hired' }];
     const [holding, waiting] = [await open(options, config), await open({ ...options, clock: hasty }, config)];
-    const [claim, waiter] = [claimOf(fresh()), claimOf('')];
-    const second = { ...waiter, key: claim.key };
+    const claim = claimOf(fresh());
+    const second = claimOf(claim.key);
     expect(await holding.attempt(claim)).toMatchObject({ granted: true });
     expect(await waiting.attempt(second)).toMatchObject({ granted: false });
     const granted = Promise.withResolvers<unknown>();
     await waiting.watch!(second, (grant) => granted.resolve(grant));
-    await new Promise((resolve) => setTimeout(resolve, 600)); // two looks at whether it is still there
+    const session = async () => database.sql("SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND NOT granted");
+    await until('it waits on the server', async () => (await waits()) === 1);
+    const waiter = await session();
+    await until('two looks have found it there', () => looks > 2);
+    expect(await session(), 'the session that waits').toEqual(waiter);
     await holding.release(claim);
     expect(await bounded('the grant', granted.promise)).toMatchObject({ granted: true });
     await Promise.all([holding.close(), waiting.close()]);

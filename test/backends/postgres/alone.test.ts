@@ -21,7 +21,7 @@ describeOn('postgres', 'a process that only locks', () => {
     ['advisory', 'left open'],
   ])('lives until it has its answers, and no longer: %s, %s', async (kind, end) => {
     const env = { ...process.env, NODE_OPTIONS: '', URL: server.url };
-    const script = promisify(execFile)(process.execPath, [SCRIPT, kind, end], { env, timeout: 15_000 });
+    const script = promisify(execFile)(process.execPath, [SCRIPT, kind, end], { env, timeout: 60_000 });
     expect((await script).stdout).toBe('done\n');
   });
 });

@@ -305,9 +305,9 @@ describeOn('postgres', 'the line in a table', () => {
     await using _ = await backend.watch!(second, () => {});
     expect(await backend.attempt(second)).toMatchObject({ granted: false, ahead: 1 });
     await until('it has dialled again', () => proxy.connections > 1);
-    await until('only the second connection is left', () => proxy.open === 1, 3_000);
+    await until('only the second connection is left', () => proxy.open === 1);
     await backend.close();
-    await until('none is left', () => proxy.open === 0, 3_000);
+    await until('none is left', () => proxy.open === 0);
     await proxy[Symbol.asyncDispose]();
   });
 
@@ -378,7 +378,7 @@ describeOn('postgres', 'the line in a table', () => {
     const key = fresh();
     const lease = await holders.mutex(key).acquire();
     const waiting = Array.from({ length: 20 }, () => locks.mutex(key).run(() => pool.query('SELECT 1')));
-    await bounded('a query beside the waiters', pool.query('SELECT 1'), 2_000);
+    await bounded('a query beside the waiters', pool.query('SELECT 1'));
     await lease.release();
     await bounded('all waiters', Promise.all(waiting));
     await Promise.all([locks.close(), holders.close()]);

@@ -35,10 +35,8 @@ test('a node that throws at a renewal instead of rejecting is one that did not a
 test('a minority of nodes that never answers costs no time, and a hold outlives the loss of its votes one by one', async () => {
   const nodes = [1, 2, 3, 4, 5].map(() => memory());
   const hung = [memory(), memory()].map((node) => told(node, () => new Promise(() => {})));
-  const lock = quorum([...hung, ...nodes.slice(2)]);
-  const began = performance.now();
+  const lock = quorum([...hung, ...nodes.slice(2)], { clock: manualClock(1) }); // which stands still
   expect((await lock.attempt(claim({ key: 'other' }))).granted).toBe(true);
-  expect(performance.now() - began).toBeLessThan(200);
   await lock.close();
 
   const whole = quorum(nodes);

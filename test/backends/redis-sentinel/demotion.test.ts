@@ -41,7 +41,7 @@ describeOn('redis', 'redis-sentinel, a primary demoted', () => {
       const { client, led, end } = await opened(library, group);
       const locks = createLocks(redis(client));
       try {
-        const held = await locks.mutex('held').acquire({ ttl: '6s' });
+        const held = await locks.mutex('held').acquire({ ttl: '12s' });
         const before = led();
         const [old, next] = group.servers;
         await askRedis(old!.port, 'WAIT 2 1000');
@@ -53,8 +53,8 @@ describeOn('redis', 'redis-sentinel, a primary demoted', () => {
           await askRedis(port, `SENTINEL MONITOR ${group.name} 127.0.0.1 ${next!.port} 2`);
         const deadline = (): number => performance.now() + held.remaining;
         const moved = deadline();
-        await until('it is renewed at the next primary', () => held.held && deadline() > moved + 500, 5_500);
-        await using other = await locks.mutex('other').acquire({ wait: '2s' });
+        await until('it is renewed at the next primary', () => held.held && deadline() > moved + 500, 11_500);
+        await using other = await locks.mutex('other').acquire({ wait: '10s' });
         expect(other.held).toBe(true);
         expect(await held.release()).toBe(true);
         expect(led() - before, 'reconnections').toBe(1);

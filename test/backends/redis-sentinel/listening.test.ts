@@ -90,7 +90,7 @@ describeOn('redis', 'redis-sentinel, listening', () => {
       const opening = Mail.of(backend, wish('closing')).catch(() => {});
       await new Promise((resolve) => setTimeout(resolve, 200));
       await backend.close();
-      await bounded('the channel is given up', opening, 1_000);
+      await bounded('the channel is given up', opening);
       group.servers[0]!.resume();
     });
   }

@@ -118,15 +118,15 @@ describeOn('redis', 'redis whose primary was demoted, and its clients', () => {
     client.on('error', () => {});
     const locks = createLocks(redis(client));
     try {
-      const held = await locks.mutex('held').acquire({ ttl: '3s' });
+      const held = await locks.mutex('held').acquire({ ttl: '9s' });
       let reconnections = 0;
       client.on('connect', () => reconnections++);
       proxy.target = next.port;
       await demote();
       const deadline = (): number => performance.now() + held.remaining;
       const before = deadline();
-      await until('it is renewed at the next primary', () => held.held && deadline() > before + 500, 2_800);
-      await using other = await locks.mutex('other').acquire({ wait: '2s' });
+      await until('it is renewed at the next primary', () => held.held && deadline() > before + 500, 8_500);
+      await using other = await locks.mutex('other').acquire({ wait: '10s' });
       expect(other.held).toBe(true);
       expect(await held.release()).toBe(true);
       expect(reconnections).toBe(1);
@@ -139,10 +139,10 @@ describeOn('redis', 'redis whose primary was demoted, and its clients', () => {
   test('connect(): a client of ours leaves a demoted primary by itself', async () => {
     await using proxy = await startProxy(old.port);
     await using locks = await connect(`redis://127.0.0.1:${proxy.port}`);
-    const held = await locks.mutex('held').acquire({ ttl: '3s' });
+    const held = await locks.mutex('held').acquire({ ttl: '9s' });
     proxy.target = next.port;
     await demote();
-    await using other = await locks.mutex('other').acquire({ wait: '2s' });
+    await using other = await locks.mutex('other').acquire({ wait: '10s' });
     expect(other.held).toBe(true);
     expect(await held.release()).toBe(true);
   });

@@ -141,7 +141,7 @@ describeOn('redis', 'redis under faults', () => {
       await Mail.of(backend, wish('opening')).catch(() => {});
       await lost;
       await using _mail = await Mail.of(backend, wish('opening'));
-      expect(performance.now() - began, 'ms without a channel').toBeLessThan(2_500);
+      expect(performance.now() - began, 'ms without a channel').toBeLessThan(4_500);
     });
 
     test(`${library}: who begins to wait between a loss and the next channel hears of its turn`, async () => {
@@ -162,7 +162,7 @@ describeOn('redis', 'redis under faults', () => {
       await using _armed = await watch!;
       expect((await backend.attempt(waiter)).granted).toBe(false);
       await backend.release(holder);
-      await until('it is told', () => wakes.length > 0, 1_000);
+      await until('it is told', () => wakes.length > 0);
     });
 
     test(`${library}: a release while nobody could listen is found by the next attempt`, async () => {

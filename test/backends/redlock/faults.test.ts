@@ -6,7 +6,7 @@ import { createLocks, type Locks } from '../../../src/index.ts';
 import { askRedis, startRedisNodes } from '../../kit/redis.ts';
 import type { Servers } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { until } from '../../kit/wait.ts';
+import { bounded, until } from '../../kit/wait.ts';
 import { Fleet } from '../redis/fleet.ts';
 
 describeOn('redis', 'redlock over five Redis', () => {
@@ -104,17 +104,16 @@ describeOn('redis', 'redlock over five Redis', () => {
     const held = await one.mutex('held').acquire({ ttl: 1_500 });
     const lost = new Promise((resolve) => held.signal.addEventListener('abort', resolve, { once: true }));
     for (const server of nodes.servers.slice(0, 3)) await server.kill();
-    const began = performance.now();
-    const error = await one
+    const asked = one
       .mutex('order')
       .acquire({ wait: 1_000 })
       .catch((thrown) => thrown);
-    expect(performance.now() - began).toBeLessThan(3_000);
+    const error = await bounded('the end of the wait', asked, 3_000);
     expect(error).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
     expect(String(error.cause)).toMatch(/2 of 5 nodes answered, 3 are needed: node 1 \(redis\)/);
     await lost;
     expect(held.held, 'the loss is told while there is time to stop').toBe(true);
-  }, 30_000);
+  });
 
   test('a node that restarts empty does not count for the longest lease, then does', async () => {
     const one = open({ maxTtl: 3_000 });
@@ -129,7 +128,7 @@ describeOn('redis', 'redlock over five Redis', () => {
     expect(String(refused.cause)).toMatch(/started anew/);
     const lease = await one.mutex('order').acquire({ wait: 10_000, ttl: 1_000 });
     await lease.release();
-  }, 30_000);
+  });
 
   test('a URL that names five connects while two are down', async () => {
     await (await open().mutex('order').acquire()).release(); // the nodes are not new

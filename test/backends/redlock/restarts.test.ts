@@ -57,7 +57,7 @@ describeOn('redis', 'redlock, when its nodes start anew', () => {
     over = true;
     await works;
     expect(longest, 'the longest way to a lock, ms').toBeLessThan(APART);
-  }, 30_000);
+  });
 
   test('nodes that are always synced count at once, of three that start anew at the same time', async () => {
     await start({ appendonly: 'yes', appendfsync: 'always' });
@@ -67,7 +67,7 @@ describeOn('redis', 'redlock, when its nodes start anew', () => {
     await Promise.all(nodes.servers.map((server) => server.restart()));
     await cycle(locks, 5_000);
     await cycle(open(), 5_000);
-  }, 30_000);
+  });
 
   test('two that forgot do not let a second holder in, of a process that started after it, either', async () => {
     await start({});
@@ -77,5 +77,5 @@ describeOn('redis', 'redlock, when its nodes start anew', () => {
     expect(held.held, 'the first, when the second is in').toBe(false);
     expect(next.token).toBeGreaterThan(held.token);
     await next.release();
-  }, 30_000);
+  });
 });

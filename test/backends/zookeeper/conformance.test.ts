@@ -6,7 +6,8 @@ import type { Server, Servers } from '../../kit/server.ts';
 import { describeConformance, describeOn } from '../../kit/suite.ts';
 import { startZookeeper, startZookeeperMembers } from '../../kit/zookeeper.ts';
 
-const sessionTimeout = 2_000;
+/** A server that is silent for a third of it is given up. ms. */
+const sessionTimeout = 4_000;
 /** Sessions end in steps of a tick. */
 const TICK = 200;
 

@@ -126,5 +126,5 @@ describeOn(['zookeeper', 'curator'], "Curator's locks and ours on the documented
     expect(await doomed.takes('mutex', LONG)).toBe(true);
     doomed.kill();
     await (await ours('mutex').acquire({ wait: 2 * LONG })).release();
-  }, 30_000);
+  });
 });

@@ -54,7 +54,7 @@ describeOn('zookeeper', 'what was given up while its session lived on', () => {
     await unanswered(backend.release(claim));
     expect(await standing('try'), 'nodes, kept by a session that the servers hear of').toBe(1);
     await proxy.pass();
-    await until('the node is removed', async () => (await standing('try')) === 0, 3_000);
+    await until('the node is removed', async () => (await standing('try')) === 0);
   });
 
   test('a hold that was lost in silence is removed when there are answers again', async () => {
@@ -65,7 +65,7 @@ describeOn('zookeeper', 'what was given up while its session lived on', () => {
     await unanswered(backend.release(claim));
     expect(await standing('hold'), 'nodes, kept by a session that the servers hear of').toBe(1);
     await proxy.pass();
-    await until('the node is removed', async () => (await standing('hold')) === 0, 3_000);
+    await until('the node is removed', async () => (await standing('hold')) === 0);
   });
 
   test('a wait that was given up as the connection broke makes room when there is another', async () => {
@@ -77,7 +77,7 @@ describeOn('zookeeper', 'what was given up while its session lived on', () => {
     await unanswered(backend.release(quitter)); // never reaches the server
     await cut;
     await other.release(holder);
-    await until('the waiter is admitted', async () => (await other.attempt(waiter)).granted, 3_000);
+    await until('the waiter is admitted', async () => (await other.attempt(waiter)).granted);
     await other.release(waiter);
   });
 

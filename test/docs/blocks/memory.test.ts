@@ -95,7 +95,7 @@ test('deadlocks: who is told tries again, and both get through', async () => {
   unsubscribe('holdfast:failed', hear);
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
   expect(told).toContain('LOCK_DEADLOCK');
-}, 30_000);
+});
 
 test('deadlocks: who waits for whom is listed', async () => {
   const [here, there] = instances as [Locks, Locks];
@@ -163,7 +163,7 @@ test('operating: waits, holds and losses are measured by kind of key', async () 
   await until('it is counted', () => count.mock.calls.length > 0, 15_000);
   expect(count).toHaveBeenCalledWith('lock_lost', about);
   expect(error.mock.calls[0]![0]).toMatchObject({ key: 'order:43', error: { code: 'LOCK_LOST' } });
-}, 20_000);
+});
 
 test('operating: a listing says who holds and who waits, and a forced release ends the hold', async () => {
   const held = await instances[1]!.mutex('order:42').acquire({ label: 'pod 7' });

@@ -20,7 +20,7 @@ import { describeOn } from '../../../kit/suite.ts';
 import { bounded, until } from '../../../kit/wait.ts';
 import { startZookeeper } from '../../../kit/zookeeper.ts';
 
-const TIMEOUT = 1_000;
+const TIMEOUT = 2_000;
 const WITHIN = 5_000;
 
 class Told {
@@ -132,12 +132,12 @@ describeOn('zookeeper', 'a session', () => {
 
   test('a server that falls silent is given up in half the session timeout, and the session goes on elsewhere', async () => {
     await using silent = await startProxy(server.port);
-    await using opened = open([silent.port]);
+    const timeout = 2 * TIMEOUT;
+    await using opened = open([silent.port], { timeout });
     const connection = await opened.session.connection(WITHIN);
     silent.blackhole();
-    const asked = performance.now();
-    await expect(connection.request(sync)).rejects.toBeInstanceOf(ConnectionLost);
-    expect(performance.now() - asked).toBeLessThan(TIMEOUT * 0.75);
+    const given = bounded('that it is given up', connection.request(sync), timeout * 0.75);
+    await expect(given).rejects.toBeInstanceOf(ConnectionLost);
     await silent.pass();
     expect((await opened.session.connection(WITHIN)).session).toBe(connection.session);
   });
@@ -193,9 +193,8 @@ describeOn('zookeeper', 'a session', () => {
     await once(mute, 'listening');
     const { port } = mute.address() as { port: number };
     await using opened = open([port]);
-    const asked = performance.now();
-    await expect(opened.session.connection(300)).rejects.toThrow(/no ZooKeeper server could be had/);
-    expect(performance.now() - asked).toBeLessThan(1_000);
+    const wait = bounded('the end of the wait', opened.session.connection(300), 2_000);
+    await expect(wait).rejects.toThrow(/no ZooKeeper server could be had/);
   });
 
   test.for([
