@@ -2,15 +2,12 @@ import assert from 'node:assert/strict';
 import type { Attempt, Backend, Claim, Grant, Refusal, Release, Renewal } from '../core/backend.ts';
 import type { Clock } from '../core/clock.ts';
 
-/** Refusals for lateness in a row after which it is the backend that is wrong about time. */
+/** After so many refusals in a row for lateness, the backend is wrong about time. */
 const LATE = 3;
-/**
- * How often one is refused, where engines vote, by votes that are still on their way back from whoever was refused or left
- * before: a node that is slower than the others learns of that last.
- */
+/** How often an engine that votes may refuse a claim because of old votes: a slow node hears last that an earlier claim is gone. */
 const SPLIT = 25;
 
-/** One claim at one client, and what a law expects of it. */
+/** One claim of one client, and what a law expects of it. */
 export class Contender {
   readonly client: Backend;
   readonly claim: Claim;
@@ -22,7 +19,7 @@ export class Contender {
     this.#clock = clock;
   }
 
-  /** As core does: who is told that the attempt came late asks again, now that the engine's time is known. */
+  /** Asks again after a refusal for lateness, as the core does: the client now knows the engine's time. */
   async attempt(claim: Claim = this.claim): Promise<Attempt> {
     for (let asked = 1; ; asked++) {
       const answer = await this.client.attempt(claim);

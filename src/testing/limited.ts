@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 
-/** What `work` comes to, or a rejection after `ms`: what never answers fails a case instead of hanging it. */
+/** Gives the outcome of `work`, or rejects after `ms`: so an answer that never comes fails a case and does not hang it. */
 export async function limited<T>(work: Promise<T>, ms: number, message: string, clock: Clock): Promise<T> {
   let cancel = (): void => {};
   const limit = new Promise<never>((_, reject) => {

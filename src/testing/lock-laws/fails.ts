@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isLockError, type LockError, type LockErrorCode } from '../../core/errors.ts';
 
-/** The error that `work` must end with. */
+/** Gives the error with which `work` must fail. */
 export async function fails(work: () => unknown, code: LockErrorCode, what = 'this'): Promise<LockError> {
   try {
     await work();
