@@ -2,7 +2,7 @@ import { quoted } from '../core/engine.ts';
 import type { Lines } from './claims.ts';
 import type { Deadlock } from './deadlocks.ts';
 
-/** The way round, in words: `host:1 waits for "b", held by host:2, who waits for "a", held by host:1`. */
+/** The cycle in words: `host:1 waits for "b", held by host:2, who waits for "a", held by host:1`. */
 export function told({ cycle }: Deadlock, { claims }: Lines): string {
   const parts = cycle.map((id, i) => {
     const { label, key, held } = claims.get(id)!;
