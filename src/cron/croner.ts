@@ -25,13 +25,8 @@ export function cronerTask<J extends CronerJob = CronerJob, C = unknown>(
 ): (job: J, context: C) => Promise<void> {
   return (job, context) => {
     const now = Date.now();
-    return runTick(
-      locks,
-      name,
-      () => tickOf(job, now),
-      (run) => fn(run, job, context),
-      options,
-    );
+    const work = (run: TickRun): unknown => fn(run, job, context);
+    return runTick(locks, name, () => tickOf(job, now), work, options);
   };
 }
 

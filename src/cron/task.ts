@@ -21,16 +21,12 @@ export async function runTick(
   { onError = warning(name), ...options }: TaskOptions,
 ): Promise<void> {
   let began = false;
+  const work = (run: TickRun): unknown => {
+    began = true;
+    return fn(run);
+  };
   try {
-    await locks.once(
-      name,
-      tickOf(),
-      (run) => {
-        began = true;
-        return fn(run);
-      },
-      options,
-    );
+    await locks.once(name, tickOf(), work, options);
   } catch (error) {
     if (began) throw error;
     onError(error);

@@ -36,7 +36,8 @@ export class HeldTerm implements Term {
   readonly name: string;
   readonly #lease: Lease;
   readonly #controller = new AbortController();
-  #end: TermEnd | undefined;
+  /** The first reason of the end; undefined while the term lasts. */
+  why: TermEnd | undefined;
 
   constructor(name: string, lease: Lease) {
     this.name = name;
@@ -63,15 +64,9 @@ export class HeldTerm implements Term {
     this.#lease.assertHeld();
   }
 
-  /** Undefined while it lasts. */
-  get why(): TermEnd | undefined {
-    return this.#end;
-  }
-
-  /** The first reason counts. */
   end(why: TermEnd, reason?: unknown): void {
-    if (this.#end !== undefined) return;
-    this.#end = why;
+    if (this.why !== undefined) return;
+    this.why = why;
     this.#controller.abort(reason);
   }
 }

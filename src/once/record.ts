@@ -24,11 +24,8 @@ export class HeldRecord implements TickRecord {
 
   constructor(runtime: LockRuntime, plan: OncePlan) {
     this.#engine = runtime.engine;
-    this.#mutex = mutex(
-      runtime,
-      plan.keys.done,
-      new LayeredOptions(runtime.engine.backend.traits, { ...plan.lock, signal: undefined }),
-    );
+    const options = { ...plan.lock, signal: undefined };
+    this.#mutex = mutex(runtime, plan.keys.done, new LayeredOptions(this.#engine.backend.traits, options));
     this.#plan = plan;
   }
 

@@ -52,8 +52,8 @@ export class HeldRun implements TickRun {
     this.tick = new Date(due);
     this.token = token;
     this.#guards = guards;
-    for (const guard of guards) this.#on(guard.lease.signal, (reason) => guard.needed() && this.#end(reason));
-    if (stop) this.#on(stop, (reason) => this.#end(reason));
+    for (const { lease, needed } of guards) this.#endBy(lease.signal, needed);
+    if (stop) this.#endBy(stop, () => true);
   }
 
   get signal(): AbortSignal {
@@ -79,12 +79,10 @@ export class HeldRun implements TickRun {
     for (const unlisten of this.#unlisten) unlisten();
   }
 
-  #end(reason: unknown): void {
-    this.#controller.abort(reason);
-  }
-
-  #on(signal: AbortSignal, tell: (reason: unknown) => void): void {
-    const listener = (): void => tell(signal.reason);
+  #endBy(signal: AbortSignal, counts: () => boolean): void {
+    const listener = (): void => {
+      if (counts()) this.#controller.abort(signal.reason);
+    };
     if (signal.aborted) listener();
     else signal.addEventListener('abort', listener, { once: true });
     this.#unlisten.push(() => signal.removeEventListener('abort', listener));

@@ -27,11 +27,7 @@ export function instrumentsOf(meter: Meter): Instruments {
   return {
     wait: seconds('lock.wait.duration', 'From the request of a lock to its end, granted or not.', WAITS),
     hold: seconds('lock.hold.duration', 'From the grant of a lock to its release or loss.', HOLDS),
-    margin: seconds(
-      'lock.renewal.margin',
-      'What was left of a lease when the engine confirmed that it is renewed.',
-      MARGINS,
-    ),
+    margin: seconds('lock.renewal.margin', 'What was left of a lease when the engine confirmed a renewal.', MARGINS),
     requests: counter('lock.requests', '{request}', 'Requests that ended, by their outcome.'),
     lost: counter('lock.lost', '{hold}', 'Holds that were lost: the holder was told to stop.'),
     renewalFailures: counter(

@@ -52,23 +52,15 @@ type Asked = Pick<LockEvent, 'request' | 'key' | 'type' | 'backend'>;
 export class LockSpans {
   readonly listeners: Listeners;
   readonly #tracer: Tracer;
-  readonly #kinds: Kinds;
-  readonly #keys: boolean;
-  readonly #inTracesOnly: boolean;
-  readonly #holders: Holders;
-  readonly #failed: (error: unknown) => void;
+  readonly #plan: SpanPlan;
   /** By the number of the request; undefined if it is not recorded. */
   readonly #open = new Map<number, Traced | undefined>();
   /** The exclusive holders in this process, for which the engine need not be asked. */
   readonly #local = new Map<string, { readonly request: number; readonly holder: Holder }>();
 
-  constructor(tracer: Tracer, { kinds, keys, inTracesOnly, holders, failed }: SpanPlan) {
+  constructor(tracer: Tracer, plan: SpanPlan) {
     this.#tracer = tracer;
-    this.#kinds = kinds;
-    this.#keys = keys;
-    this.#inTracesOnly = inTracesOnly;
-    this.#holders = holders;
-    this.#failed = failed;
+    this.#plan = plan;
     this.listeners = {
       waiting: (event) => this.#waits(event),
       ...forEachEnd((event, end) => this.#ended(event, end)),
@@ -84,7 +76,7 @@ export class LockSpans {
       const traced = this.#begun(request.event());
       return traced && traceparentOf(traced.lock.spanContext());
     } catch (error) {
-      this.#failed(error); // the request goes on in any case
+      this.#plan.failed(error); // the request goes on in any case
       return undefined;
     }
   };
@@ -98,9 +90,9 @@ export class LockSpans {
 
   #begun({ request, key, type, backend }: Asked): Traced | undefined {
     if (this.#open.has(request)) return this.#open.get(request);
-    const kind = this.#kinds.of(key);
+    const kind = this.#plan.kinds.of(key);
     const attributes: Attributes = { 'lock.backend': backend, 'lock.kind': kind, 'lock.type': type };
-    if (this.#keys) attributes['lock.key'] = key;
+    if (this.#plan.keys) attributes['lock.key'] = key;
     const lock = this.#tracer.startSpan(`lock ${kind}`, { attributes });
     const traced = lock.isRecording() ? { kind, attributes, lock } : undefined;
     this.#open.set(request, traced);
@@ -110,7 +102,7 @@ export class LockSpans {
   /** A trace that is not sampled gets no spans from us. To find that out with a span would take ten times as long. */
   #isTraced(): boolean {
     const caller = trace.getSpanContext(context.active());
-    return caller ? (caller.traceFlags & TraceFlags.SAMPLED) !== 0 : !this.#inTracesOnly;
+    return caller ? (caller.traceFlags & TraceFlags.SAMPLED) !== 0 : !this.#plan.inTracesOnly;
   }
 
   #within({ lock, kind, attributes }: Traced, name: string): Span {
@@ -121,12 +113,12 @@ export class LockSpans {
     const traced = this.#isTraced() ? this.#begun(event) : undefined;
     if (!traced) return;
     traced.wait = this.#within(traced, 'lock.wait');
-    traced.timer = setTimeout(() => void this.#lookUp(event.key, traced).catch(this.#failed), LASTING).unref();
+    traced.timer = setTimeout(() => void this.#lookUp(event.key, traced).catch(this.#plan.failed), LASTING).unref();
   }
 
   async #lookUp(key: string, { wait }: Traced): Promise<void> {
     const local = this.#local.get(key);
-    const holders = local ? [local.holder] : await this.#holders.of(key);
+    const holders = local ? [local.holder] : await this.#plan.holders.of(key);
     if (!wait?.isRecording() || holders.length === 0) return;
     wait.setAttribute(
       'lock.holder',

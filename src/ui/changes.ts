@@ -43,7 +43,7 @@ export function changesBetween(
   const over = (before?.holders ?? []).filter(({ ticket }) => !holding(ticket));
   const begun = (after?.holders ?? []).filter(({ ticket }) => !heldBefore(ticket));
   const apart = at - (before?.at ?? at);
-  const pasts = over.map((claim) => pastOf(claim, { at, apart, evicted }));
+  const pasts = over.map((claim) => pastOf(claim, at, apart, evicted));
   const changes: Change[] = [];
   for (let i = 0; i < Math.max(pasts.length, begun.length); i++) {
     const past = pasts[i];
@@ -58,14 +58,7 @@ export function changesBetween(
 const same = (a: readonly Claim[] = [], b: readonly Claim[] = []): boolean =>
   a.length === b.length && a.every(({ ticket }, i) => ticket === b[i]!.ticket);
 
-function pastOf(
-  claim: Claim,
-  {
-    at,
-    apart,
-    evicted,
-  }: { readonly at: number; readonly apart: number; readonly evicted?: (ticket: bigint) => boolean },
-): Past {
+function pastOf(claim: Claim, at: number, apart: number, evicted: ((ticket: bigint) => boolean) | undefined): Past {
   const { label, ticket, lapses } = claim;
   return { label, ticket, from: beganAt(claim), to: apart <= CLOSE ? at : at - apart, end: endOf() };
 

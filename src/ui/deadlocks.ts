@@ -1,7 +1,7 @@
 import type { Standing } from '../core/traits.ts';
 import { linesOf, type WaitsClaim } from '../waits/claims.ts';
 import { deadlocksIn } from '../waits/deadlocks.ts';
-import { type Claim, type Line, processOf } from './claim.ts';
+import { type Line, processOf } from './claim.ts';
 import type { Deadlock } from './wire.ts';
 
 /** How many keys of deadlocks get a close look, to see whether the deadlocks last. */
@@ -56,11 +56,6 @@ const stepOf = (claim: WaitsClaim): Deadlock['steps'][number] => {
 };
 
 const standingsOf = ({ key, holders, waiters }: Line): Standing[] =>
-  [...holders, ...waiters].map((claim, position) =>
-    standingOf(claim, { key, held: position < holders.length, position }),
-  );
-
-const standingOf = (
-  { ticket, take, of, label, origin }: Claim,
-  place: Pick<Standing, 'key' | 'held' | 'position'>,
-): Standing => ({ ...place, ticket, take, of, label, origin, remaining: 0 });
+  [...holders, ...waiters].map(({ ticket, take, of, label, origin }, position) => {
+    return { key, held: position < holders.length, position, ticket, take, of, label, origin, remaining: 0 };
+  });

@@ -10,15 +10,8 @@ const GROUPS = 60;
 export function whoOf(claim: Claim, holds: boolean, now: number): Who {
   const { granted, joined, lapses } = claim;
   const from = holds ? beganAt(claim) : (joined ?? claim.met);
-  const known = holds
-    ? granted !== undefined
-      ? 'seen'
-      : joined !== undefined
-        ? 'most'
-        : 'least'
-    : joined !== undefined
-      ? 'seen'
-      : 'least';
+  const sure = holds ? granted !== undefined : joined !== undefined;
+  const known = sure ? 'seen' : joined !== undefined ? 'most' : 'least';
   return {
     label: claim.label,
     as: asOf(claim),
@@ -80,10 +73,7 @@ function matcherOf({ q, in: prefix, show }: Query): (line: Line) => boolean {
 }
 
 /** Picks the first rows in the wanted order. It does not sort all lines: there may be a million. */
-export function select(
-  lines: Iterable<Line>,
-  query: Query,
-): { readonly first: readonly Line[]; readonly found: number } {
+export function select(lines: Iterable<Line>, query: Query): { first: readonly Line[]; found: number } {
   const matches = matcherOf(query);
   const order = ORDERS[query.sort];
   const compare = (a: Line, b: Line): number => (query.up ? order(b, a) : order(a, b)) || byKey(a, b);
@@ -139,12 +129,9 @@ export function groupsOf(lines: Iterable<Line>, prefix: string, now: number): Gr
   return [...groups]
     .sort(([a, x], [b, y]) => y.waiting - x.waiting || y.keys - x.keys || (a < b ? -1 : 1))
     .slice(0, GROUPS)
-    .map(([name, { keys, waiting, from }]) => ({
-      prefix: name,
-      keys,
-      waiting,
-      wait: from === NEVER ? null : now - from,
-    }));
+    .map(([prefix, { keys, waiting, from }]) => {
+      return { prefix, keys, waiting, wait: from === NEVER ? null : now - from };
+    });
 }
 
 function delimiterIn(key: string, from: number): number {

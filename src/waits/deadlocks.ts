@@ -1,3 +1,4 @@
+import { quoted } from '../core/engine.ts';
 import type { Lines, WaitsClaim } from './claims.ts';
 import { type Arrows, components, cycleFrom } from './cycles.ts';
 import { edgesAmong } from './edges.ts';
@@ -48,4 +49,16 @@ const detects = ({ origin }: WaitsClaim): boolean => origin?.detects !== undefin
 /** All processes get the same order, since it depends only on the claims. */
 function lastFirst(a: WaitsClaim, b: WaitsClaim): number {
   return b.origin!.detects! - a.origin!.detects! || (a.id < b.id ? 1 : -1);
+}
+
+/** The cycle in words: `host:1 waits for "b", held by host:2, who waits for "a", held by host:1`. */
+export function told({ cycle }: Deadlock, { claims }: Lines): string {
+  const parts = cycle.map((id, i) => {
+    const { label, key, held } = claims.get(id)!;
+    const before = claims.get(cycle[i - 1] ?? '');
+    if (!before) return `${label} waits for ${quoted(key)}`;
+    if (before.held) return `who waits for ${quoted(key)}`;
+    return held ? `held by ${label}` : `behind ${label}, who waits`;
+  });
+  return parts.join(', ');
 }

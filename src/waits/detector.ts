@@ -4,10 +4,9 @@ import { quoted } from '../core/engine.ts';
 import { LockError } from '../core/errors.ts';
 import type { LockRuntime } from '../core/runtime.ts';
 import { idOfOrigin, type Lines } from './claims.ts';
-import { type Deadlock, deadlocksIn } from './deadlocks.ts';
+import { type Deadlock, deadlocksIn, told } from './deadlocks.ts';
 import { confirmed } from './look.ts';
 import { neighbourhood } from './neighbourhood.ts';
-import { told } from './words.ts';
 
 /** How long a claim waits before the first look, and how long between looks, ms: a later wait elsewhere may close the cycle. */
 const FIRST = 1_000;
