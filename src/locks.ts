@@ -20,18 +20,18 @@ import { type Semaphore, type SemaphoreOptions, semaphore } from './primitives/s
 import { Detector } from './waits/detector.ts';
 import { type Waits, waitsOf } from './waits/waits.ts';
 
-/** What all locks made from here share unless they say otherwise. */
+/** Options that all locks of one `Locks` share, unless a lock has its own. */
 export interface LocksDefaults extends LockOptions {
-  /** Time, timers and randomness; the machine's by default. For tests. */
+  /** Time, timers and randomness. Default: those of the machine. For tests. */
   readonly clock?: Clock;
   /**
-   * Stay awake for up to 0.25 ms while a call to the engine is under way alone, where answers come that soon. Default false. True
-   * makes a lone caller next to a fast engine quicker, and costs processor time. Useless on a machine with one core.
+   * Stay awake for up to 0.25 ms while one call to the engine is under way alone, if answers come that soon. Default false. It
+   * makes a single caller next to a fast engine quicker, and costs processor time. It is useless on a machine with one core.
    */
   readonly busyPoll?: boolean;
 }
 
-/** Whom `waits` tells that it goes on. */
+/** Who hears of the progress of `waits`. */
 export type WaitsOptions = Pick<Listing, 'progress'>;
 
 const DEFAULTS: ReadonlySet<string> = new Set([...LOCK_OPTIONS, 'clock', 'busyPoll']);
@@ -50,13 +50,16 @@ export function createLocks(backend: Backend, defaults: LocksDefaults = {}): Loc
   return new Locks(checkBackend(backend, 'createLocks()'), defaults);
 }
 
-/** Else locks would be taken there, and close() would fail. Asked for what is used, since other runtimes have versions of their own. */
+/**
+ * On an older Node.js locks could be taken, but close() would fail. Checks the feature that we use, since other runtimes have
+ * their own versions.
+ */
 function checkPlatform(): void {
   if (typeof Promise.withResolvers === 'function') return;
   throw new LockError('LOCK_UNSUPPORTED', `holdfast needs Node.js 22.13 or newer; this is ${process.version}`);
 }
 
-/** @internal What all locks of one `Locks` share; `taker` asks for it. */
+/** @internal What all locks of one `Locks` share. `taker` names the caller in the error. */
 export let runtimeOf: (locks: Locks, taker: string) => LockRuntime;
 
 /** Locks on one engine, as `createLocks` makes them: the mutexes, semaphores and leaders of a program. */
@@ -82,10 +85,10 @@ export class Locks implements AsyncDisposable {
     this.#runtime.deadlocks = new Detector(this.#runtime);
     this.#defaults = defaults;
     this.#options = new LayeredOptions(backend.traits, defaults);
-    mutex(this.#runtime, 'defaults', this.#options); // checks them now, not at the first lock
+    mutex(this.#runtime, 'defaults', this.#options); // checks the defaults now, and not at the first lock
   }
 
-  /** Which of all `Locks` in this process: what its events tell as `locks`. */
+  /** The number of this `Locks` in the process; its events have it as `locks`. */
   get number(): number {
     return this.#runtime.number;
   }
@@ -100,7 +103,7 @@ export class Locks implements AsyncDisposable {
 
   /**
    * Many readers, or one writer.
-   * @throws LockError `LOCK_UNSUPPORTED` where the engine cannot share
+   * @throws LockError `LOCK_UNSUPPORTED` if the engine cannot share
    * @example await locks.rwLock('config').read.run((lease) => rebuild(lease.signal));
    */
   rwLock(key: string, options?: LockOptions): RwLock {
@@ -109,7 +112,7 @@ export class Locks implements AsyncDisposable {
 
   /**
    * So many permits at a time.
-   * @throws LockError `LOCK_UNSUPPORTED` where the engine cannot count
+   * @throws LockError `LOCK_UNSUPPORTED` if the engine cannot count
    * @example await locks.semaphore('partner', { permits: 10 }).run(() => work());
    */
   semaphore(key: string, options: SemaphoreOptions): Semaphore {
@@ -117,8 +120,8 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * All or none, without deadlock whatever the order. A plain key stands for its mutex; a semaphore for one permit. How they are
-   * taken is said by `options`; those of the parts do not count.
+   * All or none, without deadlock in any order. A key means its mutex; a semaphore means one permit. Only `options` say how to
+   * take them; the options of the parts have no effect.
    * @example await locks.all(['account:1', 'account:2']).run((lease) => pay(lease.tokens));
    */
   all(parts: readonly (string | Lock)[], options?: LockOptions): MultiLock {
@@ -132,7 +135,7 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * One of all candidates of this name leads at a time. The key is the name's own: it excludes a mutex of the same name, too.
+   * One of all candidates of this name leads at a time. The key is the name itself, so it also excludes a mutex of that name.
    * @throws LockError `LOCK_INVALID`
    * @example await locks.leader('feed').run((term) => work(term.signal), { signal });
    */
@@ -141,12 +144,13 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * Runs `fn` for a tick of a schedule, unless another instance does or has: of all that call this for the same name and tick, whose
-   * clocks differ by at most `skew`, one runs it. With `retry`, one at a time, and after a success nobody.
-   * @param tick when it is due: the time that the schedule says, not that of the call
-   * @returns what came of it here; rejects with what `fn` throws
-   * @throws LockError `LOCK_UNAVAILABLE` when the engine could not be asked while the tick was young; `LOCK_ABORTED`, `LOCK_LOST`,
-   * `LOCK_CLOSED`, `LOCK_INVALID`; `LOCK_UNSUPPORTED` where nothing outlives the process
+   * Runs `fn` for a tick of a schedule, unless another instance does or has. One of all instances that call this for the same
+   * name and tick runs it, if their clocks differ by at most `skew`. With `retry` it is one at a time, and nobody after a
+   * success.
+   * @param tick when it is due: the time of the schedule, not of the call
+   * @returns what happened here; rejects with what `fn` throws
+   * @throws LockError `LOCK_UNAVAILABLE` if the engine did not answer while the tick was young; `LOCK_ABORTED`, `LOCK_LOST`,
+   * `LOCK_CLOSED`, `LOCK_INVALID`; `LOCK_UNSUPPORTED` if nothing outlives the process
    * @example await locks.once('report', '2026-05-04T03:00:00Z', (run) => report(run.token));
    */
   once<T>(name: string, tick: Tick, fn: TickWork<T>, options?: OnceOptions): Promise<OnceResult<T>> {
@@ -154,10 +158,10 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * Who holds and who waits, key by key in the order of their lines. It takes as long as the engine needs to look through its keys;
-   * each request of it has a limit.
+   * Lists who holds and who waits, key by key in the order of their lines. It takes as long as the engine needs to read its
+   * keys; each request has a time limit.
    * @param prefix only keys that begin with it; with `exact`, the key itself
-   * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` when the engine cannot be asked
+   * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` if the engine does not answer
    * @example for await (const { key, held, label } of locks.inspect('order:')) console.log(key, held, label);
    */
   inspect(prefix = '', options: Listing = {}): AsyncIterable<Standing> {
@@ -168,9 +172,9 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * Who waits for whom, and which of them never end: deadlocks, seen in two looks 200 ms apart. It lists all keys that begin with `prefix`;
-   * of another process's waiters it sees those that stand in the engine's line, which all with `detect` do.
-   * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` when the engine cannot be asked
+   * Tells who waits for whom, and finds deadlocks, seen in two looks 200 ms apart. It lists all keys that begin with `prefix`.
+   * Of another process it sees the waiters in the engine's line. All waits with `detect` stand there.
+   * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` if the engine does not answer
    * @example const { deadlocks } = await locks.waits('order:');
    */
   async waits(prefix = '', options: WaitsOptions = {}): Promise<Waits> {
@@ -181,10 +185,10 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * Evicts every holder of the key, readers and permits too, not those who wait. The robbed are told at their next contact,
-   * and fenced by the next token. For people who know that the holder is gone or stuck.
+   * Evicts every holder of the key, also readers and permits, but no waiters. The evicted learn of it at their next contact,
+   * and the next token fences them. For people who know that the holder is gone or stuck.
    * @returns how many were evicted
-   * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` when nobody knows whether they were
+   * @throws LockError `LOCK_UNSUPPORTED`; `LOCK_UNAVAILABLE` if nobody knows the outcome
    * @example await locks.forceRelease('order:42', { reason: 'its machine is gone' });
    */
   forceRelease(key: string, options: ForceOptions): Promise<number> {
@@ -193,14 +197,14 @@ export class Locks implements AsyncDisposable {
 
   /**
    * What endangers locks on this server, and what to do about it. Empty: nothing was found.
-   * @throws LockError `LOCK_UNAVAILABLE` when the engine cannot be asked
+   * @throws LockError `LOCK_UNAVAILABLE` if the engine does not answer
    * @example for (const { severity, message, advice } of await locks.check()) console.warn(severity, message, advice);
    */
   check(): Promise<Finding[]> {
     return this.#runtime.engine.check();
   }
 
-  /** Rejects who waits, releases what is held, ends our own connections. The client you gave stays open. */
+  /** Rejects all waits, releases all holds, and closes our own connections. Your client stays open. */
   close(): Promise<void> {
     return this.#runtime.close();
   }

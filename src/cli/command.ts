@@ -1,14 +1,14 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { UsageError } from './exit.ts';
 
-/** What a command is to the command line: `main`, the help and the completion need no more. */
+/** What the command line, its help and its completion know of a command. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  /** What stands behind its name: `<key>`, `[prefix]`. */
+  /** What follows its name: `<key>`, `[prefix]`. */
   readonly takes: readonly string[];
   readonly options: ParseArgsOptionsConfig;
-  /** Taught by example. */
+  /** Teaches by example. */
   readonly help: string;
   /** @returns the exit code */
   run(args: readonly string[]): Promise<number>;
@@ -26,7 +26,7 @@ interface Plan<O extends ParseArgsOptionsConfig> extends Omit<Command, 'run' | '
   run(input: Input<O>): Promise<number>;
 }
 
-/** A command whose arguments are taken apart and counted before it runs. */
+/** Makes a command that parses and counts its arguments before it runs. */
 export function command<const O extends ParseArgsOptionsConfig>(plan: Plan<O>): Command {
   const { takes, options } = plan;
   const passes = takes.includes('--');
@@ -36,7 +36,7 @@ export function command<const O extends ParseArgsOptionsConfig>(plan: Plan<O>): 
     ...plan,
     run(args) {
       const [own, rest] = passes ? split(args) : [args, []];
-      // First: without the `--`, what is wrong with the command's own arguments would be told as if they were ours.
+      // This check comes first: without the `--`, errors in the command's own arguments would look like errors in ours.
       if (passes && rest.length === 0)
         throw new UsageError(`the command is missing; it stands behind a --: holdfast ${plan.name} ${takes.join(' ')}`);
       const { values, positionals } = parseArgs({ args: [...own], options, allowPositionals: true });
@@ -48,7 +48,7 @@ export function command<const O extends ParseArgsOptionsConfig>(plan: Plan<O>): 
   };
 }
 
-/** Before and after the `--`. */
+/** The arguments before and after the `--`. */
 export function split(args: readonly string[]): [own: readonly string[], rest: readonly string[]] {
   const at = args.indexOf('--');
   return at < 0 ? [args, []] : [args.slice(0, at), args.slice(at + 1)];

@@ -3,12 +3,12 @@ import type { Deadlock, Waits, WaitsClaim } from '../index.ts';
 import { recordOf } from './listing.ts';
 import { span } from './terminal/table.ts';
 
-/** The same one in the next look, too. */
+/** Names a deadlock, also in the next look. */
 export const nameOf = ({ claims }: Deadlock): string => claims.join(' ');
 
 const named = (key: string): string => visible(JSON.stringify(key));
 
-/** Who holds what and waits for what, and what to do. */
+/** Tells who holds what, who waits for what, and what to do. */
 export function words({ claims, cycle, victim }: Deadlock, waits: Waits): string[] {
   const byId = new Map(waits.claims.map((claim) => [claim.id, claim]));
   const round = cycle.map((id) => byId.get(id)!);
@@ -19,7 +19,7 @@ export function words({ claims, cycle, victim }: Deadlock, waits: Waits): string
   return [head, ...rows, ...more, ...advice(round, victim === undefined ? undefined : byId.get(victim))];
 }
 
-/** @param round each waits for the next: before a claim that waits comes the hold that it is inside of */
+/** @param round each claim waits for the next one; before a waiting claim stands the hold around it */
 function row(claim: WaitsClaim, round: readonly WaitsClaim[], i: number): string {
   const { label, key, since, origin } = claim;
   const around = round.at(i - 1)!;
@@ -42,7 +42,7 @@ function advice(round: readonly WaitsClaim[], victim: WaitsClaim | undefined): s
   ];
 }
 
-/** As JSON has it: everybody in it, in the order of the way round first. */
+/** The deadlock for JSON. The claims of the shortest cycle come first. */
 export function recorded({ claims, cycle, victim }: Deadlock, waits: Waits): object {
   const byId = new Map(waits.claims.map((claim) => [claim.id, claim]));
   const ids = [...new Set([...cycle, ...claims])];

@@ -3,25 +3,25 @@ import { isLockError, type LockErrorCode } from '../core/errors.ts';
 /** Exit codes, by the names of sysexits.h where it has one. */
 export const EXIT = {
   OK: 0,
-  /** The answer is no: nothing was evicted, something endangers the locks. */
+  /** The answer is no: nothing was evicted, or something endangers the locks. */
   NO: 1,
-  /** There is no answer: too little happened. */
+  /** There is no answer: too little happened to prove anything. */
   UNPROVEN: 2,
   USAGE: 64,
   UNAVAILABLE: 69,
   SOFTWARE: 70,
-  /** What it prints could not be written. */
+  /** The output could not be written. */
   IO: 74,
   /** The lock was not obtained: try again later. */
   TEMPFAIL: 75,
-  /** As the shells have it. */
+  /** As in the shells. */
   NOT_EXECUTABLE: 126,
   NOT_FOUND: 127,
-  /** As of a process that SIGPIPE ended: nobody reads what it prints. */
+  /** Like a process that SIGPIPE ended: nobody reads the output. */
   UNREAD: 141,
 } as const;
 
-/** An error that is one exit code. */
+/** An error with its exit code. */
 export class ExitError extends Error {
   readonly exitCode: number;
 
@@ -38,6 +38,13 @@ export class UsageError extends ExitError {
   }
 }
 
+/** @throws UsageError unless `text` is a whole number within the bounds */
+export function whole(text: string, name: string, least: number, most: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= least && value <= most) return value;
+  throw new UsageError(`${name} is ${JSON.stringify(text)}; it must be a whole number from ${least} to ${most}`);
+}
+
 const OF_LOCK: Partial<Record<LockErrorCode, number>> = {
   LOCK_TIMEOUT: EXIT.TEMPFAIL,
   LOCK_INVALID: EXIT.USAGE,
@@ -46,7 +53,7 @@ const OF_LOCK: Partial<Record<LockErrorCode, number>> = {
   LOCK_LOST: EXIT.UNAVAILABLE,
 };
 
-/** What an error is to the shell. */
+/** The exit code of an error. */
 export function exitCodeOf(error: unknown): number {
   if (isLockError(error)) return OF_LOCK[error.code] ?? EXIT.SOFTWARE;
   if (error instanceof ExitError) return error.exitCode;

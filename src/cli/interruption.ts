@@ -1,28 +1,58 @@
 import { constants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { heeded } from './child/inherited.ts';
 
 const NAMES = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Hears ^C and its like, for as long as it is used: a wait ends, and what was taken is given back. */
+/** Hears ^C and similar signals while somebody uses it: the wait ends, and the caller releases its lock. */
 export class Interruption implements Disposable {
   readonly #ended = new AbortController();
-  readonly #end = (name: NodeJS.Signals): void => this.#ended.abort(name);
+  #came: NodeJS.Signals | undefined;
+  /** Resolves when `signal` is aborted. */
+  readonly ended = new Promise<undefined>((resolve) => {
+    this.signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+  #running = false;
+  readonly #hear = (name: NodeJS.Signals): void => {
+    this.#came ??= name;
+    this.#end();
+  };
 
   constructor() {
-    for (const name of heeded(NAMES)) process.on(name, this.#end);
+    for (const name of heeded(NAMES)) process.on(name, this.#hear);
   }
 
+  /** Aborted by the first signal; while a command runs, only after its end. */
   get signal(): AbortSignal {
     return this.#ended.signal;
   }
 
-  /** As a process has it that the signal ended; undefined where none came. */
+  /** The exit code of a process that the signal ends; undefined without a signal. */
   get exitCode(): number | undefined {
-    const { aborted, reason } = this.signal;
-    return aborted ? 128 + constants.signals[reason as NodeJS.Signals] : undefined;
+    return this.#came && 128 + constants.signals[this.#came];
+  }
+
+  /** Signals are the command's own to handle while it runs (child/signals.ts). */
+  async during<T>(command: () => Promise<T>): Promise<T> {
+    this.#running = true;
+    try {
+      return await command();
+    } finally {
+      this.#running = false;
+      if (this.#came) this.#end();
+    }
+  }
+
+  /** Waits for so many ms, or for a signal. */
+  async pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.signal }).catch(() => {});
+  }
+
+  #end(): void {
+    if (!this.#running) this.#ended.abort(this.#came);
   }
 
   [Symbol.dispose](): void {
-    for (const name of NAMES) process.off(name, this.#end);
+    for (const name of NAMES) process.off(name, this.#hear);
   }
 }

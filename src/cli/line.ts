@@ -1,31 +1,58 @@
 /** `holdfast <command> …`: the command line. */
+import { readFileSync } from 'node:fs';
 import { keepIgnoring } from './child/inherited.ts';
-import { split } from './command.ts';
+import { type Command, split } from './command.ts';
 import { COMMANDS } from './commands/index.ts';
 import { EXIT, exitCodeOf, lineOf, UsageError } from './exit.ts';
-import { overview, version } from './help.ts';
 import { complain } from './terminal/say.ts';
 
 /** @returns the exit code */
 async function main([name = 'help', ...args]: readonly string[]): Promise<number> {
-  const wanted = COMMANDS.find((command) => command.name === name);
+  const known = COMMANDS.some((command) => command.name === name);
   try {
     if (name === '--version' || name === '-V') return told(version());
     if (['help', '--help', '-h'].includes(name)) return told(help(args[0]));
-    if (!wanted) throw new UsageError(`there is no command ${JSON.stringify(name)}`);
+    const wanted = commandOf(name);
     if (split(args)[0].some((arg) => arg === '--help' || arg === '-h')) return told(wanted.help);
     return await wanted.run(args);
   } catch (error) {
     const code = exitCodeOf(error);
-    complain(code === EXIT.USAGE ? `${lineOf(error)}. See: holdfast ${wanted ? `${name} ` : ''}--help` : lineOf(error));
+    complain(code === EXIT.USAGE ? `${lineOf(error)}. See: holdfast ${known ? `${name} ` : ''}--help` : lineOf(error));
     return code;
   }
 }
 
+/** All commands at a glance. */
+function overview(commands: readonly Command[]): string {
+  const lines = commands.map(({ name, takes, summary }) => `  ${[name, ...takes].join(' ').padEnd(30)}  ${summary}`);
+  return `One at a time, across processes and machines.
+
+  holdfast run backup -- ./backup.sh     a second one waits until the first has ended
+  holdfast ls                            who holds what
+
+${lines.join('\n')}
+
+Where the locks are: --url, else $HOLDFAST_URL, else a file of yours. For example redis://127.0.0.1, postgres://db/app,
+etcd://h1,h2,h3. In HOLDFAST_URL a password is not seen by others on the machine; on the command line it is.
+
+  holdfast <command> --help              examples, options and exit codes
+  holdfast --version`;
+}
+
+/** The package is two folders up from here, in the sources and in the build. */
+function version(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  return `holdfast ${version}, Node.js ${process.version}`;
+}
+
 function help(name: string | undefined): string {
-  const wanted = COMMANDS.find((command) => command.name === name);
-  if (name !== undefined && !wanted) throw new UsageError(`there is no command ${JSON.stringify(name)}`);
-  return wanted?.help ?? overview(COMMANDS);
+  return name === undefined ? overview(COMMANDS) : commandOf(name).help;
+}
+
+function commandOf(name: string): Command {
+  const found = COMMANDS.find((command) => command.name === name);
+  if (found) return found;
+  throw new UsageError(`there is no command ${JSON.stringify(name)}`);
 }
 
 function told(text: string): number {
@@ -35,13 +62,13 @@ function told(text: string): number {
 
 keepIgnoring();
 
-// Node 22 calls its SQLite experimental at every start, which is of no use to whoever runs a command.
+// At every start Node 22 warns that its SQLite is experimental, which does not help the user of a command.
 const { emitWarning } = process;
 process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
   if (!/SQLite is an experimental/.test(String(warning))) Reflect.apply(emitWarning, process, [warning, ...rest]);
 };
 
-// Who reads us has had enough, as `| head` has; anything else, a full disk for one, is told.
+// The reader has closed the pipe, as `| head` does. Any other failure, a full disk for example, is an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(EXIT.UNREAD);
   complain(`what it prints could not be written: ${error.message}`);

@@ -10,7 +10,7 @@ export interface Line {
   readonly waiters: readonly Standing[];
 }
 
-/** Standings come key by key, in the order of the lines. */
+/** Groups standings by key, in the order of the lines. */
 export async function linesOf(standings: AsyncIterable<Standing>): Promise<Line[]> {
   const lines = new Map<string, { key: string; holders: Standing[]; waiters: Standing[] }>();
   for await (const standing of standings) {
@@ -22,11 +22,11 @@ export async function linesOf(standings: AsyncIterable<Standing>): Promise<Line[
   return [...lines.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-/** The line of one key, asked for by its name. */
+/** Asks for the line of one key by its exact name. */
 export const lineOf = async (locks: Locks, key: string): Promise<Line | undefined> =>
   (await linesOf(locks.inspect(key, { exact: true })))[0];
 
-/** Everybody, those who hold first. */
+/** All of a line, the holders first. */
 const all = ({ holders, waiters }: Line): Standing[] => [...holders, ...waiters];
 
 /** A row per key. */
@@ -45,15 +45,8 @@ export function details(line: Line, width?: number): string[] {
   const rows = all(line).map((standing, place) => {
     const { held, label, ticket, since, remaining } = standing;
     const state = held ? styleText('green', 'holds') : 'waits';
-    return [
-      `${place + 1}`,
-      state,
-      label,
-      asOf(standing),
-      `${ticket}`,
-      since === undefined ? '-' : span(since),
-      span(remaining),
-    ];
+    const lasts = since === undefined ? '-' : span(since);
+    return [`${place + 1}`, state, label, asOf(standing), `${ticket}`, lasts, span(remaining)];
   });
   return table(['', 'STATE', 'WHO', 'AS', 'TICKET', 'SINCE', 'LAPSES IN'], rows, width);
 }
@@ -61,23 +54,13 @@ export function details(line: Line, width?: number): string[] {
 const tokenOf = (holder: Standing | undefined): string => (holder && isExclusive(holder) ? `${holder.ticket}` : '-');
 
 /** A line of JSON for each holder and waiter. */
-export const records = (lines: readonly Line[]): string[] => lines.flatMap(all).map(record);
+export const records = (lines: readonly Line[]): string[] =>
+  lines.flatMap(all).map((standing) => JSON.stringify(recordOf(standing)));
 
-const record = (standing: Standing): string => JSON.stringify(recordOf(standing));
-
-/** A standing as JSON has it: tickets as text, since they may be larger than a number can be; no end as null. */
+/** A standing for JSON: tickets are text, since they may be larger than a number can be; null stands for no end. */
 export function recordOf(standing: Standing): object {
   const { key, held, position, ticket, label, since, remaining } = standing;
   const ms = (time = Number.NaN): number | null => (Number.isFinite(time) ? Math.round(time) : null);
-  const as = asOf(standing);
-  return {
-    key,
-    held,
-    position,
-    as,
-    ticket: `${ticket}`,
-    label,
-    since: ms(since),
-    remaining: ms(remaining),
-  };
+  const told = { key, held, position, as: asOf(standing), ticket: `${ticket}`, label };
+  return { ...told, since: ms(since), remaining: ms(remaining) };
 }

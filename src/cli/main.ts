@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `holdfast <command> …`, where Node is new enough. An older one fails at the rest, as it loads, and does not say what is
- * wrong; so this is all that it has to understand.
+ * `holdfast <command> …`. An older Node fails while it loads the rest, and does not say what is wrong. So this file is all that
+ * an older Node has to understand.
  */
 import { readFileSync } from 'node:fs';
 
@@ -10,7 +10,7 @@ const needed: string = engines.node.replace('>=', '');
 
 if (process.versions.node.localeCompare(needed, 'en', { numeric: true }) < 0) {
   console.error(`holdfast: this needs Node.js ${needed} or newer, and is run by ${process.version}`);
-  process.exitCode = 69; // as where an engine is not available (exit.ts)
+  process.exitCode = 69; // the same as for an engine that is not available (exit.ts)
 } else {
   await import('./line.ts');
 }

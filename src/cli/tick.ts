@@ -5,8 +5,8 @@ import { UsageError } from './exit.ts';
 const DAY = 86_400_000;
 
 /**
- * The tick that `--tick` means at this moment: the time itself, or of a period the last multiple since 1970, in UTC. Whoever is a
- * moment early, by no more than the clocks may differ, means the one that is about to come.
+ * The tick that `--tick` means now: the time itself, or the last multiple of a period since 1970, in UTC. A machine that is
+ * early by no more than `skew` means the tick that is about to come.
  * @throws UsageError for a period that is too short for the skew; LockError `LOCK_INVALID`
  */
 export function tickAt(text: string, skew: number, now: number): number | string {

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { lineOf } from './exit.ts';
 import { complain } from './terminal/say.ts';
 
-/** Tells of an engine that cannot be asked and is asked again: once, until the trouble is another. */
+/** Reports an engine that cannot be asked and is asked again. It reports the same trouble once. */
 export class Trouble implements Disposable {
   readonly #channel: string;
   #told: string | undefined;
@@ -17,7 +17,7 @@ export class Trouble implements Disposable {
     subscribe(channel, this.#hear);
   }
 
-  /** What comes from now on is told anew. */
+  /** The trouble is over: the next one is reported again. */
   over(): void {
     this.#told = undefined;
   }

@@ -1,4 +1,4 @@
-/** The schedule of a job of the package `cron`, which `@nestjs/schedule` uses, as far as it is used here. */
+/** The schedule of a job of the package `cron`, which `@nestjs/schedule` uses: only what we need of it. */
 export interface CronTimeLike {
   readonly source: unknown;
   /** Whether `source` is a date instead of an expression. */
@@ -10,12 +10,12 @@ export interface CronTimeLike {
   getNextDateFrom(start: Date, zone?: string): { toMillis(): number };
 }
 
-/** How far to look back, ms, the nearest first, to eight years: a job that is not in one has few times in the next. */
+/** How far to look back, ms, from near to far, up to eight years. The nearest that has a time decides, since it has few times. */
 const REACHES = Array.from({ length: 10 }, (_, i) => 2_000 * 8 ** i);
 
 /**
- * The last time, up to and with `at`, that the schedule names; undefined when there is none. Jobs are called at that time or a little
- * later and are not told it, and the package only looks ahead.
+ * The last time of the schedule up to and with `at`; undefined if there is none. The package calls a job at that time or a
+ * little later, does not tell it, and only looks ahead.
  */
 export function lastTime(time: CronTimeLike, at: Date): Date | undefined {
   if (time.realDate) return new Date((time.source as { toMillis(): number }).toMillis());
@@ -36,7 +36,7 @@ function lastWithin(time: CronTimeLike, zone: string | undefined, from: number, 
   }
 }
 
-/** As the package itself names it. */
+/** The name that the package itself uses. */
 function zoneOf({ timeZone, utcOffset }: CronTimeLike): string | undefined {
   if (timeZone !== undefined || utcOffset === undefined) return timeZone;
   const hours = Math.trunc(utcOffset / 60);

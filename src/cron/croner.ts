@@ -3,7 +3,7 @@ import type { Locks } from '../locks.ts';
 import type { TickRun } from '../once/run.ts';
 import { runTick, type TaskOptions } from './task.ts';
 
-/** What is used of a job of `croner`, from 10 on. */
+/** What we need of a job of `croner`, from version 10 on. */
 export interface CronerJob {
   readonly options: { readonly interval?: number };
   getOnce(): Date | null;
@@ -11,8 +11,8 @@ export interface CronerJob {
 }
 
 /**
- * A function for `new Cron(pattern, task)`: of all instances one runs it, knows the tick, and is told when it loses it. The tick is the
- * last time that the pattern names, so that instances which are called a little late agree.
+ * A function for `new Cron(pattern, task)`: of all instances one runs it, gets the tick, and learns of a loss. The tick is the
+ * last time of the pattern, so instances that are called a little late agree on it.
  * @example
  * import { Cron } from 'croner';
  * new Cron('0 3 * * *', { timezone: 'Europe/Berlin' }, cronerTask(locks, 'nightly-report', (run) => report(run.tick)));
@@ -25,13 +25,8 @@ export function cronerTask<J extends CronerJob = CronerJob, C = unknown>(
 ): (job: J, context: C) => Promise<void> {
   return (job, context) => {
     const now = Date.now();
-    return runTick(
-      locks,
-      name,
-      () => tickOf(job, now),
-      (run) => fn(run, job, context),
-      options,
-    );
+    const work = (run: TickRun): unknown => fn(run, job, context);
+    return runTick(locks, name, () => tickOf(job, now), work, options);
   };
 }
 
@@ -44,7 +39,7 @@ function tickOf(job: CronerJob, now: number): Date {
     throw invalid('cronerTask() needs previousRuns(), which croner has from version 10');
   const once = job.getOnce();
   if (once) return once;
-  // It looks before the reference, in whole seconds.
+  // It looks before the reference, and counts whole seconds.
   const [last] = job.previousRuns(1, new Date(Math.floor(now / 1_000) * 1_000 + 1));
   if (last) return last;
   throw invalid('croner called a job whose pattern names no time up to now');

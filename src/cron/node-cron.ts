@@ -5,21 +5,21 @@ import type { OnceOptions } from '../once/options.ts';
 import type { TickRun } from '../once/run.ts';
 import { runTick, type TaskOptions } from './task.ts';
 
-/** What `node-cron` (from 4.6) asks which instance runs a tick: its `RunCoordinator`. */
+/** The `RunCoordinator` of `node-cron` (from 4.6), which decides which instance runs a tick. */
 export interface NodeCronCoordinator {
-  /** Whether this instance is to begin the run. `ttlMs`: ms after which it counts as over. */
+  /** Whether this instance begins the run. `ttlMs`: after so many ms the run counts as over. */
   shouldRun(key: string, ttlMs: number): Promise<boolean>;
-  /** The run that was begun here is over. */
+  /** The run that began here is over. */
   onComplete(key: string): Promise<void>;
 }
 
-/** What `node-cron` calls a task with, as far as it is used here. */
+/** What `node-cron` passes to a task: only what we need of it. */
 export interface NodeCronContext {
   /** When the run was due. */
   readonly date: Date;
 }
 
-/** A run that `node-cron` was told to begin. */
+/** A run that `node-cron` begins here. */
 interface Begun {
   readonly complete: () => void;
   /** The tick is given up. */
@@ -29,15 +29,14 @@ interface Begun {
 const OPTIONS: ReadonlySet<string> = new Set(
   'within skew retry overlap ttl notice label signal'.split(' ') satisfies readonly string[],
 );
-/** ms. Node takes a longer one for none. */
+/** ms. Node treats a longer timer as none. */
 const LONGEST_TIMER = 2 ** 31 - 1;
-/** The task's name, and when the run was due. */
+/** The name of the task, and when the run was due. */
 const KEY = /^(.+):(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)$/su;
 
 /**
- * Decides for the tasks of `node-cron` that are `distributed`. A run counts as
- * under way until it is complete, or for the `distributedLease` of its task (30 s unless given). An engine that cannot be asked
- * makes `node-cron` skip the run and say so.
+ * Decides for the `distributed` tasks of `node-cron` which instance runs them. A run lasts until it is complete, or for the
+ * `distributedLease` of its task (default 30 s). If the engine does not answer, `node-cron` skips the run and says so.
  * @throws LockError `LOCK_INVALID`
  * @example
  * import cron from 'node-cron';
@@ -57,7 +56,7 @@ export function nodeCronCoordinator(locks: Locks, options: OnceOptions = {}): No
       const run = async ({ signal }: TickRun): Promise<void> => {
         begun.set(key, { complete: complete.resolve, over });
         answer.resolve(true);
-        // A background task whose process died is never said to be complete.
+        // A background task whose process died never completes.
         const limit = setTimeout(complete.resolve, Math.min(ttlMs, LONGEST_TIMER)).unref();
         signal.addEventListener('abort', () => complete.resolve(), { once: true });
         await complete.promise;
@@ -78,8 +77,8 @@ export function nodeCronCoordinator(locks: Locks, options: OnceOptions = {}): No
 }
 
 /**
- * A task for `cron.schedule(expression, task)`, without a coordinator: of all instances one runs it, knows the tick, and is told
- * when it loses it.
+ * A task for `cron.schedule(expression, task)` without a coordinator: of all instances one runs it, gets the tick, and learns
+ * of a loss.
  * @example
  * import cron from 'node-cron';
  * cron.schedule('0 3 * * *', nodeCronTask(locks, 'nightly-report', (run) => report(run.tick), { within: '10m' }));

@@ -3,16 +3,16 @@ import type { Locks } from '../locks.ts';
 import type { OnceOptions } from '../once/options.ts';
 import type { TickRun } from '../once/run.ts';
 
-/** Of a job that a cron library calls on every instance. */
+/** Options of a job that a cron library calls on every instance. */
 export interface TaskOptions extends OnceOptions {
   /**
-   * Told when it is not known here whether the tick is run, because the engine could not be asked, or an option is wrong; this
-   * instance did not begin to run it. Default: a warning of the process. What the job throws goes to the cron library.
+   * Gets the error if the engine did not answer or an option is wrong. Then this instance did not begin to run the tick, and
+   * does not know whether another one did. Default: a warning of the process. The cron library gets what the job throws.
    */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-/** Runs one tick if it is this instance's to run. */
+/** Runs one tick if it is this instance's turn. */
 export async function runTick(
   locks: Locks,
   name: string,
@@ -21,16 +21,12 @@ export async function runTick(
   { onError = warning(name), ...options }: TaskOptions,
 ): Promise<void> {
   let began = false;
+  const work = (run: TickRun): unknown => {
+    began = true;
+    return fn(run);
+  };
   try {
-    await locks.once(
-      name,
-      tickOf(),
-      (run) => {
-        began = true;
-        return fn(run);
-      },
-      options,
-    );
+    await locks.once(name, tickOf(), work, options);
   } catch (error) {
     if (began) throw error;
     onError(error);

@@ -11,7 +11,7 @@ import { fromName, fromTemplate, type KeyOf } from './template.ts';
 type Method = (...args: never[]) => unknown;
 type Taking = Lock<AnyLease, PermitOptions>;
 
-/** How a method is called: with the lock held, or not at all. */
+/** Wraps a method: it runs with the lock held, or not at all. */
 export function locking<M extends Method>(method: M, given: Plan, name: string): M {
   const plan = { ...given, lock: grouped(given, name) };
   const keyOf = keyFor(plan, method, name);
@@ -22,7 +22,7 @@ export function locking<M extends Method>(method: M, given: Plan, name: string):
       try {
         return await visit.through(lock, plan);
       } catch (error) {
-        // What the method throws is the method's, also when it is a LockError.
+        // The method's own error stays its own, even if it is a LockError.
         if (visit.began) throw error;
         const busy = isLockError(error, 'LOCK_TIMEOUT');
         if (tries < plan.retries && (busy || isLockError(error, 'LOCK_UNAVAILABLE'))) await pauseBefore(tries, plan);
@@ -41,7 +41,7 @@ function keyFor({ key }: Plan, method: Method, name: string): KeyOf {
   return (args) => key(...args);
 }
 
-/** Calls with different keys are the same work: they learn together, by the template or the name. */
+/** Calls with different keys do the same work, so they share what adaptive leases learn, by template or name. */
 function grouped({ key, lock }: Plan, name: string): LockOptions {
   const group = typeof key === 'string' ? key : name;
   return lock.adaptive ? { ...lock, adaptive: { group, ...lock.adaptive } } : lock;
@@ -52,7 +52,7 @@ function lockOf({ kind, permits, lock }: Plan, locks: Locks, key: string): Takin
   return kind === 'mutex' ? locks.mutex(key, lock) : locks.rwLock(key, lock)[kind];
 }
 
-/** One try to run the method, and whether it came to that. */
+/** One try to run the method, and whether it began. */
 class Visit {
   began = false;
   readonly #work: () => unknown;
@@ -68,19 +68,19 @@ class Visit {
       this.began = true;
       const tell = () => lost.reject(lease.signal.reason);
       if (onLoss === 'reject') lease.signal.addEventListener('abort', tell, { once: true });
-      if (onLoss === 'reject' && lease.signal.aborted) tell(); // of the method around this one, whose hold it shares
+      if (onLoss === 'reject' && lease.signal.aborted) tell(); // the method around this one may have lost the hold that both share
       try {
         return await withLease(lease, this.#work);
       } finally {
         lease.signal.removeEventListener('abort', tell);
       }
     }, options);
-    // The caller is told at once; the hold is given up only when the method has ended.
+    // The caller learns of a loss at once. The hold ends only when the method has ended.
     return Promise.race([running, lost.promise]);
   }
 }
 
-/** Ends early when the caller's signal says so: the next try tells it. */
+/** An aborted signal ends the pause early, and the next try reports it. */
 async function pauseBefore(tries: number, { spin, lock: { signal } }: Plan): Promise<void> {
   await pause(backOff(spin, tries, Math.random()), undefined, { signal }).catch(() => {});
 }

@@ -8,8 +8,8 @@ const leases = new AsyncLocalStorage<AnyLease>();
 export const withLease = <T>(lease: AnyLease, fn: () => T): T => leases.run(lease, fn);
 
 /**
- * The lease under which the running `@Locked` method holds its lock; the innermost, if several. Of a method that reads or
- * takes permits it has no token: `currentLease<SharedLease>()`.
+ * The lease of the running `@Locked` method; of several, the innermost. A method that reads or takes permits has a lease
+ * without a token: `currentLease<SharedLease>()`.
  * @throws LockError `LOCK_NOT_HELD` outside such a method
  * @example
  * const grab = locked({ key: 'order:{0}', locks }, async (id: number) => writeOrder(id, currentLease().token));

@@ -11,7 +11,7 @@ import {
 } from './options.ts';
 import { isMethod, type Method, placeOf } from './place.ts';
 
-/** `unknown` where the functions of the options take what the method takes, and the method may give what `onBusy` gives. */
+/** `unknown` if the functions of the options accept the method's arguments, and the method may return what `onBusy` returns. */
 type Fits<M extends Method, A extends unknown[], B> =
   Parameters<M> extends [...A, ...unknown[]] & [...BusyArgs<B>, ...unknown[]]
     ? [WhenBusy<B>] extends [Awaited<ReturnType<M>>]
@@ -19,7 +19,7 @@ type Fits<M extends Method, A extends unknown[], B> =
       : never
     : never;
 
-/** Of a method: a standard decorator, and a legacy one (`experimentalDecorators`). */
+/** Decorates a method, as a standard decorator or a legacy one (`experimentalDecorators`). */
 export interface LockedDecorator<A extends unknown[], B> {
   <M extends Method>(
     method: M & Fits<M, A, B>,
@@ -33,10 +33,10 @@ export interface LockedDecorator<A extends unknown[], B> {
 }
 
 /**
- * The method runs only with the lock held. It has to return a promise; `this`, arguments, result and errors are its own.
- * @param key a template (`'order:{0}'`, `'order:{0.id}'`, `'order:{order.id}'`) or a function of the arguments; left out, the
+ * Runs the method only with the lock held. The method must return a promise; `this`, arguments, result and errors stay its own.
+ * @param key a template (`'order:{0}'`, `'order:{0.id}'`, `'order:{order.id}'`) or a function of the arguments. Default: the
  * method's name and its first argument
- * @throws LockError `LOCK_INVALID`, when the class is made, for what can be seen then
+ * @throws LockError `LOCK_INVALID` when the class is made, for errors that show by then
  * @example
  * ```ts
  * class Orders {
@@ -66,7 +66,7 @@ export function Locked(
 }
 
 /**
- * The same for a function.
+ * Locks a function in the same way.
  * @throws LockError `LOCK_INVALID`
  * @example const build = locked({ key: 'report:{0}', onBusy: 'skip' }, async (day: string) => report(day));
  */

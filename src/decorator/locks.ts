@@ -2,7 +2,7 @@ import { LockError, shown } from '../core/errors.ts';
 import type { Locks } from '../index.ts';
 
 /**
- * The getter by which a class says which `Locks` its methods use.
+ * The getter with which a class names the `Locks` of its methods.
  * @example
  * ```ts
  * class Reports {
@@ -20,14 +20,14 @@ export const lockedBy: unique symbol = Symbol.for('holdfast.lockedBy') as never;
 let shared: Locks | undefined;
 const bound = new WeakMap<object, Locks>();
 
-/** @internal For what makes the objects: a framework says which locks each of them uses, and leaves the object as it is. */
+/** @internal For a framework that makes the objects: it says which locks each object uses, and does not change the object. */
 export const bindLocks = (self: object, locks: Locks): void => {
   bound.set(self, locks);
 };
 
 /**
- * The `Locks` of every `@Locked` method whose class names none. Given once, at the start; or for a while, in a test:
- * its end puts back what was there.
+ * Sets the `Locks` of all `@Locked` methods whose class names none. Call it once at the start, or for a while in a test: the
+ * end of the `using` block restores the former ones.
  * @example using _ = useLocks(createLocks(memory()));
  */
 export function useLocks(locks: Locks): Disposable {
@@ -41,7 +41,8 @@ export function useLocks(locks: Locks): Disposable {
 }
 
 /**
- * The option, else the class's, else those bound to the object, else the shared ones. Asked at every call, so that they can be exchanged.
+ * The locks of the option, else of the class, else of the object, else the shared ones. It looks at every call, so they can
+ * change.
  * @throws LockError `LOCK_INVALID`
  */
 export function locksOf(self: unknown, given: Locks | undefined, name: string): Locks {

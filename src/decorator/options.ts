@@ -5,49 +5,52 @@ import type { Locks } from '../index.ts';
 /** A template over the arguments, or a function of them. */
 export type Key<A extends unknown[] = never[]> = string | ((...args: A) => string);
 
-/** What happens when the lock cannot be had in time. A function, which has to say the types of its parameters, gets the error and the arguments. */
+/**
+ * What happens if the lock is not free in time. A function gets the error and the arguments, and must declare the types of its
+ * parameters.
+ */
 export type OnBusy = 'throw' | 'skip' | ((error: LockError, ...args: never[]) => unknown);
 
-/** What a call gives when the lock cannot be had. */
+/** The result of a call if the lock is not free. */
 export type WhenBusy<B> = B extends 'skip' ? undefined : B extends (...args: never[]) => infer R ? Awaited<R> : never;
 
-/** What is asked of the arguments when the lock cannot be had. */
+/** The arguments that `onBusy` needs. */
 export type BusyArgs<B> = B extends (error: LockError, ...args: infer A) => unknown ? A : unknown[];
 
-/** Options of `@Locked` and `locked`: those of a lock, of which kind it is, and what to do when it is busy. */
+/** Options of `@Locked` and `locked`: those of a lock, its kind, and what to do if it is busy. */
 export interface LockedOptions<B extends OnBusy = OnBusy> extends LockOptions {
-  /** Default `mutex`; `read` and `write` are of the same read-write lock; `permits` makes it a semaphore. */
+  /** Default `mutex`; `read` and `write` belong to the same read-write lock; `permits` makes a semaphore. */
   readonly kind?: 'mutex' | 'read' | 'write';
-  /** A semaphore of so many permits. Default: none, a lock of `kind`. */
+  /** A semaphore with so many permits. Default: none, a lock of `kind`. */
   readonly permits?: number;
-  /** Permits that one call takes. Default 1. */
+  /** How many permits one call takes. Default 1. */
   readonly units?: number;
   /**
-   * How often to try again, 0 to 1,000, when the lock could not be had within `wait` or the engine could not be asked, after
-   * pauses as `spin` says. Default 0.
+   * How often to try again, 0 to 1,000, if the lock was not free within `wait` or the engine did not answer. `spin` sets the
+   * pauses. Default 0.
    */
   readonly retries?: number;
   /**
-   * When it could not be had: `throw` the `LOCK_TIMEOUT` error (default), `skip` (the call gives undefined), or a function
-   * whose result is the call's. With `skip`, a function, or `retries`, `wait` is 0 unless given.
+   * If the lock was not free: `throw` the `LOCK_TIMEOUT` error (default), `skip` (the call gives undefined), or a function that
+   * makes the result. With `skip`, a function, or `retries`, the default of `wait` is 0.
    */
   readonly onBusy?: B;
   /**
-   * When the lock is lost while the method runs: its lease's `signal` tells it, and with `reject` the caller too, at once, by
-   * `LOCK_LOST`; the method itself cannot be stopped from outside. Default `signal`.
+   * If the lock is lost while the method runs: `signal` tells only the method, by the signal of its lease. `reject` also
+   * rejects the call at once with `LOCK_LOST`; nothing can stop the method from outside. Default `signal`.
    */
   readonly onLoss?: 'signal' | 'reject';
-  /** Default: those of the class (`lockedBy`), else those of `useLocks`. */
+  /** Default: the locks of the class (`lockedBy`), else those of `useLocks`. */
   readonly locks?: Locks;
 }
 
-/** What the key is made of. */
+/** Where the key comes from. */
 export interface KeyOption<A extends unknown[] = never[]> {
   /** Default: the method's name and its first argument, `grab:42`. */
   readonly key?: Key<A>;
 }
 
-/** Options taken apart: what is ours, and what goes to the lock. */
+/** The options, split into ours and those of the lock. */
 export interface Plan {
   readonly key: string | ((...args: unknown[]) => string) | undefined;
   readonly kind: 'mutex' | 'read' | 'write' | 'semaphore';
@@ -64,7 +67,7 @@ export interface Plan {
 const OWN = 'key kind permits units retries onBusy onLoss locks'.split(' ');
 const NAMES = new Set([...OWN, ...LOCK_OPTIONS]);
 
-/** @throws LockError `LOCK_INVALID` for what can be seen without an engine; its own bounds are checked at the call */
+/** @throws LockError `LOCK_INVALID` for errors that show without an engine; the call checks the engine's own bounds */
 export function planOf(options: LockedOptions & KeyOption): Plan {
   checkNames(options, NAMES, 'the options of @Locked and locked()');
   const { key, kind, permits, units, retries = 0, onBusy = 'throw', onLoss = 'signal', locks, ...lock } = options;

@@ -1,28 +1,28 @@
-/** What can be known of a function's parameters at run time: from its source text. */
+/** What the source text of a function tells about its parameters. */
 export interface Parameters {
-  /** In order; undefined where there is a pattern instead of a name. Empty where the names cannot be trusted. */
+  /** The names in order; undefined for a pattern. Empty if the names are not reliable. */
   readonly names: readonly (string | undefined)[];
-  /** There may be more than these: a rest parameter, or a source that tells nothing (native, bound, wrapped, downlevelled). */
+  /** There may be more parameters: a rest parameter, or a source that tells nothing (native, bound, wrapped, downlevelled). */
   readonly open: boolean;
 }
 
 const UNKNOWN: Parameters = { names: [], open: true };
-/** Comments, and strings, whose brackets and commas mean nothing. */
+/** Comments and strings: brackets and commas in them mean nothing. */
 const NOISE = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`/g;
 const ONE_BARE = /^\s*(?:async\s+)?([\p{ID_Start}$_][\p{ID_Continue}$]*)\s=>/u;
-/** What wraps a function takes its arguments by this, and so does what compilers make of defaults and of `async` for old engines. */
+/** Wrappers pass arguments on by this word. So do compilers, for defaults and for `async` on old engines. */
 const ARGUMENTS = /\barguments\b/;
-/** A name or a pattern, with a default perhaps. */
+/** A name or a pattern, possibly with a default. */
 const PIECE = /^\s*(\.\.\.)?\s*(?:([\p{ID_Start}$_][\p{ID_Continue}$]*)|\{[\s\S]*\}|\[[\s\S]*\])\s*(?:=[\s\S]*)?$/u;
 /**
- * In a list of parameters, beside comments: the beginning of a regular expression, or a division. To tell them apart takes a
- * parser; what comes after may have been read wrongly.
+ * In a parameter list, outside comments: the start of a regular expression, or a division. Only a parser can tell them apart,
+ * so the text after it may be misread.
  */
 const OBSCURE = '/';
 
 /**
- * Reads the parameter list once. What is not certain is not known: a list that takes more than this to read, two parameters
- * of one name, and what a minifier has made, which gives the parameters names of its own, `b` for one.
+ * Reads the parameter list once. It gives up on all doubtful cases: a list that needs a parser, two parameters with one name,
+ * and code from a minifier, which renames parameters, to `b` for example.
  */
 export function parametersOf(fn: (...args: never[]) => unknown): Parameters {
   const source = Function.prototype.toString.call(fn);
@@ -39,15 +39,15 @@ export function parametersOf(fn: (...args: never[]) => unknown): Parameters {
   return { names, open: ARGUMENTS.test(text) || pieces.some((piece) => piece![1]) };
 }
 
-/** Without what is noise: a comment is a space, a string is empty, and one that has code in it is obscure. */
+/** Replaces noise: a comment by a space, a string by an empty one, and a template with code in it by the mark for doubt. */
 function plain(noise: string): string {
   if (noise.startsWith('/')) return ' ';
   return noise.startsWith('`') && noise.includes('${') ? OBSCURE : '""';
 }
 
 /**
- * What stands between the commas of the first round brackets that are in no others: `[computed(1)](a, b = [1, 2])`. Undefined
- * where no space follows them: every compiler and formatter puts one there, and no minifier does.
+ * The parts between the commas of the first outermost round brackets: `[computed(1)](a, b = [1, 2])`. Undefined if no space
+ * follows the brackets: every compiler and formatter puts one there, and no minifier does.
  */
 function listOf(text: string): string[] | undefined {
   const pieces = [''];

@@ -1,17 +1,17 @@
 import { invalid, type LockError } from '../core/errors.ts';
 
-/** What can be locked: only what its callers await already. */
+/** What a lock can wrap: only a method whose callers already await it. */
 export type Method = (...args: never[]) => Promise<unknown>;
 
 export interface DecoratedMethod {
   readonly name: string;
   readonly method: Method;
-  /** Hands the new method to where the old one was. */
+  /** Puts the new method in the place of the old one. */
   put(method: Method): Method | undefined;
 }
 
 /**
- * What was decorated, by what the two kinds of decorators are called with.
+ * Finds out what was decorated, from the arguments of either kind of decorator.
  * @param decorator its name, for messages
  */
 export function placeOf([first, second, third]: readonly unknown[], decorator: string): DecoratedMethod {
@@ -41,7 +41,7 @@ export function placeOf([first, second, third]: readonly unknown[], decorator: s
 const isContext = (value: unknown): value is { kind: string; name: string | symbol } =>
   typeof value === 'object' && value !== null && 'kind' in value;
 
-/** A generator gives its first value after the lock would be released. */
+/** A generator gives its first value only after the release of the lock. */
 export const isMethod = (value: unknown): value is Method =>
   typeof value === 'function' && !Object.prototype.toString.call(value).includes('Generator');
 
@@ -50,7 +50,7 @@ const misplaced = (decorator: string, name: string): LockError =>
     `${decorator} is on ${name}, but it goes on a method that returns a promise, not on a class, field, accessor, parameter or generator`,
   );
 
-/** Frameworks keep what their decorators say (a route, say) on the function itself, by `reflect-metadata`. */
+/** Frameworks keep the data of their decorators, a route for example, on the function itself, by `reflect-metadata`. */
 function copyMetadata(from: Method, to: Method): void {
   const { getOwnMetadataKeys, getOwnMetadata, defineMetadata } = Reflect as Partial<ReflectMetadata>;
   for (const key of getOwnMetadataKeys?.(from) ?? []) defineMetadata?.(key, getOwnMetadata?.(key, from), to);

@@ -1,7 +1,7 @@
 import { invalid, shown } from '../core/errors.ts';
 import { parametersOf } from './parameters.ts';
 
-/** The key of one call. */
+/** Makes the key of one call. */
 export type KeyOf = (args: readonly unknown[]) => string;
 
 type Method = (...args: never[]) => unknown;
@@ -10,10 +10,10 @@ const HOLE = /\{([^{}]*)\}/g;
 const PATH = /^(\d+|[\p{ID_Start}$_][\p{ID_Continue}$]*)((?:\.[\p{ID_Continue}$]+)*)$/u;
 
 /**
- * The key a template makes of a call's arguments: `{0}` is the first argument, `{0.id}` a property of it, `{order.id}` the
- * same by the name the parameter has in the source. What is put in must be text, a number, a bigint or a boolean.
+ * The key that a template makes from a call's arguments: `{0}` is the first argument, `{0.id}` a property of it, `{order.id}`
+ * the same by the parameter's name in the source. Each value must be text, a number, a bigint or a boolean.
  * @param name the method, for messages
- * @throws LockError `LOCK_INVALID` for a hole that no parameter fills
+ * @throws LockError `LOCK_INVALID` for a placeholder without a parameter
  */
 export function fromTemplate(template: string, method: Method, name: string): KeyOf {
   const parts = template.split(HOLE);

@@ -10,19 +10,19 @@ import { lead, type Settled, type TermWork } from './office.ts';
 import type { LeaderPlan } from './options.ts';
 import type { HeldTerm } from './term.ts';
 
-/** A term that has ended: its function has settled, and the lease was given back or lost. */
+/** A term that has ended: its function has settled, and the lease is released or lost. */
 interface Past extends Settled {
-  /** ms from the election to the end. */
+  /** From the election to the end, ms. */
   readonly lasted: number;
 }
 
-/** One that stands for election, again and again, and leads its terms. */
+/** Stands for election again and again, and leads its terms. */
 export class Candidate {
   readonly #name: string;
   readonly #runtime: LockRuntime;
   readonly #mutex: Mutex;
   readonly #plan: LeaderPlan;
-  /** The term under way. */
+  /** The current term. */
   #current: { readonly term: HeldTerm; readonly over: PromiseWithResolvers<void> } | undefined;
 
   constructor(runtime: LockRuntime, name: string, plan: LeaderPlan) {
@@ -32,7 +32,7 @@ export class Candidate {
     this.#mutex = mutex(runtime, name, new LayeredOptions(runtime.engine.backend.traits, plan.lock));
   }
 
-  /** Until `stop`; or for one term, whose function's error is thrown. */
+  /** Campaigns until `stop`. Without `autoCampaign` it leads one term, and throws the error of its function. */
   async campaign(work: TermWork, stop: AbortSignal | undefined): Promise<void> {
     const { engine } = this.#runtime;
     const { pause, autoCampaign, onError } = this.#plan;
@@ -49,7 +49,10 @@ export class Candidate {
     }
   }
 
-  /** Whether there was a term to end; settled when it is over. */
+  /**
+   * Whether there was a term to end; settled when it is over.
+   * @returns whether there was a term; resolves when it is over
+   */
   async resign(): Promise<boolean> {
     if (!this.#current) return false;
     const { term, over } = this.#current;
@@ -67,9 +70,10 @@ export class Candidate {
   }
 
   /**
-   * Waits to be elected, and leads. An engine that cannot be asked is asked again: who gives up is missing when all others have died.
-   * @returns undefined when stopped before a term
+   * Waits to be elected, and leads. If the engine does not answer, it asks again: a candidate that gave up would be missing
+   * after the others have died.
    * @throws LockError `LOCK_CLOSED`, and what no later attempt would change
+   * @returns undefined if `stop` came before a term
    */
   async #nextTerm(work: TermWork, stop: AbortSignal | undefined): Promise<Past | undefined> {
     const { engine } = this.#runtime;

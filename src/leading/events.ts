@@ -4,13 +4,13 @@ import type { EVENT_VERSION } from '../core/events.ts';
 /** Why a term ended. `settled`, `failed`: its function did. `stopped`: the signal of `run`. `resigned`: `resign()`. */
 export type TermEnd = 'settled' | 'failed' | 'lost' | 'stopped' | 'resigned';
 
-/** What happens to one candidate, told after it happened. */
+/** What happened to one candidate. */
 export interface LeaderEvent {
-  /** 1: raised by whatever a listener could trip over. */
+  /** 1. A change that could break a listener raises it. */
   readonly version: typeof EVENT_VERSION;
-  /** The `number` of the `Locks` that it is about. */
+  /** The `number` of its `Locks`. */
   readonly locks: number;
-  /** Of a term: the `request` of the events of its lock. */
+  /** For a term: the `request` in the events of its lock. */
   readonly request?: number;
   /** The name of the engine. */
   readonly backend: string;
@@ -18,20 +18,20 @@ export interface LeaderEvent {
   readonly name: string;
   /** Who the candidate is, for people: the `label` of the options. */
   readonly label: string;
-  /** Of the term, where it is about one. */
+  /** The token of the term, if the event is about one. */
   readonly token?: bigint;
-  /** `elected`: ms from the candidacy to the term. `termEnded`, `termOverdue`: ms that the term lasted, or lasts by now. */
+  /** `elected`: ms from the candidacy to the term. `termEnded`, `termOverdue`: ms since the term began. */
   readonly duration?: number;
   /** `termEnded`, `termOverdue`: why the term ended. */
   readonly why?: TermEnd;
-  /** What failed, where something did. */
+  /** The error, if something failed. */
   readonly error?: unknown;
 }
 
 /**
- * Channels of `node:diagnostics_channel`. `elected`: a term has begun. `termEnded`: its function has settled and the lease was given
- * back, or is lost. `termOverdue`: the term was ended a while ago, and its function has not settled. `campaignFailed`: the engine could
- * not be asked; it is tried again. `observationFailed`: an observer could not ask; it goes on asking.
+ * Channels of `node:diagnostics_channel`. `elected`: a term has begun. `termEnded`: its function has settled, and the lease is
+ * released or lost. `termOverdue`: the term ended a while ago, and its function has not settled. `campaignFailed`: the engine
+ * did not answer; the campaign goes on. `observationFailed`: an observer got no answer; it goes on.
  */
 export const leaderChannels = {
   elected: channel('holdfast:elected'),
@@ -41,7 +41,7 @@ export const leaderChannels = {
   observationFailed: channel('holdfast:observation-failed'),
 } as const;
 
-/** `make` runs only when somebody listens. */
+/** Publishes an event. `make` runs only if somebody listens. */
 export function tell(name: keyof typeof leaderChannels, make: () => LeaderEvent): void {
   if (leaderChannels[name].hasSubscribers) leaderChannels[name].publish(make());
 }

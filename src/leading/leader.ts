@@ -12,21 +12,21 @@ import { type LeaderOptions, leaderPlan } from './options.ts';
 
 /** How to stand for election. */
 export interface CampaignOptions {
-  /** Ends the term under way, or the wait for one; `run` resolves when the function has settled and the term was given up. */
+  /** Ends the current term, or the wait for one. `run` resolves when the function has settled and the term is given up. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How to look who leads. */
+/** How to observe who leads. */
 export interface ObserveOptions {
   /** Ends the observation. */
   readonly signal?: AbortSignal | undefined;
-  /** How often to ask who leads: 50 ms to 1 h. Default 1 s; 10 s on an engine that tells of changes (etcd, ZooKeeper). */
+  /** How often to ask who leads: 50 ms to 1 h. Default 1 s; 10 s on an engine that reports changes (etcd, ZooKeeper). */
   readonly every?: Duration | undefined;
 }
 
-/** An election: one of all candidates of a name leads at a time. */
+/** An election: of all candidates with the same name one leads at a time. */
 export class Leader {
-  /** Of the election, and the key of its lock. */
+  /** The name of the election, and the key of its lock. */
   readonly name: string;
   readonly #runtime: LockRuntime;
   readonly #candidate: Candidate;
@@ -43,9 +43,10 @@ export class Leader {
   }
 
   /**
-   * Campaigns, runs `fn` when elected, and campaigns again, until told to stop. A function that settles gives the term up; the next
-   * campaign comes after a pause. One that fails is told to `onError`, unless the term was ending.
-   * @throws LockError `LOCK_INVALID` while another `run` of this object is under way; `LOCK_CLOSED`. With `autoCampaign: false` what `fn` throws
+   * Campaigns, runs `fn` when elected, and campaigns again, until told to stop. If the function settles, the term ends, and the
+   * next campaign follows after a pause. `onError` gets the error of a function that fails, unless the term was ending.
+   * @throws LockError `LOCK_INVALID` during another `run` of this object; `LOCK_CLOSED`. With `autoCampaign: false` the error
+   * of `fn`
    * @example
    * await locks.leader('feed').run(
    *   async (term) => {
@@ -74,8 +75,9 @@ export class Leader {
   }
 
   /**
-   * Ends the term under way: its signal tells the function, and when that has settled the next candidate leads. `run` then campaigns again.
-   * @returns whether there was a term; settled when it was given up
+   * Ends the current term: its signal tells the function, and when the function has settled, the next candidate leads. `run`
+   * then campaigns again.
+   * @returns whether there was a term; resolves when it is given up
    * @example
    * const leader = locks.leader('feed');
    * const led = await leader.resign();
@@ -85,8 +87,8 @@ export class Leader {
   }
 
   /**
-   * Who leads, or null. One question to the engine.
-   * @throws LockError `LOCK_UNSUPPORTED` where the engine cannot list; `LOCK_UNAVAILABLE`
+   * Tells who leads, or null. It asks the engine once.
+   * @throws LockError `LOCK_UNSUPPORTED` if the engine cannot list; `LOCK_UNAVAILABLE`
    * @example
    * const who = await locks.leader('feed').current();
    * console.log(who?.label ?? 'nobody leads');
@@ -97,10 +99,10 @@ export class Leader {
   }
 
   /**
-   * Who leads, now and after each change, whether or not this object stands for election. Where the engine tells that the line of
-   * candidates changes, it is asked then; also `every` so often, and once for each value that is taken. An engine that cannot be asked for a
-   * while is asked again.
-   * @throws LockError `LOCK_UNSUPPORTED`, at once, where the engine cannot list; `LOCK_INVALID`
+   * Tells who leads, now and after each change, whether or not this object is a candidate. It asks the engine once for each
+   * value that you take, and at least as often as `every` says. An engine that reports changes is also asked after a change. If
+   * the engine does not answer for a while, the observation goes on.
+   * @throws LockError `LOCK_UNSUPPORTED`, at once, if the engine cannot list; `LOCK_INVALID`
    * @example
    * for await (const who of locks.leader('feed').observe({ signal })) {
    *   console.log(who?.label ?? 'nobody leads');

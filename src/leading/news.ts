@@ -2,13 +2,13 @@ import { inNoContext } from '../core/context.ts';
 import { CALL_TIMEOUT, type Engine } from '../core/engine.ts';
 import { dispose } from '../core/listener.ts';
 
-/** Between two questions where the engine tells of many changes, ms. */
+/** The shortest time between two questions after many changes, ms. */
 const SOONEST = 50;
-/** How often to ask an engine that tells nothing, and one that does, ms. */
+/** How often to ask an engine that reports no changes, and one that does; ms. */
 export const UNTOLD = 1_000;
 export const TOLD = 10_000;
 
-/** What an observer waits for between two questions: a change, where the engine tells of one, at the latest the next time to ask. */
+/** What an observer waits for between two questions: a reported change, or the next time to ask. */
 export class News {
   readonly #engine: Engine;
   readonly #key: string;
@@ -27,7 +27,7 @@ export class News {
     signal?.addEventListener('abort', this.end, { once: true });
   }
 
-  /** Before a question, so that what changes after it is told. Where that fails, the engine is asked as one that tells nothing. */
+  /** Arms the watch before a question, so that it hears of every later change. If that fails, the observer polls. */
   async arm(): Promise<void> {
     const { backend, clock } = this.#engine;
     if (backend.changed && !this.#watch && !this.#signal?.aborted) {
@@ -47,7 +47,7 @@ export class News {
     else dispose(watch);
   }
 
-  /** Not beyond the next time to ask. */
+  /** Waits for a change, or for the next time to ask. */
   async pause(): Promise<void> {
     const { clock } = this.#engine;
     const tells = this.#engine.backend.changed !== undefined;

@@ -3,17 +3,17 @@ import type { Standing } from '../core/backend.ts';
 
 /** Who leads, as an observer sees it. */
 export interface Incumbent {
-  /** The `label` option of whoever leads. */
+  /** The `label` option of the leader. */
   readonly label: string;
-  /** Of the term. */
+  /** The token of the term. */
   readonly token: bigint;
-  /** ms since this candidate began to stand for it; undefined where the engine does not keep it. */
+  /** ms since this candidate stood for election; undefined if the engine does not keep it. */
   readonly since: number | undefined;
 }
 
 /**
- * The leader among those who stand in line for a key, or null.
- * @param delay ms that a term which lapsed is still shown for
+ * The leader among the claims of a key, or null.
+ * @param delay how long a lapsed term still shows, ms
  */
 export async function incumbentOf(standings: AsyncIterable<Standing>, delay = 0): Promise<Incumbent | null> {
   for await (const standing of standings) {
@@ -27,7 +27,7 @@ export async function incumbentOf(standings: AsyncIterable<Standing>, delay = 0)
 
 export interface Watching {
   ask(): Promise<Incumbent | null>;
-  /** Waits between two questions; ends early when there is something to ask about, or the observer leaves. */
+  /** Waits between two questions. It ends early when there is something to ask about, or the observer leaves. */
   pause(): Promise<void>;
   /** The observer has left. */
   end(): void;
@@ -36,15 +36,15 @@ export interface Watching {
 }
 
 /**
- * Every change of leader that a question sees, the first answer included. A question comes only when the last answer was taken, so the
- * newest always arrives, and what came and went in between does not.
+ * Every change of leader that a question sees, and the first answer. It asks only after the last answer was taken: so the
+ * newest leader always arrives, and one that came and went in between does not.
  */
 export async function* changes(watching: Watching): AsyncGenerator<Incumbent | null, void, void> {
   const { ask, pause, end, failed, left } = watching;
   let known: bigint | null | undefined;
   try {
     while (!left()) {
-      // An engine that cannot be asked for a while is no end of the observation.
+      // If the engine does not answer for a while, the observation goes on.
       const now = await ask().catch(failed);
       const token = now === undefined ? known : (now?.token ?? null);
       if (!left() && token !== known) {

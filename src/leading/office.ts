@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Lease } from '../core/lease.ts';
 import { HeldTerm, type Term } from './term.ts';
 
-/** What the leader does in a term. */
+/** The work of a leader in a term. */
 export type TermWork = (term: Term) => Promise<unknown> | unknown;
 
 /** A term whose function has settled. */
@@ -16,7 +16,7 @@ export interface Settled {
 export interface Office {
   readonly name: string;
   readonly clock: Clock;
-  /** ms after the end of a term from which its function is overdue. */
+  /** How long after the end of a term its function is overdue, ms. */
   readonly settle: number;
   /** Ends the term. */
   readonly stop: AbortSignal | undefined;
@@ -25,8 +25,8 @@ export interface Office {
 }
 
 /**
- * Leads one term: runs the function until it settles, and tells it when the term ends before that. Whatever ends the term, the function
- * is waited for: who gives the lease back while it still works lets the next leader in beside it.
+ * Leads one term: runs the function until it settles, and tells it if the term ends earlier. It always waits for the function:
+ * an early release would let the next leader in beside it.
  */
 export async function lead(lease: Lease, work: TermWork, office: Office): Promise<Settled> {
   const { stop, clock, settle } = office;
@@ -47,7 +47,7 @@ export async function lead(lease: Lease, work: TermWork, office: Office): Promis
     if (term.why === undefined) await work(term);
     return { term, failed: false };
   } catch (error) {
-    // A function that was told to end may say so by throwing, the reason of the signal for example: that is no failure.
+    // A function may throw because it was told to end, the reason of the signal for example. That is no failure.
     return { term, failed: term.why === undefined, error };
   } finally {
     cancel?.();

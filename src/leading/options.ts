@@ -3,26 +3,29 @@ import { type Duration, milliseconds } from '../core/duration.ts';
 import { invalid, shown } from '../core/errors.ts';
 import { checkNames, DEFAULT_LABEL, type LockOptions, type Spin, spin, UNSHARED_HOLD } from '../core/options.ts';
 
-/** What all candidates and observers of an election should say alike. */
+/** Options that all candidates and observers of an election should share. */
 export interface LeaderOptions {
-  /** Lease: how long a leader that died keeps others out. Default 30 s; bounds are the engine's. */
+  /** The lease: how long a dead leader keeps others out. Default 30 s; the engine sets the bounds. */
   readonly ttl?: Duration | undefined;
-  /** After a term that lapsed, and was not given up, nobody leads for so long: 0 to 60 s. Default 0. Give observers the same. */
+  /** How long nobody leads after a term that lapsed without a release: 0 to 60 s. Default 0. Give observers the same value. */
   readonly delay?: Duration | undefined;
-  /** How long before the deadline a lost term is told. Default a tenth of `ttl`; less than two thirds of it. */
+  /** How long before the deadline the leader learns that its term is lost. Default a tenth of `ttl`; less than two thirds of it. */
   readonly notice?: Duration | undefined;
-  /** Who this is, for observers: an address, say. Default `host:pid`. At most 128 characters. */
+  /** A name for observers, an address for example. Default `host:pid`. At most 128 characters. */
   readonly label?: string | undefined;
   /**
-   * Pause before the next campaign after a term whose function ended by itself, and after a campaign that failed: it doubles as long as
+   * The pause before the next campaign, after a function that ended by itself and after a failed campaign. It doubles while
    * terms are shorter than `bound`. Default from 100 ms to 30 s, half of it random.
    */
   readonly pause?: Spin | undefined;
-  /** ms after the end of a term from which a function that has not settled is told as overdue. Default 10 s. */
+  /** How long after the end of a term a function that has not settled is reported as overdue. Default 10 s. */
   readonly settle?: Duration | undefined;
-  /** After a term, campaign again. Default true; with false `run` leads one term, and gives its function's error. */
+  /** Campaign again after a term. Default true; with false `run` leads one term, and throws its function's error. */
   readonly autoCampaign?: boolean | undefined;
-  /** Told of a function that failed, after its term. Default: a warning of the process. Not with `autoCampaign: false`. */
+  /**
+   * Gets the error of a function that failed, after its term. Default: a warning of the process. Not with `autoCampaign:
+   * false`.
+   */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -41,12 +44,12 @@ const NAMES: ReadonlySet<string> = new Set(
 );
 const PAUSE = { pause: 100, jitter: 0.5, bound: 30_000 };
 const SETTLE = 10_000;
-/** How often a candidate gives a sign of life where the engine wakes it, ms: most stand in line for as long as their process lives. */
+/** How often a candidate gives a sign of life if the engine wakes it, ms: most candidates wait as long as their process lives. */
 const SIGN_OF_LIFE = 8_000;
 
 /**
- * @param defaults those of the `Locks`, of which the ones for a single lock do not count
  * @throws LockError `LOCK_INVALID`, naming the option, the value and the bound
+ * @param defaults of the `Locks`; those for a single lock have no effect
  */
 export function leaderPlan(
   name: string,
@@ -83,6 +86,6 @@ const warning = (name: string) => (error: unknown) => {
   process.emitWarning(`the function of leader ${shown(name)} failed: ${message}`, 'HoldfastLeaderWarning');
 };
 
-/** Where nobody is woken, the bound is how late a candidate may notice that the leader is gone: it stays as it is. */
+/** Without wake-ups the bound decides how late a candidate notices that the leader is gone. So it stays as it is. */
 const candidateSpin = (spin: LockOptions['spin'], wakes: Traits['wakes']): LockOptions['spin'] =>
   wakes === 'never' ? spin : { bound: SIGN_OF_LIFE, ...spin };

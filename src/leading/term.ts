@@ -1,18 +1,19 @@
 import type { Lease } from '../core/lease.ts';
 import type { TermEnd } from './events.ts';
 
-/** One time in office: from being elected until the function has settled. */
+/** One time as leader: from the election until the function has settled. */
 export interface Term {
-  /** Of the election. */
+  /** The name of the election. */
   readonly name: string;
-  /** Grows with every term: the fencing token. Let what the leader writes to refuse an older one. */
+  /** The fencing token; it grows with every term. What the leader writes to should refuse an older one. */
   readonly token: bigint;
   /**
-   * Aborted when the term is to end: it is lost (before the deadline; the reason is the `LOCK_LOST` error), it was resigned, or
-   * `run` was told to stop. The next term begins only when the function has settled, or, after a loss, on its own.
+   * Aborted when the term must end: it is lost (before the deadline; the reason is the `LOCK_LOST` error), `resign()` was
+   * called, or `run` was told to stop. The next term begins only when the function has settled. After a loss it begins on its
+   * own.
    */
   readonly signal: AbortSignal;
-  /** Compares the clock, now. False from the deadline on. */
+  /** Compares the clock now. False from the deadline on. */
   readonly held: boolean;
   /** ms until the deadline unless renewed. */
   readonly remaining: number;
@@ -30,12 +31,13 @@ export interface Term {
   assertHeld(): void;
 }
 
-/** @internal A term over its lease, and why it ended, once. */
+/** @internal A term with its lease, and the reason of its end. */
 export class HeldTerm implements Term {
   readonly name: string;
   readonly #lease: Lease;
   readonly #controller = new AbortController();
-  #end: TermEnd | undefined;
+  /** The first reason of the end; undefined while the term lasts. */
+  why: TermEnd | undefined;
 
   constructor(name: string, lease: Lease) {
     this.name = name;
@@ -62,15 +64,9 @@ export class HeldTerm implements Term {
     this.#lease.assertHeld();
   }
 
-  /** Undefined while it lasts. */
-  get why(): TermEnd | undefined {
-    return this.#end;
-  }
-
-  /** The first reason counts. */
   end(why: TermEnd, reason?: unknown): void {
-    if (this.#end !== undefined) return;
-    this.#end = why;
+    if (this.why !== undefined) return;
+    this.why = why;
     this.#controller.abort(reason);
   }
 }

@@ -4,19 +4,19 @@ import type { Term } from '../leading/term.ts';
 import type { Locks } from '../locks.ts';
 import type { Candidacy } from './leading.ts';
 
-/** Where a candidate stands. `overdue`: its term was ended so long ago that its method should have settled, and has not. */
+/** The state of a candidate. `overdue`: its term ended long ago, and its method has not settled. */
 export type Standing = 'waiting' | 'leading' | 'overdue';
 
 const OVERDUE = 10_000;
 
-/** One method that leads, of one object. */
+/** One leading method of one object. */
 export class Candidate {
   readonly name: string;
   readonly #leader: Leader;
   readonly #lead: (term: Term) => Promise<unknown>;
   readonly #logger: Logger;
   readonly #title: string;
-  /** Of the term whose method runs: when it was told to end, if it was. */
+  /** The term whose method runs, and when the method was told to end. */
   #term: { ended?: number } | undefined;
 
   /** @param title the method, for messages */
@@ -43,7 +43,7 @@ export class Candidate {
     return performance.now() - ended > OVERDUE ? 'overdue' : 'waiting';
   }
 
-  /** Stands for election, again and again, until `stop` says so and the method has settled. */
+  /** Campaigns until `stop`, and until the method has settled. */
   async campaign(stop: AbortSignal): Promise<void> {
     try {
       await this.#leader.run((term) => this.#leading(term), { signal: stop });

@@ -4,18 +4,18 @@ import { checkNames } from '../core/options.ts';
 import type { Locks } from '../locks.ts';
 import type { Candidate } from './candidate.ts';
 
-/** What `@nestjs/terminus` (from version 11) takes from an indicator. */
+/** The result of an indicator for `@nestjs/terminus` (from version 11). */
 export type LocksHealth = Record<string, LocksHealthDetail>;
 
 /** What a health check tells. */
 export interface LocksHealthDetail {
-  /** `down`: locks cannot be had, or what led has not settled. */
+  /** `down`: the engine grants no lock, or a method has not settled long after its term. */
   readonly status: 'up' | 'down';
-  /** ms until the engine answered. */
+  /** How long the engine took to answer, ms. */
   readonly responseTime: number;
   /** The elections that this instance leads. */
   readonly leading: readonly string[];
-  /** Elections whose method has not settled 10 s after its term was over. */
+  /** The elections whose method has not settled 10 s after the end of its term. */
   readonly overdue?: readonly string[];
   /** Why it is down. */
   readonly message?: string;
@@ -29,10 +29,10 @@ export interface HealthOptions {
 
 const KEY = 'holdfast:health';
 const TIMEOUT = 2_000;
-/** ms. A probe that dies keeps nobody from anything: whoever finds the lock taken has its answer, too. */
+/** ms. The lock of a dead probe disturbs nobody: an engine that refuses has answered, too. */
 const TTL = 5_000;
 
-/** Whether locks can be had, for probes. An instance is no less healthy because another one leads. */
+/** Tells probes whether the engine grants locks. An instance is also healthy if another one leads. */
 export class LocksHealthIndicator {
   readonly #locks: Locks;
   readonly #candidates: () => readonly Candidate[];
@@ -44,8 +44,8 @@ export class LocksHealthIndicator {
   }
 
   /**
-   * Takes a lock of its own and gives it back. Down: the engine did not grant, in time; or a method that led has not settled, long
-   * after its term was over. Never rejects for that.
+   * Takes a lock of its own and releases it. `down`: the engine did not grant it in time, or a method has not settled long
+   * after its term. It does not reject for that.
    * @param key the name in the result
    * @throws LockError `LOCK_INVALID` for a bad option
    * @example
@@ -74,7 +74,7 @@ export class LocksHealthIndicator {
     };
   }
 
-  /** What is wrong, if anything. */
+  /** What is wrong, or undefined. */
   async #probe(timeout: number): Promise<string | undefined> {
     const signal = AbortSignal.timeout(timeout);
     try {

@@ -13,7 +13,7 @@ import { Work } from './work.ts';
 
 type Owner = Readonly<Record<string, (...args: unknown[]) => Promise<unknown>>>;
 
-/** The locks of one application, and what runs by them in its objects. */
+/** The locks of one application, and the work of its objects under them. */
 export class LocksHost {
   readonly locks: Locks;
   readonly work: Work;
@@ -22,7 +22,7 @@ export class LocksHost {
   readonly moduleRef: ModuleRef;
   readonly #discovery: DiscoveryService;
   readonly #shared: Disposable;
-  /** By name, the method that stands for it. */
+  /** For each election the method that stands for it. */
   readonly #elections = new Map<string, string>();
 
   /** Use `LocksHost.open`. */
@@ -31,7 +31,7 @@ export class LocksHost {
     this.work = new Work(settle);
     this.moduleRef = moduleRef;
     this.#discovery = discovery;
-    // For what Nest does not make, or makes anew for each request.
+    // For objects that Nest does not make, or makes for each request.
     this.#shared = useLocks(locks);
   }
 
@@ -39,17 +39,20 @@ export class LocksHost {
     return new LocksHost(await plan.open(), plan.settle, discovery, moduleRef);
   }
 
-  /** Every object of the application gets its locks; those that lead stand for election from their own start to their own end. */
+  /** Gives every object its locks. An object with a leading method is a candidate from its own start to its own end. */
   async onModuleInit(): Promise<void> {
     try {
       await this.#lookAtAll();
     } catch (error) {
-      await this.close(); // the application does not start, and nobody else would
+      await this.close(); // the application does not start, and nobody else would close it
       throw error;
     }
   }
 
-  /** Gives up what is left, and closes. What has not settled keeps its lock until it has, or until the process ends. */
+  /**
+   * Stops the rest of the work, and closes the locks. Work that has not settled keeps its lock until it has, or until the
+   * process ends.
+   */
   async close(): Promise<void> {
     this.#shared[Symbol.dispose]();
     if (await this.work.stop()) return this.#closeLocks();
@@ -59,7 +62,7 @@ export class LocksHost {
     void this.work.settled().then(() => this.#closeLocks());
   }
 
-  /** Going down goes on, whatever the engine says. What could not be given back lapses. */
+  /** The shutdown goes on, whatever the engine says. What could not be released lapses. */
   async #closeLocks(): Promise<void> {
     try {
       await this.locks.close();
@@ -83,7 +86,7 @@ export class LocksHost {
   }
 
   async #lookAt(owner: Owner, method: string, alone: boolean): Promise<void> {
-    const work: unknown = owner[method]; // something else where a field hides the method
+    const work: unknown = owner[method]; // a field may hide the method
     const candidacy = typeof work === 'function' ? candidacyOf(work as () => unknown) : undefined;
     const scheduled = typeof work === 'function' ? scheduledOf(work as () => unknown) : undefined;
     if (!candidacy && !scheduled) return;
@@ -113,7 +116,7 @@ export class LocksHost {
     });
   }
 
-  /** The object is destroyed when its work has settled. */
+  /** Nest destroys the object after its work has settled. */
   #settleBeforeEnd(owner: object, title: string): void {
     around(owner, 'onModuleDestroy', async (own) => {
       if (!(await this.work.stop(owner))) this.logger.warn(`${title} has not settled in time; going down goes on`);

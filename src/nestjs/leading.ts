@@ -7,13 +7,13 @@ import type { Term } from '../leading/term.ts';
 
 type Method = (term: Term) => Promise<unknown>;
 
-/** Of a method: a standard decorator, and a legacy one (`experimentalDecorators`). */
+/** Decorates a method, as a standard decorator or a legacy one (`experimentalDecorators`). */
 export interface LeadingDecorator {
   <M extends Method>(method: M, context: { readonly kind: 'method'; readonly name: string | symbol }): void;
   <M extends Method>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<M>): void;
 }
 
-/** What `@Leading` says of a method. */
+/** The arguments of `@Leading` on a method. */
 export interface Candidacy {
   readonly name: string;
   readonly options: LeaderOptions;
@@ -22,10 +22,10 @@ export interface Candidacy {
 const CANDIDACY = 'holdfast:leading';
 
 /**
- * The method runs while this instance of the application leads the election of that name: it is called when it is elected, with the
- * term, and again for each later one. When `term.signal` is aborted it has to end. Standing for election begins when the application
- * has started, and ends, after the method has settled, before what its class depends on is destroyed. On a provider or controller
- * that exists once.
+ * The method runs while this instance of the application leads the election of that name. Nest calls it with the term after
+ * each election. It has to end when `term.signal` is aborted. The instance becomes a candidate when the application has
+ * started. It stops, after the method has settled, before the dependencies of its class are destroyed. The class must be a
+ * provider or controller that exists once.
  * @throws LockError `LOCK_INVALID`, when the class is made
  * @example
  * ```ts
@@ -39,7 +39,7 @@ const CANDIDACY = 'holdfast:leading';
  * ```
  */
 export function Leading(name: string, options: LeaderOptions = {}): LeadingDecorator {
-  leaderPlan(checkKey(name, 'the name of an election'), {}, options); // checks them now, not when the application has started
+  leaderPlan(checkKey(name, 'the name of an election'), {}, options); // checks the options now, and not when the application has started
   const candidacy: Candidacy = { name, options };
   return ((...decorated: unknown[]) => {
     const { method }: DecoratedMethod = placeOf(decorated, '@Leading');

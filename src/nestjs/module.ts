@@ -17,13 +17,13 @@ import { Shutdown } from './shutdown.ts';
 
 /** Which modules see the locks. */
 export interface Visibility {
-  /** Whether every module has the locks without importing them. Default true. */
+  /** Whether every module has the locks without an import. Default true. */
   readonly isGlobal?: boolean;
 }
 
 /** Makes options: the class of `useClass` and `useExisting`. */
 export interface LocksOptionsFactory {
-  /** Called once, when the application starts. */
+  /** Called once, at the start of the application. */
   createLocksOptions(): LocksModuleOptions | Promise<LocksModuleOptions>;
 }
 
@@ -31,25 +31,25 @@ export interface LocksOptionsFactory {
 export interface LocksModuleAsyncOptions extends Visibility {
   /** Modules whose providers the factory needs. */
   readonly imports?: ModuleMetadata['imports'];
-  /** What the factory is called with. */
+  /** The arguments of the factory. */
   readonly inject?: readonly (InjectionToken | OptionalFactoryDependency)[];
   /** Makes the options. Give this one, `useClass` or `useExisting`. */
   readonly useFactory?: (...args: never[]) => LocksModuleOptions | Promise<LocksModuleOptions>;
-  /** A class that makes the options; an instance is made for it. */
+  /** A class that makes the options; Nest makes an instance of it. */
   readonly useClass?: Type<LocksOptionsFactory>;
-  /** A provider that is there already, and makes the options. */
+  /** An existing provider that makes the options. */
   readonly useExisting?: InjectionToken<LocksOptionsFactory>;
 }
 
 const OPTIONS = Symbol('the options of LocksModule');
 
-/** Gives the locks to the application. It is global, while the module that imports it has a place in the order of going down. */
+/** Provides the locks. It is global; the module that imports it has its place in the order of the shutdown. */
 class LocksCoreModule {}
 Module({})(LocksCoreModule);
 
 /**
- * Gives an application its locks: `Locks` to inject, `@Locked` and `@Leading` methods, `LocksHealthIndicator`. Imported once, by
- * the root module. When the application goes down, leaders stop first; the locks are closed when requests have ended.
+ * Gives an application its locks: `Locks` to inject, `@Locked` and `@Leading` methods, `LocksHealthIndicator`. The root module
+ * imports it once. On shutdown leaders stop first, and the locks close when requests have ended.
  */
 // biome-ignore lint/complexity/noStaticOnlyClass: a module of Nest is a class
 export class LocksModule {
@@ -63,7 +63,7 @@ export class LocksModule {
    * ```
    */
   static forRoot({ isGlobal, ...options }: LocksModuleOptions & Visibility): DynamicModule {
-    modulePlan(options); // says what is wrong now, where it was written
+    modulePlan(options); // reports errors now, where they were written
     return assembled(isGlobal, [], [{ provide: OPTIONS, useValue: options }]);
   }
 
@@ -139,7 +139,7 @@ function assembled(
   };
 }
 
-/** Two would both be `Locks`, and nobody could tell which a method is locked by. */
+/** Both would provide `Locks`, and nobody could tell which of them locks a method. */
 function checkAlone(modules: ModulesContainer): void {
   if ([...modules.values()].filter(({ metatype }) => metatype === LocksCoreModule).length > 1)
     throw invalid(

@@ -4,19 +4,19 @@ import { invalid, shown } from '../core/errors.ts';
 import { checkNames } from '../core/options.ts';
 import { createLocks, type Locks, type LocksDefaults } from '../locks.ts';
 
-/** One of `url`, `backend` and `locks` says where the locks are. They are closed when the application has ended. */
+/** One of `url`, `backend` and `locks` says where the locks are. The module closes them when the application has ended. */
 export interface LocksModuleOptions {
-  /** As `connect(url)` takes it: `redis://127.0.0.1`, `file:./locks.db`… The connection is the module's own. */
+  /** As for `connect(url)`: `redis://127.0.0.1`, `file:./locks.db`… The module has a connection of its own. */
   readonly url?: string | readonly string[];
-  /** An engine over a client of yours, `redis(client)` say, which stays open. */
+  /** A backend with a client of yours, `redis(client)` for example. The client stays open. */
   readonly backend?: Backend;
-  /** Locks that were made elsewhere. */
+  /** Locks that you made elsewhere. */
   readonly locks?: Locks;
-  /** Options of every lock. With `url` or `backend`. */
+  /** The options of every lock. With `url` or `backend`. */
   readonly defaults?: LocksDefaults;
   /**
-   * How long the application, when it goes down, waits for the methods that lead and for scheduled ones to settle, before it goes on to
-   * close connections. Default 10 s, at most an hour; 0 does not wait.
+   * How long a shutdown waits for leading and scheduled methods to settle, before connections close. Default 10 s, at most an
+   * hour; 0 does not wait.
    */
   readonly settle?: Duration;
 }
@@ -58,7 +58,7 @@ export function modulePlan(options: LocksModuleOptions): LocksModulePlan {
     async open() {
       if (locks) return locks;
       if (backend) return createLocks(backend, defaults);
-      // Only now, so that an application that brings its own engine does not load all of them.
+      // Imported only here: an application with its own backend does not load all the others.
       const { connect } = await import('../connect/index.ts');
       return connect(url!, defaults);
     },

@@ -2,12 +2,12 @@ import { SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { LocksHost } from './host.ts';
 
-/** What a method says that is run by a schedule, once of all instances. */
+/** What a method tells about its schedule, which runs it once among all instances. */
 export interface Scheduled {
   /**
-   * When the application starts, before anything is scheduled.
-   * @param owner whose method it is
-   * @throws LockError `LOCK_INVALID` when it could not run
+   * Called at the start of the application, before anything is scheduled.
+   * @param owner the object of the method
+   * @throws LockError `LOCK_INVALID` if it cannot run
    */
   prepare(host: LocksHost, owner: object): Promise<void>;
 }

@@ -1,8 +1,9 @@
 import type { LocksHost } from './host.ts';
 
 /**
- * Ends what runs by locks, and then the locks. Nest destroys a module before those it imports, and global ones last; so this is a
- * provider of the module that the application imports, and not of the global one, which would come after connections are closed.
+ * Ends the work under locks, and then the locks. Nest destroys a module before the modules that it imports, and global ones
+ * last. So this provider belongs to the module that the application imports. In the global module it would come after
+ * connections are closed.
  */
 export class Shutdown {
   readonly #host: LocksHost;
@@ -11,12 +12,12 @@ export class Shutdown {
     this.#host = host;
   }
 
-  /** Most has stopped by now, each object's work before the object. */
+  /** Most work has stopped by now: each object's work stops before the object. */
   async onModuleDestroy(): Promise<void> {
     await this.#host.work.stop();
   }
 
-  /** The last requests have ended. */
+  /** By now the last requests have ended. */
   async onApplicationShutdown(): Promise<void> {
     await this.#host.close();
   }

@@ -1,13 +1,13 @@
 import { setTimeout as pass } from 'node:timers/promises';
 
-/** What runs for the application's own objects, and has to settle before they are destroyed. */
+/** The work of the application's objects. It has to settle before they are destroyed. */
 export class Work {
   readonly #settle: number;
   readonly #running = new Map<object, Set<Promise<unknown>>>();
   readonly #stop = new AbortController();
   #deadline = Number.POSITIVE_INFINITY;
 
-  /** @param settle ms to wait for all of it, from the first wish to stop */
+  /** @param settle ms to wait for all of it, from the first call of `stop` */
   constructor(settle: number) {
     this.#settle = settle;
   }
@@ -17,7 +17,7 @@ export class Work {
     return this.#stop.signal;
   }
 
-  /** Runs it, and knows of it until it has settled. */
+  /** Runs the work, and keeps track of it until it has settled. */
   async run<T>(owner: object, fn: () => Promise<T>): Promise<T> {
     const running = fn();
     const own = this.#running.get(owner) ?? new Set();
@@ -31,7 +31,7 @@ export class Work {
   }
 
   /**
-   * Tells all work to stop, and waits for that of one owner, or of all.
+   * Tells all work to stop, and waits for the work of one owner, or of all.
    * @returns whether it has settled in time
    */
   async stop(owner?: object): Promise<boolean> {

@@ -11,10 +11,10 @@ import { isRecorded, type TickRecord } from './record.ts';
 import { type Guard, HeldRun } from './run.ts';
 import { ageAt, keepFrom } from './window.ts';
 
-/** Pauses before an engine that did not answer is asked again. ms. */
+/** Pauses before the next question to an engine that did not answer. ms. */
 const PAUSE = { pause: 100, jitter: 0.5, bound: 2_000 };
 
-/** What one instance does about one tick. */
+/** What one instance does for one tick. */
 export class Attempt {
   readonly #runtime: LockRuntime;
   readonly #name: string;
@@ -38,7 +38,7 @@ export class Attempt {
     let decided = false;
     try {
       const reason = await this.#refused(guards);
-      // That it is left out is decided for all, as if it had been run.
+      // The decision to leave it out holds for all instances, as a run would.
       decided = reason === undefined || reason === 'overlap';
       if (reason === undefined) return await this.#run(fn, guards);
       if (reason === 'overlap' && this.#record) await isRecorded(this.#record, this.#runtime.engine, lease.signal);
@@ -49,7 +49,10 @@ export class Attempt {
     }
   }
 
-  /** Why it is not to be run, though the key of the run is held; else what else has to be held is, too. */
+  /**
+   * Why the tick is not run, though this instance holds the key of the run. Undefined: it is run, and all other needed keys are
+   * held.
+   */
   async #refused(guards: Guard[]): Promise<NotRun | undefined> {
     const { window, retry, overlap, keys } = this.#plan;
     if (await this.#record?.found()) return retry ? 'done' : 'taken';
@@ -77,7 +80,7 @@ export class Attempt {
     }
   }
 
-  /** The key of the run; with `retry` whoever does not get it waits, for the one who has it may die or fail. */
+  /** Takes the key of the run. With `retry` other instances wait for it, since its holder may die or fail. */
   #take(): Promise<Lease | null> {
     const { keys, window, retry } = this.#plan;
     const keeps = this.#record === undefined;
@@ -91,9 +94,10 @@ export class Attempt {
   }
 
   /**
-   * Null when it is not to be had within `wait`. An engine that does not answer is asked again while the tick is young, or nobody
-   * would run it; what it may have granted unheard is waited for, since that would be refused as somebody else's.
-   * @throws LockError `LOCK_UNAVAILABLE` when the tick is late by then
+   * Null if the lock is not free within `wait`. If the engine does not answer, it asks again while the tick is young, since
+   * otherwise nobody would run it. It waits for the end of a grant that it may have missed, which would look like another
+   * holder.
+   * @throws LockError `LOCK_UNAVAILABLE` if the tick is late by then
    */
   async #obtain(lock: Mutex, wait: number, more: () => LockOptions = () => ({})): Promise<Lease | null> {
     const { engine } = this.#runtime;
@@ -109,16 +113,16 @@ export class Attempt {
     }
   }
 
-  /** How long an earlier run is waited for, ms. */
+  /** How long to wait for an earlier run, ms. */
   get #patience(): number {
     const { overlap, retry, skew, ttl, window } = this.#plan;
     if (overlap === 'queue') return this.#left;
-    // What is in the way may be of a runner of this very tick that died: its two leases end one after the other.
+    // The other holder may be a dead runner of this very tick. Its two leases end one after the other.
     const mayHaveDied = retry && this.#now - window.due + 2 * skew > ttl / 2;
     return mayHaveDied ? Math.min(this.#left, ttl / 3 + 250) : 0;
   }
 
-  /** ms in which the tick is still young. */
+  /** How long the tick is still young, ms. */
   get #left(): number {
     return Math.max(0, this.#plan.window.last - this.#now);
   }
@@ -132,7 +136,7 @@ export class Attempt {
     return { ran: false, reason, ...(by !== undefined && { by }) };
   }
 
-  /** Good to know, no more: trouble with it is no trouble of the tick. */
+  /** The name is only information: an error here is no error of the tick. */
   async #holderOf(key: string): Promise<string | undefined> {
     const { engine } = this.#runtime;
     if (!engine.backend.inspect) return undefined;

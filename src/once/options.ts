@@ -5,29 +5,29 @@ import type { Traits } from '../core/traits.ts';
 import { keysOf, millisecondsOf, type TickKeys } from './tick.ts';
 import { longestKept, type Window, windowOf } from './window.ts';
 
-/** What a tick does while the run of another tick of its name goes on. */
+/** What a tick does while another tick of its name runs. */
 export type Overlap = 'skip' | 'queue' | 'allow';
 
-/** What all instances that see the ticks of a schedule should say alike. */
+/** Options that all instances of a schedule should share. */
 export interface OnceOptions {
-  /** How long a tick is young: an instance whose clock is beyond that does not begin to run it. Default 1 minute; at least 1 ms. */
+  /** How long a tick is young: an instance whose clock is later does not begin to run it. Default 1 minute; at least 1 ms. */
   readonly within?: Duration | undefined;
-  /** By how much the clocks of two instances may differ. Default 1 s. */
+  /** How far the clocks of two instances may differ. Default 1 s. */
   readonly skew?: Duration | undefined;
-  /** A tick whose runner died or failed is run by another instance that has asked for it, while it is young. Default false. */
+  /** If the runner died or failed, another instance that asked for the tick runs it, while it is young. Default false. */
   readonly retry?: boolean | undefined;
   /**
-   * While the run of an earlier tick of this name goes on: run beside it (`allow`, the default), not at all (`skip`), or after
-   * it, if it ends while the tick is young (`queue`).
+   * While an earlier tick of this name runs: run beside it (`allow`, the default), not at all (`skip`), or after it, if it ends
+   * while this tick is young (`queue`).
    */
   readonly overlap?: Overlap | undefined;
-  /** Lease of a run: after this long a runner that died is known to be dead. Default 30 s; bounds are the engine's. */
+  /** The lease of a run: after this time a dead runner is known to be dead. Default 30 s; the engine sets the bounds. */
   readonly ttl?: Duration | undefined;
-  /** How long before the deadline the loss of a run is told. Default a tenth of `ttl`; less than two thirds of it. */
+  /** How long before the deadline a run learns of its loss. Default a tenth of `ttl`; less than two thirds of it. */
   readonly notice?: Duration | undefined;
-  /** For people: who this is, in listings, and in `by` of the others. Default `host:pid`. At most 128 characters. */
+  /** A name for people, in listings and in `by` of the others. Default `host:pid`. At most 128 characters. */
   readonly label?: string | undefined;
-  /** Ends the wait, and tells a run that is under way to stop. */
+  /** Ends the wait, and tells a run to stop. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface OncePlan {
   readonly skew: number;
   readonly retry: boolean;
   readonly overlap: Overlap;
-  /** Of every lock that is taken. */
+  /** The options of every lock of the run. */
   readonly lock: LockOptions;
   readonly ttl: number;
   readonly label: string;
@@ -53,8 +53,8 @@ const SKEW = 1_000;
 const OVERLAPS: readonly unknown[] = ['skip', 'queue', 'allow'] satisfies readonly Overlap[];
 
 /**
- * @param defaults those of the `Locks`, of which the ones for a single lock do not count
  * @throws LockError `LOCK_INVALID`, naming the option, the value and the bound
+ * @param defaults of the `Locks`; those for a single lock have no effect
  */
 export function oncePlan(
   traits: Traits,

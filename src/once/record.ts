@@ -8,15 +8,15 @@ import { type Mutex, mutex } from '../primitives/mutex.ts';
 import type { OncePlan } from './options.ts';
 import { keepFrom } from './window.ts';
 
-/** Where it is kept that a tick was run, until it is late for everybody. Asked and written by whoever holds the key of its run. */
+/** Remembers that a tick was run, until it is late for every instance. Only the holder of the run's key asks and writes. */
 export interface TickRecord {
   /** @throws LockError `LOCK_UNAVAILABLE` */
   found(): Promise<boolean>;
-  /** @throws LockError `LOCK_UNAVAILABLE` when nobody knows whether it is kept */
+  /** @throws LockError `LOCK_UNAVAILABLE` if nobody knows whether it is kept */
   write(): Promise<void>;
 }
 
-/** A key that is held for as long as it is to be remembered, also when this process ends. */
+/** Remembers by a key that stays held for the needed time, also after the end of this process. */
 export class HeldRecord implements TickRecord {
   readonly #engine: Engine;
   readonly #mutex: Mutex;
@@ -24,15 +24,12 @@ export class HeldRecord implements TickRecord {
 
   constructor(runtime: LockRuntime, plan: OncePlan) {
     this.#engine = runtime.engine;
-    this.#mutex = mutex(
-      runtime,
-      plan.keys.done,
-      new LayeredOptions(runtime.engine.backend.traits, { ...plan.lock, signal: undefined }),
-    );
+    const options = { ...plan.lock, signal: undefined };
+    this.#mutex = mutex(runtime, plan.keys.done, new LayeredOptions(this.#engine.backend.traits, options));
     this.#plan = plan;
   }
 
-  /** Nobody else takes it for more than a moment, since whoever looks or writes holds the key of the run. */
+  /** Only the holder of the run's key takes it, so no other process holds it for more than a moment. */
   async found(): Promise<boolean> {
     const lease = await this.#mutex.tryAcquire();
     await lease?.release();
@@ -43,11 +40,11 @@ export class HeldRecord implements TickRecord {
     const minHold = keepFrom(this.#plan.window, this.#engine.clock.epoch());
     if (minHold === 0) return;
     const lease = await this.#mutex.acquire({ minHold, wait: CALL_TIMEOUT });
-    await lease.release(); // sets it to lapse at the end of that, which it does anyway should no answer come
+    await lease.release(); // sets the end of the hold; without an answer it lapses then anyway
   }
 }
 
-/** A note, where a hold ends with the session of its process, whatever was asked for. */
+/** Remembers by a note, on engines where every hold ends with the session of its process. */
 export class NotedRecord implements TickRecord {
   readonly #engine: Engine;
   readonly #notes: Notes;
@@ -79,8 +76,8 @@ export class NotedRecord implements TickRecord {
 }
 
 /**
- * @returns undefined where the key of the run is record enough: it was taken for all of the time, and nobody is to try again
- * @throws LockError `LOCK_UNSUPPORTED` where nothing outlives the process
+ * @returns undefined if the key of the run is enough: it stays held for the whole time, and nobody tries again
+ * @throws LockError `LOCK_UNSUPPORTED` if nothing outlives the process
  */
 export function recordOf(runtime: LockRuntime, plan: OncePlan): TickRecord | undefined {
   const { name: backend, traits, notes } = runtime.engine.backend;
@@ -90,10 +87,13 @@ export function recordOf(runtime: LockRuntime, plan: OncePlan): TickRecord | und
   throw new LockError('LOCK_UNSUPPORTED', message, { key: plan.keys.run, backend });
 }
 
-/** ms between two tries to write down that a tick was run. */
+/** Time between two tries to write the record, ms. */
 const PAUSE = { pause: 50, jitter: 0.5, bound: 1_000 };
 
-/** Tries until it is written, or until `lost` says that another may have begun to run the tick: then nobody knows. */
+/**
+ * Tries until the record is written, or until `lost` says that another instance may have begun to run the tick. Then nobody
+ * knows.
+ */
 export async function isRecorded(record: TickRecord, engine: Engine, lost: AbortSignal): Promise<boolean> {
   for (let tries = 0; !engine.activity.over; tries++) {
     try {

@@ -1,24 +1,24 @@
 import type { Lease } from '../core/lease.ts';
 
-/** The run of one tick, as its function sees it. */
+/** One run of a tick. */
 export interface TickRun {
-  /** What `once` was given. */
+  /** The name that `once` got. */
   readonly name: string;
-  /** When it was due. */
+  /** When the tick was due. */
   readonly tick: Date;
   /**
-   * The fencing token. Of two runs of one tick the later has the higher one; with `overlap` `skip` or `queue`, of two runs of the
-   * name. Let what the run writes to refuse what is older.
+   * The fencing token. Of two runs of one tick the later one has the higher token; with `overlap` `skip` or `queue`, of two
+   * runs of the name. What the run writes to should refuse an older one.
    */
   readonly token: bigint;
   /**
-   * Aborted when the run is to end: the lease is lost, while another instance could still begin to run the tick, or, with `overlap`
-   * `skip` or `queue`, a later one; or the `signal` of the options was.
+   * Aborted when the run must end: its lease is lost while another instance can still run the tick (with `overlap` `skip` or
+   * `queue`, a later tick), or the `signal` of the options is aborted.
    */
   readonly signal: AbortSignal;
-  /** Whether nobody else can have begun. Compares the clock, now. */
+  /** Whether no other instance can have begun. Compares the clock now. */
   readonly held: boolean;
-  /** ms until somebody else could begin, unless renewed; Infinity when the tick is late for everybody. */
+  /** ms until another instance could begin, unless renewed; Infinity if the tick is late for every instance. */
   readonly remaining: number;
   /**
    * @throws LockError `LOCK_LOST`
@@ -32,7 +32,7 @@ export interface TickRun {
   assertHeld(): void;
 }
 
-/** @internal A lease that keeps others out of a run, for as long as `needed` says. */
+/** @internal A lease that keeps others out of a run while `needed` says so. */
 export interface Guard {
   readonly lease: Lease;
   needed(): boolean;
@@ -52,8 +52,8 @@ export class HeldRun implements TickRun {
     this.tick = new Date(due);
     this.token = token;
     this.#guards = guards;
-    for (const guard of guards) this.#on(guard.lease.signal, (reason) => guard.needed() && this.#end(reason));
-    if (stop) this.#on(stop, (reason) => this.#end(reason));
+    for (const { lease, needed } of guards) this.#endBy(lease.signal, needed);
+    if (stop) this.#endBy(stop, () => true);
   }
 
   get signal(): AbortSignal {
@@ -74,17 +74,15 @@ export class HeldRun implements TickRun {
     for (const { lease, needed } of this.#guards) if (needed()) lease.assertHeld();
   }
 
-  /** It has settled: nothing tells it any more. */
+  /** The run has settled: no signal tells it anything more. */
   over(): void {
     for (const unlisten of this.#unlisten) unlisten();
   }
 
-  #end(reason: unknown): void {
-    this.#controller.abort(reason);
-  }
-
-  #on(signal: AbortSignal, tell: (reason: unknown) => void): void {
-    const listener = (): void => tell(signal.reason);
+  #endBy(signal: AbortSignal, counts: () => boolean): void {
+    const listener = (): void => {
+      if (counts()) this.#controller.abort(signal.reason);
+    };
     if (signal.aborted) listener();
     else signal.addEventListener('abort', listener, { once: true });
     this.#unlisten.push(() => signal.removeEventListener('abort', listener));

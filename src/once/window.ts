@@ -1,9 +1,10 @@
-/** What a tick is to an instance that looks at its own clock. */
+/** The age of a tick by the clock of an instance. */
 export type Age = 'early' | 'young' | 'late';
 
 /**
- * The time in which a tick may begin to run, in ms since 1970 as each instance has them. Whoever keeps a key until its own clock says
- * `end` has kept it until the clock of every other instance, which is at most `skew` behind, says that the tick is late.
+ * The time in which a tick may begin to run, in ms since 1970 by each instance's own clock. A key that one instance keeps until
+ * its clock says `end` is kept long enough for all: the clocks of the others are at most `skew` behind, and say by then that
+ * the tick is late.
  */
 export interface Window {
   /** When the tick is due. */
@@ -25,11 +26,11 @@ export const ageAt = ({ first, last }: Window, now: number): Age => {
   return now <= last ? 'young' : 'late';
 };
 
-/** The part of a duration by which a clock may be too fast: as of a lease. */
+/** How much of a duration a fast clock really waits, as for a lease. */
 const RATE = 0.99;
 
-/** For how long a key has to be kept from now on, ms: the engine counts it, by a clock that may be a little fast. 0: no longer. */
+/** How long to keep a key from now on, ms. The engine counts the time, and its clock may be a little fast. 0: not at all. */
 export const keepFrom = ({ end }: Window, now: number): number => (now < end ? Math.ceil((end - now) / RATE) + 2 : 0);
 
-/** The longest that a key is ever kept, ms. */
+/** The longest time for which a key is kept, ms. */
 export const longestKept = (window: Window): number => keepFrom(window, window.first);

@@ -2,30 +2,30 @@ import type { SpanContext } from '@opentelemetry/api';
 import type { Locks } from '../locks.ts';
 import { spanContextOf } from './traceparent.ts';
 
-/** Who holds a key, as a span of the one who waits tells it. */
+/** A holder of a key, for the span of a waiter. */
 export interface Holder {
   readonly label: string;
-  /** Of its span, if it is traced. */
+  /** The context of its span, if it is traced. */
   readonly span?: SpanContext | undefined;
 }
 
-/** Holders of one key that are told. */
+/** How many holders of one key are shown. */
 const MOST_HOLDERS = 8;
-/** Questions to the engine at a time; who waits meanwhile for another key goes without an answer. */
+/** How many questions to the engine run at a time. Waiters for other keys get no answer meanwhile. */
 const MOST_QUESTIONS = 2;
-/** ms for which an answer is given to others who wait for the same key. */
+/** How long an answer also serves other waiters for the key, ms. */
 const FRESH = 100;
 
 interface Question {
   readonly answer: Promise<readonly Holder[]>;
-  /** Until then; Infinity while there is none. */
+  /** When the answer is stale; Infinity until it is there. */
   staleAt: number;
 }
 
-/** Asks the engine who holds a key: for a trace, so it is asked seldom, and no answer is no trouble. */
+/** Asks the engine who holds a key. It is only for a trace, so it asks seldom, and a missing answer is no trouble. */
 export class Holders {
   readonly #locks: Locks;
-  /** By key, so that many who wait for one ask once. */
+  /** By key, so that many waiters for one key ask once. */
   readonly #questions = new Map<string, Question>();
 
   constructor(locks: Locks) {
@@ -52,7 +52,7 @@ export class Holders {
   async #ask(key: string): Promise<readonly Holder[]> {
     const holders: Holder[] = [];
     for await (const { held, label, origin } of this.#locks.inspect(key, { exact: true })) {
-      if (!held) break; // those who hold come first
+      if (!held) break; // the holders come first
       holders.push({ label, span: origin?.traceparent === undefined ? undefined : spanContextOf(origin.traceparent) });
       if (holders.length === MOST_HOLDERS) break;
     }

@@ -10,24 +10,24 @@ import { LockSpans } from './spans.ts';
 
 /** Options of `instrument`. */
 export interface InstrumentOptions {
-  /** Where metrics go; false: nowhere. Default the meter `holdfast` of the global provider, as it is when `instrument` is called. */
+  /** The meter for metrics; false: none. Default the meter `holdfast` of the global provider at the time of the call. */
   readonly meter?: Meter | false | undefined;
-  /** Where spans go; false: nowhere. Default the tracer `holdfast` of the global provider. */
+  /** The tracer for spans; false: none. Default the tracer `holdfast` of the global provider. */
   readonly tracer?: Tracer | false | undefined;
-  /** The kind of a key, 1 to 100 characters: there should be few. Default the part before the first `:`. */
+  /** The kind of a key, 1 to 100 characters; there should be few kinds. Default the part before the first `:`. */
   readonly kindOf?: ((key: string) => string) | undefined;
-  /** So many kinds at most are told apart: 1 to 1,000. Keys of further ones are of the kind `other`. Default 100. */
+  /** How many kinds are told apart: 1 to 1,000. Further ones count as `other`. Default 100. */
   readonly maxKinds?: number | undefined;
-  /** Whether spans tell the key, as `lock.key`. Metrics never do. Default true. */
+  /** Whether spans have the key, as `lock.key`. Metrics never have it. Default true. */
   readonly keys?: boolean | undefined;
-  /** Whether only requests inside a span have spans; others begin a trace of their own. Default false. */
+  /** Whether only requests inside a span get spans. Otherwise each other request begins a trace. Default false. */
   readonly inTracesOnly?: boolean | undefined;
 }
 
-/** Measuring that is under way. */
+/** A running measurement. */
 export interface Instrumentation extends Disposable {
   /**
-   * Ends it: nothing is counted any more. Harmless a second time.
+   * Ends the measurement. A second call does nothing.
    * @example using telemetry = instrument(locks); // its end does the same as telemetry.stop()
    */
   stop(): void;
@@ -40,8 +40,8 @@ const NAMES: ReadonlySet<string> = new Set(
 const INSTRUMENTED = new WeakSet<Locks>();
 
 /**
- * Measures and traces the locks of one `Locks`: metrics by kinds of keys, spans of waits and holds.
- * @throws LockError `LOCK_INVALID`, also for what is instrumented already; `LOCK_CLOSED`
+ * Measures and traces the locks of one `Locks`: metrics by kinds of keys, and spans of waits and holds.
+ * @throws LockError `LOCK_INVALID`, also if the locks are instrumented already; `LOCK_CLOSED`
  * @example
  * const telemetry = instrument(locks, { kindOf: (key) => key.split(':')[0]! });
  * telemetry.stop(); // when nothing is to be measured any more
@@ -97,7 +97,7 @@ function checkMethod(given: unknown, method: string, name: string): void {
 
 const warn = (message: string): void => process.emitWarning(message, 'HoldfastTelemetryWarning');
 
-/** What OpenTelemetry throws is told once, and is no trouble of the lock. */
+/** Reports the first error of OpenTelemetry. It does not disturb the lock. */
 function failing(): (error: unknown) => void {
   let told = false;
   return (error) => {

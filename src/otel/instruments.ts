@@ -1,10 +1,10 @@
 import type { Counter, Histogram, Meter, ObservableUpDownCounter } from '@opentelemetry/api';
 
-/** Seconds: from a grant at once to a minute of waiting, and more. */
+/** Buckets in seconds: from a grant at once to more than a minute of waiting. */
 const WAITS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
-/** Jobs hold for longer than anybody waits. */
+/** Jobs hold longer than anybody waits. */
 const HOLDS = [...WAITS, 900, 3_600];
-/** Of leases from a second to some minutes. */
+/** For leases from a second to some minutes. */
 const MARGINS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20, 30, 60, 120, 300];
 
 export interface Instruments {
@@ -18,7 +18,7 @@ export interface Instruments {
   readonly held: ObservableUpDownCounter;
 }
 
-/** By the rules of OpenTelemetry: https://opentelemetry.io/docs/specs/semconv/general/metrics/ */
+/** Follows the rules of OpenTelemetry: https://opentelemetry.io/docs/specs/semconv/general/metrics/ */
 export function instrumentsOf(meter: Meter): Instruments {
   const seconds = (name: string, description: string, explicitBucketBoundaries: number[]): Histogram =>
     meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries } });
@@ -27,11 +27,7 @@ export function instrumentsOf(meter: Meter): Instruments {
   return {
     wait: seconds('lock.wait.duration', 'From the request of a lock to its end, granted or not.', WAITS),
     hold: seconds('lock.hold.duration', 'From the grant of a lock to its release or loss.', HOLDS),
-    margin: seconds(
-      'lock.renewal.margin',
-      'What was left of a lease when the engine confirmed that it is renewed.',
-      MARGINS,
-    ),
+    margin: seconds('lock.renewal.margin', 'What was left of a lease when the engine confirmed a renewal.', MARGINS),
     requests: counter('lock.requests', '{request}', 'Requests that ended, by their outcome.'),
     lost: counter('lock.lost', '{hold}', 'Holds that were lost: the holder was told to stop.'),
     renewalFailures: counter(

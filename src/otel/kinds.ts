@@ -1,18 +1,18 @@
 import { nameOfKey } from '../once/tick.ts';
 
-/** Of keys that no kind is known for, and of those beyond the most kinds. */
+/** The kind of keys without a known kind, and of those beyond the most kinds. */
 export const OTHER = 'other';
-/** Characters of a kind: more is no name of a kind. */
+/** The longest name of a kind, in characters. */
 const LONGEST_KIND = 100;
 
-/** The part of a key before its first `:`; of a tick of a schedule, of its name. */
+/** The part of a key before its first `:`. For a tick of a schedule, the same part of the name. */
 export function kindOfKey(key: string): string {
   const name = nameOfKey(key);
   const end = name.indexOf(':');
   return end < 0 ? name : name.slice(0, end);
 }
 
-/** Kinds of keys, of which there are only so many: a series of metrics is kept for each. */
+/** The kinds of keys. Their number has a limit, since each needs a series of metrics. */
 export class Kinds {
   readonly #known = new Set<string>();
   readonly #kindOf: (key: string) => string;
@@ -20,7 +20,7 @@ export class Kinds {
   readonly #warn: (message: string) => void;
   #warned = false;
 
-  /** @param warn told once, of a `kindOf` that throws or gives no kind */
+  /** @param warn called once, for a `kindOf` that throws or gives no kind */
   constructor(kindOf: (key: string) => string, most: number, warn: (message: string) => void) {
     this.#kindOf = kindOf;
     this.#most = most;

@@ -3,10 +3,10 @@ import { channels, type LockEvent } from '../core/events.ts';
 
 export type LockChannel = Exclude<keyof typeof channels, 'forced'>;
 
-/** What is done about the events of locks, by channel. */
+/** A listener for each channel of lock events. */
 export type Listeners = Partial<Record<LockChannel, (event: LockEvent) => void>>;
 
-/** How a request ends, in the words of metrics. */
+/** The outcomes of a request, in the words of the metrics. */
 export const OUTCOMES = {
   acquired: 'acquired',
   handedOver: 'handed_over',
@@ -17,12 +17,12 @@ export const OUTCOMES = {
   failed: 'failed',
 } as const satisfies Partial<Record<LockChannel, string>>;
 
-/** `error.type` of OpenTelemetry: the code of ours; of what is not, that it is another. */
+/** `error.type` of OpenTelemetry: the code of our errors, `_OTHER` for the rest. */
 export const typeOfError = (error: unknown): string => (isLockError(error) ? error.code : '_OTHER');
 
 export type End = keyof typeof OUTCOMES;
 
-/** A listener for each way that a request may end. */
+/** Makes a listener for each outcome of a request. */
 export const forEachEnd = (listener: (event: LockEvent, end: End) => void): Listeners =>
   Object.fromEntries(
     (Object.keys(OUTCOMES) as End[]).map((end) => [end, (event: LockEvent) => listener(event, end)]),
@@ -30,8 +30,8 @@ export const forEachEnd = (listener: (event: LockEvent, end: End) => void): List
 
 /**
  * Listens to the events of one `Locks` only.
- * @param failed told of what a listener threw: an error that leaves it would end the process
- * @returns what ends it
+ * @param failed gets what a listener threw: an error that escapes would end the process
+ * @returns a function that ends it
  */
 export function listen(locks: number, all: readonly Listeners[], failed: (error: unknown) => void): () => void {
   const names = new Set(all.flatMap((listeners) => Object.keys(listeners) as LockChannel[]));

@@ -1,16 +1,16 @@
 import type { Attributes, Counter, Histogram } from '@opentelemetry/api';
 
-/** So many are handed over at a time: the SDK takes longer than all else, and is not to come in the middle of every lock. */
+/** How many values are handed over at a time. The SDK is slower than all else, and must not run inside every lock. */
 const MOST = 256;
 
-/** What was measured with the same attributes, and is not handed over yet. */
+/** Values with the same attributes that are not handed over yet. */
 export class Measurements {
   readonly #histogram: Histogram;
   readonly #attributes: Attributes;
   readonly #counter: Counter | undefined;
   #values: number[] = [];
 
-  /** @param counter of the measurements themselves */
+  /** @param counter counts the values, too */
   constructor(histogram: Histogram, attributes: Attributes, counter?: Counter) {
     this.#histogram = histogram;
     this.#attributes = attributes;
@@ -21,7 +21,7 @@ export class Measurements {
     if (this.#values.push(value) >= MOST) this.handOver();
   }
 
-  /** At the latest when metrics are collected. */
+  /** Called at the latest when metrics are collected. */
   handOver(): void {
     const values = this.#values;
     if (values.length === 0) return;

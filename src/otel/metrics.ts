@@ -6,10 +6,10 @@ import type { Kinds } from './kinds.ts';
 import { type End, forEachEnd, type Listeners, OUTCOMES, typeOfError } from './listening.ts';
 import { Measurements } from './measurements.ts';
 
-/** Keys of which the series is remembered. */
+/** How many keys remember their series. */
 const MOST_RECENT = 1_000;
 
-/** Of one kind of key and one type of lock. */
+/** The measurements of one kind of keys and one type of lock. */
 interface Series {
   readonly type: LockType;
   readonly attributes: Attributes;
@@ -29,9 +29,9 @@ export class LockMetrics {
   readonly #instruments: Instruments;
   readonly #series = new Map<string, Series>();
   readonly #measured: Measurements[] = [];
-  /** By key: to find out its kind would take as long as all else. */
+  /** By key: to find its kind again would take as long as all the rest. */
   readonly #recent = new Map<string, Series>();
-  /** Requests that wait, and holds that last, by the number of the request. */
+  /** Waiting requests and current holds, by the number of the request. */
   readonly #waiting = new Map<number, Series>();
   readonly #held = new Map<number, Series>();
 
@@ -66,7 +66,7 @@ export class LockMetrics {
     }
   };
 
-  /** In no caller's context: what is measured is of many. */
+  /** In no caller's context: the values come from many callers. */
   #handOver(): void {
     for (const measurements of this.#measured) inNoContext(() => measurements.handOver());
   }
@@ -95,7 +95,7 @@ export class LockMetrics {
     this.#over(event, 'lost');
   }
 
-  /** Once: what was told as lost may be released afterwards. */
+  /** Counts a hold once: a lost hold may be released later. */
   #over({ request, duration = 0 }: LockEvent, outcome: string): void {
     const series = this.#held.get(request);
     if (!series) return;

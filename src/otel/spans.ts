@@ -14,33 +14,34 @@ import type { Kinds } from './kinds.ts';
 import { type End, forEachEnd, type Listeners, OUTCOMES, typeOfError } from './listening.ts';
 import { traceparentOf } from './traceparent.ts';
 
-/** After so long a wait is worth a question who holds the key, ms. */
+/** After so long a wait asks who holds the key, ms. */
 const LASTING = 50;
 
-/** Of one request. */
+/** The spans of one request. */
 interface Traced {
   readonly kind: string;
   readonly attributes: Attributes;
   /**
-   * From the request to the end of its hold: the one that travels in the claim, since the hold's own cannot be known by then. It is
-   * called `lock.hold` when the request did not wait; else `lock`, and around a `lock.wait` and a `lock.hold`.
+   * From the request to the end of its hold. This span travels in the claim, since the span of the hold is not known by then.
+   * It is called `lock.hold` if the request did not wait. Otherwise it is called `lock`, and contains a `lock.wait` and a
+   * `lock.hold`.
    */
   readonly lock: Span;
   wait?: Span;
   hold?: Span;
-  /** Of the question who holds the key. */
+  /** The timer of the question who holds the key. */
   timer?: NodeJS.Timeout;
 }
 
 /** How spans are made. */
 export interface SpanPlan {
   readonly kinds: Kinds;
-  /** Whether they tell the key. */
+  /** Whether they have the key. */
   readonly keys: boolean;
-  /** Whether a request that is in no trace has none, instead of beginning one. */
+  /** Whether a request without a trace gets no span, and begins no trace. */
   readonly inTracesOnly: boolean;
   readonly holders: Holders;
-  /** Told of what the tracer threw where nobody else is. */
+  /** Gets what the tracer threw if nobody else does. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -51,23 +52,15 @@ type Asked = Pick<LockEvent, 'request' | 'key' | 'type' | 'backend'>;
 export class LockSpans {
   readonly listeners: Listeners;
   readonly #tracer: Tracer;
-  readonly #kinds: Kinds;
-  readonly #keys: boolean;
-  readonly #inTracesOnly: boolean;
-  readonly #holders: Holders;
-  readonly #failed: (error: unknown) => void;
-  /** By the number of the request; undefined where it was decided that it is not recorded. */
+  readonly #plan: SpanPlan;
+  /** By the number of the request; undefined if it is not recorded. */
   readonly #open = new Map<number, Traced | undefined>();
-  /** Who holds a key exclusively in this process: nobody has to be asked. */
+  /** The exclusive holders in this process, for which the engine need not be asked. */
   readonly #local = new Map<string, { readonly request: number; readonly holder: Holder }>();
 
-  constructor(tracer: Tracer, { kinds, keys, inTracesOnly, holders, failed }: SpanPlan) {
+  constructor(tracer: Tracer, plan: SpanPlan) {
     this.#tracer = tracer;
-    this.#kinds = kinds;
-    this.#keys = keys;
-    this.#inTracesOnly = inTracesOnly;
-    this.#holders = holders;
-    this.#failed = failed;
+    this.#plan = plan;
     this.listeners = {
       waiting: (event) => this.#waits(event),
       ...forEachEnd((event, end) => this.#ended(event, end)),
@@ -76,19 +69,19 @@ export class LockSpans {
     };
   }
 
-  /** Begins the span of a request, in its caller's context; gives its name, to travel along. */
+  /** Begins the span of a request in its caller's context. @returns its name, which travels in the claim */
   readonly begin = (request: RequestEvents): string | undefined => {
     try {
       if (!this.#isTraced()) return undefined;
       const traced = this.#begun(request.event());
       return traced && traceparentOf(traced.lock.spanContext());
     } catch (error) {
-      this.#failed(error); // the lock is asked for in any case
+      this.#plan.failed(error); // the request goes on in any case
       return undefined;
     }
   };
 
-  /** What is open ends here: a span that does not end is not exported. */
+  /** Ends all open spans: a span without an end is not exported. */
   stop(): void {
     for (const traced of this.#open.values()) if (traced) this.#close(traced);
     this.#open.clear();
@@ -97,19 +90,19 @@ export class LockSpans {
 
   #begun({ request, key, type, backend }: Asked): Traced | undefined {
     if (this.#open.has(request)) return this.#open.get(request);
-    const kind = this.#kinds.of(key);
+    const kind = this.#plan.kinds.of(key);
     const attributes: Attributes = { 'lock.backend': backend, 'lock.kind': kind, 'lock.type': type };
-    if (this.#keys) attributes['lock.key'] = key;
+    if (this.#plan.keys) attributes['lock.key'] = key;
     const lock = this.#tracer.startSpan(`lock ${kind}`, { attributes });
     const traced = lock.isRecording() ? { kind, attributes, lock } : undefined;
     this.#open.set(request, traced);
     return traced;
   }
 
-  /** What a trace leaves out that is not sampled, it leaves out here: to find that out by a span would take ten times as long. */
+  /** A trace that is not sampled gets no spans from us. To find that out with a span would take ten times as long. */
   #isTraced(): boolean {
     const caller = trace.getSpanContext(context.active());
-    return caller ? (caller.traceFlags & TraceFlags.SAMPLED) !== 0 : !this.#inTracesOnly;
+    return caller ? (caller.traceFlags & TraceFlags.SAMPLED) !== 0 : !this.#plan.inTracesOnly;
   }
 
   #within({ lock, kind, attributes }: Traced, name: string): Span {
@@ -120,12 +113,12 @@ export class LockSpans {
     const traced = this.#isTraced() ? this.#begun(event) : undefined;
     if (!traced) return;
     traced.wait = this.#within(traced, 'lock.wait');
-    traced.timer = setTimeout(() => void this.#lookUp(event.key, traced).catch(this.#failed), LASTING).unref();
+    traced.timer = setTimeout(() => void this.#lookUp(event.key, traced).catch(this.#plan.failed), LASTING).unref();
   }
 
   async #lookUp(key: string, { wait }: Traced): Promise<void> {
     const local = this.#local.get(key);
-    const holders = local ? [local.holder] : await this.#holders.of(key);
+    const holders = local ? [local.holder] : await this.#plan.holders.of(key);
     if (!wait?.isRecording() || holders.length === 0) return;
     wait.setAttribute(
       'lock.holder',
@@ -162,7 +155,7 @@ export class LockSpans {
     this.#local.set(key, { request, holder: { label, span: traced.lock.spanContext() } });
   }
 
-  /** Once: what was told as lost may be released afterwards. */
+  /** Ends the spans of a hold once: a lost hold may be released later. */
   #over({ request, key, error }: LockEvent, outcome: string): void {
     const traced = this.#open.get(request);
     if (!traced) return;

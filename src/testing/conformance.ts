@@ -1,4 +1,5 @@
-import { type Case, caseOf, type Law } from './case.ts';
+import { type Case, caseOf } from './case.ts';
+import type { Law } from './law.ts';
 import { laws } from './laws.ts';
 import { adaptive } from './lock-laws/adaptive.ts';
 import { classics } from './lock-laws/classics.ts';
@@ -26,8 +27,7 @@ const FACE: readonly Law[] = [
 ];
 
 /**
- * Everything a backend has to keep, the laws of the contract first and then what users of the public face rely on, as cases
- * for any test runner.
+ * All that a backend must keep, as cases for any test runner: the laws of the contract first, then what users of locks rely on.
  * @example
  * for (const { name, run } of conformance(subject)) {
  *   test(name, async (context) => {

@@ -3,18 +3,15 @@ import type { Attempt, Backend, Claim, Grant, Refusal, Release, Renewal } from '
 import type { Clock } from '../core/clock.ts';
 import { isLockError } from '../core/errors.ts';
 
-/** Refusals for lateness in a row after which it is the backend that is wrong about time. */
+/** After so many refusals in a row for lateness, the backend is wrong about time. */
 const LATE = 3;
-/**
- * How often one is refused, where engines vote, by votes that are still on their way back from whoever was refused or left
- * before: a node that is slower than the others learns of that last.
- */
+/** How often an engine that votes may refuse a claim because of old votes: a slow node hears last that an earlier claim is gone. */
 const SPLIT = 25;
-/** How often one asks whom too few nodes have answered in time, and the pause between, ms: for the time that a node is left out. */
+/** So many attempts fail because too few nodes answered, with this pause between, ms: as long as a node may be left out. */
 const SILENT = 25;
 const PAUSE = 100;
 
-/** One claim at one client, and what a law expects of it. */
+/** One claim of one client, and what a law expects of it. */
 export class Contender {
   readonly client: Backend;
   readonly claim: Claim;
@@ -27,8 +24,8 @@ export class Contender {
   }
 
   /**
-   * As core does: who is told that the attempt came late asks again, now that the engine's time is known, and so does who
-   * was not heard by enough of the engines that vote.
+   * Asks again, as the core does: after a refusal for lateness, for the client now knows the engine's time, and after too few
+   * answers of engines that vote.
    */
   async attempt(claim: Claim = this.claim): Promise<Attempt> {
     for (let [late, silent] = [0, 0]; ; ) {

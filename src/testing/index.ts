@@ -1,5 +1,6 @@
-export type { Case, Need, Outcome } from './case.ts';
+export type { Case, Outcome } from './case.ts';
 export { conformance } from './conformance.ts';
+export type { Need } from './law.ts';
 export { laws } from './laws.ts';
 export { lose } from './lose.ts';
 export { type ManualClock, manualClock } from './manual-clock.ts';

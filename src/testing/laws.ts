@@ -1,4 +1,5 @@
-import { type Case, caseOf, type Law } from './case.ts';
+import { type Case, caseOf } from './case.ts';
+import type { Law } from './law.ts';
 import { changes } from './laws/changes.ts';
 import { doubt } from './laws/doubt.ts';
 import { exclusion } from './laws/exclusion.ts';
@@ -33,7 +34,7 @@ const LAWS: readonly Law[] = [
 ];
 
 /**
- * The laws of the contract (`core/backend.ts`), as cases against a bare backend.
+ * The laws of the contract (`core/backend.ts`), as cases for a backend alone.
  * @example for (const { name, run } of laws({ name: 'mine', open: async () => memory() })) test(name, () => run().then(() => {}));
  */
 export function laws(subject: Subject): Case[] {

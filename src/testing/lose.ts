@@ -2,9 +2,9 @@ import { invalid } from '../core/errors.ts';
 import { type AnyLease, HeldLease } from '../core/lease.ts';
 
 /**
- * Loses a lease now, as if the engine had taken it away: its signal is aborted, `held` is false, and others may have the lock.
- * Of a lease of several keys the first is lost. For tests of code that has to cope with it.
- * @throws LockError `LOCK_INVALID` for what is not a lease of holdfast's
+ * Ends a lease as if the engine had taken it away: its signal is aborted, `held` is false, and others can get the lock. Of a
+ * lease of several keys it ends the first part. Use it to test how your code handles a loss.
+ * @throws LockError `LOCK_INVALID` for what is no lease of holdfast
  * @example
  * await locks.mutex('order:42').run(async (lease) => {
  *   lose(lease);

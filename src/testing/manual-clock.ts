@@ -2,15 +2,15 @@ import { setImmediate as drained } from 'node:timers/promises';
 import type { Cancel, Clock } from '../core/clock.ts';
 import { randomFrom } from './random.ts';
 
-/** A clock that stands still until it is told otherwise: everything that waits on it runs in one order, from one seed. */
+/** A clock that stands still until you move it. All that waits for it runs in one order, which the seed decides. */
 export interface ManualClock extends Clock {
   /**
-   * From the first moment of 2026 on. It also goes on while the machine sleeps.
+   * The time of day, from the first moment of 2026 on. It also moves while the machine sleeps.
    * @example console.log(new Date(manualClock().epoch()).getUTCFullYear()); // 2026
    */
   epoch(): number;
   /**
-   * Lets `ms` go by: runs what falls due, in order of time, and lets every promise settle between one and the next.
+   * Moves the clock by `ms`. It runs what falls due, in order of time, and lets every promise settle in between.
    * @example
    * const clock = manualClock();
    * await clock.advance(1_000);
@@ -18,14 +18,14 @@ export interface ManualClock extends Clock {
    */
   advance(ms: number): Promise<void>;
   /**
-   * The machine sleeps for `ms`: no timer moves, `now` misses it, and the next `resync` finds it.
+   * Lets the machine sleep for `ms`: no timer moves, `now` misses that time, and the next `resync` finds it.
    * @example
    * const clock = manualClock();
    * clock.suspend(60_000);
    * console.log(clock.now(), clock.resync()); // 0, 60000
    */
   suspend(ms: number): void;
-  /** Timers armed and neither fired nor cancelled. */
+  /** How many timers are armed, and have not fired. */
   readonly pending: number;
 }
 
@@ -34,7 +34,7 @@ interface Timer {
   readonly fn: () => void;
 }
 
-/** What its clock on the wall says at first. */
+/** The time of day at the start. */
 const START = Date.UTC(2026, 0, 1);
 
 /**
@@ -73,7 +73,7 @@ export function manualClock(seed = 1): ManualClock {
       asleep = 0;
     },
     after(ms, fn): Cancel {
-      // At least 1 ms, as Node has it: work that arms itself again with 0 must not hold time still.
+      // At least 1 ms, as in Node: work that arms itself again with 0 must not stop time.
       const timer = { due: awake + Math.max(1, ms), fn };
       timers.add(timer);
       return () => timers.delete(timer);

@@ -1,4 +1,4 @@
-/** Work that goes on while a case does something else: should it fail before it is awaited, it is heard of then and not before. */
+/** Work that goes on beside a case. If it fails before the case awaits it, the failure is no unhandled rejection. */
 export function meanwhile<T>(work: Promise<T>): Promise<T> {
   work.catch(() => {});
   return work;

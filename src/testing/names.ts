@@ -2,114 +2,36 @@ import { MAX_KEY_BYTES } from '../core/key.ts';
 
 const longest = (end: string): string => 'k'.repeat(MAX_KEY_BYTES - Buffer.byteLength(end)) + end;
 
-/** Keys that some engine, encoding, collation or pattern takes for one another, or for something else than a name. */
+const words = (text: string): string[] => text.split(' ');
+
+/** Keys that some engine, encoding, collation or pattern might confuse, or might not take for a name. */
 export const LOOKALIKES: Readonly<Record<string, readonly string[]>> = {
-  'case and accents': ['straße', 'STRASSE', 'strasse', 'Strasse', 'strase', 'é', 'e', 'E', 'ı', 'i', 'I', 'İ'],
-  'Unicode forms': ['\u00e9', 'e\u0301', '\u212b', '\u00c5', 'A\u030a', 'ﬁ', 'fi', '①', '1', '\u{1f512}', '\u{1f513}'],
+  'case and accents': words('straße STRASSE strasse Strasse strase é e E ı i I İ'),
+  'Unicode forms': words('\u00e9 e\u0301 \u212b \u00c5 A\u030a ﬁ fi ① 1 \u{1f512} \u{1f513}'),
   'white space': ['a', 'a ', ' a', 'a  ', 'a\t', 'a\n', 'a\r\n', 'a\u00a0', 'a\u3000', 'a\u200b', '\ufeffa', ' '],
-  'NUL and control characters': [
-    'a\0',
-    'a\0b',
-    'a\0\0',
-    '\0',
-    'a\u0001',
-    'a\u001f',
-    'a\u007f',
-    'a\u0085',
-    'a\ufffd',
-    'a\uffff',
-  ],
-  paths: ['a/b', 'a', 'a/', '/a', 'a//b', 'a/./b', 'a/../a', '/', '//', '.', '..', '../a', 'a\\b', 'b'],
-  encodings: [
-    'a/b',
-    'a%2Fb',
-    'a%2fb',
-    'a%252Fb',
-    'a+b',
-    'a%20b',
-    'a b',
-    '%',
-    '%%',
-    'a%00',
-    '\\u0061',
-    '&#97;',
-    'a=b',
-    'YQ==',
-  ],
-  separators: ['a:b', 'a', 'b', 'a:', ':a', 'a::b', 'a-b', 'a_b', 'a.b', 'a|b', 'a,b', 'a;b', 'a#b', 'a@b'],
-  'patterns and braces': [
-    '{a}',
-    'a',
-    '{}',
-    '{',
-    '}',
-    '{a}b',
-    '{a}{b}',
-    'a*',
-    '*',
-    'a?',
-    '[a]',
-    'a%',
-    'a_',
-    '^a$',
-    '$a',
-    '$',
-  ],
+  'NUL and control characters': words('a\0 a\0b a\0\0 \0 a\u0001 a\u001f a\u007f a\u0085 a\ufffd a\uffff'),
+  paths: words('a/b a a/ /a a//b a/./b a/../a / // . .. ../a a\\b b'),
+  encodings: ['a b', ...words('a/b a%2Fb a%2fb a%252Fb a+b a%20b % %% a%00 \\u0061 &#97; a=b YQ==')],
+  separators: words('a:b a b a: :a a::b a-b a_b a.b a|b a,b a;b a#b a@b'),
+  'patterns and braces': words('{a} a {} { } {a}b {a}{b} a* * a? [a] a% a_ ^a$ $a $'),
   'quotes and code': [
-    `'`,
-    `"`,
-    '`',
-    `''`,
     `a' or '1'='1`,
     `a'; drop table holdfast; --`,
-    '{"$gt":""}',
     'return 1',
-    '$' + '{a}',
-    '$1',
-    '?',
-    ':a',
+    ...words(`' " \` '' {"$gt":""} \${a} $1 ? :a`),
   ],
-  'names a language knows': [
-    '__proto__',
-    'constructor',
-    'toString',
-    'hasOwnProperty',
-    'length',
-    'null',
-    'NULL',
-    'undefined',
-    'true',
-    '0',
-    '-0',
-    '00',
-    '1e0',
-    'NaN',
-  ],
-  'the longest there may be': [
-    longest('a'),
-    longest('b'),
-    longest('a').slice(1),
-    longest('é'),
-    longest('e\u0301'),
-    longest('🔒'),
-  ],
+  'names a language knows': words(
+    '__proto__ constructor toString hasOwnProperty length null NULL undefined true 0 -0 00 1e0 NaN',
+  ),
+  'the longest there may be': [longest('a').slice(1), ...words('a b é e\u0301 🔒').map(longest)],
 };
 
 const PIECES = [
   ...'aAbB019 ._-:/\\%*?{}[]()\'"`$&|;<>=+,~^!@#',
-  '\0',
-  '\n',
-  'é',
-  'e\u0301',
-  'ß',
-  '漢',
-  '🔒',
-  '%2F',
-  '..',
-  '__',
+  ...words('\0 é e\u0301 ß 漢 🔒 %2F .. __').concat('\n'),
 ];
 
-/** Different names of one to eight pieces each that mean something somewhere. */
+/** Makes different names of one to eight pieces. Each piece means something to some engine. */
 export function strangeNames(count: number, random: () => number): string[] {
   const found = new Set<string>();
   while (found.size < count) {

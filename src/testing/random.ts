@@ -1,4 +1,4 @@
-/** Mulberry32, a 32-bit generator in the public domain by Tommy Ettinger: small, quick and good enough to choose with. */
+/** Mulberry32, a 32-bit generator in the public domain, by Tommy Ettinger: small, quick and good enough for tests. */
 export function randomFrom(seed: number): () => number {
   let state = seed | 0;
   return () => {

@@ -10,26 +10,26 @@ import { randomFrom } from './random.ts';
 import type { Subject } from './subject.ts';
 import { Watching } from './watching.ts';
 
-/** What keeps a hold alive comes several times in it, also from a process that stalls now and then. */
+/** A hold is renewed several times in it, also by a process that stalls now and then. */
 const TTL = 1_000;
 const TOLERANCE = 250;
-/** Of a hold or place that must not lapse while a case runs, ms. */
+/** The ttl of a claim that must not lapse while a case runs, ms. */
 const LONG = 60_000;
-/** Tolerances after which what has not come never will. */
+/** After so many tolerances, what has not come never will. */
 const PATIENCE = 16;
-/** ms for whatever has to be undone after a case. */
+/** The time for cleaning up after a case, ms. */
 const CLEAN_UP = 5_000;
-/** Quick, so that engines that are polled do not make the suite slow. */
+/** Short pauses, so that engines without wake-ups do not make the suite slow. */
 const SPIN: Spin = { pause: 2, bound: 20 };
 
-/** Where a law is tried: two clients of one engine, a key of its own, and whoever contends for it. */
+/** The place where a case tries a law: two clients of one engine, a key of its own, and the claims for it. */
 export class Scene {
   readonly subject: Subject;
-  /** As two processes would have them. */
+  /** Like those of two processes. */
   readonly clients: readonly [Backend, Backend];
   readonly clock: Clock;
   readonly key: string = `conformance/${systemClock.id()}`;
-  /** ms of a lease that is meant to lapse; `lapsed` outlasts it. */
+  /** The ttl of a lease that must lapse in the case, ms. `lapsed` waits longer. */
   readonly ttl: number;
   readonly tolerance: number;
   readonly seed: number;
@@ -52,7 +52,7 @@ export class Scene {
     return new Scene(subject, [await subject.open(), await subject.open()]);
   }
 
-  /** Whoever comes next: the clients take turns. */
+  /** The next claim: the clients take turns. */
   contender(wish: Partial<Claim> = {}, client?: Backend): Contender {
     const number = this.#contenders.length;
     const claim = {
@@ -71,12 +71,12 @@ export class Scene {
     return contender;
   }
 
-  /** Two of a kind, one of each client. */
+  /** Two equal claims, one of each client. */
   pair(wish: Partial<Claim> = {}): [Contender, Contender] {
     return [this.contender(wish), this.contender(wish)];
   }
 
-  /** One more client, of the same prefix or of another. */
+  /** Opens one more client, with the same prefix or with another. */
   async another(open: 'open' | 'apart' = 'open'): Promise<Backend> {
     const client = await this.subject[open]!();
     this.#others.push(client);
@@ -91,7 +91,7 @@ export class Scene {
     return Watching.by(contender, this.patience, this.clock);
   }
 
-  /** The public face, as one process has it, over a client of its own. */
+  /** The locks of one process, over a client of its own. */
   async locks(defaults: LocksDefaults = {}, client?: Backend): Promise<Locks> {
     const locks = createLocks(client ?? (await this.another()), { clock: this.clock, spin: SPIN, ...defaults });
     this.#locks.push(locks);
@@ -102,7 +102,7 @@ export class Scene {
     return [await this.locks(defaults), await this.locks(defaults)];
   }
 
-  /** What `inspect` shows of the keys of this scene. */
+  /** Lists the keys of this scene. */
   async standings(prefix: string = this.key): Promise<Standing[]> {
     const seen: Standing[] = [];
     for await (const standing of this.clients[1].inspect!(prefix)) seen.push(standing);
@@ -113,17 +113,17 @@ export class Scene {
     return new Promise((resolve) => this.clock.after(ms, resolve));
   }
 
-  /** Long enough for a lease of `ttl` to be over, wherever it is counted. */
+  /** Waits until a lease of `ttl` is over, wherever somebody counts it. */
   lapsed(ttl: number = this.ttl): Promise<void> {
     return this.pass(ttl + this.tolerance);
   }
 
-  /** What is promised to happen, at the latest when every clean-up in the background is through. */
+  /** Waits for what must happen before all cleaning up in the background is over. */
   soon<T>(work: Promise<T>, what: string): Promise<T> {
     return limited(work, this.patience, `${what}: not within ${this.patience} ms`, this.clock);
   }
 
-  /** Sooner or later nothing is left of the key, neither hold nor place. */
+  /** Waits until the key has neither a hold nor a place. */
   async isFree(key: string = this.key): Promise<void> {
     const until = this.clock.now() + this.patience;
     for (;;) {
@@ -143,7 +143,7 @@ export class Scene {
   }
 
   async close(): Promise<void> {
-    // A law may have left the engine or a client in any state, dead even: what counts is what the law said.
+    // A law may leave the engine or a client in any state. Only the outcome of the law counts.
     const over = async (work: readonly Promise<unknown>[]): Promise<void> => {
       await limited(Promise.allSettled(work), CLEAN_UP, '', this.clock).catch(() => {});
     };

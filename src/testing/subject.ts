@@ -1,39 +1,39 @@
 import type { Backend } from '../core/backend.ts';
 import type { ManualClock } from './manual-clock.ts';
 
-/** A backend on trial: how to reach its engine, how quick it is, and how to hurt it. */
+/** A backend to test: how to reach its engine, how quick it is, and how to disturb it. */
 export interface Subject {
   /** Shown in failures. */
   readonly name: string;
   /**
-   * A client of its own to one and the same engine, as another process would have. The suite closes it. Nobody else may
-   * use its prefix meanwhile: some cases hold keys as plain as `a`.
+   * Opens a client of its own to the same engine, as another process would. The suite closes it. Nobody else may use its prefix
+   * meanwhile: some cases use keys as simple as `a`.
    */
   open(): Promise<Backend>;
-  /** A client to the same engine under another prefix. */
+  /** Opens a client to the same engine with another prefix. */
   apart?(): Promise<Backend>;
-  /** The clock that the engine was given, if it takes one: the suite drives it, and nothing has to wait. */
+  /** The clock of the engine, if it takes one. The suite moves it, so no case waits in real time. */
   readonly clock?: ManualClock;
-  /** How quick it is. By default a quick engine. */
+  /** How quick the engine is. Default: quick. */
   readonly timing?: Timing;
-  /** How to hurt it. By default not at all. */
+  /** How to disturb it. Default: not at all. */
   readonly faults?: Faults;
-  /** Of the random cases. A new one each run by default; a failure names it. */
+  /** The seed of the random cases. Default: another one each run. A failure names it. */
   readonly seed?: number;
 }
 
-/** The times that the laws are tried with. */
+/** The times that the laws use. */
 export interface Timing {
   /** A short lease, ms. Default 1,000, or the least the engine takes if that is more. */
   readonly ttl?: number;
-  /** By how much the engine or this machine may be late, ms. Default 250. */
+  /** How late the engine or this machine may be, ms. Default 250. */
   readonly tolerance?: number;
 }
 
-/** Ways to hurt what `open` gave. Cases that need one that is not here are reported as excluded by it. */
+/** Ways to disturb a client that `open` gave. A case that needs a missing one tries nothing and says so. */
 export interface Faults {
-  /** Ends the client's connections without a goodbye, as a killed process would. */
+  /** Breaks the client's connections without a goodbye, as the death of a process does. */
   die?(client: Backend): Promise<void>;
-  /** Holds back what the client sends until the function that is returned is called. */
+  /** Holds back what the client sends, until you call the returned function. */
   stall?(client: Backend): Promise<() => Promise<void>>;
 }

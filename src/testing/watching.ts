@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Contender } from './contender.ts';
 import { limited } from './limited.ts';
 
-/** A contender that does as core does, but without core's timer: what it is not told, it never finds out. */
+/** A contender that waits like the core, but without the core's timer: without a wake-up it never asks. */
 export class Watching implements AsyncDisposable {
   readonly #contender: Contender;
   readonly #patience: number;
@@ -33,7 +33,7 @@ export class Watching implements AsyncDisposable {
     return this.#heard.length === 0;
   }
 
-  /** Waits for wakes, asks after each, and is content with the first that was right. */
+  /** Waits for wake-ups and asks after each one, until an attempt is granted. */
   async isAdmitted(): Promise<void> {
     for (;;) {
       const told = await this.#wake();

@@ -1,35 +1,38 @@
 import { byKey, type Ledger, type Wish } from './ledger.ts';
 import type { Terms, Violation } from './violation.ts';
 
-/** A key that became free while somebody waited, and nothing was done to anybody. */
+/** A key that became free while a claim waited and no fault was active. */
 export interface HandOver {
   readonly key: string;
   /** When it became free. */
   readonly at: number;
-  /** Until somebody had it, ms. */
+  /** How long it took until the next claim held it, ms. */
   readonly ms: number;
 }
 
-/** ms, besides the way. A wake-up takes a few; who is not woken asks again after a third of the lease, and 2 s at most. */
+/**
+ * How late a hand-over may be, beside the round trips, ms. A wake-up takes a few ms. A waiter without one asks again after a
+ * third of the lease, and after 2 s at most.
+ */
 const LATE = 250;
-/** Ways there and back that a hand-over may take: the release, the wake-up, an attempt, and as many again. */
+/** Round trips that a hand-over may take: the release, the wake-up, an attempt, and as many again. */
 const WAYS = 6;
-/** ms. The poll, and as much again for a machine that is busy. */
+/** The time of one poll, and as much again for a busy machine, ms. */
 export const STARVED = 4_000;
-/** So many, and such a part of all, are no accident of a busy machine. */
+/** More late hand-overs than this number, and than this part of all, are no accident of a busy machine. */
 const LATE_COUNT = 5;
 const LATE_PART = 0.15;
-/** ms, besides two ways there and back, that a wish may take to stand in line. */
+/** How long a wish may take to join the line, beside two round trips, ms. */
 const JOIN = 10;
-/** ms after a disturbance, besides the lease, in which connections come back, and holds lapse that had not renewed yet. */
+/** How long after a disturbance, beside the lease, connections come back and holds lapse that were not renewed yet, ms. */
 const RECOVERY = 3_500;
-/** ms after a look of the referee's own that took long. */
+/** The same after a slow look of the referee itself, ms. */
 const HICCUP = 1_000;
 
-/** What is left to be disturbed by a fault when it is over: a dead holder's lease, a dead waiter's place, a connection's way back. */
+/** How long the effects of a fault last: the lease of a dead holder, the place of a dead waiter, a connection that comes back. */
 export const settling = (ttl: number): number => ttl + RECOVERY;
 
-/** How free keys found their next holder while nothing was done to anybody, and where that took too long. */
+/** How free keys found their next holder without any fault, and where that took too long. */
 export function handOvers(ledger: Ledger, { ttl, wakes, way }: Terms): { violations: Violation[]; calm: HandOver[] } {
   const times = calmTimes(ledger, ttl);
   const violations: Violation[] = [];
@@ -58,7 +61,7 @@ const starved = (key: string, begin: number, end: number): Violation => ({
   message: `from ${begin.toFixed(0)} ms on ${key} was free, somebody waited, the engine answered, and nobody got in for ${(end - begin).toFixed(0)} ms`,
 });
 
-/** From when to when nothing was done to anybody, nor an effect of it was left. */
+/** The times without a fault, and without an effect of one. */
 function calmTimes({ disturbances, now }: Ledger, ttl: number): [number, number][] {
   const calm: [number, number][] = [];
   let from = 0;
@@ -73,15 +76,15 @@ function calmTimes({ disturbances, now }: Ledger, ttl: number): [number, number]
 
 interface Gap {
   readonly key: string;
-  /** From when on it was free, and somebody waited. */
+  /** Since when the key was free, and a claim waited. */
   readonly free: number;
-  /** When somebody had it next, or now. */
+  /** When a claim held it next, or now. */
   readonly next: number;
-  /** They waited before it was free: it was handed over. */
+  /** The claim waited before the key was free, so this is a hand-over. */
   readonly handed: boolean;
 }
 
-/** Times in which nobody had a key, and the same one waited all along. */
+/** The times in which nobody held a key, and the same claim waited all along. */
 function* gaps({ wishes, now, since }: Ledger, join: number): Generator<Gap> {
   for (const [key, all] of byKey(wishes.values())) {
     const holds = all.flatMap(({ hold }) => hold ?? []).toSorted((a, b) => a.from - b.from);

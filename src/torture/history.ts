@@ -1,13 +1,17 @@
 /**
- * What happened in a run, as the referee has it. `at` is ms of the machine's monotonic clock since the start, which all processes
- * of a machine share. `op` is one wish for one key, and the hold that came of it; `by` is a process, whichever takes its turn there.
+ * What happened in a run, as the referee knows it. `at` is ms since the start by the monotonic clock of the machine, which all
+ * its processes share. `op` names one wish for one key, and the hold that follows. `by` is the number of a process; a restarted
+ * one keeps it.
  */
 export type Event = { readonly at: number } & (Told | Seen);
 
-/** By a process, about itself. Each time is taken on the safe side: nobody is said to hold before or after they surely did. */
+/**
+ * What a process tells about itself. It picks each time on the safe side: it never claims to hold before or after it surely
+ * did.
+ */
 export type Told =
   | ({ readonly what: 'asked'; readonly op: string; readonly by: number; readonly key: string } & Seats)
-  /** It looked between `before` and `at`, and held. `remaining` is null where no time ends the hold. */
+  /** It looked between `before` and `at`, and held. `remaining` is null if no time ends the hold. */
   | {
       readonly what: 'entered';
       readonly op: string;
@@ -17,9 +21,9 @@ export type Told =
     }
   /** It looked after `at`, and held. */
   | { readonly what: 'held'; readonly op: string; readonly remaining: number | null }
-  /** It looked before `at`, and held no longer. */
+  /** It looked before `at`, and did not hold any more. */
   | { readonly what: 'lost'; readonly op: string }
-  /** It looked after `at`, held, and then gave it back. */
+  /** It looked after `at`, held, and then released. */
   | { readonly what: 'left'; readonly op: string }
   /** The release had an answer. */
   | { readonly what: 'freed'; readonly op: string }
@@ -31,38 +35,38 @@ interface Seats {
   readonly of: number;
 }
 
-/** By the referee. */
+/** What the referee sees. */
 export type Seen =
-  /** In the register: the first word of a holder, and its last. `accepted`: by its token. */
+  /** In the register: the first and the last write of a holder. `accepted`: its token allowed the write. */
   | { readonly what: 'claimed' | 'wrote'; readonly op: string; readonly accepted: boolean }
   /** Before the signal was sent. */
   | { readonly what: 'killed' | 'stopped' | 'continued'; readonly by: number }
-  /** Nobody had asked it to end. */
+  /** The process ended by itself. */
   | { readonly what: 'crashed'; readonly by: number; readonly how: string }
   | Disturbed
   | Over
-  /** All processes are gone, and somebody still holds, though every lease of theirs is over. */
+  /** All processes are gone and every lease is over, and somebody still holds. */
   | { readonly what: 'remains'; readonly key: string; readonly label: string };
 
-/** Something is wrong from now on, until it is `over`. */
+/** A fault is active from now until it is `over`. */
 export interface Disturbed {
   readonly what: 'disturbed';
   readonly id: number;
   readonly kind: Disturbance;
-  /** Whose process or connections; nobody's where the referee saw it itself. */
+  /** Whose process or connections; undefined if the referee itself saw the trouble. */
   readonly by?: number;
 }
 
 export interface Over {
   readonly what: 'over';
   readonly id: number;
-  /** It hit somebody: a holder, a waiter, bytes on their way. */
+  /** It hit a holder, a waiter, or bytes on their way. */
   readonly effective: boolean;
 }
 
-/** What is done to processes… */
+/** Faults of processes… */
 export const PROCESS_FAULTS = ['killed', 'stopped', 'blocked', 'starved'] as const;
-/** …and to their connections. */
+/** …and of their connections. */
 export const LINK_FAULTS = [
   'delayed',
   'stalled',
@@ -76,5 +80,5 @@ export const LINK_FAULTS = [
 export type ProcessFault = (typeof PROCESS_FAULTS)[number];
 export type LinkFault = (typeof LINK_FAULTS)[number];
 export type FaultKind = ProcessFault | LinkFault;
-/** Beside what is done on purpose: the engine did not answer the referee itself, or the machine let it wait. */
+/** Beside the faults on purpose: the engine did not answer the referee, or the machine did not let it run. */
 export type Disturbance = FaultKind | 'no answer' | 'slow machine';

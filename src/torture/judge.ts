@@ -5,38 +5,34 @@ import type { Terms, Violation } from './violation.ts';
 
 export interface Judgement {
   readonly violations: readonly Violation[];
-  /** Of keys while nothing was done to anybody. */
+  /** Hand-overs of keys while no fault was active. */
   readonly handOvers: readonly HandOver[];
 }
 
-/** Finds what must not be in a history. Pure: the same history gets the same judgement. */
+/** Finds broken promises in a history. Pure: the same history gets the same judgement. */
 export function judge(ledger: Ledger, terms: Terms): Judgement {
   const waits = handOvers(ledger, terms);
   const violations = [...byKey(ledger.wishes.values())].flatMap(([key, wishes]) => {
     const holds = wishes.filter((wish): wish is Held => wish.hold !== undefined);
     return [...exclusion(key, holds), ...tokens(key, holds), ...register(key, holds)];
   });
-  const crashes = ledger.crashes.map(
-    ({ at, by, how }): Violation => ({
-      broken: 'crash',
-      at,
-      ops: [],
-      message: `process ${by} ended by itself: ${how}`,
-    }),
-  );
-  const remains = ledger.remains.map(
-    ({ key, label }): Violation => ({
-      ...{ broken: 'residue', key, at: ledger.now, ops: [] },
-      message: `${label} still holds ${key}, though its process is gone and its lease is over`,
-    }),
-  );
+  const crashes = ledger.crashes.map(({ at, by, how }): Violation => {
+    return { broken: 'crash', at, ops: [], message: `process ${by} ended by itself: ${how}` };
+  });
+  const remains = ledger.remains.map(({ key, label }): Violation => {
+    const message = `${label} still holds ${key}, though its process is gone and its lease is over`;
+    return { broken: 'residue', key, at: ledger.now, ops: [], message };
+  });
   return { violations: [...violations, ...waits.violations, ...crashes, ...remains], handOvers: waits.calm };
 }
 
 const time = (ms: number): string => `${ms.toFixed(1)} ms`;
 const from = (a: Held, b: Held): number => a.hold.from - b.hold.from;
 
-/** Whoever believes to hold a key at one moment fits the rule, in some order: the sums do not depend on it. */
+/**
+ * All that believe to hold a key at one moment must fit the rule. Their order does not matter, since the sums do not depend on
+ * it.
+ */
 function exclusion(key: string, holds: readonly Held[]): Violation[] {
   let inside: Held[] = [];
   return holds.toSorted(from).flatMap((next): Violation[] => {
@@ -46,33 +42,27 @@ function exclusion(key: string, holds: readonly Held[]): Violation[] {
     inside.push(next);
     if (admitted(inside) === inside.length) return [];
     const who = inside.map(({ op, hold }) => `${op} until ${time(hold.until)}${tokenOf(hold.token)}`);
-    return [
-      {
-        ...{ broken: 'exclusion', key, at: hold.from, ops: inside.map(({ op }) => op) },
-        message: `at ${time(hold.from)} ${inside.length} hold ${key} inside their deadlines: ${who.join('; ')}`,
-      },
-    ];
+    const message = `at ${time(hold.from)} ${inside.length} hold ${key} inside their deadlines: ${who.join('; ')}`;
+    return [{ broken: 'exclusion', key, at: hold.from, ops: inside.map(({ op }) => op), message }];
   });
 }
 
 const tokenOf = (token: bigint | undefined): string => (token === undefined ? '' : ` (token ${token})`);
 
-/** Strictly growing in the order of the holds, and none given twice. */
+/** Tokens grow from hold to hold, and no token comes twice. */
 function tokens(key: string, holds: readonly Held[]): Violation[] {
   const exclusive = holds.filter((each) => isExclusive(each) && each.hold.token !== undefined);
   const entered = exclusive.toSorted(from);
   const found: Violation[] = [];
   const owners = new Map<bigint, Held>();
   const wrong = (later: Held, earlier: Held): void => {
-    found.push({
-      ...{ broken: 'tokens', key, at: later.hold.from, ops: [earlier.op, later.op] },
-      message: `${later.op} holds ${key} with token ${later.hold.token}, after ${earlier.op} with ${earlier.hold.token}`,
-    });
+    const message = `${later.op} holds ${key} with token ${later.hold.token}, after ${earlier.op} with ${earlier.hold.token}`;
+    found.push({ broken: 'tokens', key, at: later.hold.from, ops: [earlier.op, later.op], message });
   };
   let next = 0;
   let highest: Held | undefined;
   for (const each of exclusive.toSorted((a, b) => a.hold.before - b.hold.before)) {
-    // Only those who were inside before this one surely came earlier.
+    // Only a hold that was seen before this grant surely came earlier.
     for (; entered[next] && entered[next]!.hold.from < each.hold.before; next++)
       if (!highest || entered[next]!.hold.token! > highest.hold.token!) highest = entered[next];
     const twin = owners.get(each.hold.token!);
@@ -83,7 +73,7 @@ function tokens(key: string, holds: readonly Held[]): Violation[] {
   return found;
 }
 
-/** By its tokens, the register takes nothing from whoever was followed by another, and everything from whoever holds. */
+/** The register refuses a holder that another one has followed, and accepts one that still holds. */
 function register(key: string, holds: readonly Held[]): Violation[] {
   const claims = holds
     .filter(({ hold }) => hold.claimed !== undefined)
@@ -106,7 +96,7 @@ function register(key: string, holds: readonly Held[]): Violation[] {
   );
 }
 
-/** The place of the first that was let in after `time`, in a list in that order. */
+/** The index of the first hold after `time`, in a list in that order. */
 function firstAfter(holds: readonly Held[], time: number): number {
   let [low, high] = [0, holds.length];
   while (low < high) {

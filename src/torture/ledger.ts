@@ -1,27 +1,27 @@
 import type { Seats } from '../core/admission.ts';
 import type { Disturbance, Event } from './history.ts';
 
-/** One wish, and what came of it. Times are ms since the start. */
+/** One wish and its outcome. Times are ms since the start. */
 export interface Wish extends Seats {
   readonly op: string;
   readonly by: number;
   readonly key: string;
   readonly asked: number;
   hold?: Hold;
-  /** When it was over, with a hold or without. */
+  /** When the wish was over, with a hold or without. */
   ended?: number;
 }
 
 export interface Hold {
   readonly token?: bigint;
-  /** It looked, and held, between these two. */
+  /** The process looked between these two times, and held. */
   readonly before: number;
   readonly from: number;
   /** The last look that found it held. */
   seen: number;
-  /** Its own deadline, as far as it told. */
+  /** Its last known deadline. */
   promised: number;
-  /** Until when it believed to hold, surely: what nobody else may have overlapped. Grows until it is over. */
+  /** Until when it surely believed to hold: no other hold may overlap that. It grows until the hold is over. */
   until: number;
   over: boolean;
   /** When its release had an answer. */
@@ -34,36 +34,36 @@ export interface Held extends Wish {
   hold: Hold;
 }
 
-/** A time in which a process stood still: it learnt nothing. */
+/** A time in which a process stood still and learnt nothing. */
 interface Stop {
   readonly by: number;
   readonly from: number;
   to: number;
 }
 
-/** A time in which something was wrong. */
+/** A time with a fault. */
 export interface Spell {
   readonly kind: Disturbance;
   /** Whose process or connections. */
   readonly by: number | undefined;
   readonly at: number;
-  /** Infinity while it lasts. */
+  /** Infinity while the fault lasts. */
   until: number;
   effective: boolean;
 }
 
-/** Makes wishes and holds of what happened, event by event. */
+/** Builds wishes and holds from the events, one by one. */
 export class Ledger {
   readonly wishes = new Map<string, Wish>();
   readonly disturbances = new Map<number, Spell>();
   readonly crashes: { readonly at: number; readonly by: number; readonly how: string }[] = [];
   readonly remains: { readonly key: string; readonly label: string }[] = [];
-  /** By process, those that are not over. */
+  /** The wishes of each process that are not over. */
   readonly #open = new Map<number, Set<Wish>>();
   #stops: Stop[] = [];
   /** The time of the last event. */
   now = 0;
-  /** What was over before that is forgotten. */
+  /** What was over before this time is forgotten. */
   since = 0;
 
   apply(event: Event): void {
@@ -73,9 +73,7 @@ export class Ledger {
         const { op, by, key, take, of, at } = event;
         const wish: Wish = { op, by, key, take, of, asked: at };
         this.wishes.set(op, wish);
-        const open = this.#open.get(by);
-        if (open) open.add(wish);
-        else this.#open.set(by, new Set([wish]));
+        this.#open.set(by, (this.#open.get(by) ?? new Set()).add(wish));
         return;
       }
       case 'disturbed': {
@@ -109,14 +107,14 @@ export class Ledger {
     }
   }
 
-  /** Those of a process that are not over. */
+  /** The wishes of a process that are not over. */
   open(by: number): Wish[] {
     const open = this.#open.get(by) ?? new Set();
     for (const wish of open) if (wish.ended !== undefined) open.delete(wish);
     return [...open];
   }
 
-  /** Drops what was over before `time`, but for the highest token of each key: those to come are compared with it. */
+  /** Forgets what was over before `time`. It keeps the highest token of each key, for comparison with later ones. */
   forget(time: number): void {
     const highest = new Map<string, Wish>();
     const token = (wish: Wish | undefined): bigint => wish?.hold?.token ?? -1n;
@@ -134,7 +132,7 @@ export class Ledger {
 
   #ofWish(event: Event & { readonly op: string }): void {
     const wish = this.wishes.get(event.op);
-    if (!wish) return; // it was told of after its process was declared dead
+    if (!wish) return; // the news came after its process was declared dead
     const { hold } = wish;
     const { at } = event;
     switch (event.what) {
@@ -177,7 +175,7 @@ export class Ledger {
     }
   }
 
-  /** It believed what it believed last, until its own deadline or its end. */
+  /** It believed its last information until its own deadline or its end. */
   #died(by: number, at: number): void {
     for (const wish of this.open(by)) {
       if (wish.hold) end(wish, wish.hold, Math.max(wish.hold.seen, Math.min(wish.hold.promised, at)), at);
@@ -185,10 +183,13 @@ export class Ledger {
     }
   }
 
-  /** A look between these two times found it held, a later one did not: it believed until then at least. */
+  /**
+   * A stop began after a look that found it held, and ended before a look that did not. Until the end of the stop it believed
+   * to hold.
+   */
   #stillUntil(by: number, seen: number, lost: number): number {
     const stops = this.#stops.filter((stop) => stop.by === by && stop.from >= seen && stop.to <= lost);
-    // What it might have learnt between the look and the stop it would have told before it was stopped.
+    // What it learnt between the look and the stop, it told before the stop.
     return Math.max(seen, ...stops.map(({ to }) => to));
   }
 }
@@ -203,9 +204,7 @@ function end(wish: Wish, hold: Hold, until: number, at: number): void {
 export function byKey<W extends Wish>(wishes: Iterable<W>): Map<string, W[]> {
   const keys = new Map<string, W[]>();
   for (const wish of wishes) {
-    const list = keys.get(wish.key);
-    if (list) list.push(wish);
-    else keys.set(wish.key, [wish]);
+    keys.get(wish.key)?.push(wish) ?? keys.set(wish.key, [wish]);
   }
   return keys;
 }

@@ -5,7 +5,7 @@ export interface Prize {
   readonly as: 'mutex' | 'rwLock' | 'semaphore';
   readonly key: string;
   readonly permits: number;
-  /** How many of its holds are longer than a lease may be without a renewal: 0 to 1. */
+  /** The part of its holds that are longer than a lease without renewal: 0 to 1. */
   readonly long: number;
 }
 
@@ -14,15 +14,15 @@ export interface Task {
   readonly prizes: readonly Prize[];
   /** ms */
   readonly ttl: number;
-  /** Of `process.hrtime`, ns, as text: all times are counted from it. */
+  /** The start of the run by `process.hrtime`, ns, as text. All times count from it. */
   readonly origin: string;
   readonly seed: number;
-  /** Begins the names of its wishes. */
+  /** The prefix of the names of its wishes. */
   readonly name: string;
   readonly by: number;
   readonly routed: boolean;
   readonly label: string;
-  /** How many callers of each process want one lock after the other without a pause. */
+  /** How many callers of each process take one lock after the other without a pause. */
   readonly busy: number;
 }
 
@@ -30,15 +30,15 @@ export type ToWorker =
   | { readonly task: Task }
   /** An answer to `ask`: a port, or what the register holds. */
   | { readonly answer: number; readonly value: number }
-  /** Do nothing else for so long: at once, or in pieces between which little else gets its turn. */
+  /** Keep the processor busy for so long: at once, or in pieces between which little else can run. */
   | { readonly busy: number; readonly pieces: boolean }
-  /** These processes are stopped: whoever outlives the referee wakes them. */
+  /** These processes are stopped. If the referee dies, the others continue them. */
   | { readonly stopped: readonly number[] }
   | { readonly end: true };
 
 export type Question =
   | { readonly route: { readonly host: string; readonly port: number } }
-  /** The first word of a holder in the register; what is there now. */
+  /** The first write of a holder to the register, or its last. */
   | { readonly claim: string }
   | { readonly write: string };
 
@@ -47,5 +47,5 @@ export type FromWorker =
   | { readonly failed: string }
   | { readonly told: Told & { readonly at: number } }
   | { readonly ask: number; readonly question: Question }
-  /** How many it held when it began to be busy. */
+  /** How many locks it held when it became busy. */
   | { readonly held: number };

@@ -2,16 +2,16 @@ import { randomFrom } from '../testing/random.ts';
 import { settling } from './hand-overs.ts';
 import { type FaultKind, LINK_FAULTS, PROCESS_FAULTS } from './history.ts';
 
-/** One thing to do to one process, or to its connections. */
+/** One fault of one process, or of its connections. */
 export interface Fault {
   /** ms since the start. */
   readonly at: number;
   readonly kind: FaultKind;
-  /** Whose turn it is. */
+  /** The number of the process. */
   readonly by: number;
-  /** ms that it lasts; of a kill and a cut, how long nobody comes back, or how long it may take to hit something. */
+  /** How long the fault lasts, ms. Of a kill: until the restart. Of a cut: how long it may take to hit something. */
   readonly lasts: number;
-  /** At least 0, below 1: what else there is to choose. */
+  /** At least 0, below 1: decides the details of the fault. */
   readonly choice: number;
 }
 
@@ -21,19 +21,19 @@ export interface Course {
   readonly processes: number;
   /** ms */
   readonly ttl: number;
-  /** Whether there are connections to do something to. */
+  /** Whether there are connections. */
   readonly links: boolean;
   /** All by default. */
   readonly kinds?: readonly FaultKind[] | undefined;
 }
 
-/** ms of faults, and of judging in quiet, in turns. */
+/** Faults and quiet judging take turns; ms of each. */
 const STORM = 20_000;
 const QUIET = 7_000;
-/** ms between two faults. */
+/** Time between two faults, ms. */
 const [SOONEST, LATEST] = [80, 500];
 
-/** The faults of a run, in their order: the same seed gives the same ones. */
+/** The faults of a run, in their order. The same seed gives the same faults. */
 export function* schedule(seed: number, course: Course): Generator<Fault> {
   const random = randomFrom(seed);
   const { duration, processes, ttl, links, kinds } = course;
@@ -48,7 +48,10 @@ export function* schedule(seed: number, course: Course): Generator<Fault> {
   }
 }
 
-/** Quiet first, so that it is seen how it goes where nothing is wrong; and after each storm, when its effects are over. */
+/**
+ * The times with faults. The run begins without faults, to see how it goes then, and each storm is followed by quiet until its
+ * effects are over.
+ */
 export function storms(duration: number, ttl: number): [number, number][] {
   const spans: [number, number][] = [];
   const pause = settling(ttl) + QUIET;
@@ -65,7 +68,7 @@ function lasting(kind: FaultKind, ttl: number, part: number): number {
     case 'stalled':
     case 'blocked':
     case 'starved':
-      // Beyond the lease more often than not, and beyond a renewal nearly always.
+      // Mostly longer than the lease, and nearly always longer than the time to a renewal.
       return between(ttl * 0.4, ttl * 2.2, part);
     case 'delayed':
     case 'dripped':
@@ -77,7 +80,7 @@ function lasting(kind: FaultKind, ttl: number, part: number): number {
 
 const between = (least: number, most: number, part: number): number => least + (most - least) * part;
 
-/** Each card once before any comes again, in an order of chance. */
+/** Draws each card once before any comes again, in random order. */
 class Deck<T> {
   readonly #cards: readonly T[];
   readonly #random: () => number;

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { openBackend } from '../connect/open.ts';
 import type { Traits } from '../core/backend.ts';
 import { LockError } from '../core/errors.ts';
@@ -9,6 +8,7 @@ import { Book } from './referee/book.ts';
 import { Crew } from './referee/crew.ts';
 import { Inflict } from './referee/inflict.ts';
 import { anyones, cleared } from './referee/keys.ts';
+import { pass } from './referee/pass.ts';
 import { Register } from './referee/register.ts';
 import { Watcher } from './referee/watcher.ts';
 import { type Fault, schedule } from './schedule.ts';
@@ -17,45 +17,45 @@ import { type Ended, faultsOf, missing, type Verdict } from './verdict.ts';
 export interface Torture {
   /** As `connect` takes it; not `memory:`. */
   readonly url: string;
-  /** ms that it lasts; less where a promise is broken. */
+  /** How long it lasts, ms; less if a promise is broken. */
   readonly duration: number;
-  /** Of the faults, and of what the processes do. */
+  /** The seed of the faults, and of what the processes do. */
   readonly seed: number;
   readonly processes: number;
-  /** Also where others have locks. */
+  /** Run even if others have locks there. */
   readonly besideOthers?: boolean;
-  /** ms without any answer after which the server is gone for good. Default 20 s. */
+  /** After so many ms without an answer the server is gone for good. Default 20 s. */
   readonly patience?: number;
-  /** Ends it early; what was seen so far is judged. */
+  /** Ends the run early. The verdict covers what happened so far. */
   readonly signal?: AbortSignal;
   /** Called once a second. */
   readonly progress?: (so: Progress) => void;
   /** Takes each event as a line of JSON. */
   readonly write?: (line: string) => void;
-  /** Of each process, how many callers want one lock after the other without a pause: for more holds. Default 0. */
+  /** How many callers of each process take one lock after the other without a pause, for more holds. Default 0. */
   readonly busy?: number;
-  /** The kinds of faults; all by default. */
+  /** The kinds of faults. Default: all. */
   readonly faults?: readonly FaultKind[];
-  /** The program has locks of another library: mutexes alone, nobody is told of a turn, and it goes on after what they break. */
+  /** The program uses another library: only mutexes, no wake-ups, and the run goes on after a broken promise. */
   readonly others?: boolean;
-  /** The program of a process; ours by default. */
+  /** The program of a process. Default: ours. */
   readonly worker?: URL;
 }
 
 export type Progress = Pick<Verdict, 'ran' | 'totals' | 'faults' | 'broken'>;
 
-/** Begins every key of ours. */
+/** The prefix of all our keys. */
 export const PREFIX = 'holdfast-torture:';
-/** ms: short, so that leases run out often. */
+/** The ttl, ms: short, so that leases run out often. */
 const TTL = 2_000;
 const LOOK = 1_000;
 const GONE = 20_000;
 const PERMITS = 2;
 
 /**
- * Processes of its own want locks of its own on an engine, while they and their connections are hurt; and a referee, which is not,
- * judges what they got.
- * @throws LockError where it cannot begin: as `connect` does, and `LOCK_INVALID` where others have locks
+ * Starts processes that want the same locks, and disturbs them and their connections. A referee without faults judges what they
+ * got.
+ * @throws LockError if it cannot begin: as `connect` does, and `LOCK_INVALID` if others have locks there
  */
 export async function torture(plan: Torture): Promise<Verdict> {
   const { url, duration, seed, processes, progress, busy = 0, others = false } = plan;
@@ -123,7 +123,7 @@ async function refuseOthers(locks: Locks, engine: string): Promise<void> {
   );
 }
 
-/** The best of a few, ms. */
+/** The shortest of a few round trips, ms. A run takes two. */
 async function wayTo(locks: Locks, key: string): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let tried = 0; tried < 5; tried++) {
@@ -134,14 +134,14 @@ async function wayTo(locks: Locks, key: string): Promise<number> {
   return best;
 }
 
-/** As many kinds of lock as the engine has; few keys, so that all want the same. */
+/** As many kinds of locks as the engine has, and few keys, so that all processes want the same ones. */
 function prizesOf(seats: Traits['seats'], run: string, busy: number): Prize[] {
   const prize = (as: Prize['as'], name: string, long: number): Prize => ({
     ...{ as, key: `${run}${name}`, permits: PERMITS, long },
   });
   return [
     prize('mutex', 'quick', 0),
-    // Two processes or more at each.
+    // At least two processes want each of them.
     ...Array.from({ length: busy }, (_, number) => prize('mutex', `busy-${number}`, 0)),
     ...['slow-1', 'slow-2', 'slow-3'].map((name) => prize('mutex', name, 0.3)),
     ...(seats === 'exclusive' ? [] : [prize('rwLock', 'shared', 0.05)]),
@@ -149,13 +149,13 @@ function prizesOf(seats: Traits['seats'], run: string, busy: number): Prize[] {
   ];
 }
 
-/** Each at its time, whatever became of the one before. */
+/** Starts each fault at its time, whatever happened to the one before. */
 async function inflictAll(faults: Iterable<Fault>, inflict: Inflict, signal: AbortSignal): Promise<void> {
   const began = performance.now();
   const under: Promise<void>[] = [];
   for (const fault of faults) {
     const wait = began + fault.at - performance.now();
-    await sleep(Math.max(0, wait), undefined, { signal }).catch(() => {});
+    await pass(wait, signal);
     if (signal.aborted) break;
     under.push(inflict.inflict(fault));
   }
@@ -174,7 +174,7 @@ async function untilEnd(
   while (!signal.aborted) {
     const left = until - book.now();
     if (left <= 0) return 'time';
-    await sleep(Math.min(LOOK, left), undefined, { signal }).catch(() => {});
+    await pass(Math.min(LOOK, left), signal);
     book.judge();
     look();
     if (untilBroken && Object.keys(book.broken).length > 0) return 'broken';

@@ -3,14 +3,14 @@ import type { Spell } from './ledger.ts';
 import type { Totals } from './referee/book.ts';
 import type { Violation } from './violation.ts';
 
-/** How a run came to its end. */
+/** Why a run ended. */
 export type Ended = 'time' | 'broken' | 'interrupted' | 'server gone';
 
 export interface Verdict {
-  /** `kept`: every promise, under faults that hit. `nothing`: too little happened to say so. */
+  /** `kept`: all promises, under faults that hit. `nothing`: too little happened to know. */
   readonly outcome: 'kept' | 'broken' | 'nothing';
   readonly ended: Ended;
-  /** Why it proves nothing. */
+  /** Why the run proves nothing. */
   readonly missing: readonly string[];
   readonly engine: string;
   readonly seed: number;
@@ -20,27 +20,27 @@ export interface Verdict {
   readonly processes: number;
   readonly totals: Totals;
   readonly faults: Readonly<Record<string, FaultCount>>;
-  /** Holders that were stopped until after the end of their leases. */
+  /** Holders that stood still past the end of their leases. */
   readonly overslept: number;
-  /** Writes of holders whom another had followed; those that the token refused. */
+  /** Late writes, after another holder had followed; and those of them that the token check refused. */
   readonly staleWrites: number;
   readonly staleRefused: number;
   readonly broken: { readonly [kind in Violation['broken']]?: number };
   readonly violations: readonly Violation[];
-  /** What could not be judged here, and other things to know. */
+  /** What the run could not judge, and other remarks. */
   readonly notes: readonly string[];
 }
 
 export interface FaultCount {
   readonly done: number;
-  /** Those that hit a holder, a waiter, or bytes on their way. */
+  /** Faults that hit a holder, a waiter, or bytes on their way. */
   readonly effective: number;
 }
 
-/** With less, nothing is proved. */
+/** A run with less proves nothing. */
 export const ENOUGH = { holds: 100, underFaults: 30, faults: 5, kinds: 3 } as const;
 
-/** What is missing for a verdict that means something. */
+/** What is missing for a meaningful verdict. */
 export function missing(totals: Totals, faults: Verdict['faults']): string[] {
   const effective = Object.values(faults).reduce((sum, each) => sum + each.effective, 0);
   const kinds = Object.values(faults).filter((each) => each.effective > 0).length;
@@ -54,7 +54,7 @@ export function missing(totals: Totals, faults: Verdict['faults']): string[] {
   ];
 }
 
-/** Those that were done on purpose, by kind. */
+/** Counts the faults on purpose, by kind. */
 export function faultsOf(spells: Iterable<Spell>): Record<string, FaultCount> {
   const counts: { [kind in Disturbance]?: { done: number; effective: number } } = {};
   for (const { kind, by, until, effective } of spells) {

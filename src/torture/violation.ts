@@ -1,16 +1,16 @@
-/** What was promised, and was not kept. */
+/** A promise that was broken. */
 export type Broken =
-  /** Two holders at once; permits over their number; a reader beside a writer. */
+  /** Two holders at once; more permits than there are; a reader beside a writer. */
   | 'exclusion'
   /** A token was no higher than that of an earlier holder. */
   | 'tokens'
-  /** The register took a write from a holder after the next one had begun; or refused one of whoever held. */
+  /** The register accepted a write from a holder after the next one had begun, or refused one that still held. */
   | 'register'
-  /** A key was free, somebody waited, the engine answered, and nobody got in for longer than is promised. */
+  /** A key was free, a claim waited, the engine answered, and nobody held the key for longer than promised. */
   | 'starvation'
-  /** Waiters get in only when they ask again, as if nobody had woken them. */
+  /** Waiters hold the key only after their next poll, as if no wake-up came. */
   | 'wake-ups'
-  /** A hold outlived its lease, and its process. */
+  /** A hold outlived its lease and its process. */
   | 'residue'
   /** A process ended by itself. */
   | 'crash';
@@ -21,16 +21,16 @@ export interface Violation {
   /** ms since the start. */
   readonly at: number;
   readonly message: string;
-  /** The wishes it is about. */
+  /** The wishes that are part of it. */
   readonly ops: readonly string[];
 }
 
-/** What the judge has to know of the engine and the run. */
+/** What the judge must know of the engine and the run. */
 export interface Terms {
   /** ms */
   readonly ttl: number;
-  /** Whether waiters are woken; where they ask again and again, nobody can be late. */
+  /** Whether the engine wakes waiters. If they only poll, no wake-up can be late. */
   readonly wakes: boolean;
-  /** ms to the engine and back. */
+  /** The time to the engine and back, ms. */
   readonly way: number;
 }

@@ -1,6 +1,6 @@
 import type { Locks } from '../locks.ts';
 
-/** The engine, opened when it is first asked, and again until that succeeds. */
+/** Opens the engine when somebody first needs it, and tries again until that succeeds. */
 export class Access {
   readonly #open: () => Promise<Locks>;
   #locks: Locks | undefined;
@@ -11,7 +11,7 @@ export class Access {
     this.#open = open;
   }
 
-  /** Whether it has answered once. */
+  /** Whether the engine has answered once. */
   get opened(): boolean {
     return this.#locks !== undefined;
   }

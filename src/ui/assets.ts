@@ -13,7 +13,7 @@ const TYPES: Readonly<Record<string, string>> = {
   'icon.svg': 'image/svg+xml',
 };
 
-/** The files of the page: those that the build has put beside this one; in the sources, made now. */
+/** The files of the page. The build has put them beside this file; in the sources they are made now. */
 export async function assets(): Promise<ReadonlyMap<string, Asset>> {
   const folder = new URL('./page/', import.meta.url);
   const built = existsSync(new URL('page.js', folder));
@@ -26,7 +26,7 @@ export async function assets(): Promise<ReadonlyMap<string, Asset>> {
   );
 }
 
-/** Of the sources alone: the package has neither the script nor what that needs. */
+/** Only in the sources: the package has neither the script nor what the script needs. */
 async function bundled(): Promise<Readonly<Record<string, Uint8Array>>> {
   const script = new URL('../../scripts/build-page.mjs', import.meta.url).href;
   const { bundle } = (await import(script)) as { bundle(): Promise<Record<string, Uint8Array>> };

@@ -5,10 +5,10 @@ import { Deadlocks } from './deadlocks.ts';
 import { History } from './history.ts';
 import type { Looks } from './looks.ts';
 
-/** Lines that are kept. Beyond these, keys that nobody waits for are counted and not kept. */
+/** How many lines are kept. Beyond that, keys without waiters are only counted. */
 const MOST_LINES = 250_000;
 
-/** What is known of the locks of one engine, and what happened to them. Nothing here asks anybody, or knows the time. */
+/** What is known of the locks of one engine, and what happened to them. It asks nobody, and reads no clock. */
 export class Board {
   readonly history = new History();
   readonly deadlocks = new Deadlocks();
@@ -33,18 +33,18 @@ export class Board {
     return this.#lines.get(key);
   }
 
-  /** Keys that are held, and not kept. */
+  /** How many held keys are not kept. */
   get beyond(): number {
     return Math.max(this.#beyond, this.#beyondNow);
   }
 
-  /** A look at all keys begins: those that it does not meet are nobody's when it ends. */
+  /** A look at all keys begins. Keys that it does not meet are free when it ends. */
   begin(): void {
     this.#pass++;
     this.#beyondNow = 0;
   }
 
-  /** What the look has met at a key; nobody: where that key was asked for by its name. */
+  /** What the look found at a key. `standings` is empty if somebody asked for the key by name, and it is free. */
   see(key: string, standings: readonly Standing[], at: number): void {
     const before = this.#lines.get(key);
     if (before && moveOn(before, standings, at)) {
@@ -62,7 +62,7 @@ export class Board {
     else this.#lines.delete(key);
   }
 
-  /** The look has met a key of which something newer is known. */
+  /** The look met a key of which newer facts are known. */
   meet(key: string): void {
     const known = this.#lines.get(key);
     if (known) known.pass = this.#pass;
@@ -80,13 +80,13 @@ export class Board {
     this.deadlocks.look(this.lines(), at);
   }
 
-  /** It was not, and what is known grows old. */
+  /** The look failed, and the known facts grow old. */
   fail(error: string, at: number): void {
     const { at: last, took, failingSince = at } = this.looks;
     this.looks = { state: 'failing', at: last, took, error, failingSince };
   }
 
-  /** The holder of this key that has this ticket is evicted from here. */
+  /** This page evicts the holder of this key with this ticket. */
   evicted(key: string, ticket: bigint): void {
     this.#evicted.add(`${ticket} ${key}`);
     if (this.#evicted.size > 100) this.#evicted.delete(this.#evicted.values().next().value!);

@@ -1,35 +1,35 @@
 import { CLOSE, type Claim, finderOf, type Line } from './claim.ts';
 import type { End, Happening } from './happening.ts';
 
-/** A hold that is over. Times are ms of the clock of this process. */
+/** A hold that is over. Times are ms by the clock of this process. */
 export interface Past {
   readonly label: string;
   readonly ticket: bigint;
-  /** When it began, as far as anybody can say. */
+  /** When it began, as well as anybody knows. */
   readonly from: number;
-  /** When it was over; where nobody looked for long, when it was seen last. */
+  /** When it ended; if nobody looked for long, when it was last seen. */
   readonly to: number;
   readonly end: End;
 }
 
-/** What two looks at a key show to have happened between them. */
+/** A change between two looks at a key. */
 export interface Change {
   readonly what: Happening;
   readonly key: string;
-  /** When the look was that shows it. */
+  /** When the second look was. */
   readonly at: number;
-  /** Who has it now; of `left`, who waited. */
+  /** The new holder; for `left`, the claim that waited. */
   readonly to?: Claim;
-  /** Whose hold ended. */
+  /** The hold that ended. */
   readonly past?: Past;
 }
 
-/** When a hold began: seen; else no earlier than it joined the line; else no later than it was met. */
+/** When a hold began: the time that was seen; else when it joined the line, or later; else when it was first met, or earlier. */
 export const beganAt = ({ granted, joined, met }: Claim): number => granted ?? joined ?? met;
 
 const NOTHING: readonly Change[] = [];
 
-/** What happened to a key between two looks, in the order of its line. */
+/** The changes of a key between two looks, in the order of its line. */
 export function changesBetween(
   key: string,
   before: Line | undefined,
@@ -43,7 +43,7 @@ export function changesBetween(
   const over = (before?.holders ?? []).filter(({ ticket }) => !holding(ticket));
   const begun = (after?.holders ?? []).filter(({ ticket }) => !heldBefore(ticket));
   const apart = at - (before?.at ?? at);
-  const pasts = over.map((claim) => pastOf(claim, { at, apart, evicted }));
+  const pasts = over.map((claim) => pastOf(claim, at, apart, evicted));
   const changes: Change[] = [];
   for (let i = 0; i < Math.max(pasts.length, begun.length); i++) {
     const past = pasts[i];
@@ -58,14 +58,7 @@ export function changesBetween(
 const same = (a: readonly Claim[] = [], b: readonly Claim[] = []): boolean =>
   a.length === b.length && a.every(({ ticket }, i) => ticket === b[i]!.ticket);
 
-function pastOf(
-  claim: Claim,
-  {
-    at,
-    apart,
-    evicted,
-  }: { readonly at: number; readonly apart: number; readonly evicted?: (ticket: bigint) => boolean },
-): Past {
+function pastOf(claim: Claim, at: number, apart: number, evicted: ((ticket: bigint) => boolean) | undefined): Past {
   const { label, ticket, lapses } = claim;
   return { label, ticket, from: beganAt(claim), to: apart <= CLOSE ? at : at - apart, end: endOf() };
 

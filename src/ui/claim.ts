@@ -1,25 +1,25 @@
 import type { Origin } from '../core/origin.ts';
 import type { Standing } from '../core/traits.ts';
 
-/** One holder or waiter, as it is kept between looks. Times are ms of the clock of this process. */
+/** One holder or waiter, as the page keeps it between looks. Times are ms by the clock of this process. */
 export interface Claim {
   readonly ticket: bigint;
   readonly label: string;
   readonly take: number;
   readonly of: number;
-  /** Whose it is; kept only in a line in which somebody waits. */
+  /** Its process and claim; kept only in a line with waiters. */
   readonly origin: Origin | undefined;
-  /** When it joined the line; undefined where the engine does not tell. */
+  /** When it joined the line; undefined if the engine does not say. */
   readonly joined: number | undefined;
-  /** When the first look that met it was. */
+  /** When a look first met it. */
   readonly met: number;
-  /** When the first look was that met it as a holder, where one a moment before shows that it was none then. */
+  /** When a look first met it as a holder, if a look shortly before shows that it was none. */
   readonly granted: number | undefined;
-  /** When it lapses unless renewed, by the last look; Infinity where a session carries it. */
+  /** When it lapses unless renewed, by the last look; Infinity if a session keeps it. */
   lapses: number;
 }
 
-/** Whose a claim is. Older versions and others do not say; their labels mostly tell processes apart. */
+/** The process of a claim. Older versions and other programs do not name it; labels mostly tell processes apart. */
 export const processOf = ({ origin, label }: Pick<Standing, 'origin' | 'label'>): string =>
   `${origin?.process ?? ''} ${label}`;
 
@@ -28,19 +28,19 @@ export interface Line {
   readonly key: string;
   readonly holders: readonly Claim[];
   readonly waiters: readonly Claim[];
-  /** When it was looked at last. */
+  /** When the last look at it was. */
   at: number;
-  /** Of the look at all keys that met it last. */
+  /** The number of the last look at all keys that met it. */
   pass: number;
 }
 
-/** Of what happened between two looks that were farther apart than this nobody can say when it did. ms. */
+/** If two looks are farther apart, nobody can say when a change between them happened. ms. */
 export const CLOSE = 10_000;
 
 const NOBODY: readonly Claim[] = [];
-/** Up to so many a list is searched as it is. */
+/** Lists of up to this length are searched without an index. */
 const FEW = 8;
-/** Labels that are kept once for all who have them: of a hundred thousand locks most are of a few processes. */
+/** How many labels are shared: most of a hundred thousand locks belong to a few processes. */
 const LABELS = 10_000;
 const labels = new Map<string, string>();
 
@@ -53,7 +53,7 @@ function kept(label: string): string {
   return own;
 }
 
-/** The same text on its own: a part of an answer would keep the whole answer. */
+/** Copies the text: a part of an answer would keep the whole answer in memory. */
 const ownOf = (text: string): string => Buffer.from(text).toString();
 
 /** Finds a claim by its ticket. */
@@ -64,8 +64,8 @@ export function finderOf(claims: readonly Claim[] = NOBODY): (ticket: bigint) =>
 }
 
 /**
- * Moves a line on to a look that has found the same claims in it, as most looks do: of a hundred thousand lines nothing is made anew.
- * @returns whether it has; if not, nothing was changed
+ * Updates a line to a look that found the same claims. Most looks do, so nothing new is made for a hundred thousand lines.
+ * @returns whether it has; if not, it changed nothing
  */
 export function moveOn(line: Line, standings: readonly Standing[], at: number): boolean {
   const { holders, waiters } = line;
@@ -78,17 +78,17 @@ export function moveOn(line: Line, standings: readonly Standing[], at: number): 
   return true;
 }
 
-/** What there is to know of a look at a key, beside what it found. */
+/** The facts of a look at a key, beside what it found. */
 interface Found {
-  /** What the last one found: undefined where that was nobody, or there was none. */
+  /** What the last look found; undefined if that was nobody, or there was no look. */
   readonly before: Line | undefined;
-  /** When that was, so that what is new now began since then. */
+  /** When the last look was: what is new began after it. */
   readonly last: number | undefined;
   readonly at: number;
   readonly pass: number;
 }
 
-/** The line that a look has found. */
+/** Makes the line that a look has found. */
 export function lineOf(key: string, standings: readonly Standing[], { before, last, at, pass }: Found): Line {
   const heldBefore = finderOf(before?.holders);
   const waitedBefore = finderOf(before?.waiters);

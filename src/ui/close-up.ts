@@ -3,7 +3,7 @@ import type { Surroundings } from './listing.ts';
 import { busyFor, Cost } from './pace.ts';
 import { Stopwatch } from './stopwatch.ts';
 
-/** Looks at the keys that somebody has open, each by its name, more often than at all of them. */
+/** Looks at the open keys, each by its name, more often than at all keys. */
 export class CloseUp {
   readonly #around: Surroundings;
   readonly #cost = new Cost();
@@ -16,7 +16,7 @@ export class CloseUp {
   async once(goesOn: () => boolean): Promise<number> {
     const { access, board, focus, now, pace, changed } = this.#around;
     const watch = new Stopwatch();
-    // Failures are told by the listing, which asks the same engine.
+    // The listing reports failures, since it asks the same engine.
     if (board.looks.state !== 'seen' || !access.opened) return pace.least;
     try {
       const locks = await access.locks();

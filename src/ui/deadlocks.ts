@@ -1,23 +1,23 @@
 import type { Standing } from '../core/traits.ts';
 import { linesOf, type WaitsClaim } from '../waits/claims.ts';
 import { deadlocksIn } from '../waits/deadlocks.ts';
-import { type Claim, type Line, processOf } from './claim.ts';
+import { type Line, processOf } from './claim.ts';
 import type { Deadlock } from './wire.ts';
 
-/** Keys of deadlocks that are looked at closely, to see whether they are still there. */
+/** How many keys of deadlocks get a close look, to see whether the deadlocks last. */
 const MOST_KEYS = 32;
 
 interface Suspect {
-  /** When it was found first. */
+  /** When it was first found. */
   readonly at: number;
   readonly keys: readonly string[];
   readonly deadlock: Deadlock;
 }
 
 /**
- * Those who wait for each other without an end. Keys are looked at one after the other, so what is found need not have been there at
- * any one moment; but who holds or waits in two looks did so all the time between them. So a deadlock is told when each of its keys
- * was looked at again, and it is still there.
+ * Finds claims that wait for each other without an end. A look reads one key after the other, so what it finds need not have
+ * existed at one moment. But a claim that holds or waits in two looks did so all the time between them. So a deadlock is shown
+ * when a later look at each of its keys still finds it.
  */
 export class Deadlocks {
   #suspects: ReadonlyMap<string, Suspect> = new Map();
@@ -27,12 +27,12 @@ export class Deadlocks {
     return this.#told;
   }
 
-  /** Keys that have to be looked at again. */
+  /** The keys that need another look. */
   get keys(): readonly string[] {
     return [...this.#suspects.values()].flatMap(({ keys }) => keys).slice(0, MOST_KEYS);
   }
 
-  /** Something was looked at. */
+  /** Called after each look. */
   look(lines: Iterable<Line>, at: number): void {
     const contested = new Map([...lines].filter(({ waiters }) => waiters.length > 0).map((line) => [line.key, line]));
     const { claims, lines: all } = linesOf([...contested.values()].flatMap(standingsOf));
@@ -56,11 +56,6 @@ const stepOf = (claim: WaitsClaim): Deadlock['steps'][number] => {
 };
 
 const standingsOf = ({ key, holders, waiters }: Line): Standing[] =>
-  [...holders, ...waiters].map((claim, position) =>
-    standingOf(claim, { key, held: position < holders.length, position }),
-  );
-
-const standingOf = (
-  { ticket, take, of, label, origin }: Claim,
-  place: Pick<Standing, 'key' | 'held' | 'position'>,
-): Standing => ({ ...place, ticket, take, of, label, origin, remaining: 0 });
+  [...holders, ...waiters].map(({ ticket, take, of, label, origin }, position) => {
+    return { key, held: position < holders.length, position, ticket, take, of, label, origin, remaining: 0 };
+  });

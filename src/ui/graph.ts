@@ -1,19 +1,19 @@
 import { type Claim, type Line, processOf } from './claim.ts';
 import type { Deadlock, Graph, GraphEdge, GraphNode } from './wire.ts';
 
-/** Processes and keys that are told of: of more, those of the longest waits. */
+/** How many processes and keys are shown: those with the longest waits. */
 const MOST_NODES = 60;
 
 interface Node extends Pick<GraphNode, 'id' | 'what' | 'name'> {
-  /** Whom it leads to, and since when. */
+  /** The nodes that it leads to, and since when. */
   readonly to: Map<string, number>;
 }
 
 const idOf = (what: GraphNode['what'], name: string): string => `${what} ${name}`;
 
 /**
- * Who waits for whom, over all keys: from each process that waits to the key that it wants, and from there to the processes that
- * hold it. They stand in layers: who waits for nobody is in the first.
+ * Who waits for whom, over all keys. An arrow leads from a process that waits to its key, and from the key to each process that
+ * holds it. Nodes stand in layers; a node that waits for nobody is in the first.
  */
 export function graphOf(lines: Iterable<Line>, deadlocks: readonly Deadlock[], now: number): Graph {
   const contested = [...lines].filter(({ waiters }) => waiters.length > 0);
@@ -47,7 +47,7 @@ export function graphOf(lines: Iterable<Line>, deadlocks: readonly Deadlock[], n
   return { nodes: told.sort((a, b) => a.layer - b.layer), edges, more: left.size };
 }
 
-/** A claim that waits leads to its key, and the key to who holds it. */
+/** An arrow leads from a waiting claim to its key, and from a key to its holder. */
 function edgeOf({ process, key, held }: Deadlock['steps'][number]): string {
   const [one, other] = [idOf('process', process), idOf('key', key)];
   return held ? `${other}\n${one}` : `${one}\n${other}`;
@@ -55,7 +55,7 @@ function edgeOf({ process, key, held }: Deadlock['steps'][number]): string {
 
 const sinceOf = ({ joined, met }: Claim): number => joined ?? met;
 
-/** How many stand between each and one that waits for nobody, on the longest way that meets nobody twice. */
+/** How many nodes stand between each node and one that waits for nobody, on the longest path without a repetition. */
 function layersOf(nodes: ReadonlyMap<string, Node>): ReadonlyMap<string, number> {
   const layers = new Map<string, number>();
   const onWay = new Set<string>();

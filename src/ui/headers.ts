@@ -1,4 +1,4 @@
-/** Nothing but what this server sends is loaded or asked, nothing is framed, and no text becomes a script. */
+/** The page loads and asks only what this server sends. Nobody frames it, and no text becomes a script. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -12,7 +12,7 @@ const POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** Of every answer. The address has the token, so it is sent to nobody and kept by no cache. */
+/** The headers of every answer. The address has the token, so no cache keeps it, and no other site gets it. */
 export const HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy': POLICY,
   'Cross-Origin-Opener-Policy': 'same-origin',

@@ -1,13 +1,13 @@
 import type { Change, Past } from './changes.ts';
 
-/** Keys whose past is kept; of more, those that changed or were asked for last. */
+/** How many keys keep their past: those that changed, or that somebody asked for, last. */
 const KEYS = 1_000;
-/** Holds of a key that are kept. */
+/** How many holds of a key are kept. */
 const HOLDS = 200;
-/** Changes of all keys that are kept. */
+/** How many changes of all keys are kept. */
 const CHANGES = 500;
 
-/** What happened lately, of all keys and of each. Bounded, whatever happens. */
+/** The recent past of all keys and of each key, with a limit. */
 export class History {
   readonly #pasts = new Map<string, Past[]>();
   #changes: Change[] = [];
@@ -20,7 +20,7 @@ export class History {
     if (this.#changes.length > 2 * CHANGES) this.#changes = this.#changes.slice(-CHANGES);
   }
 
-  /** The newest first, of the keys that begin with the prefix. */
+  /** The newest changes first, of keys that begin with the prefix. */
   latest(count: number, prefix = ''): Change[] {
     const found: Change[] = [];
     for (let i = this.#changes.length - 1; i >= 0 && found.length < count; i--)
@@ -28,12 +28,12 @@ export class History {
     return found;
   }
 
-  /** The holds of a key that are over, the oldest first. */
+  /** The past holds of a key, the oldest first. */
   of(key: string): readonly Past[] {
     const pasts = this.#pasts.get(key);
     if (!pasts) return [];
     this.#pasts.delete(key);
-    this.#pasts.set(key, pasts); // the last to be forgotten now
+    this.#pasts.set(key, pasts); // now the last that is forgotten
     return pasts;
   }
 

@@ -4,11 +4,11 @@ import type { Snapshot } from './wire.ts';
 
 /** The shortest time between two messages to a page, ms. */
 const BETWEEN = 250;
-/** The part of this process's time that may go into messages: where a view is large, they are fewer. */
+/** The part of this process's time that messages may take. A large view gets fewer messages. */
 const SHARE = 0.1;
-/** The longest: a page takes a silence for the end. ms. */
+/** The longest time between two messages: a page takes silence for the end. ms. */
 const HEARTBEAT = 10_000;
-/** Pages at once. */
+/** How many pages may be open. */
 export const MOST_PAGES = 64;
 
 interface Page {
@@ -16,7 +16,7 @@ interface Page {
   readonly to: ServerResponse;
 }
 
-/** The pages that look on. Each is sent what its view shows, whenever something was seen. */
+/** The open pages. Each gets what its view shows, whenever a look found something. */
 export class Hub {
   readonly #pages = new Set<Page>();
   readonly #show: (query: Query) => Snapshot;
@@ -26,7 +26,7 @@ export class Hub {
   #due = Number.POSITIVE_INFINITY;
   #between = BETWEEN;
 
-  /** @param counted told whenever there are more or fewer pages */
+  /** @param counted called when the number of pages changes */
   constructor(show: (query: Query) => Snapshot, counted: (pages: number) => void) {
     this.#show = show;
     this.#counted = counted;
@@ -36,14 +36,14 @@ export class Hub {
     return this.#pages.size >= MOST_PAGES;
   }
 
-  /** Keys that pages have open. */
+  /** The keys that are open on pages. */
   focus(): ReadonlySet<string> {
     const keys = new Set<string>();
     for (const { query } of this.#pages) for (const key of [query.key, ...query.lines]) if (key) keys.add(key);
     return keys;
   }
 
-  /** A page looks on, until its connection ends. */
+  /** Adds a page until its connection ends. */
   add(params: URLSearchParams, to: ServerResponse): void {
     const page: Page = { query: queryOf(params), to };
     to.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
@@ -58,7 +58,7 @@ export class Hub {
     this.#later(HEARTBEAT);
   }
 
-  /** Something was seen. */
+  /** Called when a look found something. */
   changed(): void {
     this.#later(this.#between - (performance.now() - this.#sent));
   }
@@ -88,7 +88,7 @@ export class Hub {
   }
 
   #send({ query, to }: Page): void {
-    // Whoever reads slowly gets the next one, which is complete, too.
+    // A slow reader gets the next message instead, which is also complete.
     if (!to.writableNeedDrain) to.write(`data: ${JSON.stringify(this.#show(query))}\n\n`);
   }
 }

@@ -6,31 +6,31 @@ import type { Board } from './board.ts';
 import { busyFor, Cost, type Pace, retryAfter } from './pace.ts';
 import { Stopwatch } from './stopwatch.ts';
 
-/** Keys that are taken in before others of this process have a turn. */
+/** How many keys are taken in before other work of this process can run. */
 const TURN = 1_000;
-/** How often settings and rights are looked at, ms. */
+/** How often settings and rights are checked, ms. */
 const CHECKS = 60_000;
 
 export interface Surroundings {
   readonly access: Access;
   readonly board: Board;
-  /** Only keys that begin with it. */
+  /** Only keys that begin with this. */
   readonly prefix: string;
   readonly pace: Pace;
   readonly now: () => number;
-  /** Called after whatever was seen. */
+  /** Called when a look found something. */
   readonly changed: () => void;
-  /** Keys that are looked at one by one, more often. */
+  /** Keys that get a look of their own, more often. */
   readonly focus: () => ReadonlySet<string>;
 }
 
-/** Looks at all keys, one time after the other. */
+/** Looks at all keys, again and again. */
 export class Listing {
   readonly #around: Surroundings;
   readonly #cost = new Cost();
   #failures = 0;
   #checked = Number.NEGATIVE_INFINITY;
-  /** From the end of the last look to the next, ms. */
+  /** From the end of the last look until the next one, ms. */
   pause: number;
 
   constructor(around: Surroundings) {
@@ -60,7 +60,7 @@ export class Listing {
     } catch (error) {
       if (isLockError(error, 'LOCK_UNSUPPORTED') && access.opened) {
         board.looks = { state: 'unable', error: error.message };
-        return 0; // what is left to be looked at
+        return 0; // so that the rest is checked at once
       }
       board.fail(error instanceof Error ? error.message : String(error), now());
       return retryAfter(++this.#failures);
@@ -89,7 +89,7 @@ export class Listing {
     };
     const take = (): void => {
       if (key === undefined) return;
-      // Of these something newer may be known already.
+      // For these keys a newer look may be known already.
       if (focus().has(key) && board.line(key)) board.meet(key);
       else board.see(key, standings, now());
     };

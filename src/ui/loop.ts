@@ -1,11 +1,14 @@
-/** Does something again and again, with the pauses that it asks for, as long as it is wanted. */
+/** Repeats something while it is wanted, with the pauses that it asks for. */
 export class Loop {
   readonly #once: (goesOn: () => boolean) => Promise<number>;
   #wanted = false;
   #running = false;
   #endPause: () => void = () => {};
 
-  /** @param once gives the pause until the next time, ms; it never rejects. It may end early when it is not wanted any more. */
+  /**
+   * @param once does it, never rejects, and gives the pause until the next time, ms; it may end early if nobody wants it any
+   * more
+   */
   constructor(once: (goesOn: () => boolean) => Promise<number>) {
     this.#once = once;
   }
@@ -16,7 +19,7 @@ export class Loop {
     if (!wanted) this.hurry();
   }
 
-  /** The pause that is under way ends now. */
+  /** Ends the current pause now. */
   hurry(): void {
     this.#endPause();
   }

@@ -2,13 +2,13 @@
 export interface Pace {
   /** The shortest time from the end of a look to the next, ms. */
   readonly least: number;
-  /** The part of the time that looks may take, at most; undefined: whatever they take. */
+  /** The part of the time that looks may take; undefined: as much as they need. */
   readonly share: number | undefined;
 }
 
-/** However long a look takes, there is another after this time: a page that is older is of little use. ms. */
+/** The longest pause, however long a look takes: an older page is of little use. ms. */
 export const LONGEST_PAUSE = 300_000;
-/** What a look may take of an engine's time by default. */
+/** The part of an engine's time that looks take by default. */
 export const SHARE = 0.01;
 /** The shortest pause by default, ms. */
 export const LEAST = 1_000;
@@ -16,24 +16,24 @@ export const LEAST = 1_000;
 const FIRST_RETRY = 500;
 const LAST_RETRY = 5_000;
 
-/** Looks of which the shortest counts. */
+/** How many looks are remembered; the shortest counts. */
 const REMEMBERED = 5;
-/** The first look opens connections, too: after one that took less than this there is soon another, to know better. ms. */
+/** The first look also opens connections. If it took less than this, the next look comes soon, to measure better. ms. */
 const FIRST = 500;
 
-/** Requests of which the quickest quarter says how long one takes. */
+/** From so many requests on, the quickest quarter says how long one takes. */
 const MANY = 8;
-/** A request may be so many times as much work as these. What it takes longer than that, it has waited for a processor. */
+/** A request may be this many times as much work. If it took longer, it waited for a processor. */
 const UNLIKE = 4;
 
-/** ms for which requests kept an engine busy, as far as one can see from how long each took. */
+/** How long requests kept an engine busy, ms, estimated from the duration of each. */
 export function busyFor(requests: readonly number[]): number {
   const sorted = [...requests].sort((a, b) => a - b);
   const most = requests.length < MANY ? Number.POSITIVE_INFINITY : UNLIKE * sorted[Math.floor(sorted.length / 4)]!;
   return requests.reduce((sum, took) => sum + Math.min(took, most), 0);
 }
 
-/** What looks cost an engine, as far as one can see from here: mostly too much. Of several the least is nearest to it. */
+/** What looks cost an engine. Each estimate is mostly too high, so the least of several is the best. */
 export class Cost {
   readonly #busy: number[] = [];
 
@@ -55,5 +55,5 @@ export function pauseAfter(busy: number, { least, share }: Pace): number {
   return Math.max(least, Math.min(LONGEST_PAUSE, Math.ceil(busy / share - busy)));
 }
 
-/** The pause after so many failures in a row, 1 or more. */
+/** The pause after so many failures in a row, at least 1. */
 export const retryAfter = (failures: number): number => Math.min(LAST_RETRY, FIRST_RETRY * 2 ** (failures - 1));

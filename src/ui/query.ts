@@ -1,20 +1,20 @@
-/** What a page wants to see. It stands in the address of the page, so it has no types of the server's in it. */
+/** What a page wants to see. It is part of the page's address, so it uses no types of the server. */
 export interface Query {
-  /** Keys and labels with this text in them. */
+  /** Only keys and labels that contain this text. */
   readonly q: string;
-  /** Keys that begin with this. */
+  /** Only keys that begin with this. */
   readonly in: string;
   readonly show: Show;
   readonly sort: Sort;
-  /** The other way round. */
+  /** In the opposite order. */
   readonly up: boolean;
   /** How many rows. */
   readonly rows: number;
   /** The key whose line is open. */
   readonly key: string | undefined;
-  /** Keys that are shown over time. */
+  /** The keys on the time line. */
   readonly lines: readonly string[];
-  /** Whether it is shown who waits for whom. */
+  /** Whether the page shows who waits for whom. */
   readonly graph: boolean;
 }
 
@@ -25,12 +25,12 @@ export type Sort = (typeof SORTS)[number];
 
 export const FIRST_ROWS = 100;
 export const MOST_ROWS = 1_000;
-/** Keys over time at once, and in a window. */
+/** How many keys the time line has at once. */
 export const MOST_LANES = 8;
-/** Bytes of a key in UTF-8 are fewer; a filter needs no more. */
+/** Keys are shorter, and a filter needs no more characters. */
 const LONGEST = 512;
 
-/** Whatever stands in an address: what is wrong there is left out. */
+/** Reads any address; it leaves out what is wrong there. */
 export function queryOf(params: URLSearchParams): Query {
   const text = (name: string): string => (params.get(name) ?? '').slice(0, LONGEST);
   const among = <T extends string>(name: string, known: readonly T[]): T =>
@@ -49,7 +49,7 @@ export function queryOf(params: URLSearchParams): Query {
   };
 }
 
-/** The same as an address has it: only what differs from what is usual. */
+/** Writes a query for an address: only what differs from the default. */
 export function paramsOf(query: Query): URLSearchParams {
   const params = new URLSearchParams();
   if (query.q) params.set('q', query.q);

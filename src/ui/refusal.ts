@@ -19,7 +19,7 @@ const SENTENCES = {
   method: ['This is not how it is asked', 'There is nothing here for this kind of request.', '不支持这种请求。'],
 } as const satisfies Record<(Verdict & { allowed: false })['why'], readonly [string, string, string]>;
 
-/** A plain page that says why there is none, and what to do. Nothing of the request is in it. */
+/** A simple page that says why the request is refused, and what to do. It contains nothing of the request. */
 export function refusalPage(why: (Verdict & { allowed: false })['why']): string {
   const [title, english, chinese] = SENTENCES[why];
   return `<!doctype html>

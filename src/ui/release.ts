@@ -2,10 +2,10 @@ import { isLockError } from '../core/errors.ts';
 import type { Locks } from '../locks.ts';
 import type { ReleaseAnswer, ReleaseOrder } from './wire.ts';
 
-/** Longest reason, in characters. */
+/** The longest reason, in characters. */
 const LONGEST_REASON = 500;
 
-/** What the page asks for, or what is wrong with it. */
+/** Reads what the page asks for, or says what is wrong with it. */
 export function orderOf(body: string): ReleaseOrder | string {
   let order: Partial<ReleaseOrder> | null;
   try {
@@ -20,7 +20,7 @@ export function orderOf(body: string): ReleaseOrder | string {
   return { key, ticket, reason: reason.trim().slice(0, LONGEST_REASON).toWellFormed() };
 }
 
-/** Evicts the one holder that the page has shown; whoever holds it by now, and was not shown, keeps it. */
+/** Evicts the one holder that the page has shown. A later holder keeps the key. */
 export async function release(locks: Locks, { key, ticket, reason }: ReleaseOrder): Promise<ReleaseAnswer> {
   try {
     return { evicted: (await locks.forceRelease(key, { reason, ticket: BigInt(ticket) })) > 0 };

@@ -4,21 +4,14 @@ import type { Claim, Line } from './claim.ts';
 import type { Query, Sort } from './query.ts';
 import type { Group, Row, Totals, Who } from './wire.ts';
 
-/** Groups of one level that are told; of more, those with the most keys. */
+/** How many groups of one level are shown: those with the most keys. */
 const GROUPS = 60;
 
 export function whoOf(claim: Claim, holds: boolean, now: number): Who {
   const { granted, joined, lapses } = claim;
   const from = holds ? beganAt(claim) : (joined ?? claim.met);
-  const known = holds
-    ? granted !== undefined
-      ? 'seen'
-      : joined !== undefined
-        ? 'most'
-        : 'least'
-    : joined !== undefined
-      ? 'seen'
-      : 'least';
+  const sure = holds ? granted !== undefined : joined !== undefined;
+  const known = sure ? 'seen' : joined !== undefined ? 'most' : 'least';
   return {
     label: claim.label,
     as: asOf(claim),
@@ -54,7 +47,7 @@ const byNumber =
   };
 const holderLabel = ({ holders: [first] }: Line): string => first?.label ?? '\uffff';
 
-/** What stands first as one would look for it: longest waits, longest holds, least time left, most waiters. */
+/** What stands first in each order: the longest waits, the longest holds, the least time left, the most waiters. */
 const ORDERS: Readonly<Record<Sort, (a: Line, b: Line) => number>> = {
   trouble: (a, b) => byNumber(waitedFrom)(a, b) || byNumber(heldFrom)(a, b),
   key: byKey,
@@ -79,16 +72,13 @@ function matcherOf({ q, in: prefix, show }: Query): (line: Line) => boolean {
     (text === '' || line.key.toLowerCase().includes(text) || line.holders.some(has) || line.waiters.some(has));
 }
 
-/** The first rows in the order that is asked for, without sorting all there are: they may be a million. */
-export function select(
-  lines: Iterable<Line>,
-  query: Query,
-): { readonly first: readonly Line[]; readonly found: number } {
+/** Picks the first rows in the wanted order. It does not sort all lines: there may be a million. */
+export function select(lines: Iterable<Line>, query: Query): { first: readonly Line[]; found: number } {
   const matches = matcherOf(query);
   const order = ORDERS[query.sort];
   const compare = (a: Line, b: Line): number => (query.up ? order(b, a) : order(a, b)) || byKey(a, b);
   let best: Line[] = [];
-  let last: Line | undefined; // of a full list
+  let last: Line | undefined; // the last of a full list
   let found = 0;
   for (const line of lines) {
     if (!matches(line)) continue;
@@ -121,7 +111,7 @@ export function totalsOf(lines: Iterable<Line>, beyond: number, now: number): To
   return { keys, holders, waiting, contested, beyond, longestWait: told(longestWait), longestHold: told(longestHold) };
 }
 
-/** The keys that begin with a prefix, by what they have up to the next `:` or `/`. Keys that have neither are in no group. */
+/** Groups the keys that begin with a prefix by their part up to the next `:` or `/`. Keys without either are in no group. */
 export function groupsOf(lines: Iterable<Line>, prefix: string, now: number): Group[] {
   const groups = new Map<string, { keys: number; waiting: number; from: number }>();
   for (const line of lines) {
@@ -139,12 +129,9 @@ export function groupsOf(lines: Iterable<Line>, prefix: string, now: number): Gr
   return [...groups]
     .sort(([a, x], [b, y]) => y.waiting - x.waiting || y.keys - x.keys || (a < b ? -1 : 1))
     .slice(0, GROUPS)
-    .map(([name, { keys, waiting, from }]) => ({
-      prefix: name,
-      keys,
-      waiting,
-      wait: from === NEVER ? null : now - from,
-    }));
+    .map(([prefix, { keys, waiting, from }]) => {
+      return { prefix, keys, waiting, wait: from === NEVER ? null : now - from };
+    });
 }
 
 function delimiterIn(key: string, from: number): number {

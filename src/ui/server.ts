@@ -18,26 +18,26 @@ import { orderOf, release } from './release.ts';
 import { snapshot } from './view.ts';
 import type { ReleaseAnswer, ReleaseOrder } from './wire.ts';
 
-/** For how long looks go on after the last page has gone: it may come back with another view. ms. */
+/** How long looks go on after the last page has closed: it may come back with another view. ms. */
 const LINGER = 3_000;
-/** Bytes of a request, at most. */
+/** The longest request, in bytes. */
 const LONGEST_BODY = 8_192;
 
 export interface PageOptions {
-  /** Opens the engine; asked again while it fails. */
+  /** Opens the engine; called again while it fails. */
   readonly open: () => Promise<Locks>;
-  /** The address of the engine as it may be shown. */
+  /** The address of the engine, without a password. */
   readonly engine: string;
-  /** Only keys that begin with it. */
+  /** Only keys that begin with this. */
   readonly prefix: string;
   readonly pace: Pace;
-  /** 0: one that is free. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Told of each holder that is evicted. Without it, the page changes nothing. */
+  /** Called for each evicted holder. Without it, the page changes nothing. */
   readonly released?: (order: ReleaseOrder) => void;
 }
 
-/** The page of one engine, on 127.0.0.1. */
+/** The page of one engine, at 127.0.0.1. */
 export class PageServer {
   readonly #options: PageOptions;
   readonly #token = randomBytes(18).toString('base64url');
@@ -74,12 +74,12 @@ export class PageServer {
     );
   }
 
-  /** The engine, which the page asks. @throws LockError as `connect` does */
+  /** The engine of the page. @throws LockError as `connect` does */
   engine(): Promise<Locks> {
     return this.#access.locks();
   }
 
-  /** @returns the address of the page, with its token. @throws what Node says of a port that it cannot have */
+  /** @returns the address of the page, with its token. @throws Node's error for a port that is not available */
   async listen(): Promise<string> {
     this.#assets = await assets();
     this.#server.listen(this.#options.port, '127.0.0.1');
@@ -88,7 +88,7 @@ export class PageServer {
     return `http://127.0.0.1:${port}/${this.#token}/`;
   }
 
-  /** Ends all at once; the engine's own connections are given back as they end. */
+  /** Ends everything at once. The engine's connections close as they end. */
   close(): Promise<void> {
     this.#hub.end();
     this.#watch(false);
@@ -137,7 +137,7 @@ export class PageServer {
     if (!released) return tell(403, { error: 'the page was started without --allow-release' });
     const order = orderOf(body);
     if (typeof order === 'string') return tell(400, { error: order });
-    this.#board.evicted(order.key, BigInt(order.ticket)); // before it is: a look may be under way
+    this.#board.evicted(order.key, BigInt(order.ticket)); // before the eviction: a look may be under way
     const answer = await release(await this.#access.locks(), order);
     if ('evicted' in answer && answer.evicted) released(order);
     for (const loop of this.#loops) loop.hurry();

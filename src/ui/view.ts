@@ -7,10 +7,10 @@ import type { Query } from './query.ts';
 import { groupsOf, rowOf, select, totalsOf, whoOf } from './rows.ts';
 import type { Detail, Event, Lane, Snapshot } from './wire.ts';
 
-/** Holders, and waiters, of one key that are told. */
+/** How many holders, and waiters, of one key are shown. */
 const LINE = 200;
 const EVENTS = 60;
-/** Holds that end before this are not told, ms. */
+/** Holds that ended longer ago are not shown, ms. */
 export const LONGEST_SPAN = 3_600_000;
 
 /** What does not come from the engine. */
@@ -18,11 +18,11 @@ export interface Setting {
   readonly engine: string;
   readonly prefix: string;
   readonly mayRelease: boolean;
-  /** When it was started. */
+  /** When the page was started. */
   readonly began: number;
 }
 
-/** What one view shows of what is known now. */
+/** What one view shows now. */
 export function snapshot(
   board: Board,
   query: Query,

@@ -1,4 +1,4 @@
-/** What the server tells the page: JSON, complete each time. Times are ms before the moment it was sent; tickets are text. */
+/** What the server sends to the page: JSON, complete each time. Times are ms before the moment of sending; tickets are text. */
 import type { As } from '../core/admission.ts';
 import type { Finding } from '../core/traits.ts';
 import type { End, Happening } from './happening.ts';
@@ -11,9 +11,12 @@ export interface Who {
   readonly ticket: string;
   /** How long it holds or waits. */
   readonly for: number;
-  /** What `for` is: it was seen to begin; it cannot be longer, since a wait may be in it; or it may be longer, nobody saw it begin. */
+  /**
+   * `seen`: somebody saw it begin. `most`: it cannot be longer, since it may contain a wait. `least`: it may be longer, since
+   * nobody saw it begin.
+   */
   readonly known: 'seen' | 'most' | 'least';
-  /** Until it lapses unless renewed; null where a session carries it. */
+  /** Until it lapses unless renewed; null if a session keeps it. */
   readonly left: number | null;
 }
 
@@ -23,11 +26,11 @@ export interface Row {
   readonly holder: Who | null;
   readonly holders: number;
   readonly waiting: number;
-  /** How long the one has waited that waits longest; null where nobody does. */
+  /** How long the first waiter has waited; null without waiters. */
   readonly wait: number | null;
 }
 
-/** Keys that begin alike. */
+/** Keys with the same prefix. */
 export interface Group {
   readonly prefix: string;
   readonly keys: number;
@@ -39,20 +42,20 @@ export interface Totals {
   readonly keys: number;
   readonly holders: number;
   readonly waiting: number;
-  /** Keys that somebody waits for. */
+  /** Keys with waiters. */
   readonly contested: number;
-  /** Keys that are held, and are too many to be kept here. */
+  /** Held keys that are too many to be kept. */
   readonly beyond: number;
   readonly longestWait: { readonly key: string; readonly for: number } | null;
   readonly longestHold: { readonly key: string; readonly for: number } | null;
 }
 
-/** The line of a key that is looked at closely. */
+/** The line of the open key. */
 export interface Detail {
   readonly key: string;
   readonly holders: readonly Who[];
   readonly waiters: readonly Who[];
-  /** All of them: of a long line the first are told. */
+  /** The number of all of them: a long line is cut. */
   readonly holding: number;
   readonly waiting: number;
 }
@@ -62,7 +65,7 @@ export interface Event {
   readonly what: Happening;
   readonly key: string;
   readonly ago: number;
-  /** Who has it now; of `left`, who waited. */
+  /** The new holder; for `left`, the claim that waited. */
   readonly to: string | null;
   readonly token: string | null;
   /** Whose hold ended, how, and how long it was. */
@@ -71,7 +74,7 @@ export interface Event {
   readonly held: number | null;
 }
 
-/** One hold on a line over time. */
+/** One hold on the time line. */
 export interface Span {
   readonly label: string;
   readonly ticket: string;
@@ -90,7 +93,7 @@ export interface Lane {
 
 /** Claims that wait for each other without an end. */
 export interface Deadlock {
-  /** A way round: each waits for the next, the last for the first. The first one waits. */
+  /** A cycle: each waits for the next, and the last for the first. The first one waits. */
   readonly steps: readonly {
     readonly process: string;
     readonly label: string;
@@ -98,16 +101,16 @@ export interface Deadlock {
     readonly held: boolean;
     readonly ticket: string;
   }[];
-  /** How many there are in all. */
+  /** How many claims it has in all. */
   readonly claims: number;
 }
 
-/** A process that waits or is waited for, or the key that it is about. */
+/** A process that waits or that somebody waits for, or a key. */
 export interface GraphNode {
   readonly id: string;
   readonly what: 'process' | 'key';
   readonly name: string;
-  /** How many stand between it and one that waits for nobody, or the end of a circle. */
+  /** How many nodes stand between it and one that waits for nobody, or the end of a cycle. */
   readonly layer: number;
 }
 
@@ -124,18 +127,18 @@ export interface GraphEdge {
 export interface Graph {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
-  /** Processes and keys that are too many to be told of. */
+  /** How many processes and keys are not shown. */
   readonly more: number;
 }
 
 export interface Look {
   readonly state: Looks['state'];
-  /** Since the last complete look; null where there was none. */
+  /** Since the last complete look; null if there was none. */
   readonly age: number | null;
   readonly took: number | null;
-  /** Until the next one; null while one is under way. */
+  /** Until the next look; null during a look. */
   readonly next: number | null;
-  /** From the end of one to the beginning of the next. */
+  /** From the end of a look to the start of the next. */
   readonly pause: number;
   readonly looked: number | null;
   readonly error: string | null;
@@ -152,26 +155,26 @@ export interface Snapshot {
   readonly totals: Totals;
   readonly groups: readonly Group[];
   readonly rows: readonly Row[];
-  /** How many rows there are beyond those that are told. */
+  /** How many lines match in all. */
   readonly found: number;
   readonly events: readonly Event[];
-  /** Null while the engine has not been asked. */
+  /** Null until the engine was asked. */
   readonly findings: readonly Finding[] | null;
   readonly detail: Detail | null;
   readonly lanes: readonly Lane[];
   readonly deadlocks: readonly Deadlock[];
-  /** Null unless it was asked for, or there is a deadlock. */
+  /** Null unless the view shows it, or there is a deadlock. */
   readonly graph: Graph | null;
-  /** How long anything was watched: lines over time begin there. */
+  /** How long the page has watched: the time line begins there. */
   readonly watched: number;
 }
 
-/** What the page asks for to evict a holder. */
+/** What the page sends to evict a holder. */
 export interface ReleaseOrder {
   readonly key: string;
   readonly ticket: string;
   readonly reason: string;
 }
 
-/** What came of it. */
+/** The outcome of an eviction. */
 export type ReleaseAnswer = { readonly evicted: boolean } | { readonly error: string };

@@ -2,15 +2,15 @@ import type { LocalStanding } from '../core/local-standing.ts';
 import type { Origin } from '../core/origin.ts';
 import type { Standing } from '../core/traits.ts';
 
-/** A hold, or a claim that waits. */
+/** A hold, or a waiting claim. */
 export interface WaitsClaim extends Standing {
-  /** `<process>.<claim>` of its origin; of one without, its key and ticket. */
+  /** `<process>.<claim>` of its origin; without an origin, its key and ticket. */
   readonly id: string;
-  /** It waits in the line of this process, behind others of it, and is not in the engine's line yet: its ticket is 0. */
+  /** It waits in this process behind others, and is not in the engine's line yet: its ticket is 0. */
   readonly local?: true;
 }
 
-/** Claims, and the lines in which they stand: of each key one at the engine, and one in this process. */
+/** Claims and their lines: a key has one line at the engine, and one in this process. */
 export interface Lines {
   readonly claims: ReadonlyMap<string, WaitsClaim>;
   readonly lines: readonly (readonly WaitsClaim[])[];
@@ -22,21 +22,21 @@ export function idOf({ origin, key, ticket }: Standing): string {
 
 export const idOfOrigin = ({ process, claim }: Pick<Origin, 'process' | 'claim'>): string => `${process}.${claim}`;
 
-/** The holds that it is waited for inside of, by their ids. */
+/** The ids of the holds inside which it waits. */
 export const enclosingOf = ({ origin, held }: WaitsClaim): string[] =>
   held || !origin ? [] : origin.inside.map(({ claim }) => idOfOrigin({ process: origin.process, claim }));
 
 /**
- * Keys for which nobody waits are left out: nobody waits for their holders.
- * @param standings key by key, in the order of the lines, as `inspect` gives them
- * @param locals of this process, which knows more of its own waiters than an engine does
+ * Leaves out keys without waiters: nobody waits for their holders.
+ * @param standings key by key, in the order of the lines, as from `inspect`
+ * @param locals the waiters of this process, which knows more of them than an engine does
  */
 export function linesOf(standings: Iterable<Standing>, locals: readonly (readonly LocalStanding[])[] = []): Lines {
   const byKey = new Map<string, WaitsClaim[]>();
   const own = new Map(locals.flat().map((local) => [idOfOrigin(local.origin), local]));
   for (const standing of standings) {
     const id = idOf(standing);
-    // What it is inside of may be over by now.
+    // A hold around it may be over by now.
     const origin = (standing.held ? undefined : own.get(id)?.origin) ?? standing.origin;
     const claim = { ...standing, id, ...(origin && { origin }) };
     byKey.get(claim.key)?.push(claim) ?? byKey.set(claim.key, [claim]);
@@ -51,7 +51,7 @@ export function linesOf(standings: Iterable<Standing>, locals: readonly (readonl
   return { claims, lines: [...engine, ...local.filter((line) => line.some((claim) => claim.local))] };
 }
 
-/** None where the engine was asked before or after it stood there. */
+/** Nothing if the listing was made before or after the claim was in the engine's line. */
 function localClaim({ queued, ...standing }: LocalStanding, listed: ReadonlyMap<string, WaitsClaim>): WaitsClaim[] {
   const id = idOfOrigin(standing.origin);
   const known = listed.get(id);

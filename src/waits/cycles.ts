@@ -1,4 +1,4 @@
-/** Where one can go from each. */
+/** The arrows from each node. */
 export type Arrows = ReadonlyMap<string, readonly string[]>;
 
 /**
@@ -41,7 +41,7 @@ export function components(nodes: Iterable<string>, arrows: Arrows): string[][] 
   return found;
 }
 
-/** A shortest way from `start` back to it. */
+/** A shortest path from `start` back to it. */
 export function cycleFrom(start: string, arrows: Arrows): string[] {
   const cameFrom = new Map<string, string>();
   const next = [start];

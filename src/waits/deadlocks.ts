@@ -1,22 +1,23 @@
+import { quoted } from '../core/engine.ts';
 import type { Lines, WaitsClaim } from './claims.ts';
 import { type Arrows, components, cycleFrom } from './cycles.ts';
 import { edgesAmong } from './edges.ts';
 import { stuckAmong } from './reduction.ts';
 
-/** Claims of which none can go on before another one of them has. */
+/** Claims of which none can go on before another one does. */
 export interface Deadlock {
-  /** All of them, by their ids. */
+  /** The ids of all of them. */
   readonly claims: readonly string[];
-  /** A shortest way round: each waits for the next, the last for the first. It begins with a claim that waits. */
+  /** A shortest cycle: each waits for the next, and the last for the first. It begins with a claim that waits. */
   readonly cycle: readonly string[];
-  /** The one that gives up: of those that asked for it (`detect`), the one that began to wait last. Undefined: none asked. */
+  /** The claim that gives up: of those with `detect`, the one that began to wait last. Undefined: none has it. */
   readonly victim?: string;
 }
 
-/** From so many claims the shortest way round is looked for; of a deadlock with more, nearly the shortest will do. */
+/** How many claims to search from for the shortest cycle. In a larger deadlock a nearly shortest one is enough. */
 const STARTS = 32;
 
-/** Those in it that stand still by themselves. Whoever only stands behind them is not part of one. */
+/** The deadlocks among these claims. A claim that only waits behind a deadlock is not part of it. */
 export function deadlocksIn(lines: Lines, among: ReadonlySet<string> = new Set(lines.claims.keys())): Deadlock[] {
   const stuck = stuckAmong(lines, among);
   if (stuck.size === 0) return [];
@@ -24,7 +25,7 @@ export function deadlocksIn(lines: Lines, among: ReadonlySet<string> = new Set(l
   const found = components(stuck, arrows);
   const [whole] = found;
   if (whole?.length === stuck.size) return [deadlock(lines, whole, arrows)];
-  // Each by itself: one that would go on if others did is no deadlock, but waits for one.
+  // Each component alone: one that goes on after the others is no deadlock, but waits for one.
   return found.flatMap((component) => deadlocksIn(lines, new Set(component)));
 }
 
@@ -45,7 +46,19 @@ function deadlock({ claims }: Lines, ids: readonly string[], arrows: Arrows): De
 
 const detects = ({ origin }: WaitsClaim): boolean => origin?.detects !== undefined;
 
-/** The same for all who look: by what the claims themselves say. */
+/** All processes get the same order, since it depends only on the claims. */
 function lastFirst(a: WaitsClaim, b: WaitsClaim): number {
   return b.origin!.detects! - a.origin!.detects! || (a.id < b.id ? 1 : -1);
+}
+
+/** The cycle in words: `host:1 waits for "b", held by host:2, who waits for "a", held by host:1`. */
+export function told({ cycle }: Deadlock, { claims }: Lines): string {
+  const parts = cycle.map((id, i) => {
+    const { label, key, held } = claims.get(id)!;
+    const before = claims.get(cycle[i - 1] ?? '');
+    if (!before) return `${label} waits for ${quoted(key)}`;
+    if (before.held) return `who waits for ${quoted(key)}`;
+    return held ? `held by ${label}` : `behind ${label}, who waits`;
+  });
+  return parts.join(', ');
 }

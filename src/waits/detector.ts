@@ -4,17 +4,16 @@ import { quoted } from '../core/engine.ts';
 import { LockError } from '../core/errors.ts';
 import type { LockRuntime } from '../core/runtime.ts';
 import { idOfOrigin, type Lines } from './claims.ts';
-import { type Deadlock, deadlocksIn } from './deadlocks.ts';
+import { type Deadlock, deadlocksIn, told } from './deadlocks.ts';
 import { confirmed } from './look.ts';
 import { neighbourhood } from './neighbourhood.ts';
-import { told } from './words.ts';
 
-/** ms of waiting before the first look, and between two looks: what closes a deadlock may be somebody else's wait. */
+/** How long a claim waits before the first look, and how long between looks, ms: a later wait elsewhere may close the cycle. */
 const FIRST = 1_000;
 const EVERY = 2_000;
-/** Waits that are looked at together, the longest unseen first. */
+/** How many waits one look covers. The waits without a look for the longest time come first. */
 const MOST = 64;
-/** After a look a process asks for none for so many times as long as that took, and for so many ms, in which others become due. */
+/** After a look the process rests for so many times its duration, and at least for so many ms, in which other waits become due. */
 const REST = 9;
 const SHORTEST_REST = 100;
 
@@ -25,7 +24,7 @@ interface Wait {
   lookAt: number;
 }
 
-/** Looks, for all waits of a process that asked for it, whether they are part of a deadlock; ends those that are to give up. */
+/** Looks for deadlocks of all waits that asked for it, and ends the victims. */
 export class Detector implements DeadlockWatch {
   readonly #runtime: LockRuntime;
   readonly #waits = new Set<Wait>();
@@ -38,7 +37,7 @@ export class Detector implements DeadlockWatch {
   }
 
   watch(key: string, request: AcquireRequest, giveUp: Wait['giveUp']): void {
-    if (!this.#around(request)) return; // inside of nothing: nobody waits for it
+    if (!this.#around(request)) return; // it holds nothing, so nobody waits for it
     const wait = { key, request, giveUp, lookAt: this.#runtime.engine.clock.now() + FIRST };
     this.#waits.add(wait);
     const over = (): void => void this.#waits.delete(wait);
@@ -50,7 +49,7 @@ export class Detector implements DeadlockWatch {
     this.#closed.abort();
   }
 
-  /** The keys around it; undefined where there are none. */
+  /** The keys of the holds around it; undefined if there are none. */
   #around(request: AcquireRequest): readonly string[] | undefined {
     const inside = request.circumstances(this.#runtime)?.inside.flatMap(({ key }) => key ?? []) ?? [];
     return inside.length > 0 ? inside : undefined;
@@ -70,7 +69,7 @@ export class Detector implements DeadlockWatch {
       const now = clock.now();
       const looked = due.filter(({ lookAt }) => lookAt <= now);
       for (const wait of looked) wait.lookAt = now + EVERY * (1 - clock.random() / 4);
-      await this.#look(looked).catch(() => {}); // the engine did not answer: the wait itself tells of that
+      await this.#look(looked).catch(() => {}); // the engine did not answer; the wait itself reports that
     }
     this.#running = false;
   }
@@ -92,7 +91,7 @@ export class Detector implements DeadlockWatch {
   }
 
   #idOf({ request: { number } }: Wait): string {
-    return idOfOrigin({ process: this.#runtime.name.known!, claim: number! }); // whoever was looked at has both
+    return idOfOrigin({ process: this.#runtime.name.known!, claim: number! }); // a listed claim has both
   }
 
   #giveUp({ key, request, giveUp }: Wait, deadlock: Deadlock, lines: Lines): void {

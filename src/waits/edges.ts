@@ -2,9 +2,9 @@ import type { Seats } from '../core/admission.ts';
 import { enclosingOf, type Lines, type WaitsClaim } from './claims.ts';
 
 /**
- * Why one claim cannot go on before another has:
- * `holder`: it waits for this hold to end. `room`: for this one, or for others that take up room with it. `behind`: it stands behind this
- * one, which waits too. `inside`: this hold ends after what waits inside of it.
+ * Why one claim cannot go on before another one. `holder`: it waits for the end of this hold. `room`: for this hold, or for
+ * others that share the room with it. `behind`: it stands behind this claim, which also waits. `inside`: this hold ends after
+ * the claim that waits inside it.
  */
 export interface WaitsEdge {
   /** The `id` of the claim that cannot go on. */
@@ -15,7 +15,7 @@ export interface WaitsEdge {
   readonly why: 'holder' | 'room' | 'behind' | 'inside';
 }
 
-/** Of a line of equal claims one each: whoever stands behind another goes on only when that one has been admitted, so one edge tells of all. */
+/** Makes one edge for each claim in a line of equal claims: each goes on only after the one ahead, so one edge tells of all. */
 export function edgesAmong({ lines, claims }: Lines, among: ReadonlySet<string>): WaitsEdge[] {
   const edges: WaitsEdge[] = [];
   for (const line of lines) edges.push(...edgesOf(line.filter(({ id }) => among.has(id))));
@@ -42,7 +42,7 @@ function* edgesOf(line: readonly WaitsClaim[]): Iterable<WaitsEdge> {
   }
 }
 
-/** The holders without whom a waiter would be nearer to its turn. */
+/** The holders whose end brings a waiter nearer to its turn. */
 function* inTheWay(
   claim: Seats,
   holders: readonly WaitsClaim[],

@@ -4,12 +4,12 @@ import type { Listing, Standing } from '../core/traits.ts';
 import { idOf, idOfOrigin, type Lines, linesOf } from './claims.ts';
 import { type Deadlock, deadlocksIn } from './deadlocks.ts';
 
-/** Lines that are asked for at a time. */
+/** How many lines to ask for at a time. */
 const AT_ONCE = 8;
-/** ms between the two looks that a deadlock needs. */
+/** Time between the two looks that confirm a deadlock, ms. */
 const BETWEEN = 200;
 
-/** What is listed for all keys that begin with `prefix`, and what this process knows of them. */
+/** Lists all keys that begin with `prefix`, and adds what this process knows of them. */
 export async function lookAtAll(runtime: LockRuntime, prefix: string, listing: Listing): Promise<Lines> {
   const found: Standing[] = [];
   let line: Standing[] = [];
@@ -27,7 +27,7 @@ export async function lookAtAll(runtime: LockRuntime, prefix: string, listing: L
   return linesOf(found, runtime.localStandings());
 }
 
-/** The lines of some keys, each asked for by its name. */
+/** Asks for the lines of some keys, each by its name. */
 export async function standingsOf(runtime: LockRuntime, keys: readonly string[]): Promise<Standing[]> {
   const found: Standing[] = [];
   for (let from = 0; from < keys.length; from += AT_ONCE) {
@@ -40,8 +40,9 @@ export async function standingsOf(runtime: LockRuntime, keys: readonly string[])
 }
 
 /**
- * Those that are still there at a second look. A listing is not of one moment, key after key; but whoever holds or waits in both looks did so
- * all the time between them: a claim waits once, and holds once. So what is a deadlock in both was one at any moment in between.
+ * Keeps the deadlocks that a second look still finds. A listing reads key after key, and is not of one moment. But a claim that
+ * holds or waits in both looks did so all the time between them, since it waits once and holds once. So a deadlock in both
+ * looks existed at every moment between them.
  */
 export async function confirmed(
   runtime: LockRuntime,

@@ -3,18 +3,19 @@ import type { Standing } from '../core/traits.ts';
 import { type Lines, linesOf } from './claims.ts';
 import { standingsOf } from './look.ts';
 
-/** Keys that are read for one wait in one look; what needs more is left to a listing of all. */
+/** How many keys one look reads for one wait. A wait with more needs a listing of all keys. */
 export const MOST_KEYS = 64;
 
-/** A wait, and the keys of the holds that it is inside of. */
+/** A wait, and the keys of the holds around it. */
 export interface Inside {
   readonly key: string;
   readonly inside: readonly string[];
 }
 
 /**
- * The lines that a deadlock of these waits would be in: those of the holds around them, of the holds around whoever waits for these, and
- * so on; and their own. Where nobody waits for what is around them, those are all that is read, and nothing is given.
+ * Reads the lines in which a deadlock of these waits would be: those of the holds around each wait, of the holds around the
+ * waiters for these, and so on, and the line of the wait itself. If nobody waits for the holds around it, it reads only their
+ * lines and gives nothing.
  */
 export async function neighbourhood(runtime: LockRuntime, waits: readonly Inside[]): Promise<Lines> {
   const reading = new Reading(runtime);
@@ -24,7 +25,7 @@ export async function neighbourhood(runtime: LockRuntime, waits: readonly Inside
   return reading.lines(keys);
 }
 
-/** Whoever waits for what is around the wait, and for what is around these: the keys of all of that, none where nobody does or there are too many. */
+/** The keys of all these lines; none if nobody waits there, or there are too many keys. */
 async function around(reading: Reading, { key, inside }: Inside): Promise<ReadonlySet<string>> {
   const found = new Set(inside);
   let next = [...found];
@@ -43,7 +44,7 @@ async function around(reading: Reading, { key, inside }: Inside): Promise<Readon
   return found.add(key);
 }
 
-/** Lines as they are read in one look, each once. */
+/** The lines of one look. It reads each line once. */
 class Reading {
   readonly #runtime: LockRuntime;
   readonly #read = new Map<string, Standing[]>();

@@ -9,15 +9,15 @@ interface Member {
 }
 
 /**
- * Who can never go on, whatever the others do: of `among`, with all others gone. Whoever holds and waits for nothing inside is taken
- * to end and to leave, whoever is admitted by that too, and so on; what is left is stuck. So a wait for one of several permits is
- * stuck only when none of them can come back (the graph reduction of R. C. Holt, Some Deadlock Properties of Computer Systems, ACM
- * Computing Surveys 4, 1972). The order does not matter: a claim that leaves makes nobody's admission worse.
+ * The claims among these that can never go on, if all others are gone. A claim that holds, and does not wait inside, is taken
+ * to end and to leave. Then the claims that this admits do the same, and so on. The rest is stuck. So a wait for one of several
+ * permits is stuck only if none of them can come back (the graph reduction of R. C. Holt, Some Deadlock Properties of Computer
+ * Systems, ACM Computing Surveys 4, 1972). The order does not matter: a claim that leaves never delays another one.
  */
 export function stuckAmong({ lines, claims }: Lines, among: ReadonlySet<string>): Set<string> {
   const lined = lines.map((line) => lineOf(line.filter(({ id }) => among.has(id))));
   const memberships = new Map<string, { line: Line<Member>; member: Member }[]>();
-  /** In how many lines it is not admitted yet, and how many wait inside of it. */
+  /** For each claim, in how many lines it is not admitted yet, and how many claims wait inside it. */
   const refused = new Map<string, number>();
   const inside = new Map<string, number>();
   const add = (counts: Map<string, number>, id: string, by: number): number => {

@@ -5,13 +5,13 @@ import { type Deadlock, deadlocksIn } from './deadlocks.ts';
 import { edgesAmong, type WaitsEdge } from './edges.ts';
 import { confirmed, lookAtAll } from './look.ts';
 
-/** Who waits for whom: plain data, JSON but for the tickets. */
+/** Who waits for whom, as plain data: JSON except for the tickets. */
 export interface Waits {
-  /** Whoever holds or waits for a key for which somebody waits. */
+  /** All claims of keys that somebody waits for. */
   readonly claims: readonly WaitsClaim[];
-  /** Who waits for whom, among these claims. */
+  /** Who waits for whom among these claims. */
   readonly edges: readonly WaitsEdge[];
-  /** Seen in two looks. Empty: there was none. */
+  /** Deadlocks that two looks have seen. */
   readonly deadlocks: readonly Deadlock[];
 }
 

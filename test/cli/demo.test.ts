@@ -11,13 +11,13 @@ import { startRedis } from '../kit/redis.ts';
 import { describeOn } from '../kit/suite.ts';
 import { Desk } from './shell.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/cli/demo/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 /** Enough for others to be in between, few enough to be quick. */
 const SMALL = ['--processes', '3', '--drivers', '12', '--orders', '6'];
 const PATIENCE = 60_000;
 
 async function demo(...args: string[]): Promise<{ code: number; output: string; errors: string }> {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, 'demo', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NODE_OPTIONS: '' },
     timeout: PATIENCE,

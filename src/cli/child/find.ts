@@ -1,21 +1,26 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { hostname } from 'node:os';
+import { basename, delimiter, join } from 'node:path';
 import { EXIT, ExitError } from '../exit.ts';
 
 /**
- * Looks for a command as the system does: a name with a slash is a path, any other is looked for in `PATH`. Before a lock is
- * taken, so that nobody waits for a command that cannot be run.
- * @throws ExitError 127 when it is not there, 126 when it is no program
+ * Looks for a command as the system does: a name with a slash is a path, and `PATH` leads to any other. It comes before the lock,
+ * so that nobody waits for a command that cannot run.
+ * @throws ExitError 127 if the command is not there, 126 if it is no program
  */
 export function checkCommand(file: string, path = process.env.PATH ?? ''): void {
-  if (process.platform === 'win32') return; // it has endings of its own, and asks no permission
+  if (process.platform === 'win32') return; // Windows adds endings of its own, and checks no permission
   const candidates = file.includes('/') ? [file] : path.split(delimiter).map((folder) => join(folder || '.', file));
   const found = candidates.map(kindOf);
   if (found.includes('program')) return;
-  if (found.includes('other'))
-    throw new ExitError(EXIT.NOT_EXECUTABLE, `${JSON.stringify(file)} cannot be run (EACCES)`);
-  throw new ExitError(EXIT.NOT_FOUND, `${JSON.stringify(file)} is not a command here`);
+  throw found.includes('other') ? notExecutable(file, 'EACCES') : notFound(file);
 }
+
+export const notFound = (file: string): ExitError =>
+  new ExitError(EXIT.NOT_FOUND, `${JSON.stringify(file)} is not a command here`);
+
+export const notExecutable = (file: string, code: string | undefined): ExitError =>
+  new ExitError(EXIT.NOT_EXECUTABLE, `${JSON.stringify(file)} cannot be run (${code})`);
 
 function kindOf(path: string): 'program' | 'other' | 'nothing' {
   try {
@@ -30,3 +35,7 @@ function kindOf(path: string): 'program' | 'other' | 'nothing' {
     return 'other';
   }
 }
+
+/** Names the holder in listings while this command runs. */
+export const labelOf = (file: string): string =>
+  `${hostname()}:${process.pid} ${basename(file)}`.slice(0, 128).toWellFormed();

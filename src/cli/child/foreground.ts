@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { isatty } from 'node:tty';
+import { statOf } from './group.ts';
 
 /**
- * What the command may do with the terminal. `lend`: it has it while it runs. `input`: it may read what is typed, and no more,
- * since somebody beside us in a pipeline might want the rest (`… | less` would be stopped by its next key); the same where the input is
- * no terminal at all. `none`: we run in the background, and what is typed is for somebody else.
+ * What the command may do with the terminal. `lend`: it has the terminal while it runs. `input`: it may only read what the user
+ * types, since another program of the pipeline may need the rest (`… | less` would stop at its next key). It is the same if the
+ * input is no terminal. `none`: we run in the background, and what the user types is for another program.
  */
 export function terminalUse(): 'lend' | 'input' | 'none' {
   if (process.platform === 'win32' || !isatty(0)) return 'input';
@@ -14,13 +14,11 @@ export function terminalUse(): 'lend' | 'input' | 'none' {
   return isatty(1) ? 'lend' : 'input';
 }
 
-/** Our process group, and the one that the terminal listens to. */
+/** Our process group, and the group in the foreground of the terminal. */
 function jobOf(): [own: string, foreground: string] {
   try {
-    // proc(5): the name, in brackets, may contain anything; behind it stand state, ppid, pgrp, session, tty, tpgid.
-    const stat = readFileSync('/proc/self/stat', 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return [fields[2]!, fields[5]!];
+    const [, , own, , , foreground] = statOf('self');
+    return [own!, foreground!];
   } catch {
     const { stdout } = spawnSync('ps', ['-o', 'pgid=', '-o', 'tpgid=', '-p', `${process.pid}`], { encoding: 'utf8' });
     const [own = '', foreground = 'none'] = (stdout ?? '').trim().split(/\s+/);

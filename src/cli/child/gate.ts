@@ -1,28 +1,25 @@
 import { existsSync } from 'node:fs';
 import type { Inherited } from './inherited.ts';
 
-/** A shell that starts what stands behind these words. */
+/** The words that start a shell; the shell's own command follows them. */
 export type Shell = readonly [file: string, ...flags: string[]];
 
 /**
- * Bash, where it is there: others leave out of the environment what is no name in a shell, `a.b` for one. As POSIX has it, so
- * that it runs no file of the user's first.
+ * Bash if it is there: other shells drop variables from the environment whose names they do not accept, `a.b` for example. With
+ * `--posix` it runs no file of the user first.
  */
 export const SHELL: Shell = existsSync('/bin/bash') ? ['/bin/bash', '--posix'] : ['sh'];
 
-/**
- * Two descriptors that nobody uses: of one digit, since some shells know no others. Undefined where the caller has handed over
- * so many that there are none.
- */
+/** Two free descriptors of one digit, since some shells accept no others. Undefined if the caller has handed over too many. */
 export function freeDescriptors(taken: readonly number[]): readonly [number, number] | undefined {
   const [first, second] = [3, 4, 5, 6, 7, 8, 9].filter((number) => !taken.includes(number));
   return first !== undefined && second !== undefined ? [first, second] : undefined;
 }
 
 /**
- * A shell script that tells who it is on the descriptor `pipe`, waits there for a word, and becomes the command. If whoever
- * started it dies before the word, it ends, and the command has never begun. Signals that were ignored, and the number of open
- * files, are as they were: Node and libuv have reset both.
+ * A shell script that writes its process id to the descriptor `pipe`, waits there for a line, and becomes the command. If the
+ * process that started it dies first, the script ends, and the command never begins. Node and libuv have reset ignored signals
+ * and the number of open files, so the script restores both.
  */
 export const gateScript = (pipe: number, { ignored, openFiles }: Inherited): string =>
   [

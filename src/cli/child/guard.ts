@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** `read` fails when the other end of the pipe is gone without a word: then so is the one who kept the lock. */
+/** `read` fails if the other end of the pipe closes without a line: then the process that held the lock is gone. */
 const GUARD = 'read -r over || kill -s KILL -- "-$1"';
 
 /**
- * Ends the group if this process dies without a chance to do it, by kill −9 for example. It is as fast as the system is,
- * and no faster. It stands when the promise is settled: the command must not begin before.
+ * Kills the group if this process dies without a chance to do that itself, by kill −9 for example. It is only as fast as the
+ * system. The guard stands when the promise resolves, and the command must not begin earlier.
  * @returns dismisses the guard
  */
 export async function guard(group: number): Promise<() => void> {
   if (process.platform === 'win32') return () => {};
-  // In a session of its own, so that what ends this process does not end it, too.
+  // In a session of its own, so that what kills this process does not kill the guard.
   const child = spawn('sh', ['-c', GUARD, 'holdfast-guard', `${group}`], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
@@ -19,6 +19,6 @@ export async function guard(group: number): Promise<() => void> {
   });
   child.stdin.on('error', () => {});
   child.unref();
-  await once(child, 'spawn').catch(() => {}); // without a shell there is no guard, and no command either
+  await once(child, 'spawn').catch(() => {}); // without a shell there is no guard, and also no command
   return () => child.stdin.end('over\n');
 }

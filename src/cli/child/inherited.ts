@@ -1,10 +1,10 @@
 import { constants } from 'node:os';
 
-/** What a process gets from whoever starts it, and what Node changes as it starts. */
+/** What a process inherits, and Node changes at its start. */
 export interface Inherited {
-  /** Signals that were ignored, without those of which nobody can say that. */
+  /** The ignored signals, except those that Node has no name for. */
   readonly ignored: readonly NodeJS.Signals[];
-  /** How many files may be open, as `ulimit -S -n` has it; undefined where it is not known. */
+  /** The limit of open files, as `ulimit -S -n` prints it; undefined if nobody knows. */
   readonly openFiles: string | undefined;
   /** Descriptors from 3 on. */
   readonly descriptors: readonly number[];
@@ -13,7 +13,7 @@ export interface Inherited {
 const NAME = 'HOLDFAST_INHERITED';
 const FORM = /^([0-9a-f]{16}) (\d+|unlimited) ([\d,]*)$/;
 
-/** What the launcher (`src/cli/holdfast`) has found, which is nothing where Node was started without it. */
+/** What the launcher (`src/cli/holdfast`) found. Nothing if Node was started without it. */
 export function inheritedFrom(text: string | undefined): Inherited {
   const [, mask, openFiles, descriptors] = FORM.exec(text ?? '') ?? [];
   const ignored = BigInt(`0x${mask ?? '0'}`); // proc(5): bit n − 1 is signal n
@@ -26,7 +26,7 @@ export function inheritedFrom(text: string | undefined): Inherited {
   };
 }
 
-/** Variables that the launcher's shell has left out, one a line; in their values \x01 stands for a new line. */
+/** Variables that the launcher's shell dropped, one per line; \x01 in a value stands for a new line. */
 const LEFT_OUT = 'HOLDFAST_LEFT_OUT';
 
 for (const line of (process.env[LEFT_OUT] ?? '').split('\n').filter(Boolean)) {
@@ -34,12 +34,12 @@ for (const line of (process.env[LEFT_OUT] ?? '').split('\n').filter(Boolean)) {
   process.env[line.slice(0, at)] = line.slice(at + 1).replaceAll('\x01', '\n');
 }
 
-/** Read once; the commands that we start must not take it for theirs. */
+/** Read once and then deleted, so that the commands that we start do not read it, too. */
 export const inherited: Inherited = inheritedFrom(process.env[NAME]);
 delete process.env[NAME];
 delete process.env[LEFT_OUT];
 
-/** Goes on ignoring what was ignored: Node has given it the default action, which is to end the process. */
+/** Ignores the inherited signals again: Node has restored their default action, which ends the process. */
 export function keepIgnoring(): void {
   for (const name of inherited.ignored) {
     // Node itself ignores SIGPIPE, and refuses a listener for what the kernel never delivers.
@@ -47,6 +47,6 @@ export function keepIgnoring(): void {
   }
 }
 
-/** Of these signals, those that were not ignored. */
+/** Those of the signals that were not ignored. */
 export const heeded = <N extends NodeJS.Signals>(names: readonly N[]): N[] =>
   names.filter((name) => !inherited.ignored.includes(name));

@@ -1,14 +1,14 @@
 import type { ProcessGroup } from './group.ts';
 import { heeded } from './inherited.ts';
 
-/** What a user or a system tells a process, and what therefore is for the command. */
+/** Signals from a user or the system, which are for the command. */
 const PASSED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT'] as const;
-/** ^Z: in a pipeline it would stop us alone, and the command would run on past the lease. */
+/** ^Z: in a pipeline it would stop us alone. The command would then run past the end of the lease. */
 const REFUSED = 'SIGTSTP';
 
 const ignore = (): void => {};
 
-/** Passes signals on, and keeps what comes until there is a command to hear it. What was ignored stays ignored. */
+/** Passes signals to the command. It keeps early ones until the command is there. Ignored signals stay ignored. */
 export class Signals implements Disposable {
   readonly #early: NodeJS.Signals[] = [];
   #group: ProcessGroup | undefined;

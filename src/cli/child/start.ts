@@ -1,8 +1,9 @@
-import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import type { Duplex } from 'node:stream';
-import { EXIT, ExitError } from '../exit.ts';
+import { UsageError } from '../exit.ts';
+import { notExecutable, notFound } from './find.ts';
 import { terminalUse } from './foreground.ts';
 import { freeDescriptors, gateScript, SHELL } from './gate.ts';
 import { ProcessGroup } from './group.ts';
@@ -10,21 +11,17 @@ import { inherited } from './inherited.ts';
 
 export interface Started {
   readonly group: ProcessGroup;
-  /** The exit code of the command, 128 + n if signal n ended it. */
+  /** The exit code of the command; 128 + n if signal n ended it. */
   readonly exited: Promise<number>;
-  /** Lets it begin. If this process dies before, the command has never run. */
+  /** Lets the command begin. If this process dies earlier, the command never runs. */
   go(): void;
 }
 
-/** Makes a process group of its own for a command, so that all of it can be ended. The command waits in there for `go`. */
+/** Makes a process group for a command, so that we can end all of it. The command waits there for `go`. */
 export async function start(words: readonly string[], env: NodeJS.ProcessEnv): Promise<Started> {
   if (process.platform === 'win32') return atOnce(words, env);
   const free = freeDescriptors(inherited.descriptors);
-  if (!free)
-    throw new ExitError(
-      EXIT.USAGE,
-      'descriptors 3 to 9 are all in use; leave two of them free, or close what is not needed',
-    );
+  if (!free) throw new UsageError('descriptors 3 to 9 are all in use; close two of them');
   const [pipe, errors] = free;
   const use = terminalUse();
   const gate = gateScript(pipe, inherited);
@@ -37,7 +34,7 @@ export async function start(words: readonly string[], env: NodeJS.ProcessEnv): P
           pipe,
           errors,
         )
-      : // In a session of its own: away from our terminal, as far as it does not have it as its input.
+      : // In a session of its own: away from our terminal, unless the terminal is its input.
         run(
           [...SHELL, '-c', gate, 'sh', ...words],
           { env, detached: true },
@@ -47,7 +44,7 @@ export async function start(words: readonly string[], env: NodeJS.ProcessEnv): P
   const exited = exitOf(child);
   await spawned(child, SHELL[0]);
   const line = child.stdio[pipe] as Duplex;
-  line.on('error', () => {}); // it may be gone, and its exit code tells why
+  line.on('error', () => {}); // the process may be gone; its exit code says why
   const [pid] = await Promise.race([once(line, 'data'), exited.then(() => [child.pid])]);
   return {
     group: new ProcessGroup(Number(pid)),
@@ -58,31 +55,29 @@ export async function start(words: readonly string[], env: NodeJS.ProcessEnv): P
 
 /**
  * Node cannot make a process group without a new session, which would lose the terminal: no password prompt, no ^C. A shell
- * with job control (`-m`, POSIX) can, and lends the terminal to it. ^Z is off: whoever stands still loses the lock. What the
- * shell itself has to say about the end of its job goes nowhere; `errors` is the command's standard error.
+ * with job control (`-m`, POSIX) can, and it lends the terminal to the group. ^Z is off: a command that stands still loses the
+ * lock. The shell's own message about the end of its job goes nowhere; `errors` is the command's standard error.
  */
 const lending = (pipe: number, errors: number): string =>
   `trap '' TSTP; gate=$1; shift; ${SHELL.join(' ')} -c "$gate" sh "$@" 2>&${errors} ${errors}>&-; code=$?; exec ${pipe}>&-; exit $code`;
 
-type Options = { readonly env: NodeJS.ProcessEnv; readonly detached?: boolean };
-
-/** Every descriptor that we were given keeps its number. */
+/** Inherited descriptors keep their numbers. */
 function run(
-  words: readonly string[],
-  options: Options,
-  first: StdioOptions & unknown[],
+  [file, ...args]: readonly string[],
+  options: { readonly env: NodeJS.ProcessEnv; readonly detached?: boolean },
+  first: readonly (number | 'ignore')[],
   pipe: number,
   errors?: number,
 ) {
-  const stdio = [...first] as (number | 'ignore' | 'pipe' | undefined)[];
+  const stdio: (number | 'ignore' | 'pipe' | undefined)[] = [...first];
   for (const number of inherited.descriptors) stdio[number] = number;
   stdio[pipe] = 'pipe';
   if (errors !== undefined) stdio[errors] = 2;
-  // A hole in the list would be refused; 'ignore' leaves a descriptor from 3 on closed.
-  return spawn(words[0]!, words.slice(1), { ...options, stdio: Array.from(stdio, (each) => each ?? 'ignore') });
+  // Node refuses a hole in the list; 'ignore' leaves a descriptor from 3 on closed.
+  return spawn(file!, args, { ...options, stdio: Array.from(stdio, (each) => each ?? 'ignore') });
 }
 
-/** On Windows, which has neither process groups nor a shell that everybody has. */
+/** On Windows there are no process groups, and no shell that everybody has. */
 async function atOnce([file, ...args]: readonly string[], env: NodeJS.ProcessEnv): Promise<Started> {
   const child = spawn(file!, args, { stdio: 'inherit', env });
   const exited = exitOf(child);
@@ -95,9 +90,7 @@ async function spawned(child: ChildProcess, file: string): Promise<void> {
     await once(child, 'spawn');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw code === 'ENOENT'
-      ? new ExitError(EXIT.NOT_FOUND, `${JSON.stringify(file)} is not a command here`)
-      : new ExitError(EXIT.NOT_EXECUTABLE, `${JSON.stringify(file)} cannot be run (${code})`);
+    throw code === 'ENOENT' ? notFound(file) : notExecutable(file, code);
   }
 }
 

@@ -1,40 +1,41 @@
 import type { AnyLease } from '../../core/lease.ts';
 import { EXIT } from '../exit.ts';
+import { complain } from '../terminal/say.ts';
 import type { ProcessGroup } from './group.ts';
 import { guard } from './guard.ts';
 import { Signals } from './signals.ts';
-import type { Started } from './start.ts';
+import { start } from './start.ts';
 import type { Timing } from './timing.ts';
 
-/** ms after which it is told why the lock is still kept, though the command has ended. */
+/** After so many ms the user learns why the lock is still held, though the command has ended. */
 const TOLD = 1_000;
-
-export interface Supervision {
-  readonly timing: Timing;
-  /** Give the lock back when the command has ended, though something that it started still runs. */
-  readonly leaveRunning: boolean;
-  readonly tell: (message: string) => void;
-}
+const STILL_RUNS =
+  'the command has ended, but what it started still runs; the lock is held until that ends, too (--leave-running)';
 
 /**
- * Lets a command run while the lease is held, and ends it, with all it started, before the lease could be somebody else's.
- * @returns its exit code; never 0 when the lease was lost meanwhile
+ * Runs a command while the lease is held. If the lease is lost, it ends the command, and all that the command started, before
+ * anyone else can have the lock.
+ * @param own variables of the command, beside those of this process
+ * @param leaveRunning release the lock when the command has ended, though something that it started still runs
+ * @returns the command's exit code; never 0 if the lease was lost
  */
 export async function supervise(
   lease: Pick<AnyLease, 'signal' | 'held' | 'remaining'>,
-  start: () => Promise<Started>,
-  { timing: { grace, spare }, leaveRunning, tell }: Supervision,
+  words: readonly string[],
+  own: NodeJS.ProcessEnv,
+  { grace, spare }: Timing,
+  leaveRunning = false,
 ): Promise<number> {
-  using signals = new Signals(); // before the command is there: none may end us and leave it behind
-  const { group, exited, go } = await start();
+  using signals = new Signals(); // before the command: no signal may end us and leave the command behind
+  const { group, exited, go } = await start(words, { ...process.env, ...own });
   const dismiss = await guard(group.pid);
   signals.passTo(group);
   go();
   try {
-    const over = leaveRunning ? exited : exited.then(() => remaining(group, lease.signal, tell));
+    const over = leaveRunning ? exited : exited.then(() => remaining(group, lease.signal));
     await Promise.race([over, loss(lease.signal)]);
     if (lease.signal.aborted) {
-      tell(lease.signal.reason.message);
+      complain(lease.signal.reason.message);
       await group.end(Math.min(grace, lease.remaining - spare));
     }
     const code = await exited;
@@ -44,13 +45,9 @@ export async function supervise(
   }
 }
 
-/** Settled when all that the command has left running in its group has ended. */
-async function remaining(group: ProcessGroup, lost: AbortSignal, tell: Supervision['tell']): Promise<void> {
-  const told = setTimeout(() => {
-    tell(
-      'the command has ended, but what it started still runs; the lock is kept until that ends, too (--leave-running)',
-    );
-  }, TOLD);
+/** Resolves when all that the command left running in its group has ended. */
+async function remaining(group: ProcessGroup, lost: AbortSignal): Promise<void> {
+  const told = setTimeout(() => complain(STILL_RUNS), TOLD);
   await group.ended(lost);
   clearTimeout(told);
 }

@@ -2,18 +2,18 @@ import type { Duration } from '../../core/duration.ts';
 import { milliseconds } from '../../core/duration.ts';
 import { UsageError } from '../exit.ts';
 
-/** When to ask a command to end and when to kill it, so that it is over before the lease. All in ms. */
+/** When to ask a command to end, and when to kill it, so that it ends before the lease. All in ms. */
 export interface Timing {
   readonly ttl: number;
-  /** How long before the deadline a loss is told. */
+  /** How long before the deadline a holder learns of a loss. */
   readonly notice: number;
-  /** Between the request to end and the kill. */
+  /** From the request to end until the kill. */
   readonly grace: number;
   /** How long before the deadline the kill comes at the latest. */
   readonly spare: number;
 }
 
-/** At most, and a part of the ttl: the kernel and a busy machine take their time. */
+/** The most, and the part of the ttl: the kernel and a busy machine need this time. */
 const SPARE = 125;
 const SPARE_PART = 1 / 40;
 const GRACE = 5_000;
@@ -30,9 +30,9 @@ export function timing(ttlText: string, graceText: string | undefined): Timing {
   return { ttl, grace, spare, notice: Math.min(grace + 2 * spare, most) };
 }
 
-/** A flag is text, checked where it is used; a number alone is ms, as in the library. */
+/** A flag is text; its user checks it. A number alone is ms, as in the library. */
 export const time = (text: string): Duration => (/^\d+$/.test(text) ? Number(text) : (text as Duration));
 
-/** The same of a flag that may be missing. */
+/** The same for a flag that may be missing. */
 export const timeIfGiven = (text: string | undefined): Duration | undefined =>
   text === undefined ? undefined : time(text);

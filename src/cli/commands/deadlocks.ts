@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { milliseconds } from '../../core/duration.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
@@ -31,24 +30,22 @@ Exit code: 0 there is none; 1 there is one, or was while it watched; 69 the engi
   async run({ values, positionals: [prefix = ''] }) {
     const every = milliseconds(time(values.every ?? '1s'), '--every', { min: 500, max: 3_600_000 });
     await using locks = await open(values.url);
-    using ended = new Interruption();
-    const { signal } = ended;
-    const stopped = new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined)));
+    using interruption = new Interruption();
     let known = new Set<string>();
     let code: number = EXIT.OK;
     do {
       const looked = withProgress((progress) => locks.waits(prefix, { progress }));
-      const waits = await Promise.race([looked, stopped]);
+      const waits = await Promise.race([looked, interruption.ended]);
       if (!waits) break;
       for (const deadlock of waits.deadlocks) {
         code = EXIT.NO;
         if (known.has(nameOf(deadlock))) continue;
-        const json = (): string => JSON.stringify({ at: Date.now(), ...recorded(deadlock, waits) });
-        console.log(values.json ? json() : words(deadlock, waits).join('\n'));
+        if (values.json) console.log(JSON.stringify({ at: Date.now(), ...recorded(deadlock, waits) }));
+        else console.log(words(deadlock, waits).join('\n'));
       }
       known = new Set(waits.deadlocks.map(nameOf));
-      if (values.watch) await sleep(every, undefined, { signal }).catch(() => {});
-    } while (values.watch && !signal.aborted);
+      if (values.watch) await interruption.pause(every);
+    } while (values.watch && !interruption.signal.aborted);
     if (code === EXIT.OK && !values.json && !values.watch) console.log('Nobody waits for ever here.');
     return code;
   },

@@ -1,15 +1,22 @@
-import type { Command } from '../command.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from '../../connect/index.ts';
+import { urlOfFile } from '../../connect/url.ts';
+import { isLockError } from '../../core/errors.ts';
+import { command } from '../command.ts';
+import { EXIT, ExitError, whole } from '../exit.ts';
+import { Interruption } from '../interruption.ts';
 
-/** It takes its arguments apart itself: `npm run demo` starts it without the rest of the command line. */
-export const demo: Command = {
+export const demo = command({
   name: 'demo',
   summary: 'several processes want the same things, without and with a lock',
   takes: [],
   options: {
     url: { type: 'string' },
-    processes: { type: 'string' },
-    drivers: { type: 'string' },
-    orders: { type: 'string' },
+    processes: { type: 'string', default: '4' },
+    drivers: { type: 'string', default: '40' },
+    orders: { type: 'string', default: '10' },
   },
   help: `Real processes, many drivers, few orders: without a lock, with one inside each process, and with holdfast.
 
@@ -17,6 +24,33 @@ export const demo: Command = {
   holdfast demo --url redis://127.0.0.1         on an engine of yours
   holdfast demo --processes 8 --drivers 200 --orders 50
 
-Exit code: 0 if with holdfast every order went to exactly one driver; 1 if not.`,
-  run: async (args) => (await import('../demo/main.ts')).demo(args),
-};
+  --url <url>      where holdfast keeps its locks (default: a file that goes away)
+  --processes <n>  processes of the service, 2 to 64 (default 4)
+  --drivers <n>    drivers of all processes, up to 10000 (default 40)
+  --orders <n>     orders, up to 10000 (default 10)
+
+Exit code: 0 if with holdfast every order went to exactly one driver; 1 if not; 69 the engine is not available.`,
+  async run({ values: { url, ...values } }) {
+    const processes = whole(values.processes, '--processes', 2, 64);
+    const drivers = whole(values.drivers, '--drivers', processes, 10_000);
+    const orders = whole(values.orders, '--orders', 1, 10_000);
+    const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
+    const tidy = (): void => rmSync(folder, { recursive: true, force: true });
+    using interruption = new Interruption();
+    interruption.signal.addEventListener('abort', () => {
+      tidy();
+      process.exit(interruption.exitCode); // its processes end when they see that this one is gone
+    });
+    const locks = url ?? urlOfFile(join(folder, 'locks.db'));
+    try {
+      await (await connect(locks)).close(); // so that a wrong address fails once, before the first round
+      const { rounds } = await import('../demo/rounds.ts');
+      return await rounds({ processes, drivers, orders }, locks, folder);
+    } catch (error) {
+      if (isLockError(error)) throw error;
+      throw new ExitError(url ? EXIT.UNAVAILABLE : EXIT.NO, (error as Error).message);
+    } finally {
+      tidy();
+    }
+  },
+});

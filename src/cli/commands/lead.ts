@@ -1,15 +1,13 @@
 import type { Term } from '../../index.ts';
-import { checkCommand } from '../child/find.ts';
-import { start } from '../child/start.ts';
+import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';
 import { timing } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
 import { EXIT, lineOf } from '../exit.ts';
-import { labelOf } from '../label.ts';
+import { Interruption } from '../interruption.ts';
 import { complain } from '../terminal/say.ts';
 import { Trouble } from '../trouble.ts';
-import { Waiting } from '../waiting.ts';
 
 const HELP = `Stand for election, and run a command while leading. One of all that stand for the same name leads at a time.
 
@@ -52,23 +50,22 @@ export const lead = command({
     checkCommand(rest[0]!);
     await using locks = await open(values.url);
     using trouble = new Trouble('holdfast:campaign-failed');
-    using waiting = new Waiting();
+    using interruption = new Interruption();
     const leader = locks.leader(name!, {
       ttl: plan.ttl,
       notice: plan.notice,
-      label: labelOf(rest),
+      label: labelOf(rest[0]!),
       autoCampaign: !oneTerm,
       ...(!oneTerm && { onError: (error: unknown) => complain(lineOf(error)) }),
     });
     let code: number | undefined;
     const work = async (term: Term): Promise<void> => {
       trouble.over();
-      const env = { ...process.env, HOLDFAST_KEY: name, HOLDFAST_TOKEN: `${term.token}` };
-      code = await supervise(term, () => start(rest, env), { timing: plan, leaveRunning: false, tell: complain });
-      const again = !oneTerm && waiting.exitCode === undefined;
+      code = await supervise(term, rest, { HOLDFAST_KEY: name, HOLDFAST_TOKEN: `${term.token}` }, plan);
+      const again = !oneTerm && interruption.exitCode === undefined;
       if (again && !term.signal.aborted) complain(`the command ended with ${code}; standing for election again`);
     };
-    await leader.run((term) => waiting.during(() => work(term)), { signal: waiting.signal });
-    return code ?? waiting.exitCode ?? EXIT.OK;
+    await leader.run((term) => interruption.during(() => work(term)), { signal: interruption.signal });
+    return code ?? interruption.exitCode ?? EXIT.OK;
   },
 });

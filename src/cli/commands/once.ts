@@ -1,17 +1,15 @@
 import { milliseconds } from '../../core/duration.ts';
 import { isLockError } from '../../core/errors.ts';
 import type { OnceOptions, OnceResult, TickRun } from '../../index.ts';
-import { checkCommand } from '../child/find.ts';
-import { start } from '../child/start.ts';
+import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';
 import { time, timeIfGiven, timing } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
-import { EXIT, ExitError } from '../exit.ts';
-import { labelOf } from '../label.ts';
+import { EXIT, ExitError, UsageError } from '../exit.ts';
+import { Interruption } from '../interruption.ts';
 import { complain } from '../terminal/say.ts';
 import { tickAt } from '../tick.ts';
-import { Waiting } from '../waiting.ts';
 
 const HELP = `Run a command for a tick of a schedule, unless another machine does or has. For crontabs on many machines.
 
@@ -57,13 +55,13 @@ export const once = command({
   help: HELP,
   async run({ values, positionals: [name], rest }) {
     const now = Date.now();
-    if (values.tick === undefined) throw new ExitError(EXIT.USAGE, '--tick is missing');
+    if (values.tick === undefined) throw new UsageError('--tick is missing');
     const plan = timing(values.ttl ?? '30s', values.grace);
     const skew = milliseconds(time(values.skew ?? '1s'), '--skew');
     const tick = tickAt(values.tick, skew, now);
     checkCommand(rest[0]!);
     await using locks = await open(values.url);
-    using waiting = new Waiting();
+    using interruption = new Interruption();
     const options: OnceOptions = {
       within: timeIfGiven(values.within),
       skew,
@@ -71,34 +69,24 @@ export const once = command({
       overlap: values.overlap as OnceOptions['overlap'],
       ttl: plan.ttl,
       notice: plan.notice,
-      label: labelOf(rest),
-      signal: waiting.signal,
+      label: labelOf(rest[0]!),
+      signal: interruption.signal,
     };
     const work = async (run: TickRun): Promise<void> => {
       const own = { HOLDFAST_KEY: name, HOLDFAST_TICK: run.tick.toISOString(), HOLDFAST_TOKEN: `${run.token}` };
-      const begin = () => start(rest, { ...process.env, ...own });
-      const code = await supervise(run, begin, { timing: plan, leaveRunning: false, tell: complain });
-      if (code !== EXIT.OK) throw new Ended(code);
+      const code = await supervise(run, rest, own, plan);
+      // The command failed: with `--retry` another machine runs the tick.
+      if (code !== EXIT.OK) throw new ExitError(code, `the command ended with ${code}`);
     };
     try {
-      return told(name!, await locks.once(name!, tick, (run) => waiting.during(() => work(run)), options));
+      return told(name!, await locks.once(name!, tick, (run) => interruption.during(() => work(run)), options));
     } catch (error) {
-      if (error instanceof Ended) return error.code;
-      if (isLockError(error, 'LOCK_ABORTED') && waiting.exitCode !== undefined) return waiting.exitCode;
+      if (error instanceof ExitError) return error.exitCode;
+      if (isLockError(error, 'LOCK_ABORTED') && interruption.exitCode !== undefined) return interruption.exitCode;
       throw error;
     }
   },
 });
-
-/** The command ran, and did not end well: with `--retry` another machine is to run the tick. */
-class Ended extends Error {
-  readonly code: number;
-
-  constructor(code: number) {
-    super(`the command ended with ${code}`);
-    this.code = code;
-  }
-}
 
 function told(name: string, result: OnceResult<void>): number {
   if (result.ran && result.recorded) return EXIT.OK;
@@ -112,7 +100,7 @@ function told(name: string, result: OnceResult<void>): number {
     complain(`${tick} is ${result.reason} by the clock of this machine, and is not run here (--within, --skew)`);
     return EXIT.TEMPFAIL;
   }
-  // Nothing is wrong, and cron would mail what is printed; a person wants to know.
+  // Nothing is wrong. Cron would send a mail with the text, but a person at a terminal wants to know.
   const why = result.reason === 'overlap' ? 'is left out, since an earlier one is still run' : 'is another machine’s';
   if (process.stderr.isTTY) complain(`${tick} ${why}${by}`);
   return EXIT.OK;

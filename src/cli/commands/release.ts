@@ -47,7 +47,7 @@ check the fencing token. Exit code: 0 somebody was evicted; 1 nobody was.`,
   },
 });
 
-/** Shows whom it would hit, and asks. Just these: whoever holds it by the time of the answer was not asked about. */
+/** Shows the holders and asks. It evicts only these: the user did not agree to evict a later holder. */
 async function agreed(locks: Locks, key: string, ticket: bigint | undefined): Promise<bigint[] | undefined> {
   if (!process.stdin.isTTY) throw new UsageError('there is no terminal to ask on: say --yes');
   const hit = (standing: Standing): boolean => ticket === undefined || standing.ticket === ticket;
@@ -59,7 +59,7 @@ async function agreed(locks: Locks, key: string, ticket: bigint | undefined): Pr
   try {
     const answer = await Promise.race([
       terminal.question('They may be working on it right now. Take it away? [y/N] ').catch(() => ''),
-      once(terminal, 'close').then(() => ''), // ^C and ^D: a question that is still open is never answered in Node 22
+      once(terminal, 'close').then(() => ''), // ^C and ^D: in Node 22 they leave a question without an answer
     ]);
     return /^y(es)?$/i.test(answer.trim()) ? holders.map((holder) => holder.ticket) : undefined;
   } finally {

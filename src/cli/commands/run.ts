@@ -1,15 +1,12 @@
-import { once } from 'node:events';
 import type { AnyLease } from '../../core/lease.ts';
 import type { Locks } from '../../index.ts';
-import { checkCommand } from '../child/find.ts';
-import { start } from '../child/start.ts';
+import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';
 import { timeIfGiven, timing } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
-import { labelOf } from '../label.ts';
 import { complain } from '../terminal/say.ts';
 
 const HELP = `Run a command while holding a lock. Anyone else who asks for the same key waits.
@@ -70,45 +67,44 @@ export const run = command({
       minHold: timeIfGiven(values['min-hold']),
       delay: timeIfGiven(values.delay),
       handOff: false, // there is one command in this process
-      label: labelOf(rest),
+      label: labelOf(rest[0]!),
     });
     using interruption = new Interruption();
     const lease = await acquire(locks, key!, values, interruption.signal).catch((error) => {
       if (interruption.exitCode === undefined) throw error;
     });
     if (!lease || interruption.exitCode !== undefined) return interruption.exitCode!;
-    const env = { ...process.env, HOLDFAST_KEY: key, HOLDFAST_TOKEN: lease.token?.toString() };
-    const supervision = { timing: plan, leaveRunning: values['leave-running'] === true, tell: complain };
+    const own = { HOLDFAST_KEY: key, HOLDFAST_TOKEN: lease.token?.toString() };
     let code: number;
     let freed = true;
     try {
-      code = await supervise(lease, () => start(rest, env), supervision);
+      code = await supervise(lease, rest, own, plan, values['leave-running']);
     } finally {
-      // One that is lost is given up in the background: the engine may not even answer.
+      // A lost lease is released in the background: the engine may not even answer.
       if (!lease.signal.aborted) freed = await released(lease);
     }
     if (freed || lease.signal.aborted || code !== EXIT.OK) return code;
     // `holdfast run … && deploy` must not deploy: somebody else may have had the lock before the command ended.
-    complain(
-      `the command has ended well, but ${JSON.stringify(key)} was not there any more to be given back, or nobody knows`,
-    );
+    complain(`the command has ended well, but ${JSON.stringify(key)} was lost before its release, or may have been`);
     return EXIT.UNAVAILABLE;
   },
 });
 
 /**
- * Until the end of `--min-hold`, where only a process that lives can keep the key; a signal ends that, and the key is free.
+ * Waits for the end of `--min-hold` if only a live process can keep the key. A signal ends that wait and frees the key.
  * @returns whether the lock was ours until now
  */
 async function released(lease: AnyLease): Promise<boolean> {
   using interruption = new Interruption();
-  return await Promise.race([lease.release(), once(interruption.signal, 'abort').then(() => true)]);
+  return await Promise.race([lease.release(), interruption.ended.then(() => true)]);
 }
 
-type Kind = { readonly shared?: boolean; readonly permits?: string };
-type Taken = AnyLease & { readonly token?: bigint };
-
-function acquire(locks: Locks, key: string, { shared, permits }: Kind, signal: AbortSignal): Promise<Taken> {
+function acquire(
+  locks: Locks,
+  key: string,
+  { shared, permits }: { readonly shared?: boolean; readonly permits?: string },
+  signal: AbortSignal,
+): Promise<AnyLease & { readonly token?: bigint }> {
   if (permits !== undefined) return locks.semaphore(key, { permits: Number(permits) }).acquire({ signal });
   return shared ? locks.rwLock(key).read.acquire({ signal }) : locks.mutex(key).acquire({ signal });
 }

@@ -7,7 +7,7 @@ import type { Verdict } from '../../torture/verdict.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { URL_OPTION, urlOf } from '../engine.ts';
-import { EXIT, UsageError } from '../exit.ts';
+import { EXIT, UsageError, whole } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { complain } from '../terminal/say.ts';
 import { progressLine, words } from '../torture/words.ts';
@@ -76,13 +76,7 @@ function exitCodeOf({ outcome, ended }: Verdict): number {
   return outcome === 'kept' ? EXIT.OK : EXIT.UNPROVEN;
 }
 
-function whole(text: string, name: string, least: number, most: number): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-  throw new UsageError(`${name} is ${JSON.stringify(text)}; it must be a whole number from ${least} to ${most}`);
-}
-
-/** A disk that is full ends the history, and not the run. */
+/** A full disk ends the history, but not the run. */
 class HistoryFile implements Disposable {
   readonly #stream: ReturnType<typeof createWriteStream>;
   readonly opened: Promise<unknown>;

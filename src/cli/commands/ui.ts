@@ -10,13 +10,13 @@ import type { ReleaseOrder } from '../../ui/wire.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION, urlOf } from '../engine.ts';
-import { EXIT, ExitError, lineOf, UsageError } from '../exit.ts';
+import { EXIT, ExitError, lineOf, whole } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { complain } from '../terminal/say.ts';
 
-/** How long the engine's connections have to end in good order, ms. Nothing is held that would have to be given back. */
+/** How long the engine's connections have to close, ms. There are no locks to release. */
 const FAREWELL = 250;
-/** How long the address waits for the engine, so that a wrong address of that is told here first. ms. */
+/** How long the printed address waits for the engine, so that a wrong URL of the engine fails here first. ms. */
 const FIRST_ANSWER = 1_000;
 
 export const ui = command({
@@ -49,17 +49,17 @@ The engine is asked only while the page is looked at. From another machine: ssh 
 
 Exit code: 0 it was ended by ^C; 69 the port is taken, or the engine's driver is not installed; 64 wrong usage.`,
   async run({ values }) {
-    const port = portOf(values.port);
+    const port = whole(values.port ?? '0', '--port', 0, 65_535);
     const least =
       values.every === undefined ? LEAST : milliseconds(time(values.every), '--every', { min: 100, max: 3_600_000 });
     const pace = { least, share: values.every === undefined ? SHARE : undefined };
     const url = urlOf(values.url);
-    // What is young is small here, and what is old is looked through more often: else V8 takes three times the memory for a hundred
-    // thousand locks, to be somewhat quicker.
+    // V8 keeps less memory this way: otherwise it takes three times as much for a hundred thousand locks, and is only a little
+    // quicker.
     setFlagsFromString('--semi-space-growth-factor=1');
     setFlagsFromString('--heap-growing-percent=20');
     const { PageServer } = await import('../../ui/server.ts');
-    using ended = new Interruption();
+    using interruption = new Interruption();
     const page = new PageServer({
       ...{ open: () => open(url), engine: redacted(url), prefix: values.prefix ?? '', pace, port },
       ...(values['allow-release'] && { released: tell }),
@@ -68,22 +68,14 @@ Exit code: 0 it was ended by ^C; 69 the port is taken, or the engine's driver is
       const address = await listening(page, port);
       await firstAnswer(page);
       console.log(`The page is at ${address}\nIt shows ${visible(redacted(url))}. ^C ends it.`);
-      await new Promise<void>((resolve) => {
-        if (ended.signal.aborted) resolve();
-        ended.signal.addEventListener('abort', () => resolve());
-      });
+      await interruption.ended;
     } finally {
       await Promise.race([page.close().catch(() => {}), sleep(FAREWELL)]);
     }
-    // A driver may go on trying to reach a server that is away.
+    // A driver may still try to reach a server that is away.
     process.exit(EXIT.OK);
   },
 });
-
-function portOf(text = '0'): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) < 65_536) return Number(text);
-  throw new UsageError(`--port is ${JSON.stringify(text)}; it must be a number up to 65535`);
-}
 
 async function listening(page: PageServer, port: number): Promise<string> {
   try {
@@ -98,10 +90,7 @@ async function listening(page: PageServer, port: number): Promise<string> {
   }
 }
 
-/**
- * An engine that is away is told, here and on the page, and asked again by that. An address that will never lead anywhere is an
- * error.
- */
+/** If the engine is away, this process says so, and the page asks again. An address that can never work is an error. */
 async function firstAnswer(page: PageServer): Promise<void> {
   const answer = page.engine().then(
     () => {},
@@ -110,7 +99,7 @@ async function firstAnswer(page: PageServer): Promise<void> {
       complain(`${lineOf(error)}. The page asks again while it is looked at`);
     },
   );
-  answer.catch(() => {}); // after the limit, the page tells it
+  answer.catch(() => {}); // after the limit, the page reports it
   await Promise.race([answer, sleep(FIRST_ANSWER, undefined, { ref: false })]);
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { milliseconds } from '../../core/duration.ts';
 import { visible } from '../../core/visible.ts';
 import { time } from '../child/timing.ts';
@@ -29,22 +28,20 @@ It asks the engine as often as it looks, and with many keys that is work: mind a
   async run({ values, positionals: [prefix = ''] }) {
     const every = milliseconds(time(values.every ?? '1s'), '--every', { min: 100, max: 3_600_000 });
     await using locks = await open(values.url);
-    using ended = new Interruption();
+    using interruption = new Interruption();
     using screen = values.json ? undefined : new Screen();
-    const { signal } = ended;
-    const stopped = new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined)));
-    while (!ended.signal.aborted) {
+    while (!interruption.signal.aborted) {
       try {
         const looked = withProgress((progress) => linesOf(locks.inspect(prefix, { progress })));
-        const lines = await Promise.race([looked, stopped]);
+        const lines = await Promise.race([looked, interruption.ended]);
         if (!lines) break;
         if (screen) screen.show((width) => overview(lines, width));
         else console.log(`{"at":${Date.now()},"standings":[${records(lines).join()}]}`);
       } catch (error) {
         if (!screen) throw error;
-        screen.show(() => [visible(lineOf(error))]); // it may be back at the next look
+        screen.show(() => [visible(lineOf(error))]); // the engine may be back at the next look
       }
-      await sleep(every, undefined, { signal: ended.signal }).catch(() => {});
+      await interruption.pause(every);
     }
     return EXIT.OK;
   },

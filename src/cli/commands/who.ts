@@ -55,7 +55,7 @@ Exit code: 0; 1 nobody leads; 69 the engine is not available. With --follow 0, w
 const line = (incumbent: Incumbent | null): string =>
   incumbent ? `${visible(incumbent.label)}  token ${incumbent.token}` : 'nobody';
 
-/** Tokens as text: they may be larger than a number can be. */
+/** Tokens are text: they may be larger than a number can be. */
 function record(incumbent: Incumbent | null): string {
   const { label = null, token, since } = incumbent ?? {};
   return JSON.stringify({

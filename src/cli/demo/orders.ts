@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 
-/** One tap as the table saw it; `token` is 0 where no lock gave one. */
+/** One tap in the table; `token` is 0 without a lock. */
 export interface Section {
   readonly order: number;
   readonly driver: string;
@@ -9,8 +9,8 @@ export interface Section {
 }
 
 /**
- * The service's own table: a grab reads the order, thinks, and writes. Nothing in it keeps two drivers apart: that is the
- * lock's work, and what the demo is about.
+ * The service's own table: a grab reads the order, thinks, and writes. Nothing here keeps two drivers apart. That is the work
+ * of the lock, and the point of the demo.
  */
 export class Orders {
   readonly #db: DatabaseSync;
@@ -27,7 +27,7 @@ export class Orders {
     for (let id = 1; id <= count; id++) insert.run(id);
   }
 
-  /** Whether this driver took the order. */
+  /** @returns whether this driver took the order */
   async grab(order: number, driver: string, token: bigint, think: () => Promise<void>): Promise<boolean> {
     const row = this.#db.prepare('SELECT driver FROM orders WHERE id = ?').get(order);
     const won = row?.driver === null;
@@ -41,7 +41,7 @@ export class Orders {
     return won;
   }
 
-  /** In the order in which they happened. */
+  /** All taps, in the order in which they happened. */
   sections(): Section[] {
     const query = this.#db.prepare('SELECT "order", driver, token, won FROM sections ORDER BY seq');
     query.setReadBigInts(true);

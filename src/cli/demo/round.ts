@@ -1,5 +1,7 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { bounded } from '../../connect/bounded.ts';
 import { Orders } from './orders.ts';
 import { judge, percentile, type Verdict } from './verdict.ts';
 import type { FromWorker, Task, ToWorker } from './worker.ts';
@@ -18,12 +20,12 @@ export interface RoundResult extends Verdict {
 }
 
 const WORKER = fileURLToPath(import.meta.url).replace(/round\.(ts|js)$/, 'worker.$1');
-/** No round takes this long; a worker that hangs must not hang the demo. ms. */
+/** No round takes so long. A worker that hangs must not hang the demo. ms. */
 const PATIENCE = 120_000;
 
 /**
- * One round: real processes, each with its share of the drivers; for every order all drivers of all processes tap at once.
- * @param locks the URL of the locks; null: none
+ * One round: real processes with a share of the drivers each. For every order all drivers tap at once.
+ * @param locks the URL of the locks; null: no locks
  */
 export async function round(
   database: string,
@@ -33,12 +35,9 @@ export async function round(
 ): Promise<RoundResult> {
   const orders = new Orders(database);
   orders.add(size.orders);
-  const workers = Array.from(
-    { length: size.processes },
-    (_, i) => new Worker({ database, locks, drivers: shareOf(i, size) }),
-  );
+  const workers = Array.from({ length: size.processes }, () => new Worker());
   try {
-    await Promise.all(workers.map((worker) => worker.ready()));
+    await Promise.all(workers.map((worker, i) => worker.ready({ database, locks, drivers: shareOf(i, size) })));
     const waits: number[] = [];
     const began = performance.now();
     for (let order = 1; order <= size.orders; order++) {
@@ -59,19 +58,22 @@ const shareOf = (process: number, { drivers, processes }: Size): string[] =>
   Array.from({ length: drivers }, (_, i) => `driver ${i + 1}`).filter((_, i) => i % processes === process);
 
 class Worker {
-  readonly #child: ChildProcess;
-  readonly #task: Task;
+  readonly #child = fork(WORKER, {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+  });
+  readonly #exited = once(this.#child, 'exit');
+  /** Rejects if the process ends. */
+  readonly #died: Promise<never> = this.#exited.then(([code]) => {
+    throw new Error(`a process of the demo ended early (exit code ${code})`);
+  });
 
-  constructor(task: Task) {
-    this.#task = task;
-    this.#child = fork(WORKER, {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      execArgv: ['--disable-warning=ExperimentalWarning'],
-    });
+  constructor() {
+    this.#died.catch(() => {}); // a worker also ends as it should
   }
 
-  async ready(): Promise<void> {
-    await this.#ask({ task: this.#task });
+  async ready(task: Task): Promise<void> {
+    await this.#ask({ task });
   }
 
   async tap(order: number): Promise<readonly number[]> {
@@ -80,29 +82,18 @@ class Worker {
   }
 
   async end(): Promise<void> {
-    const exited = new Promise((resolve) => this.#child.once('exit', resolve));
     this.#child.send({ done: true } satisfies ToWorker);
-    await exited;
+    await this.#exited;
   }
 
   kill(): void {
     this.#child.kill('SIGKILL');
   }
 
-  #ask(message: ToWorker): Promise<FromWorker> {
-    const child = this.#child;
-    return new Promise((resolve, reject) => {
-      const settle = (outcome: () => void): void => {
-        clearTimeout(timer);
-        child.off('message', answered).off('exit', died);
-        outcome();
-      };
-      const answered = (answer: FromWorker) => settle(() => resolve(answer));
-      const died = (code: number | null) =>
-        settle(() => reject(new Error(`a process of the demo ended early (exit code ${code})`)));
-      const timer = setTimeout(() => settle(() => reject(new Error('a process of the demo did not answer'))), PATIENCE);
-      child.on('message', answered).on('exit', died);
-      child.send(message);
-    });
+  async #ask(message: ToWorker): Promise<FromWorker> {
+    const answered = once(this.#child, 'message');
+    this.#child.send(message);
+    const [answer] = await bounded(Promise.race([answered, this.#died]), PATIENCE);
+    return answer as FromWorker;
   }
 }

@@ -1,16 +1,16 @@
 import type { Section } from './orders.ts';
 
-/** What a round came to. */
+/** The outcome of a round. */
 export interface Verdict {
   readonly winners: number;
   readonly wonTwice: number;
   readonly wonByNobody: number;
-  /** Whether the tokens of every order grew from section to section; undefined where there were none. */
+  /** Whether the tokens of every order grew from tap to tap; undefined without tokens. */
   readonly tokensInOrder: boolean | undefined;
   readonly right: boolean;
 }
 
-/** Judges a round by what its table saw. */
+/** Judges a round by its table. */
 export function judge(sections: readonly Section[], orders: number): Verdict {
   const wins = new Map<number, number>();
   const newest = new Map<number, bigint>();
@@ -35,7 +35,7 @@ export function judge(sections: readonly Section[], orders: number): Verdict {
   };
 }
 
-/** The value below which that share of them lies. */
+/** The value below which that share of the values lies. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;

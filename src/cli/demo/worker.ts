@@ -6,14 +6,14 @@ import { Orders } from './orders.ts';
 
 export interface Task {
   readonly database: string;
-  /** Where the locks are; null: no lock at all. */
+  /** The URL of the locks; null: no lock at all. */
   readonly locks: string | null;
   readonly drivers: readonly string[];
 }
 
-/** To the worker: what to do first, then the orders as they come in. */
+/** To the worker: first its task, then the orders, one by one. */
 export type ToWorker = { readonly task: Task } | { readonly order: number } | { readonly done: true };
-/** From the worker: it is ready; or all its drivers have tapped, each having waited so many ms. */
+/** From the worker: it is ready, or all its drivers have tapped and waited so many ms each. */
 export type FromWorker = { readonly ready: true } | { readonly order: number; readonly waits: readonly number[] };
 
 const think = () => sleep(2 + Math.random() * 3);
@@ -39,7 +39,7 @@ async function tapAll(order: number): Promise<void> {
   send({ order, waits: await Promise.all(drivers.map((driver) => tap(order, driver))) });
 }
 
-/** @returns ms from the tap to its turn */
+/** @returns ms from the tap to the driver's turn */
 async function tap(order: number, driver: string): Promise<number> {
   const tapped = performance.now();
   if (!locks) {

@@ -1,11 +1,11 @@
 const [START_OF_LINE, REST_OF_LINE] = ['\r', '\u001b[K'];
-/** ms after which somebody may wonder, and between two figures. */
+/** After so many ms the user may wonder; ms between two figures. */
 const SOON = 500;
 const PAUSE = 100;
 
 /**
- * Says how far a listing is, on one line of standard error that is wiped away in the end; only on a terminal, and only where it
- * takes long.
+ * Shows on one line of standard error how far a listing is, and wipes the line away at the end. Only on a terminal, and only if
+ * the listing takes long.
  */
 export async function withProgress<T>(list: (progress: (looked: number) => void) => Promise<T>): Promise<T> {
   let next = performance.now() + SOON;

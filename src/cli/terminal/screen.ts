@@ -3,10 +3,10 @@ const FIRST_SCREEN = '\u001b[?25h\u001b[?1049l';
 const HOME = '\u001b[H';
 const REST_OF_LINE = '\u001b[K';
 const REST_OF_SCREEN = '\u001b[J';
-/** Where the terminal does not know its size, as over a serial line, or a container's before its first resize: it says 0 by 0. */
+/** For a terminal that does not know its size and says 0 by 0: a serial line, or a container before its first resize. */
 const USUAL_ROWS = 24;
 
-/** A page that is written over, on a screen of its own; where there is no terminal, one page after the other. */
+/** A page that is written over on a screen of its own. Without a terminal, one page follows the other. */
 export class Screen implements Disposable {
   readonly #terminal = process.stdout.isTTY;
 
@@ -14,7 +14,7 @@ export class Screen implements Disposable {
     if (this.#terminal) process.stdout.write(SECOND_SCREEN);
   }
 
-  /** @param page its lines, none wider than it is told */
+  /** @param page gives its lines, none wider than `width` */
   show(page: (width?: number) => readonly string[]): void {
     if (!this.#terminal) {
       console.log(`${page().join('\n')}\n`);
@@ -30,7 +30,7 @@ export class Screen implements Disposable {
   }
 }
 
-/** The lines that there is room for; the last one counts those that are left out. */
+/** The lines that fit. The last one counts the others. */
 export function fitting(lines: readonly string[], rows: number): readonly string[] {
   if (lines.length <= rows) return lines;
   const shown = Math.max(0, rows - 1);

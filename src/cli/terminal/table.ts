@@ -1,7 +1,7 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { visible } from '../../core/visible.ts';
 
-/** Columns side by side, each as wide as it must be; lines are cut at `width`. */
+/** Puts columns side by side, each as wide as it needs; cuts lines at `width`. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[], width?: number): string[] {
   const cells = rows.map((row) => row.map((cell) => (cell.startsWith('\u001b') ? cell : visible(cell))));
   const widths = head.map((name, column) => Math.max(...[name, ...cells.map((row) => row[column]!)].map(columns)));
@@ -12,7 +12,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [styleText('bold', line(head)), ...cells.map(line)];
 }
 
-/** Those of East Asia, and emoji, are two columns wide (https://www.unicode.org/reports/tr11/). */
+/** Characters of East Asia and emoji are two columns wide (https://www.unicode.org/reports/tr11/). */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/gu;
 
@@ -21,7 +21,7 @@ const columns = (text: string): number => {
   return [...shown].length + (shown.match(WIDE)?.length ?? 0);
 };
 
-/** As much of a line as fits; its colours are given up before its end is. */
+/** Cuts a line to its width, and then drops its colours. */
 function cut(text: string, width = Number.POSITIVE_INFINITY): string {
   if (columns(text) <= width) return text;
   let start = '';

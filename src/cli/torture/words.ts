@@ -3,7 +3,7 @@ import type { Progress } from '../../torture/torture.ts';
 import type { FaultCount, Verdict } from '../../torture/verdict.ts';
 import type { Violation } from '../../torture/violation.ts';
 
-/** What was promised, and is broken, in words. */
+/** The broken promises, in words. */
 const PROMISES: Readonly<Record<Violation['broken'], string>> = {
   exclusion: 'two held at once what only one may hold, or more permits were given than there are',
   tokens: 'a fencing token did not grow',
@@ -13,13 +13,13 @@ const PROMISES: Readonly<Record<Violation['broken'], string>> = {
   residue: 'a hold outlived its lease and its process',
   crash: 'a process ended by itself',
 };
-/** Of each kind, so that the first screen has them all. */
+/** So many of each kind, so that all kinds fit the first screen. */
 const SHOWN = 3;
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 const count = (number: number): string => number.toLocaleString('en');
 
-/** One line a second, while it goes on. */
+/** One line per second during the run. */
 export function progressLine({ ran, totals, faults, broken }: Progress): string {
   const kinds = Object.entries(faults).map(([kind, { effective }]) => `${kind} ${effective}`);
   const parts = [

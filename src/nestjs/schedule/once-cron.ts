@@ -9,18 +9,18 @@ import { keysOf } from '../../once/tick.ts';
 import type { LocksHost } from '../host.ts';
 import { noteScheduled } from '../scheduled.ts';
 
-/** Those of `locks.once`, and those of `@Cron` but its name. The application's end is the signal. */
+/** The options of `locks.once`, and those of `@Cron` except its name. The end of the application is the signal. */
 export type OnceCronOptions = Omit<OnceOptions, 'signal'> & Omit<CronOptions, 'name'>;
 
 type TickMethod = (run: TickRun) => Promise<unknown>;
 
-/** Of a method: a legacy decorator (`experimentalDecorators`), and a standard one. */
+/** Decorates a method, as a legacy decorator (`experimentalDecorators`) or a standard one. */
 export interface OnceCronDecorator {
   <M extends TickMethod>(target: object, name: string | symbol, descriptor: TypedPropertyDescriptor<M>): void;
   <M extends TickMethod>(method: M, context: { readonly kind: 'method'; readonly name: string | symbol }): M;
 }
 
-/** A job as the registry has it. */
+/** A job in the registry. */
 interface Job {
   readonly cronTime: CronTimeLike;
   lastDate(): Date | null;
@@ -30,11 +30,11 @@ const OF_CRON = 'timeZone utcOffset unrefTimeout waitForCompletion disabled thre
 const OF_ONCE = ['within', 'skew', 'retry', 'overlap', 'ttl', 'notice', 'label'] as const;
 
 /**
- * `@Cron` for an application of several instances: at each time that the expression names, one of them runs the method, with
- * the tick as its argument. Needs `ScheduleModule.forRoot()` and `LocksModule.forRoot()`.
- * @param name what the instances know the job by: one per job among all that share the engine and its prefix. Also the name of the
- * job in Nest's registry
- * @throws LockError `LOCK_INVALID` for a name that is none when the class is made, for other options when the application starts
+ * `@Cron` for an application with several instances: at each time of the expression one of them runs the method, with the tick
+ * as its argument. It needs `ScheduleModule.forRoot()` and `LocksModule.forRoot()`.
+ * @param name names the job to all instances: one name per job among all that share the engine and its prefix. It is also the
+ * name of the job in Nest's registry
+ * @throws LockError `LOCK_INVALID` for a bad name when the class is made, for other options when the application starts
  * @example
  * ```ts
  * import type { TickRun } from 'holdfast';
@@ -63,8 +63,8 @@ export function OnceCron(
       if (!host)
         throw invalid(`@OnceCron(…, ${shown(name)}) is on ${method}, of an application without LocksModule.forRoot()`);
       const { stopped } = host.work;
-      if (stopped.aborted) return; // the others are asked, too
-      // A time that has come while the scheduler makes the job is called before the job is in the registry.
+      if (stopped.aborted) return; // the other instances are called, too
+      // A job that is due while the scheduler makes it runs before it is in the registry.
       await undefined;
       const tick = tickOf(host, name);
       const run = (tickRun: TickRun) => Reflect.apply(work, this, [tickRun]);
@@ -74,7 +74,7 @@ export function OnceCron(
     noteScheduled(ticked, {
       async prepare(host, owner) {
         checkRegistry(host);
-        // Too late to be run, by half a century, so that all it does is to check the options.
+        // This tick is half a century late. So the call only checks the options.
         await host.locks.once(name, 0, () => {}, once);
         hosts.set(owner, host);
       },
@@ -84,7 +84,7 @@ export function OnceCron(
   }) as OnceCronDecorator;
 }
 
-/** The scheduler does not tell which time it is that has come: it follows from the job's schedule. */
+/** The scheduler does not say for which time it calls; the schedule of the job does. */
 function tickOf(host: LocksHost, name: string): Date {
   const job = host.moduleRef.get(SchedulerRegistry, { strict: false }).getCronJob(name) as unknown as Job;
   const called = job.lastDate() ?? new Date();

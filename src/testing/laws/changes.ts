@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Law } from '../case.ts';
+import { type Law, law } from '../law.ts';
 import type { Scene } from '../scene.ts';
 
 interface Observing extends AsyncDisposable {
@@ -23,12 +23,12 @@ async function observe(scene: Scene): Promise<Observing> {
   };
 }
 
-/** An observer has no claim. From when its watch is armed no change of the line goes untold. */
+/** An observer has no claim. As soon as its watch is armed, it hears of every change of the line. */
 export const changes: readonly Law[] = [
-  {
-    name: 'an observer is told of the first who comes, of another, and of a holder that leaves',
-    needs: ['changed', 'fair'],
-    async check(scene) {
+  law(
+    'an observer is told of the first who comes, of another, and of a holder that leaves',
+    ['changed', 'fair'],
+    async (scene) => {
       const [holder, waiter] = scene.pair();
       const steps: Readonly<Record<string, () => Promise<unknown>>> = {
         'the first came': () => holder.gets(),
@@ -42,35 +42,27 @@ export const changes: readonly Law[] = [
         await scene.soon(observing.told, `an observer is told that ${what}`);
       }
     },
-  },
-  {
-    name: 'an observer is told of a hold that lapses',
-    needs: ['changed', 'lapses'],
-    async check(scene) {
-      const holder = scene.contender({ ttl: scene.ttl });
-      await holder.gets();
-      await using observing = await observe(scene);
-      await scene.lapsed();
-      await scene.soon(observing.told, 'an observer is told of the lapse');
-    },
-  },
-  {
-    name: 'an observer is told once, and not after it has left',
-    needs: ['changed', 'fair'],
-    async check(scene) {
-      const [holder, other] = scene.pair();
-      await using stays = await observe(scene);
-      const leaves = await observe(scene);
-      await leaves[Symbol.asyncDispose]();
-      await holder.gets();
-      await other.waits();
-      await scene.soon(stays.told, 'an observer is told');
-      await holder.leaves();
-      await using later = await observe(scene);
-      await other.leaves();
-      await scene.soon(later.told, 'an observer is told'); // after all that the others might have been told of
-      assert.equal(stays.times, 1, 'told once');
-      assert.equal(leaves.times, 0, 'not told after it has left');
-    },
-  },
+  ),
+  law('an observer is told of a hold that lapses', ['changed', 'lapses'], async (scene) => {
+    const holder = scene.contender({ ttl: scene.ttl });
+    await holder.gets();
+    await using observing = await observe(scene);
+    await scene.lapsed();
+    await scene.soon(observing.told, 'an observer is told of the lapse');
+  }),
+  law('an observer is told once, and not after it has left', ['changed', 'fair'], async (scene) => {
+    const [holder, other] = scene.pair();
+    await using stays = await observe(scene);
+    const leaves = await observe(scene);
+    await leaves[Symbol.asyncDispose]();
+    await holder.gets();
+    await other.waits();
+    await scene.soon(stays.told, 'an observer is told');
+    await holder.leaves();
+    await using later = await observe(scene);
+    await other.leaves();
+    await scene.soon(later.told, 'an observer is told'); // what the others could hear came before this
+    assert.equal(stays.times, 1, 'told once');
+    assert.equal(leaves.times, 0, 'not told after it has left');
+  }),
 ];

@@ -1,33 +1,30 @@
 import assert from 'node:assert/strict';
 import { admitted, EXCLUSIVE, type Seats, SHARED } from '../../core/admission.ts';
 import type { Traits } from '../../core/backend.ts';
-import type { Law } from '../case.ts';
 import type { Contender } from '../contender.ts';
+import { type Law, law } from '../law.ts';
 import type { Scene } from '../scene.ts';
 
 const STEPS = 80;
-/** Longer lines show nothing new, and an engine with a connection for each claim has only so many. */
+/** Longer lines show nothing new, and some engines need a connection for each claim. */
 const LONGEST_LINE = 8;
 
-/** Random claims, asked, repeated, renewed, released and evicted in any order: the engine and the rule must agree. */
+/** Claims in random order come, ask again, renew, leave and are evicted. The engine and the rule must agree. */
 export const histories: readonly Law[] = [
-  {
-    name: 'random histories agree with the rule',
-    async check(scene) {
-      const history = new History(scene);
-      try {
-        for (let step = 0; step < STEPS; step++) await history.step();
-        await history.compare();
-      } catch (error) {
-        throw new Error(`${(error as Error).message}\nwith seed ${scene.seed}, after\n${history.log.join('\n')}`, {
-          cause: error,
-        });
-      }
-    },
-  },
+  law('random histories agree with the rule', async (scene) => {
+    const history = new History(scene);
+    try {
+      for (let step = 0; step < STEPS; step++) await history.step();
+      await history.compare();
+    } catch (error) {
+      throw new Error(`${(error as Error).message}\nwith seed ${scene.seed}, after\n${history.log.join('\n')}`, {
+        cause: error,
+      });
+    }
+  }),
 ];
 
-/** Everyone who ought to stand in the engine's line; without a line, everyone who ought to hold. */
+/** Keeps the line as it should be at the engine. Of an engine without a line it keeps the holders. */
 class History {
   readonly log: string[] = [];
   readonly #scene: Scene;
@@ -49,7 +46,7 @@ class History {
     else await this.#leaves(someone);
   }
 
-  /** What `inspect` shows, where there is one, against the line. */
+  /** Compares this line with what `inspect` shows. */
   async compare(): Promise<void> {
     if (!this.#scene.clients[0].inspect || !this.#traits.fair) return;
     const seen = (await this.#scene.standings()).map(({ label, held }) => ({ label, held }));
@@ -70,7 +67,7 @@ class History {
     this.#line.push(newcomer);
     const fits = admitted(this.#line.map(({ claim }) => claim)) === this.#line.length;
     const { granted } = await newcomer.attempt();
-    // An engine without a line may refuse what fits, but never grant what does not.
+    // An engine without a line may refuse a claim that fits. It never grants one that does not.
     if (this.#traits.fair || granted) assert.equal(granted, fits, `granted to ${newcomer}`);
     if (granted || (this.#traits.fair && queue)) return;
     this.#line.pop();

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { SHARED } from '../../core/admission.ts';
 import { isLockError } from '../../core/errors.ts';
-import type { Law } from '../case.ts';
+import { type Law, law } from '../law.ts';
 
-/** What an operator sees, and may end. */
+/** What an operator sees and can end. */
 export const inspection: readonly Law[] = [
-  {
-    name: 'inspect shows who holds and who waits, in the order of the line',
-    needs: ['inspect', 'fair', 'shared seats'],
-    async check(scene) {
+  law(
+    'inspect shows who holds and who waits, in the order of the line',
+    ['inspect', 'fair', 'shared seats'],
+    async (scene) => {
       const line = [...scene.pair(SHARED), scene.contender(), scene.contender(SHARED)];
       const granted = [await line[0]!.gets(), await line[1]!.gets()];
       await line[2]!.waits();
@@ -31,16 +31,16 @@ export const inspection: readonly Law[] = [
         assert.ok(since >= 0 && since < remaining + line[0]!.claim.ttl, `since ${since} of ${label}, which just came`);
       }
     },
-  },
-  {
-    name: 'inspect keeps the order of the line where tickets become a digit longer',
-    needs: ['inspect', 'fair', 'fencing'],
-    async check(scene) {
+  ),
+  law(
+    'inspect keeps the order of the line where tickets become a digit longer',
+    ['inspect', 'fair', 'fencing'],
+    async (scene) => {
       const [first, holder, waiter] = [...scene.pair(), scene.contender()];
       const { ticket } = await first.gets();
       await first.leaves();
       const nines = 10n ** BigInt(`${ticket}`.length) - 1n;
-      // No further than an engine has to be able to count; there, and where tickets cannot leap, any two have to do.
+      // An engine has to count no further than this. There, and where tickets cannot leap, any two tickets do.
       const leap = nines > Number.MAX_SAFE_INTEGER ? {} : { atLeast: nines };
       await holder.gets({ ...holder.claim, ...leap }).catch((error) => {
         if (!isLockError(error, 'LOCK_UNSUPPORTED')) throw error;
@@ -50,27 +50,23 @@ export const inspection: readonly Law[] = [
       const seen = (await scene.standings()).map(({ label }) => label);
       assert.deepEqual(seen, [holder.claim.label, waiter.claim.label]);
     },
-  },
-  {
-    name: 'inspect shows the holder with its ticket',
-    needs: ['inspect'],
-    async check(scene) {
-      const holder = scene.contender();
-      const { ticket } = await holder.gets();
-      const seen = await scene.standings();
-      const { label, take, of } = holder.claim;
-      assert.deepEqual(
-        seen.map(({ held, ticket, label, take, of }) => ({ held, ticket, label, take, of })),
-        [{ held: true, ticket, label, take, of }],
-      );
-      await holder.leaves();
-      assert.deepEqual(await scene.standings(), [], 'after the release');
-    },
-  },
-  {
-    name: 'inspect gives a label back as it is, of a holder and of a waiter: characters of all kinds, 896 bytes of them',
-    needs: ['inspect', 'fair'],
-    async check(scene) {
+  ),
+  law('inspect shows the holder with its ticket', ['inspect'], async (scene) => {
+    const holder = scene.contender();
+    const { ticket } = await holder.gets();
+    const seen = await scene.standings();
+    const { label, take, of } = holder.claim;
+    assert.deepEqual(
+      seen.map(({ held, ticket, label, take, of }) => ({ held, ticket, label, take, of })),
+      [{ held: true, ticket, label, take, of }],
+    );
+    await holder.leaves();
+    assert.deepEqual(await scene.standings(), [], 'after the release');
+  }),
+  law(
+    'inspect gives a label back as it is, of a holder and of a waiter: characters of all kinds, 896 bytes of them',
+    ['inspect', 'fair'],
+    async (scene) => {
       const strange = ` ~%7E%,;=+!'"\\\n\t\0é漢🔒`;
       const label = strange + '漢'.repeat(128) + '~'.repeat(896 - 3 * 128 - Buffer.byteLength(strange));
       const [holder, waiter] = [scene.contender({ label }), scene.contender({ label: `${label.slice(0, -1)}.` })];
@@ -79,60 +75,43 @@ export const inspection: readonly Law[] = [
       const seen = (await scene.standings()).map(({ label }) => label);
       assert.deepEqual(seen, [holder.claim.label, waiter.claim.label]);
     },
-  },
-  {
-    name: 'inspect counts down to the lapse, and forgets what has lapsed',
-    needs: ['inspect', 'lapses'],
-    async check(scene) {
-      await scene.contender({ ttl: scene.ttl }).gets();
-      const { remaining } = (await scene.standings())[0] ?? assert.fail('the holder is not shown');
-      assert.ok(remaining > 0 && remaining <= scene.ttl + scene.tolerance, `remaining ${remaining} of ${scene.ttl}`);
-      await scene.lapsed();
-      assert.deepEqual(await scene.standings(), []);
-    },
-  },
-  {
-    name: 'inspect never shows an id: whoever knows one may release',
-    needs: ['inspect'],
-    async check(scene) {
-      const [holder, waiter] = scene.pair();
-      await holder.gets();
-      await waiter.waits();
-      const shown = JSON.stringify(await scene.standings(), (_, value) =>
-        typeof value === 'bigint' ? `${value}` : value,
-      );
-      for (const { claim } of [holder, waiter])
-        assert.ok(!shown.includes(claim.id), `the id of ${claim.label} is shown`);
-    },
-  },
-  {
-    name: 'a forced release frees the hold with that ticket, and no other',
-    needs: ['evict'],
-    async check(scene) {
-      const [holder, next] = scene.pair();
-      const [, other] = scene.clients;
-      const { ticket } = await holder.gets();
-      assert.equal(await other.evict!(scene.key, ticket + 1_000_000n), false, 'nobody has that ticket');
-      assert.equal(await other.evict!(`${scene.key}/other`, ticket), false, 'nobody holds that key');
-      await next.waits();
-      assert.equal(await other.evict!(scene.key, ticket), true, `${holder} has that ticket`);
-      assert.equal(await other.evict!(scene.key, ticket), false, 'it is free already');
-      await holder.isGone();
-      await next.gets();
-      await holder.hasNothing();
-    },
-  },
-  {
-    name: 'a forced release of one reader leaves the others in',
-    needs: ['evict', 'shared seats'],
-    async check(scene) {
-      const [robbed, other] = scene.pair(SHARED);
-      const { ticket } = await robbed.gets();
-      await other.gets();
-      assert.equal(await scene.clients[1].evict!(scene.key, ticket), true);
-      await robbed.isGone();
-      await other.renews();
-      await scene.contender({ queue: false }).waits();
-    },
-  },
+  ),
+  law('inspect counts down to the lapse, and forgets what has lapsed', ['inspect', 'lapses'], async (scene) => {
+    await scene.contender({ ttl: scene.ttl }).gets();
+    const { remaining } = (await scene.standings())[0] ?? assert.fail('the holder is not shown');
+    assert.ok(remaining > 0 && remaining <= scene.ttl + scene.tolerance, `remaining ${remaining} of ${scene.ttl}`);
+    await scene.lapsed();
+    assert.deepEqual(await scene.standings(), []);
+  }),
+  law('inspect never shows an id: whoever knows one may release', ['inspect'], async (scene) => {
+    const [holder, waiter] = scene.pair();
+    await holder.gets();
+    await waiter.waits();
+    const shown = JSON.stringify(await scene.standings(), (_, value) =>
+      typeof value === 'bigint' ? `${value}` : value,
+    );
+    for (const { claim } of [holder, waiter]) assert.ok(!shown.includes(claim.id), `the id of ${claim.label} is shown`);
+  }),
+  law('a forced release frees the hold with that ticket, and no other', ['evict'], async (scene) => {
+    const [holder, next] = scene.pair();
+    const [, other] = scene.clients;
+    const { ticket } = await holder.gets();
+    assert.equal(await other.evict!(scene.key, ticket + 1_000_000n), false, 'nobody has that ticket');
+    assert.equal(await other.evict!(`${scene.key}/other`, ticket), false, 'nobody holds that key');
+    await next.waits();
+    assert.equal(await other.evict!(scene.key, ticket), true, `${holder} has that ticket`);
+    assert.equal(await other.evict!(scene.key, ticket), false, 'it is free already');
+    await holder.isGone();
+    await next.gets();
+    await holder.hasNothing();
+  }),
+  law('a forced release of one reader leaves the others in', ['evict', 'shared seats'], async (scene) => {
+    const [robbed, other] = scene.pair(SHARED);
+    const { ticket } = await robbed.gets();
+    await other.gets();
+    assert.equal(await scene.clients[1].evict!(scene.key, ticket), true);
+    await robbed.isGone();
+    await other.renews();
+    await scene.contender({ queue: false }).waits();
+  }),
 ];

@@ -1,46 +1,38 @@
 import assert from 'node:assert/strict';
 import { SHARED } from '../../core/admission.ts';
 import { deadlineOf } from '../../core/deadline.ts';
-import type { Law } from '../case.ts';
+import { type Law, law } from '../law.ts';
 
-/** Whoever gives no sign of life loses hold or place, and whoever the rule then admits is in. */
+/** A claim without a sign of life loses its hold or its place. The claims that then fit hold the key. */
 export const lapse: readonly Law[] = [
-  {
-    name: 'a hold lapses, and a renewal does not bring it back',
-    needs: ['lapses'],
-    async check(scene) {
-      const [dead, next] = scene.pair({ ttl: scene.ttl });
-      await dead.gets();
-      await next.waits();
-      await scene.lapsed();
-      await dead.isGone();
-      await next.gets();
-      await dead.hasNothing();
-    },
-  },
-  {
-    name: 'nobody else is in before the time is over that a grant or a renewal promised',
-    needs: ['lapses'],
-    async check(scene) {
-      for (const ask of ['gets', 'renews'] as const) {
-        const holder = scene.contender({ ttl: scene.ttl });
-        await holder.gets();
-        await scene.pass(scene.ttl / 4);
-        const sent = scene.clock.now();
-        const { validFor } = await holder[ask]();
-        const next = scene.contender({ queue: false });
-        while (!(await next.attempt()).granted) await scene.pass(scene.ttl / 40);
-        const spent = scene.clock.now() - sent;
-        // With the margin that holders keep for clocks of different rates.
-        assert.ok(spent >= deadlineOf(0, validFor), `another is in ${spent} ms after ${validFor} ms were promised`);
-        await next.leaves();
-      }
-    },
-  },
-  {
-    name: 'a lapse never moves backwards: an attempt again leaves a hold what a renewal has confirmed',
-    needs: ['lapses'],
-    async check(scene) {
+  law('a hold lapses, and a renewal does not bring it back', ['lapses'], async (scene) => {
+    const [dead, next] = scene.pair({ ttl: scene.ttl });
+    await dead.gets();
+    await next.waits();
+    await scene.lapsed();
+    await dead.isGone();
+    await next.gets();
+    await dead.hasNothing();
+  }),
+  law('nobody else is in before the time is over that a grant or a renewal promised', ['lapses'], async (scene) => {
+    for (const ask of ['gets', 'renews'] as const) {
+      const holder = scene.contender({ ttl: scene.ttl });
+      await holder.gets();
+      await scene.pass(scene.ttl / 4);
+      const sent = scene.clock.now();
+      const { validFor } = await holder[ask]();
+      const next = scene.contender({ queue: false });
+      while (!(await next.attempt()).granted) await scene.pass(scene.ttl / 40);
+      const spent = scene.clock.now() - sent;
+      // Holders keep this margin because clocks run at different rates.
+      assert.ok(spent >= deadlineOf(0, validFor), `another is in ${spent} ms after ${validFor} ms were promised`);
+      await next.leaves();
+    }
+  }),
+  law(
+    'a lapse never moves backwards: an attempt again leaves a hold what a renewal has confirmed',
+    ['lapses'],
+    async (scene) => {
       for (const seats of [{}, SHARED]) {
         if (seats === SHARED && scene.clients[0].traits.seats === 'exclusive') return;
         const holder = scene.contender({ ...seats, ttl: scene.ttl });
@@ -48,7 +40,7 @@ export const lapse: readonly Law[] = [
         await holder.gets();
         await beside?.gets();
         await holder.renews(scene.ttl * 20);
-        // As a message of before that was held up, and now comes after the renewal.
+        // Stands for an old message that arrives only after the renewal.
         await holder.gets();
         await beside?.leaves();
         await scene.lapsed();
@@ -57,85 +49,65 @@ export const lapse: readonly Law[] = [
         await holder.leaves();
       }
     },
-  },
-  {
-    name: 'the lapse of a hold admits the next in line',
-    needs: ['lapses', 'fair'],
-    async check(scene) {
-      const dead = scene.contender({ ttl: scene.ttl });
-      const [next, last] = scene.pair({ ttl: scene.ttl * 20 });
-      await dead.gets();
-      await next.waits();
-      await last.waits();
-      await scene.lapsed();
-      await last.waits();
-      await next.gets();
-    },
-  },
-  {
-    name: 'the lapse of a place admits those behind it',
-    needs: ['lapses', 'fair', 'shared seats'],
-    async check(scene) {
-      const holder = scene.contender(SHARED);
-      const dead = scene.contender({ ttl: scene.ttl });
-      const next = scene.contender(SHARED);
-      await holder.gets();
-      await dead.waits();
-      await next.waits();
-      await scene.lapsed();
-      await next.gets();
-      await dead.hasNothing();
-    },
-  },
-  {
-    name: 'a dead waiter stalls the line no longer than its place and its hold',
-    needs: ['lapses', 'fair'],
-    async check(scene) {
-      const holder = scene.contender();
-      const dead = scene.contender({ ttl: scene.ttl });
-      const next = scene.contender();
-      await holder.gets();
-      await dead.waits();
-      await next.waits();
-      await holder.leaves();
-      await scene.lapsed();
-      await next.gets();
-    },
-  },
-  {
-    name: 'repeated attempts keep a hold and a place alive past their ttl',
-    needs: ['lapses', 'fair'],
-    async check(scene) {
-      const ttl = scene.ttl * 3; // which outlives a stall of the machine
-      const [holder, waiter] = scene.pair({ ttl });
-      const { ticket } = await holder.gets();
+  ),
+  law('the lapse of a hold admits the next in line', ['lapses', 'fair'], async (scene) => {
+    const dead = scene.contender({ ttl: scene.ttl });
+    const [next, last] = scene.pair({ ttl: scene.ttl * 20 });
+    await dead.gets();
+    await next.waits();
+    await last.waits();
+    await scene.lapsed();
+    await last.waits();
+    await next.gets();
+  }),
+  law('the lapse of a place admits those behind it', ['lapses', 'fair', 'shared seats'], async (scene) => {
+    const holder = scene.contender(SHARED);
+    const dead = scene.contender({ ttl: scene.ttl });
+    const next = scene.contender(SHARED);
+    await holder.gets();
+    await dead.waits();
+    await next.waits();
+    await scene.lapsed();
+    await next.gets();
+    await dead.hasNothing();
+  }),
+  law('a dead waiter stalls the line no longer than its place and its hold', ['lapses', 'fair'], async (scene) => {
+    const holder = scene.contender();
+    const dead = scene.contender({ ttl: scene.ttl });
+    const next = scene.contender();
+    await holder.gets();
+    await dead.waits();
+    await next.waits();
+    await holder.leaves();
+    await scene.lapsed();
+    await next.gets();
+  }),
+  law('repeated attempts keep a hold and a place alive past their ttl', ['lapses', 'fair'], async (scene) => {
+    const ttl = scene.ttl * 3; // which outlives a stall of the machine
+    const [holder, waiter] = scene.pair({ ttl });
+    const { ticket } = await holder.gets();
+    await waiter.waits();
+    const late = scene.contender();
+    await late.waits();
+    for (let spent = 0; spent < ttl * 1.2; spent += ttl / 10) {
+      await scene.pass(ttl / 10);
+      assert.equal((await holder.gets()).ticket, ticket, `${holder} asked every ${ttl / 10} ms`);
       await waiter.waits();
-      const late = scene.contender();
-      await late.waits();
-      for (let spent = 0; spent < ttl * 1.2; spent += ttl / 10) {
-        await scene.pass(ttl / 10);
-        assert.equal((await holder.gets()).ticket, ticket, `${holder} asked every ${ttl / 10} ms`);
-        await waiter.waits();
-      }
-      await holder.leaves();
-      await late.waits();
-      await waiter.gets();
-    },
-  },
-  {
-    name: 'of several readers the silent one lapses alone',
-    needs: ['lapses', 'shared seats'],
-    async check(scene) {
-      const dead = scene.contender({ ...SHARED, ttl: scene.ttl });
-      const alive = scene.contender(SHARED);
-      await dead.gets();
-      await alive.gets();
-      await scene.lapsed();
-      await dead.isGone();
-      await alive.renews();
-      await scene.contender({ queue: false }).waits();
-      await alive.leaves();
-      await scene.contender({ queue: false }).gets();
-    },
-  },
+    }
+    await holder.leaves();
+    await late.waits();
+    await waiter.gets();
+  }),
+  law('of several readers the silent one lapses alone', ['lapses', 'shared seats'], async (scene) => {
+    const dead = scene.contender({ ...SHARED, ttl: scene.ttl });
+    const alive = scene.contender(SHARED);
+    await dead.gets();
+    await alive.gets();
+    await scene.lapsed();
+    await dead.isGone();
+    await alive.renews();
+    await scene.contender({ queue: false }).waits();
+    await alive.leaves();
+    await scene.contender({ queue: false }).gets();
+  }),
 ];

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import type { Law } from '../case.ts';
+import { type Law, law } from '../law.ts';
 
-/** Words kept beside the locks. */
+/** Notes, which an engine keeps beside the locks. */
 export const notes: readonly Law[] = [
-  {
-    name: 'a note is there for the other client, until it is written anew, forgotten, or over',
-    needs: ['notes'],
-    async check(scene) {
+  law(
+    'a note is there for the other client, until it is written anew, forgotten, or over',
+    ['notes'],
+    async (scene) => {
       const { clients, key } = scene;
       const [{ notes: mine }, { notes: others }] = clients;
       const read = () => others!.read(key);
@@ -22,20 +22,16 @@ export const notes: readonly Law[] = [
       await scene.lapsed();
       assert.equal(await read(), undefined, 'after its time');
     },
-  },
-  {
-    name: 'a note is apart from the lock of its name',
-    needs: ['notes', 'inspect'],
-    async check(scene) {
-      const { notes } = scene.clients[0];
-      await notes!.write(scene.key, 'kept', 60_000);
-      assert.deepEqual(await scene.standings(), []);
-      const holder = scene.contender();
-      await holder.gets();
-      assert.equal(await notes!.read(scene.key), 'kept');
-      await holder.leaves();
-      assert.equal(await notes!.read(scene.key), 'kept');
-      await notes!.write(scene.key, undefined, 0);
-    },
-  },
+  ),
+  law('a note is apart from the lock of its name', ['notes', 'inspect'], async (scene) => {
+    const { notes } = scene.clients[0];
+    await notes!.write(scene.key, 'kept', 60_000);
+    assert.deepEqual(await scene.standings(), []);
+    const holder = scene.contender();
+    await holder.gets();
+    assert.equal(await notes!.read(scene.key), 'kept');
+    await holder.leaves();
+    assert.equal(await notes!.read(scene.key), 'kept');
+    await notes!.write(scene.key, undefined, 0);
+  }),
 ];

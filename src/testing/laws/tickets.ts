@@ -2,86 +2,66 @@ import assert from 'node:assert/strict';
 import { SHARED } from '../../core/admission.ts';
 import type { Grant } from '../../core/backend.ts';
 import { isLockError } from '../../core/errors.ts';
-import type { Law } from '../case.ts';
 import type { Contender } from '../contender.ts';
+import { type Law, law } from '../law.ts';
 import type { Scene } from '../scene.ts';
 
 const SPAN = 16;
 const LEAP = 1_000_000n;
 
-/** Every exclusive grant of a key has a higher ticket than all before it: that is the fencing token. */
+/** Every exclusive grant of a key has a higher ticket than all earlier ones: that is the fencing token. */
 export const tickets: readonly Law[] = [
-  {
-    name: 'tickets grow over a release, even of an idle key',
-    needs: ['fencing'],
-    check: (scene) => growsOver(scene, (holder) => holder.leaves()),
-  },
-  {
-    name: 'tickets grow over a lapse',
-    needs: ['fencing', 'lapses'],
-    check: (scene) => growsOver(scene, () => scene.lapsed(), scene.ttl),
-  },
-  {
-    name: 'tickets grow over a forced release',
-    needs: ['fencing', 'evict'],
-    check: (scene) =>
-      growsOver(scene, async ({ client, claim }, ticket) => assert.ok(await client.evict!(claim.key, ticket))),
-  },
-  {
-    name: 'tickets grow over claims that never held exclusively',
-    needs: ['fencing', 'shared seats'],
-    check: (scene) =>
-      growsOver(scene, async (holder) => {
-        await holder.leaves();
-        const reader = scene.contender(SHARED);
-        await reader.gets();
-        await reader.leaves();
-      }),
-  },
-  {
-    name: 'a span reserves its tickets: the next claim begins above them',
-    needs: ['fencing', 'spans'],
-    async check(scene) {
-      const spanning = scene.contender({ span: SPAN });
-      const [second, third] = scene.pair({ span: SPAN });
-      const first = await spanning.gets();
-      const again = await spanning.gets();
-      assert.deepEqual(
-        [again.ticket, endOf(again)],
-        [first.ticket, endOf(first)],
-        'an attempt again reserves nothing more',
-      );
-      await second.waits();
-      await spanning.leaves();
-      const next = await second.gets();
-      above(next.ticket, endOf(first));
-      await second.leaves();
-      above((await third.gets()).ticket, endOf(next));
-    },
-  },
-  {
-    name: 'a ticket is never below the one that was proposed',
-    needs: ['fencing'],
-    async check(scene) {
-      const [first, second] = scene.pair();
-      const { ticket } = await first.gets();
-      await first.leaves();
-      const proposed = ticket + LEAP;
-      try {
-        above((await second.gets({ ...second.claim, atLeast: proposed })).ticket, proposed);
-      } catch (error) {
-        // Refused for good is honest: an engine whose tickets are its own revisions cannot leap.
-        if (isLockError(error, 'LOCK_UNSUPPORTED')) return;
-        throw error;
-      }
-      await second.leaves();
-      above((await scene.contender().gets()).ticket, proposed + 1n);
-    },
-  },
-  {
-    name: 'an attempt again with a higher proposal raises the ticket of a hold to it, or changes nothing',
-    needs: ['fencing'],
-    async check(scene) {
+  law('tickets grow over a release, even of an idle key', ['fencing'], (scene) =>
+    growsOver(scene, (holder) => holder.leaves()),
+  ),
+  law('tickets grow over a lapse', ['fencing', 'lapses'], (scene) => growsOver(scene, () => scene.lapsed(), scene.ttl)),
+  law('tickets grow over a forced release', ['fencing', 'evict'], (scene) =>
+    growsOver(scene, async ({ client, claim }, ticket) => assert.ok(await client.evict!(claim.key, ticket))),
+  ),
+  law('tickets grow over claims that never held exclusively', ['fencing', 'shared seats'], (scene) =>
+    growsOver(scene, async (holder) => {
+      await holder.leaves();
+      const reader = scene.contender(SHARED);
+      await reader.gets();
+      await reader.leaves();
+    }),
+  ),
+  law('a span reserves its tickets: the next claim begins above them', ['fencing', 'spans'], async (scene) => {
+    const spanning = scene.contender({ span: SPAN });
+    const [second, third] = scene.pair({ span: SPAN });
+    const first = await spanning.gets();
+    const again = await spanning.gets();
+    assert.deepEqual(
+      [again.ticket, endOf(again)],
+      [first.ticket, endOf(first)],
+      'an attempt again reserves nothing more',
+    );
+    await second.waits();
+    await spanning.leaves();
+    const next = await second.gets();
+    above(next.ticket, endOf(first));
+    await second.leaves();
+    above((await third.gets()).ticket, endOf(next));
+  }),
+  law('a ticket is never below the one that was proposed', ['fencing'], async (scene) => {
+    const [first, second] = scene.pair();
+    const { ticket } = await first.gets();
+    await first.leaves();
+    const proposed = ticket + LEAP;
+    try {
+      above((await second.gets({ ...second.claim, atLeast: proposed })).ticket, proposed);
+    } catch (error) {
+      // An engine whose tickets are its own revisions cannot leap, so it may refuse for good.
+      if (isLockError(error, 'LOCK_UNSUPPORTED')) return;
+      throw error;
+    }
+    await second.leaves();
+    above((await scene.contender().gets()).ticket, proposed + 1n);
+  }),
+  law(
+    'an attempt again with a higher proposal raises the ticket of a hold to it, or changes nothing',
+    ['fencing'],
+    async (scene) => {
       const holder = scene.contender({ queue: false, span: SPAN });
       const first = await holder.gets();
       const { ticket } = first;
@@ -100,7 +80,7 @@ export const tickets: readonly Law[] = [
       const end = scene.clients[0].traits.spans ? endOf(grant) : raised + 1n;
       above((await scene.contender({ queue: false }).gets()).ticket, end);
     },
-  },
+  ),
 ];
 
 async function growsOver(
@@ -118,7 +98,7 @@ async function growsOver(
   }
 }
 
-/** The first ticket that is not of this grant. */
+/** The first ticket after those of this grant. */
 const endOf = ({ ticket, span = SPAN }: Grant): bigint => ticket + BigInt(span);
 
 function above(ticket: bigint, least: bigint): void {

@@ -1,111 +1,83 @@
 import assert from 'node:assert/strict';
 import { SHARED } from '../../core/admission.ts';
-import type { Law } from '../case.ts';
+import { type Law, law } from '../law.ts';
 
 const RACES = 20;
 
-/** From when a watch is armed no admission goes unheard; what it tells is what an attempt would find. */
+/** As soon as a watch is armed, it hears of every admission. What it tells is what an attempt would find. */
 export const watch: readonly Law[] = [
-  {
-    name: 'a release wakes the next in line',
-    needs: ['wakes'],
-    async check(scene) {
+  law('a release wakes the next in line', ['wakes'], async (scene) => {
+    const [holder, waiter] = scene.pair();
+    await holder.gets();
+    await waiter.waits();
+    await using watching = await scene.watch(waiter);
+    await holder.leaves();
+    await watching.isAdmitted();
+  }),
+  law('a mailbox armed before the first attempt hears the grant', ['mailbox'], async (scene) => {
+    const [holder, waiter] = scene.pair();
+    await using watching = await scene.watch(waiter);
+    await holder.gets();
+    await waiter.waits();
+    await holder.leaves();
+    await watching.isAdmitted();
+  }),
+  law('an admission that races the arming is heard, or found by the attempt that follows', ['wakes'], async (scene) => {
+    const { wakes } = scene.clients[0].traits;
+    for (let race = 0; race < RACES; race++) {
       const [holder, waiter] = scene.pair();
       await holder.gets();
-      await waiter.waits();
-      await using watching = await scene.watch(waiter);
+      if (wakes === 'watch') await waiter.waits();
+      // In turn the release races the arming, and then the attempt after it.
+      const early = wakes === 'watch' && race % 2 === 1;
+      const [armed] = await Promise.all([scene.watch(waiter), early && holder.leaves()]);
+      await using watching = armed;
+      const [answer] = await Promise.all([waiter.attempt(), early || holder.leaves()]);
+      if (!answer.granted) await watching.isAdmitted();
+      await waiter.leaves();
+    }
+  }),
+  law('a release that admits several wakes them all', ['wakes', 'fair', 'shared seats'], async (scene) => {
+    const holder = scene.contender();
+    const readers = [...scene.pair(SHARED), ...scene.pair(SHARED)];
+    await holder.gets();
+    for (const reader of readers) await reader.waits();
+    const watches = await Promise.all(readers.map((reader) => scene.watch(reader)));
+    try {
       await holder.leaves();
-      await watching.isAdmitted();
-    },
-  },
-  {
-    name: 'a mailbox armed before the first attempt hears the grant',
-    needs: ['mailbox'],
-    async check(scene) {
-      const [holder, waiter] = scene.pair();
-      await using watching = await scene.watch(waiter);
-      await holder.gets();
-      await waiter.waits();
-      await holder.leaves();
-      await watching.isAdmitted();
-    },
-  },
-  {
-    name: 'an admission that races the arming is heard, or found by the attempt that follows',
-    needs: ['wakes'],
-    async check(scene) {
-      const { wakes } = scene.clients[0].traits;
-      for (let race = 0; race < RACES; race++) {
-        const [holder, waiter] = scene.pair();
-        await holder.gets();
-        if (wakes === 'watch') await waiter.waits();
-        // By turns the release races the arming and the attempt after it.
-        const early = wakes === 'watch' && race % 2 === 1;
-        const [armed] = await Promise.all([scene.watch(waiter), early && holder.leaves()]);
-        await using watching = armed;
-        const [answer] = await Promise.all([waiter.attempt(), early || holder.leaves()]);
-        if (!answer.granted) await watching.isAdmitted();
-        await waiter.leaves();
-      }
-    },
-  },
-  {
-    name: 'a release that admits several wakes them all',
-    needs: ['wakes', 'fair', 'shared seats'],
-    async check(scene) {
-      const holder = scene.contender();
-      const readers = [...scene.pair(SHARED), ...scene.pair(SHARED)];
-      await holder.gets();
-      for (const reader of readers) await reader.waits();
-      const watches = await Promise.all(readers.map((reader) => scene.watch(reader)));
-      try {
-        await holder.leaves();
-        for (const watching of watches) await watching.isAdmitted();
-      } finally {
-        for (const watching of watches) await watching[Symbol.asyncDispose]();
-      }
-    },
-  },
-  {
-    name: 'a waiter that gives up wakes those it kept out',
-    needs: ['wakes', 'fair', 'shared seats'],
-    async check(scene) {
-      const holder = scene.contender(SHARED);
-      const writer = scene.contender();
-      const reader = scene.contender(SHARED);
-      await holder.gets();
-      await writer.waits();
-      await reader.waits();
-      await using watching = await scene.watch(reader);
-      await writer.leaves();
-      await watching.isAdmitted();
-    },
-  },
-  {
-    name: 'a forced release wakes the next in line',
-    needs: ['wakes', 'evict'],
-    async check(scene) {
-      const [holder, waiter] = scene.pair();
-      const { ticket } = await holder.gets();
-      await waiter.waits();
-      await using watching = await scene.watch(waiter);
-      await scene.clients[1].evict!(scene.key, ticket);
-      await watching.isAdmitted();
-    },
-  },
-  {
-    name: 'a watch that was disposed of is silent',
-    needs: ['wakes'],
-    async check(scene) {
-      const [holder, waiter] = scene.pair();
-      await holder.gets();
-      await waiter.waits();
-      const watching = await scene.watch(waiter);
-      await watching[Symbol.asyncDispose]();
-      await holder.leaves();
-      await waiter.gets();
-      await scene.pass(scene.tolerance);
-      assert.ok(watching.silent, `${waiter} was woken after it had stopped listening`);
-    },
-  },
+      for (const watching of watches) await watching.isAdmitted();
+    } finally {
+      for (const watching of watches) await watching[Symbol.asyncDispose]();
+    }
+  }),
+  law('a waiter that gives up wakes those it kept out', ['wakes', 'fair', 'shared seats'], async (scene) => {
+    const holder = scene.contender(SHARED);
+    const writer = scene.contender();
+    const reader = scene.contender(SHARED);
+    await holder.gets();
+    await writer.waits();
+    await reader.waits();
+    await using watching = await scene.watch(reader);
+    await writer.leaves();
+    await watching.isAdmitted();
+  }),
+  law('a forced release wakes the next in line', ['wakes', 'evict'], async (scene) => {
+    const [holder, waiter] = scene.pair();
+    const { ticket } = await holder.gets();
+    await waiter.waits();
+    await using watching = await scene.watch(waiter);
+    await scene.clients[1].evict!(scene.key, ticket);
+    await watching.isAdmitted();
+  }),
+  law('a watch that was disposed of is silent', ['wakes'], async (scene) => {
+    const [holder, waiter] = scene.pair();
+    await holder.gets();
+    await waiter.waits();
+    const watching = await scene.watch(waiter);
+    await watching[Symbol.asyncDispose]();
+    await holder.leaves();
+    await waiter.gets();
+    await scene.pass(scene.tolerance);
+    assert.ok(watching.silent, `${waiter} was woken after it had stopped listening`);
+  }),
 ];

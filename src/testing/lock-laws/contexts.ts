@@ -6,7 +6,7 @@ import type { AnyLease } from '../../core/lease.ts';
 import type { LockOptions } from '../../core/options.ts';
 import type { Locks } from '../../locks.ts';
 import { around } from '../around.ts';
-import type { Law } from '../case.ts';
+import { type Law, law } from '../law.ts';
 import { meanwhile } from '../meanwhile.ts';
 import type { Scene } from '../scene.ts';
 
@@ -14,72 +14,66 @@ import type { Scene } from '../scene.ts';
 const request = new AsyncLocalStorage<string>();
 const here = (): string | undefined => request.getStore();
 
-/** Callers share timers, connections and lines in a process, and never run in each other's async context. */
+/** Callers of a process share timers, connections and lines, and still never run in another caller's async context. */
 export const contexts: readonly Law[] = [
-  {
-    name: 'a loss is told in the context of whose lease it is, where no other’s hold can be entered',
-    async check(scene) {
-      const locks = await scene.locks();
-      using told = tellings(scene);
-      const hot = locks.mutex(`${scene.key}/hot`);
-      const short = { ttl: scene.ttl, renew: false };
-      const lost = await asking('b', locks, `${scene.key}/lost`, short);
-      const loss = request.run('b', () => {
-        const { signal } = lost;
-        return new Promise<{ context: string | undefined; stranger: Promise<AnyLease | null> }>((resolve) => {
-          signal.addEventListener('abort', () => resolve({ context: here(), stranger: hot.tryAcquire() }));
-        });
+  law('a loss is told in the context of whose lease it is, where no other’s hold can be entered', async (scene) => {
+    const locks = await scene.locks();
+    using told = tellings(scene);
+    const hot = locks.mutex(`${scene.key}/hot`);
+    const short = { ttl: scene.ttl, renew: false };
+    const lost = await asking('b', locks, `${scene.key}/lost`, short);
+    const loss = request.run('b', () => {
+      const { signal } = lost;
+      return new Promise<{ context: string | undefined; stranger: Promise<AnyLease | null> }>((resolve) => {
+        signal.addEventListener('abort', () => resolve({ context: here(), stranger: hot.tryAcquire() }));
       });
-      // This one is told first: the timer that all leases share is set anew, inside.
-      const inside = () => asking('a', locks, `${scene.key}/first`, { ...short, notice: scene.ttl * 0.6 });
-      await request.run('a', () =>
-        hot.run(async (lease) => {
-          await inside();
-          const { context, stranger } = await scene.soon(loss, 'the loss signal');
-          assert.equal(context, 'b', 'the context in which b hears of its loss');
-          assert.equal(await stranger, null, 'b must not be in what a holds');
-          lease.assertHeld();
-        }),
-      );
-      told.areTheirs();
-    },
-  },
-  {
-    name: 'whoever makes way for a caller lends it no context, nor does the connection',
-    async check(scene) {
-      const client = await scene.another();
-      const heard: string[] = [];
-      const note = (what: string): void => {
-        if (here() !== undefined) heard.push(`${what}, by ${here()}`);
+    });
+    // This lease is lost first. Its handler sets the timer that all leases share.
+    const inside = () => asking('a', locks, `${scene.key}/first`, { ...short, notice: scene.ttl * 0.6 });
+    await request.run('a', () =>
+      hot.run(async (lease) => {
+        await inside();
+        const { context, stranger } = await scene.soon(loss, 'the loss signal');
+        assert.equal(context, 'b', 'the context in which b hears of its loss');
+        assert.equal(await stranger, null, 'b must not be in what a holds');
+        lease.assertHeld();
+      }),
+    );
+    told.areTheirs();
+  }),
+  law('whoever makes way for a caller lends it no context, nor does the connection', async (scene) => {
+    const client = await scene.another();
+    const heard: string[] = [];
+    const note = (what: string): void => {
+      if (here() !== undefined) heard.push(`${what}, by ${here()}`);
+    };
+    const locks = await scene.locks({}, around(client, noting(client, note)));
+    const there = (await scene.locks()).mutex(scene.key);
+    using told = tellings(scene);
+    const far = await request.run('far', () => there.acquire({ label: 'far' }));
+    const turns = ['a', 'b', 'c'].map((name) => {
+      const turn = async (): Promise<void> => {
+        const lease = await asking(name, locks, scene.key, { ttl: scene.ttl });
+        assert.equal(here(), name, 'the context in which an acquire goes on');
+        if (name === 'a') await scene.pass(scene.ttl / 2); // a renewal
+        await lease.release();
+        assert.equal(here(), name, 'the context in which a release goes on');
       };
-      const locks = await scene.locks({}, around(client, noting(client, note)));
-      const there = (await scene.locks()).mutex(scene.key);
-      using told = tellings(scene);
-      const far = await request.run('far', () => there.acquire({ label: 'far' }));
-      const turns = ['a', 'b', 'c'].map((name) => {
-        const turn = async (): Promise<void> => {
-          const lease = await asking(name, locks, scene.key, { ttl: scene.ttl });
-          assert.equal(here(), name, 'the context in which an acquire goes on');
-          if (name === 'a') await scene.pass(scene.ttl / 2); // a renewal
-          await lease.release();
-          assert.equal(here(), name, 'the context in which a release goes on');
-        };
-        return meanwhile(request.run(name, turn));
-      });
-      await scene.pass(scene.tolerance / 10);
-      await request.run('far', () => far.release());
-      await scene.soon(Promise.all(turns), 'three turns');
-      await request.run('last', () => locks.close());
-      assert.deepEqual(heard, [], 'calls to the backend, and what it calls, belong to nobody');
-      told.areTheirs();
-    },
-  },
+      return meanwhile(request.run(name, turn));
+    });
+    await scene.pass(scene.tolerance / 10);
+    await request.run('far', () => far.release());
+    await scene.soon(Promise.all(turns), 'three turns');
+    await request.run('last', () => locks.close());
+    assert.deepEqual(heard, [], 'calls to the backend, and what it calls, belong to nobody');
+    told.areTheirs();
+  }),
 ];
 
 const asking = (name: string, locks: Locks, key: string, options: LockOptions): Promise<AnyLease> =>
   request.run(name, () => locks.mutex(key).acquire({ ...options, label: name }));
 
-/** A client that notes each call to it, and each of its own. */
+/** Notes each call to a client, and each call that the client makes. */
 function noting(client: Backend, note: (what: string) => void): Partial<Backend> {
   const { watch } = client;
   return {
@@ -111,7 +105,7 @@ function noting(client: Backend, note: (what: string) => void): Partial<Backend>
   };
 }
 
-/** Events of the keys of a scene: each has to come in the context of the caller that its label names. */
+/** Collects the events of a scene. Each event must come in the context of the caller that its label names. */
 function tellings(scene: Scene): Disposable & { areTheirs(): void } {
   const found: string[] = [];
   let count = 0;

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { isLockError, type LockError, type LockErrorCode } from '../../core/errors.ts';
 
-/** The error that `work` must end with. @param code may be known only then */
+/**
+ * Gives the error with which `work` must fail.
+ * @param code a function where only the failure shows which code is right
+ */
 export async function fails(
   work: () => unknown,
   code: LockErrorCode | (() => LockErrorCode),

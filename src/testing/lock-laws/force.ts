@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import type { Standing } from '../../core/backend.ts';
-import type { Law } from '../case.ts';
+import { type Law, law } from '../law.ts';
 import { meanwhile } from '../meanwhile.ts';
 import { toldOfLoss } from './leases.ts';
 
 const reason = 'conformance';
 
-/** Forced release: an explicit act, that leaves the robbed holder told and fenced. */
+/** A forced release is an explicit act. It tells the evicted holder, and fences it. */
 export const force: readonly Law[] = [
-  {
-    name: 'a forced release lets the next in with a higher token, and the robbed holder is told',
-    needs: ['evict', 'inspect', 'fencing'],
-    async check(scene) {
+  law(
+    'a forced release lets the next in with a higher token, and the robbed holder is told',
+    ['evict', 'inspect', 'fencing'],
+    async (scene) => {
       const [here, there] = await scene.processes({ ttl: scene.ttl * 2 });
       const robbed = await here.mutex(scene.key).acquire();
       const wait = meanwhile(there.mutex(scene.key).acquire());
@@ -26,11 +26,11 @@ export const force: readonly Law[] = [
       next.assertHeld();
       assert.equal(await next.release(), true);
     },
-  },
-  {
-    name: 'a forced release evicts every reader, or the one with the ticket',
-    needs: ['evict', 'inspect', 'shared seats'],
-    async check(scene) {
+  ),
+  law(
+    'a forced release evicts every reader, or the one with the ticket',
+    ['evict', 'inspect', 'shared seats'],
+    async (scene) => {
       const [here, there] = await scene.processes();
       for (const locks of [here, there, here]) await locks.rwLock(scene.key).read.acquire();
       const [one] = await scene.standings();
@@ -40,11 +40,11 @@ export const force: readonly Law[] = [
       assert.equal(await there.forceRelease(scene.key, { reason }), 0, 'nobody was left');
       await scene.isFree();
     },
-  },
-  {
-    name: 'a listing of one key by its name shows that key alone, and a forced release hits no other',
-    needs: ['evict', 'inspect'],
-    async check(scene) {
+  ),
+  law(
+    'a listing of one key by its name shows that key alone, and a forced release hits no other',
+    ['evict', 'inspect'],
+    async (scene) => {
       const [here, there] = await scene.processes();
       const names = [scene.key, `${scene.key}/more`, `${scene.key}0`];
       const leases = await Promise.all(names.map((name) => here.mutex(name).acquire()));
@@ -59,47 +59,39 @@ export const force: readonly Law[] = [
       assert.deepEqual(await listed(scene.key), []);
       for (const lease of leases.slice(1)) assert.equal(await lease.release(), true, `${lease.key} was not meant`);
     },
-  },
-  {
-    name: 'a listing shows holders and waiters of all processes',
-    needs: ['inspect', 'fair'],
-    async check(scene) {
-      const [here, there] = await scene.processes();
-      const lease = await here.mutex(scene.key, { label: 'holder' }).acquire();
-      const wait = meanwhile(there.mutex(scene.key, { label: 'waiter' }).run(() => {}));
-      const seen = async (): Promise<string[]> => {
-        const rows: string[] = [];
-        for await (const { label, held } of there.inspect(scene.key)) rows.push(`${label} ${held ? 'holds' : 'waits'}`);
-        return rows;
-      };
-      while ((await seen()).length < 2) await scene.pass(1);
-      assert.deepEqual(await seen(), ['holder holds', 'waiter waits']);
-      await lease.release();
-      await wait;
-      assert.deepEqual(await seen(), []);
-    },
-  },
-  {
-    name: 'a listing shows whose a hold is, and which hold a waiter is inside of',
-    needs: ['inspect', 'fair'],
-    async check(scene) {
-      const [here, there] = await scene.processes();
-      const other = `${scene.key} ~ other`;
-      const lease = await there.mutex(scene.key).acquire();
-      const nested = meanwhile(here.mutex(other).run(() => here.mutex(scene.key, { label: 'a ~ b' }).run(() => {})));
-      const line = async (key: string): Promise<Standing[]> => {
-        const rows: Standing[] = [];
-        for await (const standing of there.inspect(key, { exact: true })) rows.push(standing);
-        return rows;
-      };
-      while ((await line(scene.key)).length < 2) await scene.pass(1);
-      const [[holder, waiter], [around]] = [await line(scene.key), await line(other)];
-      assert.equal(waiter?.label, 'a ~ b');
-      const { process, claim } = around?.origin ?? assert.fail('nobody is named as the holder around the waiter');
-      assert.deepEqual([waiter?.origin?.process, waiter?.origin?.inside], [process, [{ claim, key: other }]]);
-      assert.deepEqual(holder?.origin?.inside, [], 'of the holder, who is inside of nothing');
-      await lease.release();
-      await nested;
-    },
-  },
+  ),
+  law('a listing shows holders and waiters of all processes', ['inspect', 'fair'], async (scene) => {
+    const [here, there] = await scene.processes();
+    const lease = await here.mutex(scene.key, { label: 'holder' }).acquire();
+    const wait = meanwhile(there.mutex(scene.key, { label: 'waiter' }).run(() => {}));
+    const seen = async (): Promise<string[]> => {
+      const rows: string[] = [];
+      for await (const { label, held } of there.inspect(scene.key)) rows.push(`${label} ${held ? 'holds' : 'waits'}`);
+      return rows;
+    };
+    while ((await seen()).length < 2) await scene.pass(1);
+    assert.deepEqual(await seen(), ['holder holds', 'waiter waits']);
+    await lease.release();
+    await wait;
+    assert.deepEqual(await seen(), []);
+  }),
+  law('a listing shows whose a hold is, and which hold a waiter is inside of', ['inspect', 'fair'], async (scene) => {
+    const [here, there] = await scene.processes();
+    const other = `${scene.key} ~ other`;
+    const lease = await there.mutex(scene.key).acquire();
+    const nested = meanwhile(here.mutex(other).run(() => here.mutex(scene.key, { label: 'a ~ b' }).run(() => {})));
+    const line = async (key: string): Promise<Standing[]> => {
+      const rows: Standing[] = [];
+      for await (const standing of there.inspect(key, { exact: true })) rows.push(standing);
+      return rows;
+    };
+    while ((await line(scene.key)).length < 2) await scene.pass(1);
+    const [[holder, waiter], [around]] = [await line(scene.key), await line(other)];
+    assert.equal(waiter?.label, 'a ~ b');
+    const { process, claim } = around?.origin ?? assert.fail('nobody is named as the holder around the waiter');
+    assert.deepEqual([waiter?.origin?.process, waiter?.origin?.inside], [process, [{ claim, key: other }]]);
+    assert.deepEqual(holder?.origin?.inside, [], 'of the holder, who is inside of nothing');
+    await lease.release();
+    await nested;
+  }),
 ];

@@ -3,14 +3,14 @@ import type { Backend } from '../../core/backend.ts';
 import type { Duration } from '../../core/duration.ts';
 import type { Locks } from '../../locks.ts';
 import { around } from '../around.ts';
-import type { Law } from '../case.ts';
+import { type Law, law } from '../law.ts';
 import type { Scene } from '../scene.ts';
 import { fails } from './fails.ts';
 
 const key = 'k';
 type Call = (locks: Locks) => unknown;
 
-/** As JavaScript callers may write it: the types would not let it pass. */
+/** JavaScript callers may pass this; the types would refuse it. */
 const bad = <T>(value: unknown): T => value as T;
 
 const WRONG: Readonly<Record<string, Call>> = {
@@ -68,50 +68,39 @@ const WRONG_PERMITS: Readonly<Record<string, Call>> = {
   ),
 };
 
-/** What is wrong is refused before the engine hears of it. */
+/** The library refuses bad input before the engine hears of it. */
 export const input: readonly Law[] = [
-  {
-    name: 'bad input is LOCK_INVALID before anything is sent',
-    check: (scene) => refusesAll(scene, WRONG),
-  },
-  {
-    name: 'bad numbers of permits are LOCK_INVALID before anything is sent',
-    needs: ['counted seats'],
-    check: (scene) => refusesAll(scene, WRONG_PERMITS),
-  },
-  {
-    name: 'a ttl outside the bounds of the engine is LOCK_INVALID, and the bounds themselves are not',
-    async check(scene) {
-      const { min, max } = scene.clients[0].traits.ttl;
-      const locks = await scene.locks();
-      const mutex = locks.mutex(scene.key);
-      for (const ttl of [min, max]) locks.mutex(scene.key, { ttl }); // throws nothing
-      await fails(() => mutex.acquire({ ttl: min / 2 }), 'LOCK_INVALID', `a ttl of half of ${min} ms`);
-      await fails(() => mutex.acquire({ ttl: max * 2 }), 'LOCK_INVALID', `a ttl of twice ${max} ms`);
-      await scene.isFree();
-    },
-  },
-  {
-    name: 'what the engine cannot do is LOCK_UNSUPPORTED when the lock is made',
-    async check(scene) {
-      const locks = await scene.locks();
-      const { traits, inspect, evict } = scene.clients[0];
-      const can: [string, boolean, Call][] = [
-        ['rwLock', traits.seats !== 'exclusive', () => locks.rwLock(key)],
-        ['semaphore', traits.seats === 'counted', () => locks.semaphore(key, { permits: 3 })],
-        ['inspect', inspect !== undefined, () => locks.inspect()],
-        [
-          'forceRelease',
-          inspect !== undefined && evict !== undefined,
-          () => locks.forceRelease(scene.key, { reason: 'none' }),
-        ],
-      ];
-      for (const [what, able, call] of can) {
-        if (able) await call(locks);
-        else await fails(() => call(locks), 'LOCK_UNSUPPORTED', what);
-      }
-    },
-  },
+  law('bad input is LOCK_INVALID before anything is sent', (scene) => refusesAll(scene, WRONG)),
+  law('bad numbers of permits are LOCK_INVALID before anything is sent', ['counted seats'], (scene) =>
+    refusesAll(scene, WRONG_PERMITS),
+  ),
+  law('a ttl outside the bounds of the engine is LOCK_INVALID, and the bounds themselves are not', async (scene) => {
+    const { min, max } = scene.clients[0].traits.ttl;
+    const locks = await scene.locks();
+    const mutex = locks.mutex(scene.key);
+    for (const ttl of [min, max]) locks.mutex(scene.key, { ttl }); // throws nothing
+    await fails(() => mutex.acquire({ ttl: min / 2 }), 'LOCK_INVALID', `a ttl of half of ${min} ms`);
+    await fails(() => mutex.acquire({ ttl: max * 2 }), 'LOCK_INVALID', `a ttl of twice ${max} ms`);
+    await scene.isFree();
+  }),
+  law('what the engine cannot do is LOCK_UNSUPPORTED when the lock is made', async (scene) => {
+    const locks = await scene.locks();
+    const { traits, inspect, evict } = scene.clients[0];
+    const can: [string, boolean, Call][] = [
+      ['rwLock', traits.seats !== 'exclusive', () => locks.rwLock(key)],
+      ['semaphore', traits.seats === 'counted', () => locks.semaphore(key, { permits: 3 })],
+      ['inspect', inspect !== undefined, () => locks.inspect()],
+      [
+        'forceRelease',
+        inspect !== undefined && evict !== undefined,
+        () => locks.forceRelease(scene.key, { reason: 'none' }),
+      ],
+    ];
+    for (const [what, able, call] of can) {
+      if (able) await call(locks);
+      else await fails(() => call(locks), 'LOCK_UNSUPPORTED', what);
+    }
+  }),
 ];
 
 async function refusesAll(scene: Scene, calls: Readonly<Record<string, Call>>): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isLockError } from '../../core/errors.ts';
-import type { Law } from '../case.ts';
+import { type Law, law } from '../law.ts';
 import { limited } from '../limited.ts';
 import { meanwhile } from '../meanwhile.ts';
 import type { Scene } from '../scene.ts';
@@ -9,56 +9,47 @@ import { listening } from './listening.ts';
 
 const RACES = 20;
 
-/** Every wait has an end, and leaves nothing behind. */
+/** Every wait ends and leaves nothing behind. */
 export const waiting: readonly Law[] = [
-  {
-    name: 'tryAcquire never waits, and leaves nothing behind',
-    async check(scene) {
-      const here = await scene.locks();
-      const { locks: there, refusals } = await listening(scene);
-      const lease = await here.mutex(scene.key).acquire();
-      for (const locks of [here, there]) {
-        const refused = scene.soon(locks.mutex(scene.key).tryAcquire(), 'a refusal');
-        assert.equal(await refused, null, 'it is taken');
-      }
-      assert.equal(refusals(), 1, 'asked once');
-      await lease.release();
-      await scene.isFree();
-    },
-  },
-  {
-    name: 'a wait of 0 is one attempt',
-    async check(scene) {
-      const [here, there] = await scene.processes();
-      await here.mutex(scene.key).run(async () => {
-        const error = await fails(() => there.mutex(scene.key).acquire({ wait: 0 }), 'LOCK_TIMEOUT', 'a taken key');
-        assert.equal(error.key, scene.key);
-      });
-      await (await there.mutex(scene.key).acquire({ wait: 0 })).release();
-      await scene.isFree();
-    },
-  },
-  {
-    name: 'a wait that is over says so in time, and leaves nothing behind',
-    async check(scene) {
-      const lease = await (await scene.locks()).mutex(scene.key).acquire();
-      const { locks, code } = await listening(scene);
-      const wait = scene.tolerance / 2;
-      const began = scene.clock.now();
-      const over = fails(() => locks.mutex(scene.key).acquire({ wait }), code, 'a wait for a taken key');
-      // The end of the wait and this limit are timers of one process, which fire in their order when it stood still.
-      await limited(over, wait + scene.tolerance, `a wait of ${wait} ms is not over in time`, scene.clock);
-      const waited = scene.clock.now() - began;
-      // Timers are whole milliseconds, and may be early by a part of one.
-      assert.ok(waited >= wait - 1, `waited ${waited} ms instead of ${wait}`);
-      await lease.release();
-      await scene.isFree();
-    },
-  },
-  {
-    name: 'a wait that was given up keeps nobody out, even while the holder stays',
-    needs: ['fair', 'shared seats'],
-    async check(scene) {
+  law('tryAcquire never waits, and leaves nothing behind', async (scene) => {
+    const here = await scene.locks();
+    const { locks: there, refusals } = await listening(scene);
+    const lease = await here.mutex(scene.key).acquire();
+    for (const locks of [here, there]) {
+      const refused = scene.soon(locks.mutex(scene.key).tryAcquire(), 'a refusal');
+      assert.equal(await refused, null, 'it is taken');
+    }
+    assert.equal(refusals(), 1, 'asked once');
+    await lease.release();
+    await scene.isFree();
+  }),
+  law('a wait of 0 is one attempt', async (scene) => {
+    const [here, there] = await scene.processes();
+    await here.mutex(scene.key).run(async () => {
+      const error = await fails(() => there.mutex(scene.key).acquire({ wait: 0 }), 'LOCK_TIMEOUT', 'a taken key');
+      assert.equal(error.key, scene.key);
+    });
+    await (await there.mutex(scene.key).acquire({ wait: 0 })).release();
+    await scene.isFree();
+  }),
+  law('a wait that is over says so in time, and leaves nothing behind', async (scene) => {
+    const lease = await (await scene.locks()).mutex(scene.key).acquire();
+    const { locks, code } = await listening(scene);
+    const wait = scene.tolerance / 2;
+    const began = scene.clock.now();
+    const over = fails(() => locks.mutex(scene.key).acquire({ wait }), code, 'a wait for a taken key');
+    // The end of the wait and this limit are timers of one process. They fire in their order, also after it stood still.
+    await limited(over, wait + scene.tolerance, `a wait of ${wait} ms is not over in time`, scene.clock);
+    const waited = scene.clock.now() - began;
+    // A timer counts whole milliseconds, and may fire a part of one too early.
+    assert.ok(waited >= wait - 1, `waited ${waited} ms instead of ${wait}`);
+    await lease.release();
+    await scene.isFree();
+  }),
+  law(
+    'a wait that was given up keeps nobody out, even while the holder stays',
+    ['fair', 'shared seats'],
+    async (scene) => {
       const here = await scene.locks();
       const first = await here.rwLock(scene.key).read.acquire();
       const { locks, code } = await listening(scene);
@@ -68,67 +59,54 @@ export const waiting: readonly Law[] = [
       for (const lease of [first, second]) await lease.release();
       await scene.isFree();
     },
-  },
-  {
-    name: 'an aborted wait ends with the reason of its signal, and leaves nothing behind',
-    async check(scene) {
-      const [here, there] = await scene.processes();
-      const lease = await here.mutex(scene.key).acquire();
+  ),
+  law('an aborted wait ends with the reason of its signal, and leaves nothing behind', async (scene) => {
+    const [here, there] = await scene.processes();
+    const lease = await here.mutex(scene.key).acquire();
+    const abort = new AbortController();
+    const wait = meanwhile(there.mutex(scene.key).acquire({ signal: abort.signal }));
+    await scene.pass(scene.tolerance / 5);
+    abort.abort('enough');
+    const error = await fails(() => wait, 'LOCK_ABORTED', 'an aborted wait');
+    assert.equal(error.cause, 'enough');
+    await lease.release();
+    await scene.isFree();
+  }),
+  law('a signal that is aborted already lets nothing in', async (scene) => {
+    const locks = await scene.locks();
+    await fails(() => locks.mutex(scene.key).acquire({ signal: AbortSignal.abort() }), 'LOCK_ABORTED');
+    await scene.isFree();
+  }),
+  law('an abort that races the grant gives either a lease or an error, and leaves nothing behind', (scene) =>
+    races(scene, async (wait, turn) => {
       const abort = new AbortController();
-      const wait = meanwhile(there.mutex(scene.key).acquire({ signal: abort.signal }));
-      await scene.pass(scene.tolerance / 5);
-      abort.abort('enough');
-      const error = await fails(() => wait, 'LOCK_ABORTED', 'an aborted wait');
-      assert.equal(error.cause, 'enough');
-      await lease.release();
-      await scene.isFree();
-    },
-  },
-  {
-    name: 'a signal that is aborted already lets nothing in',
-    async check(scene) {
+      const outcome = meanwhile(wait({ signal: abort.signal }));
+      await scene.pass(turn);
+      abort.abort();
+      return outcome;
+    }),
+  ),
+  law('a time limit that races the grant gives either a lease or an error, and leaves nothing behind', (scene) =>
+    races(scene, (wait, turn) => wait({ wait: turn + 1 })),
+  ),
+  law('waiters of several processes are served in the order they came', ['fair', 'inspect'], async (scene) => {
+    const holder = await scene.locks();
+    const lease = await holder.mutex(scene.key).acquire();
+    const served: number[] = [];
+    const waits: Promise<void>[] = [];
+    for (let number = 0; number < 4; number++) {
       const locks = await scene.locks();
-      await fails(() => locks.mutex(scene.key).acquire({ signal: AbortSignal.abort() }), 'LOCK_ABORTED');
-      await scene.isFree();
-    },
-  },
-  {
-    name: 'an abort that races the grant gives either a lease or an error, and leaves nothing behind',
-    check: (scene) =>
-      races(scene, async (wait, turn) => {
-        const abort = new AbortController();
-        const outcome = meanwhile(wait({ signal: abort.signal }));
-        await scene.pass(turn);
-        abort.abort();
-        return outcome;
-      }),
-  },
-  {
-    name: 'a time limit that races the grant gives either a lease or an error, and leaves nothing behind',
-    check: (scene) => races(scene, (wait, turn) => wait({ wait: turn + 1 })),
-  },
-  {
-    name: 'waiters of several processes are served in the order they came',
-    needs: ['fair', 'inspect'],
-    async check(scene) {
-      const holder = await scene.locks();
-      const lease = await holder.mutex(scene.key).acquire();
-      const served: number[] = [];
-      const waits: Promise<void>[] = [];
-      for (let number = 0; number < 4; number++) {
-        const locks = await scene.locks();
-        waits.push(meanwhile(locks.mutex(scene.key).run(() => void served.push(number))));
-        while ((await scene.standings()).length < number + 2) await scene.pass(1);
-      }
-      await lease.release();
-      await scene.soon(Promise.all(waits), 'four short turns');
-      assert.deepEqual(served, [0, 1, 2, 3]);
-      await scene.isFree();
-    },
-  },
+      waits.push(meanwhile(locks.mutex(scene.key).run(() => void served.push(number))));
+      while ((await scene.standings()).length < number + 2) await scene.pass(1);
+    }
+    await lease.release();
+    await scene.soon(Promise.all(waits), 'four short turns');
+    assert.deepEqual(served, [0, 1, 2, 3]);
+    await scene.isFree();
+  }),
 ];
 
-/** The holder leaves at about the moment the waiter gives up, a little earlier or later each time. */
+/** The holder leaves at about the moment when the waiter gives up, a little earlier or later each time. */
 async function races(
   scene: Scene,
   giveUp: (wait: (options: { wait?: number; signal?: AbortSignal }) => Promise<void>, turn: number) => Promise<void>,
@@ -140,7 +118,7 @@ async function races(
       try {
         await (await here.mutex(scene.key).acquire(options)).release();
       } catch (error) {
-        // In so short a time the engine may have said nothing yet, which is not a no.
+        // The engine may not have answered in so short a time. That is no refusal.
         const codes = options.signal ? ['LOCK_ABORTED'] : ['LOCK_TIMEOUT', 'LOCK_UNAVAILABLE'];
         if (!isLockError(error) || !codes.includes(error.code)) throw error;
       }

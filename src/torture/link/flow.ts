@@ -3,14 +3,14 @@ import type { Way, Weather } from './weather.ts';
 
 interface Piece {
   readonly bytes: Buffer;
-  /** ms by `performance.now`; Infinity: when the spell is over. */
+  /** When the bytes go on, in ms of `performance.now`; Infinity: at the end of the spell. */
   readonly due: number;
 }
 
-/** Pieces of a drip: more would only take longer. */
+/** How many pieces a drip makes: more would only take longer. */
 const DROPS = 24;
 
-/** The bytes of one connection in one direction. They may come late, never out of order: TCP would not. */
+/** One direction of one connection. Bytes may come late, but never out of order: TCP keeps the order. */
 export class Flow {
   readonly #way: Way;
   readonly #to: Socket;
@@ -51,7 +51,7 @@ export class Flow {
     if (this.#queue.length === 0) this.#to.end();
   }
 
-  /** The spell is over: what it kept goes on. */
+  /** The spell is over: the kept bytes go on. */
   clear(): void {
     while (this.#queue.length > 0) this.#write(this.#queue.shift()!.bytes);
     this.#finish();

@@ -3,14 +3,17 @@ import { Flow } from './flow.ts';
 import { pair, reset } from './pair.ts';
 import type { Weather } from './weather.ts';
 
-/** One connection through the proxy. What is a request and what its reply it takes from who speaks: it knows no protocol. */
+/**
+ * One connection through the proxy. It knows no protocol: what the client sends is a request, and what the server sends is a
+ * reply.
+ */
 export class Link {
   readonly #client: Socket;
   readonly #server: Socket;
   readonly #weather: Weather;
   readonly #up: Flow;
   readonly #down: Flow;
-  /** A request was let through, and its reply is to meet this. */
+  /** What happens to the reply of the request that has passed. */
   #reply: 'drop' | 'last' | 'halve' | undefined;
 
   constructor(client: Socket, server: Socket, weather: Weather, ended: () => void) {
@@ -28,7 +31,7 @@ export class Link {
     });
   }
 
-  /** Both sides hear of it at once, as when the network between them says so. */
+  /** Cuts both sides at once, as a failing network does. */
   cut(): void {
     reset(this.#client);
     reset(this.#server);
@@ -55,14 +58,14 @@ export class Link {
     }
   }
 
-  /** That there is a reply shows that the request was done. */
+  /** A reply shows that the request was done. */
   #answer(bytes: Buffer): void {
     if (this.#reply === undefined) this.#down.take(bytes);
     else if (this.#reply === 'drop') this.cut();
     else this.#last(this.#client, this.#reply === 'halve' ? half(bytes) : bytes);
   }
 
-  /** These bytes arrive, and then nothing. */
+  /** Delivers these bytes, and then nothing. */
   #last(to: Socket, bytes: Buffer): void {
     this.#up.stop();
     this.#down.stop();

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** Both ends of a connection through a proxy: what resets one resets the other. @param over both are closed */
+/** Ties both ends of a proxied connection: the reset of one resets the other. @param over called when both are closed */
 export function pair(client: Socket, server: Socket, over: () => void): void {
   for (const [socket, other] of [
     [client, server],
@@ -13,7 +13,7 @@ export function pair(client: Socket, server: Socket, over: () => void): void {
   }
 }
 
-/** libuv refuses to reset a socket that is just shutting down, and Node then never closes it. */
+/** libuv refuses to reset a socket that is shutting down, and Node then never closes it. */
 export function reset(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();

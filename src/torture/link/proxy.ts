@@ -6,13 +6,13 @@ import { spellOf, trapOf, type Weather } from './weather.ts';
 
 const HOST = '127.0.0.1';
 
-/** All connections of one process, wherever they lead: a port for each server that it asks for. */
+/** Leads all connections of one process: it has a port for each server. */
 export class FaultyProxy implements AsyncDisposable {
   readonly #weather: Weather = { hits: 0 };
   readonly #listeners = new Map<string, Promise<Server>>();
   readonly #links = new Set<Link>();
 
-  /** The port, on this machine, that leads to a server. */
+  /** The port on this machine that leads to a server. */
   async port(host: string, port: number): Promise<number> {
     const target = `${host}:${port}`;
     let listener = this.#listeners.get(target);
@@ -23,7 +23,7 @@ export class FaultyProxy implements AsyncDisposable {
     return ((await listener).address() as AddressInfo).port;
   }
 
-  /** What happens to bytes from now on, until `calm`. */
+  /** Starts a fault, which lasts until `calm`. */
   begin(kind: LinkFault, choice: number, ttl: number): void {
     this.#weather.hits = 0;
     this.#weather.spell = spellOf(kind, choice, ttl);
@@ -33,7 +33,7 @@ export class FaultyProxy implements AsyncDisposable {
     for (const link of this.#links) link.cut();
   }
 
-  /** How often bytes were hit since `begin`. */
+  /** How often the fault has hit bytes since `begin`. */
   get hits(): number {
     return this.#weather.hits;
   }

@@ -3,24 +3,22 @@ import type { LinkFault } from '../history.ts';
 /** `up`: to the server. `down`: back from it. */
 export type Way = 'up' | 'down';
 
-/** What happens to bytes on their way, for a while. */
+/** What happens to bytes for a while. */
 export type Spell =
   | { readonly kind: 'delayed'; readonly ms: number }
   | { readonly kind: 'stalled'; readonly way: Way | 'both' }
   | { readonly kind: 'dripped'; readonly ms: number };
 
-/** What happens to the next request, or its reply, once; the connection ends with it. */
+/** What happens once, to the next request or its reply. It ends the connection. */
 export type Trap =
-  | { readonly kind: 'cut before the request' }
-  | { readonly kind: 'cut before the reply' }
-  | { readonly kind: 'cut after the reply' }
+  | { readonly kind: 'cut before the request' | 'cut before the reply' | 'cut after the reply' }
   | { readonly kind: 'halved'; readonly way: Way };
 
-/** What the connections of one process have to bear now. They share it. */
+/** The faults that all connections of one process share. */
 export interface Weather {
   spell?: Spell;
   trap?: Trap;
-  /** Times that it hit bytes. */
+  /** How often they hit bytes. */
   hits: number;
 }
 
@@ -32,7 +30,7 @@ export function spellOf(kind: LinkFault, choice: number, ttl: number): Spell | u
   return undefined;
 }
 
-/** @param choice at least 0, below 1 */
+/** @param choice as of `spellOf` */
 export function trapOf(kind: LinkFault, choice: number): Trap | undefined {
   if (kind === 'halved') return { kind, way: choice < 0.5 ? 'up' : 'down' };
   if (kind === 'cut before the request' || kind === 'cut before the reply' || kind === 'cut after the reply')

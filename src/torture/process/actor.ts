@@ -12,23 +12,23 @@ export interface Scene {
   readonly ttl: number;
   readonly report: Report;
   readonly random: () => number;
-  /** Begins the names of its wishes. */
+  /** The prefix of the names of its wishes. */
   readonly name: string;
-  /** Which process it is of. */
+  /** The number of its process. */
   readonly by: number;
-  /** How many are held in this process now. */
+  /** How many locks this process holds now. */
   held: number;
 }
 
-/** Whether there are pauses between its wishes, or as many holds as the engine can give. */
+/** `calm`: with pauses between its wishes. `busy`: as many holds as the engine can give. */
 export type Pace = 'calm' | 'busy';
 
-/** ms that a wish waits at the most: longer than anything that is done to a key. */
+/** The longest wait of a wish, ms: longer than any fault. */
 const PATIENCE = 20_000;
-/** ms between two looks of a holder. */
+/** Time between two looks of a holder, ms. */
 const LOOK = 40;
 
-/** One caller of the library: wishes, holds, writes, gives back, again and again. */
+/** One caller of the library. It asks, holds, writes and releases, again and again. */
 export class Actor {
   readonly #scene: Scene;
   readonly #prizes: readonly Prize[];
@@ -51,7 +51,7 @@ export class Actor {
     }
   }
 
-  /** @returns whether the engine was there */
+  /** @returns whether the engine answered */
   async #wish(ended: AbortSignal): Promise<boolean> {
     const { report, by } = this.#scene;
     const prize = this.#pick(this.#prizes);
@@ -71,7 +71,7 @@ export class Actor {
     return true;
   }
 
-  /** And what it takes, as the judge counts it. */
+  /** The lock, and the seats that the judge counts. */
   #lock({ as, key, permits }: Prize): { lock: Wanted; take: number; of: number } {
     const { locks } = this.#scene;
     const all = { take: ALL_SEATS, of: ALL_SEATS };
@@ -99,10 +99,10 @@ export class Actor {
       if (looks) {
         if (exclusive) await report.ask({ claim: op });
         const until = report.now() + this.#length(long);
-        if (random() < 0.05) await lease.extend(ttl * 1.5).catch(() => {}); // what comes of it is seen by the next look
+        if (random() < 0.05) await lease.extend(ttl * 1.5).catch(() => {}); // the next look sees the outcome
         while (looks.holds() && report.now() < until && !ended.aborted)
           await sleep(Math.max(0, Math.min(LOOK, until - report.now())));
-        // As careless code does, without a last look: the register has to tell.
+        // Careless code writes without a last look. The register must refuse that write.
         if (exclusive) await report.ask({ write: op });
         looks.leaves();
       }
@@ -113,7 +113,7 @@ export class Actor {
     }
   }
 
-  /** ms: mostly short, some longer than a lease. */
+  /** How long a hold lasts, ms: mostly short, sometimes longer than a lease. */
   #length(long: number): number {
     const { random, ttl } = this.#scene;
     if (this.#pace === 'busy' && random() < 0.99) return 0;

@@ -1,9 +1,9 @@
 import type { LockOptions } from '../../core/options.ts';
 
-/** What an actor asks of a hold: a lease of ours has it, and that of another library can be brought to it. */
+/** What an actor needs of a hold. Our leases have it; an adapter can add it to another library. */
 export interface Holding {
   readonly held: boolean;
-  /** ms; Infinity where no time ends it. */
+  /** ms; Infinity if no time ends the hold. */
   readonly remaining: number;
   readonly signal: AbortSignal;
   readonly token?: bigint;

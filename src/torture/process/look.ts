@@ -1,7 +1,7 @@
 import type { Holding } from './doors.ts';
 import type { Report } from './report.ts';
 
-/** A holder's own view of its hold, told with times on the safe side. */
+/** A holder's own view of its hold, with times on the safe side. */
 export class Looks implements Disposable {
   readonly #op: string;
   readonly #lease: Holding;
@@ -13,11 +13,12 @@ export class Looks implements Disposable {
     this.#op = op;
     this.#lease = lease;
     this.#report = report;
-    // As soon as it is known, and not at the next look: a process that is stopped in between would seem to believe in it.
+    // It tells of a loss at once, and not at the next look. Otherwise a process that is stopped in between would seem to
+    // believe in the hold.
     lease.signal.addEventListener('abort', this.#lost);
   }
 
-  /** Undefined where it is over before it begins: the grant came too late. */
+  /** Undefined if the grant came too late, and the hold is over already. */
   static begin(op: string, lease: Holding, report: Report): Looks | undefined {
     const before = report.now();
     const { held, remaining } = lease;
@@ -35,25 +36,26 @@ export class Looks implements Disposable {
     const at = this.#report.now();
     const { held, remaining } = this.#lease;
     if (held) this.#report.tell({ what: 'held', op: this.#op, remaining: finite(remaining) }, at);
-    else this.#end(() => this.#report.tell({ what: 'lost', op: this.#op }));
+    else this.#end('lost');
     return held;
   }
 
-  /** The last look before it is given back. */
+  /** The last look before the release. */
   leaves(): void {
     if (this.#over) return;
     const at = this.#report.now();
     const { held } = this.#lease;
-    this.#end(() => this.#report.tell({ what: held ? 'left' : 'lost', op: this.#op }, held ? at : undefined));
+    if (held) this.#end('left', at);
+    else this.#end('lost');
   }
 
   [Symbol.dispose](): void {
     this.#lease.signal.removeEventListener('abort', this.#lost);
   }
 
-  #end(tell: () => void): void {
+  #end(what: 'left' | 'lost', at?: number): void {
     this.#over = true;
-    tell();
+    this.#report.tell({ what, op: this.#op }, at);
   }
 }
 

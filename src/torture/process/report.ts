@@ -1,13 +1,13 @@
 import type { Told } from '../history.ts';
 import type { FromWorker, Question } from '../messages.ts';
 
-/** What a process tells the referee, and asks. */
+/** What a process tells the referee, and asks it. */
 export class Report {
   readonly #origin: bigint;
   readonly #questions = new Map<number, (value: number) => void>();
   #last = 0;
 
-  /** @param origin of `process.hrtime`, ns: the same in all processes of the machine */
+  /** @param origin the start by `process.hrtime`, ns: the same in all processes of the machine */
   constructor(origin: bigint) {
     this.#origin = origin;
   }
@@ -35,7 +35,7 @@ export class Report {
   }
 }
 
-/** The referee may be gone; then this process ends at once, too. */
+/** If the referee is gone, this process ends at once, too. */
 export function send(message: FromWorker): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
 }

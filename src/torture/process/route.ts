@@ -1,6 +1,6 @@
 import { isIP, Socket } from 'node:net';
 
-/** Where, on this machine, the way to a server begins. */
+/** Gives the port on this machine that leads to a server. */
 export type Route = (host: string, port: number) => Promise<number>;
 
 interface Target {
@@ -10,15 +10,15 @@ interface Target {
 }
 
 /**
- * Leads every TCP connection of this process through a port on this machine, whoever opens it: a driver, HTTP/2, TLS. Below TLS, so
- * certificates are still those of the server; and also to servers that only other servers tell of, as those of a Redis
- * Cluster, which a changed URL would not reach.
+ * Leads every TCP connection of this process through a port on this machine, whoever opens it: a driver, HTTP/2, TLS. It works
+ * below TLS, so the server's certificates still match. It also reaches servers that only other servers name, as in a Redis
+ * Cluster, where a changed URL would not help.
  */
 export function routeAll(route: Route): void {
   const ports = new Map<string, number>();
   const { connect } = Socket.prototype as { connect: (...args: unknown[]) => Socket };
   const routed = function (this: Socket & { connecting: boolean }, ...args: unknown[]): Socket {
-    // From within Node: a list of the options and what to call.
+    // Node itself passes a list: the options, and the callback.
     const [first, then] = (Array.isArray(args[0]) ? args[0] : args) as [Target, (() => void) | null | undefined];
     const given: Target = typeof first === 'number' ? { port: first } : first;
     if (given.port === undefined || given.path !== undefined) return connect.apply(this, args);
@@ -27,7 +27,7 @@ export function routeAll(route: Route): void {
     const go = (to: number): Socket => connect.call(this, { ...given, host: '127.0.0.1', port: to }, then);
     const known = ports.get(target);
     if (known !== undefined) return go(known);
-    this.connecting = true; // what is written meanwhile waits for it
+    this.connecting = true; // writes wait until the connection is there
     route(host, Number(port)).then(
       (to) => {
         ports.set(target, to);

@@ -5,11 +5,11 @@ import type { Doors } from './doors.ts';
 import { Report, send } from './report.ts';
 import { routeAll } from './route.ts';
 
-/** Callers in one process: they meet in its local line, and hand over to each other. */
+/** Callers in one process: they share its local line and hand over to each other. */
 const ACTORS = 4;
-/** Of the holds of a key, the long ones, for it to be a slow key. */
+/** A key is slow if this part of its holds is long. */
 const SLOW = 0.2;
-/** ms of a starved process between two turns of everything else in it. */
+/** How long a starved process computes before anything else may run, ms. */
 const PIECE = 400;
 
 interface Running {
@@ -20,12 +20,15 @@ interface Running {
   readonly working: Promise<unknown>;
 }
 
-/** A process that wants locks, until it is told to end, or dies. @param open opens the locks that the task is about */
+/**
+ * Runs the callers of one process until it is told to end, or dies.
+ * @param open opens the locks of the task
+ */
 export function work(open: (task: Task) => Promise<Doors>): void {
   let report: Report | undefined;
   let running: Promise<Running> | undefined;
   let stopped: readonly number[] = [];
-  // ^C in a terminal is the referee's to hear.
+  // The referee handles ^C of the terminal.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {});
   process.on('disconnect', () => {
     for (const pid of stopped) wake(pid);
@@ -55,7 +58,7 @@ async function begin(task: Task, report: Report, open: (task: Task) => Promise<D
   const locks = await open(task);
   const scene: Scene = { locks, ttl, report, random: randomFrom(seed), name, by, held: 0 };
   const ended = new AbortController();
-  // One for the keys that are held long, or all of them would wait there; and most want the first of the others.
+  // One actor takes the slow keys, or all would wait there. The others mostly take the first of the quick keys.
   const slow = prizes.filter(({ long }) => long >= SLOW);
   const brisk = prizes.filter(({ as, long }) => as === 'mutex' && long === 0);
   const quick = prizes.filter(({ long }) => long < SLOW);
@@ -63,14 +66,14 @@ async function begin(task: Task, report: Report, open: (task: Task) => Promise<D
   const actors = Array.from({ length: ACTORS }, (_, number) =>
     new Actor(scene, wanted(number), number).work(ended.signal),
   );
-  // Faults hit those that linger; these bring the number.
+  // Faults hit actors that hold for long; these actors add many short holds.
   const more = Array.from({ length: busy }, (_, number) =>
     new Actor(scene, [brisk[number % brisk.length]!], ACTORS + number, 'busy').work(ended.signal),
   );
   return { report, scene, locks, ended, working: Promise.all([...actors, ...more]) };
 }
 
-/** Everything else of this process waits: timers, answers, renewals. */
+/** Blocks everything else in this process: timers, answers, renewals. */
 function busy(ms: number, pieces: boolean): void {
   const until = performance.now() + ms;
   const piece = (): void => {
@@ -95,6 +98,6 @@ function wake(pid: number): void {
   try {
     process.kill(pid, 'SIGCONT');
   } catch {
-    // It is gone, too.
+    // The process is gone, too.
   }
 }

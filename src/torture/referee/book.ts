@@ -4,35 +4,35 @@ import { Ledger } from '../ledger.ts';
 import type { Terms, Violation } from '../violation.ts';
 import type { Recorder } from './crew.ts';
 
-/** ms of history that is judged again and again: longer than anything that is done to a process. */
+/** How much history is judged again and again, ms: longer than any fault. */
 const MEMORY = 30_000;
-/** Violations that are kept; the rest are counted. */
+/** How many violations are kept; the rest are only counted. */
 const KEPT = 50;
 
 export interface Totals {
   wishes: number;
   holds: number;
-  /** Of these, while something was done to somebody, or its effect may have lasted. */
+  /** Holds during a fault, or while its effects could last. */
   underFaults: number;
-  /** ms from the wish to the hold. */
+  /** From the wish to the hold, ms. */
   longestWait: number;
   handOvers: number;
-  /** ms from free to held, where nothing was wrong. */
+  /** From free to held, without a fault, ms. */
   longestHandOver: number;
 }
 
-/** What happened so far, and what the judge says of it. */
+/** The events so far, and the judgement of them. */
 export class Book implements Recorder {
   readonly origin = process.hrtime.bigint();
   readonly ledger = new Ledger();
   readonly totals: Totals = { wishes: 0, holds: 0, underFaults: 0, longestWait: 0, handOvers: 0, longestHandOver: 0 };
   readonly violations: Violation[] = [];
-  /** How many of a kind there are. */
+  /** How many violations of each kind there are. */
   readonly broken: { [kind in Violation['broken']]?: number } = {};
   readonly #known = new Set<string>();
   readonly #terms: Terms;
   readonly #write: (line: string) => void;
-  /** Until when the effects of what was done so far may last. */
+  /** Until when the effects of past faults may last. */
   #effects = 0;
   #active = 0;
 
@@ -54,26 +54,29 @@ export class Book implements Recorder {
     this.ledger.apply({ ...event, at });
   }
 
-  /** Judges what is in memory, and forgets what is old. */
+  /** Judges the history in memory, and forgets the old part. */
   judge(): void {
-    const judgement = judge(this.ledger, this.#terms);
-    for (const violation of judgement.violations) this.#keep(violation);
+    const judgement = this.#judged();
     const old = this.ledger.now - MEMORY;
     if (old <= this.ledger.since) return;
     this.#countHandOvers(judgement, old);
     this.ledger.forget(old);
   }
 
-  /** Judges the rest, when nothing more comes. */
+  /** Judges the rest at the end. */
   close(): void {
+    this.#countHandOvers(this.#judged(), Number.POSITIVE_INFINITY);
+  }
+
+  #judged(): Judgement {
     const judgement = judge(this.ledger, this.#terms);
     for (const violation of judgement.violations) this.#keep(violation);
-    this.#countHandOvers(judgement, Number.POSITIVE_INFINITY);
+    return judgement;
   }
 
   #keep(violation: Violation): void {
     const { broken, key, ops, at } = violation;
-    // Of one that goes on, the beginning stays; that nobody is woken is said once.
+    // Of a violation that lasts, the first report stays. Missing wake-ups are reported once.
     const id =
       broken === 'wake-ups' ? broken : [broken, key, ...(ops.length > 0 ? ops.toSorted() : [Math.floor(at)])].join();
     if (this.#known.has(id)) return;

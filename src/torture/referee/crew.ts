@@ -14,10 +14,10 @@ export interface CrewPlan {
   readonly processes: number;
   readonly seed: number;
   readonly label: string;
-  /** Whether there are connections to lead through proxies. */
+  /** Whether connections lead through proxies. */
   readonly links: boolean;
   readonly busy: number;
-  /** The program of a process; ours by default. */
+  /** The program of a process. Default: ours. */
   readonly worker?: URL | undefined;
 }
 
@@ -35,7 +35,7 @@ const WORKER = new URL(
   import.meta.url,
 );
 
-/** The processes, each with its turns and its connections. */
+/** The processes, with their restarts and connections. */
 export class Crew {
   readonly members: Member[] = [];
   readonly proxies: readonly FaultyProxy[];
@@ -43,7 +43,7 @@ export class Crew {
   readonly #record: Recorder;
   readonly #register: Register;
   readonly #turns: number[];
-  /** Called with how many it holds, by the process that was told to be busy. */
+  /** Called with how many locks a process held when it became busy. */
   readonly #busy = new Map<number, (held: number) => void>();
 
   constructor(plan: CrewPlan, record: Recorder, register: Register) {
@@ -54,13 +54,13 @@ export class Crew {
     this.proxies = Array.from({ length: plan.processes }, () => new FaultyProxy());
   }
 
-  /** All of them work. @throws what one of them failed with */
+  /** Starts all processes. @throws the first failure */
   async start(): Promise<void> {
     const started = await Promise.allSettled(this.#turns.map((_, by) => this.begin(by)));
     for (const one of started) if (one.status === 'rejected') throw one.reason;
   }
 
-  /** The next turn of a process. */
+  /** Starts a process, or starts it again. */
   async begin(by: number): Promise<void> {
     const { url, prizes, ttl, seed, label, links, busy, worker = WORKER } = this.#plan;
     const turn = this.#turns[by]!++;
@@ -74,7 +74,7 @@ export class Crew {
     await member.start(task);
   }
 
-  /** @returns how many it held as it began */
+  /** @returns how many locks it held at the start */
   async busy(by: number, ms: number, pieces: boolean, signal: AbortSignal): Promise<number> {
     const held = new Promise<number>((resolve) => {
       this.#busy.set(by, resolve);
@@ -84,7 +84,7 @@ export class Crew {
     return held;
   }
 
-  /** Whoever outlives this process wakes those that it left stopped. */
+  /** Tells the processes which others are stopped: if this process dies, they continue those. */
   tellStopped(): void {
     const stopped = this.members.flatMap(({ state, pid }) => (state === 'stopped' && pid ? [pid] : []));
     for (const member of this.members) if (member.state === 'working') member.send({ stopped });

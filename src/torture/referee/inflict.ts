@@ -1,17 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isExclusive } from '../../core/admission.ts';
 import { type Disturbance, type FaultKind, LINK_FAULTS, type LinkFault } from '../history.ts';
 import type { Fault } from '../schedule.ts';
 import type { Crew, Recorder } from './crew.ts';
+import { pass } from './pass.ts';
 
-/** ms between two looks whether something was hit yet, or is worth hitting. */
+/** Time between two checks whether a fault has hit, or could hit, ms. */
 const LOOK = 10;
-/** ms that a process has for taking a lock that it is to hold while it is busy. */
+/** How long to wait until a process holds a lock that a fault can hit, ms. */
 const HOLDING = 1_000;
 
 const isLinkFault = (kind: FaultKind): kind is LinkFault => (LINK_FAULTS as readonly FaultKind[]).includes(kind);
 
-/** Does to the processes what the schedule says. */
+/** Applies the faults of the schedule to the processes. */
 export class Inflict {
   readonly #crew: Crew;
   readonly #record: Recorder;
@@ -19,10 +19,10 @@ export class Inflict {
   readonly #signal: AbortSignal;
   readonly #beset = new Set<number>();
   #ids = 0;
-  /** Holders that were stopped until after the end of their leases. */
+  /** Holders that stood still past the end of their leases. */
   overslept = 0;
 
-  /** @param signal ends what is under way: who was stopped goes on */
+  /** @param signal ends the faults under way: stopped processes continue */
   constructor(crew: Crew, record: Recorder, ttl: number, signal: AbortSignal) {
     this.#crew = crew;
     this.#record = record;
@@ -30,7 +30,7 @@ export class Inflict {
     this.#signal = signal;
   }
 
-  /** Nothing, where the same process still has to bear another fault; and half of them always can go on. */
+  /** Skips a fault if the process has another one. At least half of the processes always work. */
   async inflict(fault: Fault): Promise<void> {
     const { by, kind } = fault;
     const { members } = this.#crew;
@@ -62,30 +62,24 @@ export class Inflict {
     const proxy = this.#crew.proxies[by]!;
     proxy.begin(kind, choice, this.#ttl);
     const lasting = kind === 'delayed' || kind === 'stalled' || kind === 'dripped';
-    if (lasting) await this.#pass(lasts);
-    else for (let passed = 0; proxy.hits === 0 && passed < lasts; passed += LOOK) await this.#pass(LOOK);
+    if (lasting) await pass(lasts, this.#signal);
+    else for (let passed = 0; proxy.hits === 0 && passed < lasts; passed += LOOK) await pass(LOOK, this.#signal);
     const hit = proxy.hits > 0;
     proxy.calm();
     return hit;
   }
 
-  async #onProcess({ by, kind, lasts }: Fault): Promise<boolean> {
-    switch (kind) {
-      case 'killed':
-        return this.#kill(by, lasts);
-      case 'stopped':
-        return this.#stop(by, lasts);
-      default:
-        return this.#busy(by, lasts, kind === 'starved');
-    }
+  #onProcess({ by, kind, lasts }: Fault): Promise<boolean> {
+    if (kind === 'killed') return this.#kill(by, lasts);
+    return kind === 'stopped' ? this.#stop(by, lasts) : this.#busy(by, lasts, kind === 'starved');
   }
 
   async #kill(by: number, lasts: number): Promise<boolean> {
     const effective = this.#record.ledger.open(by).length > 0;
     this.#record.add({ what: 'killed', by });
     await this.#crew.members[by]!.kill();
-    await this.#pass(lasts);
-    // It may have to wait for an engine that is away: the next turn is another try.
+    await pass(lasts, this.#signal);
+    // The engine may be away, so this may take several tries.
     while (!this.#signal.aborted) {
       const begun = await this.#crew.begin(by).then(
         () => true,
@@ -93,7 +87,7 @@ export class Inflict {
       );
       if (begun) break;
       await this.#crew.members[by]!.kill();
-      await this.#pass(1_000);
+      await pass(1_000, this.#signal);
     }
     return effective;
   }
@@ -106,7 +100,7 @@ export class Inflict {
     member.stop();
     this.#crew.tellStopped();
     const open = ledger.open(by);
-    await this.#pass(lasts);
+    await pass(lasts, this.#signal);
     const now = this.#record.now();
     this.overslept += open.filter(({ hold }) => hold && !hold.over && hold.promised < now).length;
     this.#record.add({ what: 'continued', by });
@@ -118,20 +112,16 @@ export class Inflict {
   async #busy(by: number, lasts: number, pieces: boolean): Promise<boolean> {
     await this.#holding(by);
     const held = await this.#crew.busy(by, lasts, pieces, this.#signal);
-    await this.#pass(lasts);
+    await pass(lasts, this.#signal);
     return held > 0;
   }
 
-  /** It hits more when a process holds what only one may hold: waits a while for that. */
+  /** A fault hits more if the process holds an exclusive lock: waits a while for that. */
   async #holding(by: number): Promise<void> {
     const { ledger } = this.#record;
     for (let passed = 0; passed < HOLDING; passed += LOOK) {
       if (ledger.open(by).some((wish) => wish.hold && isExclusive(wish))) return;
-      await this.#pass(LOOK);
+      await pass(LOOK, this.#signal);
     }
-  }
-
-  async #pass(ms: number): Promise<void> {
-    await sleep(ms, undefined, { signal: this.#signal }).catch(() => {});
   }
 }

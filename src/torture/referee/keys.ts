@@ -3,17 +3,13 @@ import { PLACE_TTL } from '../../core/backend.ts';
 import { isLockError } from '../../core/errors.ts';
 import type { Locks, Standing } from '../../index.ts';
 
-/** ms between two looks at what is left. */
+/** Time between two looks at what is left, ms. */
 const LOOK = 250;
-/** ms more than its lease that a hold may last which had not been renewed yet, and for a sweep. */
+/** How much longer than its lease a hold may last, if it was not renewed yet, or the engine has to sweep; ms. */
 const MORE = 5_000;
 
-/** Somebody's lock under the prefix of these locks, if there is one; undefined where the engine cannot list, too. */
-export async function anyones(locks: Locks): Promise<Standing | undefined> {
-  return first(locks, '');
-}
-
-async function first(locks: Locks, prefix: string): Promise<Standing | undefined> {
+/** The first lock under the prefix of these locks; undefined also if the engine cannot list. */
+export async function anyones(locks: Locks, prefix = ''): Promise<Standing | undefined> {
   try {
     for await (const standing of locks.inspect(prefix)) return standing;
   } catch (error) {
@@ -23,15 +19,15 @@ async function first(locks: Locks, prefix: string): Promise<Standing | undefined
 }
 
 /**
- * When all processes are gone: waits until every lease and place of theirs is over, then takes away what is still there.
- * @returns what held longer than its lease
+ * After the end of all processes: waits until their leases and places are over, and then releases what is still there.
+ * @returns the holds that outlasted their leases
  */
 export async function cleared(locks: Locks, prefix: string, ttl: number): Promise<Standing[]> {
   const until = performance.now() + Math.max(ttl * 1.5, PLACE_TTL) + MORE;
-  let left = await first(locks, prefix);
+  let left = await anyones(locks, prefix);
   while (left && performance.now() < until) {
     await sleep(LOOK);
-    left = await first(locks, prefix);
+    left = await anyones(locks, prefix);
   }
   const stayed: Standing[] = [];
   if (left) for await (const standing of locks.inspect(prefix)) if (standing.held) stayed.push(standing);

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { bounded } from '../../connect/bounded.ts';
 import type { FromWorker, Task, ToWorker } from '../messages.ts';
 
-/** ms until a process that was started has to be at work, and one that is asked to end has to be gone. */
+/** How long a process may take to start, and to end; ms. */
 const START = 20_000;
 const END = 10_000;
 
 export type State = 'starting' | 'working' | 'stopped' | 'gone';
 
-/** One turn of a process: from its start to its end. */
+/** One process, from its start to its end. */
 export class Member {
   readonly #child: ChildProcess;
   readonly exited: Promise<string>;
@@ -17,7 +17,7 @@ export class Member {
   #asked = false;
   state: State = 'starting';
 
-  /** @param heard what it tells after it is ready @param crashed it ended unasked */
+  /** @param heard gets its messages @param crashed called if it ends by itself */
   constructor(file: string, heard: (message: FromWorker) => void, crashed: (how: string) => void) {
     this.#child = fork(file, {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -26,7 +26,7 @@ export class Member {
     this.#child.stderr?.on('data', (text) => {
       this.#printed = (this.#printed + text).slice(-2_000);
     });
-    this.#child.on('error', () => {}); // what was sent to one that is gone; its exit tells
+    this.#child.on('error', () => {}); // a message to a process that is gone; its exit tells
     this.#child.on('message', heard);
     this.exited = once(this.#child, 'exit').then(([code, signal]) => {
       this.state = 'gone';
@@ -40,7 +40,7 @@ export class Member {
     return this.#child.pid;
   }
 
-  /** Gives it its task, and waits until it works. @throws what it failed with */
+  /** Sends the task, and waits until the process works. @throws what the process failed with */
   async start(task: Task): Promise<void> {
     const ready = new Promise<void>((resolve, reject) => {
       this.#child.on('message', (message: FromWorker) => {
@@ -75,7 +75,7 @@ export class Member {
     await this.exited;
   }
 
-  /** It gives back what it has, and ends; or is killed. */
+  /** Asks the process to release its locks and to end; kills it if it does not. */
   async end(): Promise<void> {
     if (this.state === 'gone') return;
     this.#asked = true;

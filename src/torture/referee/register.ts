@@ -1,17 +1,17 @@
 import type { Ledger } from '../ledger.ts';
 
-/** What the locks guard, for the referee: a word per key, taken once with a look at the token and once without. */
+/** The resource that the locks guard. It has a word per key, and two answers to each write: by the token, and without it. */
 export class Register {
-  /** By key: the highest token seen, and who claimed last. */
+  /** For each key the highest token, and who wrote first with it. */
   readonly #marks = new Map<string, { token: bigint | undefined; op: string }>();
-  /** Writes of holders whom another had followed, which whoever does not look at the token takes. */
+  /** Late writes: another holder had followed. A resource without a token check takes them. */
   stale = 0;
-  /** Of these, those that were refused by their token. */
+  /** How many of these the token check refused. */
   refused = 0;
 
   /**
-   * A holder's first word: from now on nobody older writes. Of locks without tokens everything is taken.
-   * @returns whether its token is as high as any before
+   * A holder's first write: from now on the register refuses older holders. Without tokens it accepts everything.
+   * @returns whether no earlier token was higher
    */
   claim(ledger: Ledger, op: string): boolean {
     const wish = ledger.wishes.get(op);
@@ -22,7 +22,7 @@ export class Register {
     return true;
   }
 
-  /** A holder's last word. @returns whether its token lets it */
+  /** A holder's last write. @returns whether its token allows it */
   write(ledger: Ledger, op: string): boolean {
     const wish = ledger.wishes.get(op);
     const mark = wish && this.#marks.get(wish.key);

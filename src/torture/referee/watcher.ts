@@ -1,17 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locks } from '../../locks.ts';
 import type { Inflict } from './inflict.ts';
+import { pass } from './pass.ts';
 
-/** ms between two looks at the engine, and at this process itself. */
+/** Time between two looks at the engine, and at this process itself; ms. */
 const PROBE = 1_000;
 const TICK = 100;
-/** ms after which an engine, or a machine, is slow. */
+/** After so many ms an engine, or a machine, is slow. */
 const SLOW = 800;
 const STALL = 400;
 
 /**
- * Looks, on a connection that nothing is done to, whether the engine answers, and whether the machine lets this process run: where
- * they do not, nobody is blamed for waiting.
+ * Checks whether the engine answers on a connection without faults, and whether the machine lets this process run. If not, the
+ * judge blames nobody for waiting.
  */
 export class Watcher {
   readonly #locks: Locks;
@@ -24,7 +24,7 @@ export class Watcher {
   /** Answers so far. */
   answers = 0;
 
-  /** @param patience ms without any answer after which a server is gone */
+  /** @param patience after so many ms without an answer the server is gone */
   constructor(locks: Locks, key: string, inflict: Inflict, signal: AbortSignal, patience: number) {
     this.#patience = patience;
     this.#locks = locks;
@@ -33,7 +33,7 @@ export class Watcher {
     this.#signal = signal;
   }
 
-  /** Aborted when the server has not answered for so long that it is gone for good. */
+  /** Aborted when the server is gone for good. */
   get gone(): AbortSignal {
     return this.#gone.signal;
   }
@@ -55,7 +55,7 @@ export class Watcher {
       clearTimeout(late);
       if (slow !== undefined) this.#inflict.over(slow, false);
       if (performance.now() - this.#answered > this.#patience) this.#gone.abort();
-      await this.#pass(PROBE);
+      await pass(PROBE, this.#signal);
     }
   }
 
@@ -71,12 +71,8 @@ export class Watcher {
 
   async #tick(): Promise<void> {
     for (let last = performance.now(); !this.#signal.aborted; last = performance.now()) {
-      await this.#pass(TICK);
+      await pass(TICK, this.#signal);
       if (performance.now() - last > TICK + STALL) this.#inflict.over(this.#inflict.begun('slow machine'), false);
     }
-  }
-
-  async #pass(ms: number): Promise<void> {
-    await sleep(ms, undefined, { signal: this.#signal }).catch(() => {});
   }
 }

@@ -3,7 +3,7 @@ import { number, t, time } from './language.ts';
 import { elapsed, query, releasing, show, snapshot, toggledLine } from './state.ts';
 import { asWords, For, Name } from './text.tsx';
 
-/** A key as the shell takes it, whatever is in it. */
+/** Quotes a key for the shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 function Remaining({ who }: { who: Who }) {

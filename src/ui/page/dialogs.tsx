@@ -7,11 +7,11 @@ import { helping, releasing } from './state.ts';
 import { release } from './stream.ts';
 import { Name } from './text.tsx';
 
-/** What became of the last release; and whether one is under way. */
+/** The outcome of the last release, and whether one is under way. */
 const outcome = signal<{ readonly text: string; readonly bad: boolean } | undefined>();
 const underWay = signal(false);
 
-/** A window of its own, as long as it is there: it takes the keyboard, and gives it back. */
+/** A dialog takes the keyboard while it is open, and then gives it back. */
 function Window({ label, closed, children }: { label: string; closed: () => void; children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -77,7 +77,7 @@ export function ReleaseDialog() {
   );
 }
 
-/** What became of a release. */
+/** The outcome of a release. */
 export function Outcome() {
   const told = outcome.value;
   if (!told) return null;

@@ -5,14 +5,14 @@ import { elapsed, going, snapshot } from './state.ts';
 import { Name } from './text.tsx';
 import type { Word } from './words/en.ts';
 
-/** Which sentence tells what happened. */
+/** The sentence for an event. */
 export function wordOf({ what, end }: Event): Word {
   if (what === 'granted' || what === 'left') return what;
   if (what === 'handed') return end === 'lapsed' ? 'handedLapsed' : end === 'evicted' ? 'handedEvicted' : 'handed';
   return end === 'evicted' ? 'evictedFrom' : (end ?? 'ended');
 }
 
-/** A sentence with names in it, each of which is shown as a name. */
+/** Shows each name in a sentence as a name. */
 function Sentence({ event }: { event: Event }) {
   const parts = t(wordOf(event), { to: '\0to\0', from: '\0from\0' }).split('\0');
   return (
@@ -25,7 +25,7 @@ function Sentence({ event }: { event: Event }) {
   );
 }
 
-/** What changed hands lately. */
+/** The recent changes. */
 export function Events() {
   const now = snapshot.value;
   if (!now || now.look.state === 'unable') return null;

@@ -22,7 +22,7 @@ function Longest({ of }: { of: { readonly key: string; readonly for: number } | 
   );
 }
 
-/** How things stand, in six figures. */
+/** Six figures as a summary. */
 export function Figures() {
   const totals = snapshot.value?.totals;
   if (!totals) return null;
@@ -42,7 +42,7 @@ export function Figures() {
   );
 }
 
-/** What `check()` has found. */
+/** The findings of `check()`. */
 export function Findings() {
   const findings = snapshot.value?.findings;
   if (!findings) return null;

@@ -5,13 +5,13 @@ import { number, t, time } from './language.ts';
 import { elapsed, going, query, show, snapshot } from './state.ts';
 import { Name } from './text.tsx';
 
-/** Of the picture, in CSS pixels. */
+/** Sizes of the picture, in CSS pixels. */
 const BOX = { width: 190, height: 28 };
 const STEP = { x: 260, y: 42 };
 const MARGIN = 12;
-/** How far a way back swings out below. */
+/** How far an arrow back swings out below. */
 const SWING = 44;
-/** Characters that fit a box. */
+/** How many characters fit a box. */
 const FITS = 24;
 
 interface Place {
@@ -21,7 +21,7 @@ interface Place {
 
 const cut = (text: string): string => (text.length > FITS ? `${text.slice(0, FITS - 1)}…` : text);
 
-/** Who waits stands left of what it waits for. */
+/** A node stands left of what it waits for. */
 function placesOf({ nodes }: Graph): ReadonlyMap<string, Place> {
   const last = Math.max(0, ...nodes.map(({ layer }) => layer));
   const heights = new Map<number, number>();
@@ -34,7 +34,7 @@ function placesOf({ nodes }: Graph): ReadonlyMap<string, Place> {
   );
 }
 
-/** From side to side; a way back, which closes a circle, goes around below. */
+/** Draws an arrow from side to side. An arrow back closes a cycle, and goes around below. */
 function wayOf(from: Place, to: Place, floor: number): string {
   if (to.x > from.x) {
     const [x, y, endY] = [from.x + BOX.width, from.y + BOX.height / 2, to.y + BOX.height / 2];
@@ -119,7 +119,7 @@ function Picture({ graph }: { graph: Graph }) {
   );
 }
 
-/** A deadlock: the way round, in words. */
+/** Tells a deadlock in words. */
 function Circle({ deadlock: { steps, claims } }: { deadlock: Deadlock }) {
   return (
     <li>
@@ -146,7 +146,7 @@ function Circle({ deadlock: { steps, claims } }: { deadlock: Deadlock }) {
   );
 }
 
-/** What nobody but a person, or a lease that lapses, will end. */
+/** The deadlocks: only a person ends them, or a lease that lapses. */
 export function Deadlocks() {
   const deadlocks = snapshot.value?.deadlocks ?? [];
   if (deadlocks.length === 0) return null;

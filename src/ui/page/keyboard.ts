@@ -3,7 +3,7 @@ import { lookNow } from './stream.ts';
 
 const search = (): HTMLInputElement | null => document.querySelector('#search');
 
-/** The next or previous key gets the keyboard. */
+/** Moves the focus to the next or previous key. */
 function move(by: 1 | -1): void {
   const keys = snapshot.value?.rows.map(({ key }) => key) ?? [];
   const at = cursor.value === undefined ? -1 : keys.indexOf(cursor.value);
@@ -17,7 +17,7 @@ function move(by: 1 | -1): void {
   }
 }
 
-/** What is left first when somebody wants to leave. */
+/** Leaves the open key first, and then the search. */
 function leave(): void {
   if (query.value.key !== undefined) show({ key: undefined });
   else if (query.value.q !== '') show({ q: '' });
@@ -42,7 +42,7 @@ const ACTS: Readonly<Record<string, () => void>> = {
 
 export function hearKeyboard(): void {
   document.addEventListener('keydown', (event) => {
-    // A window that is open has the keyboard, and closes itself by Escape.
+    // An open dialog has the keyboard, and closes itself by Escape.
     if (event.metaKey || event.ctrlKey || event.altKey || releasing.value || helping.value) return;
     if (event.key === 'Escape') return leave();
     const act = ACTS[event.key];

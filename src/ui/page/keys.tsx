@@ -11,11 +11,11 @@ const SHOWN: readonly (readonly [Show, Word])[] = [
   ['contested', 'onlyContested'],
   ['held', 'onlyHeld'],
 ];
-/** Groups that are shown before somebody asks for all. */
+/** How many groups are shown until somebody asks for all. */
 const GROUPS = 12;
 const allGroups = signal(false);
 
-/** `order:` and `order:42:`, so that each can be gone back to. */
+/** The prefixes on the way, `order:` and `order:42:`, each a link back. */
 const steps = (prefix: string): string[] =>
   [...prefix.matchAll(/[:/]/g)].map(({ index }) => prefix.slice(0, index + 1)).filter((step) => step !== prefix);
 
@@ -132,7 +132,7 @@ function One({ row }: { row: Row }) {
     <tr
       class={`${open ? 'open' : ''} ${here ? 'here' : ''} ${waiting > 0 ? 'contested' : ''}`}
       onClick={(event) => {
-        // Whoever marks text to copy it means that, and not the row.
+        // Somebody who selects text to copy it does not mean the row.
         if ((event.target as Element).closest('a') || getSelection()?.toString()) return;
         show({ key: open ? undefined : key });
       }}
@@ -182,7 +182,7 @@ function Empty() {
   );
 }
 
-/** The keys, those that need a look first. */
+/** The keys, the most important first. */
 export function Keys() {
   const now = snapshot.value;
   if (!now || now.look.state === 'unable') return null;

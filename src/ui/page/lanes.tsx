@@ -4,11 +4,11 @@ import { number, t, time } from './language.ts';
 import { chosenSpan, elapsed, going, query, show, snapshot, span, WINDOWS, writeAddress } from './state.ts';
 import { Name } from './text.tsx';
 
-/** In the units of the picture, which is stretched to where it is shown. */
+/** The width in the units of the picture, which is stretched to its place. */
 const WIDTH = 1_000;
 const COLOURS = '#4e86c6 #d08a3c #5aa37c #a77bc0 #bf9f32 #4ba3ad #b9738f #7f8aa3 #8fa83f #8d6e56'.split(' ');
 
-/** Holders get colours as they are met, so that those of one picture differ, and keep them. */
+/** Holders get colours in the order in which they appear, and keep them. */
 const met = new Map<string, string>();
 function colourOf(label: string): string {
   if (!met.has(label)) {
@@ -18,7 +18,7 @@ function colourOf(label: string): string {
   return met.get(label)!;
 }
 
-/** The row of each hold: holds that overlap, as readers' do, stand below each other. */
+/** The row of each hold. Overlapping holds, as of readers, stand below each other. */
 function rowsOf(spans: readonly Span[], most: number): { readonly span: Span; readonly row: number }[] {
   const ends: number[] = [];
   return [...spans]
@@ -113,7 +113,7 @@ function One({ lane }: { lane: Lane }) {
   );
 }
 
-/** Chosen keys over time: who held each when, where it changed hands, and where it was lost. */
+/** The time lines of chosen keys: who held each key when, where it changed hands, and where it was lost. */
 export function Lanes() {
   const lanes = snapshot.value?.lanes.filter(({ key }) => query.value.lines.includes(key)) ?? [];
   if (lanes.length === 0) return null;

@@ -6,11 +6,11 @@ export type Language = 'en' | 'zh';
 
 const ofBrowser: Language = navigator.languages.find((tag) => /^(en|zh)\b/i.test(tag))?.startsWith('zh') ? 'zh' : 'en';
 
-/** What the reader chose; it stands in the address. */
+/** The reader's choice; it is part of the address. */
 export const chosen = signal<Language | undefined>();
 export const language = computed<Language>(() => chosen.value ?? ofBrowser);
 
-/** The words of a sentence, with what is filled in. */
+/** A sentence in the reader's language, with the values filled in. */
 export function t(word: Word, values: Readonly<Record<string, string>> = {}): string {
   const sentence = (language.value === 'zh' ? CHINESE : ENGLISH)[word];
   return sentence.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
@@ -25,7 +25,7 @@ const UNITS = [
   ['s', '秒', 1_000],
 ] as const;
 
-/** ms as people say it, in two units at most: `350 ms`, `1.5 s`, `3 m 20 s`. */
+/** A duration in two units at most: `350 ms`, `1.5 s`, `3 m 20 s`. */
 export function time(ms: number): string {
   const chinese = language.value === 'zh';
   if (ms < 1_000) return `${Math.round(ms)} ${chinese ? '毫秒' : 'ms'}`;

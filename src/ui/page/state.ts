@@ -3,16 +3,16 @@ import { paramsOf, type Query, queryOf } from '../query.ts';
 import type { Snapshot } from '../wire.ts';
 import { chosen } from './language.ts';
 
-/** What may be shown over time: the last so many ms. */
+/** The lengths of the time line, ms. */
 export const WINDOWS = [60_000, 300_000, 900_000, 3_600_000] as const;
 
-/** What this page shows, as it stands in its address. */
+/** What this page shows, as in its address. */
 export const query = signal<Query>(queryOf(new URLSearchParams()));
 
-/** What the server told last, and when. */
+/** What the server sent last, and when. */
 export const snapshot = signal<Snapshot | undefined>();
 export const received = signal(0);
-/** What is shown over time; unless it was chosen, what was watched, five minutes at most. */
+/** The length of the time line. Default: the time that was watched, five minutes at most. */
 export const chosenSpan = signal<number | undefined>();
 export const span = computed<number>(() => {
   const watched = (snapshot.value?.watched ?? 0) + elapsed.value;
@@ -21,18 +21,18 @@ export const span = computed<number>(() => {
 /** Whether the server is there. */
 export const link = signal<'opening' | 'open' | 'lost'>('opening');
 
-/** Moves on once a second, and with what is received. */
+/** Changes once a second, and with each message. */
 export const tick = signal(performance.now());
 setInterval(() => {
   tick.value = performance.now();
 }, 1_000);
-/** ms since the server told. */
+/** Time since the last message, ms. */
 export const elapsed = computed(() => Math.max(0, tick.value - received.value));
 
-/** The key that the keyboard is at. */
+/** The key with the keyboard focus. */
 export const cursor = signal<string | undefined>();
 export const helping = signal(false);
-/** The hold that is about to be taken away. */
+/** The hold that the user is about to evict. */
 export const releasing = signal<
   { readonly key: string; readonly label: string; readonly ticket: string } | undefined
 >();
@@ -55,7 +55,7 @@ export function addressOf(view: Query): string {
   return text === '' ? location.pathname : `?${text}`;
 }
 
-/** Shows something else. What is typed is no step to go back to. */
+/** Shows something else. Typing adds no step to the browser's history. */
 export function show(change: Partial<Query>, typed = false): void {
   query.value = { ...query.value, ...change };
   writeAddress(typed);
@@ -65,7 +65,7 @@ export function writeAddress(typed = false): void {
   history[typed ? 'replaceState' : 'pushState'](null, '', addressOf(query.value));
 }
 
-/** Of a link that shows something else in place, and that can be opened in another tab, too. */
+/** For a link that changes this page, and that a user can also open in another tab. */
 export const going = (change: Partial<Query>) => ({
   href: addressOf({ ...query.value, ...change }),
   onClick: (event: MouseEvent) => {

@@ -3,15 +3,15 @@ import { paramsOf } from '../query.ts';
 import type { ReleaseAnswer, ReleaseOrder, Snapshot } from '../wire.ts';
 import { link, query, received, snapshot, tick } from './state.ts';
 
-/** A server that says nothing for so long is not there. It says something every ten seconds. ms. */
+/** A server that is silent for so long is gone: it sends something every ten seconds. ms. */
 const SILENCE = 25_000;
-/** Typing is over when nothing was typed for so long. ms. */
+/** Typing is over after so long without a key. ms. */
 const SETTLED = 150;
 
 let source: EventSource | undefined;
 let asked = '';
 
-/** Opens the stream of what this view shows; again for another view, and none while nobody looks. */
+/** Opens the stream for this view, opens another one for another view, and closes it while the page is hidden. */
 function listen(): void {
   const wanted = paramsOf(query.value).toString();
   if (document.hidden) {

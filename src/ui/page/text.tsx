@@ -3,17 +3,17 @@ import type { Who } from '../wire.ts';
 import { number, t, time } from './language.ts';
 import { elapsed } from './state.ts';
 
-/** What others have named: shown as it is, and with nothing in it that changes what stands around it. */
+/** Shows a name that somebody else chose, so that nothing in it changes the text around it. */
 export const Name = ({ text, title }: { readonly text: string; readonly title?: string }) => (
   <bdi class="name" title={title ?? visible(text)}>
     {visible(text)}
   </bdi>
 );
 
-/** A time that goes on. */
+/** A time that grows. */
 export const Going = ({ ms }: { readonly ms: number }) => <>{time(ms + elapsed.value)}</>;
 
-/** How long somebody holds or waits, and what is known of that. */
+/** How long a claim holds or waits, and how sure that is. */
 export const For = ({ who }: { readonly who: Who }) => {
   const mark = { seen: '', most: '≤ ', least: '≥ ' }[who.known];
   const title = who.known === 'seen' ? undefined : `${mark}${time(who.for)} ${t(who.known)}`;
@@ -25,7 +25,7 @@ export const For = ({ who }: { readonly who: Who }) => {
   );
 };
 
-/** How long until it lapses, unless it is renewed. */
+/** The time until it lapses, unless renewed. */
 export const Left = ({ ms }: { readonly ms: number | null }) => {
   if (ms === null) return <span class="soft">{t('session')}</span>;
   const left = ms - elapsed.value;

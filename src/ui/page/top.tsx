@@ -3,7 +3,7 @@ import { elapsed, link, snapshot, writeAddress } from './state.ts';
 import { lookNow } from './stream.ts';
 import { Name } from './text.tsx';
 
-/** Older than a look and the pause before it may be by this much, ms, it is called old. */
+/** A view is old if it is older than a look, the pause before it, and this; ms. */
 const LATE = 3_000;
 
 function Pulse() {
@@ -73,7 +73,7 @@ function Band({ title, text, detail, bad }: { title: string; text?: string; deta
   );
 }
 
-/** What the reader has to know before anything else on the page is believed. */
+/** What the reader must know before the rest of the page. */
 export function Trouble() {
   const now = snapshot.value;
   const gone = elapsed.value;
