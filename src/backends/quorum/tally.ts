@@ -36,7 +36,7 @@ export function tally(votes: readonly Vote[], majority: number, fenced: boolean)
   }
   if (tickets.length + open < majority) return LOST;
   if (tickets.length < majority) return OPEN;
-  tickets.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  tickets.sort((a, b) => (a < b ? -1 : 1));
   if (!fenced) return { kind: 'won', ticket: tickets.at(-1)! };
   for (let i = majority - 1; i < tickets.length; i++) {
     if (tickets[i] === tickets[i - majority + 1]) return { kind: 'won', ticket: tickets[i]! };

@@ -1,63 +1,19 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { quorum } from '../../../src/backends/quorum/index.ts';
-import type { QuorumOptions } from '../../../src/backends/quorum/options.ts';
 import { SHARED } from '../../../src/core/admission.ts';
-import type { Attempt, Backend, Claim } from '../../../src/core/backend.ts';
-import { manualClock } from '../../../src/testing/index.ts';
 import { claim } from './nodes.ts';
-import { NO, ScriptedNode, yes } from './scripted.ts';
-
-/** A quorum of nodes that answer when they are told to. */
-function scene(count = 3, options: QuorumOptions = {}, more: Partial<Backend> = {}) {
-  const clock = manualClock();
-  const nodes = Array.from({ length: count }, () => new ScriptedNode(more)) as [ScriptedNode, ...ScriptedNode[]];
-  const lock = quorum(
-    nodes.map(({ backend }) => backend),
-    { clock, ...options },
-  );
-  const settled = (): Promise<void> => clock.advance(0);
-  /** Asks for it, and keeps what comes of that. */
-  const attempt = async (asked: Claim) => {
-    const outcome: { attempt?: Attempt; error?: Error } = {};
-    lock.attempt(asked).then(
-      (answer) => {
-        outcome.attempt = answer;
-      },
-      (error) => {
-        outcome.error = error;
-      },
-    );
-    await settled();
-    return outcome;
-  };
-  /** What the nodes answer to what they were asked last. */
-  const say = async (...answers: (Attempt | undefined)[]): Promise<void> => {
-    for (const [i, answer] of answers.entries()) if (answer) nodes[i]!.attempts.at(-1)!.answer(answer);
-    await settled();
-  };
-  const proposals = () => nodes.map(({ attempts }) => attempts.at(-1)?.question.atLeast);
-  const asked = () => nodes.map(({ attempts }) => attempts.length);
-  const released = () => nodes.map(({ releases }) => releases.length);
-  /** A hold that every node knows under `ticket`. */
-  const held = async (ticket: bigint, more: Partial<Claim> = {}): Promise<Claim> => {
-    const mine = claim(more);
-    await attempt(mine);
-    await say(...nodes.map(() => yes(ticket)));
-    return mine;
-  };
-  return { clock, nodes, lock, settled, attempt, say, proposals, asked, released, held };
-}
+import { NO, scripted, yes } from './scripted.ts';
 
 test('the first claim asks for no number, and the next for one above all that was seen', async () => {
-  const { attempt, say, proposals, held } = scene();
+  const { attempt, say, proposals, held } = scripted();
   await attempt(claim());
   expect(proposals()).toEqual([undefined, undefined, undefined]);
   await say(yes(5n, { span: 3 }), yes(7n), yes(6n, { span: 1 }));
   await attempt(claim({ key: 'other' }));
   expect(proposals(), 'above the last number of each span').toEqual([8n, 8n, 8n]);
-  await held(8n);
-  await held(2n);
+  await held();
+  await attempt(claim(SHARED));
+  await say(yes(2n), yes(3n));
   await attempt(claim());
   expect(proposals(), 'never lower').toEqual([9n, 9n, 9n]);
 });
@@ -68,27 +24,27 @@ test.each([
   [{ atLeast: 4n }, 5n],
   [{}, 5n],
 ])('with %o after 4 the nodes are asked for %s', async (more, proposal) => {
-  const { attempt, proposals, held } = scene();
-  await held(4n);
+  const { attempt, proposals, held } = scripted();
+  await held({}, 4n);
   await attempt(claim(more));
   expect(proposals()).toEqual([proposal, proposal, proposal]);
 });
 
 test('it is open until a majority gave one number; who gave a lower one is asked for it under the same id', async () => {
-  const { nodes, attempt, say, asked, proposals } = scene();
+  const { nodes, attempt, say, asked, proposals } = scripted();
   const outcome = await attempt(claim());
   await say(yes(5n), yes(9n));
-  expect(outcome.attempt).toBeUndefined();
+  expect(outcome.value).toBeUndefined();
   expect(asked()).toEqual([2, 1, 1]);
   expect(proposals()).toEqual([9n, undefined, undefined]);
   const [first, second] = nodes[0].attempts;
   expect(second!.question.id).toBe(first!.question.id);
   await say(yes(9n));
-  expect(outcome.attempt).toMatchObject({ granted: true, ticket: 9n });
+  expect(outcome.value).toMatchObject({ granted: true, ticket: 9n });
 });
 
 test('a node that cannot raise a number is asked under a new id, once the old one is released', async () => {
-  const { nodes, settled, attempt, say, asked, released } = scene();
+  const { nodes, settled, attempt, say, asked, released } = scripted();
   const outcome = await attempt(claim());
   await say(yes(5n), yes(9n), NO);
   await say(yes(5n));
@@ -104,11 +60,11 @@ test('a node that cannot raise a number is asked under a new id, once the old on
   expect(nodes[0].releases[0]!.question.id).toBe(first!.question.id);
   expect(third!.question.atLeast).toBe(9n);
   await say(yes(9n));
-  expect(outcome.attempt).toMatchObject({ granted: true, ticket: 9n });
+  expect(outcome.value).toMatchObject({ granted: true, ticket: 9n });
 });
 
 test('a node that cannot raise a number is not asked anew when the claim was given back meanwhile', async () => {
-  const { nodes, lock, attempt, say, asked, released, settled } = scene();
+  const { nodes, lock, attempt, say, asked, released, settled } = scripted();
   const mine = claim();
   await attempt(mine);
   await say(yes(5n), yes(9n), NO);
@@ -123,25 +79,25 @@ test('a node that cannot raise a number is not asked anew when the claim was giv
 });
 
 test('readers have no number to agree on', async () => {
-  const { attempt, say, asked } = scene();
+  const { attempt, say, asked } = scripted();
   const outcome = await attempt(claim(SHARED));
   await say(yes(5n), yes(9n));
   expect(asked()).toEqual([1, 1, 1]);
-  const { attempt: answer } = outcome;
+  const { value: answer } = outcome;
   expect(answer).toMatchObject({ granted: true });
   expect(answer?.granted && answer.ticket > 2n ** 30n, 'a number of its own').toBe(true);
 });
 
 test('a lost claim is given back at once, also where the answer is still to come', async () => {
-  const { attempt, say, released } = scene();
+  const { attempt, say, released } = scripted();
   const outcome = await attempt(claim());
   await say(NO, NO);
-  expect(outcome.attempt).toMatchObject({ granted: false });
+  expect(outcome.value).toMatchObject({ granted: false });
   expect(released()).toEqual([0, 0, 1]);
 });
 
 test('a vote that comes after the outcome goes back, where the release may have come before it', async () => {
-  const { nodes, attempt, say, released, settled } = scene();
+  const { nodes, attempt, say, released, settled } = scripted();
   await attempt(claim());
   await say(NO, NO);
   await say(undefined, undefined, yes(5n));
@@ -151,7 +107,7 @@ test('a vote that comes after the outcome goes back, where the release may have 
 });
 
 test('a vote that comes after its hold was given back goes back', async () => {
-  const { nodes, lock, attempt, say, released, settled } = scene();
+  const { nodes, lock, attempt, say, released, settled } = scripted();
   const mine = claim();
   await attempt(mine);
   await say(yes(5n), yes(5n));
@@ -165,7 +121,7 @@ test('a vote that comes after its hold was given back goes back', async () => {
 });
 
 test('a claim that is given back while it is asked is not granted, whatever the nodes say', async () => {
-  const { nodes, lock, attempt, say, settled } = scene();
+  const { nodes, lock, attempt, say, settled } = scripted();
   const mine = claim();
   const outcome = await attempt(mine);
   const release = lock.release(mine);
@@ -174,11 +130,11 @@ test('a claim that is given back while it is asked is not granted, whatever the 
   await say(yes(5n), yes(5n), yes(5n));
   for (const { releases } of nodes) releases[0]!.answer({ freed: true });
   expect(await release).toEqual({ freed: true });
-  expect(outcome.attempt).toBeUndefined();
+  expect(outcome.value).toBeUndefined();
 });
 
 test('a node that is silent is not asked, and has nothing to give back', async () => {
-  const { clock, nodes, lock, attempt, say, asked, released, settled } = scene();
+  const { clock, nodes, lock, attempt, say, asked, released, settled } = scripted();
   const first = claim();
   await attempt(first);
   await say(yes(5n), yes(5n));
@@ -186,7 +142,7 @@ test('a node that is silent is not asked, and has nothing to give back', async (
   const next = await attempt(claim({ key: 'other' }));
   expect(asked()).toEqual([2, 2, 1]);
   await say(yes(6n), NO);
-  expect(next.attempt).toMatchObject({ granted: false });
+  expect(next.value).toMatchObject({ granted: false });
   expect(released()).toEqual([1, 0, 0]);
   const last = await attempt(claim({ key: 'third' }));
   for (const { attempts } of nodes.slice(0, 2)) attempts.at(-1)!.fail(new Error('reset'));
@@ -199,11 +155,11 @@ test('a node that is silent is not asked, and has nothing to give back', async (
 
 test('a lease is good from when the nodes were asked, less what clocks may drift apart', async () => {
   const grantOf = async (drift: number): Promise<unknown> => {
-    const { clock, attempt, say } = scene(3, { drift });
+    const { clock, attempt, say } = scripted(3, { drift });
     const outcome = await attempt(claim({ ttl: 10_000 }));
     await clock.advance(200);
     await say(yes(5n, { validFor: 10_000 }), yes(5n, { validFor: 99_000 }), undefined);
-    return outcome.attempt;
+    return outcome.value;
   };
   // Core takes off a hundredth.
   expect(await grantOf(0)).toMatchObject({ validFor: 10_000 });
@@ -215,20 +171,20 @@ test.each([
   ['a moment before', 195, true],
   ['when', 196, false],
 ])('a majority that answers %s the lease is over', async (_, ms, granted) => {
-  const { clock, attempt, say, released } = scene();
+  const { clock, attempt, say, released } = scripted();
   const outcome = await attempt(claim({ ttl: 400 }));
   await say(yes(5n, { validFor: 200 }), NO);
   await clock.advance(ms);
   await say(undefined, undefined, yes(5n, { validFor: 200 }));
-  expect([outcome.attempt?.granted, released()]).toEqual([granted, granted ? [0, 0, 0] : [1, 0, 1]]);
+  expect([outcome.value?.granted, released()]).toEqual([granted, granted ? [0, 0, 0] : [1, 0, 1]]);
 });
 
 test('a hold is lost when so many nodes say that their votes are gone that no majority is left', async () => {
-  const { nodes, attempt, say, settled } = scene(5);
+  const { nodes, attempt, say, settled } = scripted(5);
   const sessions = nodes.map(() => new AbortController());
   const outcome = await attempt(claim());
   await say(...sessions.map(({ signal }) => yes(5n, { lost: signal })));
-  const { attempt: answer } = outcome;
+  const { value: answer } = outcome;
   if (!answer?.granted) throw new Error('refused');
   const listeners = () => sessions.map(({ signal }) => getEventListeners(signal, 'abort').length);
   expect(listeners()).toEqual([1, 1, 1, 1, 1]);
@@ -240,18 +196,18 @@ test('a hold is lost when so many nodes say that their votes are gone that no ma
 });
 
 test('a hold of nodes that cannot tell has no signal, and one session is enough for it to have one', async () => {
-  const { attempt, say, nodes } = scene();
+  const { attempt, say, nodes } = scripted();
   const plain = await attempt(claim());
   await say(...nodes.map(() => yes(5n)));
-  expect(plain.attempt).toMatchObject({ granted: true, lost: undefined });
+  expect(plain.value).toMatchObject({ granted: true, lost: undefined });
   const session = new AbortController();
   const other = await attempt(claim({ key: 'other' }));
   await say(yes(8n), yes(8n, { lost: session.signal }));
-  expect(other.attempt).toMatchObject({ lost: expect.any(AbortSignal) });
+  expect(other.value).toMatchObject({ lost: expect.any(AbortSignal) });
 });
 
 test('nobody listens to the session of a vote that is asked for anew, released, refused or too late', async () => {
-  const { nodes, lock, attempt, say } = scene();
+  const { nodes, lock, attempt, say } = scripted();
   const sessions = nodes.map(() => new AbortController());
   const listeners = () => sessions.map(({ signal }) => getEventListeners(signal, 'abort').length);
   const carried = (i: number, ticket: bigint) => yes(ticket, { lost: sessions[i]!.signal });

@@ -53,14 +53,14 @@ test('readers are shown one after the other, each under a number of its own, and
     claimed({ ...SHARED, label: `${tag.repeat(15)} me`, ticket: BigInt(i) }),
   );
   const nodes = [[...readers, claimed({ key: 'other' })], undefined, [...readers, claimed({ key: 'other' })]];
-  const shown = standings(nodes, 2, true).map(({ standing, tickets, votes }) => [
-    ...[standing.key, standing.position, standing.label, standing.ticket.toString(16), tickets, votes],
+  const shown = standings(nodes, 2, true).map(({ standing, tickets }) => [
+    ...[standing.key, standing.position, standing.label, standing.ticket.toString(16), tickets],
   ]);
   expect(shown).toEqual([
-    ['k', 0, 'me', 'a'.repeat(15), [0n, undefined, 0n], 2],
-    ['k', 1, 'me', 'b'.repeat(15), [1n, undefined, 1n], 2],
-    ['k', 2, 'me', 'c'.repeat(15), [2n, undefined, 2n], 2],
-    ['other', 0, 'me', '7', [7n, undefined, 7n], 2],
+    ['k', 0, 'me', 'a'.repeat(15), [0n, undefined, 0n]],
+    ['k', 1, 'me', 'b'.repeat(15), [1n, undefined, 1n]],
+    ['k', 2, 'me', 'c'.repeat(15), [2n, undefined, 2n]],
+    ['other', 0, 'me', '7', [7n, undefined, 7n]],
   ]);
 });
 
