@@ -4,11 +4,14 @@ import { NO, outcomeOf, scripted, yes } from './scripted.ts';
 
 test('the first use waits a quarter of a second for the nodes to say who they are, and no other use does', async () => {
   const { clock, lock, attempt, asked, settled } = scripted(3, {}, { incarnation: () => new Promise(() => {}) });
-  await attempt(claim());
+  const first = await attempt(claim());
   await clock.advance(249);
-  expect(asked()).toEqual([0, 0, 0]);
+  expect([first, asked()]).toEqual([{}, [0, 0, 0]]);
   await clock.advance(1);
-  expect(asked()).toEqual([0, 0, 0]); // they are silent
+  expect([first.error?.message, asked()], 'when nobody answered').toEqual([
+    '0 of 3 nodes answered, 2 are needed: node 1 (memory) is silent; node 2 (memory) is silent; node 3 (memory) is silent',
+    [0, 0, 0],
+  ]);
   await clock.advance(500);
   await attempt(claim());
   expect(asked(), 'when they are asked once more').toEqual([1, 1, 1]);
@@ -21,6 +24,29 @@ test('the nodes are asked at once when each has said who it is', async () => {
   const { attempt, asked } = scripted(3, {}, { incarnation: () => `run ${next++}` });
   await attempt(claim());
   expect(asked()).toEqual([1, 1, 1]);
+});
+
+test('a claim that is given back while the nodes say who they are is put to none of them', async () => {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const { lock, attempt, asked, settled } = scripted(3, {}, { incarnation: () => promise });
+  const mine = claim();
+  const outcome = await attempt(mine);
+  expect(await lock.release(mine)).toEqual({ freed: false });
+  await settled();
+  resolve('a');
+  await settled();
+  expect([outcome.error?.message, asked()]).toEqual(['it was given back before it was answered', [0, 0, 0]]);
+});
+
+test('an attempt again while the first is asked is good from when the nodes were asked', async () => {
+  const { clock, lock, attempt, say } = scripted();
+  await clock.advance(5_000);
+  const mine = claim();
+  await attempt(mine);
+  await clock.advance(99);
+  const again = outcomeOf(lock.attempt(mine));
+  await say(yes(1n), yes(1n));
+  expect(again.value).toMatchObject({ granted: true, validFor: 30_000 - 100 });
 });
 
 test('who is refused is told when to ask again, and who is granted is not', async () => {

@@ -84,7 +84,7 @@ test('readers have no number to agree on', async () => {
   await say(yes(5n), yes(9n));
   expect(asked()).toEqual([1, 1, 1]);
   const { value: answer } = outcome;
-  expect(answer).toMatchObject({ granted: true });
+  expect(answer).toMatchObject({ granted: true, validFor: 30_000 });
   expect(answer?.granted && answer.ticket > 2n ** 30n, 'a number of its own').toBe(true);
 });
 
@@ -101,6 +101,7 @@ test('a vote that comes after the outcome goes back, where the release may have 
   await attempt(claim());
   await say(NO, NO);
   await say(undefined, undefined, yes(5n));
+  expect(released(), 'while it is released').toEqual([0, 0, 1]);
   nodes[2]!.releases[0]!.answer({ freed: false });
   await settled();
   expect(released()).toEqual([0, 0, 2]);
@@ -118,6 +119,24 @@ test('a vote that comes after its hold was given back goes back', async () => {
   await say(undefined, undefined, yes(5n));
   expect(released()).toEqual([1, 1, 2]);
   await lock.close();
+});
+
+test('a claim that is given back in the moment in which it is lost leaves nothing', async () => {
+  for (let turns = 0; turns < 8; turns++) {
+    const { nodes, lock, attempt, say, released, settled } = scripted();
+    const mine = claim();
+    await attempt(mine);
+    for (const { attempts } of nodes.slice(0, 2)) attempts[0]!.answer(NO);
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    void lock.release(mine).catch(() => {});
+    await settled();
+    for (const { answer } of nodes[2]!.releases) answer({ freed: false });
+    await settled();
+    const before = released()[2]!;
+    await say(undefined, undefined, yes(5n));
+    expect(released()[2], `given back ${turns} turns after the last answer`).toBe(before + 1);
+    await lock.close();
+  }
 });
 
 test('a claim that is given back while it is asked is not granted, whatever the nodes say', async () => {
