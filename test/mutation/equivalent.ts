@@ -52,4 +52,58 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/core/server-clock.ts#ServerClock.learn 2408117@275+19: > => >=': 'The same number is kept.',
   'src/primitives/multi-lock.ts#multiLock 6da319b@680+1: 1 => 2': 'Any number below 0 sorts the same.',
   'src/primitives/multi-lock.ts#multiLock 6da319b@752+5: + => -': 'Of twins in a row each stands beside the other.',
+  'src/backends/quorum/ballot.ts#Ballot.voted 077d543@135+28: > => >=': 'The same number is kept.',
+  "src/backends/quorum/ballot.ts#Ballot.voted 077d543@223+36: this.#state === 'held' && this.#lost => (this.#state === 'held') || (this.#lost)":
+    'A hold without a signal keeps the majority that it was won with, or that confirmed it; after a release nobody listens to a session.',
+  'src/backends/quorum/ballot.ts#Ballot.on 1aee7b6@90+19: next ?? this.#state => next':
+    'Only a claim that was released is asked to open: what state it is in then, nobody asks.',
+  'src/backends/quorum/ballot.ts#Ballot.win 513bd79@191+27: fenced ? ticket : undefined => undefined':
+    'When it is won, all votes there are have the number: who gave a lower one is being asked anew.',
+  'src/backends/quorum/ballot.ts#proposalOf 72ba63c@32+2: 0n => 1n':
+    'Both are no more than the number that is proposed without it.',
+  'src/backends/quorum/contention-backoff.ts#ContentionBackoff.refused 1dc161e@397+20: oldest !== undefined => true':
+    'No key is undefined, so nothing is deleted.',
+  'src/backends/quorum/contention-backoff.ts#ContentionBackoff.released c5ee84e@243+27: this.#meetings.delete(key); => guard':
+    'What is that old counts for nothing, and their number is bounded: it is only forgotten sooner.',
+  'src/backends/quorum/identity.ts#Identity.knownAt 1a77cf2@11+1: 0 => 1': 'It is set before it is read.',
+  'src/backends/quorum/link.ts#Link.probeAt c8f3168@11+1: 0 => 1': 'It is set before it is read.',
+  "src/backends/quorum/link.ts#Link.ask 8eda0c7@144+8: 'silent' => ''": 'Whatever does not answer is silent.',
+  'src/backends/quorum/memory.ts#classes 3f039b8@116+15: < => <=':
+    'The steps of a decade that begins with the longest lease are no shorter than that, so none is taken.',
+  "src/backends/quorum/node-answer.ts#lostOf 4620d24@70+43: said.kind === 'yes' ? said.lost : undefined => said.lost":
+    'No other answer has that field.',
+  'src/backends/quorum/node-claim.ts#NodeClaim.sent aa41def@8+1: 0 => 1': 'It is set before it is read.',
+  'src/backends/quorum/releases.ts#Releases.try 04f3e8e@469+25: this.#pauses?.delete => this.#pauses.delete':
+    'Closing ends the pauses, so none of them is over after it.',
+  'src/backends/quorum/standings.ts#agreed 8e3aa23@121+5: < => <=':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/backends/quorum/standings.ts#agreed 8e3aa23@128+1: 1 => 2':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/backends/quorum/standings.ts#agreed 8e3aa23@132+1: 1 => 0':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/backends/quorum/standings.ts#agreed 8e3aa23@132+1: 1 => 2':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/backends/quorum/standings.ts#mostCommon d18a9d3@176+1: 0 => 1':
+    'All are counted one too high, so which is highest stays.',
+  'src/backends/quorum/standings.ts#mostCommon d18a9d3@181+1: 1 => 2':
+    'All are counted twice, so which is highest stays.',
+  'src/backends/quorum/tally.ts#tally 3727dc2@400+5: < => <=':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/backends/quorum/tally.ts#tally 3727dc2@407+1: 1 => 2':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/backends/quorum/tally.ts#tally 3727dc2@411+1: 1 => 0':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/backends/quorum/tally.ts#tally 3727dc2@411+1: 1 => 2':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/backends/quorum/tally.ts#tally 3727dc2@472+2: -1 => 1':
+    'Without tokens nobody asks under which number it was won.',
+  'src/backends/quorum/tally.ts#tally 3727dc2@473+1: 1 => 0':
+    'Without tokens nobody asks under which number it was won.',
+  'src/backends/quorum/tally.ts#tally 3727dc2@473+1: 1 => 2':
+    'Without tokens nobody asks under which number it was won.',
+  'src/backends/quorum/tally.ts#tally 3727dc2@506+1: 1 => 2':
+    'One window more, before the first number: there is none, and no number is the same.',
+  'src/backends/quorum/tally.ts#tally 3727dc2@511+18: < => <=':
+    'One window more, behind the last number: there is none, and no number is the same.',
+  'src/backends/quorum/tally.ts#tallyRelease 1ef07c8@166+1: 0 => 1': 'Nobody asks how many are unknown.',
 };

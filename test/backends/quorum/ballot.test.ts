@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
+import { memory } from '../../../src/backends/memory.ts';
 import { SHARED } from '../../../src/core/admission.ts';
 import { claim } from './nodes.ts';
 import { NO, scripted, yes } from './scripted.ts';
@@ -86,6 +87,14 @@ test('readers have no number to agree on', async () => {
   const { value: answer } = outcome;
   expect(answer).toMatchObject({ granted: true, validFor: 30_000 });
   expect(answer?.granted && answer.ticket > 2n ** 30n, 'a number of its own').toBe(true);
+});
+
+test('where a node gives no tokens, nobody has a number to agree on', async () => {
+  const { attempt, say, asked } = scripted(3, {}, { traits: { ...memory().traits, fencing: 'never' } });
+  const outcome = await attempt(claim());
+  await say(yes(5n), yes(9n));
+  expect(asked()).toEqual([1, 1, 1]);
+  expect(outcome.value).toMatchObject({ granted: true, validFor: 30_000 });
 });
 
 test('a lost claim is given back at once, also where the answer is still to come', async () => {
