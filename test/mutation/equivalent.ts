@@ -106,4 +106,18 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/backends/quorum/tally.ts#tally 3727dc2@511+18: < => <=':
     'One window more, behind the last number: there is none, and no number is the same.',
   'src/backends/quorum/tally.ts#tallyRelease 1ef07c8@166+1: 0 => 1': 'Nobody asks how many are unknown.',
+  "src/backends/quorum/ballot.ts#Ballot.release 5f8aabb@333+9: 'unknown' => ''": 'Nobody asks how many are unknown.',
+  "src/backends/quorum/node-claims.ts#NodeClaims.heard a494b18@69+50: said.kind === 'yes' && claim.atLeast !== undefined => (said.kind === 'yes') || (claim.atLeast !== undefined)":
+    'What is not there is less than no number, and nothing is less than it.',
+  'src/backends/quorum/node.ts#Node.parted 9de0fa3@169+78: twins.length === 0 ? undefined : Promise.all => Promise.all':
+    'To wait for nothing only costs a turn of the loop.',
+  "src/backends/quorum/trust.ts#Trust.state 50ce9a6@16+8: 'unseen' => ''":
+    'One that says who it is has another state from then on, and one that does not counts in either.',
+  'src/backends/quorum/trust.ts#Trust.know 2a8df5f@1280+3: run => true':
+    'A mark of no run fails before it is written, and nobody hears of that.',
+  'src/backends/quorum/trust.ts#Trust.count 56b6c98@314+3: run => true':
+    'A mark of no run fails before it is written, and nobody hears of that.',
+  'src/backends/quorum/trust.ts#Trust.beginAnew 9c105a0@85+8: run?.age => run.age':
+    'It begins anew when its run was recognised.',
+  'src/backends/quorum/trust.ts#Trust.look 17c376a@361+1: 0 => 1': 'No lease is as short as 1 ms.',
 };

@@ -116,6 +116,49 @@ test('a vote that comes after the outcome goes back, where the release may have 
   expect(released()).toEqual([0, 0, 2]);
 });
 
+test('a vote that comes when its node was given up goes back where it is not wanted any more', async () => {
+  const { clock, nodes, attempt, say, released, settled } = scripted();
+  await attempt(claim());
+  await clock.advance(400);
+  await say(NO);
+  await clock.advance(100);
+  expect(released(), 'when it is lost').toEqual([0, 1, 1]);
+  for (const { releases } of nodes.slice(1)) releases[0]!.answer({ freed: false });
+  await say(undefined, yes(5n), NO);
+  await settled();
+  expect(released()).toEqual([0, 2, 1]);
+});
+
+test('a vote that comes when its node was given up stays, where it is wanted', async () => {
+  const { clock, nodes, attempt, say, released, settled } = scripted();
+  await attempt(claim());
+  await say(undefined, yes(5n), yes(5n));
+  await clock.advance(500);
+  nodes[0].attempts[0]!.answer(yes(5n));
+  await settled();
+  expect(released()).toEqual([0, 0, 0]);
+});
+
+test('a vote that comes when its node was asked anew goes back', async () => {
+  const { clock, nodes, lock, attempt, say, released, asked, settled } = scripted();
+  const mine = claim();
+  await attempt(mine);
+  await say(undefined, yes(5n), yes(5n));
+  await clock.advance(500);
+  void lock.renew([mine]);
+  for (const [i, { renewals }] of nodes.entries()) renewals[0]!.answer([i === 0 ? 'gone' : { validFor: 30_000 }]);
+  await settled();
+  expect(asked(), 'the node that may have some of it').toEqual([2, 1, 1]);
+  const [first, second] = nodes[0].attempts;
+  first!.answer(yes(5n));
+  await settled();
+  expect(released()).toEqual([1, 0, 0]);
+  expect(nodes[0].releases[0]!.question.id).toBe(first!.question.id);
+  second!.answer(yes(5n));
+  await settled();
+  expect(released()).toEqual([1, 0, 0]);
+});
+
 test('a vote that comes after its hold was given back goes back', async () => {
   const { nodes, lock, attempt, say, released, settled } = scripted();
   const mine = claim();

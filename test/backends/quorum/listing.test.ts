@@ -82,8 +82,9 @@ test('who lists is told as many keys as the node that has come furthest', async 
 
 test('nodes are asked for one key or for all that begin so, as the caller is', async () => {
   const asked: unknown[] = [];
-  const keeps: List = async function* (prefix, { exact }) {
+  const keeps: List = async function* (prefix, { exact, progress }) {
     asked.push([prefix, exact]);
+    progress!(1);
     yield HELD;
   };
   const { lock, listed } = scene([keeps, keeps]);

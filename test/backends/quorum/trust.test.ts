@@ -1,59 +1,11 @@
 import { expect, test } from 'vitest';
-import { memory } from '../../../src/backends/memory.ts';
 import { Trust } from '../../../src/backends/quorum/trust.ts';
-import type { Notes, Run } from '../../../src/core/backend.ts';
 import { LockError } from '../../../src/core/errors.ts';
-import { around } from '../../../src/testing/around.ts';
 import { manualClock } from '../../../src/testing/index.ts';
 import { outcomeOf } from './scripted.ts';
+import { counted, LEASE, newThree, RUN, Server, three } from './server.ts';
 
 const MAX = 300_000;
-const LEASE = '\u0001quorum/lease/';
-const RUN = '\u0001quorum/run';
-const BORN = '\u0001quorum/born';
-
-/** A server as one process sees it: what it says of its run, what it keeps, and what it was asked. */
-class Server {
-  run: Run | undefined;
-  kept = new Map<string, string>();
-  reads = 0;
-  readonly written: string[] = [];
-  /** Resolves, or fails, before it answers a read or a write. */
-  reading: () => Promise<void> = () => new Promise(setImmediate);
-  writing: (name: string) => Promise<void> = () => new Promise(setImmediate);
-
-  constructor(run: Run | undefined, kept: readonly (readonly [string, string])[] = []) {
-    this.run = run;
-    this.kept = new Map(kept);
-  }
-
-  /** It starts anew, empty or with what it kept. */
-  restart(run: Run, keeps = false): void {
-    this.run = run;
-    if (!keeps) this.kept = new Map();
-    this.written.length = 0;
-    this.reads = 0;
-  }
-
-  readonly notes: Notes = {
-    read: async (name) => {
-      if (name === RUN) this.reads++;
-      await this.reading();
-      return this.kept.get(name);
-    },
-    write: async (name, text) => {
-      await this.writing(name);
-      this.written.push(name === RUN ? `run ${text}` : name === BORN ? `born ${text}` : name.replace(LEASE, 'lease '));
-      this.kept.set(name, text!);
-    },
-  };
-
-  get backend() {
-    const incarnation = this.run && ((): Run => this.run!);
-    return around(memory(), { notes: this.notes, incarnation: incarnation as never });
-  }
-}
-
 function scene(servers: readonly Server[], { guarded = true, at = 0 } = {}) {
   const clock = manualClock();
   const background: unknown[] = [];
@@ -85,21 +37,10 @@ function scene(servers: readonly Server[], { guarded = true, at = 0 } = {}) {
   return { clock, all, settled, introduced, known, rests, background };
 }
 
-/** That its votes have counted, and the longest lease they were for. */
-const counted = (run: string, lease = 10_000) =>
-  [
-    [RUN, run],
-    [`${LEASE}${lease}`, '1'],
-  ] as const;
 const never = (): Promise<never> => new Promise(() => {});
 const reset = async (): Promise<never> => {
   throw new Error('reset');
 };
-/** Three that have counted for so many ms. */
-const three = () =>
-  ['a', 'b', 'c'].map((id) => new Server({ id, age: 1_000_000 }, counted(id))) as [Server, Server, Server];
-const newThree = () => ['a', 'b', 'c'].map((id) => new Server({ id, age: 100 })) as [Server, Server, Server];
-
 test.each([
   ['nobody guards it', false, () => three()],
   ['no node says which run it is', true, () => [new Server(undefined), new Server(undefined)]],
@@ -229,7 +170,7 @@ test('while a node rests all are looked at every half second', async () => {
 });
 
 test('a run that nobody can tell the age of counts at once, and bears witness', async () => {
-  const ageless = ['b', 'c'].map((id) => new Server({ id }, counted('old')));
+  const ageless = ['b', 'c'].map((id) => new Server({ id }, [[`${LEASE}10000`, '1']]));
   const server = new Server({ id: 'new', age: 2 }, counted('old', 3_000));
   const { all, introduced, rests } = scene([server, ...ageless]);
   await introduced();
@@ -246,6 +187,30 @@ test('a node that names no run bears witness, and always counts', async () => {
   await known(all[1]!);
   expect(all[1]!.doubt).toBeUndefined();
   expect(nameless[0]!.written).toEqual(['lease 5000']);
+});
+
+test('a node that counts bears witness, also where its mark could not be written', async () => {
+  const servers = newThree();
+  const { all, introduced, known, rests, clock, settled } = scene(servers);
+  await introduced();
+  servers[1].writing = (name) => (name === RUN ? reset() : Promise.resolve());
+  for (const trust of all) await known(trust);
+  await settled();
+  await clock.advance(2_000);
+  servers[0].restart({ id: 'new', age: 100 });
+  expect(await rests(all[0])).toBe('another 4902 ms');
+});
+
+test('a node that started anew before others were found to be new counts when they do', async () => {
+  const servers = newThree();
+  const { all, introduced, known, rests, clock } = scene(servers);
+  await all[2]!.ask();
+  await clock.advance(1_000);
+  servers[2].restart({ id: 'new', age: 100 });
+  await introduced();
+  expect(await rests(all[2]!), 'of which it may have been one').toBe(`another ${MAX + 2 - 100} ms`);
+  await known(all[0]);
+  expect(await rests(all[2]!)).toBeUndefined();
 });
 
 /** A node that begins anew while the others have not been looked at for a while. */
@@ -386,7 +351,7 @@ test('a node that is the server of another asks that one first whether it is sti
   await expect(all[2]!.ask()).rejects.toMatchObject({ code: 'LOCK_INVALID' });
   await expect(all[2]!.part(), 'as long as it is').rejects.toMatchObject({ code: 'LOCK_INVALID' });
   servers[1].run = { id: 'c', age: 1_000 };
-  servers[1].reading = () => new Promise((resolve) => setTimeout(resolve, 5));
+  servers[1].naming = (run) => new Promise((resolve) => setTimeout(resolve, 5, run));
   await all[2]!.part();
   expect(all.map(({ identity }) => identity.run?.id)).toEqual(['a', 'c', 'b']);
   await all[0].part();
