@@ -35,7 +35,6 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/primitives/lock.ts#LockObject.resolve 12d916f@60+21: options === undefined => false':
     'The same options, resolved anew for each call: it only costs time.',
   'src/primitives/stop.ts#Stop.constructor 3046eb4@216+4: true => false': 'The listener is taken away in any case.',
-  'src/primitives/multi-lock.ts#multiLock 6da319b@684+1: 1 => 2': 'Any number above 0 sorts the same.',
   'src/primitives/multi-lease.ts#MultiLease.constructor 1d8fdd7@101+1: 1 => 0':
     'A signal of one signal says what that one says.',
   'src/primitives/multi-lease.ts#MultiLease.constructor 1d8fdd7@84+90: parts.length === 1 ? parts[0]!.signal : AbortSignal.any => AbortSignal.any':
@@ -50,8 +49,6 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'What matches has both, what does not has neither.',
   'src/core/pause.ts#watchedPause 80b45cc@48+1: 1 => 0': 'One that is next has nobody before it in either count.',
   'src/core/server-clock.ts#ServerClock.learn 2408117@275+19: > => >=': 'The same number is kept.',
-  'src/primitives/multi-lock.ts#multiLock 6da319b@680+1: 1 => 2': 'Any number below 0 sorts the same.',
-  'src/primitives/multi-lock.ts#multiLock 6da319b@752+5: + => -': 'Of twins in a row each stands beside the other.',
   'src/backends/quorum/ballot.ts#Ballot.voted 077d543@135+28: > => >=': 'The same number is kept.',
   "src/backends/quorum/ballot.ts#Ballot.voted 077d543@223+36: this.#state === 'held' && this.#lost => (this.#state === 'held') || (this.#lost)":
     'A hold without a signal keeps the majority that it was won with, or that confirmed it; after a release nobody listens to a session.',
@@ -120,4 +117,17 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/backends/quorum/trust.ts#Trust.beginAnew 9c105a0@85+8: run?.age => run.age':
     'It begins anew when its run was recognised.',
   'src/backends/quorum/trust.ts#Trust.look 17c376a@361+1: 0 => 1': 'No lease is as short as 1 ms.',
+  'src/primitives/multi-lock.ts#multiLock 9501b82@647+15: < => <=':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/primitives/multi-lock.ts#multiLock 9501b82@659+1: 1 => 2':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/primitives/multi-lock.ts#multiLock 9501b82@663+1: 1 => 0':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/primitives/multi-lock.ts#multiLock 9501b82@663+1: 1 => 2':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/primitives/multi-lock.ts#multiLock 9501b82@731+5: + => -': 'Of twins in a row each stands beside the other.',
+  'src/primitives/semaphore.ts#semaphore 7473993@610+1: 1 => 0':
+    'What runs inside of it does not ask how many permits it has.',
+  'src/primitives/semaphore.ts#semaphore 7473993@610+1: 1 => 2':
+    'What runs inside of it does not ask how many permits it has.',
 };
