@@ -55,7 +55,7 @@ export function multiLock(
         leases.push(lease);
         stop.onLossOf(lease as HeldLease);
         if (stop.loss) throw stop.loss;
-        leases.find((had) => !had.held)?.assertHeld(); // lost while waiting for the rest
+        for (const had of leases) had.assertHeld(); // one may be lost while the rest is waited for
       }
       if (leases.length === sorted.length) return new MultiLease(leases);
     } catch (error) {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { createLocks, type Lock, type Locks } from '../../src/index.ts';
+import type { HeldLease } from '../../src/core/lease.ts';
+import { createLocks, type Lock, LockError, type Locks } from '../../src/index.ts';
+import { Stop } from '../../src/primitives/stop.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { meanwhile } from '../../src/testing/meanwhile.ts';
@@ -36,9 +38,72 @@ test.each(['a', 'b'])('the loss of one of several, here %s, is the loss of all',
   expect(await lease.release()).toBe(false);
 });
 
-test('a key that comes twice is refused, however deep it stands', () => {
+test('a key that comes twice is refused, however deep it stands, and so are no keys', () => {
   const locks = createLocks(memory());
-  expect(() => locks.all(['a', locks.all([locks.all(['b', 'a']), 'c'])])).toThrow(/"a" twice/);
+  const invalid = (message: RegExp) =>
+    expect.objectContaining({ code: 'LOCK_INVALID', message: expect.stringMatching(message) });
+  expect(() => locks.all(['a', locks.all([locks.all(['b', 'a']), 'c'])])).toThrow(invalid(/"a" twice/));
+  expect(() => locks.all([])).toThrow(invalid(/no keys/));
+});
+
+test('what was had of several is given back before it is told that they could not be had', async () => {
+  const engine = memory();
+  const slow = around(engine, {
+    release: async (handle) => {
+      await new Promise(setImmediate);
+      return engine.release(handle);
+    },
+  });
+  const [locks, others] = [createLocks(slow), createLocks(engine)];
+  const last = await others.mutex('b').acquire();
+  const isFree = async (): Promise<boolean> => {
+    const probe = await others.mutex('a').tryAcquire();
+    await probe?.release();
+    return probe !== null;
+  };
+  expect(await locks.all(['a', 'b']).tryAcquire()).toBeNull();
+  expect(await isFree(), 'after null').toBe(true);
+  await expect(locks.all(['a', 'b']).acquire({ wait: 20 })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+  expect(await isFree(), 'after an error').toBe(true);
+  await last.release();
+});
+
+test('one of several that lapsed while the machine slept is not given with the others', async () => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  let slept = false;
+  const sleepy = around(engine, {
+    attempt: (claim) => {
+      if (claim.key === 'b' && !slept) clock.suspend(60_000);
+      slept ||= claim.key === 'b';
+      return engine.attempt(claim);
+    },
+  });
+  const acquiring = createLocks(sleepy, { clock })
+    .all(['a', 'b'])
+    .acquire()
+    .catch((error) => error);
+  await clock.advance(10_000);
+  expect(await acquiring).toMatchObject({ code: 'LOCK_LOST', key: 'a' });
+});
+
+test('of several losses the first is told', () => {
+  const losses: ((loss: LockError) => void)[] = [];
+  using stop = new Stop(undefined);
+  const told = [1, 2].map((number) => new LockError('LOCK_LOST', `loss ${number}`));
+  const listening = {
+    hold: {
+      life: {
+        onLoss: (lost: (loss: LockError) => void) => {
+          losses.push(lost);
+          return () => {};
+        },
+      },
+    },
+  };
+  for (const _ of told) stop.onLossOf(listening as unknown as HeldLease);
+  for (const [i, lost] of losses.entries()) lost(told[i]!);
+  expect([stop.loss, stop.signal.reason]).toEqual([told[0], told[0]]);
 });
 
 test.each<[string, (there: Locks) => readonly Lock[]]>([

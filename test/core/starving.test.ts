@@ -29,6 +29,7 @@ test.each<[string, (locks: Locks) => Promise<unknown>]>([
   ['tryAcquire beside a holder of the same process', (locks) => locks.mutex('key').tryAcquire()],
   ['a wait of 0', refused((locks) => locks.mutex('key').acquire({ wait: 0 }))],
   ['a signal that is aborted already', refused((locks) => locks.mutex('free').acquire({ signal: aborted }))],
+  ['tryAcquire with options that are wrong', refused((locks) => locks.mutex('free').tryAcquire({ ttl: -1 }))],
   ['several keys, of which one is taken', (locks) => locks.all(['free', 'key']).tryAcquire()],
   ['permits that are taken', (locks) => locks.semaphore('permits', { permits: 1 }).tryAcquire()],
   ['options that are wrong', refused((locks) => locks.mutex('key').acquire({ ttl: -1 }))],

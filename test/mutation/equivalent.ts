@@ -35,7 +35,6 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/primitives/lock.ts#LockObject.resolve 12d916f@60+21: options === undefined => false':
     'The same options, resolved anew for each call: it only costs time.',
   'src/primitives/stop.ts#Stop.constructor 3046eb4@216+4: true => false': 'The listener is taken away in any case.',
-  'src/primitives/multi-lock.ts#multiLock 6da319b@684+1: 1 => 2': 'Any number above 0 sorts the same.',
   'src/core/key.ts#checkKey ef07fd1@325+30: > => >=': 'No length is a third of 512.',
   'src/core/key.ts#checkKey ef07fd1@323+1: 3 => (3 * 10)': 'Shorter keys are counted as well, which only costs time.',
   'src/core/line.ts#Line.head 2a1910c@39+74: this.#outside.size === 0 ? undefined : this.#outside.values => this.#outside.values':
@@ -46,6 +45,85 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'What matches has both, what does not has neither.',
   'src/core/pause.ts#watchedPause 80b45cc@48+1: 1 => 0': 'One that is next has nobody before it in either count.',
   'src/core/server-clock.ts#ServerClock.learn 2408117@275+19: > => >=': 'The same number is kept.',
-  'src/primitives/multi-lock.ts#multiLock 6da319b@680+1: 1 => 2': 'Any number below 0 sorts the same.',
-  'src/primitives/multi-lock.ts#multiLock 6da319b@752+5: + => -': 'Of twins in a row each stands beside the other.',
+  'src/backends/quorum/ballot.ts#Ballot.voted 077d543@135+28: > => >=': 'The same number is kept.',
+  "src/backends/quorum/ballot.ts#Ballot.voted 077d543@223+36: this.#state === 'held' && this.#lost => (this.#state === 'held') || (this.#lost)":
+    'A hold without a signal keeps the majority that it was won with, or that confirmed it; after a release nobody listens to a session.',
+  'src/backends/quorum/ballot.ts#Ballot.on 1aee7b6@90+19: next ?? this.#state => next':
+    'Only a claim that was released is asked to open: what state it is in then, nobody asks.',
+  'src/backends/quorum/ballot.ts#Ballot.win 513bd79@191+27: fenced ? ticket : undefined => undefined':
+    'When it is won, all votes there are have the number: who gave a lower one is being asked anew.',
+  'src/backends/quorum/ballot.ts#proposalOf 72ba63c@32+2: 0n => 1n':
+    'Both are no more than the number that is proposed without it.',
+  'src/backends/quorum/contention-backoff.ts#ContentionBackoff.refused 1dc161e@397+20: oldest !== undefined => true':
+    'No key is undefined, so nothing is deleted.',
+  'src/backends/quorum/contention-backoff.ts#ContentionBackoff.released c5ee84e@243+27: this.#meetings.delete(key); => guard':
+    'What is that old counts for nothing, and their number is bounded: it is only forgotten sooner.',
+  'src/backends/quorum/identity.ts#Identity.knownAt 1a77cf2@11+1: 0 => 1': 'It is set before it is read.',
+  'src/backends/quorum/link.ts#Link.probeAt c8f3168@11+1: 0 => 1': 'It is set before it is read.',
+  "src/backends/quorum/link.ts#Link.ask 8eda0c7@144+8: 'silent' => ''": 'Whatever does not answer is silent.',
+  'src/backends/quorum/memory.ts#classes 3f039b8@116+15: < => <=':
+    'The steps of a decade that begins with the longest lease are no shorter than that, so none is taken.',
+  "src/backends/quorum/node-answer.ts#lostOf 4620d24@70+43: said.kind === 'yes' ? said.lost : undefined => said.lost":
+    'No other answer has that field.',
+  'src/backends/quorum/node-claim.ts#NodeClaim.sent aa41def@8+1: 0 => 1': 'It is set before it is read.',
+  'src/backends/quorum/releases.ts#Releases.try 04f3e8e@469+25: this.#pauses?.delete => this.#pauses.delete':
+    'Closing ends the pauses, so none of them is over after it.',
+  'src/backends/quorum/standings.ts#agreed 8e3aa23@121+5: < => <=':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/backends/quorum/standings.ts#agreed 8e3aa23@128+1: 1 => 2':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/backends/quorum/standings.ts#agreed 8e3aa23@132+1: 1 => 0':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/backends/quorum/standings.ts#agreed 8e3aa23@132+1: 1 => 2':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/backends/quorum/standings.ts#mostCommon d18a9d3@176+1: 0 => 1':
+    'All are counted one too high, so which is highest stays.',
+  'src/backends/quorum/standings.ts#mostCommon d18a9d3@181+1: 1 => 2':
+    'All are counted twice, so which is highest stays.',
+  'src/backends/quorum/tally.ts#tally 3727dc2@400+5: < => <=':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/backends/quorum/tally.ts#tally 3727dc2@407+1: 1 => 2':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/backends/quorum/tally.ts#tally 3727dc2@411+1: 1 => 0':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/backends/quorum/tally.ts#tally 3727dc2@411+1: 1 => 2':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/backends/quorum/tally.ts#tally 3727dc2@472+2: -1 => 1':
+    'Without tokens nobody asks under which number it was won.',
+  'src/backends/quorum/tally.ts#tally 3727dc2@473+1: 1 => 0':
+    'Without tokens nobody asks under which number it was won.',
+  'src/backends/quorum/tally.ts#tally 3727dc2@473+1: 1 => 2':
+    'Without tokens nobody asks under which number it was won.',
+  'src/backends/quorum/tally.ts#tally 3727dc2@506+1: 1 => 2':
+    'One window more, before the first number: there is none, and no number is the same.',
+  'src/backends/quorum/tally.ts#tally 3727dc2@511+18: < => <=':
+    'One window more, behind the last number: there is none, and no number is the same.',
+  'src/backends/quorum/tally.ts#tallyRelease 1ef07c8@166+1: 0 => 1': 'Nobody asks how many are unknown.',
+  "src/backends/quorum/ballot.ts#Ballot.release 5f8aabb@333+9: 'unknown' => ''": 'Nobody asks how many are unknown.',
+  "src/backends/quorum/node-claims.ts#NodeClaims.heard a494b18@69+50: said.kind === 'yes' && claim.atLeast !== undefined => (said.kind === 'yes') || (claim.atLeast !== undefined)":
+    'What is not there is less than no number, and nothing is less than it.',
+  'src/backends/quorum/node.ts#Node.parted 9de0fa3@169+78: twins.length === 0 ? undefined : Promise.all => Promise.all':
+    'To wait for nothing only costs a turn of the loop.',
+  "src/backends/quorum/trust.ts#Trust.state 50ce9a6@16+8: 'unseen' => ''":
+    'One that says who it is has another state from then on, and one that does not counts in either.',
+  'src/backends/quorum/trust.ts#Trust.know 2a8df5f@1280+3: run => true':
+    'A mark of no run fails before it is written, and nobody hears of that.',
+  'src/backends/quorum/trust.ts#Trust.count 56b6c98@314+3: run => true':
+    'A mark of no run fails before it is written, and nobody hears of that.',
+  'src/backends/quorum/trust.ts#Trust.beginAnew 9c105a0@85+8: run?.age => run.age':
+    'It begins anew when its run was recognised.',
+  'src/backends/quorum/trust.ts#Trust.look 17c376a@361+1: 0 => 1': 'No lease is as short as 1 ms.',
+  'src/primitives/multi-lock.ts#multiLock 9501b82@647+15: < => <=':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/primitives/multi-lock.ts#multiLock 9501b82@659+1: 1 => 2':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/primitives/multi-lock.ts#multiLock 9501b82@663+1: 1 => 0':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/primitives/multi-lock.ts#multiLock 9501b82@663+1: 1 => 2':
+    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
+  'src/primitives/multi-lock.ts#multiLock 9501b82@731+5: + => -': 'Of twins in a row each stands beside the other.',
+  'src/primitives/semaphore.ts#semaphore 7473993@610+1: 1 => 0':
+    'What runs inside of it does not ask how many permits it has.',
+  'src/primitives/semaphore.ts#semaphore 7473993@610+1: 1 => 2':
+    'What runs inside of it does not ask how many permits it has.',
 };

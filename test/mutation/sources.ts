@@ -14,9 +14,9 @@ const TESTS = (
 ).split(',');
 /** They start processes or servers, or say more of the tests than of the sources. */
 const NOT = /old-node|unlike|counterexamples|processes|testing\/(conformance|mutants)|once\/(law|retry)/;
-/** What other tests show as well, sooner: the laws on the time of day where a clock of their own has them, or with other clients. */
+/** What other tests show as well, sooner: the laws on the time of day where a clock of their own has them, or with other clients; and rivals whose pauses are up to chance. */
 export const NEEDLESS =
-  /memory conforms|a quorum of \d memory|node-redis|mixed fleet|least rights|processes|ASK|Cluster|100000 random/;
+  /memory conforms|a quorum of \d memory|node-redis|mixed fleet|least rights|processes|ASK|Cluster|100000 random|rivals who split/;
 
 const files = (patterns: readonly string[], ends: string): string[] =>
   patterns

@@ -6,6 +6,8 @@ import type { Order, Report } from './messages.ts';
 const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
 /** ms without a sign of life: it is in a loop that leaves no room for anything else. */
 const SILENCE = 15_000;
+/** ms to load the sources and the tests. On a busy machine it takes long, and gives no sign of life until it is over. */
+const LOADING = 180_000;
 /** Without servers, and of the exploration only as much as shows something. */
 const ENVIRONMENT = { BACKENDS: 'memory', EXPLORE: 'little' };
 
@@ -28,7 +30,7 @@ export class Worker implements AsyncDisposable {
       env: { ...process.env, ...ENVIRONMENT, ...this.#more },
       stdio: ['ignore', 'ignore', process.env.LOUD ? 'inherit' : 'ignore', 'ipc'],
     });
-    const first = (await this.#answer(60_000)) as Extract<Report, { tests: unknown }> | undefined;
+    const first = (await this.#answer(LOADING, LOADING)) as Extract<Report, { tests: unknown }> | undefined;
     this.#tests ??= first?.tests.join('\n');
     if (first && first.tests.join('\n') !== this.#tests)
       throw new Error('the tests have changed since this began: start it again');
@@ -37,20 +39,20 @@ export class Worker implements AsyncDisposable {
 
   /** @returns undefined where it did not answer in time, or ended, or gave no sign of life */
   async ask<Answer extends Report>(order: Order, within: number): Promise<Answer | undefined> {
-    if (!this.#child) await this.start();
+    if (!this.#child && !(await this.start())) throw new Error('a process that runs tests does not start');
     this.#child!.send(order);
     return (await this.#answer(within)) as Answer | undefined;
   }
 
-  async #answer(within: number): Promise<Report | undefined> {
+  async #answer(within: number, silent = SILENCE): Promise<Report | undefined> {
     const child = this.#child!;
     const { promise, resolve } = Promise.withResolvers<Report | undefined>();
     const nothing = (): void => resolve(undefined);
     const over = setTimeout(nothing, within);
-    let silence = setTimeout(nothing, SILENCE);
+    let silence = setTimeout(nothing, silent);
     const hear = (report: Report): void => {
       clearTimeout(silence);
-      silence = setTimeout(nothing, SILENCE);
+      silence = setTimeout(nothing, silent);
       if (!('alive' in report)) resolve(report);
     };
     child.on('message', hear).once('exit', nothing);

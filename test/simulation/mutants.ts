@@ -219,7 +219,7 @@ export const MUTANTS: readonly Mutant[] = [
     bug: 'goes on with several of which one was lost meanwhile',
     file: 'primitives/multi-lock.ts',
     sound:
-      'stop.onLossOf(lease as HeldLease);\n        if (stop.loss) throw stop.loss;\n        leases.find((had) => !had.held)?.assertHeld();',
+      'stop.onLossOf(lease as HeldLease);\n        if (stop.loss) throw stop.loss;\n        for (const had of leases) had.assertHeld();',
     broken: '',
     foundBy: 'tokens',
   },

@@ -113,8 +113,8 @@ class Quorum implements Backend {
     return this.attempt(claim);
   }
 
-  async renew(claims: readonly Claim[]): Promise<Renewal[]> {
-    return claims.length === 0 ? [] : renew(claims, this.#ballots, this.#context);
+  renew(claims: readonly Claim[]): Promise<Renewal[]> {
+    return renew(claims, this.#ballots, this.#context);
   }
 
   /** `next` asks for itself: there is no step that all nodes take together. */

@@ -75,7 +75,7 @@ export class Identity {
     this.since = before && began < this.#knownAt ? now : began;
     this.run = run;
     this.#knownAt = now;
-    this.restarted ||= before !== undefined;
+    this.restarted = before !== undefined;
     return true;
   }
 }

@@ -26,8 +26,7 @@ export async function evict(context: QuorumContext, key: string, ticket: bigint)
   const evicted = await Promise.all(
     poll.tickets.map((at, i) => (at === undefined ? false : nodes[i]!.evict(key, at, LISTING).catch(() => false))),
   );
-  const votes = evicted.filter(Boolean).length;
-  return votes >= majority || votes === poll.votes;
+  return evicted.filter(Boolean).length >= majority;
 }
 
 async function list({ nodes, majority, fenced }: QuorumContext, prefix: string, how: Listing): Promise<Poll[]> {

@@ -130,8 +130,7 @@ export class NodeClaim implements Hearing<Attempt> {
   }
 
   #on(event: Event): void {
-    const before = this.#state;
-    this.#state = NEXT[before][event];
-    if (this.#state === 'leaving' && before !== 'leaving') this.release();
+    this.#state = NEXT[this.#state][event];
+    if (this.#state === 'leaving') this.release();
   }
 }

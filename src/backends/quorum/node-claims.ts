@@ -110,8 +110,7 @@ export class NodeClaims implements ClaimOfAll {
   #askAnew(low: NodeClaim): void {
     const claim = this.#under(low.node, low.atLeast);
     low.release(() => {
-      if (this.#voting.isOver) this.#hear(low.node, REFUSED);
-      else claim.ask(this.#context.clock.now());
+      if (!this.#voting.isOver) claim.ask(this.#context.clock.now());
     });
   }
 
@@ -125,6 +124,6 @@ export class NodeClaims implements ClaimOfAll {
   #say(i: number, said: NodeAnswer): void {
     lostOf(this.#said[i]!)?.removeEventListener('abort', this);
     this.#said[i] = said;
-    if (!this.#voting.isOver) lostOf(said)?.addEventListener('abort', this, { once: true });
+    if (!this.#voting.isOver) lostOf(said)?.addEventListener('abort', this);
   }
 }

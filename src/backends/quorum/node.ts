@@ -74,13 +74,13 @@ export class Node {
   }
 
   /** @param within for each of its requests, as far as it tells of them */
-  list(prefix: string, { exact = false, progress }: Listing, within: number): Promise<Standing[]> {
+  async list(prefix: string, how: Listing, within: number): Promise<Standing[]> {
     const work = new GoingOn();
-    const goesOn = (looked: number): void => {
+    const progress = (looked: number): void => {
       work.moved();
-      progress?.(looked);
+      how.progress?.(looked);
     };
-    const all = collected(this.backend.inspect!(prefix, { exact, progress: goesOn }));
+    const all = collected(this.backend.inspect!(prefix, { ...how, progress }));
     return work.until(all, (step) => this.#link.answer(step, within));
   }
 

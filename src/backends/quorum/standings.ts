@@ -6,7 +6,6 @@ export interface Poll {
   readonly standing: Standing;
   /** The ticket each node gave it; undefined where it has none. */
   readonly tickets: readonly (bigint | undefined)[];
-  readonly votes: number;
 }
 
 /** `<tag> <label>`: how a quorum writes a claim's label at its nodes. */
@@ -45,7 +44,6 @@ export function standings(
       {
         standing: { ...first, held, label, position, ticket, remaining },
         tickets: seen.map((standing) => standing?.ticket),
-        votes: votes.length,
       },
     ];
   });

@@ -36,9 +36,11 @@ export function tally(votes: readonly Vote[], majority: number, fenced: boolean)
   }
   if (tickets.length + open < majority) return LOST;
   if (tickets.length < majority) return OPEN;
-  const agreed = tickets.find((ticket) => !fenced || tickets.filter((each) => each === ticket).length >= majority);
+  const agreed = fenced
+    ? tickets.find((ticket) => tickets.filter((each) => each === ticket).length >= majority)
+    : tickets.reduce((most, each) => (each > most ? each : most));
   if (agreed !== undefined) return { kind: 'won', ticket: agreed };
-  tickets.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  tickets.sort((a, b) => (a < b ? -1 : 1));
   return { kind: 'raise', to: tickets[majority - 1]! };
 }
 

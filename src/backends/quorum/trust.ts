@@ -161,7 +161,7 @@ export class Trust {
     const run = identity.run ?? { id: '' };
     const now = this.#trusts.clock.now();
     let found = await this.#memory.look(run);
-    if (identity.restarted && found.remembers && found.longest === 0 && this.#forgotten > 0) {
+    if (found.remembers && found.longest === 0 && this.#forgotten > 0) {
       // It came back empty. Whoever comes later would take it for new, were all the others empty, too.
       await this.#memory.note(this.#forgotten, now);
       found = { ...found, longest: this.#forgotten };

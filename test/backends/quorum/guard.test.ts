@@ -32,6 +32,13 @@ test.each([
   ],
   ['but not if it kept everything', looked({ run: 'b', kept: true }), [looked(), looked()], NEVER],
   ['with too few who remember it may have been any lease', EMPTY, [EMPTY, EMPTY, looked()], 300_002],
+  [
+    'who has run for the longest lease bears witness without a mark, from that millisecond on',
+    EMPTY,
+    [EMPTY, looked({ marked: undefined, since: 1_000 - 300_002 }), looked()],
+    10_002,
+  ],
+  ['and not before', EMPTY, [EMPTY, looked({ marked: undefined, since: 1_001 - 300_002 }), looked()], 300_002],
   ['who was not asked may remember', EMPTY, [EMPTY, EMPTY, undefined], 300_002],
   ['new nodes count at once', EMPTY, [EMPTY, EMPTY, EMPTY], NEVER],
   [
@@ -43,6 +50,10 @@ test.each([
   ['but not for who has known them', { ...EMPTY, restarted: true }, [EMPTY, EMPTY, EMPTY], 300_002],
 ] as [string, Looked, (Looked | undefined)[], number][])('%s', (_, node, all, until) => {
   expect(restsUntil(node, all, 1_000, BOUNDS)).toBe(until);
+});
+
+test('where clocks may drift apart a node waits for longer', () => {
+  expect(restsUntil(EMPTY, [EMPTY, looked(), looked()], 1_000, { ...BOUNDS, drift: 0.5 })).toBe(15_002);
 });
 
 /** A server with a run and an age, which can lose its data or keep it. */

@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest';
 import { standings } from '../../../src/backends/quorum/standings.ts';
-import { EXCLUSIVE } from '../../../src/core/admission.ts';
+import { EXCLUSIVE, SHARED } from '../../../src/core/admission.ts';
 import type { Standing } from '../../../src/core/backend.ts';
 
+const TAG = 'a'.repeat(15);
+const claimed = (more: Partial<Standing> = {}): Standing => ({
+  ...{ key: 'k', held: true, position: 0, ticket: 7n, ...EXCLUSIVE, label: `${TAG} me`, remaining: 1_000 },
+  ...more,
+});
+
 /** One node's list: the claim with this ticket, or nothing. */
-const list = (ticket: bigint | undefined): Standing[] =>
-  ticket === undefined
-    ? []
-    : [{ key: 'k', held: true, position: 0, ticket, ...EXCLUSIVE, label: `${'a'.repeat(15)} me`, remaining: 1_000 }];
+const list = (ticket: bigint | undefined): Standing[] => (ticket === undefined ? [] : [claimed({ ticket })]);
 
 test.each<[string, (bigint | undefined)[], boolean]>([
   ['all nodes agreed on its number', [7_000n, 7_000n, 7_000n], true],
@@ -21,4 +24,56 @@ test('a claim of which the vote is under way is not shown as a hold: its number 
   expect(standings([7_000n, 90_000n, undefined].map(list), 2, true).map(({ standing }) => standing.held)).toEqual([
     false,
   ]);
+});
+
+test('numbers that are no further apart than one hold may have are of one hold, in whatever order they come', () => {
+  const held = (...tickets: bigint[]) => standings(tickets.map(list), 2, true)[0]?.standing.held;
+  expect([held(1n, 1_024n), held(1_024n, 1n)], 'one hold').toEqual([true, true]);
+  expect([held(1n, 1_025n), held(1_025n, 1n)], 'a vote under way').toEqual([false, false]);
+  expect([held(1n, 2n, 9_000n), held(9_000n, 5_000n, 1n), held(1n, 9_000n, 5_000n)]).toEqual([false, false, false]);
+});
+
+test('a hold is shown under the number that most of its nodes have', () => {
+  const ticket = (...tickets: bigint[]) => standings(tickets.map(list), 2, true)[0]?.standing.ticket;
+  expect([ticket(9n, 8n, 8n), ticket(8n, 9n, 8n), ticket(8n, 8n, 9n)]).toEqual([8n, 8n, 8n]);
+});
+
+test('a hold lasts as long as a majority of all nodes keeps it', () => {
+  const remaining = (...all: number[]) =>
+    standings(
+      all.map((each) => [claimed({ remaining: each })]),
+      2,
+      true,
+    )[0]?.standing.remaining;
+  expect([remaining(100, 900, 500), remaining(900, 100, 500), remaining(500, 100)]).toEqual([500, 500, 100]);
+});
+
+test('readers are shown one after the other, each under a number of its own, and other keys by themselves', () => {
+  const readers = ['a', 'b', 'c'].map((tag, i) =>
+    claimed({ ...SHARED, label: `${tag.repeat(15)} me`, ticket: BigInt(i) }),
+  );
+  const nodes = [[...readers, claimed({ key: 'other' })], undefined, [...readers, claimed({ key: 'other' })]];
+  const shown = standings(nodes, 2, true).map(({ standing, tickets }) => [
+    ...[standing.key, standing.position, standing.label, standing.ticket.toString(16), tickets],
+  ]);
+  expect(shown).toEqual([
+    ['k', 0, 'me', 'a'.repeat(15), [0n, undefined, 0n]],
+    ['k', 1, 'me', 'b'.repeat(15), [1n, undefined, 1n]],
+    ['k', 2, 'me', 'c'.repeat(15), [2n, undefined, 2n]],
+    ['other', 0, 'me', '7', [7n, undefined, 7n]],
+  ]);
+});
+
+test('without tokens a writer is shown under the number of its claim, and its votes need not agree', () => {
+  const [poll] = standings([1n, 90_000n].map(list), 2, false);
+  expect(poll?.standing).toMatchObject({ held: true, ticket: BigInt(`0x${TAG}`) });
+});
+
+test.each([
+  ['a minority has', [claimed(), undefined, undefined]],
+  ['a place in line', [claimed({ held: false }), claimed({ held: false }), claimed()]],
+  ['a client has that asks a node without its quorum', [1, 2, 3].map(() => claimed({ label: 'me' }))],
+])('what %s is not shown', (_, each) => {
+  const lists = each.map((one) => (one ? [one] : undefined));
+  expect(standings(lists, 2, true)).toEqual([]);
 });

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { memory } from '../../../src/backends/memory.ts';
+import { quorum } from '../../../src/backends/quorum/index.ts';
+import type { Backend, Finding } from '../../../src/core/backend.ts';
+import { LockError } from '../../../src/core/errors.ts';
+import { around } from '../../../src/testing/around.ts';
+import { claim } from './nodes.ts';
+import { NO, scripted, yes } from './scripted.ts';
+
+const FINDING: Finding = { severity: 'warning', code: 'no-persistence', message: 'it forgets', advice: 'let it save' };
+let names = 0;
+/** A node that says who it is, and what is wrong with it. */
+const node = (check?: Backend['check']): Backend => {
+  const name = `run ${names++}`;
+  return around(memory(), { check: check as NonNullable<Backend['check']>, incarnation: () => name });
+};
+const found = async (...nodes: Backend[]) =>
+  (await quorum(nodes).check!()).map(({ severity, code }) => [severity, code]);
+
+test('nothing is wrong with three nodes of which nothing is', async () => {
+  expect(
+    await found(
+      node(),
+      node(async () => []),
+      node(),
+    ),
+  ).toEqual([]);
+});
+
+test('an even number of nodes survives no more losses than one less', async () => {
+  expect(await found(node(), node())).toEqual([['info', 'even-nodes']]);
+  expect(await found(node(), node(), node(), node(), node())).toEqual([]);
+});
+
+test('what a node says of itself is told under its number', async () => {
+  const findings = await quorum([node(), node(async () => [FINDING]), node()]).check!();
+  expect(findings).toEqual([{ ...FINDING, message: 'node 2 (memory): it forgets' }]);
+});
+
+test('a node that does not answer is a danger, with the reason', async () => {
+  const down = node(() => Promise.reject(new Error('connection refused')));
+  const odd = node(() => Promise.reject('a text'));
+  const findings = await quorum([node(), down, odd]).check!();
+  expect(findings).toMatchObject([
+    { severity: 'danger', code: 'node-unavailable', message: 'node 2 (memory): connection refused' },
+    { severity: 'danger', code: 'node-unavailable', message: 'node 3 (memory): a text' },
+  ]);
+});
+
+test('of a node that names no run it is told that nobody sees whether it started anew, unless nobody looks', async () => {
+  const nameless = around(memory(), { check: async () => [FINDING], incarnation: undefined as never });
+  const nodes = [node(), node(), nameless];
+  expect(await found(...nodes)).toEqual([
+    ['warning', 'no-persistence'],
+    ['info', 'restart-unseen'],
+  ]);
+  const findings = await quorum(nodes, { restartGuard: false }).check!();
+  expect(findings.map(({ code }) => code)).toEqual(['no-persistence']);
+});
+
+test('a node that cannot take a number makes the quorum refuse every claim, with the reason', async () => {
+  const { nodes, attempt, say, settled, asked } = scripted();
+  const first = await attempt(claim());
+  nodes[2]!.attempts[0]!.fail(new LockError('LOCK_UNSUPPORTED', 'it numbers its grants itself'));
+  await say(yes(1n), yes(1n));
+  expect(first.value, 'whose majority is there').toMatchObject({ granted: true });
+  const next = await attempt(claim());
+  await settled();
+  expect(next.error).toMatchObject({
+    code: 'LOCK_INVALID',
+    message: 'node 3 (memory) cannot be one of a quorum: it numbers its grants itself',
+  });
+  expect(asked()).toEqual([1, 1, 1]);
+});
+
+test('a node that cannot be asked for another reason is one vote less', async () => {
+  const { nodes, attempt, say, asked } = scripted();
+  await attempt(claim());
+  nodes[2]!.attempts[0]!.fail(new LockError('LOCK_UNAVAILABLE', 'it is read only'));
+  await say(NO, NO);
+  await attempt(claim({ key: 'other' }));
+  expect(asked()).toEqual([2, 2, 2]);
+});

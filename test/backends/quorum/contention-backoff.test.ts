@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import { ContentionBackoff } from '../../../src/backends/quorum/contention-backoff.ts';
+import { manualClock } from '../../../src/testing/index.ts';
+
+/** As a process sees it that began a while ago, with chance in our hands. */
+async function scene(chance = 0.5, began = 0) {
+  const clock = Object.assign(manualClock(), { random: () => chance });
+  await clock.advance(began);
+  return { clock, backoff: new ContentionBackoff(clock) };
+}
+
+test('who is refused asks again soon at first, less often the longer it waits, and at least four times a second', async () => {
+  const { clock, backoff } = await scene(0.5, 6_000);
+  expect(backoff.refused('k')).toBe(4);
+  await clock.advance(1_000);
+  expect(backoff.refused('k')).toBe(100);
+  await clock.advance(4_000);
+  expect(backoff.refused('k')).toBe(250);
+});
+
+test.each([
+  [0, 2],
+  [0.5, 4],
+  [0.75, 5],
+])('chance parts rivals: with %f the first pause takes %f ms', async (chance, pause) => {
+  const { backoff } = await scene(chance);
+  expect(backoff.refused('k')).toBe(pause);
+});
+
+test('who was refused ten seconds ago is one that asks for the first time', async () => {
+  for (const [gap, pause] of [
+    [9_999, 250],
+    [10_000, 4],
+  ] as const) {
+    const { clock, backoff } = await scene();
+    backoff.refused('k');
+    await clock.advance(gap);
+    expect(backoff.refused('k'), `after ${gap} ms`).toBe(pause);
+  }
+});
+
+test('a wait ends with the grant: the next one begins with short pauses', async () => {
+  for (const shared of [true, false]) {
+    const { clock, backoff } = await scene();
+    backoff.refused('k');
+    await clock.advance(1_000);
+    backoff.granted('k', shared);
+    expect(backoff.refused('k'), `shared: ${shared}`).toBe(4);
+  }
+});
+
+test('a key that a rival wants is left to others for a moment when it is given back', async () => {
+  for (const [chance, courtesy] of [
+    [0, 6],
+    [0.5, 7.5],
+  ] as const) {
+    const { clock, backoff } = await scene(chance, 6_000);
+    backoff.refused('k');
+    expect(backoff.courtesy('k'), 'while it waits').toBe(0);
+    backoff.granted('k', false);
+    await clock.advance(1_000);
+    backoff.released('k');
+    expect(backoff.courtesy('k')).toBe(courtesy);
+    backoff.refused('k'); // by the rival, who has it now
+    expect(backoff.courtesy('k'), 'still').toBe(courtesy);
+    await clock.advance(5);
+    expect(backoff.courtesy('k'), 'later').toBe(courtesy - 5);
+    await clock.advance(5);
+    expect(backoff.courtesy('k'), 'when the moment is over').toBe(0);
+  }
+});
+
+test('a key that nobody else wants is not left to others', async () => {
+  const { backoff } = await scene();
+  expect(backoff.courtesy('k'), 'at first').toBe(0);
+  backoff.granted('k', false);
+  backoff.released('k');
+  expect(backoff.courtesy('k'), 'after a hold').toBe(0);
+  backoff.refused('k');
+  expect(backoff.courtesy('k'), 'for who was refused').toBe(0);
+});
+
+test('a rival who had some of the votes wants the key', async () => {
+  const { backoff } = await scene();
+  backoff.granted('k', true);
+  backoff.released('k');
+  expect(backoff.courtesy('k')).toBe(7.5);
+});
+
+test('a rival who was not met for ten seconds has gone', async () => {
+  for (const [gap, courtesy] of [
+    [9_999, 7.5],
+    [10_000, 0],
+  ] as const) {
+    const { clock, backoff } = await scene();
+    backoff.refused('k');
+    backoff.granted('k', false);
+    await clock.advance(gap);
+    backoff.released('k');
+    expect(backoff.courtesy('k'), `after ${gap} ms`).toBe(courtesy);
+  }
+});
+
+test('a rival is met again where it had some of the votes, and only there', async () => {
+  for (const shared of [true, false]) {
+    const { clock, backoff } = await scene();
+    backoff.refused('k');
+    await clock.advance(6_000);
+    backoff.granted('k', shared);
+    await clock.advance(6_000);
+    backoff.released('k');
+    expect(backoff.courtesy('k'), `shared: ${shared}`).toBe(shared ? 7.5 : 0);
+  }
+});
+
+test('a thousand keys are remembered, those that were met last', async () => {
+  const { clock, backoff } = await scene();
+  for (let i = 0; i < 1_000; i++) backoff.refused(`k${i}`);
+  await clock.advance(1_000);
+  expect(backoff.refused('k0'), 'the first of a thousand').toBe(100);
+  backoff.refused('another');
+  expect(backoff.refused('k1'), 'the one that was not met for longest').toBe(4);
+  expect(backoff.refused('k0'), 'the one that was met again').toBe(100);
+});

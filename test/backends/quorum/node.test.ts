@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { Node } from '../../../src/backends/quorum/node.ts';
+import { CallTimeouts } from '../../../src/core/call-timeouts.ts';
+import { around } from '../../../src/testing/around.ts';
+import { manualClock } from '../../../src/testing/index.ts';
+import { claim } from './nodes.ts';
+import { counted, Server, three } from './server.ts';
+
+async function scene(servers: readonly Server[], more: Parameters<typeof around>[1] = {}) {
+  const clock = manualClock();
+  const trusts = { ...{ clock, guarded: true, majority: 2, maxTtl: 300_000, drift: 0 }, all: [], identities: [] };
+  const context = { clock, timeouts: new CallTimeouts(clock), trusts };
+  const nodes = servers.map(({ backend }, i) => new Node(around(backend, more), i + 1, context)) as [Node, ...Node[]];
+  await Promise.all(nodes.map((node) => node.introduce(250).catch(() => {})));
+  return { clock, nodes };
+}
+
+test('a node that does not count yet is not asked, and says for how long', async () => {
+  const [, ...others] = three();
+  const { nodes } = await scene([new Server({ id: 'new', age: 2 }, counted('old')), ...others]);
+  expect(nodes[0].absence?.message).toMatch('another 10000 ms');
+  expect(nodes.slice(1).map(({ absence }) => absence)).toEqual([undefined, undefined]);
+});
+
+test('every node is asked where two are the same server, so that all claims are refused with the reason', async () => {
+  const [, other, twin] = three();
+  twin.run = other.run;
+  const { nodes } = await scene([new Server({ id: 'new', age: 2 }, counted('old')), other, twin]);
+  expect(nodes.map(({ absence }) => absence)).toEqual([undefined, undefined, undefined]);
+});
+
+test('a node remembers the longest lease of many before it renews to them', async () => {
+  const renewed: string[][] = [];
+  const servers = three();
+  const [server] = servers;
+  const { nodes } = await scene(servers, {
+    renew: async () => {
+      renewed.push([...server.written]);
+      return [{ validFor: 1 }, { validFor: 2 }];
+    },
+  });
+  const claims = [60_000, 1_000].map((ttl) => claim({ ttl }));
+  expect(await nodes[0].renew(claims, 1_000)).toEqual([{ validFor: 1 }, { validFor: 2 }]);
+  expect(renewed).toEqual([['lease 100000']]);
+});

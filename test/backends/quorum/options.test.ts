@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { memory } from '../../../src/backends/memory.ts';
+import { quorum } from '../../../src/backends/quorum/index.ts';
+import type { Backend } from '../../../src/core/backend.ts';
+import type { Traits } from '../../../src/core/traits.ts';
+import { around } from '../../../src/testing/around.ts';
+
+const two = (): Backend[] => [memory(), memory()];
+const invalid = (message: RegExp) =>
+  expect.objectContaining({ code: 'LOCK_INVALID', message: expect.stringMatching(message) });
+
+test.each([
+  ['less than no drift', { drift: -0.01 }, /drift is -0.01; it must be from 0 to 0.5/],
+  ['more drift than half a lease', { drift: 0.51 }, /drift is 0.51/],
+  ['a drift that is no number', { drift: Number.NaN }, /drift is NaN/],
+  ['a guard that is neither on nor off', { restartGuard: 'no' as never }, /restartGuard is "?no"?; it must be/],
+  ['a shorter lease than there is', { maxTtl: 99 }, /maxTtl/],
+  ['an option that there is not', { driftt: 0 } as never, /driftt/],
+])('%s is refused with the reason', (_, options, message) => {
+  expect(() => quorum(two(), options)).toThrow(invalid(message));
+});
+
+test.each([{ drift: 0 }, { drift: 0.5 }, { maxTtl: 100 }, { restartGuard: false }, {}])('%o is good', (options) => {
+  expect(quorum(two(), options).name).toBe('quorum');
+});
+
+test('a quorum has at least two nodes, and each once', () => {
+  const node = memory();
+  expect(() => quorum([])).toThrow(invalid(/at least two backends, not 0/));
+  expect(() => quorum([node])).toThrow(invalid(/at least two backends, not 1/));
+  expect(() => quorum(undefined as never)).toThrow(invalid(/at least two backends, not undefined/));
+  expect(() => quorum({ length: 3 } as never)).toThrow(invalid(/at least two backends, not 3/));
+  expect(() => quorum([node, memory(), node])).toThrow(invalid(/the same backend twice/));
+  expect(() => quorum([node, 'redis' as never])).toThrow(invalid(/quorum\(\)/));
+});
+
+/** What a quorum of two can do, of which one is as said and the other can do all. */
+const traitsWith = (traits: Partial<Traits>, maxTtl = 60_000): Traits[] => {
+  const all: Traits = { ...memory().traits, fencing: 'always', ttl: { min: 1, max: 100_000 } };
+  const nodes = [{}, traits].map((own) => around(memory(), { traits: { ...all, ...own } }));
+  return [nodes, nodes.toReversed()].map((each) => quorum(each, { maxTtl }).traits);
+};
+
+test.each<[string, Partial<Traits>, Partial<Traits>]>([
+  ['readers, but no permits, as majorities do not count', {}, { seats: 'shared' }],
+  ['mutexes only, where a node has no more', { seats: 'exclusive' }, { seats: 'exclusive' }],
+  ['tokens as long as the nodes keep them', {}, { fencing: 'durable' }],
+  ['no tokens, where a node has none', { fencing: 'never' }, { fencing: 'never' }],
+  ['several tokens in a row', {}, { spans: true }],
+  ['one token at a time, where a node gives no more', { spans: false }, { spans: false }],
+  ['holds that lapse by themselves', {}, { lapses: true }],
+  ['none that do, where those of a node do not', { lapses: false }, { lapses: false }],
+  ['claims that are kept by a lease', {}, { keptBy: 'lease' }],
+  ['claims that are kept by a session, where those of a node are', { keptBy: 'session' }, { keptBy: 'session' }],
+  ['leases as long as it allows', {}, { ttl: { min: 1, max: 60_000 } }],
+  ['leases that each node can keep', { ttl: { min: 50, max: 30_000 } }, { ttl: { min: 50, max: 30_000 } }],
+  ['no line, and nobody who is woken', {}, { fair: false, wakes: 'never' }],
+])('a quorum has %s', (_, node, expected) => {
+  for (const traits of traitsWith(node)) expect(traits).toMatchObject(expected);
+});
+
+test('it lists and evicts where every node can', () => {
+  const can = (nodes: Backend[]) => {
+    const { inspect, evict } = quorum(nodes);
+    return [inspect !== undefined, evict !== undefined];
+  };
+  expect(can(two())).toEqual([true, true]);
+  expect(can([memory(), around(memory(), { evict: undefined as never })])).toEqual([true, false]);
+  expect(can([memory(), around(memory(), { inspect: undefined as never })])).toEqual([false, false]);
+});

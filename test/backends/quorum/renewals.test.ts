@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest';
+import { Unanswered } from '../../../src/backends/quorum/unanswered.ts';
+import { SHARED } from '../../../src/core/admission.ts';
+import { claim } from './nodes.ts';
+import { NO, outcomeOf, scripted, yes } from './scripted.ts';
+
+const good = (validFor = 30_000) => ({ validFor });
+
+test('a renewal is good for less where the clocks of the nodes may drift apart', async () => {
+  const { nodes, lock, held, settled } = scripted(3, { drift: 0.5 });
+  const mine = await held();
+  const renewal = outcomeOf(lock.renew([mine]));
+  for (const { renewals } of nodes) renewals[0]!.answer([good()]);
+  await settled();
+  expect(renewal.value).toEqual([{ validFor: expect.closeTo(15_000 / 0.99, 6) }]);
+});
+
+test('a hold that is not known here is gone, and no node is asked for it', async () => {
+  const { nodes, lock, held, settled } = scripted();
+  expect(await lock.renew([claim()])).toEqual(['gone']);
+  expect(await lock.renew([])).toEqual([]);
+  expect(nodes.map(({ renewals }) => renewals.length)).toEqual([0, 0, 0]);
+  const mine = await held();
+  const both = outcomeOf(lock.renew([claim(), mine]));
+  for (const { renewals } of nodes) renewals[0]!.answer([good()]);
+  await settled();
+  expect(both.value).toEqual(['gone', good()]);
+});
+
+test('where too few nodes answered nobody knows whether a hold is there', async () => {
+  const { nodes, lock, held, settled } = scripted();
+  const mine = await held();
+  const renewal = outcomeOf(lock.renew([mine]));
+  nodes[0].renewals[0]!.answer([good()]);
+  for (const { renewals } of nodes.slice(1)) renewals[0]!.fail(new Error('reset'));
+  await settled();
+  expect(renewal.value).toEqual(['unknown']);
+});
+
+test('a renewal waits for a node as long as the shortest of its leases allows', async () => {
+  const { clock, lock, held } = scripted();
+  const short = await held({ key: 'short', ttl: 1_000 });
+  const long = await held({ key: 'long', ttl: 60_000 });
+  const renewal = outcomeOf(lock.renew([long, short]));
+  await clock.advance(249);
+  expect(renewal.value).toBeUndefined();
+  await clock.advance(1);
+  expect(renewal.value).toEqual(['unknown', 'unknown']);
+});
+
+test('a vote that was never given is asked for once a majority has confirmed the hold, under the last of its numbers', async () => {
+  const { nodes, lock, attempt, say, asked, proposals, settled } = scripted();
+  const mine = claim({ span: 8 });
+  await attempt(mine);
+  await say(yes(5n), yes(5n), NO);
+  void lock.renew([mine]);
+  for (const { renewals } of nodes.slice(0, 2)) renewals[0]!.answer([good()]);
+  await settled();
+  expect(asked()).toEqual([1, 1, 2]);
+  expect(proposals()[2]).toBe(12n);
+  void lock.renew([mine]);
+  for (const [i, { renewals }] of nodes.entries()) renewals.at(-1)?.answer([i === 2 ? 'gone' : good()]);
+  await settled();
+  expect(asked(), 'not twice at a time').toEqual([1, 1, 2]);
+});
+
+test('a reader asks for a vote anew under no number', async () => {
+  const { nodes, lock, attempt, say, proposals, settled } = scripted();
+  const mine = claim(SHARED);
+  await attempt(mine);
+  await say(yes(5n), yes(5n), NO);
+  void lock.renew([mine]);
+  for (const { renewals } of nodes.slice(0, 2)) renewals[0]!.answer([good()]);
+  await settled();
+  expect([nodes[2]!.attempts.length, proposals()[2]]).toEqual([2, undefined]);
+});
+
+test('nothing is asked for anew where no majority has confirmed the hold, or it was given back meanwhile', async () => {
+  for (const released of [false, true]) {
+    const { nodes, lock, held, asked, settled } = scripted();
+    const mine = await held();
+    const renewal = outcomeOf(lock.renew([mine]));
+    nodes[0].renewals[0]!.answer([good()]);
+    nodes[1]!.renewals[0]!.answer([released ? good() : 'gone']);
+    await settled();
+    if (released) void lock.release(mine).catch(() => {});
+    nodes[2]!.renewals[0]!.answer(['gone']);
+    await settled();
+    expect(renewal.value).toEqual([released ? good() : 'gone']);
+    expect(asked(), `given back: ${released}`).toEqual([1, 1, 1]);
+    await lock.close();
+  }
+});
+
+test('a renewal is good for no longer than another that may still arrive', () => {
+  const renewals = new Unanswered();
+  expect([renewals.sent(900), renewals.sent(5_000), renewals.sent(300)]).toEqual([900, 900, 300]);
+  renewals.settled(900, true);
+  expect(renewals.sent(5_000), 'the shortest is on its way').toBe(300);
+  renewals.settled(300, true);
+  expect(renewals.sent(9_000), 'the others are').toBe(5_000);
+  renewals.settled(5_000, true);
+  renewals.settled(5_000, true);
+  renewals.settled(9_000, true);
+  expect(renewals.sent(60_000), 'all have arrived').toBe(60_000);
+});
+
+test('a renewal that nobody hears of may arrive at any time', () => {
+  const renewals = new Unanswered();
+  for (const ttl of [900, 2_000]) {
+    renewals.sent(ttl);
+    renewals.settled(ttl, false);
+  }
+  expect(renewals.sent(60_000)).toBe(900);
+});
+
+test('a node whose renewal failed is good for its lease only, also when it confirms a longer one', async () => {
+  const { nodes, lock, held, settled } = scripted(2);
+  const mine = await held({ ttl: 600 });
+  void lock.renew([mine]);
+  nodes[0].renewals[0]!.answer([good(600)]);
+  nodes[1]!.renewals[0]!.fail(new Error('reset'));
+  await settled();
+  const extended = outcomeOf(lock.renew([{ ...mine, ttl: 60_000 }]));
+  for (const { renewals } of nodes) renewals[1]!.answer([good(60_000)]);
+  await settled();
+  expect(extended.value).toEqual([good(600)]);
+});

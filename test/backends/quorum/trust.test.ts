@@ -1,0 +1,359 @@
+import { expect, test } from 'vitest';
+import { Trust } from '../../../src/backends/quorum/trust.ts';
+import { LockError } from '../../../src/core/errors.ts';
+import { manualClock } from '../../../src/testing/index.ts';
+import { outcomeOf } from './scripted.ts';
+import { counted, LEASE, newThree, RUN, Server, three } from './server.ts';
+
+const MAX = 300_000;
+function scene(servers: readonly Server[], { guarded = true, at = 0 } = {}) {
+  const clock = manualClock();
+  const background: unknown[] = [];
+  const { after } = clock;
+  clock.after = (ms, fn, alone) => {
+    background.push([ms, alone]);
+    return after(ms, fn, alone);
+  };
+  const trusts = {
+    ...{ clock, guarded, majority: Math.floor(servers.length / 2) + 1, maxTtl: MAX, drift: 0 },
+    ...{ all: [] as Trust[], identities: [] },
+  };
+  const all = servers.map(({ backend }, i) => new Trust(backend, `node ${i + 1}`, trusts)) as [Trust, ...Trust[]];
+  const settled = () => clock.advance(0);
+  const introduced = async (): Promise<void> => {
+    await clock.advance(at);
+    await Promise.all(all.map((trust) => trust.ask()));
+  };
+  const known = async (trust: Trust, ttl = 4_000): Promise<void> => trust.known(ttl, clock.now());
+  const rests = async (trust: Trust): Promise<string | undefined> =>
+    /another .* ms/.exec(
+      (
+        await known(trust).then(
+          () => trust.doubt,
+          (error: Error) => error,
+        )
+      )?.message ?? '',
+    )?.[0];
+  return { clock, all, settled, introduced, known, rests, background };
+}
+
+const never = (): Promise<never> => new Promise(() => {});
+const reset = async (): Promise<never> => {
+  throw new Error('reset');
+};
+test.each([
+  ['nobody guards it', false, () => three()],
+  ['no node says which run it is', true, () => [new Server(undefined), new Server(undefined)]],
+] as const)('nothing is read or written where %s', async (_, guarded, servers) => {
+  const nodes = servers();
+  const { all, introduced, known, clock } = scene(nodes, { guarded });
+  await introduced();
+  await known(all[0]);
+  expect(all[0].known(4_000, clock.now()), 'nothing to wait for').toBeUndefined();
+  expect(all[0].remember(4_000)).toBeUndefined();
+  expect(all[0].doubt).toBeUndefined();
+  expect(nodes.map(({ reads, written }) => [reads, written.length])).toEqual(nodes.map(() => [0, 0]));
+});
+
+test('a node that counts is read once, and remembers each lease before its vote counts', async () => {
+  const [server, ...others] = three();
+  const { all, introduced, known, clock, settled } = scene([server, ...others]);
+  await introduced();
+  expect([server.reads, server.written], 'when it is introduced').toEqual([1, []]);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.writing = () => promise;
+  const first = outcomeOf(known(all[0]));
+  await settled();
+  expect(first, 'while it is written').toEqual({});
+  resolve();
+  await settled();
+  expect(first).toEqual({ value: undefined });
+  expect(server.written, 'its mark lasts as long as the lease').toEqual(['run a', 'lease 5000', 'run a']);
+  expect(all[0].known(4_000, clock.now()), 'nothing to wait for').toBeUndefined();
+  await known(all[0], 20_000);
+  await settled();
+  expect([server.written.slice(3), server.reads]).toEqual([['lease 20000', 'run a'], 1]);
+});
+
+test('a mark that cannot be written keeps no vote from counting', async () => {
+  const [server, ...others] = three();
+  const { all, introduced, known, settled } = scene([server, ...others]);
+  await introduced();
+  server.writing = (name) => (name === RUN ? reset() : Promise.resolve());
+  await known(all[0]);
+  await settled();
+  expect(server.written).toEqual(['lease 5000']);
+});
+
+test('a node remembers a lease before it is renewed to it', async () => {
+  const [server, ...others] = three();
+  const { all, introduced } = scene([server, ...others]);
+  await introduced();
+  await all[0].remember(60_000);
+  expect(server.written).toEqual(['lease 100000']);
+  expect(all[0].remember(60_000), 'it does').toBeUndefined();
+});
+
+test('new nodes are marked all at once, before the first lease is written down', async () => {
+  const servers = [...newThree(), new Server(undefined)];
+  const { all, introduced, known, settled } = scene(servers);
+  await introduced();
+  expect(servers.flatMap(({ written }) => written)).toEqual([]);
+  const writes: (() => void)[] = [];
+  servers[0]!.writing = () => new Promise((resolve) => writes.push(resolve));
+  const first = outcomeOf(known(all[0]));
+  for (const written of [[], ['born a\nb\nc'], ['born a\nb\nc', 'run a'], ['born a\nb\nc', 'run a', 'lease 5000']]) {
+    await settled();
+    expect([servers[0]!.written, 'value' in first]).toEqual([written, written.length === 3]);
+    writes.at(-1)!();
+  }
+  expect(servers.slice(1, 3).map(({ written }) => written)).toEqual(
+    ['b', 'c'].map((id) => ['born a\nb\nc', `run ${id}`]),
+  );
+});
+
+test('a node that started anew counts when the longest lease is over that the others remember, to the millisecond', async () => {
+  for (const [age, rest] of [
+    [2, 'another 10000 ms'],
+    [10_001.5, 'another 1 ms'],
+    [10_002, undefined],
+    [20_000, undefined],
+  ] as const) {
+    const [, ...others] = three();
+    const server = new Server({ id: 'new', age }, counted('old', 3_000));
+    const { all, introduced, rests } = scene([server, ...others]);
+    await introduced();
+    expect(await rests(all[0]), `after ${age} ms`).toBe(rest);
+    expect(server.written[0], `after ${age} ms`).toBe(rest ? undefined : 'run new');
+  }
+});
+
+test('a node that rests is doubted as long, and marked by whoever asks then', async () => {
+  const [, ...others] = three();
+  const server = new Server({ id: 'new', age: 2 }, counted('old'));
+  const { all, introduced, clock, settled } = scene([server, ...others]);
+  await introduced();
+  expect(all[0].doubt?.message).toMatch('another 10000 ms');
+  await clock.advance(9_999);
+  expect(all[0].doubt?.message).toMatch('another 1 ms');
+  await clock.advance(0.5);
+  expect(all[0].doubt?.message).toMatch('another 1 ms');
+  expect(server.written).toEqual([]);
+  await clock.advance(0.5);
+  expect(all[0].doubt).toBeUndefined();
+  await settled();
+  expect(server.written).toEqual(['run new']);
+});
+
+test('while a node rests all are looked at every half second', async () => {
+  const servers = [new Server({ id: 'new', age: 2 }, counted('old')), ...three().slice(1)];
+  const { all, introduced, clock, settled } = scene(servers);
+  await introduced();
+  const reads = () => servers.map((server) => server.reads);
+  const before = reads();
+  const more = async () => {
+    void all[0].doubt;
+    await settled();
+    return reads().map((now, i) => now - before[i]!);
+  };
+  expect([await more(), await more()], 'at first').toEqual([
+    [1, 1, 1],
+    [1, 1, 1],
+  ]);
+  await clock.advance(499);
+  expect(await more()).toEqual([1, 1, 1]);
+  await clock.advance(1);
+  expect([await more(), await more()]).toEqual([
+    [2, 2, 2],
+    [2, 2, 2],
+  ]);
+});
+
+test('a run that nobody can tell the age of counts at once, and bears witness', async () => {
+  const ageless = ['b', 'c'].map((id) => new Server({ id }, [[`${LEASE}10000`, '1']]));
+  const server = new Server({ id: 'new', age: 2 }, counted('old', 3_000));
+  const { all, introduced, rests } = scene([server, ...ageless]);
+  await introduced();
+  expect([all[1]!.doubt, await rests(all[1]!)]).toEqual([undefined, undefined]);
+  expect(await rests(all[0]), 'as long as they remember').toBe('another 10000 ms');
+});
+
+test('a node that names no run bears witness, and always counts', async () => {
+  const nameless = [1, 2].map(() => new Server(undefined, [[`${LEASE}10000`, '1']]));
+  const server = new Server({ id: 'new', age: 2 }, counted('old', 3_000));
+  const { all, introduced, rests, known } = scene([server, ...nameless]);
+  await introduced();
+  expect(await rests(all[0])).toBe('another 10000 ms');
+  await known(all[1]!);
+  expect(all[1]!.doubt).toBeUndefined();
+  expect(nameless[0]!.written).toEqual(['lease 5000']);
+});
+
+test('a node that counts bears witness, also where its mark could not be written', async () => {
+  const servers = newThree();
+  const { all, introduced, known, rests, clock, settled } = scene(servers);
+  await introduced();
+  servers[1].writing = (name) => (name === RUN ? reset() : Promise.resolve());
+  for (const trust of all) await known(trust);
+  await settled();
+  await clock.advance(2_000);
+  servers[0].restart({ id: 'new', age: 100 });
+  expect(await rests(all[0])).toBe('another 4902 ms');
+});
+
+test('a node that started anew before others were found to be new counts when they do', async () => {
+  const servers = newThree();
+  const { all, introduced, known, rests, clock } = scene(servers);
+  await all[2]!.ask();
+  await clock.advance(1_000);
+  servers[2].restart({ id: 'new', age: 100 });
+  await introduced();
+  expect(await rests(all[2]!), 'of which it may have been one').toBe(`another ${MAX + 2 - 100} ms`);
+  await known(all[0]);
+  expect(await rests(all[2]!)).toBeUndefined();
+});
+
+/** A node that begins anew while the others have not been looked at for a while. */
+async function later(servers: [Server, Server, Server], age: number, keeps = false) {
+  const it = scene(servers);
+  await it.introduced();
+  await it.clock.advance(2_000);
+  servers[0].restart({ id: 'new', age }, keeps);
+  for (const other of servers.slice(1)) other.reads = 0;
+  return it;
+}
+
+test('others that were looked at before a node began are looked at again, and no others', async () => {
+  for (const [age, reads] of [
+    [1_999, [1, 1]],
+    [2_000, [0, 0]],
+  ] as const) {
+    const servers = three();
+    const { all, rests } = await later(servers, age);
+    expect(await rests(all[0])).toBe(`another ${10_002 - age} ms`);
+    expect(
+      servers.slice(1).map((other) => other.reads),
+      `of an age of ${age} ms`,
+    ).toEqual(reads);
+  }
+});
+
+test('others that hang are waited for a quarter of a second, and may remember the longest lease', async () => {
+  const servers = newThree(); // as it seemed before it began
+  const { all, rests, clock, background } = await later(servers, 100);
+  for (const other of servers.slice(1)) other.reading = never;
+  const rest = outcomeOf(rests(all[0]));
+  for (let turn = 0; turn < 4; turn++) await clock.advance(0);
+  await clock.advance(249);
+  expect(rest).toEqual({});
+  await clock.advance(1);
+  expect(rest.value).toBe(`another ${MAX + 2 - 100} ms`);
+  expect(background.at(-1), 'a timer that keeps no process alive').toEqual([250, true]);
+});
+
+test('others that fail are not waited for', async () => {
+  const servers = three();
+  const { all, rests } = await later(servers, 100);
+  for (const other of servers.slice(1)) other.reading = reset;
+  expect(await rests(all[0])).toBe(`another ${MAX + 2 - 100} ms`);
+});
+
+test('a node of which nobody can have forgotten a lease counts without a look at the others', async () => {
+  for (const [age, reads] of [
+    [MAX + 1, 1],
+    [MAX + 2, 0],
+  ] as const) {
+    const servers = three();
+    const it = scene([new Server({ id: 'new', age }, counted('old')), servers[1], servers[2]]);
+    await it.clock.advance(0);
+    await it.known(it.all[0]).catch(() => {});
+    expect(servers[1].reads, 'who has not said who it is').toBe(0);
+    const again = scene([new Server({ id: 'new', age }, counted('old')), servers[1], servers[2]]);
+    again.all[1]!.identity.recognise(servers[1].run!, 0);
+    await again.known(again.all[0]).catch(() => {});
+    expect(servers[1].reads, `of an age of ${age} ms`).toBe(reads);
+  }
+});
+
+test('a node that came back empty is given what it has forgotten, so that nobody takes it for new', async () => {
+  const servers = three();
+  const it = scene(servers);
+  await it.introduced();
+  await it.known(it.all[0], 20_000);
+  await it.settled();
+  await it.clock.advance(2_000);
+  servers[0].restart({ id: 'new', age: 100 });
+  expect(await it.rests(it.all[0]), 'the others remember less').toBe('another 19902 ms');
+  expect(servers[0].written).toEqual(['lease 20000']);
+  await it.clock.advance(1_000);
+  servers[0].restart({ id: 'newer', age: 100 });
+  expect(await it.rests(it.all[0]), 'however often').toBe('another 19902 ms');
+  expect(servers[0].written).toEqual(['lease 20000']);
+});
+
+test('it is given that before it is believed to remember it', async () => {
+  const servers = three();
+  const it = scene(servers);
+  await it.introduced();
+  await it.known(it.all[0], 20_000);
+  servers[0].restart({ id: 'new', age: 0 });
+  servers[0].writing = never;
+  const rest = outcomeOf(it.rests(it.all[0]));
+  await it.clock.advance(60_000);
+  expect(rest).toEqual({});
+});
+
+test.each([
+  ['came back with its data', (server: Server) => server.restart({ id: 'new', age: 100 }, true), 20_000],
+  [
+    'cannot be read',
+    (server: Server) => {
+      server.restart({ id: 'new', age: 100 });
+      server.reading = async () => {
+        throw new LockError('LOCK_UNAVAILABLE', 'no right to read');
+      };
+    },
+    20_000,
+  ],
+  ['was not to remember anything', (server: Server) => server.restart({ id: 'new', age: 100 }), undefined],
+] as const)('a node that %s is given nothing', async (_, restart, lease) => {
+  const servers = three();
+  const it = scene(servers);
+  await it.introduced();
+  if (lease) await it.known(it.all[0], lease);
+  await it.settled();
+  restart(servers[0]);
+  await it.rests(it.all[0]);
+  expect(servers[0].written).toEqual([]);
+});
+
+test('what was read of a run that is over is not believed of the next', async () => {
+  const servers = three();
+  const it = scene(servers);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  servers[0].reading = () => promise;
+  const first = outcomeOf(it.known(it.all[0]));
+  await it.settled();
+  servers[0].restart({ id: 'new', age: 0 }, true);
+  servers[0].reading = never;
+  void it.all[0].ask();
+  await it.settled();
+  resolve();
+  await it.settled();
+  expect(first.error?.message).toBe('started anew while it was asked');
+  expect(servers[0].written).toEqual([]);
+});
+
+test('a node that is the server of another asks that one first whether it is still there', async () => {
+  const servers = ['a', 'b', 'b'].map((id) => new Server({ id, age: 1_000 })) as [Server, Server, Server];
+  const { all, settled } = scene(servers);
+  for (const trust of all.slice(0, 2)) await trust.ask();
+  await expect(all[2]!.ask()).rejects.toMatchObject({ code: 'LOCK_INVALID' });
+  await expect(all[2]!.part(), 'as long as it is').rejects.toMatchObject({ code: 'LOCK_INVALID' });
+  servers[1].run = { id: 'c', age: 1_000 };
+  servers[1].naming = (run) => new Promise((resolve) => setTimeout(resolve, 5, run));
+  await all[2]!.part();
+  expect(all.map(({ identity }) => identity.run?.id)).toEqual(['a', 'c', 'b']);
+  await all[0].part();
+  await settled();
+});
