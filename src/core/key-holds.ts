@@ -25,29 +25,45 @@ export class KeyHolds {
   }
 
   /** Stands in the engine's line; what comes of it goes to the request that the claim belongs to by then. */
-  async serve(queued: QueuedClaim, piggybacked?: PiggybackedAttempt): Promise<void> {
-    const { engine } = this;
-    engine.activity.begin();
-    let granted: Granted | undefined;
-    try {
-      granted = await queued.stand(this.#line.waits, piggybacked);
-      const { request } = queued;
-      if (granted && request) this.#hold(new Hold(this, queued.claim, granted, request.resolved), request);
-      else if (granted) withdraw(engine, queued.claim);
-      else if (request) {
-        request.grant(undefined);
-        this.#line.leave(request);
+  serve(queued: QueuedClaim, piggybacked?: PiggybackedAttempt): void {
+    this.engine.activity.begin();
+    queued.stand(this.#line.waits, piggybacked).then(
+      (granted) => this.#served(queued, granted),
+      (error) => this.#failed(queued, error),
+    );
+  }
+
+  #served(queued: QueuedClaim, granted: Granted | undefined): void {
+    const { request } = queued;
+    if (granted) {
+      try {
+        if (request) this.#hold(new Hold(this, queued.claim, granted, request.resolved), request);
+        else withdraw(this.engine, queued.claim);
+      } catch (error) {
+        withdraw(this.engine, queued.claim); // what came of it was no grant that could be held
+        this.#failed(queued, error);
+        return;
       }
-    } catch (error) {
-      const { request } = queued;
-      if (granted) withdraw(engine, queued.claim); // what came of it was no grant that could be held
-      request?.refuse(error);
-      if (request) this.#line.tellAlike(queued.outage);
-      if (request) this.#line.leave(request, queued.outage);
-    } finally {
-      queued.request = undefined;
-      engine.activity.end();
+    } else if (request) {
+      request.grant(undefined);
+      this.#line.leave(request);
     }
+    this.#over(queued);
+  }
+
+  #failed(queued: QueuedClaim, error: unknown): void {
+    const { request } = queued;
+    if (request) {
+      request.refuse(error);
+      this.#line.tellAlike(queued.outage);
+      this.#line.leave(request, queued.outage);
+    }
+    this.#over(queued);
+  }
+
+  #over(queued: QueuedClaim): void {
+    queued.request = undefined;
+    this.engine.activity.end();
   }
 
   /** Renewal comes before the grant is shown. */
@@ -110,7 +126,7 @@ export class KeyHolds {
     if (!next) return engine.release(hold.claim);
     const sent = engine.clock.now();
     const released = engine.release(hold.claim, next.claim);
-    void this.serve(next, { sent, attempt: released.then((answer) => answer.next) });
+    this.serve(next, { sent, attempt: released.then((answer) => answer.next) });
     return released;
   }
 

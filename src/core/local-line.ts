@@ -85,7 +85,7 @@ export class LocalLine {
   #stand(request: AcquireRequest, outage?: Outage): void {
     const queued = this.#claimOf(request, outage);
     queued.standFor(request);
-    void this.#holds.serve(queued);
+    this.#holds.serve(queued);
   }
 
   #claimOf(request: AcquireRequest, outage?: Outage): QueuedClaim {

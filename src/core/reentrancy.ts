@@ -172,8 +172,9 @@ export async function obtain(
       const frame = Frame.around(runtime, key, seats);
       if (!frame) break;
       const lease = await frame.enter(events, asked);
+      if (lease === undefined) return await refused(runtime, events);
       if (lease !== 'ended') {
-        events.ends(lease ? 'reentered' : 'refused');
+        events.ends('reentered');
         return lease;
       }
       asked = restOf(resolved, until, clock.now());
@@ -181,13 +182,16 @@ export async function obtain(
     const history = AdaptiveHistory.of(runtime, key, resolved);
     if (history) asked = restOf(await history.lengthen(asked), until, clock.now());
     const hold = await runtime.line(key).obtain(events, asked, Frame.current);
-    if (hold) return leaseOf(runtime, hold, resolved, history);
-    events.ends('refused');
-    return undefined;
+    return hold ? leaseOf(runtime, hold, resolved, history) : await refused(runtime, events);
   } catch (error) {
     events.fails(error);
-    throw error;
+    return runtime.refusals.refuse(error);
   }
+}
+
+async function refused({ refusals }: LockRuntime, events: RequestEvents): Promise<undefined> {
+  events.ends('refused');
+  await refusals.next();
 }
 
 function leaseOf(
