@@ -68,8 +68,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'counts the deadline from the reply',
     file: 'core/asked-claim.ts',
-    sound: 'this.#sent = sent;\n      return attempt;',
-    broken: 'this.#sent = clock.now();\n      return attempt;',
+    sound: 'this.#sent = sent;\n    return attempt;',
+    broken: 'this.#sent = clock.now();\n    return attempt;',
     foundBy: 'exclusion',
   },
   {
