@@ -3,6 +3,7 @@ import type { Cancel, Clock } from './clock.ts';
 import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
 import type { Hold } from './hold.ts';
+import type { HeldLease } from './lease.ts';
 import type { NumberedClaim } from './numbered-claim.ts';
 import type { ResolvedOptions } from './options.ts';
 import { type Circumstances, type Enclosing, MOST_ENCLOSING } from './origin.ts';
@@ -32,8 +33,8 @@ export class AcquireRequest {
   /** What the caller is inside of, until this is settled: a hold must not keep what its caller was inside of. */
   #around: Frame | undefined;
   #named: readonly Hold[] = NOBODY;
-  readonly outcome: Promise<Hold | undefined>;
-  #resolve!: (hold: Hold | undefined) => void;
+  readonly outcome: Promise<HeldLease | undefined>;
+  #resolve!: (lease: HeldLease | undefined) => void;
   #reject!: (error: unknown) => void;
   #cancel: Cancel | undefined;
   #unlisten: (() => void) | undefined;
@@ -68,14 +69,22 @@ export class AcquireRequest {
     this.#unlisten = () => signal.removeEventListener('abort', abort);
   }
 
-  grant(hold: Hold | undefined): void {
+  /** @param lease undefined: it has to be asked for elsewhere */
+  grant(lease: HeldLease | undefined): void {
     this.#settle();
-    this.#resolve(hold);
+    this.#resolve(lease);
+  }
+
+  /** It did not want to wait. */
+  turnAway(): void {
+    this.grant(undefined);
+    queueMicrotask(() => this.events.ends('refused')); // when all that goes with it is done: a listener may do anything
   }
 
   refuse(error: unknown): void {
     this.#settle();
     this.#reject(error);
+    queueMicrotask(() => this.events.fails(error));
   }
 
   get settled(): boolean {

@@ -6,6 +6,7 @@ import { closedUntil } from './delay.ts';
 import { CALL_TIMEOUT, type Engine } from './engine.ts';
 import { mayPass } from './hand-over.ts';
 import { Hold } from './hold.ts';
+import { HeldLease } from './lease.ts';
 import type { LocalLine } from './local-line.ts';
 import type { QueuedClaim } from './queued-claim.ts';
 import type { Renewal } from './renewal.ts';
@@ -45,7 +46,7 @@ export class KeyHolds {
         return;
       }
     } else if (request) {
-      request.grant(undefined);
+      request.turnAway();
       this.#line.leave(request);
     }
     this.#over(queued);
@@ -71,7 +72,7 @@ export class KeyHolds {
     hold.request = request;
     request.number = hold.claim.number;
     this.#renewal.add(hold);
-    request.grant(hold); // before that is told: a listener may end the wait
+    request.grant(new HeldLease(this.engine, hold)); // before that is told: a listener may end the wait
     const how = hold.tenure.passes > 0 ? 'handedOver' : 'acquired';
     request.events.ends(how, hold.exclusive ? hold.token : undefined);
     hold.listen();

@@ -14,7 +14,7 @@ export class RequestEvents {
   readonly #runtime: LockRuntime;
   readonly #options: ResolvedOptions;
   readonly #began: number;
-  #waited = false;
+  #state: 'asked' | 'waiting' | 'ended' = 'asked';
 
   constructor(runtime: LockRuntime, key: string, seats: Seats, options: ResolvedOptions, began: number) {
     this.#runtime = runtime;
@@ -31,18 +31,21 @@ export class RequestEvents {
 
   /** It has to wait, here or in the engine's line: told once. */
   waits(): void {
-    if (this.#waited) return;
-    this.#waited = true;
+    if (this.#state !== 'asked') return;
+    this.#state = 'waiting';
     this.tell('waiting');
   }
 
   /** The request ended in this. */
   ends(how: 'acquired' | 'handedOver' | 'reentered' | 'refused', token?: bigint): void {
+    this.#state = 'ended';
     this.tell(how, token, { duration: this.#sinceBegin });
   }
 
-  /** The request ended in this error. */
+  /** The request ended in this error: told once. */
   fails(error: unknown): void {
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
     const how = isLockError(error, 'LOCK_TIMEOUT')
       ? 'timedOut'
       : isLockError(error, 'LOCK_ABORTED')
