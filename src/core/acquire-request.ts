@@ -53,6 +53,11 @@ export class AcquireRequest {
     });
   }
 
+  /** Whether anything but an answer can end it. */
+  get limited(): boolean {
+    return this.resolved.wait < Number.POSITIVE_INFINITY || this.resolved.signal !== undefined;
+  }
+
   /** Its limits, `wait` and `signal`: `giveUp` gets the error to refuse it with. */
   limit(clock: Clock, backend: string, giveUp: (error: LockError) => void): void {
     const { wait, signal } = this.resolved;
@@ -105,17 +110,16 @@ export class AcquireRequest {
     const { traceparent } = this;
     if (!this.#around && !this.resolved.beside?.length && traceparent === undefined) return undefined;
     const inside: Enclosing[] = [];
-    const told = (cut: boolean): Circumstances => {
-      const detects = inside.length > 0 ? this.detects : undefined; // who is inside of nothing is waited for by nobody
-      return { inside, cut, detects, traceparent };
-    };
+    let cut = false;
     for (const hold of this.#enclosing(runtime)) {
       const enclosing = hold.enclosing(runtime.engine);
       if (inside.some(({ claim }) => claim === enclosing.claim)) continue; // entered again
-      if (inside.length === MOST_ENCLOSING) return told(true);
+      cut = inside.length === MOST_ENCLOSING;
+      if (cut) break;
       inside.push(enclosing);
     }
-    return told(false);
+    const detects = inside.length > 0 ? this.detects : undefined; // who is inside of nothing is waited for by nobody
+    return { inside, cut, detects, traceparent };
   }
 
   *#enclosing(runtime: LockRuntime): Iterable<Hold> {

@@ -13,6 +13,9 @@ import type { Renewal } from './renewal.ts';
 import type { LockRuntime } from './runtime.ts';
 import { withdraw, withdrawAt } from './withdrawal.ts';
 
+const FREED = Promise.resolve(true);
+const NOT_FREED = Promise.resolve(false);
+
 /** The holds of a key in this process: how they begin, pass from hand to hand, go back to the engine, or end by themselves. */
 export class KeyHolds {
   readonly #renewal: Renewal;
@@ -79,32 +82,37 @@ export class KeyHolds {
   }
 
   /** Whether this call freed the hold. Never throws: a release whose outcome is unknown goes on in the background. */
-  async release(hold: Hold): Promise<boolean> {
+  release(hold: Hold): Promise<boolean> {
     const { request, timing } = hold;
-    if (!request || hold.life.over) return false;
+    if (!request || hold.life.over) return NOT_FREED;
     const { engine } = this;
     engine.clock.lookAgain?.();
     if (!hold.held) {
       hold.end('its deadline passed without a renewal');
-      return false;
+      return NOT_FREED;
     }
     hold.released();
     this.#renewal.remove(hold);
-    if (this.#passOn(hold, request)) return true;
+    if (this.#passOn(hold, request)) return FREED;
     const rest = timing.rest(engine.clock.now());
     engine.activity.begin();
-    try {
-      if (rest > 0) return await this.#linger(hold, request, rest);
-      return (await this.#giveBack(hold, request)).freed;
-    } catch {
-      withdraw(engine, hold.asked);
-      return false;
-    } finally {
-      const now = engine.clock.now();
-      if (timing.lateUntil > 0) withdrawAt(engine, hold.asked, Math.max(timing.lateUntil, now + timing.rest(now)));
-      this.#line.leave(request);
-      engine.activity.end();
-    }
+    const given = rest > 0 ? this.#linger(hold, request, rest) : this.#giveBack(hold, request);
+    return given.then(
+      (answer) => this.#released(hold, request, answer),
+      () => this.#released(hold, request, undefined),
+    );
+  }
+
+  /** @param answer undefined where nobody knows */
+  #released(hold: Hold, request: AcquireRequest, answer: Release | undefined): boolean {
+    const { engine } = this;
+    const { timing } = hold;
+    if (!answer) withdraw(engine, hold.asked);
+    const now = engine.clock.now();
+    if (timing.lateUntil > 0) withdrawAt(engine, hold.asked, Math.max(timing.lateUntil, now + timing.rest(now)));
+    this.#line.leave(request);
+    engine.activity.end();
+    return answer?.freed ?? false;
   }
 
   /** The hold ended by itself: gone on the engine, or past its deadline. Told once. */
@@ -132,7 +140,7 @@ export class KeyHolds {
   }
 
   /** Keeps the key taken for the rest of `minHold`, if possible without this process. */
-  async #linger(hold: Hold, request: AcquireRequest, rest: number): Promise<boolean> {
+  async #linger(hold: Hold, request: AcquireRequest, rest: number): Promise<Release> {
     const { engine } = this;
     const { traits } = engine.backend;
     if (traits.lapses) {
@@ -140,10 +148,10 @@ export class KeyHolds {
       const [answer] = await engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT).catch(() => []);
       // Else it would stay for as long as its lease, should nothing come of that either: too long, never too short.
       if (answer === undefined || answer === 'unknown') this.#takeBack(hold);
-      return typeof answer === 'object';
+      return { freed: typeof answer === 'object' };
     }
     await engine.activity.pause(rest);
-    return (await this.#giveBack(hold, request)).freed;
+    return this.#giveBack(hold, request);
   }
 
   /** In the background, when `minHold` and, after a lapse, `delay` are over. */

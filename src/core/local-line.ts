@@ -38,11 +38,11 @@ export class LocalLine {
    * @throws LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_UNAVAILABLE`, `LOCK_CLOSED`
    */
   obtain(events: RequestEvents, resolved: ResolvedOptions, around?: Frame): Promise<HeldLease | undefined> {
-    const { clock, backend } = this.#runtime.engine;
+    const { clock } = this.#runtime.engine;
     const request = new AcquireRequest(events, resolved, clock.now(), around);
     request.traceparent = this.#runtime.traceparent?.(events);
     if (resolved.detect) request.detects = clock.epoch();
-    request.limit(clock, backend.name, (error) => this.#giveUp(request, error));
+    if (request.limited) this.#limit(request);
     if (resolved.wait === 0 && !this.#line.admits(request.seats)) request.turnAway();
     if (!request.settled) {
       if (this.#standsApart(request) || this.#line.join(request)) this.#stand(request);
@@ -73,6 +73,11 @@ export class LocalLine {
     queued.standFor(next);
     this.#line.replace(request, next);
     return queued;
+  }
+
+  #limit(request: AcquireRequest): void {
+    const { clock, backend } = this.#runtime.engine;
+    request.limit(clock, backend.name, (error) => this.#giveUp(request, error));
   }
 
   #standsApart(request: AcquireRequest): boolean {

@@ -26,7 +26,12 @@ export class RequestEvents {
 
   /** @param token of an exclusive hold */
   tell(name: Exclude<keyof typeof channels, 'forced'>, token?: bigint, more?: Partial<LockEvent>): void {
-    if (channels[name].hasSubscribers) emit(name, this.#context, () => this.event(token, more));
+    if (channels[name].hasSubscribers) this.#publish(name, token, more);
+  }
+
+  // By itself: what an arrow function needs is allocated when the function around it begins.
+  #publish(name: keyof typeof channels, token?: bigint, more?: Partial<LockEvent>): void {
+    emit(name, this.#context, () => this.event(token, more));
   }
 
   /** It has to wait, here or in the engine's line: told once. */
@@ -39,7 +44,7 @@ export class RequestEvents {
   /** The request ended in this. */
   ends(how: 'acquired' | 'handedOver' | 'reentered' | 'refused', token?: bigint): void {
     this.#state = 'ended';
-    this.tell(how, token, { duration: this.#sinceBegin });
+    if (channels[how].hasSubscribers) this.tell(how, token, { duration: this.#sinceBegin });
   }
 
   /** The request ended in this error: told once. */
