@@ -31,6 +31,8 @@ export class AskedClaim {
   protected readonly listener: Listener;
   /** When the last answered attempt was sent, or the first one. Undefined: nothing of it can be on the engine. */
   #sent: number | undefined;
+  /** As `#sent` was before the attempt that is under way. */
+  #earlier: number | undefined;
   #lateInARow = 0;
   /** Until when an attempt of this claim may arrive that was not answered. */
   #lateUntil = 0;
@@ -66,35 +68,42 @@ export class AskedClaim {
     }
   }
 
-  /** An attempt; undefined when its outcome is unknown and it is worth asking again. */
-  protected async ask(): Promise<Attempt | undefined> {
-    const { clock } = this.engine;
-    const sent = clock.now();
-    const earlier = this.#sent;
-    const before = earlier ?? sent;
-    this.#sent = before;
+  /** An attempt is sent, now. */
+  protected asks(): number {
+    const sent = this.engine.clock.now();
+    this.#earlier = this.#sent;
+    this.#sent ??= sent;
     this.outage.asked(sent);
-    try {
-      const attempt = await this.engine.attempt(this.claim);
-      if (!attempt.granted && attempt.late) {
-        if (++this.#lateInARow <= MOST_LATE) return this.ask();
-        throw new Error(`every request came later than ${this.claim.within} ms`);
-      }
-      this.#lateInARow = 0;
-      this.outage.answered(sent);
-      // The id may have been admitted and have lapsed unheard, so that this is another place in its name: mail for the first
-      // one, still on its way, would be taken for a grant of the second.
-      if (!attempt.granted && deadlineOf(before, placeTtlOf(this.claim)) <= clock.now()) this.listener.doubt();
-      this.#sent = sent;
-      return attempt;
-    } catch (error) {
-      this.outage.failed(error);
-      if (!isLockError(error)) this.#unanswered(sent);
-      if (this.listener.mail) return undefined;
-      if (isLockError(error)) this.#sent = earlier; // surely without effect: nothing of it is to be withdrawn
-      if (isLockError(error) || !this.patient || this.outage.exceeds(this.began, sent, clock.now())) throw error;
-      return undefined;
+    return sent;
+  }
+
+  /** The attempt of then was answered. */
+  protected answered(attempt: Attempt, sent: number): Attempt {
+    if (!attempt.granted && attempt.late) {
+      if (++this.#lateInARow <= MOST_LATE) return attempt;
+      throw new Error(`every request came later than ${this.claim.within} ms`);
     }
+    const { clock } = this.engine;
+    this.#lateInARow = 0;
+    this.outage.answered(sent);
+    // The id may have been admitted and have lapsed unheard, so that this is another place in its name: mail for the first
+    // one, still on its way, would be taken for a grant of the second.
+    if (!attempt.granted && deadlineOf(this.#sent!, placeTtlOf(this.claim)) <= clock.now()) this.listener.doubt();
+    this.#sent = sent;
+    return attempt;
+  }
+
+  /**
+   * The outcome of the attempt of then is unknown, and it is worth asking again.
+   * @throws error when it is not
+   */
+  protected failed(error: unknown, sent: number): void {
+    this.outage.failed(error);
+    if (!isLockError(error)) this.#unanswered(sent);
+    if (this.listener.mail) return;
+    if (isLockError(error)) this.#sent = this.#earlier; // surely without effect: nothing of it is to be withdrawn
+    if (isLockError(error) || !this.patient || this.outage.exceeds(this.began, sent, this.engine.clock.now()))
+      throw error;
   }
 
   #unanswered(sent: number): undefined {

@@ -6,11 +6,15 @@ import { closedUntil } from './delay.ts';
 import { CALL_TIMEOUT, type Engine } from './engine.ts';
 import { mayPass } from './hand-over.ts';
 import { Hold } from './hold.ts';
+import { HeldLease } from './lease.ts';
 import type { LocalLine } from './local-line.ts';
 import type { QueuedClaim } from './queued-claim.ts';
 import type { Renewal } from './renewal.ts';
 import type { LockRuntime } from './runtime.ts';
 import { withdraw, withdrawAt } from './withdrawal.ts';
+
+const FREED = Promise.resolve(true);
+const NOT_FREED = Promise.resolve(false);
 
 /** The holds of a key in this process: how they begin, pass from hand to hand, go back to the engine, or end by themselves. */
 export class KeyHolds {
@@ -25,29 +29,45 @@ export class KeyHolds {
   }
 
   /** Stands in the engine's line; what comes of it goes to the request that the claim belongs to by then. */
-  async serve(queued: QueuedClaim, piggybacked?: PiggybackedAttempt): Promise<void> {
-    const { engine } = this;
-    engine.activity.begin();
-    let granted: Granted | undefined;
-    try {
-      granted = await queued.stand(this.#line.waits, piggybacked);
-      const { request } = queued;
-      if (granted && request) this.#hold(new Hold(this, queued.claim, granted, request.resolved), request);
-      else if (granted) withdraw(engine, queued.claim);
-      else if (request) {
-        request.grant(undefined);
-        this.#line.leave(request);
+  serve(queued: QueuedClaim, piggybacked?: PiggybackedAttempt): void {
+    this.engine.activity.begin();
+    queued.stand(this.#line.waits, piggybacked).then(
+      (granted) => this.#served(queued, granted),
+      (error) => this.#failed(queued, error),
+    );
+  }
+
+  #served(queued: QueuedClaim, granted: Granted | undefined): void {
+    const { request } = queued;
+    if (granted) {
+      try {
+        if (request) this.#hold(new Hold(this, queued.claim, granted, request.resolved), request);
+        else withdraw(this.engine, queued.claim);
+      } catch (error) {
+        withdraw(this.engine, queued.claim); // what came of it was no grant that could be held
+        this.#failed(queued, error);
+        return;
       }
-    } catch (error) {
-      const { request } = queued;
-      if (granted) withdraw(engine, queued.claim); // what came of it was no grant that could be held
-      request?.refuse(error);
-      if (request) this.#line.tellAlike(queued.outage);
-      if (request) this.#line.leave(request, queued.outage);
-    } finally {
-      queued.request = undefined;
-      engine.activity.end();
+    } else if (request) {
+      request.turnAway();
+      this.#line.leave(request);
     }
+    this.#over(queued);
+  }
+
+  #failed(queued: QueuedClaim, error: unknown): void {
+    const { request } = queued;
+    if (request) {
+      request.refuse(error);
+      this.#line.tellAlike(queued.outage);
+      this.#line.leave(request, queued.outage);
+    }
+    this.#over(queued);
+  }
+
+  #over(queued: QueuedClaim): void {
+    queued.request = undefined;
+    this.engine.activity.end();
   }
 
   /** Renewal comes before the grant is shown. */
@@ -55,39 +75,44 @@ export class KeyHolds {
     hold.request = request;
     request.number = hold.claim.number;
     this.#renewal.add(hold);
-    request.grant(hold); // before that is told: a listener may end the wait
+    request.grant(new HeldLease(this.engine, hold)); // before that is told: a listener may end the wait
     const how = hold.tenure.passes > 0 ? 'handedOver' : 'acquired';
     request.events.ends(how, hold.exclusive ? hold.token : undefined);
     hold.listen();
   }
 
   /** Whether this call freed the hold. Never throws: a release whose outcome is unknown goes on in the background. */
-  async release(hold: Hold): Promise<boolean> {
+  release(hold: Hold): Promise<boolean> {
     const { request, timing } = hold;
-    if (!request || hold.life.over) return false;
+    if (!request || hold.life.over) return NOT_FREED;
     const { engine } = this;
     engine.clock.lookAgain?.();
     if (!hold.held) {
       hold.end('its deadline passed without a renewal');
-      return false;
+      return NOT_FREED;
     }
     hold.released();
     this.#renewal.remove(hold);
-    if (this.#passOn(hold, request)) return true;
+    if (this.#passOn(hold, request)) return FREED;
     const rest = timing.rest(engine.clock.now());
     engine.activity.begin();
-    try {
-      if (rest > 0) return await this.#linger(hold, request, rest);
-      return (await this.#giveBack(hold, request)).freed;
-    } catch {
-      withdraw(engine, hold.asked);
-      return false;
-    } finally {
-      const now = engine.clock.now();
-      if (timing.lateUntil > 0) withdrawAt(engine, hold.asked, Math.max(timing.lateUntil, now + timing.rest(now)));
-      this.#line.leave(request);
-      engine.activity.end();
-    }
+    const given = rest > 0 ? this.#linger(hold, request, rest) : this.#giveBack(hold, request);
+    return given.then(
+      (answer) => this.#released(hold, request, answer),
+      () => this.#released(hold, request, undefined),
+    );
+  }
+
+  /** @param answer undefined where nobody knows */
+  #released(hold: Hold, request: AcquireRequest, answer: Release | undefined): boolean {
+    const { engine } = this;
+    const { timing } = hold;
+    if (!answer) withdraw(engine, hold.asked);
+    const now = engine.clock.now();
+    if (timing.lateUntil > 0) withdrawAt(engine, hold.asked, Math.max(timing.lateUntil, now + timing.rest(now)));
+    this.#line.leave(request);
+    engine.activity.end();
+    return answer?.freed ?? false;
   }
 
   /** The hold ended by itself: gone on the engine, or past its deadline. Told once. */
@@ -110,12 +135,12 @@ export class KeyHolds {
     if (!next) return engine.release(hold.claim);
     const sent = engine.clock.now();
     const released = engine.release(hold.claim, next.claim);
-    void this.serve(next, { sent, attempt: released.then((answer) => answer.next) });
+    this.serve(next, { sent, attempt: released.then((answer) => answer.next) });
     return released;
   }
 
   /** Keeps the key taken for the rest of `minHold`, if possible without this process. */
-  async #linger(hold: Hold, request: AcquireRequest, rest: number): Promise<boolean> {
+  async #linger(hold: Hold, request: AcquireRequest, rest: number): Promise<Release> {
     const { engine } = this;
     const { traits } = engine.backend;
     if (traits.lapses) {
@@ -123,10 +148,10 @@ export class KeyHolds {
       const [answer] = await engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT).catch(() => []);
       // Else it would stay for as long as its lease, should nothing come of that either: too long, never too short.
       if (answer === undefined || answer === 'unknown') this.#takeBack(hold);
-      return typeof answer === 'object';
+      return { freed: typeof answer === 'object' };
     }
     await engine.activity.pause(rest);
-    return (await this.#giveBack(hold, request)).freed;
+    return this.#giveBack(hold, request);
   }
 
   /** In the background, when `minHold` and, after a lapse, `delay` are over. */

@@ -5,12 +5,16 @@ import type { Granted } from './deadline.ts';
 import { isLockError } from './errors.ts';
 import { pauseAfter } from './pause.ts';
 
-/** What an answer, or none, comes to. `over`: a grant of which too little is left. `unknown`: it has to be asked again. */
-type Verdict = 'held' | 'over' | 'refused' | 'unknown';
+/**
+ * What an answer, or none, comes to. `over`: a grant of which too little is left. `late`: the engine knows the time by now, and is
+ * asked at once. `unknown`: it has to be asked again.
+ */
+type Verdict = 'held' | 'over' | 'late' | 'refused' | 'unknown';
 
 function verdictOn(attempt: Attempt | undefined, granted: Granted | undefined, lasts: boolean): Verdict {
   if (granted) return lasts && !granted.lost?.aborted ? 'held' : 'over';
-  return attempt ? 'refused' : 'unknown';
+  if (!attempt) return 'unknown';
+  return !attempt.granted && attempt.late ? 'late' : 'refused';
 }
 
 type OnWait = (request: AcquireRequest | undefined) => void;
@@ -49,9 +53,16 @@ export class QueuedClaim extends AskedClaim {
     let kept: Granted | undefined;
     try {
       let attempt = piggybacked && (await this.takenAlong(piggybacked));
-      for (let tries = 0; this.request; tries++) {
+      for (let tries = 0; this.request; ) {
         if (wakes === 'mailbox' && this.claim.queue) this.listener.arm(this.claim);
-        if (!this.mail) attempt ??= await this.ask();
+        if (!this.mail && !attempt) {
+          const sent = this.asks();
+          try {
+            attempt = this.answered(await this.engine.attempt(this.claim), sent);
+          } catch (error) {
+            this.failed(error, sent);
+          }
+        }
         const granted = this.granted(attempt);
         switch (verdictOn(attempt, granted, granted !== undefined && this.lasts(granted))) {
           case 'held':
@@ -61,6 +72,9 @@ export class QueuedClaim extends AskedClaim {
             this.#tooLate(granted!);
             attempt = undefined;
             break;
+          case 'late':
+            attempt = undefined;
+            continue;
           case 'refused':
             if (!this.patient) {
               this.leftNothing();
@@ -69,7 +83,7 @@ export class QueuedClaim extends AskedClaim {
             onWait(this.request);
             if (wakes === 'watch') this.listener.arm(this.claim);
         }
-        await this.listener.sleep(this.#pauseAfter(attempt, tries));
+        await this.listener.sleep(this.#pauseAfter(attempt, tries++));
         attempt = undefined;
       }
       return undefined;

@@ -108,8 +108,8 @@ export class Frame {
     request.limit(engine.clock, engine.backend.name, (error) => this.#giveUp(request, error));
     if (!request.settled && this.#children.join(request)) this.#admit(request);
     if (!request.settled) this.#waits(request);
-    if (!(await request.outcome)) return 'ended';
-    const child = this.#child(request);
+    const child = await request.outcome;
+    if (!child) return 'ended';
     try {
       child.assertHeld();
       const { loss } = child.hold.life;
@@ -142,7 +142,7 @@ export class Frame {
   #admit(request: AcquireRequest): void {
     if (request.settled) return;
     this.#lease.hold.users++;
-    request.grant(this.#lease.hold);
+    request.grant(this.#child(request));
   }
 
   #child(request: AcquireRequest): HeldLease {
@@ -155,16 +155,35 @@ export class Frame {
 }
 
 /** The lease of seats of a key, re-entering the frame around the caller if there is one that may be. Undefined: refused, `wait` is 0. */
-export async function obtain(
+export function obtain(
   runtime: LockRuntime,
   key: string,
   seats: Seats,
   resolved: ResolvedOptions,
 ): Promise<HeldLease | undefined> {
-  const { clock } = runtime.engine;
-  const began = clock.now();
+  const began = runtime.engine.clock.now();
   const events = new RequestEvents(runtime, key, seats, resolved, began);
-  const until = began + resolved.wait;
+  try {
+    const line = runtime.line(key);
+    const framed = resolved.reentrant && Frame.around(runtime, key, seats) !== undefined;
+    return framed || resolved.adaptive
+      ? obtainInside(runtime, events, resolved, began + resolved.wait)
+      : line.obtain(events, resolved, Frame.current);
+  } catch (error) {
+    events.fails(error);
+    return Promise.reject(error);
+  }
+}
+
+/** As `obtain`, inside of a frame of this key, or with a lease that is learnt. */
+async function obtainInside(
+  runtime: LockRuntime,
+  events: RequestEvents,
+  resolved: ResolvedOptions,
+  until: number,
+): Promise<HeldLease | undefined> {
+  const { key, seats } = events;
+  const { clock } = runtime.engine;
   let asked = resolved;
   try {
     while (resolved.reentrant) {
@@ -180,23 +199,21 @@ export async function obtain(
     }
     const history = AdaptiveHistory.of(runtime, key, resolved);
     if (history) asked = restOf(await history.lengthen(asked), until, clock.now());
-    const hold = await runtime.line(key).obtain(events, asked, Frame.current);
-    if (hold) return leaseOf(runtime, hold, resolved, history);
-    events.ends('refused');
-    return undefined;
+    const lease = await runtime.line(key).obtain(events, asked, Frame.current);
+    return lease && history ? teaching(history, lease, runtime, resolved) : lease;
   } catch (error) {
     events.fails(error);
     throw error;
   }
 }
 
-function leaseOf(
+/** The lease, of which the next holders learn how long its work took. */
+function teaching(
+  history: AdaptiveHistory,
+  { hold }: HeldLease,
   { engine }: LockRuntime,
-  hold: Hold,
   { ttl }: ResolvedOptions,
-  history: AdaptiveHistory | undefined,
 ): HeldLease {
-  if (!history) return new HeldLease(engine, hold);
   return new HeldLease(engine, hold, async () => {
     // Side by side, and both before the caller goes on: whoever it tells of the release may read the lesson.
     const left = history.leave(engine.clock.now() - hold.timing.since, ttl);

@@ -28,4 +28,10 @@ export class RefusalThrottle {
     });
     if (++this.#since > MOST) await this.#turning;
   }
+
+  /** @throws error after that */
+  async refuse(error: unknown): Promise<never> {
+    await this.next();
+    throw error;
+  }
 }

@@ -54,6 +54,8 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   readonly #runtime: LockRuntime;
   readonly taking: Taking<L, O>;
   readonly #options: LayeredOptions;
+  readonly #granted = (lease: L | undefined): L | Promise<L> => lease ?? this.#refused(this.#taken());
+  readonly #refused = (error: unknown): Promise<never> => this.#runtime.refusals.refuse(error);
 
   constructor(runtime: LockRuntime, taking: Taking<L, O>, options: LayeredOptions) {
     this.#runtime = runtime;
@@ -63,14 +65,12 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     this.#checkDetect(options.resolved);
   }
 
-  async acquire(options?: O): Promise<L> {
+  // Not async: what is called for each lock costs less than an async function does.
+  acquire(options?: O): Promise<L> {
     try {
-      const lease = await this.taking.obtain(this.#resolve(options), options);
-      if (lease) return lease;
-      throw this.#taken();
+      return this.taking.obtain(this.#resolve(options), options).then(this.#granted, this.#refused);
     } catch (error) {
-      await this.#runtime.refusals.next();
-      throw error;
+      return this.#refused(error);
     }
   }
 
@@ -80,8 +80,7 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
       const lease = await this.taking.obtain({ ...this.#resolve(given), wait: 0 }, given);
       if (lease) return lease;
     } catch (error) {
-      await this.#runtime.refusals.next();
-      throw error;
+      return this.#refused(error);
     }
     await this.#runtime.refusals.next();
     return null;

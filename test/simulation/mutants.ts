@@ -68,8 +68,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'counts the deadline from the reply',
     file: 'core/asked-claim.ts',
-    sound: 'this.#sent = sent;\n      return attempt;',
-    broken: 'this.#sent = clock.now();\n      return attempt;',
+    sound: 'this.#sent = sent;\n    return attempt;',
+    broken: 'this.#sent = clock.now();\n    return attempt;',
     foundBy: 'exclusion',
   },
   {
@@ -134,7 +134,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'says of a late release that it was in time',
     file: 'core/key-holds.ts',
-    sound: "hold.end('its deadline passed without a renewal');\n      return false;",
+    sound: "hold.end('its deadline passed without a renewal');\n      return NOT_FREED;",
     broken: '',
     foundBy: 'losses',
   },

@@ -13,18 +13,20 @@ export class Engine implements Traffic {
   }
 
   /** Runs a script by its hash; where the server does not know it (restart, fail-over, SCRIPT FLUSH), by its text. */
-  async run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    if (this.#port.ended) throw ended();
+  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+    if (this.#port.ended) return Promise.reject(ended());
     this.commands++;
-    try {
-      return await this.#port.evalSha(script.sha1, keys, args);
-    } catch (error) {
-      if (!isReply(error, 'NOSCRIPT')) throw error;
-      return await this.#port.eval(script.text, keys, args);
-    } finally {
+    return this.#port.evalSha(script.sha1, keys, args).then(this.#answered, (error) => {
       this.commands--;
-    }
+      if (!isReply(error, 'NOSCRIPT')) throw error;
+      return this.#port.eval(script.text, keys, args);
+    });
   }
+
+  readonly #answered = (reply: unknown): unknown => {
+    this.commands--;
+    return reply;
+  };
 
   /** A command whose keys stand before its other arguments. */
   async command(act: string, name: string, keys: readonly string[], ...args: string[]): Promise<unknown> {

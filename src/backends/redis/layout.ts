@@ -61,11 +61,11 @@ export const layouts = {
 
 type Fields<L extends Layout> = Readonly<Record<keyof L['fixed'] | keyof L['words'], string | number | bigint>>;
 
-/** A text of this layout; a number gets as many zeros before it as its place wants. */
-export function write<L extends Layout>({ fixed, words }: L, fields: Fields<L>): string {
-  const values: Readonly<Record<string, unknown>> = fields;
-  const placed = Object.keys(fixed).map((name) => `${values[name]}`.padStart(fixed[name]!, '0'));
-  return [...placed, ...Object.keys(words).map((name) => values[name])].join(' ');
+/** What makes a text of this layout; a number gets as many zeros before it as its place wants. */
+export function writer<L extends Layout>({ fixed, words }: L): (fields: Fields<L>) => string {
+  const names = [...Object.keys(fixed), ...Object.keys(words)] as (keyof Fields<L>)[];
+  const widths = names.map((name) => fixed[name as string] ?? 0);
+  return (fields) => names.map((name, i) => `${fields[name]}`.padStart(widths[i]!, '0')).join(' ');
 }
 
 /** Times and tickets as scripts have them. */

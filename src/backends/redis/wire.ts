@@ -1,18 +1,21 @@
 import type { Attempt, Claim, Renewal, Standing } from '../../core/backend.ts';
 import { invalid } from '../../core/errors.ts';
-import { layouts, NO_TICKET, write } from './layout.ts';
+import { layouts, NO_TICKET, writer } from './layout.ts';
+
+const asked = writer(layouts.asked);
+const hold = writer(layouts.hold);
 
 /**
  * Of lua/attempt.lua.
  * @param remember ms for which a key that nobody uses keeps its last ticket
  */
 export function attemptArgs(claim: Claim, channel: string, notAfter: number, remember: number): string[] {
-  const { id, queue, atLeast = NO_TICKET } = claim;
+  const { id, take, of, queue, span, label, atLeast = NO_TICKET } = claim;
   if (/\s/.test(id)) throw invalid('the id of a claim must hold no white space', claim.key);
   const ttl = lease(claim);
   const told = queue ? channel : '-';
   return [
-    write(layouts.asked, { ...claim, notAfter, atLeast, queue: queue ? 1 : 0, ttl, channel: told }),
+    asked({ notAfter, atLeast, queue: queue ? 1 : 0, span, id, take, of, ttl, channel: told, label }),
     `${ttl + remember}`,
   ];
 }
@@ -22,7 +25,7 @@ const lease = ({ ttl }: Claim): number => Math.ceil(ttl);
 /** Of lua/renew.lua. */
 export function renewArgs(claim: Claim, remember: number): string[] {
   const ttl = lease(claim);
-  return [`${write(layouts.hold, { ...claim, ttl })} `, `${ttl} ${ttl + remember}`];
+  return [`${hold({ ...claim, ttl })} `, `${ttl} ${ttl + remember}`];
 }
 
 /** Of lua/release.lua. */
