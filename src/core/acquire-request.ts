@@ -3,7 +3,6 @@ import type { Cancel, Clock } from './clock.ts';
 import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
 import type { Hold } from './hold.ts';
-import type { HeldLease } from './lease.ts';
 import type { NumberedClaim } from './numbered-claim.ts';
 import type { ResolvedOptions } from './options.ts';
 import { type Circumstances, type Enclosing, MOST_ENCLOSING } from './origin.ts';
@@ -33,8 +32,8 @@ export class AcquireRequest {
   /** What the caller is inside of, until this is settled: a hold must not keep what its caller was inside of. */
   #around: Frame | undefined;
   #named: readonly Hold[] = NOBODY;
-  readonly outcome: Promise<HeldLease | undefined>;
-  #resolve!: (lease: HeldLease | undefined) => void;
+  readonly outcome: Promise<Hold | undefined>;
+  #resolve!: (hold: Hold | undefined) => void;
   #reject!: (error: unknown) => void;
   #cancel: Cancel | undefined;
   #unlisten: (() => void) | undefined;
@@ -53,11 +52,6 @@ export class AcquireRequest {
     });
   }
 
-  /** Whether anything but an answer can end it. */
-  get limited(): boolean {
-    return this.resolved.wait < Number.POSITIVE_INFINITY || this.resolved.signal !== undefined;
-  }
-
   /** Its limits, `wait` and `signal`: `giveUp` gets the error to refuse it with. */
   limit(clock: Clock, backend: string, giveUp: (error: LockError) => void): void {
     const { wait, signal } = this.resolved;
@@ -74,22 +68,14 @@ export class AcquireRequest {
     this.#unlisten = () => signal.removeEventListener('abort', abort);
   }
 
-  /** @param lease undefined: it has to be asked for elsewhere */
-  grant(lease: HeldLease | undefined): void {
+  grant(hold: Hold | undefined): void {
     this.#settle();
-    this.#resolve(lease);
-  }
-
-  /** It did not want to wait. */
-  turnAway(): void {
-    this.grant(undefined);
-    queueMicrotask(() => this.events.ends('refused')); // when all that goes with it is done: a listener may do anything
+    this.#resolve(hold);
   }
 
   refuse(error: unknown): void {
     this.#settle();
     this.#reject(error);
-    queueMicrotask(() => this.events.fails(error));
   }
 
   get settled(): boolean {
@@ -110,16 +96,17 @@ export class AcquireRequest {
     const { traceparent } = this;
     if (!this.#around && !this.resolved.beside?.length && traceparent === undefined) return undefined;
     const inside: Enclosing[] = [];
-    let cut = false;
+    const told = (cut: boolean): Circumstances => {
+      const detects = inside.length > 0 ? this.detects : undefined; // who is inside of nothing is waited for by nobody
+      return { inside, cut, detects, traceparent };
+    };
     for (const hold of this.#enclosing(runtime)) {
       const enclosing = hold.enclosing(runtime.engine);
       if (inside.some(({ claim }) => claim === enclosing.claim)) continue; // entered again
-      cut = inside.length === MOST_ENCLOSING;
-      if (cut) break;
+      if (inside.length === MOST_ENCLOSING) return told(true);
       inside.push(enclosing);
     }
-    const detects = inside.length > 0 ? this.detects : undefined; // who is inside of nothing is waited for by nobody
-    return { inside, cut, detects, traceparent };
+    return told(false);
   }
 
   *#enclosing(runtime: LockRuntime): Iterable<Hold> {

@@ -6,15 +6,11 @@ import { closedUntil } from './delay.ts';
 import { CALL_TIMEOUT, type Engine } from './engine.ts';
 import { mayPass } from './hand-over.ts';
 import { Hold } from './hold.ts';
-import { HeldLease } from './lease.ts';
 import type { LocalLine } from './local-line.ts';
 import type { QueuedClaim } from './queued-claim.ts';
 import type { Renewal } from './renewal.ts';
 import type { LockRuntime } from './runtime.ts';
 import { withdraw, withdrawAt } from './withdrawal.ts';
-
-const FREED = Promise.resolve(true);
-const NOT_FREED = Promise.resolve(false);
 
 /** The holds of a key in this process: how they begin, pass from hand to hand, go back to the engine, or end by themselves. */
 export class KeyHolds {
@@ -49,7 +45,7 @@ export class KeyHolds {
         return;
       }
     } else if (request) {
-      request.turnAway();
+      request.grant(undefined);
       this.#line.leave(request);
     }
     this.#over(queued);
@@ -75,44 +71,39 @@ export class KeyHolds {
     hold.request = request;
     request.number = hold.claim.number;
     this.#renewal.add(hold);
-    request.grant(new HeldLease(this.engine, hold)); // before that is told: a listener may end the wait
+    request.grant(hold); // before that is told: a listener may end the wait
     const how = hold.tenure.passes > 0 ? 'handedOver' : 'acquired';
     request.events.ends(how, hold.exclusive ? hold.token : undefined);
     hold.listen();
   }
 
   /** Whether this call freed the hold. Never throws: a release whose outcome is unknown goes on in the background. */
-  release(hold: Hold): Promise<boolean> {
+  async release(hold: Hold): Promise<boolean> {
     const { request, timing } = hold;
-    if (!request || hold.life.over) return NOT_FREED;
+    if (!request || hold.life.over) return false;
     const { engine } = this;
     engine.clock.lookAgain?.();
     if (!hold.held) {
       hold.end('its deadline passed without a renewal');
-      return NOT_FREED;
+      return false;
     }
     hold.released();
     this.#renewal.remove(hold);
-    if (this.#passOn(hold, request)) return FREED;
+    if (this.#passOn(hold, request)) return true;
     const rest = timing.rest(engine.clock.now());
     engine.activity.begin();
-    const given = rest > 0 ? this.#linger(hold, request, rest) : this.#giveBack(hold, request);
-    return given.then(
-      (answer) => this.#released(hold, request, answer),
-      () => this.#released(hold, request, undefined),
-    );
-  }
-
-  /** @param answer undefined where nobody knows */
-  #released(hold: Hold, request: AcquireRequest, answer: Release | undefined): boolean {
-    const { engine } = this;
-    const { timing } = hold;
-    if (!answer) withdraw(engine, hold.asked);
-    const now = engine.clock.now();
-    if (timing.lateUntil > 0) withdrawAt(engine, hold.asked, Math.max(timing.lateUntil, now + timing.rest(now)));
-    this.#line.leave(request);
-    engine.activity.end();
-    return answer?.freed ?? false;
+    try {
+      if (rest > 0) return await this.#linger(hold, request, rest);
+      return (await this.#giveBack(hold, request)).freed;
+    } catch {
+      withdraw(engine, hold.asked);
+      return false;
+    } finally {
+      const now = engine.clock.now();
+      if (timing.lateUntil > 0) withdrawAt(engine, hold.asked, Math.max(timing.lateUntil, now + timing.rest(now)));
+      this.#line.leave(request);
+      engine.activity.end();
+    }
   }
 
   /** The hold ended by itself: gone on the engine, or past its deadline. Told once. */
@@ -140,7 +131,7 @@ export class KeyHolds {
   }
 
   /** Keeps the key taken for the rest of `minHold`, if possible without this process. */
-  async #linger(hold: Hold, request: AcquireRequest, rest: number): Promise<Release> {
+  async #linger(hold: Hold, request: AcquireRequest, rest: number): Promise<boolean> {
     const { engine } = this;
     const { traits } = engine.backend;
     if (traits.lapses) {
@@ -148,10 +139,10 @@ export class KeyHolds {
       const [answer] = await engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT).catch(() => []);
       // Else it would stay for as long as its lease, should nothing come of that either: too long, never too short.
       if (answer === undefined || answer === 'unknown') this.#takeBack(hold);
-      return { freed: typeof answer === 'object' };
+      return typeof answer === 'object';
     }
     await engine.activity.pause(rest);
-    return this.#giveBack(hold, request);
+    return (await this.#giveBack(hold, request)).freed;
   }
 
   /** In the background, when `minHold` and, after a lapse, `delay` are over. */

@@ -1,6 +1,6 @@
 import { AcquireRequest } from './acquire-request.ts';
+import type { Hold } from './hold.ts';
 import { KeyHolds } from './key-holds.ts';
-import type { HeldLease } from './lease.ts';
 import { Line } from './line.ts';
 import { type LocalStanding, localStanding } from './local-standing.ts';
 import { claimFor } from './numbered-claim.ts';
@@ -37,13 +37,13 @@ export class LocalLine {
    * @returns undefined when `wait` is 0 and it cannot be had now
    * @throws LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_UNAVAILABLE`, `LOCK_CLOSED`
    */
-  obtain(events: RequestEvents, resolved: ResolvedOptions, around?: Frame): Promise<HeldLease | undefined> {
-    const { clock } = this.#runtime.engine;
+  obtain(events: RequestEvents, resolved: ResolvedOptions, around?: Frame): Promise<Hold | undefined> {
+    const { clock, backend } = this.#runtime.engine;
     const request = new AcquireRequest(events, resolved, clock.now(), around);
     request.traceparent = this.#runtime.traceparent?.(events);
     if (resolved.detect) request.detects = clock.epoch();
-    if (request.limited) this.#limit(request);
-    if (resolved.wait === 0 && !this.#line.admits(request.seats)) request.turnAway();
+    request.limit(clock, backend.name, (error) => this.#giveUp(request, error));
+    if (resolved.wait === 0 && !this.#line.admits(request.seats)) request.grant(undefined);
     if (!request.settled) {
       if (this.#standsApart(request) || this.#line.join(request)) this.#stand(request);
       else this.waits(request);
@@ -73,11 +73,6 @@ export class LocalLine {
     queued.standFor(next);
     this.#line.replace(request, next);
     return queued;
-  }
-
-  #limit(request: AcquireRequest): void {
-    const { clock, backend } = this.#runtime.engine;
-    request.limit(clock, backend.name, (error) => this.#giveUp(request, error));
   }
 
   #standsApart(request: AcquireRequest): boolean {

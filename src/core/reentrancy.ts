@@ -108,8 +108,8 @@ export class Frame {
     request.limit(engine.clock, engine.backend.name, (error) => this.#giveUp(request, error));
     if (!request.settled && this.#children.join(request)) this.#admit(request);
     if (!request.settled) this.#waits(request);
-    const child = await request.outcome;
-    if (!child) return 'ended';
+    if (!(await request.outcome)) return 'ended';
+    const child = this.#child(request);
     try {
       child.assertHeld();
       const { loss } = child.hold.life;
@@ -142,7 +142,7 @@ export class Frame {
   #admit(request: AcquireRequest): void {
     if (request.settled) return;
     this.#lease.hold.users++;
-    request.grant(this.#child(request));
+    request.grant(this.#lease.hold);
   }
 
   #child(request: AcquireRequest): HeldLease {
@@ -155,35 +155,16 @@ export class Frame {
 }
 
 /** The lease of seats of a key, re-entering the frame around the caller if there is one that may be. Undefined: refused, `wait` is 0. */
-export function obtain(
+export async function obtain(
   runtime: LockRuntime,
   key: string,
   seats: Seats,
   resolved: ResolvedOptions,
 ): Promise<HeldLease | undefined> {
-  const began = runtime.engine.clock.now();
-  const events = new RequestEvents(runtime, key, seats, resolved, began);
-  try {
-    const line = runtime.line(key);
-    const framed = resolved.reentrant && Frame.around(runtime, key, seats) !== undefined;
-    return framed || resolved.adaptive
-      ? obtainInside(runtime, events, resolved, began + resolved.wait)
-      : line.obtain(events, resolved, Frame.current);
-  } catch (error) {
-    events.fails(error);
-    return Promise.reject(error);
-  }
-}
-
-/** As `obtain`, inside of a frame of this key, or with a lease that is learnt. */
-async function obtainInside(
-  runtime: LockRuntime,
-  events: RequestEvents,
-  resolved: ResolvedOptions,
-  until: number,
-): Promise<HeldLease | undefined> {
-  const { key, seats } = events;
   const { clock } = runtime.engine;
+  const began = clock.now();
+  const events = new RequestEvents(runtime, key, seats, resolved, began);
+  const until = began + resolved.wait;
   let asked = resolved;
   try {
     while (resolved.reentrant) {
@@ -191,29 +172,35 @@ async function obtainInside(
       const frame = Frame.around(runtime, key, seats);
       if (!frame) break;
       const lease = await frame.enter(events, asked);
+      if (lease === undefined) return await refused(runtime, events);
       if (lease !== 'ended') {
-        events.ends(lease ? 'reentered' : 'refused');
+        events.ends('reentered');
         return lease;
       }
       asked = restOf(resolved, until, clock.now());
     }
     const history = AdaptiveHistory.of(runtime, key, resolved);
     if (history) asked = restOf(await history.lengthen(asked), until, clock.now());
-    const lease = await runtime.line(key).obtain(events, asked, Frame.current);
-    return lease && history ? teaching(history, lease, runtime, resolved) : lease;
+    const hold = await runtime.line(key).obtain(events, asked, Frame.current);
+    return hold ? leaseOf(runtime, hold, resolved, history) : await refused(runtime, events);
   } catch (error) {
     events.fails(error);
-    throw error;
+    return runtime.refusals.refuse(error);
   }
 }
 
-/** The lease, of which the next holders learn how long its work took. */
-function teaching(
-  history: AdaptiveHistory,
-  { hold }: HeldLease,
+async function refused({ refusals }: LockRuntime, events: RequestEvents): Promise<undefined> {
+  events.ends('refused');
+  await refusals.next();
+}
+
+function leaseOf(
   { engine }: LockRuntime,
+  hold: Hold,
   { ttl }: ResolvedOptions,
+  history: AdaptiveHistory | undefined,
 ): HeldLease {
+  if (!history) return new HeldLease(engine, hold);
   return new HeldLease(engine, hold, async () => {
     // Side by side, and both before the caller goes on: whoever it tells of the release may read the lesson.
     const left = history.leave(engine.clock.now() - hold.timing.since, ttl);

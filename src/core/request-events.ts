@@ -14,7 +14,7 @@ export class RequestEvents {
   readonly #runtime: LockRuntime;
   readonly #options: ResolvedOptions;
   readonly #began: number;
-  #state: 'asked' | 'waiting' | 'ended' = 'asked';
+  #waited = false;
 
   constructor(runtime: LockRuntime, key: string, seats: Seats, options: ResolvedOptions, began: number) {
     this.#runtime = runtime;
@@ -26,31 +26,23 @@ export class RequestEvents {
 
   /** @param token of an exclusive hold */
   tell(name: Exclude<keyof typeof channels, 'forced'>, token?: bigint, more?: Partial<LockEvent>): void {
-    if (channels[name].hasSubscribers) this.#publish(name, token, more);
-  }
-
-  // By itself: what an arrow function needs is allocated when the function around it begins.
-  #publish(name: keyof typeof channels, token?: bigint, more?: Partial<LockEvent>): void {
-    emit(name, this.#context, () => this.event(token, more));
+    if (channels[name].hasSubscribers) emit(name, this.#context, () => this.event(token, more));
   }
 
   /** It has to wait, here or in the engine's line: told once. */
   waits(): void {
-    if (this.#state !== 'asked') return;
-    this.#state = 'waiting';
+    if (this.#waited) return;
+    this.#waited = true;
     this.tell('waiting');
   }
 
   /** The request ended in this. */
   ends(how: 'acquired' | 'handedOver' | 'reentered' | 'refused', token?: bigint): void {
-    this.#state = 'ended';
-    if (channels[how].hasSubscribers) this.tell(how, token, { duration: this.#sinceBegin });
+    this.tell(how, token, { duration: this.#sinceBegin });
   }
 
-  /** The request ended in this error: told once. */
+  /** The request ended in this error. */
   fails(error: unknown): void {
-    if (this.#state === 'ended') return;
-    this.#state = 'ended';
     const how = isLockError(error, 'LOCK_TIMEOUT')
       ? 'timedOut'
       : isLockError(error, 'LOCK_ABORTED')

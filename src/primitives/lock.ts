@@ -44,7 +44,7 @@ export interface Taking<L, O> {
   readonly parts?: readonly Taking<AnyLease, LockOptions>[];
   /** What of a call's options is about locking in general. */
   lockOptions(options: O): LockOptions;
-  /** Undefined when `wait` is 0 and it cannot be had now. */
+  /** Undefined when `wait` is 0 and it cannot be had now. It lets a loop of refusals rest, as `RefusalThrottle` wants it. */
   obtain(resolved: ResolvedOptions, options: O | undefined): Promise<L | undefined>;
   inside<T>(lease: L, fn: () => Promise<T> | T): Promise<T>;
 }
@@ -54,8 +54,6 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   readonly #runtime: LockRuntime;
   readonly taking: Taking<L, O>;
   readonly #options: LayeredOptions;
-  readonly #granted = (lease: L | undefined): L | Promise<L> => lease ?? this.#refused(this.#taken());
-  readonly #refused = (error: unknown): Promise<never> => this.#runtime.refusals.refuse(error);
 
   constructor(runtime: LockRuntime, taking: Taking<L, O>, options: LayeredOptions) {
     this.#runtime = runtime;
@@ -65,25 +63,24 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     this.#checkDetect(options.resolved);
   }
 
-  // Not async: what is called for each lock costs less than an async function does.
+  // Not async, as most of what is called for each lock: an async function more costs more than it does.
   acquire(options?: O): Promise<L> {
     try {
-      return this.taking.obtain(this.#resolve(options), options).then(this.#granted, this.#refused);
+      const resolved = this.#resolve(options);
+      const obtained = this.taking.obtain(resolved, options);
+      return resolved.wait > 0 ? (obtained as Promise<L>) : obtained.then((lease) => lease ?? this.#taken());
     } catch (error) {
-      return this.#refused(error);
+      return this.#runtime.refusals.refuse(error);
     }
   }
 
-  async tryAcquire(options?: Omit<O, 'wait'>): Promise<L | null> {
+  tryAcquire(options?: Omit<O, 'wait'>): Promise<L | null> {
     const given = options as O | undefined;
     try {
-      const lease = await this.taking.obtain({ ...this.#resolve(given), wait: 0 }, given);
-      if (lease) return lease;
+      return this.taking.obtain({ ...this.#resolve(given), wait: 0 }, given).then((lease) => lease ?? null);
     } catch (error) {
-      return this.#refused(error);
+      return this.#runtime.refusals.refuse(error);
     }
-    await this.#runtime.refusals.next();
-    return null;
   }
 
   async run<T>(fn: (lease: L) => Promise<T> | T, options?: O): Promise<T> {
@@ -102,10 +99,10 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     return this.#runtime === runtime;
   }
 
-  #taken(): LockError {
+  #taken(): never {
     const { name: backend } = this.#runtime.engine.backend;
     const { name } = this.taking;
-    return new LockError('LOCK_TIMEOUT', `${quoted(name)} on ${backend} is taken, and wait is 0`, {
+    throw new LockError('LOCK_TIMEOUT', `${quoted(name)} on ${backend} is taken, and wait is 0`, {
       key: name,
       backend,
     });

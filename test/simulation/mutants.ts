@@ -134,7 +134,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'says of a late release that it was in time',
     file: 'core/key-holds.ts',
-    sound: "hold.end('its deadline passed without a renewal');\n      return NOT_FREED;",
+    sound: "hold.end('its deadline passed without a renewal');\n      return false;",
     broken: '',
     foundBy: 'losses',
   },
