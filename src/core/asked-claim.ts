@@ -102,7 +102,8 @@ export class AskedClaim {
     if (!isLockError(error)) this.#unanswered(sent);
     if (this.listener.mail) return;
     if (isLockError(error)) this.#sent = this.#earlier; // surely without effect: nothing of it is to be withdrawn
-    if (isLockError(error) || !this.patient || this.outage.exceeds(this.began, sent, this.engine.clock.now())) throw error;
+    if (isLockError(error) || !this.patient || this.outage.exceeds(this.began, sent, this.engine.clock.now()))
+      throw error;
   }
 
   #unanswered(sent: number): undefined {
