@@ -9,6 +9,7 @@ import { EQUIVALENT } from './equivalent.ts';
 import type { Lane } from './lane.ts';
 import type { Mutant } from './mutant.ts';
 import { Results } from './results.ts';
+import { sample } from './sample.ts';
 import { ScriptsLane } from './scripts-lane.ts';
 import { ENGINES, root } from './sources.ts';
 import { SourcesLane } from './sources-lane.ts';
@@ -25,6 +26,9 @@ const { values } = parseArgs({
     files: { type: 'boolean', default: false },
     survivors: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
+    /** So many of each lane, picked at random, the same ones for the same seed. */
+    sample: { type: 'string' },
+    seed: { type: 'string', default: '1' },
     slots: { type: 'string', default: '2' },
   },
 });
@@ -33,6 +37,8 @@ const began = performance.now();
 const end = began + durationOf(values.for) * 1_000;
 const say = (text: string): void => void (values.json || process.stdout.write(text));
 const wanted = ({ file }: Mutant): boolean => !values.only || values.only.some((part) => file.includes(part));
+const sampled = (mutants: readonly Mutant[]): readonly Mutant[] =>
+  values.sample ? sample(mutants, Number(values.sample), values.seed) : mutants;
 const known = new Set<string>();
 const table: Row[] = [];
 let done = 0;
@@ -60,9 +66,9 @@ async function run(lane: Lane, left: Mutant[], results: Results): Promise<void> 
 
 for (const name of ['sources', ...Object.keys(ENGINES)]) {
   if (values.lane && !values.lane.includes(name)) continue;
-  const lane = name === 'sources' ? new SourcesLane(values.again) : new ScriptsLane(name);
   const results = new Results(`${root}test/mutation/results/${name}.jsonl`);
-  const shown = lane.mutants.filter(wanted);
+  const lane = name === 'sources' ? new SourcesLane(values.again) : new ScriptsLane(name, results);
+  const shown = sampled(lane.mutants.filter(wanted));
   const left = shown.filter(({ id }) => {
     const verdict = results.get(id)?.verdict;
     return !EQUIVALENT[id] && (!verdict || (values.again && verdict !== 'killed'));

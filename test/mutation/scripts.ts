@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { compile } from '../../scripts/build-lua.mjs';
 import { literal } from '../../scripts/build-sql.mjs';
+import { layouts as ofBackend } from '../../src/backends/redis/layout.ts';
+import { layouts as ofStock } from '../../src/stock/redis/layout.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { type Change, type Declaration, type Mutant, mutantOf } from './mutant.ts';
 
@@ -114,7 +116,7 @@ export function moduleWith(root: string, mutant: Mutant, generated: string): str
   using copy = temporaryFolder();
   cpSync(`${root}${folder}/lua`, copy.path, { recursive: true });
   writeFileSync(join(copy.path, name), text);
-  return compile(pathToFileURL(`${copy.path}/`));
+  return compile(pathToFileURL(`${copy.path}/`), folder.includes('stock') ? ofStock : ofBackend);
 }
 
 /** Where that module is, in the sources. */

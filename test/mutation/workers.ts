@@ -3,32 +3,34 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Order, Report } from './messages.ts';
 
-const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
 /** ms without a sign of life: it is in a loop that leaves no room for anything else. */
-const SILENCE = 15_000;
+const SILENCE = 30_000;
 /** Without servers, and of the exploration only as much as shows something. */
 const ENVIRONMENT = { BACKENDS: 'memory', EXPLORE: 'little' };
 
 /** One process that runs tests. After an answer that does not come in time it is another one. */
 export class Worker implements AsyncDisposable {
+  readonly #module: string;
   readonly #more: NodeJS.ProcessEnv;
   #child: ChildProcess | undefined;
   /** Tests go by their numbers. */
   #tests: string | undefined;
 
-  /** @param more environment, besides that of this process */
-  constructor(more: NodeJS.ProcessEnv = {}) {
+  /** @param more environment, besides that of this process @param module what it runs */
+  constructor(more: NodeJS.ProcessEnv = {}, module = 'worker.ts') {
+    this.#module = fileURLToPath(new URL(module, import.meta.url));
     this.#more = more;
   }
 
   /** What it has to say first. */
   async start(): Promise<Extract<Report, { tests: unknown }> | undefined> {
-    this.#child = fork(WORKER, {
+    this.#child = fork(this.#module, {
       execArgv: ['--disable-warning=ExperimentalWarning', '--max-old-space-size=1500'],
       env: { ...process.env, ...ENVIRONMENT, ...this.#more },
       stdio: ['ignore', 'ignore', process.env.LOUD ? 'inherit' : 'ignore', 'ipc'],
     });
-    const first = (await this.#answer(60_000)) as Extract<Report, { tests: unknown }> | undefined;
+    // Nothing is heard of it before it has loaded everything.
+    const first = (await this.#answer(120_000, 120_000)) as Extract<Report, { tests: unknown }> | undefined;
     this.#tests ??= first?.tests.join('\n');
     if (first && first.tests.join('\n') !== this.#tests)
       throw new Error('the tests have changed since this began: start it again');
@@ -37,17 +39,17 @@ export class Worker implements AsyncDisposable {
 
   /** @returns undefined where it did not answer in time, or ended, or gave no sign of life */
   async ask<Answer extends Report>(order: Order, within: number): Promise<Answer | undefined> {
-    if (!this.#child) await this.start();
+    if (!this.#child && !(await this.start())) return undefined;
     this.#child!.send(order);
     return (await this.#answer(within)) as Answer | undefined;
   }
 
-  async #answer(within: number): Promise<Report | undefined> {
+  async #answer(within: number, quiet = SILENCE): Promise<Report | undefined> {
     const child = this.#child!;
     const { promise, resolve } = Promise.withResolvers<Report | undefined>();
     const nothing = (): void => resolve(undefined);
     const over = setTimeout(nothing, within);
-    let silence = setTimeout(nothing, SILENCE);
+    let silence = setTimeout(nothing, quiet);
     const hear = (report: Report): void => {
       clearTimeout(silence);
       silence = setTimeout(nothing, SILENCE);
@@ -66,8 +68,11 @@ export class Worker implements AsyncDisposable {
     const child = this.#child;
     this.#child = undefined;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGKILL');
+    // It ends its servers first, if it can.
+    child.kill('SIGTERM');
+    const kill = setTimeout(() => child.kill('SIGKILL'), 2_000);
     await once(child, 'exit');
+    clearTimeout(kill);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
