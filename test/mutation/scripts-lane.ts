@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Lane } from './lane.ts';
 import type { Report, Together, Told } from './messages.ts';
 import type { Mutant } from './mutant.ts';
 import type { Result, Results } from './results.ts';
-import { ENGINES, scriptMutants } from './sources.ts';
+import { ENGINES, root, scriptMutants } from './sources.ts';
 import { Worker } from './workers.ts';
 
 /** ms; what takes longer shows nothing that nobody else shows. */
@@ -56,15 +59,33 @@ export class ScriptsLane implements Lane {
     const first = await worker.start();
     if (!first) throw new Error('the tests cannot be loaded: LOUD=1 npm run mutants says why');
     const { tests } = first;
-    const all = tests.map((_, test) => ({ test, ms: TOO_LONG, cpu: 0 }));
-    const run = await worker.ask<Together>({ together: all, all: true, script: undefined }, 2 * WITHIN);
-    if (!run) throw new Error(`the tests of ${this.name} do not end`);
     this.#tests = tests;
     for (const { file, by } of this.#killers) this.#note(file, tests.indexOf(`test/${by}`));
-    const failed = new Set([...run.failed.map(({ test }) => test), ...run.doubted]);
-    this.#told = all.map(({ test }) => ({ test, ms: run.took[test]!, cpu: 0 }));
-    this.#fit = this.#told.filter(({ test, ms }) => !failed.has(test) && ms < TOO_LONG).toSorted((a, b) => a.ms - b.ms);
+    const { failed, doubted, took } = await this.#without(worker);
+    const unfit = new Set([...failed.map(({ test }) => test), ...doubted]);
+    this.#told = tests.map((_, test) => ({ test, ms: took[test]!, cpu: 0 }));
+    this.#fit = this.#told.filter(({ test, ms }) => !unfit.has(test) && ms < TOO_LONG).toSorted((a, b) => a.ms - b.ms);
     return tests.filter((_, test) => !this.#fit.some((each) => each.test === test));
+  }
+
+  /** What comes of all tests without a mutant, as long as their files are the same. */
+  async #without(worker: Worker): Promise<Together> {
+    const path = `${root}.mutation/${this.name}.json`;
+    const files = new Set(this.#tests.map((test) => test.slice(0, test.indexOf(': '))));
+    const texts = [...files].map((file) => readFileSync(`${root}${file}`, 'utf8'));
+    const of = createHash('sha1')
+      .update([...this.#tests, ...texts].join('\n'))
+      .digest('hex');
+    const before = existsSync(path)
+      ? (JSON.parse(readFileSync(path, 'utf8')) as { of: string; run: Together })
+      : undefined;
+    if (before?.of === of) return before.run;
+    const all = this.#tests.map((_, test) => ({ test, ms: TOO_LONG, cpu: 0 }));
+    const run = await worker.ask<Together & Report>({ together: all, all: true, script: undefined }, 3 * WITHIN);
+    if (!run) throw new Error(`the tests of ${this.name} do not end`);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, JSON.stringify({ of, run }));
+    return run;
   }
 
   /** How many mutants of a script, or of all, each test has killed. */
