@@ -28,10 +28,9 @@ export type Report =
   | Together
   | Verdict;
 
-/** What came of several tests: failed twice, or only once; and how long each took, in ms. */
+/** Those of several tests that failed twice, and how long each took, in ms. */
 export interface Together {
   readonly failed: readonly { readonly test: number; readonly how: 'failed' | 'rejected' | 'time' }[];
-  readonly doubted: readonly number[];
   readonly took: Readonly<Record<number, number>>;
 }
 

@@ -61,8 +61,8 @@ export class ScriptsLane implements Lane {
     const { tests } = first;
     this.#tests = tests;
     for (const { file, by } of this.#killers) this.#note(file, tests.indexOf(`test/${by}`));
-    const { failed, doubted, took } = await this.#without(worker);
-    const unfit = new Set([...failed.map(({ test }) => test), ...doubted]);
+    const { failed, took } = await this.#without(worker);
+    const unfit = new Set(failed.map(({ test }) => test));
     this.#told = tests.map((_, test) => ({ test, ms: took[test]!, cpu: 0 }));
     this.#fit = this.#told.filter(({ test, ms }) => !unfit.has(test) && ms < TOO_LONG).toSorted((a, b) => a.ms - b.ms);
     return tests.filter((_, test) => !this.#fit.some((each) => each.test === test));
@@ -109,14 +109,14 @@ export class ScriptsLane implements Lane {
     const run = await slot.worker.ask<Together & Report>({ together: tests, all: false, script }, WITHIN);
     slot.judged++;
     // Whatever still goes on in there, it is not to be mistaken for the next one.
-    if (slot.judged >= MOST || run?.failed.some(({ how }) => how !== 'failed') || (run?.doubted.length ?? 0) > 0) {
+    if (slot.judged >= MOST || run?.failed.some(({ how }) => how !== 'failed')) {
       await slot.worker.end();
       slot.judged = 0;
     }
     return run;
   }
 
-  /** Tests that fail now and then on this machine: nothing they say is believed. */
+  /** Tests that failed without a mutant, too: nothing they say is believed. */
   readonly #doubted = new Set<number>();
   /** How often each passed without a mutant after it had failed with one. */
   readonly #passed = new Map<number, number>();
@@ -126,7 +126,7 @@ export class ScriptsLane implements Lane {
     const passed = this.#passed.get(told.test) ?? 0;
     if (passed >= TRUSTED) return true;
     const run = await this.#run(slot, [told], undefined);
-    const passes = run?.failed.length === 0 && run.doubted.length === 0;
+    const passes = run?.failed.length === 0;
     if (passes) this.#passed.set(told.test, passed + 1);
     return passes;
   }
@@ -145,8 +145,7 @@ export class ScriptsLane implements Lane {
           return { id: mutant.id, verdict: 'killed', by: this.#tests[test]!.replace('test/', ''), how };
         }
       }
-      for (const test of run.doubted) this.#doubted.add(test);
-      if (run.failed.length === 0 && run.doubted.length === 0) return { id: mutant.id, verdict: 'survived' };
+      if (run.failed.length === 0) return { id: mutant.id, verdict: 'survived' };
     }
     return undefined;
   }

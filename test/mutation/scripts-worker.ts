@@ -25,7 +25,7 @@ const AT_A_TIME = 6;
 
 async function together({ together: told, all, script }: Extract<Order, { together: unknown }>): Promise<Together> {
   const tests = await load(script);
-  const failed: Told[] = [];
+  const failed: Together['failed'][number][] = [];
   const took: Record<number, number> = {};
   const run = async ({ test, ms }: Told): Promise<Way> => {
     const from = performance.now();
@@ -40,19 +40,14 @@ async function together({ together: told, all, script }: Extract<Order, { togeth
     for (let chain = queue.shift(); chain; chain = queue.shift())
       for (const each of chain) {
         if (!all && failed.length > 0) return;
-        if ((await run(each)) !== 'passed') failed.push(each);
+        if ((await run(each)) === 'passed') continue;
+        // A second time, so that a busy machine is not taken for a test that fails.
+        const how = await run(each);
+        if (how !== 'passed') failed.push({ test: each.test, how });
       }
   };
   await Promise.all(Array.from({ length: AT_A_TIME }, runs));
-  const report = { failed: [] as Together['failed'][number][], doubted: [] as number[], took };
-  // Once more and alone, so that a machine that is busy is not taken for a test that fails.
-  for (const each of failed) {
-    const how = await run(each);
-    if (how === 'passed') report.doubted.push(each.test);
-    else report.failed.push({ test: each.test, how });
-    if (how !== 'passed' && !all) break;
-  }
-  return report;
+  return { failed, took };
 }
 
 const send = (report: Report): void => void process.send?.(report);
