@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Order, Report } from './messages.ts';
 
 /** ms without a sign of life: it is in a loop that leaves no room for anything else. */
-const SILENCE = 30_000;
+const SILENCE = 60_000;
 /** Without servers, and of the exploration only as much as shows something. */
 const ENVIRONMENT = { BACKENDS: 'memory', EXPLORE: 'little' };
 
@@ -30,7 +30,7 @@ export class Worker implements AsyncDisposable {
       stdio: ['ignore', 'ignore', process.env.LOUD ? 'inherit' : 'ignore', 'ipc'],
     });
     // Nothing is heard of it before it has loaded everything.
-    const first = (await this.#answer(120_000, 120_000)) as Extract<Report, { tests: unknown }> | undefined;
+    const first = (await this.#answer(300_000, 300_000)) as Extract<Report, { tests: unknown }> | undefined;
     this.#tests ??= first?.tests.join('\n');
     if (first && first.tests.join('\n') !== this.#tests)
       throw new Error('the tests have changed since this began: start it again');
