@@ -52,4 +52,11 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/core/server-clock.ts#ServerClock.learn 2408117@275+19: > => >=': 'The same number is kept.',
   'src/primitives/multi-lock.ts#multiLock 6da319b@680+1: 1 => 2': 'Any number below 0 sorts the same.',
   'src/primitives/multi-lock.ts#multiLock 6da319b@752+5: + => -': 'Of twins in a row each stands beside the other.',
+  'src/stock/redis/lua/quick.lua#script 4c39b57@909+1: 0 => 1':
+    'Of the two that are read then, the first is looked at.',
+  'src/stock/redis/lua/quick.lua#script 4c39b57@963+2: <= => <':
+    'What runs out in this very ms comes back with the next step, and every answer that depends on it is given by step.lua.',
+  'src/stock/redis/lua/rights.lua#script bfaff24@382+1: 0 => 1': 'XX adds nobody, whatever the score.',
+  "src/stock/redis/lua/step.lua#whole d4fa436@4986+39: step.op == 'look' or step.op == 'tally' => true":
+    'The right is tried where it is not needed, too: everybody who sells has it.',
 };

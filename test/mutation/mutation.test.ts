@@ -68,6 +68,8 @@ test.each([
   ['a.lua', "redis.call('DEL', key)", ["redis.call('DEL', key) => nothing"]],
   ['a.lua', 'local x = not y', ['not => nothing']],
   ['a.sql', 'SELECT a FROM b WHERE c >= d', ['>= => >']],
+  ['a.sql', '  name TEXT NOT NULL,', []],
+  ['a.sql', 'SELECT a FROM b WHERE c IS NOT NULL', ['NOT NULL => NULL']],
   ['a.sql', '  AND x IS NULL', ['AND x IS NULL => nothing', 'AND => OR', 'NULL => NOT NULL']],
 ])('the mutants of a script, %s: %s', (file, text, expected) => {
   expect(changes(mutantsOfScript(file, text))).toEqual(expected);

@@ -64,7 +64,9 @@ function* inLine(line: string, at: number, language: Language): Generator<Change
     const sets = language === 'sql' && token === '=' && /(^|\bSET|,)\s*[\w.]+\s*$/i.test(code.slice(0, index));
     const all = token === '*' && /^(select|\(|count)$/i.test(before);
     const named = /^(create|is)$/i.test(before);
-    if (other !== undefined && !sign && !sets && !all && !named) yield change(index, token.length, other);
+    // That of a column is like a type, and IS NOT NULL has its opposite below.
+    const nothing = /^not$/i.test(token) && /^not null/i.test(code.slice(index));
+    if (other !== undefined && !sign && !sets && !all && !named && !nothing) yield change(index, token.length, other);
     if (/^\d+$/.test(token)) {
       const value = Number(token);
       for (const to of value === 0 ? ['1'] : value === 1 ? ['0', '2'] : ['0', `${token}0`])

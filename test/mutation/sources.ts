@@ -63,7 +63,7 @@ export const ENGINES: Readonly<Record<string, Engine>> = {
   },
   stock: {
     scripts: 'src/stock/redis/lua/*.lua',
-    tests: testsOf('stock', 'redis,conformance'),
+    tests: testsOf('stock', 'redis,conformance,rule,ordinary,first-format'),
     parts: 'redis',
     about: [{ scripts: /./, tests: /redis/ }],
   },
