@@ -9,7 +9,7 @@ import { ENGINES, root, scriptMutants } from './sources.ts';
 import { Worker } from './workers.ts';
 
 /** ms; what takes longer shows nothing that nobody else shows. */
-const TOO_LONG = 6_000;
+const TOO_LONG = 15_000;
 /** ms for all tests, with the start of a server. */
 const WITHIN = 240_000;
 /** So often a test that failed with a mutant has to pass without it before it is believed without that. */
@@ -80,7 +80,7 @@ export class ScriptsLane implements Lane {
       ? (JSON.parse(readFileSync(path, 'utf8')) as { of: string; run: Together })
       : undefined;
     if (before?.of === of) return before.run;
-    const all = this.#tests.map((_, test) => ({ test, ms: TOO_LONG, cpu: 0 }));
+    const all = this.#tests.map((_, test) => ({ test, ms: 6_000, cpu: 0 }));
     const run = await worker.ask<Together & Report>({ together: all, all: true, script: undefined }, 3 * WITHIN);
     if (!run) throw new Error(`the tests of ${this.name} do not end`);
     mkdirSync(dirname(path), { recursive: true });
