@@ -65,7 +65,7 @@ export const ENGINES: Readonly<Record<string, Engine>> = {
     scripts: 'src/stock/redis/lua/*.lua',
     tests: testsOf('stock', 'redis,conformance,rule,ordinary,first-format'),
     parts: 'redis',
-    about: [{ scripts: /./, tests: /redis/ }],
+    about: [{ scripts: /./, tests: /redis/i }],
   },
   postgres: {
     scripts: 'src/backends/postgres/sql/*.sql',
