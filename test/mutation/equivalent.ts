@@ -59,4 +59,8 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/stock/redis/lua/rights.lua#script bfaff24@382+1: 0 => 1': 'XX adds nobody, whatever the score.',
   "src/stock/redis/lua/step.lua#whole d4fa436@4986+39: step.op == 'look' or step.op == 'tally' => true":
     'The right is tried where it is not needed, too: everybody who sells has it.',
+  'src/stock/redis/lua/quick.lua#script 4c39b57@745+1: 0 => 1':
+    'It is told only with a ttl, and then it is the clock’s.',
+  'src/stock/redis/lua/rights.lua#script bfaff24@568+1: 1 => 2':
+    'Nobody reads the answer: what counts is that there is one.',
 };
