@@ -43,6 +43,8 @@ describeOn('redis', 'ordinary orders on Redis', () => {
         const [reply] = await store.step(name, 0, [{ ...ordinary, id: `r:${++orders}`, ...order }]);
         return reply!.is;
       },
+      /** The units of each buyer, as they are stored. */
+      bought: () => client.hgetall(`holdfast:stock:{${name}/0}:bought`),
       /** As it is stored: whoever asks the store for it lets come back what has run out. */
       stored: () => client.hgetall(`holdfast:stock:{${name}/0}:cell`),
     };
@@ -71,10 +73,12 @@ describeOn('redis', 'ordinary orders on Redis', () => {
   ])('what has run out comes back before the next one, also of nobody, with a ttl of %i', async (ttl) => {
     const cell = await cellOf(9);
     await cell.take({ ttl: 1 });
+    await cell.take({ ttl: 1, buyer: 'gone' });
     await sleep(5);
     expect(await cell.take({ ttl, buyer: 'a' })).toBe('done');
     const [sold, reserved] = ttl === 0 ? ['1', '0'] : ['0', '1'];
     expect(await cell.stored()).toMatchObject({ free: '8', sold, reserved });
+    expect(await cell.bought(), 'nothing is kept of who has nothing').toEqual({ a: '1' });
   });
 
   test('an order that came before is answered as it was, and one above the limit, or with an old map, is refused', async () => {
@@ -83,7 +87,8 @@ describeOn('redis', 'ordinary orders on Redis', () => {
     expect(await cell.take({ id: 'r:same', buyer: 'a' })).toBe('sold');
     expect(await cell.take({ buyer: 'a', units: 2, limit: 2 })).toBe('limit');
     expect(await cell.take({ epoch: 2 })).toBe('stale');
+    for (const answer of ['done', 'limit']) expect(await cell.take({ buyer: 'one', limit: 1 })).toBe(answer);
     expect(await cell.take({ buyer: 'a', units: 1, limit: 2 }), 'counted once').toBe('done');
-    expect(await cell.stored()).toMatchObject({ free: '7', sold: '2', reserved: '0' });
+    expect(await cell.stored()).toMatchObject({ free: '6', sold: '3', reserved: '0' });
   });
 });
