@@ -126,4 +126,15 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'What runs inside of it does not ask how many permits it has.',
   'src/primitives/semaphore.ts#semaphore 7473993@610+1: 1 => 2':
     'What runs inside of it does not ask how many permits it has.',
+  'src/stock/redis/lua/quick.lua#script 4c39b57@909+1: 0 => 1':
+    'Of the two that are read then, the first is looked at.',
+  'src/stock/redis/lua/quick.lua#script 4c39b57@963+2: <= => <':
+    'What runs out in this very ms comes back with the next step, and every answer that depends on it is given by step.lua.',
+  'src/stock/redis/lua/rights.lua#script bfaff24@382+1: 0 => 1': 'XX adds nobody, whatever the score.',
+  "src/stock/redis/lua/step.lua#whole d4fa436@4986+39: step.op == 'look' or step.op == 'tally' => true":
+    'The right is tried where it is not needed, too: everybody who sells has it.',
+  'src/stock/redis/lua/quick.lua#script 4c39b57@745+1: 0 => 1':
+    'It is told only with a ttl, and then it is the clock’s.',
+  'src/stock/redis/lua/rights.lua#script bfaff24@568+1: 1 => 2':
+    'Nobody reads the answer: what counts is that there is one.',
 };

@@ -1,10 +1,9 @@
 /** Imported first by a process that runs mutants: `vitest` is suite.ts there, and the sources have all their mutants in them. */
 import { readFileSync } from 'node:fs';
 import { registerHooks, stripTypeScriptTypes } from 'node:module';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { schemata } from './schemata.ts';
-import { moduleOf, moduleWith } from './scripts.ts';
-import { allMutants, numbered, root, scriptMutant } from './sources.ts';
+import { allMutants, numbered, root } from './sources.ts';
 
 declare global {
   /** Whether this mutant does its work now. Called at its place. */
@@ -19,8 +18,6 @@ globalThis.__mutant = (number) => {
 };
 
 export const mutants = allMutants();
-/** A script is no module that could have all its mutants in it: a process has one of them. */
-const script = process.env.SCRIPT === undefined ? undefined : scriptMutant(process.env.SCRIPT);
 const numbers = numbered(mutants);
 const byFile = Map.groupBy(mutants, ({ file }) => `${root}${file}`);
 
@@ -30,10 +27,6 @@ registerHooks({
       ? { url: new URL('suite.ts', import.meta.url).href, shortCircuit: true }
       : next(specifier, context),
   load: (url, context, next) => {
-    if (script && url === pathToFileURL(`${root}${moduleOf(script)}`).href) {
-      const text = moduleWith(root, script, readFileSync(fileURLToPath(url), 'utf8'));
-      return { format: 'module', source: stripTypeScriptTypes(text), shortCircuit: true };
-    }
     const own = url.startsWith('file:') ? byFile.get(fileURLToPath(url)) : undefined;
     if (!own) return next(url, context);
     const whole = readFileSync(fileURLToPath(url), 'utf8');

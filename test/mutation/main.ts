@@ -1,5 +1,6 @@
 /**
- * `npm run mutants [-- --for 30m] [--lane sources] [--only src/core/pause.ts] [--again] [--files] [--survivors] [--json]`: every place
+ * `npm run mutants [-- --for 30m] [--lane sources] [--only src/core/pause.ts] [--again] [--files] [--survivors] [--json]
+ * [--sample 200] [--seed 1]`: every place
  * of the sources changed, one at a time, and the tests that come by it. It goes on where it was ended: a verdict holds as long as the
  * declaration around its mutant is the same.
  */
@@ -9,10 +10,11 @@ import { EQUIVALENT } from './equivalent.ts';
 import type { Lane } from './lane.ts';
 import type { Mutant } from './mutant.ts';
 import { Results } from './results.ts';
+import { sample } from './sample.ts';
 import { ScriptsLane } from './scripts-lane.ts';
 import { ENGINES, root } from './sources.ts';
 import { SourcesLane } from './sources-lane.ts';
-import { printed, type Row, rows } from './table.ts';
+import { printed, type Row, rows, sampledLine } from './table.ts';
 
 const { values } = parseArgs({
   options: {
@@ -25,6 +27,9 @@ const { values } = parseArgs({
     files: { type: 'boolean', default: false },
     survivors: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
+    /** So many of each lane, picked at random, the same ones for the same seed. */
+    sample: { type: 'string' },
+    seed: { type: 'string', default: '1' },
     slots: { type: 'string', default: '2' },
   },
 });
@@ -33,8 +38,12 @@ const began = performance.now();
 const end = began + durationOf(values.for) * 1_000;
 const say = (text: string): void => void (values.json || process.stdout.write(text));
 const wanted = ({ file }: Mutant): boolean => !values.only || values.only.some((part) => file.includes(part));
+const sampled = (mutants: readonly Mutant[]): readonly Mutant[] =>
+  values.sample ? sample(mutants, Number(values.sample), values.seed) : mutants;
 const known = new Set<string>();
 const table: Row[] = [];
+/** Of each sample. */
+const lines: string[] = [];
 let done = 0;
 
 async function run(lane: Lane, left: Mutant[], results: Results): Promise<void> {
@@ -60,16 +69,18 @@ async function run(lane: Lane, left: Mutant[], results: Results): Promise<void> 
 
 for (const name of ['sources', ...Object.keys(ENGINES)]) {
   if (values.lane && !values.lane.includes(name)) continue;
-  const lane = name === 'sources' ? new SourcesLane(values.again) : new ScriptsLane(name);
   const results = new Results(`${root}test/mutation/results/${name}.jsonl`);
-  const shown = lane.mutants.filter(wanted);
+  const lane = name === 'sources' ? new SourcesLane(values.again) : new ScriptsLane(name, results);
+  const shown = sampled(lane.mutants.filter(wanted));
   const left = shown.filter(({ id }) => {
     const verdict = results.get(id)?.verdict;
     return !EQUIVALENT[id] && (!verdict || (values.again && verdict !== 'killed'));
   });
   if (left.length > 0 && performance.now() < end) await run(lane, left, results);
   for (const { id } of lane.mutants) known.add(id);
-  table.push(...rows(shown, results, values.files ? 'file' : 'folder'));
+  const own = rows(shown, results, values.files ? 'file' : 'folder');
+  table.push(...own);
+  if (values.sample) lines.push(sampledLine(name, own, lane.mutants.filter(wanted).length));
   if (values.survivors)
     for (const { id, line } of shown) {
       const verdict = results.get(id)?.verdict;
@@ -77,6 +88,6 @@ for (const name of ['sources', ...Object.keys(ENGINES)]) {
     }
 }
 if (values.json) for (const row of table) console.log(JSON.stringify(row));
-else console.log(`\n${printed(table)}`);
+else console.log(['', printed(table), ...lines].join('\n'));
 if (!values.lane)
   for (const id of Object.keys(EQUIVALENT)) if (!known.has(id)) say(`a reason for what is no mutant now: ${id}\n`);

@@ -10,8 +10,8 @@ export type Order =
   | { readonly cover: number }
   /** One test with one mutant, and nothing to compare with. */
   | { readonly alone: Told; readonly with: number }
-  /** Of a mutant that the process has from the start: several at a time, up to the first that fails, or all. */
-  | { readonly together: readonly Told[]; readonly all: boolean }
+  /** With a mutant of a script, by its number, or without: several at a time, up to the first that fails, or all. */
+  | { readonly together: readonly Told[]; readonly all: boolean; readonly script: number | undefined }
   | { readonly mutant: number; readonly tests: readonly Told[] };
 
 export type Report =
@@ -25,11 +25,14 @@ export type Report =
       readonly reached: readonly number[];
       readonly failed?: string;
     }
-  | {
-      readonly failed: readonly { readonly test: number; readonly how: string }[];
-      readonly took: Readonly<Record<number, number>>;
-    }
+  | Together
   | Verdict;
+
+/** Those of several tests that failed twice, and how long each took, in ms. */
+export interface Together {
+  readonly failed: readonly { readonly test: number; readonly how: 'failed' | 'rejected' | 'time' }[];
+  readonly took: Readonly<Record<number, number>>;
+}
 
 /** `unfit`: a test failed without the mutant, too, so this process is of no more use. */
 export interface Verdict {

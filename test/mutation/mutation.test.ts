@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Mutant } from './mutant.ts';
 import type { Result } from './results.ts';
+import { sample } from './sample.ts';
 import { schemata } from './schemata.ts';
 import { mutantsOfScript } from './scripts.ts';
 import { SourcesLane } from './sources-lane.ts';
-import { rate, rows } from './table.ts';
+import { atLeast, rate, rows, sampledLine } from './table.ts';
 import { mutantsOf } from './typescript.ts';
 
 /** `< => <=` of each mutant, without the file, the declaration and the hash. */
@@ -67,9 +68,25 @@ test.each([
   ['a.lua', "redis.call('DEL', key)", ["redis.call('DEL', key) => nothing"]],
   ['a.lua', 'local x = not y', ['not => nothing']],
   ['a.sql', 'SELECT a FROM b WHERE c >= d', ['>= => >']],
+  ['a.sql', '  name TEXT NOT NULL,', []],
+  ['a.sql', 'SELECT a FROM b WHERE c IS NOT NULL', ['NOT NULL => NULL']],
   ['a.sql', '  AND x IS NULL', ['AND x IS NULL => nothing', 'AND => OR', 'NULL => NOT NULL']],
 ])('the mutants of a script, %s: %s', (file, text, expected) => {
   expect(changes(mutantsOfScript(file, text))).toEqual(expected);
+});
+
+test('a sample is the same for the same seed, a larger one begins with it, and it says how sure it is', () => {
+  const all = mutantsOfScript('a.lua', Array.from({ length: 40 }, (_, i) => `local a${i} = ${i} + b`).join('\n'));
+  const small = sample(all, 10, '1');
+  expect(small).toEqual(sample(all, 10, '1'));
+  expect(sample(all, 30, '1').slice(0, 10)).toEqual(small);
+  expect(sample(all, 10, '2')).not.toEqual(small);
+  expect(new Set(sample(all, all.length, '1'))).toEqual(new Set(all));
+  // Worked out by hand from the formula.
+  expect(atLeast(90, 10)).toBeCloseTo(83.96, 1);
+  expect(atLeast(0, 0)).toBe(0);
+  const [row] = rows(small, { get: () => ({ verdict: 'killed' }) }, 'folder', {});
+  expect(sampledLine('lua', [row!], all.length)).toMatch(/^lua: drawn at random, 10 of \d+ judged: 100.0 % killed/);
 });
 
 test('says which mutants are killed, survive, are come by nowhere or never end, and counts a reason for what is equivalent', {

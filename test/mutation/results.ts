@@ -28,6 +28,10 @@ export class Results {
     return this.#known.get(id);
   }
 
+  all(): readonly Result[] {
+    return [...this.#known.values()];
+  }
+
   add(result: Result): void {
     this.#known.set(result.id, result);
   }

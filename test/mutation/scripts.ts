@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { compile } from '../../scripts/build-lua.mjs';
 import { literal } from '../../scripts/build-sql.mjs';
+import { layouts as ofBackend } from '../../src/backends/redis/layout.ts';
+import { layouts as ofStock } from '../../src/stock/redis/layout.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { type Change, type Declaration, type Mutant, mutantOf } from './mutant.ts';
 
@@ -62,7 +64,9 @@ function* inLine(line: string, at: number, language: Language): Generator<Change
     const sets = language === 'sql' && token === '=' && /(^|\bSET|,)\s*[\w.]+\s*$/i.test(code.slice(0, index));
     const all = token === '*' && /^(select|\(|count)$/i.test(before);
     const named = /^(create|is)$/i.test(before);
-    if (other !== undefined && !sign && !sets && !all && !named) yield change(index, token.length, other);
+    // That of a column is like a type, and IS NOT NULL has its opposite below.
+    const nothing = /^not$/i.test(token) && /^not null/i.test(code.slice(index));
+    if (other !== undefined && !sign && !sets && !all && !named && !nothing) yield change(index, token.length, other);
     if (/^\d+$/.test(token)) {
       const value = Number(token);
       for (const to of value === 0 ? ['1'] : value === 1 ? ['0', '2'] : ['0', `${token}0`])
@@ -114,7 +118,7 @@ export function moduleWith(root: string, mutant: Mutant, generated: string): str
   using copy = temporaryFolder();
   cpSync(`${root}${folder}/lua`, copy.path, { recursive: true });
   writeFileSync(join(copy.path, name), text);
-  return compile(pathToFileURL(`${copy.path}/`));
+  return compile(pathToFileURL(`${copy.path}/`), folder.includes('stock') ? ofStock : ofBackend);
 }
 
 /** Where that module is, in the sources. */

@@ -41,27 +41,47 @@ export const allMutants = (sources = SOURCES): Mutant[] =>
 export const numbered = (mutants: readonly Mutant[]): Map<string, number> =>
   new Map(mutants.map(({ id }, number) => [id, number]));
 
-/** Whose scripts are mutated, and the tests that run them, each on a server of its own. */
-export const ENGINES: Readonly<Record<string, { readonly scripts: string; readonly tests: string }>> = {
+interface Engine {
+  readonly scripts: string;
+  readonly tests: string;
+  /** Servers that are needed; undefined is all. */
+  readonly parts?: string;
+  /** Of these scripts only these tests are asked; of the others all. */
+  readonly about?: readonly { readonly scripts: RegExp; readonly tests: RegExp }[];
+}
+const testsOf = (folder: string, names: string): string =>
+  names
+    .split(',')
+    .map((name) => `test/${folder}/${name}.test.ts`)
+    .join();
+
+/** Whose scripts are mutated, and the tests that run them. */
+export const ENGINES: Readonly<Record<string, Engine>> = {
   redis: {
     scripts: 'src/backends/redis/lua/**/*.lua',
-    tests: 'conformance,tokens,portions,turn,listing,keys,server'
-      .split(',')
-      .map((name) => `test/backends/redis/${name}.test.ts`)
-      .join(),
+    tests: testsOf('backends/redis', 'conformance,tokens,portions,turn,listing,keys,server,cost'),
   },
-  stock: { scripts: 'src/stock/redis/lua/*.lua', tests: 'test/stock/redis.test.ts,test/stock/conformance.test.ts' },
+  stock: {
+    scripts: 'src/stock/redis/lua/*.lua',
+    tests: testsOf('stock', 'redis,conformance,rule,ordinary,first-format'),
+    parts: 'redis',
+    about: [{ scripts: /./, tests: /redis/i }],
+  },
   postgres: {
     scripts: 'src/backends/postgres/sql/*.sql',
-    tests: 'conformance,lease,sweep,hand-overs,revision,refusals'
-      .split(',')
-      .map((name) => `test/backends/postgres/${name}.test.ts`)
-      .join(),
+    tests: testsOf('backends/postgres', 'conformance,lease,sweep,hand-overs,revision,refusals,scripts,advisory'),
+    about: [
+      { scripts: /advisory-/, tests: /advisory/i },
+      { scripts: /./, tests: /^(?!.*advisory)/i },
+    ],
   },
   mysql: {
     scripts: 'src/backends/mysql/sql/*.sql',
-    tests:
-      'test/backends/mysql/table.test.ts,test/backends/mysql/lease.test.ts,test/backends/mysql/named.test.ts,test/backends/mysql/waiting.test.ts',
+    tests: testsOf('backends/mysql', 'table,lease,named,waiting'),
+    about: [
+      { scripts: /(-lock|owner|ticket|create|pause|greet|now|status|settings|server|hash)\.sql/, tests: /./ },
+      { scripts: /./, tests: /^(?!.*named)/ },
+    ],
   },
   file: {
     scripts: 'src/backends/file/sql/*.sql',
@@ -73,9 +93,3 @@ export const scriptMutants = (engine: string): Mutant[] =>
   globSync(ENGINES[engine]!.scripts, { cwd: root })
     .toSorted()
     .flatMap((file) => mutantsOfScript(file, readFileSync(`${root}${file}`, 'utf8')));
-
-/** @param name `redis 12` */
-export function scriptMutant(name: string): Mutant {
-  const [engine, number] = name.split(' ');
-  return scriptMutants(engine!)[Number(number)]!;
-}

@@ -114,7 +114,15 @@ function registerSuite(name: string, ...rest: unknown[]): void {
 const skips = (register: (name: string, ...rest: never[]) => void) => (without: unknown) =>
   without ? Object.assign(nothing, { each: () => nothing }) : register;
 
-const plain = Object.assign(registerTest, { each: each(add), skip: nothing });
+/** As `each`, with a case as it is, and the context behind it. */
+const cases =
+  (all: Cases) =>
+  (name: string, ...rest: unknown[]): void => {
+    for (const one of all)
+      add(filled(name, [one]), () => (bodyOf(rest) as (...all: unknown[]) => unknown)(one, context), rest);
+  };
+
+const plain = Object.assign(registerTest, { each: each(add), for: cases, skip: nothing });
 /** One at a time, whatever they say. */
 export const test = Object.assign(plain, { concurrent: plain, skipIf: skips(plain) });
 export const it = test;

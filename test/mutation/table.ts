@@ -15,6 +15,30 @@ export interface Row {
 export const rate = ({ killed, survived }: Row): string =>
   killed + survived === 0 ? '-' : `${((100 * killed) / (killed + survived)).toFixed(1)} %`;
 
+/** Of a normal distribution, 95 of 100 lie above so many deviations below its middle. */
+const DEVIATIONS = 1.645;
+
+/**
+ * What a sample says of all that it was drawn from: the share that is killed is at least this, 95 times of 100 (Wilson's bound).
+ * In percent. Pure.
+ */
+export function atLeast(killed: number, survived: number): number {
+  const judged = killed + survived;
+  if (judged === 0) return 0;
+  const share = killed / judged;
+  const squared = DEVIATIONS ** 2;
+  const spread = DEVIATIONS * Math.sqrt((share * (1 - share)) / judged + squared / (4 * judged ** 2));
+  return (100 * (share + squared / (2 * judged) - spread)) / (1 + squared / judged);
+}
+
+/** The rows of a sample as one line, which says how much of what it saw. Pure. */
+export function sampledLine(lane: string, own: readonly Row[], of: number): string {
+  const sum = (what: 'killed' | 'survived' | 'equivalent'): number => own.reduce((all, row) => all + row[what], 0);
+  const [killed, survived, equivalent] = [sum('killed'), sum('survived'), sum('equivalent')];
+  const share = killed + survived === 0 ? '-' : `${((100 * killed) / (killed + survived)).toFixed(1)} %`;
+  return `${lane}: drawn at random, ${killed + survived + equivalent} of ${of} judged: ${share} killed, of all at least ${atLeast(killed, survived).toFixed(1)} %`;
+}
+
 /** A row for each folder, or for each file. Pure but for what it is given. */
 export function rows(
   mutants: readonly Mutant[],

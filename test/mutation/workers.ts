@@ -3,29 +3,30 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Order, Report } from './messages.ts';
 
-const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
 /** ms without a sign of life: it is in a loop that leaves no room for anything else. */
-const SILENCE = 15_000;
+const SILENCE = 30_000;
 /** ms to load the sources and the tests. On a busy machine it takes long, and gives no sign of life until it is over. */
-const LOADING = 180_000;
+const LOADING = 300_000;
 /** Without servers, and of the exploration only as much as shows something. */
 const ENVIRONMENT = { BACKENDS: 'memory', EXPLORE: 'little' };
 
 /** One process that runs tests. After an answer that does not come in time it is another one. */
 export class Worker implements AsyncDisposable {
+  readonly #module: string;
   readonly #more: NodeJS.ProcessEnv;
   #child: ChildProcess | undefined;
   /** Tests go by their numbers. */
   #tests: string | undefined;
 
-  /** @param more environment, besides that of this process */
-  constructor(more: NodeJS.ProcessEnv = {}) {
+  /** @param more environment, besides that of this process @param module what it runs */
+  constructor(more: NodeJS.ProcessEnv = {}, module = 'worker.ts') {
+    this.#module = fileURLToPath(new URL(module, import.meta.url));
     this.#more = more;
   }
 
   /** What it has to say first. */
   async start(): Promise<Extract<Report, { tests: unknown }> | undefined> {
-    this.#child = fork(WORKER, {
+    this.#child = fork(this.#module, {
       execArgv: ['--disable-warning=ExperimentalWarning', '--max-old-space-size=1500'],
       env: { ...process.env, ...ENVIRONMENT, ...this.#more },
       stdio: ['ignore', 'ignore', process.env.LOUD ? 'inherit' : 'ignore', 'ipc'],
@@ -68,8 +69,11 @@ export class Worker implements AsyncDisposable {
     const child = this.#child;
     this.#child = undefined;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGKILL');
+    // It ends its servers first, if it can.
+    child.kill('SIGTERM');
+    const kill = setTimeout(() => child.kill('SIGKILL'), 2_000);
     await once(child, 'exit');
+    clearTimeout(kill);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -140,6 +140,19 @@ for (const { name, part, open } of SUBJECTS) {
       expect(await right(product)).toMatchObject({ sold: 3, reserved: 0 });
     });
 
+    test('what was paid in time stays sold when that time is over, and what was cancelled comes back once', async () => {
+      const product = await stock.create(fresh(), { units: 4, segments: 1, reserve: 0 });
+      const order = { units: 2, buyer: 'a', ttl: 1_000 };
+      const [paid, cancelled] = [await product.reserve(order), await product.reserve(order)];
+      await product.confirm(paid.ref);
+      await product.cancel(cancelled.ref);
+      await sleep(1_050);
+      expect(await right(product)).toMatchObject({ sold: 2, reserved: 0, segments: 2 });
+      await product.take({ units: 2, buyer: 'b' });
+      await expect(product.take({ buyer: 'c' })).rejects.toThrow(refused('STOCK_SOLD_OUT'));
+      expect(await right(product)).toMatchObject({ sold: 4, reserved: 0 });
+    });
+
     test('a request that is repeated is done once; its id is for nothing else', async () => {
       const product = await stock.create(fresh(), { units: 10, segments: 3 });
       const order = { buyer: 'a', request: 'r', units: 2 };

@@ -73,6 +73,7 @@ describeOn('redis', 'what redis is asked', () => {
     const few = await handOver('few', 10);
     const many = await handOver('many', 2_000);
     expect([few.evalsha, few.publish]).toEqual([1, 1]);
+    expect(few.pexpireat, 'the keys of a line are made to live longer seldom').toBeUndefined();
     expect(many).toEqual(few);
   });
 });
