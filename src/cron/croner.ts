@@ -3,7 +3,7 @@ import type { Locks } from '../locks.ts';
 import type { TickRun } from '../once/run.ts';
 import { runTick, type TaskOptions } from './task.ts';
 
-/** What we need of a job of `croner`, from version 10 on. */
+/** What holdfast uses of a job of `croner`, from version 10 on. */
 export interface CronerJob {
   readonly options: { readonly interval?: number };
   getOnce(): Date | null;

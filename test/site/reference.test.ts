@@ -39,7 +39,7 @@ test('every export has a doc comment, and a page that shows it', () => {
 });
 
 /** Where a type says itself that another library's objects have this shape, that library says what its members do. */
-const isForeign = ({ doc }: Declaration): boolean => doc.startsWith('What is used of');
+const isForeign = ({ doc }: Declaration): boolean => doc.startsWith('What holdfast uses of');
 
 /** A constructor takes what its class says, a call what the function that gives it says, and a symbol's name is the language's. */
 const isNamed = ({ code }: Declaration['members'][number]): boolean => !/^(?:constructor\(|[[(<])/.test(code);

@@ -1,10 +1,10 @@
-/** The part of a `Db` of the official driver (`mongodb`, 6 or later) that is used. The driver itself is not imported. */
+/** What holdfast uses of a `Db` of the official driver (`mongodb`, 6 or later). It does not import the driver. */
 export interface MongoDb {
   collection(name: string, options?: object): MongoCollection;
   command(command: object): Promise<Record<string, unknown>>;
 }
 
-/** The part of a collection of the `mongodb` driver that is used. */
+/** What holdfast uses of a collection of the `mongodb` driver. */
 export interface MongoCollection {
   findOneAndUpdate(filter: object, pipeline: object[], options: object): Promise<unknown>;
   aggregate(pipeline: object[], options?: object): AsyncIterable<unknown>;
@@ -12,7 +12,7 @@ export interface MongoCollection {
   watch(pipeline: object[], options: object): MongoStream;
 }
 
-/** The part of a change stream of the `mongodb` driver that is used. */
+/** What holdfast uses of a change stream of the `mongodb` driver. */
 export interface MongoStream {
   on(event: 'change', listener: (change: unknown) => void): unknown;
   on(event: 'error', listener: (error: unknown) => void): unknown;

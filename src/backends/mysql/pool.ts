@@ -6,14 +6,14 @@ export type MysqlPool = CallbackPool | { readonly pool: CallbackPool };
 // biome-ignore lint/suspicious/noExplicitAny: mysql2's own types of rows and values; those used are below
 type Done = (error: any, result: any) => void;
 
-/** What we use of it. */
+/** What holdfast uses of it. */
 export interface CallbackPool {
   /** Pools of other drivers do not have it, nor does a cluster of pools, which would lock now on one server and now on another. */
   promise(): unknown;
   getConnection(done: (error: Error | null, connection: Connection) => void): void;
 }
 
-/** What we use of one of its connections. */
+/** What holdfast uses of one of its connections. */
 export interface Connection {
   readonly threadId: number | null;
   execute(statement: Said, done: Done): unknown;

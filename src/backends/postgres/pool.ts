@@ -1,6 +1,6 @@
 import { invalid } from '../../core/errors.ts';
 
-/** What we use of a statement of node-postgres (`pg`). Any client and pool of this shape will do. */
+/** What holdfast uses of a statement of node-postgres (`pg`). Any client and pool of this shape will do. */
 export interface PgQuery {
   /** The statement. */
   readonly text: string;
@@ -17,7 +17,7 @@ export type Row = Record<string, unknown>;
 /** Statements give 0 or 1: an application may have changed how its driver reads a boolean. */
 export const isTrue = (bit: unknown): boolean => Number(bit) === 1;
 
-/** What we use of a connection of `pg`. */
+/** What holdfast uses of a connection of `pg`. */
 export interface PgClient {
   connect(): Promise<unknown>;
   query(query: PgQuery): Promise<{ rows: Row[] }>;
@@ -30,7 +30,7 @@ export interface PgClient {
   readonly connection?: { readonly stream?: { destroy(): unknown } };
 }
 
-/** What we use of a `pg` pool. */
+/** What holdfast uses of a `pg` pool. */
 export interface PgPool {
   query(query: PgQuery): Promise<{ rows: Row[] }>;
   on(event: 'error', listener: (error: Error) => void): unknown;

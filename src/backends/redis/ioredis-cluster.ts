@@ -2,7 +2,7 @@ import { type IoredisLike, lineOver, listenOver } from './ioredis.ts';
 import type { Port } from './port.ts';
 import { SLOTS, slotOf } from './slot.ts';
 
-/** What is used of a Cluster of ioredis. */
+/** What holdfast uses of a Cluster of ioredis. */
 export interface IoredisClusterLike {
   readonly status: string;
   readonly options?: { readonly keyPrefix?: string | undefined };

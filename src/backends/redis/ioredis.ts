@@ -2,7 +2,7 @@ import { LockError } from '../../core/errors.ts';
 import { connections } from './incarnation.ts';
 import type { Line, Listening, Port } from './port.ts';
 
-/** What is used of an ioredis client, also of one that finds its server by sentinels. */
+/** What holdfast uses of an ioredis client, also of one that finds its server by sentinels. */
 export interface IoredisLike {
   readonly status: string;
   readonly options?: {

@@ -6,7 +6,7 @@ interface Member {
   readonly address: string;
 }
 
-/** What is used of a cluster client of node-redis. */
+/** What holdfast uses of a cluster client of node-redis. */
 export interface NodeRedisClusterLike {
   readonly isOpen: boolean;
   readonly _keyPrefix?: KeyPrefix | undefined;

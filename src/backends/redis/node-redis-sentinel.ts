@@ -2,7 +2,7 @@ import { LockError } from '../../core/errors.ts';
 import { type KeyPrefix, raw } from './node-redis.ts';
 import type { Listening, Port } from './port.ts';
 
-/** What is used of a sentinel client of node-redis. */
+/** What holdfast uses of a sentinel client of node-redis. */
 export interface NodeRedisSentinelLike {
   readonly isOpen: boolean;
   readonly _keyPrefix?: KeyPrefix | undefined;

@@ -1,7 +1,7 @@
 import { connections } from './incarnation.ts';
 import type { Line, Listening, Port } from './port.ts';
 
-/** What is used of a node-redis client. */
+/** What holdfast uses of a node-redis client. */
 export interface NodeRedisLike {
   readonly isOpen: boolean;
   readonly options?: { readonly socket?: object | undefined } | undefined;
