@@ -11,7 +11,7 @@ import type { Subject } from './subject.ts';
 import { Watching } from './watching.ts';
 
 /** A hold is renewed several times in it, also by a process that stalls now and then. */
-const TTL = 1_000;
+const TTL = 700;
 const TOLERANCE = 250;
 /** The ttl of a claim that must not lapse while a case runs, ms. */
 const LONG = 60_000;

@@ -24,7 +24,7 @@ export interface Subject {
 
 /** The times that the laws use. */
 export interface Timing {
-  /** A short lease, ms. Default 1,000, or the least the engine takes if that is more. */
+  /** A short lease, ms. Default 700, or the least the engine takes if that is more. */
   readonly ttl?: number;
   /** How late the engine or this machine may be, ms. Default 250. */
   readonly tolerance?: number;

@@ -9,7 +9,7 @@ import { fails } from './fails.ts';
 /** A hold lives while its process renews it, and its holder hears of the end in time. */
 export const leases: readonly Law[] = [
   law('renewed in the background, a hold outlives three ttls with the token it had', async (scene) => {
-    const ttl = Math.max(scene.ttl, 1_500);
+    const ttl = Math.max(scene.ttl, 1_000);
     const [here, there] = await scene.processes({ ttl });
     const lease = await here.mutex(scene.key).acquire();
     const { token } = lease;

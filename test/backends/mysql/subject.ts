@@ -31,7 +31,7 @@ export function subject(name: string, mariadb: Mariadb, make: Make, options: Poo
     name,
     open: () => open('one'),
     apart: () => open('two'),
-    timing: { ttl: 2_000, tolerance: 400 }, // many small statements on a disk that others use too
+    timing: { ttl: 1_200, tolerance: 400 }, // many small statements on a disk that others use too
     faults: {
       // A pool would connect anew, which the dead do not.
       die: async (client) => {
