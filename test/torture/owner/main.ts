@@ -61,13 +61,15 @@ for (const { name, promise, hurts, mayBreak = [], start } of OWNED) {
         ? 'nothing'
         : verdict.outcome;
   const effective = Object.values(faults).reduce((sum, each) => sum + each.effective, 0);
-  if (values.json) console.log(JSON.stringify({ name, promise, outcome, ran, totals, faults, counts, broken }));
+  const messages = violations.slice(0, 5).map(({ message }) => message);
+  if (values.json)
+    console.log(JSON.stringify({ name, promise, outcome, ran, totals, faults, counts, broken, messages }));
   else {
     const done = Object.entries(counts).map(([kind, times]) => `${kind} ${times}`);
     console.log(
       `${outcome.padEnd(8)} ${name}: ${promise}. ${totals.holds} holds, ${effective} faults; ${done.join(', ')}`,
     );
-    for (const { message } of violations.slice(0, 5)) console.log(`    ${message}`);
+    for (const message of messages) console.log(`    ${message}`);
   }
   if (outcome === 'broken') process.exitCode = 1;
 }
