@@ -15,8 +15,7 @@ export function refusalOf(key: string, { nodes, majority }: QuorumContext, said:
   if (misuse) throw misuse;
   if (nodes.length - silent.length >= majority) return late > 0 ? { granted: false, late: true } : { granted: false };
   const story = said.map((each, i) => `${nodes[i]!.title} ${wordOf(each)}`).join('; ');
-  const answered = said.filter(({ kind }) => kind !== 'open').length - silent.length;
-  const message = `${answered} of ${nodes.length} nodes answered, ${majority} are needed: ${story}`;
+  const message = `${nodes.length - silent.length} of ${nodes.length} nodes answered, ${majority} are needed: ${story}`;
   const cause = new AggregateError(silent, message);
   const definite = silent.filter((why) => isLockError(why)).length;
   if (nodes.length - definite >= majority) throw cause;

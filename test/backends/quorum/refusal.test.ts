@@ -31,7 +31,7 @@ test('it is unknown where too few nodes answered, and each is named with what it
   expect(told(YES, LATE, REFUSED, OPEN, away(), away(), away(), away('reset'))).toEqual(
     new AggregateError(
       [1, 2, 3].map(() => new Error('connection refused')).concat(new Error('reset')),
-      '3 of 8 nodes answered, 5 are needed: node 1 granted it; node 2 was asked too late; node 3 refused; ' +
+      '4 of 8 nodes answered, 5 are needed: node 1 granted it; node 2 was asked too late; node 3 refused; ' +
         'node 4 has not answered yet; node 5 connection refused; node 6 connection refused; node 7 connection refused; node 8 reset',
     ),
   );
