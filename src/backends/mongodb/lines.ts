@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
+import { remembered } from '../../core/remembered.ts';
 import { ServerClock } from '../../core/server-clock.ts';
 import type { LineDocument, MongoCollection, MongoDb } from './driver.ts';
 import { isDuplicate, newer, refusal } from './errors.ts';
@@ -16,8 +17,12 @@ export class Lines {
   readonly #collection: MongoCollection;
   readonly #clock: Clock;
   readonly #serverClock: ServerClock;
+  /**
+   * Before the first write: whether this is a real MongoDB.
+   * @throws LockError `LOCK_UNSUPPORTED`
+   */
+  readonly #known = remembered(() => refuseLookalikes(this.#db, LONGEST));
   #indexed: Promise<unknown> | undefined;
-  #asked: Promise<void> | undefined;
 
   constructor(db: MongoDb, collection: MongoCollection, clock: Clock) {
     this.#db = db;
@@ -68,17 +73,5 @@ export class Lines {
     if (document.v !== FORM) throw newer(key);
     this.#serverClock.learn(document.now.getTime(), sent);
     return document;
-  }
-
-  /**
-   * Before the first write: whether this is a real MongoDB.
-   * @throws LockError `LOCK_UNSUPPORTED`
-   */
-  #known(): Promise<void> {
-    this.#asked ??= refuseLookalikes(this.#db, LONGEST).catch((error: unknown) => {
-      this.#asked = undefined;
-      throw error;
-    });
-    return this.#asked;
   }
 }
