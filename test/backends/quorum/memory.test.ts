@@ -146,30 +146,20 @@ test('a run is marked only after the runs it was new with are written down', asy
   await marking;
 });
 
+const NOTHING = { remembers: false, marked: undefined, born: [], kept: false, longest: 0 };
+
 test('a node that keeps no notes is asked for none', async () => {
   const it = without();
   expect(it.has(MAX, 0)).toBe(true);
   await it.mark({ id: 'a' }, ['a']);
-  expect(await it.look({ id: 'a' })).toEqual({
-    remembers: false,
-    marked: undefined,
-    born: [],
-    kept: false,
-    longest: 0,
-  });
+  expect(await it.look({ id: 'a' })).toEqual(NOTHING);
 });
 
 test('where the right to keep notes is missing, the node is one that remembers nothing', async () => {
   const { it } = scene({ read: refused, write: refused });
   await it.note(1_000, 0);
   expect(it.has(1_000, 0), 'it is not asked for each lease').toBe(true);
-  expect(await it.look({ id: 'a' })).toEqual({
-    remembers: false,
-    marked: undefined,
-    born: [],
-    kept: false,
-    longest: 0,
-  });
+  expect(await it.look({ id: 'a' })).toEqual(NOTHING);
   await it.mark({ id: 'a' }, ['a']);
 });
 
