@@ -68,17 +68,25 @@ export class AskedClaim {
     }
   }
 
-  /** An attempt is sent, now. */
-  protected asks(): number {
+  /**
+   * Undefined when it was not answered, and may be asked again.
+   * @throws what makes it useless to ask again
+   */
+  protected async ask(): Promise<Attempt | undefined> {
     const sent = this.engine.clock.now();
     this.#earlier = this.#sent;
     this.#sent ??= sent;
     this.outage.asked(sent);
-    return sent;
+    try {
+      return this.#answered(await this.engine.attempt(this.claim), sent);
+    } catch (error) {
+      this.#failed(error, sent);
+      return undefined;
+    }
   }
 
   /** The attempt of then was answered. */
-  protected answered(attempt: Attempt, sent: number): Attempt {
+  #answered(attempt: Attempt, sent: number): Attempt {
     if (!attempt.granted && attempt.late) {
       if (++this.#lateInARow <= MOST_LATE) return attempt;
       throw new Error(`every request came later than ${this.claim.within} ms`);
@@ -97,7 +105,7 @@ export class AskedClaim {
    * The outcome of the attempt of then is unknown, and it is worth asking again.
    * @throws error when it is not
    */
-  protected failed(error: unknown, sent: number): void {
+  #failed(error: unknown, sent: number): void {
     this.outage.failed(error);
     if (!isLockError(error)) this.#unanswered(sent);
     if (this.listener.mail) return;

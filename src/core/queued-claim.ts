@@ -55,14 +55,7 @@ export class QueuedClaim extends AskedClaim {
       let attempt = piggybacked && (await this.takenAlong(piggybacked));
       for (let tries = 0; this.request; ) {
         if (wakes === 'mailbox' && this.claim.queue) this.listener.arm(this.claim);
-        if (!this.mail && !attempt) {
-          const sent = this.asks();
-          try {
-            attempt = this.answered(await this.engine.attempt(this.claim), sent);
-          } catch (error) {
-            this.failed(error, sent);
-          }
-        }
+        if (!this.mail) attempt ??= await this.ask();
         const granted = this.granted(attempt);
         switch (verdictOn(attempt, granted, granted !== undefined && this.lasts(granted))) {
           case 'held':
