@@ -9,7 +9,6 @@ interface Defect {
 
 /** From the change logs at https://github.com/etcd-io/etcd/tree/main/CHANGELOG */
 const DEFECTS: readonly Defect[] = [
-  { fixed: { 4: 31, 5: 13 }, what: 'a stopped leader that goes on may revoke leases that are kept alive' },
   { fixed: { 4: 31, 5: 13 }, what: 'a watch may miss events after a compaction' },
   {
     fixed: { 4: 32, 5: 14 },

@@ -56,9 +56,17 @@ export function stateIn(
 export const indexOf = ({ places }: Line, { name, ticket }: Contender): number =>
   places.findIndex((place) => place.name.equals(name) && (ticket === undefined || place.ticket === ticket));
 
-/** Whether the key is known to be under a lease of so many seconds. */
-export const isUnderLeaseOf = ({ lease, key }: Contender, seconds: number): boolean =>
-  key === 'settled' && lease.seconds === seconds;
+/**
+ * Whether the key is known to be under a lease that the leader of now has granted. An earlier leader that stood still, and goes on,
+ * may revoke the leases that it knows, for it has not seen that they were kept alive since
+ * (https://github.com/etcd-io/etcd/issues/15247).
+ * @param term of the leader of now
+ */
+export const isSettled = ({ lease, key }: Contender, term: bigint): boolean => key === 'settled' && lease.term >= term;
+
+/** The same, and the lease is one of so many seconds. */
+export const isUnderLeaseOf = (me: Contender, seconds: number, term: bigint): boolean =>
+  isSettled(me, term) && me.lease.seconds === seconds;
 
 /** etcd counts in whole seconds. */
 export const secondsOf = (ttl: number): number => Math.ceil(ttl / 1_000);

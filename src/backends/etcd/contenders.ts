@@ -1,7 +1,7 @@
 import { admitted } from '../../core/admission.ts';
 import { type Attempt, type Claim, type Handle, PLACE_TTL, type Release } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
-import { type Contender, indexOf, isUnderLeaseOf, secondsOf, stillRefused } from './contender.ts';
+import { type Contender, indexOf, isSettled, isUnderLeaseOf, secondsOf, stillRefused } from './contender.ts';
 import { KnownContenders } from './known-contenders.ts';
 import { Leases } from './leases.ts';
 import { type Line, lineNow, nameOf, readFrom, written } from './line.ts';
@@ -12,7 +12,7 @@ import { Watches } from './wake-ups.ts';
 import type { Client } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
 import type { TxnResponse } from './wire/messages.ts';
-import { list, nobodyJoinedAfter, type Op, remove, stand, type Transaction } from './wire/ops.ts';
+import { list, look, nobodyJoinedAfter, type Op, remove, stand, type Transaction } from './wire/ops.ts';
 import type { Received } from './wire/protobuf.ts';
 
 /** Of the lease that a place is put under. */
@@ -43,6 +43,8 @@ export class Contenders {
     const line = await this.#lookAgain(claim, sent, ms);
     if (line === 'refused') return { granted: false };
     if (line) return this.#settle(claim, this.known.get(claim.id)!, line, sent, ms);
+    // A lease is of a term that was known before it was granted.
+    if (this.#client.term === 0n) await this.#client.txn({ success: [look(this.known.lineOf(claim.key))] }, ms);
     const me = await this.known.take(claim, ms);
     if (this.#clock.now() - sent >= claim.within) return this.#isLate(claim);
     try {
@@ -124,7 +126,7 @@ export class Contenders {
   }
 
   async #lookAround(claim: Claim, me: Contender, ms: number): Promise<Line | 'refused'> {
-    const asPlace = me.lease.seconds <= placeSecondsOf(claim) && me.key === 'settled'; // else the key must be moved
+    const asPlace = me.lease.seconds <= placeSecondsOf(claim) && isSettled(me, this.#client.term); // else the key must be moved
     const watched = this.waiters.hears(claim.id);
     const refused = asPlace && (await stillRefused(this.#client, me, watched, this.#clock.now(), ms));
     return refused ? 'refused' : lineNow(this.#client, me.line, ms);
@@ -147,16 +149,16 @@ export class Contenders {
     const attempt = this.waiters.judge(claim, me, line);
     if (attempt.granted) {
       const seconds = Math.max(secondsOf(claim.ttl), me.lease.seconds); // never less than a renewal confirmed
-      if (isUnderLeaseOf(me, seconds)) return attempt;
+      if (isUnderLeaseOf(me, seconds, this.#client.term)) return attempt;
       const moved = await this.moves.to(me, seconds, ms, claim.lingers);
-      return moved ? this.waiters.judge(claim, me, moved) : { granted: false };
+      return moved ? this.#settle(claim, me, moved, sent, ms) : { granted: false };
     }
     if (!claim.queue) {
       await this.release(claim, undefined, ms);
       return attempt;
     }
     const seconds = placeSecondsOf(claim);
-    if (me.lease.seconds <= seconds && me.key === 'settled') return attempt;
+    if (me.lease.seconds <= seconds && isSettled(me, this.#client.term)) return attempt;
     // A dead waiter must not keep its place for as long as a holder may keep the key. If the move fails, the next attempt repeats it.
     const moved = await this.moves.to(me, seconds, ms).catch(() => undefined);
     return moved ? this.#settle(claim, me, moved, sent, ms) : attempt; // its turn may have come meanwhile

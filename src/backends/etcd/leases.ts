@@ -9,6 +9,8 @@ export interface Lease {
   readonly seconds: number;
   /** As granted, ms. */
   readonly ttl: number;
+  /** It was granted in this term of a leader, or later. */
+  readonly term: bigint;
   /** By our clock. It counts from before the message was sent, so it is never later than the server's end. */
   goodUntil: number;
   /** `named`: a message that names this lease may still be on its way. Only a revoke ends such a lease. */
@@ -39,6 +41,7 @@ export class Leases {
     for (;;) {
       const spare = this.#spares.get(seconds)?.pop();
       if (!spare) return this.#grant(seconds, ms);
+      if (spare.term < this.#client.term) continue;
       if (await (whole ? this.keepAlive(spare, ms) : this.#isFresh(spare, ms))) return spare;
     }
   }
@@ -74,9 +77,10 @@ export class Leases {
 
   async #grant(seconds: number, ms?: number): Promise<Lease> {
     const sent = this.#clock.now();
+    const { term } = this.#client; // as known before: the answer may tell of a leader that was elected since the lease was granted
     const { id, ttl } = await this.#client.grant(BigInt(seconds), ms);
     const granted = Number(ttl) * 1_000;
-    return { id, seconds, ttl: granted, goodUntil: sent + granted, state: 'free' };
+    return { id, seconds, ttl: granted, term, goodUntil: sent + granted, state: 'free' };
   }
 
   /** Starts the lease anew. Gives whether it was still there. */

@@ -5,7 +5,7 @@ import { type Line, readFrom } from './line.ts';
 import type { Client } from './wire/client.ts';
 import { isUnder, list, look, shift, stillStands } from './wire/ops.ts';
 
-/** Moves keys to other leases: the place of a waiter to a short one, a hold whose ttl changed to a longer one. */
+/** Moves keys to other leases: the place of a waiter to a short one, a hold whose ttl changed to a longer one, all to those of a new leader. */
 export class Moves {
   readonly #client: Client;
   readonly #leases: Leases;
@@ -30,7 +30,7 @@ export class Moves {
    */
   keep(me: Contender, seconds: number, ms?: number): Promise<boolean> {
     return this.#turns.take(me, async () => {
-      if (isUnderLeaseOf(me, seconds)) return this.#leases.keepAlive(me.lease, ms);
+      if (isUnderLeaseOf(me, seconds, this.#client.term)) return this.#leases.keepAlive(me.lease, ms);
       return (await this.#move(me, seconds, ms, true)) !== undefined;
     });
   }

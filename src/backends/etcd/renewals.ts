@@ -11,6 +11,7 @@ import type { Received } from './wire/protobuf.ts';
 /**
  * Renews the holds of one transaction: all their leases at once, then one look at all their keys. Only the look proves a hold: a key
  * that somebody deleted leaves its lease alive, and servers before 3.4.38 may call a lease alive that is being revoked.
+ * After the election of a leader all keys move to leases that it has granted: see `isSettled`.
  * @param sent the deadlines of the holds count from then
  * @throws what went wrong, if nothing is known of any hold
  */
@@ -30,6 +31,8 @@ export async function renew(
     if (!kept.includes(false)) throw error;
     return undefined;
   });
+  const isElected = holds.some(([, me], index) => kept[index] && me!.lease.term < client.term);
+  if (isElected) return renew(client, moves, holds, sent, ms);
   return holds.map(([, me], index) => {
     if (!me || kept[index] === false) return 'gone';
     if (!seen || kept[index] === undefined) return 'unknown';

@@ -85,13 +85,14 @@ export class Waiters {
   async #look(claim: Claim, me: Contender, wake: (grant?: Grant) => void): Promise<void> {
     try {
       // It is probably this claim's turn. So its key moves to the lease of a hold in the same step, and back if it is not.
-      const line = isUnderLeaseOf(me, secondsOf(claim.ttl))
-        ? await lineNow(this.#client, me.line)
-        : await this.#moves.to(me, secondsOf(claim.ttl), undefined, claim.lingers);
+      const seconds = secondsOf(claim.ttl);
+      const isUnder = (): boolean => isUnderLeaseOf(me, seconds, this.#client.term);
+      let line = isUnder() ? await lineNow(this.#client, me.line) : undefined;
+      if (!isUnder()) line = await this.#moves.to(me, seconds, undefined, claim.lingers);
       if (me.state.is === 'over' || this.#claims.get(claim.id)?.wake !== wake) return;
       const attempt = line && indexOf(line, me) >= 0 ? this.judge(claim, me, line) : undefined;
-      if (attempt?.granted) wake(attempt);
-      else if (!attempt) wake();
+      if (attempt?.granted && isUnder()) wake(attempt);
+      else if (!attempt || attempt.granted) wake();
     } catch {
       wake(); // the next attempt watches again, or throws what is wrong
     }

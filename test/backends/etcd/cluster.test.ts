@@ -78,6 +78,28 @@ describeOn('etcd', 'an etcd cluster that loses members', () => {
     expect(await next.release()).toBe(true);
   });
 
+  test('a leader that stood still and goes on takes no hold away', async () => {
+    const leases = await Promise.all(
+      Array.from({ length: 60 }, (_, number) => locks.mutex(`held ${number}`).acquire({ ttl: '2s', wait: '10s' })),
+    );
+    for (let round = 1; round <= 3; round++) {
+      const leader = await leaderOf(cluster);
+      leader.pause();
+      // Longer than the leases: for all it knows, nobody has kept them alive.
+      await new Promise((resolve) => setTimeout(resolve, 4_000));
+      const before = leases.filter(({ held }) => held);
+      expect(before.length, 'holds that an election left alone').toBeGreaterThan(0);
+      leader.resume();
+      await until('it follows another', async () => (await leaderOf(cluster)) !== leader);
+      await new Promise((resolve) => setTimeout(resolve, 1_500)); // each renewal, and what it may revoke late
+      expect(
+        before.filter(({ held }) => !held).map(({ key }) => key),
+        `taken away in round ${round}`,
+      ).toEqual([]);
+    }
+    expect(await Promise.all(leases.map((lease) => lease.release()))).not.toContain(false);
+  });
+
   test('without a quorum nothing is promised: the hold is lost in time, and attempts say so', async () => {
     const lease = await locks.mutex('job').acquire({ ttl: '3s' });
     const [, second, third] = cluster.servers;

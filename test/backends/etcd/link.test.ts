@@ -24,6 +24,7 @@ describeOn('etcd', 'a bad link to etcd', () => {
     proxy = await startProxy(server.port);
     backend = etcd({ endpoints: endpoint(proxy), timeout: 500 });
     other = etcd({ endpoints: endpoint(server) });
+    await backend.attempt(claimOf('first')); // which asks for the term of the leader, too
   });
   afterEach(async () => {
     await proxy.pass();

@@ -4,7 +4,7 @@ import type { Server } from '../../kit/server.ts';
 export interface Hurt {
   readonly servers: readonly Server[];
   readonly drag?: (ms: number) => void;
-  /** Where one of several is the first: its port. */
+  /** Where one of several leads: its port. */
   readonly primary?: () => Promise<number>;
 }
 
@@ -33,6 +33,13 @@ export const HURTS = {
   'its primary killed': async ({ servers, primary }, ms, _, pass) => {
     const port = await primary!();
     await away(servers.find((server) => server.port === port)!, ms, pass);
+  },
+  'its leader stopped': async ({ servers, primary }, ms, _, pass) => {
+    const port = await primary!();
+    const leader = servers.find((server) => server.port === port)!;
+    leader.pause();
+    await pass(ms);
+    leader.resume();
   },
   'a majority stopped': async ({ servers }, ms, turn, pass) => {
     const most = servers

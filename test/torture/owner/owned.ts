@@ -1,10 +1,12 @@
 import type { Violation } from '../../../src/torture/violation.ts';
 import { startEtcd, startEtcdMembers } from '../../kit/etcd.ts';
 import { startMariadb } from '../../kit/mariadb.ts';
+import { exchange } from '../../kit/net.ts';
 import { startPostgres } from '../../kit/postgres.ts';
 import { startRedis, startRedisCluster, startRedisNodes, startRedisSentinel, untilWhole } from '../../kit/redis.ts';
 import type { Server, Servers } from '../../kit/server.ts';
 import { slowDisk } from '../../kit/slow-disk.ts';
+import { until } from '../../kit/wait.ts';
 import { startZookeeper, startZookeeperMembers } from '../../kit/zookeeper.ts';
 import type { Hurt, HurtKind } from './hurts.ts';
 
@@ -27,6 +29,7 @@ const ZOOKEEPER = '?sessionTimeout=4s';
 const AT_REST: readonly HurtKind[] = ['stopped', 'killed, back with its data'];
 const ON_DISK: readonly HurtKind[] = [...AT_REST, 'its disk slow'];
 const OF_SEVERAL: readonly HurtKind[] = [...AT_REST, 'a majority stopped'];
+const OF_LED: readonly HurtKind[] = [...OF_SEVERAL, 'its leader stopped'];
 
 const single = async (starting: Promise<Server>, query = '') => {
   const server = await starting;
@@ -40,6 +43,22 @@ const single = async (starting: Promise<Server>, query = '') => {
 const several = async (starting: Promise<Servers>, query = '') => {
   const group = await starting;
   return { url: group.url + query, servers: group.servers, [Symbol.asyncDispose]: () => group[Symbol.asyncDispose]() };
+};
+
+/** One of them leads: it answers to `asked` so. */
+const led = async (starting: Promise<Servers>, asked: string, so: RegExp, query = '') => {
+  const group = await several(starting, query);
+  const primary = async (): Promise<number> => {
+    let leader: number | undefined;
+    await until('one of them leads', async () => {
+      for (const { port } of group.servers) {
+        if (so.test(await exchange(port, asked).catch(() => ''))) leader = port;
+      }
+      return leader !== undefined;
+    });
+    return leader!;
+  };
+  return { ...group, primary };
 };
 
 /** On a disk that can be made slow. */
@@ -103,7 +122,12 @@ export const OWNED: readonly Owned[] = [
   { name: 'postgres', promise: CRASH, hurts: ON_DISK, start: () => onDisk(() => startPostgres()) },
   { name: 'mysql (MariaDB)', promise: CRASH, hurts: ON_DISK, start: () => onDisk(() => startMariadb()) },
   { name: 'etcd, one member', promise: CRASH, hurts: AT_REST, start: () => single(startEtcd()) },
-  { name: 'etcd over 3', promise: MINORITY, hurts: OF_SEVERAL, start: () => several(startEtcdMembers(3)) },
+  {
+    name: 'etcd over 3',
+    promise: MINORITY,
+    hurts: OF_LED,
+    start: () => led(startEtcdMembers(3), 'GET /metrics HTTP/1.0\r\n\r\n', /^etcd_server_is_leader 1$/m),
+  },
   {
     name: 'zookeeper, one server',
     promise: CRASH,
@@ -113,7 +137,7 @@ export const OWNED: readonly Owned[] = [
   {
     name: 'zookeeper over 3',
     promise: MINORITY,
-    hurts: OF_SEVERAL,
-    start: () => several(startZookeeperMembers(3), ZOOKEEPER),
+    hurts: OF_LED,
+    start: () => led(startZookeeperMembers(3), 'srvr', /^Mode: leader$/m, ZOOKEEPER),
   },
 ];

@@ -55,6 +55,7 @@ export class Client {
   readonly #credentials: Credentials | undefined;
   readonly #timeout: number;
   #token?: Promise<string>;
+  #term = 0n;
 
   /** @param timeout default limit of a call, ms */
   constructor(channel: Channel, credentials: Credentials | undefined, timeout: number) {
@@ -67,12 +68,17 @@ export class Client {
     return this.#credentials !== undefined;
   }
 
-  txn(request: Sent<typeof TxnRequest>, ms?: number): Promise<Received<typeof TxnResponse>> {
-    return this.call(TXN, request, ms);
+  /** Grows with each election of a leader. As the newest answer to a transaction or a range told it; 0 before the first. */
+  get term(): bigint {
+    return this.#term;
   }
 
-  range(request: Sent<typeof RangeRequest>, ms?: number): Promise<Received<typeof RangeResponse>> {
-    return this.call(RANGE, request, ms);
+  async txn(request: Sent<typeof TxnRequest>, ms?: number): Promise<Received<typeof TxnResponse>> {
+    return this.#told(await this.call(TXN, request, ms));
+  }
+
+  async range(request: Sent<typeof RangeRequest>, ms?: number): Promise<Received<typeof RangeResponse>> {
+    return this.#told(await this.call(RANGE, request, ms));
   }
 
   grant(seconds: bigint, ms?: number): Promise<Received<typeof LeaseResponse>> {
@@ -116,6 +122,11 @@ export class Client {
     } catch (error) {
       throw refusal(error);
     }
+  }
+
+  #told<T extends Pick<Received<typeof RangeResponse>, 'header'>>(answer: T): T {
+    if (answer.header && answer.header.term > this.#term) this.#term = answer.header.term;
+    return answer;
   }
 
   async #send<Q extends Schema, R extends Schema>(

@@ -3,7 +3,7 @@ import type { Schema } from './protobuf.ts';
 /** Field numbers of `etcdserverpb`, as far as locks need them: https://etcd.io/docs/v3.5/dev-guide/api_reference_v3/ */
 const define = <const S extends Schema>(schema: S): S => schema;
 
-const Header = define({ revision: [3, 'int'] });
+const Header = define({ revision: [3, 'int'], term: [4, 'int'] });
 
 export const KeyValue = define({
   key: [1, 'bytes'],
