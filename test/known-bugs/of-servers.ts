@@ -100,6 +100,11 @@ export const OF_SERVERS: readonly KnownBug[] = [
     ),
   ),
   bug(
+    'etcd 15247',
+    'a leader that stood still and went on revoked leases that were kept alive',
+    scene('test/backends/etcd/cluster.test.ts', 'a leader that stood still and goes on takes no hold away'),
+  ),
+  bug(
     'etcd 22082',
     'a release by name removed the key of the next holder',
     scene(
