@@ -38,11 +38,11 @@ export function command<const O extends ParseArgsOptionsConfig>(plan: Plan<O>): 
       const [own, rest] = passes ? split(args) : [args, []];
       // This check comes first: without the `--`, errors in the command's own arguments would look like errors in ours.
       if (passes && rest.length === 0)
-        throw new UsageError(`the command is missing; it stands behind a --: holdfast ${plan.name} ${takes.join(' ')}`);
+        throw new UsageError(`the command is missing; write it after --: holdfast ${plan.name} ${takes.join(' ')}`);
       const { values, positionals } = parseArgs({ args: [...own], options, allowPositionals: true });
       if (positionals.length < needed.length) throw new UsageError(`${needed[positionals.length]} is missing`);
       if (positionals.length > names.length)
-        throw new UsageError(`${JSON.stringify(positionals[names.length])} is one too many`);
+        throw new UsageError(`${JSON.stringify(positionals[names.length])} is an argument too many`);
       return plan.run({ values, positionals, rest });
     },
   };

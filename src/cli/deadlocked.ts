@@ -14,7 +14,7 @@ export function words({ claims, cycle, victim }: Deadlock, waits: Waits): string
   const round = cycle.map((id) => byId.get(id)!);
   const rows = round.flatMap((claim, i) => (claim.held ? [] : [row(claim, round, i)]));
   const others = claims.filter((id) => !byId.get(id)!.held).length - rows.length;
-  const more = others > 0 ? [`  and ${others} more wait in it`] : [];
+  const more = others > 0 ? [`  and ${others} more are part of it`] : [];
   const head = `DEADLOCK: ${rows.length === 1 ? 'one waits for itself' : `${rows.length} wait for each other`}`;
   return [head, ...rows, ...more, ...advice(round, victim === undefined ? undefined : byId.get(victim))];
 }
@@ -24,21 +24,23 @@ function row(claim: WaitsClaim, round: readonly WaitsClaim[], i: number): string
   const { label, key, since, origin } = claim;
   const around = round.at(i - 1)!;
   const next = round[(i + 1) % round.length]!;
-  const has = around.held ? `holds ${named(around.key)}` : `stands in front of ${visible(around.label)}`;
+  const has = around.held ? `holds ${named(around.key)}` : `is ahead of ${visible(around.label)}`;
   const whose = origin ? ` (${origin.process})` : '';
-  const long = since === undefined ? '' : ` for ${span(since)}`;
+  const waits = since === undefined ? 'waits' : `has waited ${span(since)}`;
   const by = next.held ? `held by ${visible(next.label)}` : `behind ${visible(next.label)}`;
-  return `  ${visible(label)}${whose} ${has} and waits${long} for ${named(key)}, ${by}`;
+  return `  ${visible(label)}${whose} ${has} and ${waits} for ${named(key)}, ${by}`;
 }
 
 function advice(round: readonly WaitsClaim[], victim: WaitsClaim | undefined): string[] {
   if (victim)
-    return [`  ${visible(victim.label)} looks for deadlocks, and gives up its wait for ${named(victim.key)}.`];
+    return [`  ${visible(victim.label)} waits with detect: true, so it gives up its wait for ${named(victim.key)}.`];
   const hold = round.find(({ held }) => held);
-  const way = hold ? `, or: holdfast release ${named(hold.key)} --force --ticket ${hold.ticket} --reason deadlock` : '';
+  const way = hold
+    ? `, or run: holdfast release ${named(hold.key)} --force --ticket ${hold.ticket} --reason deadlock`
+    : '';
   return [
-    `  None of them goes on until a wait is over. End one of these processes${way}`,
-    '  To be told and go on: wait with detect: true. To have none: take locks in one order, or with all().',
+    `  None of them can go on until one gives up. End one of these processes${way}`,
+    '  To get an error instead: wait with detect: true. To avoid it: take locks in the same order everywhere, or with all().',
   ];
 }
 

@@ -16,7 +16,9 @@ export const URL_OPTION = { url: { type: 'string', short: 'u' } } as const;
 export function urlOf(url: string | undefined): string {
   const given = url ?? (process.env.HOLDFAST_URL || undefined);
   if (given?.startsWith('memory:'))
-    throw new UsageError('memory: keeps locks in one process, so they would lock nobody out; give a file or a server');
+    throw new UsageError(
+      'memory: keeps locks in one process, where no other process sees them; use a file or a server',
+    );
   if (given) return given;
   const folder = stateFolder();
   mkdirSync(folder, { recursive: true, mode: 0o700 }); // only ours: the folder of a file that the user names must exist

@@ -27,13 +27,13 @@ function overview(commands: readonly Command[]): string {
   const lines = commands.map(({ name, takes, summary }) => `  ${[name, ...takes].join(' ').padEnd(30)}  ${summary}`);
   return `One at a time, across processes and machines.
 
-  holdfast run backup -- ./backup.sh     a second one waits until the first has ended
+  holdfast run backup -- ./backup.sh     a second run waits until the first has ended
   holdfast ls                            who holds what
 
 ${lines.join('\n')}
 
-Where the locks are: --url, else $HOLDFAST_URL, else a file of yours. For example redis://127.0.0.1, postgres://db/app,
-etcd://h1,h2,h3. In HOLDFAST_URL a password is not seen by others on the machine; on the command line it is.
+The locks are kept where --url says, else $HOLDFAST_URL, else in a local file. For example redis://127.0.0.1,
+postgres://db/app, etcd://h1,h2,h3. Other users of the machine can see a password in --url, but not in HOLDFAST_URL.
 
   holdfast <command> --help              examples, options and exit codes
   holdfast --version`;
@@ -71,7 +71,7 @@ process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
 // The reader has closed the pipe, as `| head` does. Any other failure, a full disk for example, is an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(EXIT.UNREAD);
-  complain(`what it prints could not be written: ${error.message}`);
+  complain(`the output could not be written: ${error.message}`);
   process.exit(EXIT.IO);
 });
 

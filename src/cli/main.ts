@@ -9,7 +9,7 @@ const { engines } = JSON.parse(readFileSync(new URL('../../package.json', import
 const needed: string = engines.node.replace('>=', '');
 
 if (process.versions.node.localeCompare(needed, 'en', { numeric: true }) < 0) {
-  console.error(`holdfast: this needs Node.js ${needed} or newer, and is run by ${process.version}`);
+  console.error(`holdfast: it needs Node.js ${needed} or newer, but runs on ${process.version}`);
   process.exitCode = 69; // the same as for an engine that is not available (exit.ts)
 } else {
   await import('./line.ts');

@@ -13,6 +13,6 @@ export function tickAt(text: string, skew: number, now: number): number | string
   if (/^\d{4}-/.test(text)) return text;
   const period = milliseconds(time(text), '--tick', { min: 1_000, max: DAY });
   if (period < 2 * skew)
-    throw new UsageError(`--tick is ${text}; of clocks that may differ by ${skew} ms it must be twice that at least`);
+    throw new UsageError(`--tick is ${text}; it must be at least ${2 * skew} ms, which is twice --skew`);
   return Math.floor((now + skew) / period) * period;
 }

@@ -8,7 +8,7 @@ export class Trouble implements Disposable {
   #told: string | undefined;
   readonly #hear = (event: unknown): void => {
     const line = lineOf((event as { readonly error?: unknown }).error);
-    if (line !== this.#told) complain(`${line}. It is asked again`);
+    if (line !== this.#told) complain(`${line}. Trying again`);
     this.#told = line;
   };
 

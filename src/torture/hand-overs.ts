@@ -50,7 +50,7 @@ export function handOvers(ledger: Ledger, { ttl, wakes, way }: Terms): { violati
     const longest = Math.max(...late.map(({ ms }) => ms));
     violations.push({
       ...{ broken: 'wake-ups', at: late[0]!.at, ops: [] },
-      message: `while nothing was wrong, ${late.length} of ${calm.length} free keys found their next holder later than ${limit.toFixed(0)} ms, up to ${longest.toFixed(0)} ms: nobody woke who waited`,
+      message: `without a fault, ${late.length} of ${calm.length} free keys got their next holder after more than ${limit.toFixed(0)} ms, the last after ${longest.toFixed(0)} ms: waiters were not woken`,
     });
   }
   return { violations, calm };
@@ -58,7 +58,7 @@ export function handOvers(ledger: Ledger, { ttl, wakes, way }: Terms): { violati
 
 const starved = (key: string, begin: number, end: number): Violation => ({
   ...{ broken: 'starvation', key, at: begin, ops: [] },
-  message: `from ${begin.toFixed(0)} ms on ${key} was free, somebody waited, the engine answered, and nobody got in for ${(end - begin).toFixed(0)} ms`,
+  message: `from ${begin.toFixed(0)} ms on, ${key} was free, somebody waited and the engine answered, but nobody got the key for ${(end - begin).toFixed(0)} ms`,
 });
 
 /** The times without a fault, and without an effect of one. */

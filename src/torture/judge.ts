@@ -17,10 +17,10 @@ export function judge(ledger: Ledger, terms: Terms): Judgement {
     return [...exclusion(key, holds), ...tokens(key, holds), ...register(key, holds)];
   });
   const crashes = ledger.crashes.map(({ at, by, how }): Violation => {
-    return { broken: 'crash', at, ops: [], message: `process ${by} ended by itself: ${how}` };
+    return { broken: 'crash', at, ops: [], message: `process ${by} ended, although nobody ended it: ${how}` };
   });
   const remains = ledger.remains.map(({ key, label }): Violation => {
-    const message = `${label} still holds ${key}, though its process is gone and its lease is over`;
+    const message = `${label} still holds ${key}, but its process has ended and its lease has lapsed`;
     return { broken: 'residue', key, at: ledger.now, ops: [], message };
   });
   return { violations: [...violations, ...waits.violations, ...crashes, ...remains], handOvers: waits.calm };
@@ -42,7 +42,7 @@ function exclusion(key: string, holds: readonly Held[]): Violation[] {
     inside.push(next);
     if (admitted(inside) === inside.length) return [];
     const who = inside.map(({ op, hold }) => `${op} until ${time(hold.until)}${tokenOf(hold.token)}`);
-    const message = `at ${time(hold.from)} ${inside.length} hold ${key} inside their deadlines: ${who.join('; ')}`;
+    const message = `at ${time(hold.from)} ${inside.length} held ${key} at once, inside their deadlines: ${who.join('; ')}`;
     return [{ broken: 'exclusion', key, at: hold.from, ops: inside.map(({ op }) => op), message }];
   });
 }
@@ -56,7 +56,7 @@ function tokens(key: string, holds: readonly Held[]): Violation[] {
   const found: Violation[] = [];
   const owners = new Map<bigint, Held>();
   const wrong = (later: Held, earlier: Held): void => {
-    const message = `${later.op} holds ${key} with token ${later.hold.token}, after ${earlier.op} with ${earlier.hold.token}`;
+    const message = `${later.op} got ${key} with token ${later.hold.token}, but ${earlier.op} had held it before with token ${earlier.hold.token}`;
     found.push({ broken: 'tokens', key, at: later.hold.from, ops: [earlier.op, later.op], message });
   };
   let next = 0;
@@ -84,13 +84,13 @@ function register(key: string, holds: readonly Held[]): Violation[] {
       const told = { broken: 'register', key, at } as const;
       if (!accepted) {
         if (at >= hold.until) return [];
-        return [{ ...told, ops: [op], message: `at ${time(at)} ${op} held ${key}, and its token was refused` }];
+        return [{ ...told, ops: [op], message: `at ${time(at)} ${op} held ${key}, but its token was refused` }];
       }
       let later: Held | undefined;
       for (let next = firstAfter(claims, hold.from); claims[next] && claims[next]!.hold.before < at && !later; next++)
         if (claims[next]!.hold.claimed! < at) later = claims[next];
       if (!later) return [];
-      const message = `at ${time(at)} a write of ${op} to ${key} was taken${hold.token === undefined ? ', without a token' : ' by its token'}, though ${later.op} held it by then`;
+      const message = `at ${time(at)} a write of ${op} to ${key} was accepted ${hold.token === undefined ? 'without a token' : 'with its token'}, but ${later.op} held the key by then`;
       return [{ ...told, ops: [op, later.op], message }];
     }),
   );

@@ -118,7 +118,7 @@ async function refuseOthers(locks: Locks, engine: string): Promise<void> {
   const { key, label, held } = other;
   throw new LockError(
     'LOCK_INVALID',
-    `${label} ${held ? 'holds' : 'waits for'} ${JSON.stringify(key)} on ${engine}: torture is for a server that nobody needs just now. Say --beside-others if it may go slow, or give another ?prefix=`,
+    `${label} ${held ? 'holds' : 'waits for'} ${JSON.stringify(key)} on ${engine}; torture needs a server that nobody else uses. Add --beside-others if others may wait longer, or use another ?prefix=`,
     { key, backend: engine },
   );
 }
@@ -184,14 +184,16 @@ async function untilEnd(
 
 function notesOf({ wakes, seats }: Traits, links: boolean, ended: Ended, unlisted: boolean, ttl: number): string[] {
   return [
-    ...(links ? [] : ['a file has no connections, so only processes were hurt']),
-    ...(wakes === 'never' ? ['this engine wakes nobody, so whether waiters are woken was not judged'] : []),
+    ...(links ? [] : ['a file has no connections, so only processes had faults']),
+    ...(wakes === 'never' ? ['this engine wakes no waiters, so wake-ups were not judged'] : []),
     ...(seats === 'counted'
       ? []
-      : [`this engine has ${seats === 'shared' ? 'no permits' : 'neither readers nor permits'}`]),
+      : [
+          `this engine has ${seats === 'shared' ? 'no permits' : 'no readers and no permits'}, so they were not tested`,
+        ]),
     ...(ended === 'server gone'
-      ? [`what was held or waited for there lapses within ${Math.max(ttl * 1.5, 6_000)} ms`]
+      ? [`what the run left on the server lapses within ${Math.max(ttl * 1.5, 6_000)} ms`]
       : []),
-    ...(unlisted && ended !== 'server gone' ? ['what was left could not be looked at'] : []),
+    ...(unlisted && ended !== 'server gone' ? ['the run could not see what it left on the engine'] : []),
   ];
 }

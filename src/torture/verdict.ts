@@ -45,7 +45,7 @@ export function missing(totals: Totals, faults: Verdict['faults']): string[] {
   const effective = Object.values(faults).reduce((sum, each) => sum + each.effective, 0);
   const kinds = Object.values(faults).filter((each) => each.effective > 0).length;
   const few = (count: number, least: number, what: string): string[] =>
-    count < least ? [`${count} ${what}, and it takes ${least}`] : [];
+    count < least ? [`${count} ${what}; ${least} are needed`] : [];
   return [
     ...few(totals.holds, ENOUGH.holds, 'holds'),
     ...few(totals.underFaults, ENOUGH.underFaults, 'holds under faults'),

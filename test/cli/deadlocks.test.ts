@@ -34,7 +34,7 @@ describe.each(['redis'] as const)('on %s', (engine) => {
       const [one, two] = workers as [WorkerProcess<TaskCalls>, WorkerProcess<TaskCalls>];
       expect(await desk.run('deadlocks')).toMatchObject({
         code: 0,
-        stdout: 'Nobody waits for ever here.\n',
+        stdout: 'Found no deadlock.\n',
         stderr: '',
       });
       expect(await desk.run('deadlocks', '--json')).toMatchObject({ code: 0, stdout: '' });
@@ -50,8 +50,8 @@ describe.each(['redis'] as const)('on %s', (engine) => {
 
       const { code, stdout } = await desk.run('deadlocks', 'order:');
       expect(code).toBe(1);
-      expect(stdout).toMatch(/web-1 \(\w{8}\) holds "order:a" and waits for \d\.\ds for "order:b", held by web-2/);
-      expect(stdout).toMatch(/web-2 \(\w{8}\) holds "order:b" and waits for \d\.\ds for "order:a", held by web-1/);
+      expect(stdout).toMatch(/web-1 \(\w{8}\) holds "order:a" and has waited \d\.\ds for "order:b", held by web-2/);
+      expect(stdout).toMatch(/web-2 \(\w{8}\) holds "order:b" and has waited \d\.\ds for "order:a", held by web-1/);
       expect(await desk.run('deadlocks', 'elsewhere')).toMatchObject({ code: 0 });
 
       const json = await desk.run('deadlocks', '--json');

@@ -123,10 +123,10 @@ describeOn('redis', 'holdfast lead that loses its engine', () => {
     await shell.prints('leads');
     await server.kill();
     await shell.prints('stopping');
-    await until('it complains', () => shell.stderr.includes('It is asked again'), 40_000);
+    await until('it complains', () => shell.stderr.includes('Trying again'), 40_000);
     await server.restart();
     await shell.prints(/leads[\s\S]*leads/, 40_000);
-    expect(shell.stderr.match(/It is asked again/g)).toHaveLength(1);
+    expect(shell.stderr.match(/Trying again/g)).toHaveLength(1);
     shell.child.kill('SIGTERM');
     expect((await shell.end()).code).toBe(0);
   }, 120_000);

@@ -82,7 +82,7 @@ describe('holdfast torture', () => {
     [['--for', '1s'], /--for is "1s"; it must be from/],
     [['--seed', 'luck'], /--seed is "luck"; it must be a whole number/],
     [['--processes', '1'], /--processes is "1"; it must be a whole number from 2/],
-    [['--history', '/nowhere/at/all'], /--history cannot be written/],
+    [['--history', '/nowhere/at/all'], /the --history file cannot be written/],
   ])('%j is wrong usage', async (args, text) => {
     using desk = new Desk();
     expect(await desk.run('torture', ...args)).toMatchObject({

@@ -28,7 +28,7 @@ import { Renewals } from './renewals.ts';
 import * as sql from './sql.generated.ts';
 import { Sweeper } from './sweeper.ts';
 import { Table } from './table.ts';
-import { Bell } from './wake-ups.ts';
+import { ServerBell } from './wake-ups.ts';
 
 const TRAITS: Traits = {
   seats: 'counted',
@@ -81,7 +81,7 @@ class Mysql implements MysqlBackend {
   readonly #places: Places;
   readonly #poller: Poller;
   readonly #sweeper: Sweeper;
-  readonly #bell: Bell | undefined;
+  readonly #bell: ServerBell | undefined;
 
   constructor(pool: MysqlPool, options: MysqlOptions) {
     const { table = 'holdfast_lines', poll = 25, gate = false, ownConnection = false, clock = systemClock } = options;
@@ -93,7 +93,7 @@ class Mysql implements MysqlBackend {
     const pause = milliseconds(poll, 'poll', { min: 1, max: LONGEST });
     this.#poller = new Poller(clock, pause, (keys) => this.#lines.read(keys));
     const bells = (keys: readonly string[]) => this.#bells(keys);
-    this.#bell = gate ? new Bell(this.#table.server, clock, () => this.#poller.hurry(), bells) : undefined;
+    this.#bell = gate ? new ServerBell(this.#table.server, clock, () => this.#poller.hurry(), bells) : undefined;
     this.#places = new Places(this.#table, this.#lines, {
       address: () => this.#bell?.address ?? '-',
       tellOthers: (key) => {

@@ -16,7 +16,7 @@ const SILENT = '-';
  * named lock meanwhile. The other one asks who holds that lock (IS_USED_LOCK), and ends this sleep. It is a hint: one that is not
  * heard costs one poll.
  */
-export class Bell {
+export class ServerBell {
   readonly #server: Server;
   readonly #clock: Clock;
   readonly #onRing: () => void;

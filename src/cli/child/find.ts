@@ -17,10 +17,10 @@ export function checkCommand(file: string, path = process.env.PATH ?? ''): void 
 }
 
 export const notFound = (file: string): ExitError =>
-  new ExitError(EXIT.NOT_FOUND, `${JSON.stringify(file)} is not a command here`);
+  new ExitError(EXIT.NOT_FOUND, `the command ${JSON.stringify(file)} was not found`);
 
 export const notExecutable = (file: string, code: string | undefined): ExitError =>
-  new ExitError(EXIT.NOT_EXECUTABLE, `${JSON.stringify(file)} cannot be run (${code})`);
+  new ExitError(EXIT.NOT_EXECUTABLE, `the command ${JSON.stringify(file)} cannot be executed (${code})`);
 
 function kindOf(path: string): 'program' | 'other' | 'nothing' {
   try {

@@ -21,7 +21,7 @@ export interface Started {
 export async function start(words: readonly string[], env: NodeJS.ProcessEnv): Promise<Started> {
   if (process.platform === 'win32') return atOnce(words, env);
   const free = freeDescriptors(inherited.descriptors);
-  if (!free) throw new UsageError('descriptors 3 to 9 are all in use; close two of them');
+  if (!free) throw new UsageError('two of the file descriptors 3 to 9 must be free; close some');
   const [pipe, errors] = free;
   const use = terminalUse();
   const gate = gateScript(pipe, inherited);

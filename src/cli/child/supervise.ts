@@ -10,7 +10,7 @@ import type { Timing } from './timing.ts';
 /** After so many ms the user learns why the lock is still held, though the command has ended. */
 const TOLD = 1_000;
 const STILL_RUNS =
-  'the command has ended, but what it started still runs; the lock is held until that ends, too (--leave-running)';
+  'the command has ended, but processes that it started still run; the lock is held until they end (see --leave-running)';
 
 /**
  * Runs a command while the lease is held. If the lease is lost, it ends the command, and all that the command started, before

@@ -25,7 +25,7 @@ export function timing(ttlText: string, graceText: string | undefined): Timing {
     graceText === undefined ? Math.min(GRACE, Math.floor(ttl / 3)) : milliseconds(time(graceText), '--grace');
   const most = Math.floor((ttl * 2) / 3);
   if (grace > most)
-    throw new UsageError(`--grace is ${graceText}; of a lease of ${ttl} ms it may be two thirds, ${most} ms, at most`);
+    throw new UsageError(`--grace is ${graceText}; it must be at most ${most} ms, which is two thirds of --ttl`);
   const spare = Math.min(SPARE, ttl * SPARE_PART);
   return { ttl, grace, spare, notice: Math.min(grace + 2 * spare, most) };
 }

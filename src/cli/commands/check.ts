@@ -9,23 +9,23 @@ const COLOUR = { danger: 'red', warning: 'yellow', info: 'blue' } as const;
 
 export const check = command({
   name: 'check',
-  summary: 'look for what endangers locks on this engine',
+  summary: 'find what endangers locks on this engine',
   takes: [],
   options: { ...URL_OPTION, json: { type: 'boolean' } },
-  help: `Look for what endangers locks on this engine: settings, rights, versions.
+  help: `Find what endangers locks on this engine: settings, missing rights, old versions.
 
   holdfast check
   HOLDFAST_URL=redis://db1 holdfast check && ./deploy.sh
 
-  -u, --url <url>  the engine (default $HOLDFAST_URL, else a file of yours)
+  -u, --url <url>  the engine (default $HOLDFAST_URL, else a local file)
   --json           a line of JSON for each finding
 
-Exit code: 0 nothing endangers them; 1 something does; 69 the engine is not available.`,
+Exit code: 0 no danger was found; 1 there is a danger; 69 the engine is not available.`,
   async run({ values }) {
     await using locks = await open(values.url);
     const findings = await locks.check();
     for (const finding of findings) console.log(values.json ? JSON.stringify(finding) : told(finding));
-    if (findings.length === 0 && !values.json) console.log('Nothing was found that endangers locks here.');
+    if (findings.length === 0 && !values.json) console.log('Found nothing that endangers locks here.');
     return findings.some(({ severity }) => severity === 'danger') ? EXIT.NO : EXIT.OK;
   },
 });

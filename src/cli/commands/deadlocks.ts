@@ -9,24 +9,24 @@ import { withProgress } from '../terminal/progress.ts';
 
 export const deadlocks = command({
   name: 'deadlocks',
-  summary: 'find those who wait for each other, for ever',
+  summary: 'find processes that wait for each other for ever',
   takes: ['[prefix]'],
   options: { ...URL_OPTION, watch: { type: 'boolean' }, every: { type: 'string' }, json: { type: 'boolean' } },
-  help: `Find those who wait for each other, and so for ever: who they are, what they hold, and what to do.
+  help: `Find deadlocks: who waits for whom, what each one holds, and what to do.
 
   holdfast deadlocks
   holdfast deadlocks order: --json
-  holdfast deadlocks --watch                 each one when it comes, until ^C
+  holdfast deadlocks --watch                 print each deadlock when it appears, until ^C
 
-  -u, --url <url>  the engine (default $HOLDFAST_URL, else a file of yours)
-  --watch          look again and again, and tell of each one once
+  -u, --url <url>  the engine (default $HOLDFAST_URL, else a local file)
+  --watch          look again and again; print each deadlock once
   --every <time>   with --watch: how often, from 500ms (default 1s)
   --json           a line of JSON for each: { "at": ms since 1970, "cycle": ids, "victim": id or null, "claims": […] }
 
-A deadlock is told when two looks have seen it. What a function asks for inside run() counts as waited for inside of
-that lock. What is done with a lease of acquire() cannot be seen, nor who waits behind others of another process.
+A deadlock is printed when two looks in a row have seen it. It is seen only where a function waits for one lock inside
+run() of another. It is not seen where code holds a lease of acquire(), or waits behind others inside its own process.
 
-Exit code: 0 there is none; 1 there is one, or was while it watched; 69 the engine is not available, or cannot list.`,
+Exit code: 0 no deadlock; 1 a deadlock, with --watch at any time; 69 the engine is not available, or cannot list locks.`,
   async run({ values, positionals: [prefix = ''] }) {
     const every = milliseconds(time(values.every ?? '1s'), '--every', { min: 500, max: 3_600_000 });
     await using locks = await open(values.url);
@@ -46,7 +46,7 @@ Exit code: 0 there is none; 1 there is one, or was while it watched; 69 the engi
       known = new Set(waits.deadlocks.map(nameOf));
       if (values.watch) await interruption.pause(every);
     } while (values.watch && !interruption.signal.aborted);
-    if (code === EXIT.OK && !values.json && !values.watch) console.log('Nobody waits for ever here.');
+    if (code === EXIT.OK && !values.json && !values.watch) console.log('Found no deadlock.');
     return code;
   },
 });

@@ -10,7 +10,7 @@ import { Interruption } from '../interruption.ts';
 
 export const demo = command({
   name: 'demo',
-  summary: 'several processes want the same things, without and with a lock',
+  summary: 'show what goes wrong without a lock, and that it does not with one',
   takes: [],
   options: {
     url: { type: 'string' },
@@ -18,18 +18,18 @@ export const demo = command({
     drivers: { type: 'string', default: '40' },
     orders: { type: 'string', default: '10' },
   },
-  help: `Real processes, many drivers, few orders: without a lock, with one inside each process, and with holdfast.
+  help: `Let many drivers, in several processes, take few orders: without a lock, with one in each process, and with holdfast.
 
-  holdfast demo                                 on a file, in seconds
-  holdfast demo --url redis://127.0.0.1         on an engine of yours
+  holdfast demo                                 on a local file; takes seconds
+  holdfast demo --url redis://127.0.0.1         on your engine
   holdfast demo --processes 8 --drivers 200 --orders 50
 
-  --url <url>      where holdfast keeps its locks (default: a file that goes away)
-  --processes <n>  processes of the service, 2 to 64 (default 4)
-  --drivers <n>    drivers of all processes, up to 10000 (default 40)
-  --orders <n>     orders, up to 10000 (default 10)
+  --url <url>      where holdfast keeps its locks (default: a temporary file)
+  --processes <n>  number of processes, 2 to 64 (default 4)
+  --drivers <n>    number of drivers in all processes, up to 10000 (default 40)
+  --orders <n>     number of orders, up to 10000 (default 10)
 
-Exit code: 0 if with holdfast every order went to exactly one driver; 1 if not; 69 the engine is not available.`,
+Exit code: 0 with holdfast, every order went to exactly one driver; 1 one did not; 69 the engine is not available.`,
   async run({ values: { url, ...values } }) {
     const processes = whole(values.processes, '--processes', 2, 64);
     const drivers = whole(values.drivers, '--drivers', processes, 10_000);

@@ -9,29 +9,29 @@ import { Interruption } from '../interruption.ts';
 import { complain } from '../terminal/say.ts';
 import { Trouble } from '../trouble.ts';
 
-const HELP = `Stand for election, and run a command while leading. One of all that stand for the same name leads at a time.
+const HELP = `Stand for election, and run a command while leading. Of all candidates for the same name, one leads at a time.
 
   holdfast lead scheduler -- ./scheduler                one scheduler; another machine takes over when this one dies
-  holdfast lead bot -u redis://db1 --ttl 10s -- ./bot   taken over after 10 seconds at most
+  holdfast lead bot -u redis://db1 --ttl 10s -- ./bot   another takes over after 10 seconds at most
   holdfast lead bot --one-term -- ./bot                 lead once, and exit with the command's code
 
-  -u, --url <url>  the engine (default $HOLDFAST_URL, else a file of yours)
-  --ttl <time>     how long the others wait when this machine dies (default 30s); it is renewed while the command runs
-  --grace <time>   between SIGTERM and SIGKILL when the lead is lost (default 5s, at most two thirds of the ttl)
-  --one-term       do not stand again when the command has ended
+  -u, --url <url>  the engine (default $HOLDFAST_URL, else a local file)
+  --ttl <time>     how long the others wait if this machine dies (default 30s); it is renewed while the command runs
+  --grace <time>   time between SIGTERM and SIGKILL when the lead is lost (default 5s, at most two thirds of the ttl)
+  --one-term       do not stand for election again when the command has ended
 
-A <time> is 250ms, 30s, 5m, 2h or 1d; a number alone is milliseconds.
+A <time> is written as 250ms, 30s, 5m, 2h or 1d; a number without a unit is milliseconds.
 
-The command is started when this process is elected, and finds HOLDFAST_KEY and HOLDFAST_TOKEN, a number that grows with
-every leader. If the lead is lost, the command and all it started are ended before anyone else leads. When it has ended,
-for that or by itself, this process stands again, after a pause that grows from 100 ms to 30 s while terms are short. An
-engine that does not answer any more is asked again for as long as it takes.
+When this process is elected, it starts the command. The command gets HOLDFAST_KEY and HOLDFAST_TOKEN in its
+environment; the token grows with every leader. If the lead is lost, holdfast ends the command and all processes that it
+started before anyone else leads. Whenever the command has ended, holdfast stands for election again, after a pause that
+grows from 100 ms to 30 s while terms are short. If the engine stops answering, holdfast tries again until it answers.
 
-A signal ends the wait. While the command runs it is passed on, and nobody stands again when the command has ended.
+A signal ends the wait. While the command runs, holdfast passes the signal on, and exits when the command has ended.
 
-Exit code: 128 + n if signal n ended the wait; else the command's own, of the last term; 69 the engine is not there at
-the start, or the lead was lost and the command itself says 0; 64 wrong usage; 127 and 126 no such command, or not one
-that runs.`;
+Exit code: 128 + n if signal n ended the wait; else the command's own, of the last term; 69 the engine is not available
+at the start, or the lead was lost although the command exited with 0; 64 wrong usage; 127 the command was not found;
+126 it cannot be executed.`;
 
 export const lead = command({
   name: 'lead',

@@ -15,10 +15,10 @@ export const ls = command({
   holdfast ls order:                     keys that begin with order:
   holdfast ls --json | jq 'select(.held)'
 
-  -u, --url <url>  the engine (default $HOLDFAST_URL, else a file of yours)
+  -u, --url <url>  the engine (default $HOLDFAST_URL, else a local file)
   --json           a line of JSON for each holder and waiter; tickets are text, times are ms
 
-FOR is how long the first of its holders has until it lapses, unless it is renewed.`,
+FOR is the time after which the key lapses, unless its holder renews it.`,
   async run({ values, positionals: [prefix = ''] }) {
     await using locks = await open(values.url);
     const lines = await withProgress((progress) => linesOf(locks.inspect(prefix, { progress })));

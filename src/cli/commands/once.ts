@@ -11,36 +11,38 @@ import { Interruption } from '../interruption.ts';
 import { complain } from '../terminal/say.ts';
 import { tickAt } from '../tick.ts';
 
-const HELP = `Run a command for a tick of a schedule, unless another machine does or has. For crontabs on many machines.
+const HELP = `Run a command for a tick of a schedule, on one of many machines. For a crontab that all of them have.
 
   0 3 * * *    holdfast once -u redis://db1 backup --tick 1h -- ./backup.sh     once a night
   */5 * * * *  holdfast once -u redis://db1 feed --tick 5m -- ./feed.sh         every five minutes
-  holdfast once import --tick 2026-05-04T03:00:00Z -- ./import.sh               a tick that something else names
-  holdfast once feed --tick 5m --retry -- ./feed.sh       another machine takes over from one that dies or fails
-  holdfast once feed --tick 5m --overlap skip -- ./feed.sh       not while the run of an earlier tick goes on
+  holdfast once import --tick 2026-05-04T03:00:00Z -- ./import.sh               a tick that another program chose
+  holdfast once feed --tick 5m --retry -- ./feed.sh       another machine takes over if the first one dies or fails
+  holdfast once feed --tick 5m --overlap skip -- ./feed.sh       skip this tick while an earlier one still runs
 
-  -u, --url <url>     the engine (default $HOLDFAST_URL, else a file of yours)
-  --tick <time>       a period of at most a day, to which the time is rounded down, in UTC; or the time, with a zone
-  --within <time>     how long a tick is young: a machine that is later than that does not run it (default 1m)
-  --skew <time>       by how much the clocks of two machines may differ (default 1s)
-  --retry             machines that are not first wait, and one of them runs the tick if the first one dies or fails
-  --overlap <what>    while the run of an earlier tick goes on: allow (the default), skip, or queue
-  --ttl <time>        how long it takes to know that a machine is dead (default 30s)
-  --grace <time>      between SIGTERM and SIGKILL when the lock is lost (default 5s, at most two thirds of the ttl)
+  -u, --url <url>     the engine (default $HOLDFAST_URL, else a local file)
+  --tick <time>       a period, at most 1d, to which the time of now is rounded down in UTC; or a time with a zone
+  --within <time>     how late a machine may be to run the tick (default 1m)
+  --skew <time>       how much the clocks of two machines may differ (default 1s)
+  --retry             the other machines wait, and one of them runs the tick if the first one dies or fails
+  --overlap <what>    while an earlier tick still runs: allow (the default), skip, or queue
+  --ttl <time>        how long it takes until the others know that a machine is dead (default 30s)
+  --grace <time>      time between SIGTERM and SIGKILL when the lock is lost (default 5s, at most two thirds of the ttl)
 
-A <time> is 250ms, 30s, 5m, 2h or 1d; a number alone is milliseconds.
+A <time> is written as 250ms, 30s, 5m, 2h or 1d; a number without a unit is milliseconds.
 
-Choose the longest period at whose multiples the schedule fires: a machine that is later than one period takes its call
-for the next tick. One that is early by no more than --skew means the tick that is about to come.
-The command finds HOLDFAST_KEY, HOLDFAST_TICK and HOLDFAST_TOKEN, a number that grows with every run of the tick.
+For --tick, choose the longest period whose multiples include every time of the schedule. A machine that is more than
+one period late runs the next tick instead. A machine that is early by no more than --skew runs the tick that is about
+to come. The command gets HOLDFAST_KEY, HOLDFAST_TICK and HOLDFAST_TOKEN in its environment; the token grows with every
+run of the tick.
 
-Exit code: 0 also where another machine runs the tick, or an earlier one is still run; the command's own; 128 + n if
-signal n ended it, or the wait; 75 the tick is late, or early; 69 the engine is not there, or the lock was lost, or
-nobody knows, and the command itself says 0; 64 wrong usage; 127 and 126 no such command, or not one that runs.`;
+Exit code: the command's own; 0 also if another machine runs or ran the tick, or if --overlap skipped it; 128 + n if
+signal n ended the command or the wait; 75 the tick is late or early; 69 the engine is not available, or the lock was
+lost or it is unknown whether the run was recorded, although the command exited with 0; 64 wrong usage; 127 the command
+was not found; 126 it cannot be executed.`;
 
 export const once = command({
   name: 'once',
-  summary: 'run a command once per tick, of many machines on one',
+  summary: 'run a command once per tick, on one of many machines',
   takes: ['<name>', '--', '<command>…'],
   options: {
     ...URL_OPTION,
@@ -92,16 +94,19 @@ function told(name: string, result: OnceResult<void>): number {
   if (result.ran && result.recorded) return EXIT.OK;
   const tick = `this tick of ${JSON.stringify(name)}`;
   if (result.ran) {
-    complain(`the command has ended well, but nobody knows whether the others can know: ${tick} may be run again`);
+    complain(`the command succeeded, but it is unknown whether that was recorded: ${tick} may run again`);
     return EXIT.UNAVAILABLE;
   }
   const by = result.by === undefined ? '' : ` (${result.by})`;
   if (result.reason === 'late' || result.reason === 'early') {
-    complain(`${tick} is ${result.reason} by the clock of this machine, and is not run here (--within, --skew)`);
+    complain(
+      `${tick} is ${result.reason} by the clock of this machine, and does not run here (see --within and --skew)`,
+    );
     return EXIT.TEMPFAIL;
   }
   // Nothing is wrong. Cron would send a mail with the text, but a person at a terminal wants to know.
-  const why = result.reason === 'overlap' ? 'is left out, since an earlier one is still run' : 'is another machine’s';
+  const why =
+    result.reason === 'overlap' ? 'is skipped, because an earlier one still runs' : 'runs or ran on another machine';
   if (process.stderr.isTTY) complain(`${tick} ${why}${by}`);
   return EXIT.OK;
 }

@@ -8,7 +8,7 @@ import { details, lineOf } from '../listing.ts';
 
 export const release = command({
   name: 'release',
-  summary: 'take a lock away from who holds it',
+  summary: 'take a lock away from its holder',
   takes: ['<key>'],
   options: {
     ...URL_OPTION,
@@ -17,23 +17,25 @@ export const release = command({
     ticket: { type: 'string' },
     yes: { type: 'boolean', short: 'y' },
   },
-  help: `Take a lock away from who holds it, when you know that the holder is gone or stuck.
+  help: `Take a lock away from its holder, when you know that the holder is gone or stuck.
 
   holdfast release --force order:42 --reason 'the worker hangs'
   holdfast release --force crawl --ticket 7 --reason 'only this one'   the holder that "show" lists with ticket 7
   holdfast release --force order:42 --reason 'nightly clean-up' --yes  without asking, for scripts
 
-  -u, --url <url>    the engine (default $HOLDFAST_URL, else a file of yours)
-  --force            required: this is never harmless
-  --reason <text>    required: why
-  --ticket <number>  only the holder with this ticket; otherwise every holder, readers and permits too
+  -u, --url <url>    the engine (default $HOLDFAST_URL, else a local file)
+  --force            required, because the holder may still be working
+  --reason <text>    required: why you do it
+  --ticket <number>  evict only the holder with this ticket (default: all holders, readers and permits too)
   -y, --yes          do not ask
 
-Who is robbed is told at its next contact with the engine. What it writes until then is only refused by resources that
-check the fencing token. Exit code: 0 somebody was evicted; 1 nobody was.`,
+The evicted holder learns of it at its next contact with the engine. Until then, only a resource that checks the fencing
+token refuses its writes.
+
+Exit code: 0 a holder was evicted; 1 none was; 69 the engine is not available; 64 wrong usage.`,
   async run({ values: { url, force, reason, ticket, yes }, positionals: [key] }) {
-    if (!force) throw new UsageError('a release from outside needs --force');
-    if (!reason) throw new UsageError('a forced release needs a --reason');
+    if (!force) throw new UsageError('release needs --force');
+    if (!reason) throw new UsageError('release needs --reason');
     if (ticket !== undefined && !/^\d+$/.test(ticket))
       throw new UsageError(`--ticket is ${JSON.stringify(ticket)}, not a number`);
     await using locks = await open(url);
@@ -49,7 +51,7 @@ check the fencing token. Exit code: 0 somebody was evicted; 1 nobody was.`,
 
 /** Shows the holders and asks. It evicts only these: the user did not agree to evict a later holder. */
 async function agreed(locks: Locks, key: string, ticket: bigint | undefined): Promise<bigint[] | undefined> {
-  if (!process.stdin.isTTY) throw new UsageError('there is no terminal to ask on: say --yes');
+  if (!process.stdin.isTTY) throw new UsageError('release asks first, and there is no terminal to ask on; add --yes');
   const hit = (standing: Standing): boolean => ticket === undefined || standing.ticket === ticket;
   const line = await lineOf(locks, key);
   const holders = line?.holders.filter(hit) ?? [];
@@ -58,7 +60,7 @@ async function agreed(locks: Locks, key: string, ticket: bigint | undefined): Pr
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {
     const answer = await Promise.race([
-      terminal.question('They may be working on it right now. Take it away? [y/N] ').catch(() => ''),
+      terminal.question('The holders listed above may still be working. Take the lock away? [y/N] ').catch(() => ''),
       once(terminal, 'close').then(() => ''), // ^C and ^D: in Node 22 they leave a question without an answer
     ]);
     return /^y(es)?$/i.test(answer.trim()) ? holders.map((holder) => holder.ticket) : undefined;

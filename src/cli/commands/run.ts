@@ -9,33 +9,35 @@ import { EXIT, UsageError } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { complain } from '../terminal/say.ts';
 
-const HELP = `Run a command while holding a lock. Anyone else who asks for the same key waits.
+const HELP = `Run a command while holding a lock. Others that ask for the same key wait.
 
   holdfast run backup -- ./backup.sh                    one backup at a time, on this machine
-  holdfast run -u redis://db1 backup -- ./backup.sh     on every machine that asks this Redis
-  holdfast run report --wait 0 -- ./report.sh           do not wait: exit with 75 if it is taken
-  holdfast run nightly --wait 0 --min-hold 1m -- ./job  once a night, though the clocks differ by seconds
-  holdfast run cache --shared -- ./read.sh              many readers; none while somebody runs without --shared
+  holdfast run -u redis://db1 backup -- ./backup.sh     one at a time, on all machines that use this Redis
+  holdfast run report --wait 0 -- ./report.sh           do not wait: exit with 75 if another holds the lock
+  holdfast run nightly --wait 0 --min-hold 1m -- ./job  once a night, even if clocks differ by seconds
+  holdfast run cache --shared -- ./read.sh              many readers at a time, and no writer (a run without --shared)
   holdfast run crawl --permits 3 -- ./crawl.sh          at most three at a time
 
-  -u, --url <url>     the engine (default $HOLDFAST_URL, else a file of yours)
-  --wait <time>       how long to wait for the lock, 0 for one try (default: as long as it takes)
+  -u, --url <url>     the engine (default $HOLDFAST_URL, else a local file)
+  --wait <time>       how long to wait for the lock; 0 tries once (default: no limit)
   --ttl <time>        how long the lock outlives this process (default 30s); it is renewed while the command runs
-  --min-hold <time>   keep the key taken at least that long, even if the command ends earlier
-  --delay <time>      keep the key taken that long after a hold that lapsed, 1m at most (default 0)
-  --shared            take it together with other readers
+  --min-hold <time>   hold the key at least this long, even if the command ends earlier
+  --delay <time>      keep the key taken this long after a lease that was not renewed, at most 1m (default 0)
+  --shared            share the lock with other readers
   --permits <n>       take one of n permits
-  --grace <time>      between SIGTERM and SIGKILL when the lock is lost (default 5s, at most two thirds of the ttl)
-  --leave-running     give the lock back when the command has ended, though something it started still runs
+  --grace <time>      time between SIGTERM and SIGKILL when the lock is lost (default 5s, at most two thirds of the ttl)
+  --leave-running     release the lock when the command ends, even if processes that it started still run
 
-A <time> is 250ms, 30s, 5m, 2h or 1d; a number alone is milliseconds.
+A <time> is written as 250ms, 30s, 5m, 2h or 1d; a number without a unit is milliseconds.
 
-The command finds HOLDFAST_KEY and, unless it shares the lock, HOLDFAST_TOKEN: a number that grows with every holder, to
-be checked where it writes. If the lock is lost, the command and all it started are ended before anyone else has it. The
-lock is given back when the command and all it started have ended, as far as they stayed in its process group.
+The command gets HOLDFAST_KEY in its environment and, without --shared and --permits, HOLDFAST_TOKEN. The token grows
+with every holder: let the resource refuse writes with an older one. If the lock is lost, holdfast ends the command and
+all processes that it started before anyone else can get the lock. Otherwise it releases the lock when all of them have
+ended. Processes that left the command's process group do not count.
 
-Exit code: the command's own; 128 + n if signal n ended it; 75 the lock was not obtained; 69 the engine is not there, or
-the lock was lost and the command itself says 0; 64 wrong usage; 127 and 126 no such command, or not one that runs.`;
+Exit code: the command's own; 128 + n if signal n ended the command or the wait; 75 the lock was not obtained in time;
+69 the engine is not available, or the lock was lost although the command exited with 0; 64 wrong usage; 127 the command
+was not found; 126 it cannot be executed.`;
 
 export const run = command({
   name: 'run',
@@ -54,8 +56,7 @@ export const run = command({
   },
   help: HELP,
   async run({ values, positionals: [key], rest }) {
-    if (values.shared && values.permits !== undefined)
-      throw new UsageError('--shared and --permits exclude each other');
+    if (values.shared && values.permits !== undefined) throw new UsageError('use --shared or --permits, not both');
     if (values.permits !== undefined && !/^\d+$/.test(values.permits))
       throw new UsageError(`--permits is ${JSON.stringify(values.permits)}, not a number`);
     const plan = timing(values.ttl ?? '30s', values.grace);
@@ -85,7 +86,9 @@ export const run = command({
     }
     if (freed || lease.signal.aborted || code !== EXIT.OK) return code;
     // `holdfast run … && deploy` must not deploy: somebody else may have had the lock before the command ended.
-    complain(`the command has ended well, but ${JSON.stringify(key)} was lost before its release, or may have been`);
+    complain(
+      `the command succeeded, but the lock ${JSON.stringify(key)} was lost, or may have been lost, before its release`,
+    );
     return EXIT.UNAVAILABLE;
   },
 });

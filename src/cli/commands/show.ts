@@ -5,19 +5,19 @@ import { details, lineOf, records } from '../listing.ts';
 
 export const show = command({
   name: 'show',
-  summary: 'show the line of one key: its holders, then who waits',
+  summary: 'show one key: its holders, then its waiters in order',
   takes: ['<key>'],
   options: { ...URL_OPTION, json: { type: 'boolean' } },
-  help: `Show the line of one key: its holders, then who waits, in the order in which they will have it.
+  help: `Show one key: its holders, then its waiters, in the order in which they will get it.
 
   holdfast show order:42
   holdfast show order:42 --json
 
-  -u, --url <url>  the engine (default $HOLDFAST_URL, else a file of yours)
-  --json           a line of JSON for each; tickets are text, times are ms
+  -u, --url <url>  the engine (default $HOLDFAST_URL, else a local file)
+  --json           a line of JSON for each holder and waiter; tickets are text, times are ms
 
-The ticket of a holder is the fencing token that its hold began with. AS tells mutexes and writers (exclusive) from
-readers (shared) and permits (1 of 3).`,
+TICKET is the fencing token with which the hold began. AS is exclusive for mutexes and writers, shared for readers, and
+for example 1 of 3 for permits.`,
   async run({ values, positionals: [key] }) {
     await using locks = await open(values.url);
     const line = await lineOf(locks, key!);

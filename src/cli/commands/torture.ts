@@ -14,7 +14,7 @@ import { progressLine, words } from '../torture/words.ts';
 
 export const torture = command({
   name: 'torture',
-  summary: 'see whether locks on this engine keep their promises under faults',
+  summary: 'test whether locks on this engine keep their promises under faults',
   takes: [],
   options: {
     ...URL_OPTION,
@@ -25,39 +25,41 @@ export const torture = command({
     history: { type: 'string' },
     json: { type: 'boolean' },
   },
-  help: `See whether locks on this engine keep their promises while everything goes wrong on our side of it.
+  help: `Test whether locks on this engine keep their promises while clients and connections fail.
 
   holdfast torture --url redis://test-db --for 10m
   holdfast torture --url postgres://app@test-db/app --json > verdict.json
-  holdfast torture --seed 42                           the same faults again
+  holdfast torture --seed 42                           repeat the same faults
 
-Processes of its own want locks of its own. They are killed, stopped beyond their leases and kept busy; their
-connections are delayed, stalled, cut and halved. A referee that nothing is done to judges what they got. The server
-itself is left alone, but it has work: use one that nobody needs just now.
+It starts processes that take locks under keys of their own. It kills these processes, stops them for longer than their
+leases, and keeps them busy; it delays, stalls and cuts their connections, also in the middle of a message. A referee
+without faults judges the outcome. It does nothing to the server itself, but the load is high: use a server that nobody
+else needs.
 
-  -u, --url <url>   the engine (default $HOLDFAST_URL, else a file of yours)
-  --for <time>      how long, from 5s (default 1m); it ends early where a promise is broken
-  --seed <number>   of the faults (default: one of chance, which is printed)
-  --processes <n>   2 to 16 (default 4)
-  --beside-others   also where others have locks, which may have to wait longer then
-  --history <file>  every event as a line of JSON
-  --json            the verdict as JSON
+  -u, --url <url>   the engine (default $HOLDFAST_URL, else a local file)
+  --for <time>      how long, from 5s (default 1m); a broken promise ends the run early
+  --seed <number>   the seed of the faults (default: a random one, which is printed)
+  --processes <n>   number of processes, 2 to 16 (default 4)
+  --beside-others   run even if others have locks on the server; they may have to wait longer
+  --history <file>  write every event to this file, as a line of JSON
+  --json            print the verdict as JSON
 
-Exit code: 0 every promise was kept, under faults that hit something; 1 one was broken; 2 too little happened to prove
-anything; 69 the engine is not available, or went away for good. ^C ends it with the verdict so far.`,
+Exit code: 0 every promise was kept, and enough faults hit something; 1 a promise was broken; 2 too little happened to
+prove anything; 69 the engine is not available, or went away and did not come back. ^C ends the run and prints the
+verdict.`,
   async run({ values }) {
     const duration = milliseconds(time(values.for ?? '1m'), '--for', { min: 5_000, max: 7 * 86_400_000 });
     const seed = whole(values.seed ?? `${randomInt(2 ** 31)}`, '--seed', 0, 2 ** 31 - 1);
     const processes = whole(values.processes ?? '4', '--processes', 2, 16);
     if (process.platform === 'win32')
-      throw new UsageError('torture stops processes by signals, which Windows does not have');
+      throw new UsageError('torture stops processes with signals, and Windows has none');
     const url = urlOf(values.url);
     const { torture: begin } = await import('../../torture/torture.ts');
     using interruption = new Interruption();
     using history = values.history === undefined ? undefined : new HistoryFile(values.history);
     await history?.opened;
     const again = `holdfast torture --url '${redacted(url)}' --for ${values.for ?? '1m'} --processes ${processes} --seed ${seed}`;
-    console.error(`Seed ${seed}. The same faults again: ${again}`);
+    console.error(`Seed ${seed}. To repeat the same faults: ${again}`);
     const verdict = await begin({
       ...{ url, duration, seed, processes, signal: interruption.signal },
       besideOthers: values['beside-others'] ?? false,
@@ -85,7 +87,7 @@ class HistoryFile implements Disposable {
   constructor(path: string) {
     this.#stream = createWriteStream(path);
     this.opened = once(this.#stream, 'open').catch((error: Error) => {
-      throw new UsageError(`--history cannot be written: ${error.message}`);
+      throw new UsageError(`the --history file cannot be written: ${error.message}`);
     });
     this.#stream.on('error', (error) => {
       if (!this.#failed) complain(`the history is not complete: ${error.message}`);

@@ -30,24 +30,24 @@ export const ui = command({
     every: { type: 'string' },
     'allow-release': { type: 'boolean' },
   },
-  help: `Show on a web page who holds what and who waits, live: what changed hands, the longest waits, the line of each key.
+  help: `Show on a web page, live, who holds what and who waits: new holders, the longest waits, the waiters of each key.
 
   holdfast ui                                 on a free port; open the address that it prints
   holdfast ui --url redis://db1 --port 8080
   holdfast ui --prefix order: --every 5s
-  holdfast ui --allow-release                 a holder can be evicted from the page; it asks for the reason
+  holdfast ui --allow-release                 the page can evict a holder; it asks for the reason
 
-  -u, --url <url>   the engine (default $HOLDFAST_URL, else a file of yours)
-  -p, --port <n>    of the page (default: one that is free)
-  --prefix <text>   only keys that begin with it
-  --every <time>    how often to look at all keys, from 100ms (default: every second, and less often where a look takes
-                    long, so that it takes a hundredth of the engine's time; every 5m at least)
-  --allow-release   let the page take locks away; otherwise it changes nothing
+  -u, --url <url>   the engine (default $HOLDFAST_URL, else a local file)
+  -p, --port <n>    port of the page (default: a free one)
+  --prefix <text>   show only keys that begin with it
+  --every <time>    how often to look at all keys, from 100ms (default 1s; longer if a look takes long, so that
+                    looks take 1% of the engine's time; at most 5m)
+  --allow-release   let the page take locks away; without it the page changes nothing
 
-The page is for this machine alone, and for whoever has its address: that ends in a random word, another one each time.
-The engine is asked only while the page is looked at. From another machine: ssh -L 8080:127.0.0.1:<port> <host>
+Only this machine can open the page, and only with its address, which ends in a new random word each time. The page asks
+the engine only while somebody has it open. From another machine: ssh -L 8080:127.0.0.1:<port> <host>
 
-Exit code: 0 it was ended by ^C; 69 the port is taken, or the engine's driver is not installed; 64 wrong usage.`,
+Exit code: 0 after ^C; 69 the port is taken, or the engine's driver is not installed; 64 wrong usage.`,
   async run({ values }) {
     const port = whole(values.port ?? '0', '--port', 0, 65_535);
     const least =
@@ -82,10 +82,11 @@ async function listening(page: PageServer, port: number): Promise<string> {
     return await page.listen();
   } catch (error) {
     const { code } = error as { code?: string };
-    const advice = 'choose another with --port, or leave it out for one that is free';
+    const advice = 'choose another with --port, or leave out --port to get a free one';
     if (code === 'EADDRINUSE')
-      throw new ExitError(EXIT.UNAVAILABLE, `port ${port} is taken by another program; ${advice}`);
-    if (code === 'EACCES') throw new ExitError(EXIT.UNAVAILABLE, `you may not listen on port ${port}; ${advice}`);
+      throw new ExitError(EXIT.UNAVAILABLE, `port ${port} is used by another program; ${advice}`);
+    if (code === 'EACCES')
+      throw new ExitError(EXIT.UNAVAILABLE, `you have no right to listen on port ${port}; ${advice}`);
     throw error;
   }
 }
@@ -96,7 +97,7 @@ async function firstAnswer(page: PageServer): Promise<void> {
     () => {},
     (error: unknown) => {
       if (isLockError(error, 'LOCK_INVALID') || isLockError(error, 'LOCK_UNSUPPORTED')) throw error;
-      complain(`${lineOf(error)}. The page asks again while it is looked at`);
+      complain(`${lineOf(error)}. The page tries again while somebody has it open`);
     },
   );
   answer.catch(() => {}); // after the limit, the page reports it

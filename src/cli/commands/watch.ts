@@ -11,20 +11,20 @@ import { Screen } from '../terminal/screen.ts';
 
 export const watch = command({
   name: 'watch',
-  summary: 'the same as ls, live',
+  summary: 'show the same as ls, live',
   takes: ['[prefix]'],
   options: { ...URL_OPTION, every: { type: 'string' }, json: { type: 'boolean' } },
-  help: `Who holds what, live, until ^C. What does not fit the terminal is counted.
+  help: `Show who holds what, live, until ^C. Lines that do not fit the terminal are only counted.
 
   holdfast watch
   holdfast watch order: --every 200ms
   holdfast watch --json >> locks.jsonl
 
-  -u, --url <url>  the engine (default $HOLDFAST_URL, else a file of yours)
+  -u, --url <url>  the engine (default $HOLDFAST_URL, else a local file)
   --every <time>   how often to look, from 100ms (default 1s)
   --json           a line of JSON for each look: { "at": ms since 1970, "standings": […] }
 
-It asks the engine as often as it looks, and with many keys that is work: mind a server that is busy.`,
+Each look reads every key from the engine. With many keys on a busy server, choose a longer --every.`,
   async run({ values, positionals: [prefix = ''] }) {
     const every = milliseconds(time(values.every ?? '1s'), '--every', { min: 100, max: 3_600_000 });
     await using locks = await open(values.url);

@@ -9,7 +9,7 @@ import { Trouble } from '../trouble.ts';
 
 export const who = command({
   name: 'who',
-  summary: 'tell who leads, and with --follow each change',
+  summary: 'show who leads; with --follow, each change too',
   takes: ['<name>'],
   options: {
     ...URL_OPTION,
@@ -17,20 +17,20 @@ export const who = command({
     every: { type: 'string' },
     json: { type: 'boolean' },
   },
-  help: `Tell who leads: the label, and the token of the term.
+  help: `Show who leads: the label of the leader, and the token of its term.
 
   holdfast who scheduler
   holdfast who scheduler --follow
   holdfast who scheduler --json | jq -r .label
 
-  -u, --url <url>  the engine (default $HOLDFAST_URL, else a file of yours)
-  -f, --follow     a line now and for each change, until ^C
+  -u, --url <url>  the engine (default $HOLDFAST_URL, else a local file)
+  -f, --follow     print a line now and for each change, until ^C
   --every <time>   how often to look, from 50ms (default 1s)
-  --json           a line of JSON: { "at": ms since 1970, "label", "token": text, "since": ms }, null where nobody leads
+  --json           a line of JSON: { "at": ms since 1970, "label", "token": text, "since": ms }, null if nobody leads
 
-What came and went between two looks is not seen.
+A leader that came and went between two looks is not seen.
 
-Exit code: 0; 1 nobody leads; 69 the engine is not available. With --follow 0, when it is ended.`,
+Exit code: 0 somebody leads; 1 nobody leads; 69 the engine is not available. With --follow: 0 after ^C.`,
   async run({ values, positionals: [name] }) {
     const tell = (incumbent: Incumbent | null): void => console.log(values.json ? record(incumbent) : line(incumbent));
     await using locks = await open(values.url);

@@ -6,7 +6,7 @@ import { type RoundResult, round, type Size } from './round.ts';
 export async function rounds(size: Size, locks: string, folder: string): Promise<number> {
   const { processes, drivers, orders } = size;
   console.log(
-    `${drivers} drivers in ${processes} processes tap "grab" on each of ${orders} orders at once. One may have it.\n`,
+    `${drivers} drivers in ${processes} processes tap "grab" on each of ${orders} orders at once. Only one may get it.\n`,
   );
   const plan: readonly (readonly [string, string | null])[] = [
     ['no lock', null],
@@ -28,7 +28,7 @@ export async function rounds(size: Size, locks: string, folder: string): Promise
   console.log(
     right
       ? '\nWith holdfast, every order has exactly one driver.'
-      : '\nWRONG: with holdfast, an order was given away wrongly.',
+      : '\nWRONG: with holdfast, an order did not go to exactly one driver.',
   );
   return right ? 0 : 1;
 }

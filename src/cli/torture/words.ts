@@ -5,13 +5,13 @@ import type { Violation } from '../../torture/violation.ts';
 
 /** The broken promises, in words. */
 const PROMISES: Readonly<Record<Violation['broken'], string>> = {
-  exclusion: 'two held at once what only one may hold, or more permits were given than there are',
-  tokens: 'a fencing token did not grow',
-  register: 'the token let a late write through, or refused whoever held',
-  starvation: 'a key was free, somebody waited, and nobody got in',
-  'wake-ups': 'nobody woke who waited',
-  residue: 'a hold outlived its lease and its process',
-  crash: 'a process ended by itself',
+  exclusion: 'two held a key at once that only one may hold, or more permits were held than there are',
+  tokens: 'a fencing token was not higher than an earlier one',
+  register: 'a late write was accepted, or the write of a holder was refused',
+  starvation: 'a key was free and somebody waited for it, but nobody got it',
+  'wake-ups': 'waiters were not woken when a key became free',
+  residue: 'a key was still held after its lease had lapsed and its process had ended',
+  crash: 'a process ended, although nobody ended it',
 };
 /** So many of each kind, so that all kinds fit the first screen. */
 const SHOWN = 3;
@@ -39,14 +39,14 @@ export function words(verdict: Verdict & { readonly again: string }): string[] {
   return [
     ...headline(verdict),
     '',
-    `  ${count(totals.holds)} holds of ${count(totals.wishes)} wishes, ${count(totals.underFaults)} of them under faults, in ${seconds(verdict.ran)}`,
-    `  ${count(effective)} faults that hit something: ${listed(faults)}`,
-    `  ${count(overslept)} holders were stopped until their leases were over`,
-    `  ${count(staleWrites)} writes came from a holder whom another had followed; the token refused ${count(staleRefused)} of them`,
-    `  longest wait ${seconds(totals.longestWait)}; where nothing was wrong, ${count(totals.handOvers)} free keys found their next holder within ${Math.ceil(totals.longestHandOver)} ms`,
+    `  ${count(totals.holds)} of ${count(totals.wishes)} requests got a lock, ${count(totals.underFaults)} of them under faults, in ${seconds(verdict.ran)}`,
+    `  ${count(effective)} faults hit something: ${listed(faults)}`,
+    `  ${count(overslept)} holders were stopped for longer than their leases`,
+    `  ${count(staleWrites)} writes came late, after the next hold had begun; the fencing token refused ${count(staleRefused)} of them`,
+    `  longest wait ${seconds(totals.longestWait)}; without a fault, ${count(totals.handOvers)} free keys got their next holder within ${Math.ceil(totals.longestHandOver)} ms`,
     ...notes.map((note) => `  note: ${note}`),
     '',
-    `Again: ${again}`,
+    `To repeat: ${again}`,
   ];
 }
 
@@ -55,7 +55,7 @@ function headline({ outcome, ended, engine, broken, violations, missing }: Verdi
     time: '',
     broken: '',
     interrupted: ' It was interrupted.',
-    'server gone': ' The server went away, and did not come back.',
+    'server gone': ' The server stopped answering, and did not come back.',
   }[ended];
   if (outcome === 'broken') {
     return [
@@ -71,7 +71,7 @@ function headline({ outcome, ended, engine, broken, violations, missing }: Verdi
   }
   if (outcome === 'nothing')
     return [`This proves nothing about ${engine}.${so}`, ...missing.map((what) => `  only ${what}`)];
-  return [`Kept on ${engine}: every promise that was looked at, under every fault.${so}`];
+  return [`Kept on ${engine}: no promise was broken under these faults.${so}`];
 }
 
 const listed = (faults: Readonly<Record<string, FaultCount>>): string =>

@@ -9,7 +9,8 @@ test('the first use waits a quarter of a second for the nodes to say who they ar
   expect([first, asked()]).toEqual([{}, [0, 0, 0]]);
   await clock.advance(1);
   expect([first.error?.message, asked()], 'when nobody answered').toEqual([
-    '0 of 3 nodes answered, 2 are needed: node 1 (memory) is silent; node 2 (memory) is silent; node 3 (memory) is silent',
+    '3 of 3 nodes cannot vote, and 2 votes are needed: node 1 (memory): is silent; node 2 (memory): is silent; ' +
+      'node 3 (memory): is silent. Bring back the nodes that are down; check() looks at each',
     [0, 0, 0],
   ]);
   await clock.advance(500);

@@ -219,7 +219,7 @@ test('a node that is silent is not asked, and has nothing to give back', async (
   for (const { attempts } of nodes.slice(0, 2)) attempts.at(-1)!.fail(new Error('reset'));
   await settled();
   expect(last.error?.message).toMatch(
-    /^1 of 3 nodes answered, 2 are needed: node 1 \(memory\) reset; node 2 \(memory\) has not answered yet; node 3 \(memory\) is silent$/,
+    /^2 of 3 nodes cannot vote, and 2 votes are needed: node 1 \(memory\): reset; node 2 \(memory\) has not answered yet; node 3 \(memory\): is silent\. Bring back/,
   );
   await lock.close();
 });

@@ -27,12 +27,13 @@ test.each([
   expect(told(...said)).toEqual(answer);
 });
 
-test('it is unknown where too few nodes answered, and each is named with what it said', () => {
+test('it is unknown where too many nodes cannot vote, and each is named with what it said', () => {
   expect(told(YES, LATE, REFUSED, OPEN, away(), away(), away(), away('reset'))).toEqual(
     new AggregateError(
       [1, 2, 3].map(() => new Error('connection refused')).concat(new Error('reset')),
-      '4 of 8 nodes answered, 5 are needed: node 1 granted it; node 2 was asked too late; node 3 refused; ' +
-        'node 4 has not answered yet; node 5 connection refused; node 6 connection refused; node 7 connection refused; node 8 reset',
+      '4 of 8 nodes cannot vote, and 5 votes are needed: node 1 granted it; node 2 was asked too late; node 3 refused it; ' +
+        'node 4 has not answered yet; node 5: connection refused; node 6: connection refused; ' +
+        'node 7: connection refused; node 8: reset. Bring back the nodes that are down; check() looks at each',
     ),
   );
 });
@@ -58,7 +59,7 @@ test('what a node says is cut where it is long', () => {
   for (const length of [200, 201]) {
     const text = 'x'.repeat(length);
     const { message } = told(YES, away(text)) as Error;
-    expect(message).toMatch(new RegExp(`: node 1 granted it; node 2 ${length === 200 ? text : `x{199}…`}$`));
+    expect(message).toMatch(new RegExp(`: node 1 granted it; node 2: ${length === 200 ? text : `x{199}…`}\\. `));
   }
 });
 

@@ -110,7 +110,7 @@ describeOn('redis', 'redlock over five Redis', () => {
       .catch((thrown) => thrown);
     const error = await bounded('the end of the wait', asked, 3_000);
     expect(error).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
-    expect(String(error.cause)).toMatch(/2 of 5 nodes answered, 3 are needed: node 1 \(redis\)/);
+    expect(String(error.cause)).toMatch(/3 of 5 nodes cannot vote, and 3 votes are needed: node 1 \(redis\): /);
     await lost;
     expect(held.held, 'the loss is told while there is time to stop').toBe(true);
   });
