@@ -137,4 +137,9 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/backends/redis/lua/attempt.lua#script 6467e45@942+1: 1 => 0':
     'A text and an array of one read the same: it only costs the server a write more.',
   'src/backends/redis/lua/attempt.lua#script 6467e45@1030+1: 1 => 0': 'What stands at 0 is no part of a reply.',
+  "src/backends/redis/lua/evict.lua#evicted d46115e@273+13: ARGV[2] == '' => true":
+    'Who waits is looked for with each portion then, which only costs.',
+  'src/backends/redis/lua/evict.lua#evicted d46115e@630+1: 1 => 0': 'A text of Lua begins at 1, and 0 means the same.',
+  'src/backends/redis/lua/evict.lua#evicted d46115e@617+3: and => or':
+    'Behind holders something always follows, and what is no number and no place among them is read as none.',
 };

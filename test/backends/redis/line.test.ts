@@ -133,4 +133,18 @@ describeOn('redis', 'a line of redis, as its keys have it', () => {
     expect(releases.map(({ freed }) => freed)).toEqual([true, true, true, true]);
     for (const { key } of claims) granted(await backend.attempt(wish(key, { queue: false })));
   });
+
+  test('who waits in a short line is released by force, by the ticket of its place', async () => {
+    const backend = await fleet.backend();
+    const [holder, waiter] = [wish('short'), wish('short')];
+    const { ticket } = granted(await backend.attempt(holder));
+    await backend.attempt(waiter);
+    const tickets: bigint[] = [];
+    for await (const standing of backend.inspect!('short', { exact: true })) tickets.push(standing.ticket);
+    expect(tickets).toHaveLength(2);
+    expect(await backend.evict!('short', tickets[1]!)).toBe(true);
+    const left: bigint[] = [];
+    for await (const standing of backend.inspect!('short', { exact: true })) left.push(standing.ticket);
+    expect(left).toEqual([ticket]);
+  });
 });
