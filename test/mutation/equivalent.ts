@@ -9,9 +9,6 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/core/adaptive-history.ts#unlessAborted 531fc29@311+4: true => false': 'The listener is taken away in any case.',
   "src/core/adaptive.ts#read acc6301@119+10: text ?? '' => text":
     'What is not there is looked at as the word "undefined", which is no lesson.',
-  'src/core/admission.ts#Tally.remove f97deee@107+1: 0 => 1': 'Whoever leaves came in before, so its room is counted.',
-  'src/core/admission.ts#Tally.remove f97deee@103+30: ?? 0 => nothing':
-    'Whoever leaves came in before, so its room is counted.',
   'src/core/alarm.ts#Alarm.by 92ee2bd@36+16: >= => >': 'The timer is set anew for the same moment.',
   'src/core/busy-poll.ts#BusyPoll.until af774af@9+1: 0 => 1': 'It is set before it is read.',
   'src/core/busy-poll.ts#BusyPoll.turns b528781@9+1: 0 => 1': 'It is set before it is read.',
@@ -19,21 +16,9 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'Nothing is answered before the first call has begun, which sets it.',
   'src/core/busy-poll.ts#BusyPoll.turn 40b1aa4@135+31: < => <=':
     'One turn of the loop more, at the very moment of the limit.',
-  'src/core/call-timeouts.ts#CallTimeouts.end 9e9bcc8@259+1: 1 => 2':
-    'Any number below 0 says that it is not under way.',
-  'src/core/call-timeouts.ts#CallTimeouts.look bc76a6b@282+7: + => -':
-    'Any next timer runs after what lies in the sockets was read.',
-  'src/core/call-timeouts.ts#CallTimeouts.look bc76a6b@284+1: 1 => 0':
-    'Any next timer runs after what lies in the sockets was read.',
-  'src/core/call-timeouts.ts#CallTimeouts.look bc76a6b@284+1: 1 => 2':
-    'Any next timer runs after what lies in the sockets was read.',
   'src/core/delay.ts#delayOf b249c54@344+1: 0 => 1': 'Half of 1 ms leaves no delay but 0, which was answered before.',
-  'src/core/line.ts#Line.leave c74e9c6@151+24: this.#outside.size === 0 => false':
-    'To look at nobody gives nobody; the list that is always the same only spares making one.',
   'src/core/outage.ts#Outage.exceeds 4d5d870@107+19: this.#since ?? sent => this.#since':
     'Nothing is later than what is not known, as nothing is later than itself.',
-  'src/primitives/lock.ts#LockObject.resolve 12d916f@60+21: options === undefined => false':
-    'The same options, resolved anew for each call: it only costs time.',
   'src/primitives/stop.ts#Stop.constructor 3046eb4@216+4: true => false': 'The listener is taken away in any case.',
   'src/core/key.ts#checkKey ef07fd1@325+30: > => >=': 'No length is a third of 512.',
   'src/core/key.ts#checkKey ef07fd1@323+1: 3 => (3 * 10)': 'Shorter keys are counted as well, which only costs time.',
@@ -66,8 +51,6 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   "src/backends/quorum/node-answer.ts#lostOf 4620d24@70+43: said.kind === 'yes' ? said.lost : undefined => said.lost":
     'No other answer has that field.',
   'src/backends/quorum/node-claim.ts#NodeClaim.sent aa41def@8+1: 0 => 1': 'It is set before it is read.',
-  'src/backends/quorum/releases.ts#Releases.try 04f3e8e@469+25: this.#pauses?.delete => this.#pauses.delete':
-    'Closing ends the pauses, so none of them is over after it.',
   'src/backends/quorum/standings.ts#agreed 8e3aa23@121+5: < => <=':
     'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
   'src/backends/quorum/standings.ts#agreed 8e3aa23@128+1: 1 => 2':
@@ -80,30 +63,9 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'All are counted one too high, so which is highest stays.',
   'src/backends/quorum/standings.ts#mostCommon d18a9d3@181+1: 1 => 2':
     'All are counted twice, so which is highest stays.',
-  'src/backends/quorum/tally.ts#tally 3727dc2@400+5: < => <=':
-    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
-  'src/backends/quorum/tally.ts#tally 3727dc2@407+1: 1 => 2':
-    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
-  'src/backends/quorum/tally.ts#tally 3727dc2@411+1: 1 => 0':
-    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
-  'src/backends/quorum/tally.ts#tally 3727dc2@411+1: 1 => 2':
-    'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
-  'src/backends/quorum/tally.ts#tally 3727dc2@472+2: -1 => 1':
-    'Without tokens nobody asks under which number it was won.',
-  'src/backends/quorum/tally.ts#tally 3727dc2@473+1: 1 => 0':
-    'Without tokens nobody asks under which number it was won.',
-  'src/backends/quorum/tally.ts#tally 3727dc2@473+1: 1 => 2':
-    'Without tokens nobody asks under which number it was won.',
-  'src/backends/quorum/tally.ts#tally 3727dc2@506+1: 1 => 2':
-    'One window more, before the first number: there is none, and no number is the same.',
-  'src/backends/quorum/tally.ts#tally 3727dc2@511+18: < => <=':
-    'One window more, behind the last number: there is none, and no number is the same.',
   'src/backends/quorum/tally.ts#tallyRelease 1ef07c8@166+1: 0 => 1': 'Nobody asks how many are unknown.',
-  "src/backends/quorum/ballot.ts#Ballot.release 5f8aabb@333+9: 'unknown' => ''": 'Nobody asks how many are unknown.',
   "src/backends/quorum/node-claims.ts#NodeClaims.heard a494b18@69+50: said.kind === 'yes' && claim.atLeast !== undefined => (said.kind === 'yes') || (claim.atLeast !== undefined)":
     'What is not there is less than no number, and nothing is less than it.',
-  'src/backends/quorum/node.ts#Node.parted 9de0fa3@169+78: twins.length === 0 ? undefined : Promise.all => Promise.all':
-    'To wait for nothing only costs a turn of the loop.',
   "src/backends/quorum/trust.ts#Trust.state 50ce9a6@16+8: 'unseen' => ''":
     'One that says who it is has another state from then on, and one that does not counts in either.',
   'src/backends/quorum/trust.ts#Trust.know 2a8df5f@1280+3: run => true':
@@ -137,4 +99,47 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'It is told only with a ttl, and then it is the clock’s.',
   'src/stock/redis/lua/rights.lua#script bfaff24@568+1: 1 => 2':
     'Nobody reads the answer: what counts is that there is one.',
+  'src/backends/redis/lua/include/take.lua#behind efed5a9@81+1: < => <=':
+    'One ticket is what comes of room for one in either way.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@1719+1: 0 => 1':
+    'How many named the room is asked for only where it is less than all seats, and then it was counted from 0 again.',
+  'src/backends/redis/lua/include/release.lua#release d7d6af4@733+1: 1 => 0':
+    'A text of Lua begins at 1, and 0 means the same.',
+  'src/backends/redis/lua/include/release.lua#release d7d6af4@315+1: 1 => 0':
+    'A text of Lua begins at 1, and 0 means the same.',
+  'src/backends/redis/lua/include/release.lua#release d7d6af4@174+1: 1 => 0':
+    'An id has no blank and is not empty, so the first one is found from either place, by either way.',
+  'src/backends/redis/lua/include/release.lua#release d7d6af4@174+1: 1 => 2':
+    'An id has no blank and is not empty, so the first one is found from either place, by either way.',
+  'src/backends/redis/lua/include/release.lua#release d7d6af4@177+4: true => false':
+    'An id has no blank and is not empty, so the first one is found from either place, by either way.',
+  'src/backends/redis/lua/include/release.lua#release d7d6af4@553+1: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/redis/lua/evict.lua#script 848fb2b@821+1: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/redis/lua/include/standing.lua#standing 7919a81@206+2: <= => <':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/redis/lua/inspect.lua#script 6f1843b@859+1: < => <=':
+    'No score is 0: those of holders are far below, those of waiters are tickets.',
+  'src/backends/redis/lua/inspect.lua#script 6f1843b@861+1: 0 => 1':
+    'No score is 0: those of holders are far below, those of waiters are tickets.',
+  'src/backends/redis/lua/inspect.lua#script 6f1843b@889+1: < => <=':
+    'No score is 0: those of holders are far below, those of waiters are tickets.',
+  'src/backends/redis/lua/inspect.lua#script 6f1843b@891+1: 0 => 1':
+    'No score is 0: those of holders are far below, those of waiters are tickets.',
+  'src/backends/redis/lua/release.lua#script 6a44ad9@585+10: #ARGV == 1 => false':
+    'A text and an array of one read the same: it only costs the server a write more.',
+  'src/backends/redis/lua/release.lua#script 6a44ad9@594+1: 1 => 0':
+    'A text and an array of one read the same: it only costs the server a write more.',
+  'src/backends/redis/lua/release.lua#script 6a44ad9@673+1: 1 => 0': 'What stands at 0 is no part of a reply.',
+  'src/backends/redis/lua/attempt.lua#script 6467e45@933+10: count == 1 => false':
+    'A text and an array of one read the same: it only costs the server a write more.',
+  'src/backends/redis/lua/attempt.lua#script 6467e45@942+1: 1 => 0':
+    'A text and an array of one read the same: it only costs the server a write more.',
+  'src/backends/redis/lua/attempt.lua#script 6467e45@1030+1: 1 => 0': 'What stands at 0 is no part of a reply.',
+  "src/backends/redis/lua/evict.lua#evicted d46115e@273+13: ARGV[2] == '' => true":
+    'Who waits is looked for with each portion then, which only costs.',
+  'src/backends/redis/lua/evict.lua#evicted d46115e@630+1: 1 => 0': 'A text of Lua begins at 1, and 0 means the same.',
+  'src/backends/redis/lua/evict.lua#evicted d46115e@617+3: and => or':
+    'Behind holders something always follows, and what is no number and no place among them is read as none.',
 };

@@ -304,7 +304,7 @@ end
 local function safely(act, key, asked, keep)
   local done, reply = pcall(act, key, asked, keep)
   if done then return reply end
-  local of_server = { READONLY = 1, MISCONF = 1, NOREPLICAS = 1, LOADING = 1, MASTERDOWN = 1, CLUSTERDOWN = 1 }
+  local of_server = { READONLY = true, MISCONF = true, NOREPLICAS = true, LOADING = true, MASTERDOWN = true, CLUSTERDOWN = true }
   local text = type(reply) == 'table' and reply.err or tostring(reply)
   local at, _, code = text:find('(%u%u%u%u%u+) ')
   if of_server[code] then return { err = text:sub(at) } end
@@ -387,7 +387,7 @@ end`;
 
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: '35755b678b58ffa7a1ef2ec716f7fb37fbbddfcd',
+  sha1: '6d6eb05853685a877e2ee3662bfee076cad7face',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -408,7 +408,7 @@ return replies`,
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: 'b28df2c708e97e748af0b05eed844c20dacf3ff2',
+  sha1: 'fa26f3bd9d032d9267fbb2b6af4d37b95971b0b6',
   text: `${lock}
 ${free}
 ${line}
@@ -443,7 +443,7 @@ return rest and rest:sub(1, 1) == 'h' and rest or 0`,
 
 export const INSPECT: Script = {
   name: 'inspect',
-  sha1: '60713aa75604d25b004d6268284e07f31bf0969a',
+  sha1: '06246526dc1a3ffcbbcf3709d0c3e5cf76db4dd6',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -465,7 +465,7 @@ return replies`,
 
 export const LIST: Script = {
   name: 'list',
-  sha1: 'd5d56672a818c8a525e25d92fde2bcabd17a559a',
+  sha1: 'a43cb9a9b9fbbdd99907d0c5c66c7d9b5535721c',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -489,7 +489,7 @@ return replies`,
 
 export const PASS: Script = {
   name: 'pass',
-  sha1: 'ea4b3e8dcaec4195607a2f56069cc0cd701f547e',
+  sha1: 'b05d01f8903cb1b34df3ad0142e7d759700fb1df',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -507,7 +507,7 @@ return type(reply) == 'table' and reply or { freed, reply }`,
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: '305550573ba3fbcfb90694e2e0e2c9eb5f9f30b3',
+  sha1: '095663dc1ec18f1d08b2e03660432913a1e6d8cb',
   text: `${lock}
 ${free}
 ${line}
@@ -523,7 +523,7 @@ return replies`,
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: '6c149ec9b9864315fbe099b6fb53a94846d0d434',
+  sha1: '0d56c2592a2aebd9ebd0185dd3bfceabe1c168b1',
   text: `${lock}
 ${free}
 ${line}

@@ -52,6 +52,17 @@ describeOn('redis', 'what redis is asked', () => {
     expect((await calls()).evalsha).toBe(6);
   });
 
+  test('a renewal costs one command, and three inside it, which write no more than its time', async () => {
+    const claim = wish('renewed');
+    granted(await backend.attempt(claim));
+    await calls();
+    expect(await backend.renew([claim])).toEqual([{ validFor: claim.ttl }]);
+    const { evalsha, time, get, pexpireat, setrange, set } = await calls();
+    expect({ evalsha, time, get, pexpireat, setrange, set }).toEqual({
+      ...{ evalsha: 1, time: 1, get: 1, pexpireat: 1, setrange: 1, set: undefined },
+    });
+  });
+
   test('a thousand holds are renewed by four commands', async () => {
     const claims = Array.from({ length: 1_000 }, (_, i) => wish(`many-${i}`));
     await Promise.all(claims.map((claim) => backend.attempt(claim)));
@@ -74,6 +85,7 @@ describeOn('redis', 'what redis is asked', () => {
     const many = await handOver('many', 2_000);
     expect([few.evalsha, few.publish]).toEqual([1, 1]);
     expect(few.pexpireat, 'the keys of a line are made to live longer seldom').toBeUndefined();
+    expect([few.hget, few.zscore], 'who holds a mutex is not looked for: the lock names it').toEqual([1, undefined]);
     expect(many).toEqual(few);
   });
 });

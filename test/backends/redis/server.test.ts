@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { ATTEMPT } from '../../../src/backends/redis/scripts.generated.ts';
 import { SHARED } from '../../../src/core/admission.ts';
 import { isLockError, type LockError } from '../../../src/core/errors.ts';
 import { askRedis, type RedisSettings, startRedis } from '../../kit/redis.ts';
@@ -118,6 +119,23 @@ describeOn('redis', 'redis and its settings', () => {
     expect(await client.get('holdfast:{later}')).toBe('2 free 1795226102090509');
   });
 
+  test('a hold that cannot be read is refused, and not taken over', async () => {
+    await fleet.ioredis().set('holdfast:{unread}', '1 sole 1795226102090509 0001 1795226102090509 nonsense');
+    expect((await refusal((await fleet.backend()).attempt(wish('unread')))).message).toMatch(/HOLDFAST/);
+  });
+
+  test.each([
+    ...['READONLY', 'MISCONF', 'NOREPLICAS', 'LOADING', 'MASTERDOWN', 'CLUSTERDOWN'],
+  ])('what the server says of itself, as %s, is the reply of the whole script, however it is worded', async (code) => {
+    const [whatAllKnow] = ATTEMPT.text.split('local now =');
+    const ask = (said: string): Promise<unknown> =>
+      fleet.ioredis().eval(`${whatAllKnow} return safely(function() error(${said}, 0) end)`, 0);
+    await expect(ask(`{ err = '${code} it is so' }`)).rejects.toThrow(new RegExp(`^${code} it is so`));
+    const before7 = `'ERR Error running script: @user_script: 3: -${code} it is so'`;
+    await expect(ask(before7)).rejects.toThrow(new RegExp(`^${code} it is so`));
+    expect(await ask(`{ err = 'WRONGTYPE of ${code}' }`), 'of one key').toBe(`! WRONGTYPE of ${code}`);
+  });
+
   test('one bad key does not harm what is asked in the same turn', async () => {
     const backend = await fleet.backend();
     await fleet.ioredis().lpush('holdfast:{bad}', 'x');
@@ -180,9 +198,13 @@ describeOn('redis', 'redis and its settings', () => {
     const backend = await fleet.backend();
     const client = fleet.ioredis();
     const old = [wish('torn'), wish('torn'), wish('torn')];
-    for (const claim of old) await backend.attempt(claim);
+    const { ticket } = granted(await backend.attempt(old[0]!));
+    for (const claim of old.slice(1)) await backend.attempt(claim);
     await client.del('holdfast:{torn}');
     expect(await backend.renew([old[0]!])).toEqual(['gone']);
+    expect(await client.zcard('holdfast:{torn}:line'), 'a line without a lock').toBe(3);
+    expect(await backend.evict!('torn', ticket), 'nobody is there').toBe(false);
+    for await (const standing of backend.inspect!('torn', { exact: true })) expect.unreachable(inspect(standing));
     const [holder, waiter] = [wish('torn'), wish('torn')];
     granted(await backend.attempt(holder));
     expect(await backend.attempt(waiter)).toMatchObject({ granted: false, ahead: 1 });
@@ -215,6 +237,7 @@ describeOn('redis', 'redis and its settings', () => {
     expect((await refusal(backend.attempt(wish('oom-new')))).message).toMatch(/OOM.*maxmemory/s);
     expect(await backend.renew([alone, reader])).toEqual([{ validFor: alone.ttl }, { validFor: reader.ttl }]);
     expect((await backend.release(alone)).freed).toBe(true);
+    expect(await client.exists('holdfast:{oom}'), 'what cannot be written is deleted').toBe(0);
     expect((await backend.release(reader)).freed).toBe(true);
     expect(await backend.renew([other])).toEqual([{ validFor: other.ttl }]);
   });
@@ -242,6 +265,21 @@ describeOn('redis', 'redis and its settings', () => {
     const error = await (await near.backend()).attempt(wish('replica')).then(String, (thrown) => thrown);
     expect(isLockError(error), String(error)).toBe(false);
     expect(String(error)).toMatch(/READONLY/);
+  });
+
+  test('a replica answers each of those that share a command in the same way', async () => {
+    const held = [1, 2, 3, 4, 5].map((i) => wish(`held-${i}`));
+    const primary = await fleet.backend();
+    for (const claim of held) granted(await primary.attempt(claim));
+    await using replica = await startRedis({ replicaof: ['127.0.0.1', `${server.port}`] });
+    await using near = new Fleet(replica.port);
+    await expect.poll(() => near.ioredis().exists('holdfast:{held-5}'), { timeout: 10_000 }).toBe(1);
+    const backend = await near.backend();
+    await backend.attempt(wish('replica')).catch(() => {});
+    const attempts = await Promise.allSettled([1, 2, 3, 4, 5].map((i) => backend.attempt(wish(`replica-${i}`))));
+    const releases = await Promise.allSettled(held.map((claim) => backend.release(claim)));
+    for (const each of [...attempts, ...releases])
+      expect(String((each as PromiseRejectedResult).reason)).toMatch(/READONLY/);
   });
 
   test('idle keys vanish within minutes, or as is wanted, and a hold of weeks does not', async () => {

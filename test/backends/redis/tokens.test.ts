@@ -90,6 +90,38 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
     expect(granted(await backend.attempt(wish('hot', { span: 65 }))).span).toBe(65);
   });
 
+  test('a hold that is raised among its own tickets keeps the last of them, also where it asks for fewer', async () => {
+    const first = wish('own');
+    granted(await backend.attempt(first));
+    await backend.release(first);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    const claim = wish('own', { span: 65 });
+    const { ticket } = granted(await backend.attempt(claim));
+    const raised = granted(await backend.attempt({ ...claim, span: 1, atLeast: ticket + 10n }));
+    expect([raised.ticket, raised.span]).toEqual([ticket + 10n, 55]);
+  });
+
+  test('in a line the next ticket is above the one that a holder was raised to', async () => {
+    const [first, second, third] = [1, 2, 3].map(() => wish('raised', {}, SHARED)) as [Claim, Claim, Claim];
+    const { ticket } = granted(await backend.attempt(first));
+    granted(await backend.attempt(second));
+    const atLeast = ticket + 1_000_000n;
+    expect(granted(await backend.attempt({ ...first, atLeast })).ticket).toBe(atLeast);
+    expect(granted(await backend.attempt(third)).ticket).toBeGreaterThan(atLeast);
+  });
+
+  test('who waits keeps the ticket of its place, whatever is proposed: who stands behind it gets a higher one', async () => {
+    const [holder, waiter, last] = [wish('place'), wish('place'), wish('place')];
+    const { ticket } = granted(await backend.attempt(holder));
+    await backend.attempt(waiter);
+    await backend.attempt(last);
+    await backend.attempt({ ...waiter, atLeast: ticket + 1_000_000n });
+    await backend.release(holder);
+    const before = granted(await backend.attempt(waiter)).ticket;
+    await backend.release(waiter);
+    expect(granted(await backend.attempt(last)).ticket).toBeGreaterThan(before);
+  });
+
   test('tokens of an older version, which ran ahead of the clock, are never given again', async () => {
     const client = fleet.ioredis();
     const now = BigInt(Date.now()) * 1_000n;

@@ -30,7 +30,7 @@ end
 local function safely(act, key, asked, keep)
   local done, reply = pcall(act, key, asked, keep)
   if done then return reply end
-  local of_server = { READONLY = 1, MISCONF = 1, NOREPLICAS = 1, LOADING = 1, MASTERDOWN = 1, CLUSTERDOWN = 1 }
+  local of_server = { READONLY = true, MISCONF = true, NOREPLICAS = true, LOADING = true, MASTERDOWN = true, CLUSTERDOWN = true }
   local text = type(reply) == 'table' and reply.err or tostring(reply)
   -- Before 7 it stands behind a position; ERR, which may stand before that, has three letters.
   local at, _, code = text:find('(%u%u%u%u%u+) ')

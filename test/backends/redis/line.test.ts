@@ -1,0 +1,150 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Seats, SHARED } from '../../../src/core/admission.ts';
+import type { Claim } from '../../../src/core/backend.ts';
+import { askRedis, startRedis } from '../../kit/redis.ts';
+import type { Server } from '../../kit/server.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { Fleet } from './fleet.ts';
+import { granted, Mail, wish } from './scene.ts';
+
+const permit = (of: number): Seats => ({ take: 1, of });
+
+describeOn('redis', 'a line of redis, as its keys have it', () => {
+  let server: Server;
+  let fleet: Fleet;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    fleet = new Fleet(server.port);
+  });
+  beforeEach(() => askRedis(server.port, 'FLUSHALL'));
+  afterAll(async () => {
+    await fleet[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+  });
+
+  test('when the last who named the smallest room has left, the room is what the others named', async () => {
+    const backend = await fleet.backend();
+    const [narrow, wide] = [wish('room', {}, permit(2)), wish('room', {}, permit(5))];
+    for (const claim of [narrow, wide]) granted(await backend.attempt(claim));
+    await backend.release(narrow);
+    for (let i = 0; i < 4; i++) granted(await backend.attempt(wish('room', { queue: false }, permit(5))));
+    expect((await backend.attempt(wish('room', { queue: false }, permit(5)))).granted, 'a sixth of five').toBe(false);
+  });
+
+  test('a permit whose record was lost is free when its holder leaves, while others hold', async () => {
+    const backend = await fleet.backend();
+    const holders = [1, 2, 3].map(() => wish('record', {}, permit(3))) as [Claim, Claim, Claim];
+    for (const claim of holders) granted(await backend.attempt(claim));
+    await fleet.ioredis().hdel('holdfast:{record}:claims', holders[1].id);
+    expect((await backend.release(holders[1])).freed).toBe(false);
+    granted(await backend.attempt(wish('record', { queue: false }, permit(3))));
+    expect((await backend.attempt(wish('record', { queue: false }, permit(3)))).granted, 'a fourth').toBe(false);
+  });
+
+  test('who is refused and does not wait leaves the lock as it was', async () => {
+    const backend = await fleet.backend();
+    const client = fleet.ioredis();
+    for (const [held, asked] of [
+      [1, 5],
+      [5, 1],
+    ] as const) {
+      const holder = wish('left', {}, permit(held));
+      granted(await backend.attempt(holder));
+      const before = await client.get('holdfast:{left}');
+      const refused = await backend.attempt(wish('left', { queue: false }, permit(asked)));
+      expect(refused).toMatchObject({ granted: false, ahead: 1 });
+      expect(await client.get('holdfast:{left}'), `of ${held}, asked for one of ${asked}`).toBe(before);
+      await backend.release(holder);
+    }
+  });
+
+  test('a grant that is told where the process listens is good for its whole lease', async () => {
+    const backend = await fleet.backend();
+    const [holder, waiter] = [wish('told'), wish('told')];
+    await using mail = await Mail.of(backend, waiter);
+    for (const claim of [holder, waiter]) await backend.attempt(claim);
+    await backend.release(holder);
+    const { validFor } = (await mail.next())!;
+    expect(validFor).toBeGreaterThan(25_000);
+  });
+
+  test('a grant that is told where the process may be deaf is good for six seconds, whatever its lease', async () => {
+    const backend = await fleet.backend();
+    const [holder, waiter] = [wish('deaf'), wish('deaf')];
+    // Its channel is not open yet, and it says so.
+    for (const claim of [holder, waiter]) await backend.attempt(claim);
+    await using mail = await Mail.of(backend, waiter);
+    await backend.release(holder);
+    await expect.poll(() => mail.wakes.some((wake) => wake)).toBe(true);
+    const { validFor } = mail.wakes.find((wake) => wake)!;
+    expect(validFor).toBeLessThanOrEqual(6_000);
+    expect(validFor).toBeGreaterThan(1_000);
+  });
+
+  test('a forced release keeps the last ticket in mind, for as long as a release does', async () => {
+    const backend = await fleet.backend('ioredis', { remember: '2h' });
+    const { ticket } = granted(await backend.attempt(wish('forced')));
+    expect(await backend.evict!('forced', ticket)).toBe(true);
+    const client = fleet.ioredis();
+    expect(await client.get('holdfast:{forced}')).toBe(`1 free ${ticket} 0001`);
+    const left = await client.pttl('holdfast:{forced}');
+    expect(left).toBeLessThanOrEqual(7_200_000);
+    expect(left).toBeGreaterThan(7_190_000);
+  });
+
+  test('a hold whose lease is over is gone: no renewal revives it, also one that asks for another lease', async () => {
+    const backend = await fleet.backend();
+    const claims = [wish('over', { ttl: 50 }), wish('over too', { ttl: 50 })] as const;
+    for (const claim of claims) granted(await backend.attempt(claim));
+    await sleep(100);
+    expect(await backend.renew([claims[0], { ...claims[1], ttl: 30_000 }])).toEqual(['gone', 'gone']);
+  });
+
+  test('a renewal keeps the key of a hold for its lease, and as long as its last ticket is remembered', async () => {
+    const backend = await fleet.backend('ioredis', { remember: '2h' });
+    const claim = wish('kept');
+    granted(await backend.attempt(claim));
+    const client = fleet.ioredis();
+    await client.persist('holdfast:{kept}');
+    expect(await backend.renew([claim])).toEqual([{ validFor: claim.ttl }]);
+    const left = await client.pttl('holdfast:{kept}');
+    expect(left).toBeLessThanOrEqual(7_230_000);
+    expect(left).toBeGreaterThan(7_220_000);
+  });
+
+  test('a listing shows for how long a hold in a line was renewed', async () => {
+    const backend = await fleet.backend();
+    const [renewed, other] = [wish('shown', { ttl: 300 }, SHARED), wish('shown', {}, SHARED)];
+    for (const claim of [renewed, other]) granted(await backend.attempt(claim));
+    await backend.renew([{ ...renewed, ttl: 20_000 }]);
+    const remaining: number[] = [];
+    for await (const standing of backend.inspect!('shown', { exact: true })) remaining.push(standing.remaining);
+    expect(remaining.map((ms) => Math.ceil(ms / 10_000))).toEqual([2, 3]);
+  });
+
+  test('two releases that share a command are two releases', async () => {
+    const backend = await fleet.backend();
+    // The first two of a turn go alone.
+    const claims = [1, 2, 3, 4].map((i) => wish(`turn-${i}`));
+    for (const claim of claims) granted(await backend.attempt(claim));
+    const releases = await Promise.all(claims.map((claim) => backend.release(claim)));
+    expect(releases.map(({ freed }) => freed)).toEqual([true, true, true, true]);
+    for (const { key } of claims) granted(await backend.attempt(wish(key, { queue: false })));
+  });
+
+  test('who waits in a short line is released by force, by the ticket of its place', async () => {
+    const backend = await fleet.backend();
+    const [holder, waiter] = [wish('short'), wish('short')];
+    const { ticket } = granted(await backend.attempt(holder));
+    await backend.attempt(waiter);
+    const tickets: bigint[] = [];
+    for await (const standing of backend.inspect!('short', { exact: true })) tickets.push(standing.ticket);
+    expect(tickets).toHaveLength(2);
+    expect(await backend.evict!('short', tickets[1]!)).toBe(true);
+    const left: bigint[] = [];
+    for await (const standing of backend.inspect!('short', { exact: true })) left.push(standing.ticket);
+    expect(left).toEqual([ticket]);
+  });
+});
