@@ -1,5 +1,6 @@
 import { transform } from 'esbuild';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import { LongestFirst } from './test/run/longest-first.ts';
 
 const config: ViteUserConfig = defineConfig({
   plugins: [
@@ -22,6 +23,7 @@ const config: ViteUserConfig = defineConfig({
     maxWorkers: 3,
     // Of tests that say that they do not mind, at a time in one file.
     maxConcurrency: 4,
+    sequence: { sequencer: LongestFirst },
     // No test is tried again: a law that is broken now and then is broken. These are for what hangs.
     testTimeout: 120_000,
     hookTimeout: 120_000,
