@@ -20,8 +20,5 @@ describeOn('redis', 'redis-cluster', () => {
   });
 
   for (const library of LIBRARIES)
-    describeConformance(
-      subjectOf(`redis-cluster over ${library}`, () => fleet, [library]),
-      'one by one',
-    );
+    describeConformance(subjectOf(`redis-cluster over ${library}`, () => fleet, [library]));
 });

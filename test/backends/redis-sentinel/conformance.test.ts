@@ -26,8 +26,5 @@ describeOn('redis', 'redis-sentinel', () => {
   });
 
   for (const library of LIBRARIES)
-    describeConformance(
-      subjectOf(`redis-sentinel over ${library}`, () => fleet, [library], TIMING),
-      'one by one',
-    );
+    describeConformance(subjectOf(`redis-sentinel over ${library}`, () => fleet, [library], TIMING));
 });
