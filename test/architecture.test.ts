@@ -12,6 +12,24 @@ test('src keeps to its layers, its clock and its size', () => {
   expect(found.join('\n')).toBe('');
 });
 
+test('a name that core exports stands for nothing else', () => {
+  const namesOf = (path: string): string[] =>
+    [...readFileSync(`${root}${path}`, 'utf8').matchAll(/^export (?:abstract )?(?:class|interface|type) (\w+)/gm)].map(
+      ([, name]) => name!,
+    );
+  const inCore = files.filter((path) => path.startsWith('src/core/')).flatMap(namesOf);
+  expect(inCore.length).toBeGreaterThan(50);
+  const twice = inCore.filter((name, at) => inCore.indexOf(name) !== at);
+  const elsewhere = files
+    .filter((path) => !path.startsWith('src/core/'))
+    .flatMap((path) =>
+      namesOf(path)
+        .filter((name) => inCore.includes(name))
+        .map((name) => `${name} in ${path}`),
+    );
+  expect([...twice, ...elsewhere]).toEqual([]);
+});
+
 test('the lab keeps to its parts: scenes know of no page, and of no time but their own', () => {
   const lab = globSync('lab/**/*.{ts,tsx,css}', { cwd: root }).map((path) => path.replaceAll('\\', '/'));
   expect(lab.length).toBeGreaterThan(20);

@@ -15,7 +15,7 @@ import {
   type Traits,
 } from '../core/backend.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
-import { Line } from '../core/line.ts';
+import { ArrivalLine } from '../core/line.ts';
 import { checkNames } from '../core/options.ts';
 
 const TRAITS: Traits = {
@@ -46,7 +46,7 @@ interface Entry {
   wake?: (grant?: Grant) => void;
 }
 
-class KeyLine extends Line<Entry> {
+class KeyLine extends ArrivalLine<Entry> {
   readonly byId = new Map<string, Entry>();
   /** No claim lapses before this time. */
   firstLapse = Number.POSITIVE_INFINITY;

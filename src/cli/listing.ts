@@ -4,14 +4,14 @@ import type { Locks, Standing } from '../index.ts';
 import { span, table } from './terminal/table.ts';
 
 /** The line of one key. */
-export interface Line {
+export interface KeyLine {
   readonly key: string;
   readonly holders: readonly Standing[];
   readonly waiters: readonly Standing[];
 }
 
 /** Groups standings by key, in the order of the lines. */
-export async function linesOf(standings: AsyncIterable<Standing>): Promise<Line[]> {
+export async function linesOf(standings: AsyncIterable<Standing>): Promise<KeyLine[]> {
   const lines = new Map<string, { key: string; holders: Standing[]; waiters: Standing[] }>();
   for await (const standing of standings) {
     const { key, held } = standing;
@@ -23,14 +23,14 @@ export async function linesOf(standings: AsyncIterable<Standing>): Promise<Line[
 }
 
 /** Asks for the line of one key by its exact name. */
-export const lineOf = async (locks: Locks, key: string): Promise<Line | undefined> =>
+export const lineOf = async (locks: Locks, key: string): Promise<KeyLine | undefined> =>
   (await linesOf(locks.inspect(key, { exact: true })))[0];
 
 /** All of a line, the holders first. */
-const all = ({ holders, waiters }: Line): Standing[] => [...holders, ...waiters];
+const all = ({ holders, waiters }: KeyLine): Standing[] => [...holders, ...waiters];
 
 /** A row per key. */
-export function overview(lines: readonly Line[], width?: number): string[] {
+export function overview(lines: readonly KeyLine[], width?: number): string[] {
   const rows = lines.map(({ key, holders, waiters }) => {
     const [first] = holders;
     const who = first ? first.label + (holders.length > 1 ? ` and ${holders.length - 1} more` : '') : '-';
@@ -41,7 +41,7 @@ export function overview(lines: readonly Line[], width?: number): string[] {
 }
 
 /** A row per holder and waiter of one key. */
-export function details(line: Line, width?: number): string[] {
+export function details(line: KeyLine, width?: number): string[] {
   const rows = all(line).map((standing, place) => {
     const { held, label, ticket, since, remaining } = standing;
     const state = held ? styleText('green', 'holds') : 'waits';
@@ -54,7 +54,7 @@ export function details(line: Line, width?: number): string[] {
 const tokenOf = (holder: Standing | undefined): string => (holder && isExclusive(holder) ? `${holder.ticket}` : '-');
 
 /** A line of JSON for each holder and waiter. */
-export const records = (lines: readonly Line[]): string[] =>
+export const records = (lines: readonly KeyLine[]): string[] =>
   lines.flatMap(all).map((standing) => JSON.stringify(recordOf(standing)));
 
 /** A standing for JSON: tickets are text, since they may be larger than a number can be; null stands for no end. */

@@ -8,18 +8,18 @@ import { mayPass } from './hand-over.ts';
 import { Hold } from './hold.ts';
 import type { LocalLine } from './local-line.ts';
 import type { QueuedClaim } from './queued-claim.ts';
-import type { Renewal } from './renewal.ts';
 import type { LockRuntime } from './runtime.ts';
+import type { Watchdog } from './watchdog.ts';
 import { withdraw, withdrawAt } from './withdrawal.ts';
 
 /** The holds of a key in this process: how they begin, pass from hand to hand, go back to the engine, or end by themselves. */
 export class KeyHolds {
-  readonly #renewal: Renewal;
+  readonly #watchdog: Watchdog;
   readonly #line: LocalLine;
   readonly engine: Engine;
 
   constructor(runtime: LockRuntime, line: LocalLine) {
-    this.#renewal = runtime.renewal;
+    this.#watchdog = runtime.watchdog;
     this.engine = runtime.engine;
     this.#line = line;
   }
@@ -70,7 +70,7 @@ export class KeyHolds {
   #hold(hold: Hold, request: AcquireRequest): void {
     hold.request = request;
     request.number = hold.claim.number;
-    this.#renewal.add(hold);
+    this.#watchdog.add(hold);
     request.grant(hold); // before that is told: a listener may end the wait
     const how = hold.tenure.passes > 0 ? 'handedOver' : 'acquired';
     request.events.ends(how, hold.exclusive ? hold.token : undefined);
@@ -88,7 +88,7 @@ export class KeyHolds {
       return false;
     }
     hold.released();
-    this.#renewal.remove(hold);
+    this.#watchdog.remove(hold);
     if (this.#passOn(hold, request)) return true;
     const rest = timing.rest(engine.clock.now());
     engine.activity.begin();
@@ -108,7 +108,7 @@ export class KeyHolds {
 
   /** The hold ended by itself: gone on the engine, or past its deadline. Told once. */
   ended(hold: Hold): void {
-    this.#renewal.remove(hold);
+    this.#watchdog.remove(hold);
     this.#takeBack(hold, closedUntil(hold));
     if (hold.request) this.#line.leave(hold.request);
   }

@@ -3,7 +3,7 @@ import { type Seats, Tally } from './admission.ts';
 const NOBODY: readonly never[] = [];
 
 /** A line in this process, in order of arrival, under the one rule. Who is inside is a prefix, so a tally of it decides. */
-export class Line<M extends { readonly seats: Seats }> {
+export class ArrivalLine<M extends { readonly seats: Seats }> {
   /** Few, for the most part: a Set that is filled and emptied again and again costs more. */
   readonly #inside: M[] = [];
   readonly #outside = new Set<M>();

@@ -1,7 +1,7 @@
 import { AcquireRequest } from './acquire-request.ts';
 import type { Hold } from './hold.ts';
 import { KeyHolds } from './key-holds.ts';
-import { Line } from './line.ts';
+import { ArrivalLine } from './line.ts';
 import { type LocalStanding, localStanding } from './local-standing.ts';
 import { claimFor } from './numbered-claim.ts';
 import type { ResolvedOptions } from './options.ts';
@@ -20,7 +20,7 @@ export class LocalLine {
   readonly #runtime: LockRuntime;
   readonly #onIdle: () => void;
   /** Inside: standing in the engine's line, or holding. */
-  readonly #line = new Line<AcquireRequest>();
+  readonly #line = new ArrivalLine<AcquireRequest>();
   /** Each in the engine's line for itself, whoever of this process is there: what they wait inside of has to be seen there (`detect`). */
   readonly #apart = new Set<AcquireRequest>();
   readonly #holds: KeyHolds;

@@ -6,7 +6,7 @@ import { quoted } from './engine.ts';
 import { LockError } from './errors.ts';
 import type { Hold } from './hold.ts';
 import { HeldLease } from './lease.ts';
-import { Line } from './line.ts';
+import { ArrivalLine } from './line.ts';
 import { type ResolvedOptions, restOf } from './options.ts';
 import { RequestEvents } from './request-events.ts';
 import type { LockRuntime } from './runtime.ts';
@@ -38,7 +38,7 @@ export class Frame {
   readonly #lease: HeldLease;
   #parent: Frame | undefined;
   /** Most frames have none. */
-  #children: Line<AcquireRequest> | undefined;
+  #children: ArrivalLine<AcquireRequest> | undefined;
   #ended = false;
 
   constructor(runtime: LockRuntime, lease: HeldLease) {
@@ -102,7 +102,7 @@ export class Frame {
    */
   async enter(events: RequestEvents, resolved: ResolvedOptions): Promise<HeldLease | undefined | 'ended'> {
     const { engine } = this.#runtime;
-    this.#children ??= new Line();
+    this.#children ??= new ArrivalLine();
     if (resolved.wait === 0 && !this.#children.admits(events.seats)) return undefined;
     const request = new AcquireRequest(events, resolved, engine.clock.now());
     request.limit(engine.clock, engine.backend.name, (error) => this.#giveUp(request, error));

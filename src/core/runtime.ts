@@ -8,8 +8,8 @@ import { LocalLine } from './local-line.ts';
 import type { LocalStanding } from './local-standing.ts';
 import { type ProcessName, processName } from './process-name.ts';
 import { RefusalThrottle } from './refusal-throttle.ts';
-import { Renewal } from './renewal.ts';
 import type { RequestEvents } from './request-events.ts';
+import { Watchdog } from './watchdog.ts';
 
 /** Lines kept for the next use of their keys, so that a busy key does not make a new one each time. */
 const KEPT = 1_000;
@@ -19,7 +19,7 @@ export class LockRuntime {
   /** Whose it is: events tell it. */
   readonly number: number = nextNumber('locks');
   readonly engine: Engine;
-  readonly renewal: Renewal;
+  readonly watchdog: Watchdog;
   readonly refusals: RefusalThrottle;
   /** Of the claims, in listings. */
   readonly name: ProcessName;
@@ -32,7 +32,7 @@ export class LockRuntime {
 
   constructor(backend: Backend, clock: Clock, busyPoll: boolean) {
     this.engine = new Engine(backend, clock, busyPoll);
-    this.renewal = new Renewal(this.engine);
+    this.watchdog = new Watchdog(this.engine);
     this.name = processName(clock);
     this.refusals = new RefusalThrottle(this.engine.clock);
   }
@@ -83,8 +83,8 @@ export class LockRuntime {
     const lines = [...this.#lines];
     this.deadlocks?.close();
     for (const [key, line] of lines) line.close(closed(key, this.engine.backend.name));
-    for (const hold of [...this.renewal.holds]) void hold.abandon('its Locks were closed');
-    this.renewal.close();
+    for (const hold of [...this.watchdog.holds]) void hold.abandon('its Locks were closed');
+    this.watchdog.close();
     await undefined; // this may be called in the middle of a release, which is under way only then
     await this.engine.activity.quiet(CALL_TIMEOUT);
     await this.engine.close();

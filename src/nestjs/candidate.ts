@@ -5,7 +5,7 @@ import type { Locks } from '../locks.ts';
 import type { Candidacy } from './leading.ts';
 
 /** The state of a candidate. `overdue`: its term ended long ago, and its method has not settled. */
-export type Standing = 'waiting' | 'leading' | 'overdue';
+export type CandidateState = 'waiting' | 'leading' | 'overdue';
 
 const OVERDUE = 10_000;
 
@@ -36,7 +36,7 @@ export class Candidate {
     this.#leader = locks.leader(name, options.autoCampaign === false ? options : { onError, ...options });
   }
 
-  get standing(): Standing {
+  get standing(): CandidateState {
     if (this.#term === undefined) return 'waiting';
     const { ended } = this.#term;
     if (ended === undefined) return 'leading';

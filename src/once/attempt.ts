@@ -15,7 +15,7 @@ import { ageAt, keepFrom } from './window.ts';
 const PAUSE = { pause: 100, jitter: 0.5, bound: 2_000 };
 
 /** What one instance does for one tick. */
-export class Attempt {
+export class TickAttempt {
   readonly #runtime: LockRuntime;
   readonly #name: string;
   readonly #plan: OncePlan;

@@ -1,7 +1,7 @@
 import { invalid, shown } from '../core/errors.ts';
 import type { LockOptions } from '../core/options.ts';
 import type { LockRuntime } from '../core/runtime.ts';
-import { Attempt } from './attempt.ts';
+import { TickAttempt } from './attempt.ts';
 import { type OnceOptions, oncePlan } from './options.ts';
 import { recordOf } from './record.ts';
 import type { TickRun } from './run.ts';
@@ -45,5 +45,5 @@ export async function once<T>(
 ): Promise<OnceResult<T>> {
   const plan = oncePlan(runtime.engine.backend.traits, name, tick, defaults, options);
   if (typeof fn !== 'function') throw invalid(`once() needs a function, not ${shown(fn)}`, name);
-  return new Attempt(runtime, name, plan, recordOf(runtime, plan)).use(fn);
+  return new TickAttempt(runtime, name, plan, recordOf(runtime, plan)).use(fn);
 }

@@ -7,12 +7,12 @@ export interface Wish extends Seats {
   readonly by: number;
   readonly key: string;
   readonly asked: number;
-  hold?: Hold;
+  hold?: RecordedHold;
   /** When the wish was over, with a hold or without. */
   ended?: number;
 }
 
-export interface Hold {
+export interface RecordedHold {
   readonly token?: bigint;
   /** The process looked between these two times, and held. */
   readonly before: number;
@@ -31,7 +31,7 @@ export interface Hold {
 }
 
 export interface Held extends Wish {
-  hold: Hold;
+  hold: RecordedHold;
 }
 
 /** A time in which a process stood still and learnt nothing. */
@@ -194,7 +194,7 @@ export class Ledger {
   }
 }
 
-function end(wish: Wish, hold: Hold, until: number, at: number): void {
+function end(wish: Wish, hold: RecordedHold, until: number, at: number): void {
   if (hold.over) return;
   hold.until = until;
   hold.over = true;

@@ -1,6 +1,6 @@
 import type { Finding, Standing } from '../core/traits.ts';
 import { changesBetween } from './changes.ts';
-import { type Line, lineOf, moveOn } from './claim.ts';
+import { type KeyLine, lineOf, moveOn } from './claim.ts';
 import { Deadlocks } from './deadlocks.ts';
 import { History } from './history.ts';
 import type { Looks } from './looks.ts';
@@ -14,7 +14,7 @@ export class Board {
   readonly deadlocks = new Deadlocks();
   looks: Looks = { state: 'never' };
   findings: readonly Finding[] | undefined;
-  readonly #lines = new Map<string, Line>();
+  readonly #lines = new Map<string, KeyLine>();
   readonly #evicted = new Set<string>();
   readonly #limit: number;
   #pass = 0;
@@ -25,11 +25,11 @@ export class Board {
     this.#limit = limit;
   }
 
-  lines(): Iterable<Line> {
+  lines(): Iterable<KeyLine> {
     return this.#lines.values();
   }
 
-  line(key: string): Line | undefined {
+  line(key: string): KeyLine | undefined {
     return this.#lines.get(key);
   }
 
@@ -92,7 +92,7 @@ export class Board {
     if (this.#evicted.size > 100) this.#evicted.delete(this.#evicted.values().next().value!);
   }
 
-  #note(key: string, before: Line | undefined, after: Line | undefined, at: number): void {
+  #note(key: string, before: KeyLine | undefined, after: KeyLine | undefined, at: number): void {
     this.history.add(
       changesBetween(key, before, after, { at, evicted: (ticket) => this.#evicted.has(`${ticket} ${key}`) }),
     );

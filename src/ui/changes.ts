@@ -1,4 +1,4 @@
-import { CLOSE, type Claim, finderOf, type Line } from './claim.ts';
+import { CLOSE, finderOf, type KeyLine, type ListedClaim } from './claim.ts';
 import type { End, Happening } from './happening.ts';
 
 /** A hold that is over. Times are ms by the clock of this process. */
@@ -19,21 +19,21 @@ export interface Change {
   /** When the second look was. */
   readonly at: number;
   /** The new holder; for `left`, the claim that waited. */
-  readonly to?: Claim;
+  readonly to?: ListedClaim;
   /** The hold that ended. */
   readonly past?: Past;
 }
 
 /** When a hold began: the time that was seen; else when it joined the line, or later; else when it was first met, or earlier. */
-export const beganAt = ({ granted, joined, met }: Claim): number => granted ?? joined ?? met;
+export const beganAt = ({ granted, joined, met }: ListedClaim): number => granted ?? joined ?? met;
 
 const NOTHING: readonly Change[] = [];
 
 /** The changes of a key between two looks, in the order of its line. */
 export function changesBetween(
   key: string,
-  before: Line | undefined,
-  after: Line | undefined,
+  before: KeyLine | undefined,
+  after: KeyLine | undefined,
   { at, evicted }: { readonly at: number; readonly evicted?: (ticket: bigint) => boolean },
 ): readonly Change[] {
   if (same(before?.holders, after?.holders) && same(before?.waiters, after?.waiters)) return NOTHING;
@@ -55,10 +55,15 @@ export function changesBetween(
   return changes;
 }
 
-const same = (a: readonly Claim[] = [], b: readonly Claim[] = []): boolean =>
+const same = (a: readonly ListedClaim[] = [], b: readonly ListedClaim[] = []): boolean =>
   a.length === b.length && a.every(({ ticket }, i) => ticket === b[i]!.ticket);
 
-function pastOf(claim: Claim, at: number, apart: number, evicted: ((ticket: bigint) => boolean) | undefined): Past {
+function pastOf(
+  claim: ListedClaim,
+  at: number,
+  apart: number,
+  evicted: ((ticket: bigint) => boolean) | undefined,
+): Past {
   const { label, ticket, lapses } = claim;
   return { label, ticket, from: beganAt(claim), to: apart <= CLOSE ? at : at - apart, end: endOf() };
 

@@ -2,7 +2,7 @@ import type { Origin } from '../core/origin.ts';
 import type { Standing } from '../core/traits.ts';
 
 /** One holder or waiter, as the page keeps it between looks. Times are ms by the clock of this process. */
-export interface Claim {
+export interface ListedClaim {
   readonly ticket: bigint;
   readonly label: string;
   readonly take: number;
@@ -24,10 +24,10 @@ export const processOf = ({ origin, label }: Pick<Standing, 'origin' | 'label'>)
   `${origin?.process ?? ''} ${label}`;
 
 /** The line of one key. */
-export interface Line {
+export interface KeyLine {
   readonly key: string;
-  readonly holders: readonly Claim[];
-  readonly waiters: readonly Claim[];
+  readonly holders: readonly ListedClaim[];
+  readonly waiters: readonly ListedClaim[];
   /** When the last look at it was. */
   at: number;
   /** The number of the last look at all keys that met it. */
@@ -37,7 +37,7 @@ export interface Line {
 /** If two looks are farther apart, nobody can say when a change between them happened. ms. */
 export const CLOSE = 10_000;
 
-const NOBODY: readonly Claim[] = [];
+const NOBODY: readonly ListedClaim[] = [];
 /** Lists of up to this length are searched without an index. */
 const FEW = 8;
 /** How many labels are shared: most of a hundred thousand locks belong to a few processes. */
@@ -57,7 +57,7 @@ function kept(label: string): string {
 const ownOf = (text: string): string => Buffer.from(text).toString();
 
 /** Finds a claim by its ticket. */
-export function finderOf(claims: readonly Claim[] = NOBODY): (ticket: bigint) => Claim | undefined {
+export function finderOf(claims: readonly ListedClaim[] = NOBODY): (ticket: bigint) => ListedClaim | undefined {
   if (claims.length <= FEW) return (ticket) => claims.find((claim) => claim.ticket === ticket);
   const known = new Map(claims.map((claim) => [claim.ticket, claim]));
   return (ticket) => known.get(ticket);
@@ -67,9 +67,10 @@ export function finderOf(claims: readonly Claim[] = NOBODY): (ticket: bigint) =>
  * Updates a line to a look that found the same claims. Most looks do, so nothing new is made for a hundred thousand lines.
  * @returns whether it has; if not, it changed nothing
  */
-export function moveOn(line: Line, standings: readonly Standing[], at: number): boolean {
+export function moveOn(line: KeyLine, standings: readonly Standing[], at: number): boolean {
   const { holders, waiters } = line;
-  const claimAt = (i: number): Claim | undefined => (i < holders.length ? holders[i] : waiters[i - holders.length]);
+  const claimAt = (i: number): ListedClaim | undefined =>
+    i < holders.length ? holders[i] : waiters[i - holders.length];
   if (standings.length !== holders.length + waiters.length) return false;
   for (const [i, { ticket, held }] of standings.entries())
     if (claimAt(i)!.ticket !== ticket || held !== i < holders.length) return false;
@@ -81,7 +82,7 @@ export function moveOn(line: Line, standings: readonly Standing[], at: number): 
 /** The facts of a look at a key, beside what it found. */
 interface Found {
   /** What the last look found; undefined if that was nobody, or there was no look. */
-  readonly before: Line | undefined;
+  readonly before: KeyLine | undefined;
   /** When the last look was: what is new began after it. */
   readonly last: number | undefined;
   readonly at: number;
@@ -89,12 +90,12 @@ interface Found {
 }
 
 /** Makes the line that a look has found. */
-export function lineOf(key: string, standings: readonly Standing[], { before, last, at, pass }: Found): Line {
+export function lineOf(key: string, standings: readonly Standing[], { before, last, at, pass }: Found): KeyLine {
   const heldBefore = finderOf(before?.holders);
   const waitedBefore = finderOf(before?.waiters);
   const contested = standings.some(({ held }) => !held);
   const close = last !== undefined && at - last <= CLOSE;
-  const claimOf = (standing: Standing): Claim => {
+  const claimOf = (standing: Standing): ListedClaim => {
     const { ticket, label, since, remaining, held } = standing;
     const holder = heldBefore(ticket);
     const same = holder ?? waitedBefore(ticket);
@@ -110,7 +111,7 @@ export function lineOf(key: string, standings: readonly Standing[], { before, la
       lapses: Math.round(at + remaining),
     };
   };
-  const claims = (holding: boolean): readonly Claim[] => {
+  const claims = (holding: boolean): readonly ListedClaim[] => {
     const found = standings.filter(({ held }) => held === holding);
     return found.length === 0 ? NOBODY : found.map(claimOf);
   };

@@ -1,7 +1,7 @@
 import type { Standing } from '../core/traits.ts';
 import { linesOf, type WaitsClaim } from '../waits/claims.ts';
 import { deadlocksIn } from '../waits/deadlocks.ts';
-import { type Line, processOf } from './claim.ts';
+import { type KeyLine, processOf } from './claim.ts';
 import type { Deadlock } from './wire.ts';
 
 /** How many keys of deadlocks get a close look, to see whether the deadlocks last. */
@@ -33,7 +33,7 @@ export class Deadlocks {
   }
 
   /** Called after each look. */
-  look(lines: Iterable<Line>, at: number): void {
+  look(lines: Iterable<KeyLine>, at: number): void {
     const contested = new Map([...lines].filter(({ waiters }) => waiters.length > 0).map((line) => [line.key, line]));
     const { claims, lines: all } = linesOf([...contested.values()].flatMap(standingsOf));
     const found = deadlocksIn({ claims, lines: all }).map(({ claims: ids, cycle }) => {
@@ -55,7 +55,7 @@ const stepOf = (claim: WaitsClaim): Deadlock['steps'][number] => {
   return { label, key, held, ticket: `${ticket}`, process: processOf(claim) };
 };
 
-const standingsOf = ({ key, holders, waiters }: Line): Standing[] =>
+const standingsOf = ({ key, holders, waiters }: KeyLine): Standing[] =>
   [...holders, ...waiters].map(({ ticket, take, of, label, origin }, position) => {
     return { key, held: position < holders.length, position, ticket, take, of, label, origin, remaining: 0 };
   });

@@ -1,4 +1,4 @@
-import { type Claim, type Line, processOf } from './claim.ts';
+import { type KeyLine, type ListedClaim, processOf } from './claim.ts';
 import type { Deadlock, Graph, GraphEdge, GraphNode } from './wire.ts';
 
 /** How many processes and keys are shown: those with the longest waits. */
@@ -15,7 +15,7 @@ const idOf = (what: GraphNode['what'], name: string): string => `${what} ${name}
  * Who waits for whom, over all keys. An arrow leads from a process that waits to its key, and from the key to each process that
  * holds it. Nodes stand in layers; a node that waits for nobody is in the first.
  */
-export function graphOf(lines: Iterable<Line>, deadlocks: readonly Deadlock[], now: number): Graph {
+export function graphOf(lines: Iterable<KeyLine>, deadlocks: readonly Deadlock[], now: number): Graph {
   const contested = [...lines].filter(({ waiters }) => waiters.length > 0);
   contested.sort((a, b) => sinceOf(a.waiters[0]!) - sinceOf(b.waiters[0]!));
   const nodes = new Map<string, Node>();
@@ -53,7 +53,7 @@ function edgeOf({ process, key, held }: Deadlock['steps'][number]): string {
   return held ? `${other}\n${one}` : `${one}\n${other}`;
 }
 
-const sinceOf = ({ joined, met }: Claim): number => joined ?? met;
+const sinceOf = ({ joined, met }: ListedClaim): number => joined ?? met;
 
 /** How many nodes stand between each node and one that waits for nobody, on the longest path without a repetition. */
 function layersOf(nodes: ReadonlyMap<string, Node>): ReadonlyMap<string, number> {

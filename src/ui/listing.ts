@@ -25,7 +25,7 @@ export interface Surroundings {
 }
 
 /** Looks at all keys, again and again. */
-export class Listing {
+export class ListingLoop {
   readonly #around: Surroundings;
   readonly #cost = new Cost();
   #failures = 0;

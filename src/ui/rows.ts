@@ -1,13 +1,13 @@
 import { asOf } from '../core/admission.ts';
 import { beganAt } from './changes.ts';
-import type { Claim, Line } from './claim.ts';
+import type { KeyLine, ListedClaim } from './claim.ts';
 import type { Query, Sort } from './query.ts';
 import type { Group, Row, Totals, Who } from './wire.ts';
 
 /** How many groups of one level are shown: those with the most keys. */
 const GROUPS = 60;
 
-export function whoOf(claim: Claim, holds: boolean, now: number): Who {
+export function whoOf(claim: ListedClaim, holds: boolean, now: number): Who {
   const { granted, joined, lapses } = claim;
   const from = holds ? beganAt(claim) : (joined ?? claim.met);
   const sure = holds ? granted !== undefined : joined !== undefined;
@@ -22,10 +22,10 @@ export function whoOf(claim: Claim, holds: boolean, now: number): Who {
   };
 }
 
-const waitedFrom = ({ waiters: [first] }: Line): number | undefined => first && (first.joined ?? first.met);
-const heldFrom = ({ holders: [first] }: Line): number | undefined => first && beganAt(first);
+const waitedFrom = ({ waiters: [first] }: KeyLine): number | undefined => first && (first.joined ?? first.met);
+const heldFrom = ({ holders: [first] }: KeyLine): number | undefined => first && beganAt(first);
 
-export function rowOf(line: Line, now: number): Row {
+export function rowOf(line: KeyLine, now: number): Row {
   const [first] = line.holders;
   const from = waitedFrom(line);
   return {
@@ -38,17 +38,17 @@ export function rowOf(line: Line, now: number): Row {
 }
 
 const NEVER = Number.POSITIVE_INFINITY;
-const byKey = (a: Line, b: Line): number => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
+const byKey = (a: KeyLine, b: KeyLine): number => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 const byNumber =
-  (of: (line: Line) => number | undefined) =>
-  (a: Line, b: Line): number => {
+  (of: (line: KeyLine) => number | undefined) =>
+  (a: KeyLine, b: KeyLine): number => {
     const [x, y] = [of(a) ?? NEVER, of(b) ?? NEVER];
     return x === y ? 0 : x - y;
   };
-const holderLabel = ({ holders: [first] }: Line): string => first?.label ?? '\uffff';
+const holderLabel = ({ holders: [first] }: KeyLine): string => first?.label ?? '\uffff';
 
 /** What stands first in each order: the longest waits, the longest holds, the least time left, the most waiters. */
-const ORDERS: Readonly<Record<Sort, (a: Line, b: Line) => number>> = {
+const ORDERS: Readonly<Record<Sort, (a: KeyLine, b: KeyLine) => number>> = {
   trouble: (a, b) => byNumber(waitedFrom)(a, b) || byNumber(heldFrom)(a, b),
   key: byKey,
   holder: (a, b) => (holderLabel(a) < holderLabel(b) ? -1 : holderLabel(a) > holderLabel(b) ? 1 : 0),
@@ -57,15 +57,15 @@ const ORDERS: Readonly<Record<Sort, (a: Line, b: Line) => number>> = {
   waiting: (a, b) => b.waiters.length - a.waiters.length,
 };
 
-const MATCHES: Readonly<Record<Query['show'], (line: Line) => boolean>> = {
+const MATCHES: Readonly<Record<Query['show'], (line: KeyLine) => boolean>> = {
   all: () => true,
   contested: ({ waiters }) => waiters.length > 0,
   held: ({ holders }) => holders.length > 0,
 };
 
-function matcherOf({ q, in: prefix, show }: Query): (line: Line) => boolean {
+function matcherOf({ q, in: prefix, show }: Query): (line: KeyLine) => boolean {
   const text = q.toLowerCase();
-  const has = ({ label }: Claim): boolean => label.toLowerCase().includes(text);
+  const has = ({ label }: ListedClaim): boolean => label.toLowerCase().includes(text);
   return (line) =>
     line.key.startsWith(prefix) &&
     MATCHES[show](line) &&
@@ -73,12 +73,12 @@ function matcherOf({ q, in: prefix, show }: Query): (line: Line) => boolean {
 }
 
 /** Picks the first rows in the wanted order. It does not sort all lines: there may be a million. */
-export function select(lines: Iterable<Line>, query: Query): { first: readonly Line[]; found: number } {
+export function select(lines: Iterable<KeyLine>, query: Query): { first: readonly KeyLine[]; found: number } {
   const matches = matcherOf(query);
   const order = ORDERS[query.sort];
-  const compare = (a: Line, b: Line): number => (query.up ? order(b, a) : order(a, b)) || byKey(a, b);
-  let best: Line[] = [];
-  let last: Line | undefined; // the last of a full list
+  const compare = (a: KeyLine, b: KeyLine): number => (query.up ? order(b, a) : order(a, b)) || byKey(a, b);
+  let best: KeyLine[] = [];
+  let last: KeyLine | undefined; // the last of a full list
   let found = 0;
   for (const line of lines) {
     if (!matches(line)) continue;
@@ -93,7 +93,7 @@ export function select(lines: Iterable<Line>, query: Query): { first: readonly L
   return { first: best.sort(compare).slice(0, query.rows), found };
 }
 
-export function totalsOf(lines: Iterable<Line>, beyond: number, now: number): Totals {
+export function totalsOf(lines: Iterable<KeyLine>, beyond: number, now: number): Totals {
   let [keys, holders, waiting, contested] = [beyond, beyond, 0, 0];
   let longestWait: { key: string; from: number } | undefined;
   let longestHold: { key: string; from: number } | undefined;
@@ -112,7 +112,7 @@ export function totalsOf(lines: Iterable<Line>, beyond: number, now: number): To
 }
 
 /** Groups the keys that begin with a prefix by their part up to the next `:` or `/`. Keys without either are in no group. */
-export function groupsOf(lines: Iterable<Line>, prefix: string, now: number): Group[] {
+export function groupsOf(lines: Iterable<KeyLine>, prefix: string, now: number): Group[] {
   const groups = new Map<string, { keys: number; waiting: number; from: number }>();
   for (const line of lines) {
     const { key } = line;

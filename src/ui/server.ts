@@ -10,7 +10,7 @@ import { CloseUp } from './close-up.ts';
 import { judge } from './guard.ts';
 import { HEADERS } from './headers.ts';
 import { Hub } from './hub.ts';
-import { Listing, type Surroundings } from './listing.ts';
+import { ListingLoop, type Surroundings } from './listing.ts';
 import { Loop } from './loop.ts';
 import type { Pace } from './pace.ts';
 import { refusalPage } from './refusal.ts';
@@ -45,7 +45,7 @@ export class PageServer {
   readonly #began = Math.round(performance.now());
   readonly #access: Access;
   readonly #hub: Hub;
-  readonly #listing: Listing;
+  readonly #listing: ListingLoop;
   readonly #loops: readonly Loop[];
   readonly #server: Server;
   #leaving: NodeJS.Timeout | undefined;
@@ -66,7 +66,7 @@ export class PageServer {
       changed: () => this.#hub.changed(),
       focus: () => new Set([...this.#hub.focus(), ...this.#board.deadlocks.keys]),
     };
-    this.#listing = new Listing(around);
+    this.#listing = new ListingLoop(around);
     const closeUp = new CloseUp(around);
     this.#loops = [this.#listing, closeUp].map((each) => new Loop((goesOn) => each.once(goesOn)));
     this.#server = createServer(

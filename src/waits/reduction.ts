@@ -1,5 +1,5 @@
 import type { Seats } from '../core/admission.ts';
-import { Line } from '../core/line.ts';
+import { ArrivalLine } from '../core/line.ts';
 import { enclosingOf, type Lines, type WaitsClaim } from './claims.ts';
 
 /** A claim in one of its lines. */
@@ -16,7 +16,7 @@ interface Member {
  */
 export function stuckAmong({ lines, claims }: Lines, among: ReadonlySet<string>): Set<string> {
   const lined = lines.map((line) => lineOf(line.filter(({ id }) => among.has(id))));
-  const memberships = new Map<string, { line: Line<Member>; member: Member }[]>();
+  const memberships = new Map<string, { line: ArrivalLine<Member>; member: Member }[]>();
   /** For each claim, in how many lines it is not admitted yet, and how many claims wait inside it. */
   const refused = new Map<string, number>();
   const inside = new Map<string, number>();
@@ -52,8 +52,8 @@ export function stuckAmong({ lines, claims }: Lines, among: ReadonlySet<string>)
   return stuck;
 }
 
-function lineOf(claims: readonly WaitsClaim[]): { line: Line<Member>; members: Member[] } {
-  const line = new Line<Member>();
+function lineOf(claims: readonly WaitsClaim[]): { line: ArrivalLine<Member>; members: Member[] } {
+  const line = new ArrivalLine<Member>();
   const members = claims.map((claim) => ({ seats: claim, claim }));
   for (const member of members) line.join(member);
   return { line, members };

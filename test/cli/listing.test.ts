@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Line, overview } from '../../src/cli/listing.ts';
+import { type KeyLine, overview } from '../../src/cli/listing.ts';
 import { fitting } from '../../src/cli/terminal/screen.ts';
 import { span } from '../../src/cli/terminal/table.ts';
 import { startRedis } from '../kit/redis.ts';
@@ -205,7 +205,7 @@ test('who has read enough ends it, without a word', async () => {
 
 test('a table is cut at the width, and a page at the height', () => {
   const standing = { held: true, position: 0, take: 1, of: 5, ticket: 7n, label: 'here', remaining: 12_000 };
-  const line: Line = { key: 'x'.repeat(40), holders: [{ key: 'x', ...standing }], waiters: [] };
+  const line: KeyLine = { key: 'x'.repeat(40), holders: [{ key: 'x', ...standing }], waiters: [] };
   for (const row of overview([line], 30)) expect(row.length).toBeLessThanOrEqual(30);
   // Each of these takes two columns of a terminal, where a row that is too wide would break in two.
   const [, wide] = overview([{ ...line, key: '订单'.repeat(10) }], 30);

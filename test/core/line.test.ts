@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { EXCLUSIVE, type Seats, SHARED } from '../../src/core/admission.ts';
-import { Line } from '../../src/core/line.ts';
+import { ArrivalLine } from '../../src/core/line.ts';
 
 const member = (seats: Seats) => ({ seats });
 
 test('one who left its place to another lets in those who fit beside that one', () => {
-  const line = new Line<{ readonly seats: Seats }>();
+  const line = new ArrivalLine<{ readonly seats: Seats }>();
   const [writer, one, two, last] = [member(EXCLUSIVE), member(SHARED), member(SHARED), member(EXCLUSIVE)];
   for (const each of [writer, one, two, last]) line.join(each);
   expect(line.successor(writer)).toBe(one);
@@ -16,7 +16,7 @@ test('one who left its place to another lets in those who fit beside that one', 
 });
 
 test('one who leaves from the middle lets in whom it kept out', () => {
-  const line = new Line<{ readonly seats: Seats }>();
+  const line = new ArrivalLine<{ readonly seats: Seats }>();
   const [reader, writer, behind] = [member(SHARED), member(EXCLUSIVE), member(SHARED)];
   for (const each of [reader, writer, behind]) line.join(each);
   expect(line.successor(reader)).toBe(writer);
@@ -25,7 +25,7 @@ test('one who leaves from the middle lets in whom it kept out', () => {
 });
 
 test('nobody follows one after whom the first outside does not fit', () => {
-  const line = new Line<{ readonly seats: Seats }>();
+  const line = new ArrivalLine<{ readonly seats: Seats }>();
   const [one, two, writer] = [member(SHARED), member(SHARED), member(EXCLUSIVE)];
   for (const each of [one, two, writer]) line.join(each);
   expect(line.successor(one)).toBeUndefined();

@@ -22,7 +22,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/primitives/stop.ts#Stop.constructor 3046eb4@216+4: true => false': 'The listener is taken away in any case.',
   'src/core/key.ts#checkKey ef07fd1@325+30: > => >=': 'No length is a third of 512.',
   'src/core/key.ts#checkKey ef07fd1@323+1: 3 => (3 * 10)': 'Shorter keys are counted as well, which only costs time.',
-  'src/core/line.ts#Line.head 2a1910c@39+74: this.#outside.size === 0 ? undefined : this.#outside.values => this.#outside.values':
+  'src/core/line.ts#ArrivalLine.head 2a1910c@39+74: this.#outside.size === 0 ? undefined : this.#outside.values => this.#outside.values':
     'The first of nobody is undefined as well; the question before only costs less.',
   'src/core/origin.ts#read 070e944@531+63: { return undefined; // no percent-encoding, so not ours } => skip':
     'A function that ends gives undefined.',

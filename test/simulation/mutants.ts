@@ -103,7 +103,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'revives what a renewal finds past its deadline',
-    file: 'core/renewal.ts',
+    file: 'core/watchdog.ts',
     sound: 'const late = this.#engine.clock.now() >= hold.timing.deadline;',
     broken: 'const late = false;',
     foundBy: 'finality',

@@ -1,5 +1,5 @@
 import { type Refused, UNTOLD, verdictOn } from '../../core/line-verdict.ts';
-import type { Lease } from './leases.ts';
+import type { ServerLease } from './leases.ts';
 import type { Line, Place } from './line.ts';
 import type { Client } from './wire/client.ts';
 import { ahead, look, newest, stillStands, touch } from './wire/ops.ts';
@@ -29,7 +29,7 @@ export interface Contender {
   readonly line: Buffer;
   readonly name: Buffer;
   state: ContenderState;
-  lease: Lease;
+  lease: ServerLease;
   /** `moving`: the answer to a move to another lease is missing, so the key may be under that lease. */
   key: 'settled' | 'moving';
   /** Its create revision, once known. */

@@ -1,7 +1,7 @@
 import type { Claim } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type Contender, secondsOf } from './contender.ts';
-import type { Lease, Leases } from './leases.ts';
+import type { Leases, ServerLease } from './leases.ts';
 import { lineOf, nameOf } from './line.ts';
 import type { Waiters } from './waiters.ts';
 
@@ -56,7 +56,7 @@ export class KnownContenders {
     return me;
   }
 
-  async #lease(claim: Claim, ms: number): Promise<Lease> {
+  async #lease(claim: Claim, ms: number): Promise<ServerLease> {
     const coming = { over: false };
     this.#coming.set(claim.id, coming);
     const lease = await this.#leases.take(secondsOf(claim.ttl), ms, claim.lingers).finally(() => {

@@ -3,7 +3,7 @@ import type { Client } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
 
 /** A lease on the server. When it ends, the key under it is deleted. */
-export interface Lease {
+export interface ServerLease {
   readonly id: bigint;
   /** As asked for. The server may have granted more. */
   readonly seconds: number;
@@ -29,7 +29,7 @@ const SPARES = 128;
 export class Leases {
   readonly #client: Client;
   readonly #clock: Clock;
-  readonly #spares = new Map<number, Lease[]>();
+  readonly #spares = new Map<number, ServerLease[]>();
 
   constructor(client: Client, clock: Clock) {
     this.#client = client;
@@ -37,7 +37,7 @@ export class Leases {
   }
 
   /** @param whole the lease must start anew now */
-  async take(seconds: number, ms?: number, whole?: boolean): Promise<Lease> {
+  async take(seconds: number, ms?: number, whole?: boolean): Promise<ServerLease> {
     for (;;) {
       const spare = this.#spares.get(seconds)?.pop();
       if (!spare) return this.#grant(seconds, ms);
@@ -47,7 +47,7 @@ export class Leases {
   }
 
   /** The lease, with most of its time ahead, or a new one if it is gone. */
-  async freshen(lease: Lease, ms?: number): Promise<Lease> {
+  async freshen(lease: ServerLease, ms?: number): Promise<ServerLease> {
     return (await this.#isFresh(lease, ms)) ? lease : this.#grant(lease.seconds, ms);
   }
 
@@ -55,7 +55,7 @@ export class Leases {
    * Does something that puts a key under the lease. A lease that died unseen is replaced. Until the answer comes the lease is
    * `named`: if it is given back meanwhile, it is ended, since the message may still be on its way.
    */
-  async use<T>(lease: Lease, ms: number | undefined, act: (lease: Lease) => Promise<T>): Promise<T> {
+  async use<T>(lease: ServerLease, ms: number | undefined, act: (lease: ServerLease) => Promise<T>): Promise<T> {
     for (let used = lease; ; used = await this.#grant(lease.seconds, ms)) {
       const before = used.state;
       used.state = 'named';
@@ -70,12 +70,12 @@ export class Leases {
     }
   }
 
-  async #isFresh(lease: Lease, ms?: number): Promise<boolean> {
+  async #isFresh(lease: ServerLease, ms?: number): Promise<boolean> {
     const left = lease.goodUntil - this.#clock.resync(); // the machine may have been suspended meanwhile
     return left >= lease.ttl * FRESH || (left > 0 && (await this.keepAlive(lease, ms)));
   }
 
-  async #grant(seconds: number, ms?: number): Promise<Lease> {
+  async #grant(seconds: number, ms?: number): Promise<ServerLease> {
     const sent = this.#clock.now();
     const { term } = this.#client; // as known before: the answer may tell of a leader that was elected since the lease was granted
     const { id, ttl } = await this.#client.grant(BigInt(seconds), ms);
@@ -84,7 +84,7 @@ export class Leases {
   }
 
   /** Starts the lease anew. Gives whether it was still there. */
-  async keepAlive(lease: Lease, ms?: number): Promise<boolean> {
+  async keepAlive(lease: ServerLease, ms?: number): Promise<boolean> {
     const sent = this.#clock.now();
     // For etcd a dead lease is no error: the answer has no ttl.
     const alive = (await this.#client.keepAlive(lease.id, ms)) > 0n;
@@ -93,7 +93,7 @@ export class Leases {
   }
 
   /** Takes back a lease whose key is gone. */
-  giveBack(lease: Lease): void {
+  giveBack(lease: ServerLease): void {
     if (lease.state === 'named') {
       this.end(lease).catch(() => undefined); // if this fails, the lease lapses: nobody keeps it alive
       return;
@@ -106,7 +106,7 @@ export class Leases {
   }
 
   /** Deletes the keys under the lease. A later message that names it is refused. */
-  async end(lease: Lease, ms?: number): Promise<void> {
+  async end(lease: ServerLease, ms?: number): Promise<void> {
     try {
       await this.#client.revoke(lease.id, ms);
     } catch (error) {

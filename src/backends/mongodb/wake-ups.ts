@@ -5,7 +5,7 @@ import { codeOf, NO_CHANGE_STREAMS } from './errors.ts';
 /** How often waiters ask if there are no change streams, and how soon a broken stream is opened again. ms. */
 const POLL = 250;
 
-export interface Listener {
+export interface ChangeListener {
   readonly id: string;
   /** The document after a change; undefined when it is not known, and the waiter must ask. */
   heard(document?: LineDocument): void;
@@ -15,7 +15,7 @@ export interface Listener {
 export class Changes {
   readonly #collection: MongoCollection;
   readonly #clock: Clock;
-  readonly #listeners = new Set<Listener>();
+  readonly #listeners = new Set<ChangeListener>();
   #stream?: MongoStream;
   #opened: Promise<void> = Promise.resolve();
   #again?: Cancel;
@@ -27,7 +27,7 @@ export class Changes {
   }
 
   /** Resolves when changes are heard, or cannot be, with the function that ends it. */
-  async listen(listener: Listener): Promise<() => void> {
+  async listen(listener: ChangeListener): Promise<() => void> {
     this.#listeners.add(listener);
     this.#open();
     await this.#opened;

@@ -4,7 +4,7 @@ import type { Attempt, Backend, Claim, Finding, Handle, Release, Renewal, Traits
 import { systemClock } from '../../core/clock.ts';
 import { LONGEST } from '../../core/duration.ts';
 import { isLockError } from '../../core/errors.ts';
-import { AdvisoryHolds, type Hold } from './advisory-holds.ts';
+import { type AdvisoryHold, AdvisoryHolds } from './advisory-holds.ts';
 import { openAdvisory } from './advisory-session.ts';
 import { AdvisorySessions } from './advisory-sessions.ts';
 import { type AdvisoryStatements, advisoryStatements, granted, leastOf } from './advisory-statements.ts';
@@ -83,14 +83,14 @@ class Advisory implements AdvisoryBackend {
     if (this.#waits.has(claim.id)) return { granted: false };
     const shared = !isExclusive(claim);
     if (!this.#holds.admits(lock, shared)) return { granted: false };
-    const hold: Hold = { shared, asked: Promise.resolve().then(() => this.#ask(lock, hold, claim)) };
+    const hold: AdvisoryHold = { shared, asked: Promise.resolve().then(() => this.#ask(lock, hold, claim)) };
     this.#holds.keep(lock, claim.id, hold);
     const answer = await hold.asked;
     if (!answer.granted && !answer.late) await this.#waits.begin(lock, claim);
     return answer;
   }
 
-  async #ask(lock: string, hold: Hold, claim: Claim): Promise<Attempt> {
+  async #ask(lock: string, hold: AdvisoryHold, claim: Claim): Promise<Attempt> {
     const { id, key, within } = claim;
     try {
       const on = await this.#sessions.toAsk();
@@ -158,7 +158,7 @@ class Advisory implements AdvisoryBackend {
   }
 
   /** Gives back what a hold may have. If that fails, the session is ended, and the lock with it. */
-  async #unlock(lock: string, { on, shared }: Hold): Promise<boolean> {
+  async #unlock(lock: string, { on, shared }: AdvisoryHold): Promise<boolean> {
     if (!on) return false;
     try {
       const [row] = await on.session.query(this.#texts(shared).unlock, [lock]);

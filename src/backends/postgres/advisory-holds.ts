@@ -2,7 +2,7 @@ import type { Attempt } from '../../core/backend.ts';
 import type { AdvisorySession } from './advisory-sessions.ts';
 
 /** A lock that this process holds or asks for. */
-export interface Hold {
+export interface AdvisoryHold {
   readonly shared: boolean;
   readonly asked: Promise<Attempt>;
   /** Where it is held or asked for, once a session was found. */
@@ -11,9 +11,9 @@ export interface Hold {
 
 /** What this process holds or asks for, by lock and id. The server would let one session in twice, so we look here first. */
 export class AdvisoryHolds {
-  readonly #byLock = new Map<string, Map<string, Hold>>();
+  readonly #byLock = new Map<string, Map<string, AdvisoryHold>>();
 
-  get(lock: string, id: string): Hold | undefined {
+  get(lock: string, id: string): AdvisoryHold | undefined {
     return this.#living(lock)?.get(id);
   }
 
@@ -23,12 +23,12 @@ export class AdvisoryHolds {
   }
 
   /** Whether others have the same lock, or ask for it, on the same session. */
-  beside(lock: string, { on }: Hold): boolean {
+  beside(lock: string, { on }: AdvisoryHold): boolean {
     if (!on) return false;
     return [...(this.#living(lock)?.values() ?? [])].filter((hold) => hold.on === on).length > 1;
   }
 
-  keep(lock: string, id: string, hold: Hold): void {
+  keep(lock: string, id: string, hold: AdvisoryHold): void {
     this.#byLock.set(lock, (this.#byLock.get(lock) ?? new Map()).set(id, hold));
   }
 
@@ -42,7 +42,7 @@ export class AdvisoryHolds {
   }
 
   /** Without those whose session has ended. */
-  #living(lock: string): ReadonlyMap<string, Hold> | undefined {
+  #living(lock: string): ReadonlyMap<string, AdvisoryHold> | undefined {
     const holds = this.#byLock.get(lock);
     for (const [id, { on }] of holds ?? []) if (on?.session.ended.aborted) this.forget(lock, id);
     return holds;

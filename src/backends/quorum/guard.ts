@@ -19,7 +19,7 @@ export interface Looked {
 }
 
 /** What all nodes have in common. */
-export interface Bounds {
+export interface QuorumBounds {
   readonly majority: number;
   /** The longest lease there may be, ms. */
   readonly maxTtl: number;
@@ -36,7 +36,7 @@ export function restsUntil(
   node: Looked,
   all: readonly (Looked | undefined)[],
   now: number,
-  { majority, maxTtl, drift }: Bounds,
+  { majority, maxTtl, drift }: QuorumBounds,
 ): number {
   if (node.marked === node.run || node.kept) return Number.NEGATIVE_INFINITY;
   if (all.some((each) => each?.born.includes(node.run))) return Number.NEGATIVE_INFINITY;

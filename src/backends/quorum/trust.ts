@@ -1,6 +1,6 @@
 import type { Backend } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
-import { areNew, type Bounds, type Looked, restsUntil } from './guard.ts';
+import { areNew, type Looked, type QuorumBounds, restsUntil } from './guard.ts';
 import { Identity, type Named } from './identity.ts';
 import { Memory } from './memory.ts';
 
@@ -8,7 +8,7 @@ import { Memory } from './memory.ts';
 const LOOK = 500;
 
 /** What the nodes of one quorum have in common. */
-export interface Trusts extends Bounds {
+export interface Trusts extends QuorumBounds {
   readonly clock: Clock;
   /** Whether a node that started anew is kept from counting. */
   readonly guarded: boolean;

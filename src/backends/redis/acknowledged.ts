@@ -2,7 +2,7 @@ import { CallTimeouts } from '../../core/call-timeouts.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Traffic } from './command-batcher.ts';
 import { ended, isReply } from './errors.ts';
-import type { Line, Port } from './port.ts';
+import type { OwnConnection, Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';
 import { perRequest, type Request, type Shards } from './shards.ts';
 
@@ -13,17 +13,17 @@ export interface Acknowledgement {
   readonly within: number;
 }
 
-/** A line that says nothing for so long after its replicas should have answered is given up. ms. */
+/** A connection that says nothing for so long after its replicas should have answered is given up. ms. */
 const SILENCE = 1_500;
 
 interface Opened {
-  readonly opening: Promise<Line>;
+  readonly opening: Promise<OwnConnection>;
   readonly end: AbortController;
 }
 
 /**
  * Asks on connections set aside for it, one per server, and waits there for replicas: WAIT counts only what its own
- * connection wrote, and holds up whatever comes behind it there. A line is never mended: on a new connection WAIT would
+ * connection wrote, and holds up whatever comes behind it there. A connection is never mended: on a new connection WAIT would
  * know nothing of the writes before, and be content.
  */
 export class Acknowledged implements Traffic {
@@ -32,7 +32,7 @@ export class Acknowledged implements Traffic {
   readonly #shards: Shards;
   readonly #wanted: Acknowledgement;
   readonly #timeouts: CallTimeouts;
-  readonly #lines = new Map<string, Opened>();
+  readonly #connections = new Map<string, Opened>();
   #closed = false;
 
   constructor(port: Port, shards: Shards, wanted: Acknowledgement, clock: Clock) {
@@ -52,23 +52,23 @@ export class Acknowledged implements Traffic {
    * its connection did not do its part.
    */
   async ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
-    if (this.#port.ended) throw ended(); // a line goes on, and what is taken over it could not be released
+    if (this.#port.ended) throw ended(); // a connection goes on, and what is taken over it could not be released
     const slot = this.#shards.slotOf(requests[0]!.key);
     const node = this.#port.nodeOf(slot);
-    let line = this.#lines.get(node);
-    if (!line) {
+    let connection = this.#connections.get(node);
+    if (!connection) {
       if (this.#closed) throw new Error('closed');
-      line = this.#open(node, slot);
+      connection = this.#open(node, slot);
     }
     const patience = this.#wanted.within + SILENCE;
     const late = (): Error => new Error(`no answer within ${patience} ms`);
     this.commands++;
     try {
-      return await this.#timeouts.bound(this.#askOn(line.opening, script, requests), patience, late);
+      return await this.#timeouts.bound(this.#askOn(connection.opening, script, requests), patience, late);
     } catch (error) {
-      if (isReply(error, 'NOPERM')) throw error; // of a key, not of the line
-      this.#forget(node, line);
-      line.end.abort();
+      if (isReply(error, 'NOPERM')) throw error; // of a key, not of the connection
+      this.#forget(node, connection);
+      connection.end.abort();
       // The client learns from its own commands only where a slot was moved to, and who holds may send none.
       if (isReply(error, 'MOVED')) this.#shards.find(requests[0]!).catch(() => {});
       throw error;
@@ -80,14 +80,14 @@ export class Acknowledged implements Traffic {
   #open(node: string, slot: number): Opened {
     const end = new AbortController();
     // A server ends a connection that is long idle (its `timeout`), which should cost the next who asks nothing.
-    const opening = this.#port.line(slot, end.signal, () => this.#forget(node, line));
-    const line: Opened = { opening, end };
-    this.#lines.set(node, line);
-    return line;
+    const opening = this.#port.ownConnection(slot, end.signal, () => this.#forget(node, connection));
+    const connection: Opened = { opening, end };
+    this.#connections.set(node, connection);
+    return connection;
   }
 
-  #forget(node: string, line: Opened): void {
-    if (this.#lines.get(node) === line) this.#lines.delete(node);
+  #forget(node: string, connection: Opened): void {
+    if (this.#connections.get(node) === connection) this.#connections.delete(node);
   }
 
   async askOne(script: Script, request: Request): Promise<unknown> {
@@ -95,15 +95,16 @@ export class Acknowledged implements Traffic {
     return answer;
   }
 
-  async #askOn(opening: Promise<Line>, script: Script, requests: readonly Request[]): Promise<unknown[]> {
-    const line = await opening;
+  async #askOn(opening: Promise<OwnConnection>, script: Script, requests: readonly Request[]): Promise<unknown[]> {
+    const connection = await opening;
     const { keys, args } = this.#shards.wire(requests);
-    const wait = (): Promise<unknown> => line.command('WAIT', [], `${this.#wanted.count}`, `${this.#wanted.within}`);
+    const wait = (): Promise<unknown> =>
+      connection.command('WAIT', [], `${this.#wanted.count}`, `${this.#wanted.within}`);
     // Both are sent before either is answered.
     const both = (asked: Promise<unknown>): Promise<[unknown, unknown]> => Promise.all([asked, wait()]);
-    const [replies, count] = await both(line.evalSha(script.sha1, keys, args)).catch((error) => {
+    const [replies, count] = await both(connection.evalSha(script.sha1, keys, args)).catch((error) => {
       if (!isReply(error, 'NOSCRIPT')) throw error;
-      return both(line.eval(script.text, keys, args));
+      return both(connection.eval(script.text, keys, args));
     });
     const tooFew = `! ${TOO_FEW} ${count} of the ${this.#wanted.count} replicas have it after ${this.#wanted.within} ms`;
     const answers = perRequest(requests, replies);
@@ -113,8 +114,8 @@ export class Acknowledged implements Traffic {
 
   close(): void {
     this.#closed = true;
-    for (const { end } of this.#lines.values()) end.abort();
-    this.#lines.clear();
+    for (const { end } of this.#connections.values()) end.abort();
+    this.#connections.clear();
     this.#timeouts.rest();
   }
 }

@@ -1,9 +1,9 @@
 import type { Attempt, Claim } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
 import { isLockError } from '../../core/errors.ts';
-import type { Engine } from './engine.ts';
 import type { Port } from './port.ts';
 import { ATTEMPT } from './scripts.generated.ts';
+import type { Server } from './server.ts';
 import { refuseUnsupported } from './server-kind.ts';
 import type { Shards } from './shards.ts';
 import type { Mailbox } from './wake-ups.ts';
@@ -15,16 +15,16 @@ const MICRO = 1_000;
 /** What claims ask for by the clock of the server that has their key, which is learnt from every reply. */
 export class Attempts {
   readonly #port: Port;
-  readonly #engine: Engine;
+  readonly #server: Server;
   readonly #shards: Shards;
   readonly #mailbox: Mailbox;
   readonly #clock: Clock;
   readonly #remember: number;
   #known: Promise<void> | undefined;
 
-  constructor(port: Port, engine: Engine, shards: Shards, mailbox: Mailbox, clock: Clock, remember: number) {
+  constructor(port: Port, server: Server, shards: Shards, mailbox: Mailbox, clock: Clock, remember: number) {
     this.#port = port;
-    this.#engine = engine;
+    this.#server = server;
     this.#shards = shards;
     this.#mailbox = mailbox;
     this.#clock = clock;
@@ -47,7 +47,7 @@ export class Attempts {
 
   /** Once. Who may not ask is not refused. */
   #knowServer(): Promise<void> {
-    this.#known ??= this.#engine.command('ask which server it is', 'INFO', [], 'server').then(
+    this.#known ??= this.#server.command('ask which server it is', 'INFO', [], 'server').then(
       (info) => refuseUnsupported(String(info)),
       (error: unknown) => {
         if (!isLockError(error)) this.#known = undefined; // not answered

@@ -18,7 +18,6 @@ import { Acknowledged, isTooFew } from './acknowledged.ts';
 import { Attempts } from './attempts.ts';
 import { findings } from './check.ts';
 import { type Asker, CommandBatcher } from './command-batcher.ts';
-import { Engine } from './engine.ts';
 import { isReply, meaning } from './errors.ts';
 import { Incarnation } from './incarnation.ts';
 import { Listings } from './inspect.ts';
@@ -29,6 +28,7 @@ import { type Port, portOf, type RedisClient } from './port.ts';
 import { renewals } from './renewals.ts';
 import { Rest } from './rest.ts';
 import { ATTEMPT, EVICT, PASS, RELEASE, type Script } from './scripts.generated.ts';
+import { Server } from './server.ts';
 import { type Request, Shards } from './shards.ts';
 import { Mailbox } from './wake-ups.ts';
 import { failed, readFreed, releaseArgs } from './wire.ts';
@@ -94,23 +94,23 @@ class Redis implements Backend {
 
   constructor(port: Port, { prefix, clock, remember, replicas }: ResolvedRedisOptions) {
     this.#port = port;
-    const engine = new Engine(port);
-    const shards = new Shards(port, engine, prefix, clock);
+    const server = new Server(port);
+    const shards = new Shards(port, server, prefix, clock);
     this.#shards = shards;
-    this.notes = notesOf(engine, prefix);
+    this.notes = notesOf(server, prefix);
     this.#clock = clock;
     this.#remember = remember;
     const acknowledged = replicas && new Acknowledged(port, shards, replicas, clock);
     this.#acknowledged = acknowledged;
     const holders = acknowledged ?? shards;
     const { groupOf } = shards;
-    this.#asked = new CommandBatcher(BATCH, acknowledged ?? engine, asker(holders, ATTEMPT), groupOf);
-    this.#released = new CommandBatcher(BATCH, engine, asker(shards, RELEASE), groupOf);
-    this.#listings = new Listings(port, engine, shards, prefix);
+    this.#asked = new CommandBatcher(BATCH, acknowledged ?? server, asker(holders, ATTEMPT), groupOf);
+    this.#released = new CommandBatcher(BATCH, server, asker(shards, RELEASE), groupOf);
+    this.#listings = new Listings(port, server, shards, prefix);
     this.#rest = new Rest(shards, remember);
     this.#mailbox = new Mailbox(prefix, port, clock);
-    this.#attempts = new Attempts(port, engine, shards, this.#mailbox, clock, remember);
-    this.#incarnation = new Incarnation(port, engine);
+    this.#attempts = new Attempts(port, server, shards, this.#mailbox, clock, remember);
+    this.#incarnation = new Incarnation(port, server);
     if (port.connected) this.incarnation = () => this.#incarnation.ask();
   }
 

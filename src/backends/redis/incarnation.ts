@@ -1,7 +1,7 @@
 import type { Run } from '../../core/backend.ts';
 import { isLockError } from '../../core/errors.ts';
-import type { Engine } from './engine.ts';
 import type { Port } from './port.ts';
+import type { Server } from './server.ts';
 
 /** What tells of new connections, alike in both libraries. */
 interface Connecting {
@@ -40,14 +40,14 @@ function listen(client: Connecting): Listened {
 /** The run of the server, asked once for each connection: a server that starts again ends those it had. */
 export class Incarnation {
   readonly #port: Port;
-  readonly #engine: Engine;
+  readonly #server: Server;
   #run: Run | undefined;
   #connection = 0;
   #unlisten: (() => void) | undefined;
 
-  constructor(port: Port, engine: Engine) {
+  constructor(port: Port, server: Server) {
     this.#port = port;
-    this.#engine = engine;
+    this.#server = server;
   }
 
   ask(): Run | Promise<Run> {
@@ -77,7 +77,7 @@ export class Incarnation {
   /** Whether each write is on the disk before it is acknowledged. Where that is not allowed to be asked, it is not known to be. */
   async #isDurable(): Promise<boolean> {
     try {
-      const reply = await this.#engine.command('ask for its settings', 'CONFIG', [], 'GET', '*append*');
+      const reply = await this.#server.command('ask for its settings', 'CONFIG', [], 'GET', '*append*');
       const has = Object.entries(SYNCED).every(([name, value]) => settings(reply).get(name) === value);
       // While the file is written anew, or written for the first time, not all of the data may be in it.
       return has && !/^aof_rewrite_(in_progress|scheduled):1\b/m.test(await this.#info('persistence'));
@@ -88,7 +88,7 @@ export class Incarnation {
   }
 
   async #info(section: string): Promise<string> {
-    return String(await this.#engine.command(`ask for INFO ${section}`, 'INFO', [], section));
+    return String(await this.#server.command(`ask for INFO ${section}`, 'INFO', [], section));
   }
 }
 

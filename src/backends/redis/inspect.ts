@@ -1,11 +1,11 @@
 import type { Listing, Standing } from '../../core/backend.ts';
 import { parts } from './command-batcher.ts';
-import type { Engine } from './engine.ts';
 import { ended, meaning } from './errors.ts';
 import { lockOf, nameOf, patternOf } from './keys.ts';
 import { layouts } from './layout.ts';
 import type { Node, Port } from './port.ts';
 import { INSPECT, LIST } from './scripts.generated.ts';
+import type { Server } from './server.ts';
 import type { Shards } from './shards.ts';
 import { failed, inOrder, readStanding } from './wire.ts';
 
@@ -25,13 +25,13 @@ interface Found {
 /** Who holds and who waits, over all keys or for one. */
 export class Listings {
   readonly #port: Port;
-  readonly #engine: Engine;
+  readonly #server: Server;
   readonly #shards: Shards;
   readonly #prefix: string;
 
-  constructor(port: Port, engine: Engine, shards: Shards, prefix: string) {
+  constructor(port: Port, server: Server, shards: Shards, prefix: string) {
     this.#port = port;
-    this.#engine = engine;
+    this.#server = server;
     this.#shards = shards;
     this.#prefix = prefix;
   }
@@ -69,7 +69,7 @@ export class Listings {
   async #found(names: readonly string[]): Promise<Found[]> {
     if (names.length === 0) return [];
     const locks = names.map((name) => lockOf(this.#prefix, name));
-    const reply = (await this.#asked(undefined, () => this.#engine.run(LIST, locks, []))) as unknown[];
+    const reply = (await this.#asked(undefined, () => this.#server.run(LIST, locks, []))) as unknown[];
     const found: Found[] = [];
     for (let i = 1; i < reply.length; i += 2) {
       const name = names[Number(reply[i])]!;
@@ -85,7 +85,7 @@ export class Listings {
   /** In a Cluster no script may name keys of several slots: by commands that travel together. */
   async #foundApart(names: readonly string[]): Promise<Found[]> {
     const values = await Promise.all(
-      names.map((name) => this.#engine.command('inspect', 'GET', [lockOf(this.#prefix, name)])),
+      names.map((name) => this.#server.command('inspect', 'GET', [lockOf(this.#prefix, name)])),
     );
     return names.flatMap((name, i) =>
       values[i] === null || `${values[i]}`.startsWith(layouts.free.kind) ? [] : [{ name }],

@@ -1,4 +1,4 @@
-import { type IoredisLike, lineOver, listenOver } from './ioredis.ts';
+import { connectionOver, type IoredisLike, listenOver } from './ioredis.ts';
 import type { Port } from './port.ts';
 import { SLOTS, slotOf } from './slot.ts';
 
@@ -38,8 +38,8 @@ export function overIoredisCluster(client: IoredisClusterLike): Port {
       const names = new Set(Array.from({ length: SLOTS }, (_, slot) => client.slots[slot]?.[0]));
       return [...names].map((name) => ({ command: async (act, ...args) => nodeNamed(name).call(act, ...args) }));
     },
-    line: async (slot, over, lost) =>
-      lineOver(nodeNamed(client.slots[slot]?.[0]), over, lost, client.options?.keyPrefix),
+    ownConnection: async (slot, over, lost) =>
+      connectionOver(nodeNamed(client.slots[slot]?.[0]), over, lost, client.options?.keyPrefix),
     listen: (channel, heard, lost) => {
       // Every node hears what is published on any. The next try goes to another one: this one may be dead.
       const nodes = client.nodes('master');

@@ -1,6 +1,6 @@
 import { LockError } from '../../core/errors.ts';
 import { connections } from './incarnation.ts';
-import type { Line, Listening, Port } from './port.ts';
+import type { Listening, OwnConnection, Port } from './port.ts';
 
 /** What holdfast uses of an ioredis client, also of one that finds its server by sentinels. */
 export interface IoredisLike {
@@ -77,7 +77,7 @@ export function overIoredis(client: IoredisLike): Port {
     command: (name, keys, ...args) => call(name, ...keys, ...args),
     connected: (again) => connections(client, again),
     nodes: () => [{ command: call }],
-    line: (_, over, lost) => lineOver(client, over, lost),
+    ownConnection: (_, over, lost) => connectionOver(client, over, lost),
     listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
   };
 }
@@ -101,12 +101,12 @@ export function listenOver(
 }
 
 /** @param keyPrefix of a Cluster, whose nodes have none of their own */
-export async function lineOver(
+export async function connectionOver(
   client: IoredisLike,
   over: AbortSignal,
   lost: () => void,
   keyPrefix = client.options?.keyPrefix,
-): Promise<Line> {
+): Promise<OwnConnection> {
   const own = client.duplicate({ ...OURS, keyPrefix });
   own.on('end', lost);
   over.addEventListener('abort', hanging(own));

@@ -1,4 +1,4 @@
-import { type KeyPrefix, lineOver, listenOver, type NodeRedisLike, raw } from './node-redis.ts';
+import { connectionOver, type KeyPrefix, listenOver, type NodeRedisLike, raw } from './node-redis.ts';
 import type { Listening, Port } from './port.ts';
 import { slotOf } from './slot.ts';
 
@@ -37,10 +37,10 @@ export function overNodeRedisCluster(client: NodeRedisClusterLike): Port {
           return (await open(node)).sendCommand([name, ...args]);
         },
       })),
-    line: async (slot, over, lost) => {
+    ownConnection: async (slot, over, lost) => {
       const node = client.slots[slot]?.master;
       if (!node) throw new Error('the client knows no node for this key');
-      return lineOver(await open(node), over, lost, client._keyPrefix);
+      return connectionOver(await open(node), over, lost, client._keyPrefix);
     },
     listen: (channel, heard, lost) => {
       // Every node hears what is published on any. The next try goes to another one: this one may be dead.

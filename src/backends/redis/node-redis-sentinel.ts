@@ -28,7 +28,7 @@ export function overNodeRedisSentinel(client: NodeRedisSentinelLike): Port {
     cluster: false,
     nodeOf: () => '',
     nodes: () => [{ command: (...args) => send(args) }],
-    line: async () => {
+    ownConnection: async () => {
       throw new LockError(
         'LOCK_UNSUPPORTED',
         'replicas cannot be waited for over createSentinel() of node-redis, which gives out no connection that stays the same; use ioredis',

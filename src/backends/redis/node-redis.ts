@@ -1,5 +1,5 @@
 import { connections } from './incarnation.ts';
-import type { Line, Listening, Port } from './port.ts';
+import type { Listening, OwnConnection, Port } from './port.ts';
 
 /** What holdfast uses of a node-redis client. */
 export interface NodeRedisLike {
@@ -61,7 +61,7 @@ export function overNodeRedis(client: NodeRedisLike): Port {
     nodeOf: () => '',
     connected: (again) => connections(client, again),
     nodes: () => [{ command: (name, ...args) => client.sendCommand([name, ...args]) }],
-    line: (_, over, lost) => lineOver(client, over, lost, client._keyPrefix),
+    ownConnection: (_, over, lost) => connectionOver(client, over, lost, client._keyPrefix),
     listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
   };
 }
@@ -105,12 +105,12 @@ function duplicate(client: NodeRedisLike, lost: () => void, socket: object = {})
 }
 
 /** @param keyPrefix of the client; of a Cluster its nodes have none */
-export async function lineOver(
+export async function connectionOver(
   client: NodeRedisLike,
   over: AbortSignal,
   lost: () => void,
   keyPrefix: KeyPrefix | undefined,
-): Promise<Line> {
+): Promise<OwnConnection> {
   over.throwIfAborted();
   const own = duplicate(client, lost);
   over.addEventListener('abort', hanging(own));

@@ -12,7 +12,7 @@ export interface Port {
    * One more connection like the client's, to the server that has a slot. It is never mended, and ends with the signal; `lost`
    * is called when it ends by itself.
    */
-  line(slot: number, over: AbortSignal, lost: () => void): Promise<Line>;
+  ownConnection(slot: number, over: AbortSignal, lost: () => void): Promise<OwnConnection>;
   /** The client was ended by its owner: whatever is sent now is not sent at all. */
   readonly ended: boolean;
   /** What the client is told to put before every key it sends, but not before what it gets. */
@@ -42,7 +42,7 @@ export interface Port {
 }
 
 /** A connection of its own to one server: commands keep their order on it, and after its end all fail. */
-export type Line = Pick<Port, 'evalSha' | 'eval' | 'command'>;
+export type OwnConnection = Pick<Port, 'evalSha' | 'eval' | 'command'>;
 
 /** One server, for what is asked of a server and not of a key. */
 export interface Node {

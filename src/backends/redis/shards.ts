@@ -1,9 +1,9 @@
 import type { Clock } from '../../core/clock.ts';
 import { ServerClock } from '../../core/server-clock.ts';
-import type { Engine } from './engine.ts';
 import { lockOf, named } from './keys.ts';
 import type { Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';
+import type { Server } from './server.ts';
 import { slotOf } from './slot.ts';
 
 /** What one key is asked in a script that answers many. */
@@ -19,16 +19,16 @@ export const perRequest = (requests: readonly Request[], reply: unknown): unknow
 /** The server, or the servers of a Cluster: what may be asked together, and whose clock answers. */
 export class Shards {
   readonly #port: Port;
-  readonly #engine: Engine;
+  readonly #server: Server;
   readonly #prefix: string;
   readonly #clock: Clock;
   /** Where there is one server. */
   readonly #serverClock: ServerClock;
   readonly #clockOf = new Map<string, ServerClock>();
 
-  constructor(port: Port, engine: Engine, prefix: string, clock: Clock) {
+  constructor(port: Port, server: Server, prefix: string, clock: Clock) {
     this.#port = port;
-    this.#engine = engine;
+    this.#server = server;
     this.#prefix = prefix;
     this.#clock = clock;
     this.#serverClock = new ServerClock(clock);
@@ -69,12 +69,12 @@ export class Shards {
   /** An answer per request, of a script for many. */
   async ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
     const { keys, args } = this.wire(requests);
-    return perRequest(requests, await this.#engine.run(script, keys, args));
+    return perRequest(requests, await this.#server.run(script, keys, args));
   }
 
   /** The answer of a script for one. */
   askOne(script: Script, { key, args }: Request): Promise<unknown> {
-    return this.#engine.run(script, named([lockOf(this.#prefix, key)], this.#port.cluster), args);
+    return this.#server.run(script, named([lockOf(this.#prefix, key)], this.#port.cluster), args);
   }
 
   /** Has the client find the server that has this key by now. */

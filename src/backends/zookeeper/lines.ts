@@ -1,6 +1,6 @@
 import { type Admitted, type Refused, UNTOLD, verdictOn } from '../../core/line-verdict.ts';
 import { lineOf, type Member } from './names.ts';
-import { caughtUp, type Listing, list, read, stat } from './nodes.ts';
+import { type Children, caughtUp, list, read, stat } from './nodes.ts';
 import type { Place } from './places.ts';
 import type { Connection } from './wire/connection.ts';
 import { ConnectionLost } from './wire/errors.ts';
@@ -8,7 +8,7 @@ import { sync } from './wire/operations.ts';
 import type { Watcher } from './wire/watches.ts';
 
 /** Why a place was refused, and by which listing. */
-export interface Refusal {
+export interface ListedRefusal {
   readonly verdict: Refused<Member>;
   /** The transaction that had changed the line last. */
   readonly asOf: bigint;
@@ -24,7 +24,7 @@ export interface Guard {
 }
 
 /** What a listing of its line means for a place. The place remembers a refusal. */
-export function judged(place: Place, { names, asOf }: Listing, now: number): Admitted | Refused<Member> {
+export function judged(place: Place, { names, asOf }: Children, now: number): Admitted | Refused<Member> {
   const line = lineOf(names);
   const at = line.findIndex(({ name }) => name === place.name);
   if (at < 0) throw new ConnectionLost('the node is not in its own line');

@@ -23,13 +23,13 @@ async function orElse<T, E>(
 }
 
 /** The names under a node, and the transaction that changed them last. */
-export interface Listing {
+export interface Children {
   readonly names: readonly string[];
   readonly asOf: bigint;
 }
 
 /** A node that is not there has no children. */
-export async function list(connection: Connection, path: string, watcher?: Watcher): Promise<Listing> {
+export async function list(connection: Connection, path: string, watcher?: Watcher): Promise<Children> {
   const found = await orElse(connection, getChildren(path), undefined, watcher);
   return found ? { names: found.names, asOf: found.stat.pzxid } : { names: [], asOf: 0n };
 }
@@ -50,7 +50,7 @@ export async function caughtUp(connection: Connection, parent: string): Promise<
 }
 
 /** The names under a node as of now. Both are sent at once, since the server answers in order. */
-export async function listNow(connection: Connection, path: string): Promise<Listing> {
+export async function listNow(connection: Connection, path: string): Promise<Children> {
   const [, listing] = await Promise.all([caughtUp(connection, path), list(connection, path)]);
   return listing;
 }

@@ -1,7 +1,7 @@
 import type { Claim, Handle } from '../../core/backend.ts';
-import type { Guard, Refusal } from './lines.ts';
+import type { Guard, ListedRefusal } from './lines.ts';
 import { encodeKey, isOf, nameOf } from './names.ts';
-import { ensureContainer, type Listing, list, listNow, read, removed, TRIES } from './nodes.ts';
+import { type Children, ensureContainer, list, listNow, read, removed, TRIES } from './nodes.ts';
 import type { Connection } from './wire/connection.ts';
 import { Code, isKeeperError } from './wire/errors.ts';
 import { type Created, createEphemeralSequential } from './wire/operations.ts';
@@ -25,7 +25,7 @@ export interface Place {
   /** The connection on which the node was seen and is watched. While it lives and tells nothing, the node is there. */
   seenOn?: Connection;
   /** Why it waits, by the last listing of its line. */
-  refusal?: Refusal;
+  refusal?: ListedRefusal;
   /** The watch that tells when that changes. */
   guard?: Guard;
 }
@@ -33,7 +33,7 @@ export interface Place {
 /** A place, and a listing of its line from after it was taken. */
 export interface Stand {
   readonly place: Place;
-  readonly listing: Listing;
+  readonly listing: Children;
 }
 
 /** A claim that was given up; its node may still be there. */

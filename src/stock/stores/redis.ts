@@ -1,6 +1,6 @@
-import { Engine } from '../../backends/redis/engine.ts';
 import { meaning } from '../../backends/redis/errors.ts';
 import { portOf, type RedisClient } from '../../backends/redis/port.ts';
+import { Server } from '../../backends/redis/server.ts';
 import { checkPrefix } from '../../core/key.ts';
 import { remembered } from '../../core/remembered.ts';
 import { nameOf } from '../address.ts';
@@ -33,7 +33,7 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
   const { prefix = 'holdfast' } = options;
   const list = Array.isArray(clients) ? (clients as readonly RedisClient[]) : [clients as RedisClient];
   if (list.length === 0) throw new StockError('STOCK_INVALID', 'redisStock() needs a client');
-  const engines = list.map((client) => new Engine(portOf(client)));
+  const engines = list.map((client) => new Server(portOf(client)));
   const base = `${checkPrefix(prefix)}:stock:`;
   const layoutKey = (product: string): string => `${base}{${product}}:layout`;
   const known = new Map<string, string[][]>();
@@ -46,11 +46,11 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
     );
     return cells[cell - RESERVE]!;
   }
-  const engineOf = (cell: number): Engine => engines[Math.max(0, cell) % engines.length]!;
+  const engineOf = (cell: number): Server => engines[Math.max(0, cell) % engines.length]!;
 
-  const allowed = new Map<Engine, () => Promise<unknown>>();
+  const allowed = new Map<Server, () => Promise<unknown>>();
   /** Tries all rights before the first step on an engine: a step that a missing right breaks off would stay half done. */
-  function allowedOn(engine: Engine, keys: readonly string[]): Promise<unknown> {
+  function allowedOn(engine: Server, keys: readonly string[]): Promise<unknown> {
     const trial = allowed.get(engine) ?? remembered(() => engine.run(RIGHTS, keys, []));
     allowed.set(engine, trial);
     return trial();

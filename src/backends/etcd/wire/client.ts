@@ -1,5 +1,5 @@
 import { isStale, refusal } from '../errors.ts';
-import { type Channel, isStatus, type Listener, type Metadata, STATUS, type Stream } from './grpc.ts';
+import { type Channel, isStatus, type Metadata, STATUS, type Stream, type StreamListener } from './grpc.ts';
 import {
   AlarmResponse,
   AuthenticateRequest,
@@ -94,7 +94,7 @@ export class Client {
     return (await this.call(KEEP_ALIVE, { id }, ms)).ttl;
   }
 
-  async watchStream(listener: Listener): Promise<Stream> {
+  async watchStream(listener: StreamListener): Promise<Stream> {
     return this.#channel.stream('/etcdserverpb.Watch/Watch', await this.#metadata(), listener);
   }
 

@@ -85,7 +85,7 @@ export class Channel {
   }
 
   /** A stream of messages both ways. The listener's `end` is called once, whoever ends the stream. */
-  async stream(path: string, metadata: Metadata, listener: Listener): Promise<Stream> {
+  async stream(path: string, metadata: Metadata, listener: StreamListener): Promise<Stream> {
     const stream = exchange(await this.#connected(), path, metadata, listener);
     return {
       write: (message) => void stream.write(framed(message)),
@@ -165,7 +165,7 @@ export class Channel {
   }
 }
 
-export interface Listener {
+export interface StreamListener {
   message(message: Buffer): void;
   end(error?: GrpcError): void;
 }
@@ -174,7 +174,7 @@ function exchange(
   session: ClientHttp2Session,
   path: string,
   metadata: Metadata,
-  listener: Listener,
+  listener: StreamListener,
 ): ClientHttp2Stream {
   const stream = session.request({
     ':method': 'POST',

@@ -11,7 +11,7 @@ const BATCH = 500;
  * The watchdog: one timer for all holds of an engine, one call for many renewals. It notifies; whether a hold is good is
  * decided by comparing the clock, also here, since after a stall Node may run this timer late.
  */
-export class Renewal {
+export class Watchdog {
   readonly #engine: Engine;
   readonly #holds = new Bag<Hold>();
   readonly #alarm: Alarm;

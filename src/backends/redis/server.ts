@@ -4,7 +4,7 @@ import type { Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';
 
 /** The server as the backend sees it. */
-export class Engine implements Traffic {
+export class Server implements Traffic {
   commands = 0;
   readonly #port: Port;
 
