@@ -113,11 +113,6 @@ export const OF_SERVERS: readonly KnownBug[] = [
     ),
   ),
   bug(
-    'etcd 15247',
-    'a leader that had been stopped revoked leases early',
-    scene('test/backends/etcd/options.test.ts', 'each defect is named until the patch that ends it'),
-  ),
-  bug(
     'jetcd 0.8.2 (Jepsen)',
     'the client repeated requests that must not be repeated',
     inBackend('gives a new ticket for asking again'),

@@ -102,7 +102,7 @@ describe('the server of the page', () => {
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
     const taken = await desk.run('ui', '--port', `${port}`);
-    expect(taken).toMatchObject({ code: 69, stdout: '', stderr: expect.stringContaining(`port ${port} is taken`) });
+    expect(taken).toMatchObject({ code: 69, stdout: '', stderr: expect.stringContaining(`port ${port} is used`) });
     other.close();
   });
 

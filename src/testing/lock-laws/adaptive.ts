@@ -9,13 +9,18 @@ export const adaptive: readonly Law[] = [
     async (scene) => {
       const cap = scene.ttl * 4;
       const [here, there] = await scene.processes({ ttl: scene.ttl, adaptive: { cap } });
-      const slow = await here.mutex(scene.key).acquire();
-      await scene.lapsed();
-      assert.equal(slow.held, false, 'a lease of a ttl, after more than a ttl');
-      await slow.release();
-      const next = await there.mutex(scene.key).acquire();
-      assert.ok(next.remaining > scene.ttl && next.remaining <= cap, `remaining ${next.remaining} of a longer lease`);
-      await next.release();
+      let remaining = 0;
+      // A lesson that takes the engine longer than a second is given up, so on a busy machine one may be lost.
+      for (let lesson = 0; lesson < 3 && remaining <= scene.ttl; lesson++) {
+        const slow = await here.mutex(scene.key).acquire();
+        await scene.lapsed();
+        if (lesson === 0) assert.equal(slow.held, false, 'a lease of a ttl, after more than a ttl');
+        await slow.release();
+        const next = await there.mutex(scene.key).acquire();
+        remaining = next.remaining;
+        await next.release();
+      }
+      assert.ok(remaining > scene.ttl && remaining <= cap, `remaining ${remaining} of a longer lease`);
       // Their work is so short that even the average falls below the ttl.
       for (let run = 0; run < 20; run++) await here.mutex(scene.key).run(() => {});
       const last = await there.mutex(scene.key).acquire();

@@ -40,9 +40,9 @@ describe('the versions that are warned of', () => {
 
   test('before 3.4 nothing works', () => expect(codes('3.3.27')).toEqual(['version']));
   test('each defect is named until the patch that ends it', () => {
-    expect(codes('3.4.23')).toHaveLength(5);
+    expect(codes('3.4.23')).toHaveLength(4);
     expect(codes('3.4.31')).toHaveLength(3);
-    expect(codes('3.5.2')).toHaveLength(6);
+    expect(codes('3.5.2')).toHaveLength(5);
     expect(codes('3.5.27')).toHaveLength(1);
     expect(codes('3.6.4')).toHaveLength(2);
   });
