@@ -26,5 +26,8 @@ describeOn('redis', 'redis-sentinel', () => {
   });
 
   for (const library of LIBRARIES)
-    describeConformance(subjectOf(`redis-sentinel over ${library}`, () => fleet, [library], TIMING));
+    describeConformance(
+      subjectOf(`redis-sentinel over ${library}`, () => fleet, [library], TIMING),
+      'one by one',
+    );
 });

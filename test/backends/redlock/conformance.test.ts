@@ -30,5 +30,5 @@ describeOn('redis', 'redlock', () => {
     apart: () => open(library, `${library}:apart`),
   });
 
-  for (const library of LIBRARIES) describeConformance(subject(library));
+  for (const library of LIBRARIES) describeConformance(subject(library), 'one by one');
 });
