@@ -126,9 +126,8 @@ export class Contenders {
   }
 
   async #lookAround(claim: Claim, me: Contender, ms: number): Promise<Line | 'refused'> {
-    const asPlace = me.lease.seconds <= placeSecondsOf(claim) && isSettled(me, this.#client.term); // else the key must be moved
     const watched = this.waiters.hears(claim.id);
-    const refused = asPlace && (await stillRefused(this.#client, me, watched, this.#clock.now(), ms));
+    const refused = this.#isPlaced(claim, me) && (await stillRefused(this.#client, me, watched, this.#clock.now(), ms));
     return refused ? 'refused' : lineNow(this.#client, me.line, ms);
   }
 
@@ -140,6 +139,11 @@ export class Contenders {
       const join = (claim: Claim): Op => stand(me.name, written(claim), lease.id);
       return this.#client.txn(request(join), ms);
     });
+  }
+
+  /** Whether its key is under the lease of a place. Else it must be moved. */
+  #isPlaced(claim: Claim, me: Contender): boolean {
+    return me.lease.seconds <= placeSecondsOf(claim) && isSettled(me, this.#client.term);
   }
 
   /** What the line means for a claim that stands in it. */
@@ -157,10 +161,9 @@ export class Contenders {
       await this.release(claim, undefined, ms);
       return attempt;
     }
-    const seconds = placeSecondsOf(claim);
-    if (me.lease.seconds <= seconds && isSettled(me, this.#client.term)) return attempt;
+    if (this.#isPlaced(claim, me)) return attempt;
     // A dead waiter must not keep its place for as long as a holder may keep the key. If the move fails, the next attempt repeats it.
-    const moved = await this.moves.to(me, seconds, ms).catch(() => undefined);
+    const moved = await this.moves.to(me, placeSecondsOf(claim), ms).catch(() => undefined);
     return moved ? this.#settle(claim, me, moved, sent, ms) : attempt; // its turn may have come meanwhile
   }
 }
