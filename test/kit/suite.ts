@@ -11,7 +11,7 @@ export function describeOn(parts: Part | readonly Part[], title: string, body: (
 
 /**
  * Registers the conformance suite for a backend. What excludes a case is shown beside its name.
- * @param pace `one by one` where cases keep the cores busy instead of waiting: several servers that all answer each of them, or no wake-ups. A clock that is moved by hand is for one case at a time
+ * @param pace `one by one` where cases keep the cores busy instead of waiting: several servers, or no wake-ups. A clock that is moved by hand is for one case at a time
  */
 export function describeConformance(subject: Subject, pace: 'side by side' | 'one by one' = 'side by side'): void {
   describe(`${subject.name} conforms`, () => {

@@ -14,6 +14,17 @@ type Act = (hurt: Hurt, ms: number, turn: number, pass: Pass) => Promise<void>;
 
 const one = ({ servers }: Hurt, turn: number): Server => servers[turn % servers.length]!;
 
+const leaderOf = async ({ servers, primary }: Hurt): Promise<Server> => {
+  const port = await primary!();
+  return servers.find((server) => server.port === port)!;
+};
+
+async function still(servers: readonly Server[], ms: number, pass: Pass): Promise<void> {
+  for (const server of servers) server.pause();
+  await pass(ms);
+  for (const server of servers) server.resume();
+}
+
 async function away(server: Server, ms: number, pass: Pass, wipe = false): Promise<void> {
   await server.kill();
   await pass(ms);
@@ -22,32 +33,16 @@ async function away(server: Server, ms: number, pass: Pass, wipe = false): Promi
 
 /** What only the owner of servers can do to them. */
 export const HURTS = {
-  stopped: async (hurt, ms, turn, pass) => {
-    const server = one(hurt, turn);
-    server.pause();
-    await pass(ms);
-    server.resume();
-  },
+  stopped: (hurt, ms, turn, pass) => still([one(hurt, turn)], ms, pass),
   'killed, back with its data': (hurt, ms, turn, pass) => away(one(hurt, turn), ms, pass),
   'killed, back without data': (hurt, ms, turn, pass) => away(one(hurt, turn), ms, pass, true),
-  'its primary killed': async ({ servers, primary }, ms, _, pass) => {
-    const port = await primary!();
-    await away(servers.find((server) => server.port === port)!, ms, pass);
-  },
-  'its leader stopped': async ({ servers, primary }, ms, _, pass) => {
-    const port = await primary!();
-    const leader = servers.find((server) => server.port === port)!;
-    leader.pause();
-    await pass(ms);
-    leader.resume();
-  },
-  'a majority stopped': async ({ servers }, ms, turn, pass) => {
+  'its primary killed': async (hurt, ms, _, pass) => away(await leaderOf(hurt), ms, pass),
+  'its leader stopped': async (hurt, ms, _, pass) => still([await leaderOf(hurt)], ms, pass),
+  'a majority stopped': ({ servers }, ms, turn, pass) => {
     const most = servers
       .map((_, i) => servers[(turn + i) % servers.length]!)
       .slice(0, Math.floor(servers.length / 2) + 1);
-    for (const server of most) server.pause();
-    await pass(ms);
-    for (const server of most) server.resume();
+    return still(most, ms, pass);
   },
   'its disk slow': async ({ drag }, ms, _, pass) => {
     drag!(250);
