@@ -99,14 +99,16 @@ export class ScriptsLane implements Lane {
    * first who killed most of it, then who killed most, then the quickest.
    */
   #inOrder(file: string): readonly Told[] {
-    const { about = [] } = ENGINES[this.name]!;
-    const only = about.find(({ scripts }) => scripts.test(file))?.tests;
     const kills = (key: string): number => this.#kills.get(key) ?? 0;
     const weight = ({ test, ms }: Told): number =>
       (ms < QUICK ? 1e6 : 0) + 1_000 * kills(`${file} ${test}`) + kills(`${test}`);
-    return this.#fit
-      .filter(({ test }) => !this.#doubted.has(test) && (!only || only.test(this.#tests[test]!)))
-      .toSorted((a, b) => weight(b) - weight(a));
+    return this.#concerning(file).toSorted((a, b) => weight(b) - weight(a));
+  }
+
+  #concerning(file: string): readonly Told[] {
+    const { about = [] } = ENGINES[this.name]!;
+    const only = about.find(({ scripts }) => scripts.test(file))?.tests;
+    return this.#fit.filter(({ test }) => !only || only.test(this.#tests[test]!));
   }
 
   async #run(slot: Slot, tests: readonly Told[], script: number | undefined): Promise<Together | undefined> {
@@ -120,7 +122,7 @@ export class ScriptsLane implements Lane {
     return run;
   }
 
-  /** Tests that failed without a mutant, or passed with the one that they had failed with: nothing they say is believed. */
+  /** Tests that failed without a mutant, or passed with the one that they had failed with: they are believed only by themselves. */
   readonly #doubted = new Set<number>();
   /** Whether the test fails of the mutant: by itself once more with it, and not without. */
   async #failsOf(slot: Slot, told: Told, script: number): Promise<boolean> {
@@ -134,18 +136,29 @@ export class ScriptsLane implements Lane {
     const script = this.#numbers.get(mutant)!;
     for (let attempts = 0; attempts < ATTEMPTS; attempts++) {
       const tests = this.#inOrder(mutant.file);
-      const run = await this.#run(slot, tests, script);
+      const doubted = tests.filter(({ test }) => this.#doubted.has(test));
+      const run = await this.#run(
+        slot,
+        tests.filter((told) => !doubted.includes(told)),
+        script,
+      );
       if (!run) continue;
       for (const { test, how } of run.failed) {
-        if (!(await this.#failsOf(slot, this.#told[test]!, script))) this.#doubted.add(test);
-        else {
-          this.#note(mutant.file, test);
-          return { id: mutant.id, verdict: 'killed', by: this.#tests[test]!.replace('test/', ''), how };
-        }
+        if (await this.#failsOf(slot, this.#told[test]!, script)) return this.#killed(mutant, test, how);
+        this.#doubted.add(test);
       }
-      if (run.failed.length === 0) return { id: mutant.id, verdict: 'survived' };
+      if (run.failed.length > 0) continue;
+      // It has not survived a test that was not asked.
+      for (const told of doubted)
+        if (await this.#failsOf(slot, told, script)) return this.#killed(mutant, told.test, 'failed');
+      return { id: mutant.id, verdict: 'survived' };
     }
     return undefined;
+  }
+
+  #killed({ id, file }: Mutant, test: number, how: Result['how']): Result {
+    this.#note(file, test);
+    return { id, verdict: 'killed', by: this.#tests[test]!.replace('test/', ''), ...(how && { how }) };
   }
 
   async end(): Promise<void> {
