@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { lockOf } from '../../../src/backends/redis/keys.ts';
+import { INSPECT } from '../../../src/backends/redis/scripts.generated.ts';
 import { SHARED } from '../../../src/core/admission.ts';
 import type { Claim } from '../../../src/core/backend.ts';
 import { askRedis, startRedis } from '../../kit/redis.ts';
@@ -97,5 +99,33 @@ describeOn('redis', 'redis and long lines: no script does more than a portion', 
     await near.close(); // its client goes on: it releases, and does no more
     expect((await near.release(holder)).freed).toBe(true);
     granted(await far.attempt(waiter));
+  });
+
+  test.each([
+    ['leases of all lengths', 0],
+    ['leases that end together, twelve at a time', 12],
+    ['leases that all end in one moment', MANY],
+  ])('a line that nobody moves in is shown in portions, and each of it once: %s', async (_, together) => {
+    const backend = await fleet.backend();
+    const client = fleet.ioredis();
+    const readers = Array.from({ length: MANY }, () => wish('shown', {}, SHARED));
+    const waiters = Array.from({ length: MANY }, () => wish('shown'));
+    for (const claims of [readers, waiters]) await Promise.all(claims.map((claim) => backend.attempt(claim)));
+    const lock = lockOf('holdfast', 'shown');
+    const far = (Date.now() + 3_600_000) * 1_000;
+    const scores = readers.flatMap(({ id }, i) => [-(far + (together ? Math.floor(i / together) : i)), id]);
+    await client.zadd(`${lock}:line`, 'XX', ...scores);
+    const shown: string[] = [];
+    for (let place = '', first = true; first || place !== ''; first = false) {
+      const [, rest, ...rows] = (await client.eval(INSPECT.text, 1, lock, place)) as string[];
+      expect(rows.length, 'by one script').toBeLessThanOrEqual(500);
+      shown.push(...rows);
+      place = rest!;
+    }
+    expect(shown).toHaveLength(2 * MANY);
+    expect(new Set(shown).size).toBe(2 * MANY);
+    const held: boolean[] = [];
+    for await (const standing of backend.inspect!('shown', { exact: true })) held.push(standing.held);
+    expect(held).toEqual([...Array(MANY).fill(true), ...Array(MANY).fill(false)]);
   });
 });

@@ -1,7 +1,9 @@
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { lockOf } from '../../../src/backends/redis/keys.ts';
 import { ATTEMPT } from '../../../src/backends/redis/scripts.generated.ts';
 import { SHARED } from '../../../src/core/admission.ts';
+import type { Backend } from '../../../src/core/backend.ts';
 import { isLockError, type LockError } from '../../../src/core/errors.ts';
 import { askRedis, type RedisSettings, startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
@@ -75,6 +77,23 @@ describeOn('redis', 'redis and its settings', () => {
     expect(error.key).toBe('poor');
     expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(claim.id);
     expect((await backend.check!()).map(({ code }) => code)).toContain('rights');
+  });
+
+  test('of several requests in one script each says in the words of the server why it failed, and nothing of the script', async () => {
+    await askRedis(server.port, `ACL SETUSER unset on >pw ${RIGHTS.filter((right) => right !== '+set').join(' ')}`);
+    await using near = new Fleet(server.port, { username: 'unset', password: 'pw' });
+    const [poor, rich] = [await near.backend(), await fleet.backend()];
+    const own = fleet.ioredis();
+    await own.set(lockOf('holdfast', 'foreign'), 'something of somebody else');
+    await own.lpush(lockOf('holdfast', 'list'), 'of somebody else');
+    const saidOf = async (backend: Backend, ...keys: string[]): Promise<string[]> =>
+      Promise.all(keys.map(async (key) => (await refusal(backend.attempt(wish(key)))).message));
+    const [foreign, list] = await saidOf(rich, 'foreign', 'list');
+    expect(foreign).toContain('the key holds something else');
+    expect(list).toContain('WRONGTYPE');
+    const [one, another] = await saidOf(poor, 'one', 'another');
+    expect([one, another]).toEqual(Array(2).fill(expect.stringMatching(/NOPERM|can't run/)));
+    expect([foreign, list, one, another].join()).not.toMatch(/user_script|table: /);
   });
 
   test('a server without EVALSHA is refused, and what it was told is not repeated', async () => {

@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { lockOf } from '../../../src/backends/redis/keys.ts';
+import { askRedis, startRedis } from '../../kit/redis.ts';
+import type { Server } from '../../kit/server.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { Fleet } from './fleet.ts';
+import { granted, wish } from './scene.ts';
+
+const REMEMBER = 60_000;
+
+describeOn('redis', 'a renewal of a hold that is alone', () => {
+  let server: Server;
+  let fleet: Fleet;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    fleet = new Fleet(server.port);
+  });
+  afterAll(async () => {
+    await fleet[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+  });
+
+  const vanishesAt = (key: string): Promise<number> => fleet.ioredis().pexpiretime(lockOf('holdfast', key));
+  async function scriptsDuring(act: () => Promise<unknown>): Promise<number> {
+    await askRedis(server.port, 'CONFIG RESETSTAT');
+    await act();
+    return Number(/cmdstat_evalsha:calls=(\d+)/.exec(await askRedis(server.port, 'INFO commandstats'))?.[1]);
+  }
+
+  test('keeps its key for longer each time, however old its ticket is', async () => {
+    const backend = await fleet.backend('ioredis', { remember: REMEMBER });
+    const claim = wish('old');
+    granted(await backend.attempt(claim));
+    const first = await vanishesAt('old');
+    await sleep(300);
+    await backend.renew([claim]);
+    expect(await vanishesAt('old')).toBeGreaterThanOrEqual(first + 300);
+  });
+
+  test('keeps its key until the last ticket that it reserved ahead of the clock has passed', async () => {
+    const backend = await fleet.backend('ioredis', { remember: REMEMBER });
+    const ahead = 600_000_000n;
+    const claim = wish('ahead', { span: 1_000, atLeast: BigInt(Date.now()) * 1_000n + ahead });
+    const { ticket } = granted(await backend.attempt(claim));
+    await backend.renew([claim]);
+    const last = Number(ticket) + claim.span;
+    expect(await vanishesAt('ahead')).toBe(Math.ceil(last / 1_000) + claim.ttl + REMEMBER);
+  });
+
+  test('with another ttl is one message, and the ttl is kept', async () => {
+    const backend = await fleet.backend();
+    const claim = wish('longer', { ttl: 5_000 });
+    granted(await backend.attempt(claim));
+    expect(await scriptsDuring(() => backend.renew([{ ...claim, ttl: 90_000 }]))).toBe(1);
+    expect((await fleet.ioredis().get(lockOf('holdfast', 'longer')))?.split(' ')).toContain('90000');
+  });
+
+  test('by a user who may not write a part of a text leaves the claim what it was, in one message', async () => {
+    await askRedis(server.port, 'ACL SETUSER older on >pw ~* &* +@all -setrange');
+    await using near = new Fleet(server.port, { username: 'older', password: 'pw' });
+    const backend = await near.backend();
+    const claim = wish('rights');
+    granted(await backend.attempt(claim));
+    const key = lockOf('holdfast', 'rights');
+    const words = async (): Promise<string | undefined> => (await fleet.ioredis().get(key))?.split(claim.id)[1];
+    const before = await words();
+    expect(before).toBeDefined();
+    expect(
+      await scriptsDuring(async () => expect(await backend.renew([claim])).toEqual([{ validFor: claim.ttl }])),
+    ).toBe(1);
+    expect(await words()).toBe(before);
+  });
+
+  test('that the server refuses is unknown, and the others are renewed', async () => {
+    const backend = await fleet.backend();
+    const [kept, other] = [wish('kept'), wish('other')];
+    for (const claim of [kept, other]) granted(await backend.attempt(claim));
+    await fleet.ioredis().set(lockOf('holdfast', 'other'), 'something of somebody else');
+    expect(await backend.renew([kept, other])).toEqual([{ validFor: kept.ttl }, 'unknown']);
+  });
+});
