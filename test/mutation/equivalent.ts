@@ -142,4 +142,16 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/backends/redis/lua/evict.lua#evicted d46115e@630+1: 1 => 0': 'A text of Lua begins at 1, and 0 means the same.',
   'src/backends/redis/lua/evict.lua#evicted d46115e@617+3: and => or':
     'Behind holders something always follows, and what is no number and no place among them is read as none.',
+  'src/backends/redis/lua/include/portion.lua#portion 47968a0@243+1: 0 => 1':
+    'No score is 0 or 1: those of holders are far below, those of waiters are tickets.',
+  'src/backends/redis/lua/include/portion.lua#portion 47968a0@313+1: * => /':
+    'A portion that is not full is followed by an empty one, which only costs.',
+  'src/backends/redis/lua/include/portion.lua#portion 47968a0@451+1: 2 => 0':
+    'Before the first of a table there is nothing, which is no score.',
+  'src/backends/redis/lua/renew.lua#renew_sole 771a4ef@152+4: true => false':
+    'Who is not found by the whole text is compared by its parts, which only costs.',
+  'src/backends/redis/lua/renew.lua#renew_sole 771a4ef@519+2: <= => <':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/redis/lua/renew.lua#renew_sole 771a4ef@663+1: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
 };

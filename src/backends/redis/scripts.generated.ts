@@ -305,7 +305,7 @@ local function safely(act, key, asked, keep)
   local done, reply = pcall(act, key, asked, keep)
   if done then return reply end
   local of_server = { READONLY = true, MISCONF = true, NOREPLICAS = true, LOADING = true, MASTERDOWN = true, CLUSTERDOWN = true }
-  local text = type(reply) == 'table' and reply.err or tostring(reply)
+  local text = tostring(reply)
   local at, _, code = text:find('(%u%u%u%u%u+) ')
   if of_server[code] then return { err = text:sub(at) } end
   return '! ' .. text
@@ -387,7 +387,7 @@ end`;
 
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: '6d6eb05853685a877e2ee3662bfee076cad7face',
+  sha1: 'e8a1f80320abc69beb0e57dde22dde3c65152f90',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -408,7 +408,7 @@ return replies`,
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: 'fa26f3bd9d032d9267fbb2b6af4d37b95971b0b6',
+  sha1: '356cee54664a4c8747916caf06e7a6a9800a7815',
   text: `${lock}
 ${free}
 ${line}
@@ -443,7 +443,7 @@ return rest and rest:sub(1, 1) == 'h' and rest or 0`,
 
 export const INSPECT: Script = {
   name: 'inspect',
-  sha1: '06246526dc1a3ffcbbcf3709d0c3e5cf76db4dd6',
+  sha1: '75248caed7f20d7253f7efdb65a6ae78fe26b5d5',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -465,7 +465,7 @@ return replies`,
 
 export const LIST: Script = {
   name: 'list',
-  sha1: 'a43cb9a9b9fbbdd99907d0c5c66c7d9b5535721c',
+  sha1: 'd21409c64315f9abdfcc0de5c69577179439cf95',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -489,7 +489,7 @@ return replies`,
 
 export const PASS: Script = {
   name: 'pass',
-  sha1: 'b05d01f8903cb1b34df3ad0142e7d759700fb1df',
+  sha1: '880f141f7746b08ba91210ca71e0887fa7616f7e',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -507,7 +507,7 @@ return type(reply) == 'table' and reply or { freed, reply }`,
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: '095663dc1ec18f1d08b2e03660432913a1e6d8cb',
+  sha1: 'ef882b29d76523136bc132a204cdb77df4dd2693',
   text: `${lock}
 ${free}
 ${line}
@@ -523,7 +523,7 @@ return replies`,
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: '0d56c2592a2aebd9ebd0185dd3bfceabe1c168b1',
+  sha1: '43e79d07eec4118fa0cea47ee80e4349ea3551bc',
   text: `${lock}
 ${free}
 ${line}

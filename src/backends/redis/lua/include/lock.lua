@@ -23,7 +23,8 @@ local function kind_of(value)
   return kind == $held and $line or kind
 end
 
--- One of several requests: what goes wrong is its own reply. Before 7 the server raises text, since then a table.
+-- One of several requests: what goes wrong is its own reply. The server raises text; since 7 it raises a table, of which its own
+-- `pcall` leaves the text (`luaRedisPcall` in its script_lua.c).
 -- What is wrong with the whole server, or with its place among others, and not with one key, is a table, to be the reply of the
 -- whole script: an error as the server words it, so that the client's own logic sees it (ioredis' reconnectOnError, node-redis
 -- behind sentinels).
@@ -31,7 +32,7 @@ local function safely(act, key, asked, keep)
   local done, reply = pcall(act, key, asked, keep)
   if done then return reply end
   local of_server = { READONLY = true, MISCONF = true, NOREPLICAS = true, LOADING = true, MASTERDOWN = true, CLUSTERDOWN = true }
-  local text = type(reply) == 'table' and reply.err or tostring(reply)
+  local text = tostring(reply)
   -- Before 7 it stands behind a position; ERR, which may stand before that, has three letters.
   local at, _, code = text:find('(%u%u%u%u%u+) ')
   if of_server[code] then return { err = text:sub(at) } end
