@@ -54,7 +54,6 @@ export function multiLock(
         if (!lease) break;
         leases.push(lease);
         stop.onLossOf(lease as HeldLease);
-        if (stop.loss) throw stop.loss;
         for (const had of leases) had.assertHeld(); // one may be lost while the rest is waited for
       }
       if (leases.length === sorted.length) return new MultiLease(leases);

@@ -154,4 +154,6 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'Nothing happens in the very µs of the clock that was read before.',
   'src/backends/redis/lua/renew.lua#renew_sole 771a4ef@663+1: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
+  'src/core/pause.ts#backOff 0e2ff3d@163+2: 16 => (16 * 10)':
+    'The bound is 60 s at most, and that is less than 2 to the 16th of the shortest pause.',
 };

@@ -45,19 +45,28 @@ describeOn('redis', 'stock on Redis alone', () => {
     expect(await again.take({ buyer: 'a', request: 'r' })).toMatchObject({ repeated: false });
   });
 
-  test('a right that is missing refuses a step whole: the books stay right, whichever it is', async () => {
+  test.each([
+    ['from the start', false],
+    ['once the product is open', true],
+  ])('a right that is missing %s refuses a step whole: the books stay right, whichever it is', async (when, opened) => {
     const { port } = nodes.servers[0]!;
-    const all = createStock(redisStock(ioredisAt(port, stack)));
+    const client = ioredisAt(port, stack);
+    const all = createStock(redisStock(client));
     const granted = RIGHTS.map((name) => `+${name}`).join(' ');
     // Without eval it sells by the scripts that others made known.
     for (const missing of ['nothing', ...RIGHTS.filter((name) => name !== 'eval')]) {
       const taken = missing === 'nothing' ? '' : `-${missing}`;
-      await askRedis(port, `ACL SETUSER seller reset on >pw ~holdfast:stock:* ${granted} ${taken}`);
-      const product = await all.create(`without ${missing}`, { units: 20, segments: 1, limit: 5 });
+      const name = `without-${missing}-${opened}`;
+      await askRedis(port, `ACL SETUSER seller reset on >pw ~holdfast:stock:* ${granted} ${opened ? '' : taken}`);
+      const product = await all.create(name, { units: 20, segments: 1, limit: 5 });
       const refused: unknown[] = [];
       const told = (error: unknown): undefined => void refused.push(error);
       const stock = createStock(redisStock(ioredisAt(port, stack, { username: 'seller', password: 'pw' })));
-      const selling = await stock.open(`without ${missing}`).catch(told);
+      const selling = await stock.open(name).catch(told);
+      await product.reserve({ buyer: 'x', ttl: 1 });
+      await sleep(5);
+      if (opened && taken) await askRedis(port, `ACL SETUSER seller ${taken}`);
+      await selling?.levels().catch(told); // gives back what has run out
       const reserved = await selling?.reserve({ buyer: 'a', ttl: 60_000 }).catch(told);
       await selling?.take({ buyer: 'b' }).catch(told);
       await selling?.reserve({ buyer: 'c', ttl: 1 }).catch(told);
@@ -65,8 +74,13 @@ describeOn('redis', 'stock on Redis alone', () => {
       await sleep(5);
       await selling?.take({ buyer: 'd' }).catch(told);
       await selling?.audit().catch(told);
-      expect(await product.audit(), `without ${missing}`).toMatchObject({ put: 20, right: true });
-      expect(refused.length > 0, `told without ${missing}`).toBe(missing !== 'nothing');
+      expect(await product.audit(), `without ${missing} ${when}`).toMatchObject({ put: 20, right: true });
+      expect(refused.length > 0, `told without ${missing} ${when}`).toBe(missing !== 'nothing');
+      const keys = await client.keys(`holdfast:stock:{${name}@*`);
+      expect(keys).not.toEqual([]);
+      for (const key of keys)
+        if ((await client.type(key)) === 'hash')
+          expect(await client.hexists(key, ''), `what was tried without ${missing} is in ${key}`).toBe(0);
     }
   });
 
