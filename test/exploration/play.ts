@@ -75,7 +75,10 @@ export async function play(
     const actor = new Actor(process, locks, recorder, stage);
     void plot.act(actor, i).then(() => over.add(process.name));
   }
-  const see = (): void => recorder.see();
+  const see = async (): Promise<void> => {
+    recorder.see();
+    if (nodes > 1 && recorder.anybodyBelieves) recorder.lookAt(await servers.lists());
+  };
   const complete = await stage.play((moves) => (follow(recorder.events) ? choose(moves) : undefined), see);
   if (complete) {
     await stage.end(stage.now + HEALED, see);

@@ -64,7 +64,7 @@ export class Stage extends World {
   }
 
   /** Until nothing is left to choose, or `choose` ends it: then false. `seen` looks after each move. */
-  async play(choose: Choose, seen: () => void): Promise<boolean> {
+  async play(choose: Choose, seen: () => unknown): Promise<boolean> {
     await this.#settle(seen);
     for (;;) {
       const moves = this.#moves();
@@ -78,7 +78,7 @@ export class Stage extends World {
   }
 
   /** Nothing goes wrong any more: what was held up arrives, who stood still goes on, and time passes until `until`. */
-  async end(until: number, seen: () => void): Promise<void> {
+  async end(until: number, seen: () => unknown): Promise<void> {
     for (const process of this.#processes) if (!process.crashed && process.paused) process.resume();
     await this.#settle(seen);
     for (;;) {
@@ -92,13 +92,13 @@ export class Stage extends World {
   }
 
   /** All that follows at once, such as what a process that goes on has to catch up with. */
-  async #settle(seen: () => void): Promise<void> {
+  async #settle(seen: () => unknown): Promise<void> {
     await drained();
-    seen();
+    await seen();
     while (this.next <= this.now) {
       this.step();
       await drained();
-      seen();
+      await seen();
     }
     for (let i = this.#messages.length; i-- > 0; ) if (this.#messages[i]!.to.crashed) this.#messages.splice(i, 1);
   }
