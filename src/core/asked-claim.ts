@@ -151,7 +151,7 @@ export class AskedClaim {
   }
 
   /** What the engine may have of it is taken back. */
-  protected withdraw(): void {
+  withdraw(): void {
     if (this.#sent !== undefined) withdraw(this.engine, this.claim, this.#lateUntil);
   }
 

@@ -38,9 +38,9 @@ export class KeyHolds {
     if (granted) {
       try {
         if (request) this.#hold(new Hold(this, queued.claim, granted, request.resolved), request);
-        else withdraw(this.engine, queued.claim);
+        else queued.withdraw();
       } catch (error) {
-        withdraw(this.engine, queued.claim); // what came of it was no grant that could be held
+        queued.withdraw(); // what came of it was no grant that could be held
         this.#failed(queued, error);
         return;
       }
@@ -90,7 +90,10 @@ export class KeyHolds {
     hold.released();
     this.#watchdog.remove(hold);
     if (this.#passOn(hold, request)) return true;
-    const rest = timing.rest(engine.clock.now());
+    const now = engine.clock.now();
+    const rest = timing.rest(now);
+    // Before it is sent: its answer may come when that time is over, and tells nothing of what arrived after it.
+    if (timing.lateUntil > now) withdrawAt(engine, hold.asked, Math.max(timing.lateUntil, now + rest));
     engine.activity.begin();
     try {
       if (rest > 0) return await this.#linger(hold, request, rest);
@@ -99,8 +102,6 @@ export class KeyHolds {
       withdraw(engine, hold.asked);
       return false;
     } finally {
-      const now = engine.clock.now();
-      if (timing.lateUntil > 0) withdrawAt(engine, hold.asked, Math.max(timing.lateUntil, now + timing.rest(now)));
       this.#line.leave(request);
       engine.activity.end();
     }

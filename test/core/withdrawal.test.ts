@@ -96,24 +96,38 @@ test('an attempt that was surely refused leaves nothing to withdraw', async () =
   expect(releases).toBe(0);
 });
 
-test('an attempt that was not answered and arrives after the release brings nothing back', async () => {
+/** An engine of sessions to which the first attempt, that nobody answered, arrives when it is told to. */
+function outrun(answersReleasesAfter = 0) {
   const scene = session();
   const { engine, clock } = scene;
-  let late: (() => Promise<unknown>) | undefined;
+  const arriving: (() => Promise<unknown>)[] = [];
   const backend = around(engine, {
     traits: { ...engine.traits, lapses: false, keptBy: 'session' },
     attempt(claim) {
       const arrive = () => engine.attempt({ ...claim, ttl: 1e9 });
-      if (late) return arrive();
-      late = arrive;
-      return Promise.reject(new Error('the connection broke'));
+      return arriving.push(arrive) > 1 ? arrive() : Promise.reject(new Error('the connection broke'));
+    },
+    async release(handle) {
+      const answer = await engine.release(handle);
+      if (answersReleasesAfter > 0) await new Promise<void>((answered) => clock.after(answersReleasesAfter, answered));
+      return answer;
     },
   });
-  const waiting = createLocks(backend, { clock, ttl: 1_000 }).mutex('key').acquire();
+  return { ...scene, lock: createLocks(backend, { clock, ttl: 1_000 }).mutex('key'), late: () => arriving[0]!() };
+}
+
+test.each([
+  ['', 0],
+  [', nor where the answer to the release comes when no more of it can arrive', 4_000],
+])('an attempt that was not answered and arrives after the release brings nothing back%s', async (_, answered) => {
+  const { clock, lock, late, left } = outrun(answered);
+  const waiting = lock.acquire();
   await clock.advance(100);
-  await (await waiting).release();
-  await late?.();
-  expect(await scene.left(), 'as the engine has it').toBe(1);
-  await clock.advance(1_000);
-  expect(await scene.left(), 'when no more of it can arrive').toBe(0);
+  const released = (await waiting).release();
+  await clock.advance(1);
+  await late();
+  expect(await left(), 'as the engine has it').toBe(1);
+  await clock.advance(30_000);
+  await released;
+  expect(await left(), 'when no more of it can arrive').toBe(0);
 });

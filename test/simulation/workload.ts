@@ -194,7 +194,14 @@ const relay: Op = async (caller) => {
   const lock = caller.locks.mutex(caller.key);
   const options = { ttl: 600, handOff: { max: 3, within: 400 } };
   const first = await lock.acquire(options);
-  const waiting = lock.acquire(options).catch(() => undefined);
+  const waiting = lock.acquire(options).then(
+    (lease) => {
+      // Now: the release of the first may be answered long after.
+      caller.recorder.given(process, lease);
+      return lease;
+    },
+    () => undefined,
+  );
   caller.recorder.given(process, first);
   first.extend(100).catch(() => {}); // no longer than it was
   await process.sleep(choice.between(0, 20));
@@ -202,7 +209,6 @@ const relay: Op = async (caller) => {
   const next = await waiting;
   await given;
   if (!next) return;
-  caller.recorder.given(process, next);
   next.extend(LONGEST_TTL).catch(() => {});
   await process.sleep(choice.between(600, 1_800));
   await caller.givesBack(next);
