@@ -259,6 +259,14 @@ export const OF_OURS: readonly KnownBug[] = [
   ),
   bug(
     'core',
+    'an attempt that nobody answered came after the release, and held the key until its process ended',
+    scene(
+      'test/core/withdrawal.test.ts',
+      'an attempt that was not answered and arrives after the release brings nothing back',
+    ),
+  ),
+  bug(
+    'core',
     'the signal of a lease of several keys stayed in memory for ever once somebody had listened to it',
     scene(
       'test/core/all-lost.test.ts',

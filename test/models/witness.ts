@@ -13,6 +13,8 @@ export function witnessed(clock: Clock, tell: (served: Served) => void, engine: 
   const backend = engine({ clock });
   /** In line, by id; labels of their own tell them apart in a listing. */
   const known = new Map<string, Pick<Served, 'label' | 'held'>>();
+  /** What they are called by whoever made them, by id: a vote is found by this. */
+  const labels = new Map<string, string>();
   const list = async (key: string): Promise<Map<string, Standing>> => {
     const there = new Map<string, Standing>();
     for await (const standing of backend.inspect!(key, { exact: true })) there.set(standing.label, standing);
@@ -33,6 +35,7 @@ export function witnessed(clock: Clock, tell: (served: Served) => void, engine: 
   return around(backend, {
     async attempt(claim) {
       const { key, id, label } = claim;
+      labels.set(id, label);
       await look(key, 'lapsed');
       const answer = await backend.attempt({ ...claim, label: id });
       const stands = { id, label, held: false };
@@ -53,6 +56,10 @@ export function witnessed(clock: Clock, tell: (served: Served) => void, engine: 
       const answer = await backend.release(handle);
       await look(handle.key, 'left');
       return answer;
+    },
+    async *inspect(...asked) {
+      for await (const standing of backend.inspect!(...asked))
+        yield { ...standing, label: labels.get(standing.label) ?? standing.label };
     },
   });
 }

@@ -24,7 +24,9 @@ describeOn('mysql', 'a server with a replica', () => {
     await down!.query('START SLAVE');
     const [above, below] = [up!, down!].map((pool, i) => mysql(pool, { table: `lines_${i}`, sweep: 0 }));
     const codes = async (backend = above): Promise<string[]> => (await backend!.check()).map(({ code }) => code);
-    await until('the replica follows', async () => (await codes()).includes('asynchronous-replicas'));
+    await until('the replica follows', async () => (await codes()).includes('asynchronous-replicas')).catch((error) => {
+      throw new Error(`${primary!.output}\n${replica!.output}`, { cause: error });
+    });
     expect(await codes(below)).toContain('replica');
     await Promise.all([above!.close(), below!.close()]);
   });
