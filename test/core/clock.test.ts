@@ -1,0 +1,81 @@
+import { syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
+import { mock } from 'node:test';
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+
+const HOUR = 3_600_000;
+
+/** Timers of Node that fire when they are told to. */
+function timers() {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  return {
+    /** By the hour: a timer that is armed meanwhile begins at the end of its hour. */
+    days(count: number): void {
+      for (let hour = 0; hour < count * 24; hour++) mock.timers.tick(HOUR);
+    },
+    [Symbol.dispose]: () => mock.timers.reset(),
+  };
+}
+
+test('a timer of sixty days, longer than those of Node, fires once and when they are over', () => {
+  using time = timers();
+  let fired = 0;
+  systemClock.after(60 * 24 * HOUR, () => fired++);
+  time.days(59.9);
+  expect(fired, 'before').toBe(0);
+  time.days(0.2);
+  expect(fired, 'when they are over').toBe(1);
+  time.days(100);
+  expect(fired, 'later').toBe(1);
+});
+
+test.each([1, 30, 59])('a timer of sixty days can be cancelled on day %i', (day) => {
+  using time = timers();
+  let fired = 0;
+  const cancel = systemClock.after(60 * 24 * HOUR, () => fired++);
+  time.days(day);
+  cancel();
+  time.days(100);
+  expect(fired).toBe(0);
+});
+
+/** A machine that slept for `ms`: its uptime counts that, the clock of its processes does not. */
+function asleep(ms: number) {
+  const { uptime } = os;
+  os.uptime = () => uptime() + ms / 1_000;
+  syncBuiltinESMExports();
+  return {
+    [Symbol.dispose]() {
+      os.uptime = uptime;
+      syncBuiltinESMExports();
+    },
+  };
+}
+
+test('the clock goes on by as long as the machine slept, once it looks, and once only', () => {
+  const before = systemClock.resync();
+  using _ = asleep(HOUR);
+  expect(systemClock.now() - before, 'before it looks').toBeLessThan(60_000);
+  const after = systemClock.resync();
+  expect(after - before).toBeGreaterThan(3_590_000);
+  expect(after - before).toBeLessThan(3_660_000);
+  expect(systemClock.now()).toBeGreaterThanOrEqual(after);
+  expect(systemClock.resync() - after, 'when it looks again').toBeLessThan(60_000);
+});
+
+test('a short look tells of a sleep by the clock on the wall', () => {
+  systemClock.resync();
+  const before = systemClock.now();
+  using _ = asleep(2 * HOUR); // an hour more than what the test before had: the clock does not go back
+  systemClock.lookAgain!();
+  expect(systemClock.now() - before, 'while the clock on the wall is as it was').toBeLessThan(60_000);
+  const { now } = Date;
+  Date.now = () => now() + HOUR;
+  try {
+    systemClock.lookAgain!();
+  } finally {
+    Date.now = now;
+  }
+  expect(systemClock.now() - before).toBeGreaterThan(60_000);
+});
