@@ -1,6 +1,6 @@
 /**
  * `npm run mutants [-- --for 30m] [--lane sources] [--only src/core/pause.ts] [--again] [--files] [--survivors] [--json]
- * [--sample 200] [--seed 1]`: every place
+ * [--tests test/core/pause.test.ts] [--sample 200] [--seed 1]`: every place
  * of the sources changed, one at a time, and the tests that come by it. It goes on where it was ended: a verdict holds as long as the
  * declaration around its mutant is the same.
  */
@@ -12,7 +12,7 @@ import type { Mutant } from './mutant.ts';
 import { Results } from './results.ts';
 import { sample } from './sample.ts';
 import { ScriptsLane } from './scripts-lane.ts';
-import { ENGINES, root } from './sources.ts';
+import { ENGINES, root, SOURCES } from './sources.ts';
 import { SourcesLane } from './sources-lane.ts';
 import { printed, type Row, rows, sampledLine } from './table.ts';
 
@@ -24,6 +24,8 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true },
     /** Once more what survived, and by more of the tests that come by it: after one was written, or a first look. */
     again: { type: 'boolean', default: false },
+    /** Only these of the sources' tests are asked, and only what they kill is kept: soon known of tests that were just written. */
+    tests: { type: 'string', multiple: true },
     files: { type: 'boolean', default: false },
     survivors: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
@@ -54,7 +56,7 @@ async function run(lane: Lane, left: Mutant[], results: Results): Promise<void> 
   const slot = async (_: unknown, number: number): Promise<void> => {
     for (let mutant = left.shift(); mutant && performance.now() < end; mutant = left.shift()) {
       const result = await lane.judge(mutant, number);
-      if (result) results.add(result);
+      if (result && (!values.tests || result.verdict === 'killed')) results.add(result);
       // Each: whoever ends this loses nothing.
       results.save(still);
       done++;
@@ -67,10 +69,11 @@ async function run(lane: Lane, left: Mutant[], results: Results): Promise<void> 
   await lane.end();
 }
 
+const asked = values.tests && { sources: SOURCES, tests: values.tests.join() };
 for (const name of ['sources', ...Object.keys(ENGINES)]) {
   if (values.lane && !values.lane.includes(name)) continue;
   const results = new Results(`${root}test/mutation/results/${name}.jsonl`);
-  const lane = name === 'sources' ? new SourcesLane(values.again) : new ScriptsLane(name, results);
+  const lane = name === 'sources' ? new SourcesLane(values.again, asked) : new ScriptsLane(name, results);
   const shown = sampled(lane.mutants.filter(wanted));
   const left = shown.filter(({ id }) => {
     const verdict = results.get(id)?.verdict;

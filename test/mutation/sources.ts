@@ -7,7 +7,7 @@ import { mutantsOf } from './typescript.ts';
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** What is mutated in a process that stays, and the tests that concern it: none of them needs a server. */
-const SOURCES = process.env.MUTATED ?? 'src/core,src/primitives,src/backends/quorum';
+export const SOURCES = process.env.MUTATED ?? 'src/core,src/primitives,src/backends/quorum';
 const TESTS = (
   process.env.MUTATED_BY ??
   'test/core,test/backends/memory*,test/backends/quorum,test/mutation/slices.ts,test/exploration,test/waits,test/misuse*,test/testing,test/once'
