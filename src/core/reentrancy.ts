@@ -67,10 +67,9 @@ export class Frame {
     return this.#parent;
   }
 
-  /** What the caller is inside of: the innermost frame that is not over. */
+  /** The innermost around the caller; it may be over. */
   static get current(): Frame | undefined {
-    const frame = frames.getStore();
-    return frame?.over ? frame.#outer : frame;
+    return frames.getStore();
   }
 
   /** The holds of the process of `runtime` around whoever is inside, the innermost first. */
@@ -91,8 +90,8 @@ export class Frame {
       return await frames.run(this, fn);
     } finally {
       this.#ended = true;
-      for (const request of this.#children?.members ?? [])
-        if (!this.#children!.isInside(request)) request.grant(undefined);
+      // Who is inside already has its answer.
+      for (const request of this.#children?.members ?? []) request.grant(undefined);
     }
   }
 

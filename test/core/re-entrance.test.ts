@@ -2,8 +2,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { createLocks } from '../../src/index.ts';
+import { createLocks, type Lease } from '../../src/index.ts';
 import { manualClock } from '../../src/testing/index.ts';
+import { heard } from './heard.ts';
 
 const scene = () => {
   const clock = manualClock(1);
@@ -91,6 +92,62 @@ test('who waited for a turn inside does not wait all over again outside', async 
   expect(await waiting).toMatchObject({ code: 'LOCK_TIMEOUT' });
   expect(ended - from, 'ms past the frame').toBeLessThanOrEqual(100);
   for await (const { held } of engine.inspect!('key')) expect(held).toBe(true);
+});
+
+test('who waited for a turn inside waits for the rest of its time outside', async () => {
+  const { clock, lock } = scene();
+  let waiting: Promise<Lease> | undefined;
+  await lock.run(async () => {
+    void lock.run(() => new Promise<void>((resolve) => clock.after(1_000, resolve)));
+    waiting = lock.acquire({ wait: 1_000 });
+    await clock.advance(200);
+  });
+  await clock.advance(900);
+  expect((await waiting)!.held).toBe(true);
+});
+
+test('who waited for a turn inside has a hold of its own once the frame is over', async () => {
+  const { clock, lock } = scene();
+  let waiting: Promise<Lease> | undefined;
+  let child: Lease | undefined;
+  const token = await lock.run(async (lease) => {
+    child = await lock.acquire();
+    waiting = lock.acquire();
+    await clock.advance(10);
+    return lease.token;
+  });
+  await child!.release();
+  await clock.advance(10);
+  const after = await waiting!;
+  expect(after.token, 'of the frame: '.concat(`${token}`)).toBeGreaterThan(token!);
+});
+
+test('whoever gives up its turn inside keeps nobody behind it out, and is told of as one that waited', async () => {
+  const { clock, lock } = scene();
+  using events = heard('waiting', 'timedOut', 'reentered');
+  await lock.run(async () => {
+    const first = await lock.acquire();
+    const second = lock.acquire({ wait: 100 }).catch(({ code }) => code);
+    const third = lock.acquire();
+    await clock.advance(200);
+    expect(await second).toBe('LOCK_TIMEOUT');
+    await first.release();
+    await (await third).release();
+  });
+  expect(events.names).toEqual(['reentered', 'waiting', 'waiting', 'timedOut', 'reentered']);
+});
+
+test('nothing more runs in the name of a hold that the machine slept through', async () => {
+  const { clock, lock } = scene();
+  const run = lock.run(
+    async () => {
+      clock.suspend(5_000);
+      clock.resync();
+      await lock.run(() => expect.fail('ran without the lock'));
+    },
+    { renew: false },
+  );
+  await expect(run).rejects.toMatchObject({ code: 'LOCK_LOST' });
 });
 
 test('closing rejects who waits for a turn inside', async () => {

@@ -1,18 +1,6 @@
 import { expect, test } from 'vitest';
-import { EXCLUSIVE } from '../../src/core/admission.ts';
-import type { Claim } from '../../src/core/backend.ts';
 import { WaitingClaims } from '../../src/core/waiting-claims.ts';
-
-const claim = (id: string): Claim => ({
-  ...EXCLUSIVE,
-  key: 'key',
-  id,
-  label: '',
-  ttl: 1_000,
-  queue: true,
-  span: 1,
-  within: 1_000,
-});
+import { claim } from './claim.ts';
 
 test('whoever is watched is woken, and no longer once the watch has ended', async () => {
   const waiting = new WaitingClaims();

@@ -20,6 +20,8 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/core/outage.ts#Outage.exceeds 4d5d870@107+19: this.#since ?? sent => this.#since':
     'Nothing is later than what is not known, as nothing is later than itself.',
   'src/primitives/stop.ts#Stop.constructor 3046eb4@216+4: true => false': 'The listener is taken away in any case.',
+  'src/core/engine.ts#Engine.inspect 1d0ae80@975+20: standings.return?. => standings.return':
+    'In a function whose failure is dropped.',
   'src/core/key.ts#checkKey ef07fd1@325+30: > => >=': 'No length is a third of 512.',
   'src/core/key.ts#checkKey ef07fd1@323+1: 3 => (3 * 10)': 'Shorter keys are counted as well, which only costs time.',
   'src/core/line.ts#ArrivalLine.head 2a1910c@39+74: this.#outside.size === 0 ? undefined : this.#outside.values => this.#outside.values':

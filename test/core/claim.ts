@@ -1,0 +1,15 @@
+import { EXCLUSIVE } from '../../src/core/admission.ts';
+import type { Claim } from '../../src/core/backend.ts';
+
+/** A claim of a mutex that waits in line. */
+export const claim = (id: string, wish: Partial<Claim> = {}): Claim => ({
+  ...EXCLUSIVE,
+  key: 'key',
+  id,
+  label: '',
+  ttl: 1_000,
+  queue: true,
+  span: 1,
+  within: 1_000,
+  ...wish,
+});
