@@ -2,7 +2,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import { mock } from 'node:test';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock, withoutContext } from '../../src/core/clock.ts';
+import { manualClock } from '../../src/testing/index.ts';
 
 const HOUR = 3_600_000;
 
@@ -78,4 +79,28 @@ test('a short look tells of a sleep by the clock on the wall', () => {
     Date.now = now;
   }
   expect(systemClock.now() - before).toBeGreaterThan(60_000);
+});
+
+test('ids have 128 bits each, and none comes twice, over many of them', () => {
+  const ids = Array.from({ length: 10_000 }, () => systemClock.id());
+  for (const id of ids) expect(id).toMatch(/^[0-9a-f]{32}$/);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('a timer of the background keeps no process alive, and others do', () => {
+  const handles = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = handles();
+  const cancels = [systemClock.after(60_000, () => {}, true)];
+  expect(handles() - before, 'of the background').toBe(0);
+  cancels.push(systemClock.after(60_000, () => {}));
+  expect(handles() - before, 'of a waiter').toBe(1);
+  for (const cancel of cancels) cancel();
+  expect(handles() - before, 'cancelled').toBe(0);
+});
+
+test('a clock without a time of day has that of the machine, and one that has its own keeps it', () => {
+  const { epoch: _, ...clock } = manualClock();
+  expect(Math.abs(withoutContext(clock).epoch() - Date.now())).toBeLessThan(1_000);
+  expect(withoutContext({ ...clock, epoch: () => 7 }).epoch()).toBe(7);
+  expect(withoutContext(systemClock)).toBe(systemClock);
 });

@@ -16,6 +16,12 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'Nothing is answered before the first call has begun, which sets it.',
   'src/core/busy-poll.ts#BusyPoll.turn 40b1aa4@135+31: < => <=':
     'One turn of the loop more, at the very moment of the limit.',
+  'src/core/clock.ts#randomId aee8479@36+23: drawn === digits.length => true':
+    'Bits are drawn for each id, which only costs time.',
+  'src/core/clock.ts#randomId aee8479@88+2: 16 => (16 * 10)': 'Bits are drawn for more ids at a time.',
+  'src/core/clock.ts#randomId aee8479@93+2: 64 => (64 * 10)': 'Bits are drawn for more ids at a time.',
+  'src/core/clock.ts#systemClock 0f9c583@301+55: > => >=': 'A quarter of a second, to the last bit.',
+  'src/core/clock.ts#systemClock 0f9c583@485+13: > => >=': 'A quarter of a second, to the last bit.',
   'src/core/delay.ts#delayOf b249c54@344+1: 0 => 1': 'Half of 1 ms leaves no delay but 0, which was answered before.',
   'src/core/outage.ts#Outage.exceeds 4d5d870@107+19: this.#since ?? sent => this.#since':
     'Nothing is later than what is not known, as nothing is later than itself.',
@@ -31,6 +37,9 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/core/origin.ts#read 070e944@140+44: process === undefined || claim === undefined => (process === undefined) && (claim === undefined)':
     'What matches has both, what does not has neither.',
   'src/core/pause.ts#watchedPause 80b45cc@48+1: 1 => 0': 'One that is next has nobody before it in either count.',
+  "src/core/reentrancy.ts#RULES ca1860b@231+6: 'line' => ''": 'Neither of the rules that are asked for.',
+  "src/core/reentrancy.ts#RULES ca1860b@285+6: 'line' => ''": 'Neither of the rules that are asked for.',
+  "src/core/reentrancy.ts#RULES ca1860b@302+6: 'line' => ''": 'Neither of the rules that are asked for.',
   'src/core/server-clock.ts#ServerClock.learn 2408117@275+19: > => >=': 'The same number is kept.',
   'src/backends/quorum/ballot.ts#Ballot.voted 077d543@135+28: > => >=': 'The same number is kept.',
   "src/backends/quorum/ballot.ts#Ballot.voted 077d543@223+36: this.#state === 'held' && this.#lost => (this.#state === 'held') || (this.#lost)":

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import { checkWaitersListed } from '../../src/core/deadlock-watch.ts';
+import { around } from '../../src/testing/around.ts';
+
+const backend = memory();
+const checked = (calls: Partial<typeof backend>, key?: string) => () =>
+  checkWaitersListed(around(backend, calls), 'leave detect out', key);
+
+test('an engine that cannot list who waits says so, and what to do instead', () => {
+  expect(checked({})).not.toThrow();
+  expect(checked({ inspect: undefined })).toThrow(
+    expect.objectContaining({
+      code: 'LOCK_UNSUPPORTED',
+      backend: 'memory',
+      message: '"memory" cannot list who holds and who waits; leave detect out',
+    }),
+  );
+  const unfair = { traits: { ...backend.traits, fair: false } };
+  expect(checked(unfair, 'order:42')).toThrow(
+    expect.objectContaining({
+      key: 'order:42',
+      message: '"memory" keeps no line, so it cannot list who waits; leave detect out',
+    }),
+  );
+  expect(checked(unfair)).toThrow(expect.not.objectContaining({ key: expect.anything() }));
+});

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import { EXCLUSIVE, SHARED } from '../../src/core/admission.ts';
+import { channels } from '../../src/core/events.ts';
+import { LayeredOptions, type LockOptions } from '../../src/core/options.ts';
+import { obtain } from '../../src/core/reentrancy.ts';
+import { LockRuntime } from '../../src/core/runtime.ts';
+import { createLocks } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+function setup() {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const runtime = new LockRuntime(engine, clock, false);
+  const take = (key: string, options: LockOptions = {}, seats = EXCLUSIVE) =>
+    obtain(runtime, key, seats, new LayeredOptions(engine.traits, options).resolved);
+  return { clock, engine, runtime, take };
+}
+
+describe('the lines of a thousand keys are kept for their next use', () => {
+  test.each([
+    ['and so is one of a thousand', 999, true],
+    ['and one more is forgotten when nobody uses it', 1_000, false],
+  ])('%s', async (_, others, kept) => {
+    const { runtime, take } = setup();
+    const line = runtime.line('key');
+    for (let i = 0; i < others; i++) runtime.line(`other ${i}`);
+    const lease = await take('key');
+    expect(runtime.line('key'), 'while it is held').toBe(line);
+    await lease!.release();
+    expect(runtime.line('key') === line).toBe(kept);
+  });
+});
+
+describe('what a process knows of its own', () => {
+  test('is who holds and who waits, in their order, for all keys or for some', async () => {
+    const { clock, runtime, take } = setup();
+    expect(runtime.localStandings(), 'before it has claimed anything').toEqual([]);
+    await take('a', { label: 'first' });
+    await clock.advance(40);
+    void take('a', { label: 'second' });
+    void take('a', { label: 'third' }, SHARED);
+    await take('b', { label: 'alone' });
+    await clock.advance(60);
+    const shown = (keys?: string[]) =>
+      runtime
+        .localStandings(keys)
+        .map((line) => line.map(({ key, label, since, queued, take }) => [key, label, since, queued, take]));
+    const { take: all } = EXCLUSIVE;
+    const line = [
+      ['a', 'first', 100, true, all],
+      ['a', 'second', 60, false, all],
+      ['a', 'third', 60, false, 1],
+    ];
+    expect(shown(['a'])).toEqual([line]);
+    expect(shown()).toEqual([line, [['b', 'alone', 60, true, all]]]);
+    expect(shown(['no such key'])).toEqual([]);
+  });
+
+  test('names each request by a number of its own, the one that its claim has', async () => {
+    const { runtime, take, engine } = setup();
+    await take('a');
+    void take('a');
+    void take('a', {}, SHARED);
+    const origins = () => runtime.localStandings(['a'])[0]!.map(({ origin }) => origin);
+    const numbers = origins().map(({ claim }) => claim);
+    expect(new Set(numbers).size).toBe(3);
+    expect(
+      origins().map(({ claim }) => claim),
+      'asked again',
+    ).toEqual(numbers);
+    const { process, claim } = origins()[0]!;
+    for await (const { label, held } of engine.inspect!('a'))
+      if (held) expect(label).toContain(`${process}.${claim.toString(36)}`);
+  });
+
+  test('says whether anybody in this process waits for a key', async () => {
+    const { clock, runtime, take } = setup();
+    expect(runtime.isWaitedFor('a')).toBe(false);
+    const lease = await take('a');
+    expect(runtime.isWaitedFor('a'), 'held by one').toBe(false);
+    const waiting = take('a');
+    await clock.advance(1);
+    expect(runtime.isWaitedFor('a'), 'and waited for by another').toBe(true);
+    await lease!.release();
+    await (await waiting)!.release();
+    expect(runtime.isWaitedFor('a'), 'in the end').toBe(false);
+  });
+});
+
+describe('closing', () => {
+  test('is done once, and whoever closes again waits for the same end', async () => {
+    const clock = manualClock();
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    let closes = 0;
+    const engine = around(memory({ clock }), {
+      close() {
+        closes++;
+        return ended;
+      },
+    });
+    const locks = createLocks(engine, { clock });
+    let over = 0;
+    for (const closed of [locks.close(), locks.close()]) void closed.then(() => over++);
+    await clock.advance(10);
+    expect([closes, over]).toEqual([1, 0]);
+    end();
+    await clock.advance(1);
+    expect(over).toBe(2);
+  });
+
+  test('from a listener of a release waits for that release', async () => {
+    const clock = manualClock();
+    const order: string[] = [];
+    const memories = memory({ clock });
+    const engine = around(memories, {
+      async release(handle) {
+        await new Promise<void>((answered) => clock.after(100, answered));
+        order.push('released');
+        return memories.release(handle);
+      },
+      close: async () => void order.push('closed'),
+    });
+    const locks = createLocks(engine, { clock });
+    const lease = await locks.mutex('key').acquire();
+    const listener = (): void => void locks.close();
+    channels.released.subscribe(listener);
+    const released = lease.release();
+    channels.released.unsubscribe(listener);
+    await clock.advance(1_000);
+    expect(await released).toBe(true);
+    expect(order).toEqual(['released', 'closed']);
+  });
+
+  test('leaves no timer behind, of renewals and of a look for deadlocks', async () => {
+    const clock = manualClock();
+    const engine = memory({ clock });
+    await using others = createLocks(engine, { clock });
+    const theirs = await others.mutex('theirs').acquire({ renew: false });
+    const locks = createLocks(engine, { clock });
+    const inside = locks.mutex('ours').run(() => locks.mutex('theirs').acquire({ detect: true }));
+    const ended = expect(inside).rejects.toMatchObject({ code: 'LOCK_CLOSED' });
+    await clock.advance(500);
+    expect(clock.pending, 'while it waits').toBeGreaterThan(0);
+    void locks.close();
+    await clock.advance(10);
+    await ended;
+    await theirs.release();
+    await others.close();
+    expect(clock.pending).toBe(0);
+  });
+});
