@@ -22,6 +22,13 @@ test('several leases are held as long as the shortest of them, and lost with the
   expect(() => lease.assertHeld()).toThrow(expect.objectContaining({ code: 'LOCK_LOST' }));
 });
 
+test('several leases have one signal, whoever asks for it and how often', async () => {
+  const { locks } = scene();
+  const lease = await locks.all(['a', 'b']).acquire();
+  expect(lease.signal).toBe(lease.signal);
+  await lease.release();
+});
+
 test('to extend several leases is to extend each', async () => {
   const { locks } = scene();
   const lease = await locks.all(['a', 'b']).acquire({ renew: false });

@@ -86,15 +86,20 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/backends/quorum/trust.ts#Trust.beginAnew 9c105a0@85+8: run?.age => run.age':
     'It begins anew when its run was recognised.',
   'src/backends/quorum/trust.ts#Trust.look 17c376a@361+1: 0 => 1': 'No lease is as short as 1 ms.',
-  'src/primitives/multi-lock.ts#multiLock 9501b82@647+15: < => <=':
+  'src/primitives/lock.ts#LockObject.acquire 6675b8a@167+95: resolved.wait > 0 ? (obtained as Promise<L>) : obtained.then => obtained.then':
+    'Who waits is never refused, so there is nothing to replace; it only costs a promise more.',
+  'src/primitives/lock.ts#LockObject.acquire 6675b8a@183+1: 0 => 1':
+    'Who waits for a ms is never refused, so there is nothing to replace.',
+  'src/primitives/multi-lease.ts#firstOf 7edec5b@296+4: true => false': 'A signal is aborted once.',
+  'src/primitives/multi-lock.ts#multiLock 922df92@647+15: < => <=':
     'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
-  'src/primitives/multi-lock.ts#multiLock 9501b82@659+1: 1 => 2':
+  'src/primitives/multi-lock.ts#multiLock 922df92@659+1: 1 => 2':
     'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
-  'src/primitives/multi-lock.ts#multiLock 9501b82@663+1: 1 => 0':
+  'src/primitives/multi-lock.ts#multiLock 922df92@663+1: 1 => 0':
     'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
-  'src/primitives/multi-lock.ts#multiLock 9501b82@663+1: 1 => 2':
+  'src/primitives/multi-lock.ts#multiLock 922df92@663+1: 1 => 2':
     'A sort asks only whether that is below 0, and the order of two that are the same shows nowhere.',
-  'src/primitives/multi-lock.ts#multiLock 9501b82@731+5: + => -': 'Of twins in a row each stands beside the other.',
+  'src/primitives/multi-lock.ts#multiLock 922df92@731+5: + => -': 'Of twins in a row each stands beside the other.',
   'src/primitives/semaphore.ts#semaphore 7473993@610+1: 1 => 0':
     'What runs inside of it does not ask how many permits it has.',
   'src/primitives/semaphore.ts#semaphore 7473993@610+1: 1 => 2':
