@@ -59,10 +59,10 @@ test('the clock goes on by as long as the machine slept, once it looks, and once
   using _ = asleep(HOUR);
   expect(systemClock.now() - before, 'before it looks').toBeLessThan(60_000);
   const after = systemClock.resync();
-  expect(after - before).toBeGreaterThan(3_590_000);
-  expect(after - before).toBeLessThan(3_660_000);
+  expect(after - before).toBeGreaterThan(HOUR - 400);
+  expect(after - before).toBeLessThan(HOUR + 400);
   expect(systemClock.now()).toBeGreaterThanOrEqual(after);
-  expect(systemClock.resync() - after, 'when it looks again').toBeLessThan(60_000);
+  expect(systemClock.resync() - after, 'when it looks again').toBeLessThan(400);
 });
 
 test('a short look tells of a sleep by the clock on the wall', () => {

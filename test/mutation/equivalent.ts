@@ -16,6 +16,20 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'Nothing is answered before the first call has begun, which sets it.',
   'src/core/busy-poll.ts#BusyPoll.turn 40b1aa4@135+31: < => <=':
     'One turn of the loop more, at the very moment of the limit.',
+  'src/core/call-timeouts.ts#CallTimeouts.begin 48fa544@118+2: -1 => 1': 'The bag sets it.',
+  'src/core/call-timeouts.ts#CallTimeouts.begin 48fa544@119+1: 1 => 0': 'The bag sets it.',
+  'src/core/call-timeouts.ts#CallTimeouts.begin 48fa544@119+1: 1 => 2': 'The bag sets it.',
+  'src/core/call-timeouts.ts#CallTimeouts.look 9d4154b@282+7: + => -':
+    'Of a timer for less than 1 ms Node makes one for 1 ms.',
+  'src/core/call-timeouts.ts#CallTimeouts.look 9d4154b@284+1: 1 => 0':
+    'Of a timer for less than 1 ms Node makes one for 1 ms.',
+  'src/core/call-timeouts.ts#CallTimeouts.look 9d4154b@284+1: 1 => 2':
+    'A ms later; what counts is that the sockets come first.',
+  'src/core/clock.ts#systemClock 0f9c583@354+38: wall = Date.now() - performance.now(); => guard':
+    'The uptime is read each time from then on, which only costs time.',
+  'src/core/context.ts#MANUAL 6b93ae1@39+4: true => false': 'Only hooks that look for the end of a resource see it.',
+  "src/core/context.ts#Context.resource 4800fe4@39+10: 'holdfast' => ''": 'A name for tools that look at resources.',
+  "src/core/context.ts#nobody 8e26069@33+10: 'holdfast' => ''": 'A name for tools that look at resources.',
   'src/core/clock.ts#randomId aee8479@36+23: drawn === digits.length => true':
     'Bits are drawn for each id, which only costs time.',
   'src/core/clock.ts#randomId aee8479@88+2: 16 => (16 * 10)': 'Bits are drawn for more ids at a time.',
