@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import type { Granted } from '../../src/core/deadline.ts';
+import { HoldTiming } from '../../src/core/hold-timing.ts';
+import { LayeredOptions, type LockOptions } from '../../src/core/options.ts';
+
+const { traits } = memory();
+const resolved = (options: LockOptions) => new LayeredOptions(traits, { ttl: 3_000, ...options }).resolved;
+
+interface How extends Partial<Granted> {
+  readonly options?: LockOptions;
+  /** A session carries it. */
+  readonly session?: boolean;
+  readonly patient?: boolean;
+  readonly now?: number;
+}
+
+function timingOf({ options = {}, session = false, patient = false, now = 0, ...granted }: How = {}): HoldTiming {
+  const asked = { ticket: 1n, sent: now, validFor: 3_000, ...granted };
+  return new HoldTiming(asked, resolved(options), !session, patient, now);
+}
+
+describe('a hold is good', () => {
+  test('from when it was asked for, not from when it was granted, less a hundredth and 2 ms', () => {
+    const timing = timingOf({ sent: 100, now: 150 });
+    expect(timing).toMatchObject({ since: 150, sent: 100, deadline: 3_068, confirmedFor: 3_000 });
+  });
+
+  test('for the lease that was asked for, from now, where the claim of a waiter lasts longer', () => {
+    const timing = timingOf({ sent: 100, now: 500, validFor: 60_000 });
+    expect(timing).toMatchObject({ sent: 500, deadline: 3_468, confirmedFor: 3_000, renewAt: 1_500 });
+  });
+
+  test('without end where a session is, and is renewed all the same', () => {
+    const timing = timingOf({ sent: 100, now: 500, validFor: Number.POSITIVE_INFINITY, session: true });
+    expect(timing).toMatchObject({ sent: 100, deadline: Number.POSITIVE_INFINITY, renewAt: 1_100 });
+  });
+
+  test('with maxHold no longer than the lease, whatever a session is good for', () => {
+    const timing = timingOf({
+      validFor: Number.POSITIVE_INFINITY,
+      session: true,
+      options: { maxHold: 10_000 },
+    });
+    expect(timing.deadline).toBe(2_968);
+    timing.renewed(1_000, Number.POSITIVE_INFINITY, 1_100);
+    expect(timing.deadline).toBe(3_968);
+  });
+
+  test('for no longer than an attempt sets that was not answered and may still arrive', () => {
+    const timing = timingOf({ lateUntil: 1, validFor: 3_000 });
+    expect([timing.lateUntil, timing.certain]).toEqual([1, false]);
+    timing.ttl = 60_000;
+    timing.renewed(1_000, 60_000, 1_000);
+    expect(timing.confirmation).toEqual({ sent: 1_000, validFor: 3_000 });
+    const sure = timingOf();
+    expect([sure.lateUntil, sure.certain]).toEqual([0, true]);
+  });
+});
+
+describe('it is renewed', () => {
+  test.each<[string, How, number]>([
+    ['after a third of the lease', {}, 1_000],
+    ['earlier where the notice is long: there has to be time for a second try', { options: { notice: 2_000 } }, 484],
+    ['at once where the claim of a patient waiter lasts longer', { patient: true, validFor: 60_000 }, 0],
+    ['never without renew', { options: { renew: false } }, Number.POSITIVE_INFINITY],
+    ['never without renew, however patient', { options: { renew: false }, patient: true }, Number.POSITIVE_INFINITY],
+    [
+      'never without renew where a lease of the engine is shorter than asked for',
+      { options: { renew: false }, validFor: 1_000 },
+      Number.POSITIVE_INFINITY,
+    ],
+    [
+      'without renew, too, where a session confirms for less than the lease',
+      { options: { renew: false, notice: 0 }, session: true, validFor: 1_200 },
+      400,
+    ],
+  ])('%s', (_, how, renewAt) => {
+    expect(timingOf(how).renewAt).toBe(renewAt);
+  });
+
+  test('by a session until the end of its lease, and no longer', () => {
+    const timing = timingOf({ options: { renew: false }, session: true, validFor: 1_000 });
+    expect(timing.renews(0)).toBe(true);
+    timing.renewed(900, 1_500, 950);
+    expect([timing.deadline, timing.renews(950)]).toEqual([2_383, true]);
+    timing.renewed(2_000, 1_500, 2_000);
+    expect([timing.deadline, timing.renews(2_000), timing.renewAt]).toEqual([2_968, false, Number.POSITIVE_INFINITY]);
+  });
+
+  test('until maxHold is over, which counts from the grant', () => {
+    const timing = timingOf({ now: 500, options: { maxHold: 1_000 } });
+    expect([timing.renews(1_499), timing.renews(1_500)]).toEqual([true, false]);
+  });
+
+  test('after a renewal from when that was sent, for what was confirmed', () => {
+    const timing = timingOf();
+    timing.renewalFailed(3_000, new Error('broken'), 500);
+    const { deadline } = timing;
+    timing.renewed(1_000, 1_500, 1_100);
+    expect(timing).toMatchObject({
+      deadline, // an answer that is good for less does not shorten what was promised
+      sent: 1_000,
+      failure: undefined,
+      confirmedFor: 1_500,
+      confirmation: { sent: 1_000, validFor: 1_500 },
+      renewAt: 1_500,
+    });
+  });
+
+  test('again soon after a failure, which is remembered, and leaves in doubt what it may still set', () => {
+    const timing = timingOf();
+    const error = new Error('broken');
+    timing.renewalFailed(3_000, error, 1_100);
+    expect(timing).toMatchObject({ failure: error, renewAt: 1_350, deadline: 2_968, certain: false });
+  });
+});
+
+describe('its holder is told', () => {
+  test.each<[string, How, number]>([
+    ['a tenth of the lease before the deadline', {}, 2_668],
+    ['as long before as was asked for', { options: { notice: 1_000 } }, 1_968],
+    ['where a session is good for a third of the lease, by a third of that', { session: true, validFor: 1_000 }, 888],
+  ])('%s', (_, how, noticeAt) => {
+    expect(timingOf(how).noticeAt).toBe(noticeAt);
+  });
+
+  test('no longer before the deadline when the lease was made longer', () => {
+    const timing = timingOf();
+    timing.ttl = 30_000;
+    timing.renewed(1_000, 30_000, 1_000);
+    expect(timing.noticeAt).toBe(timing.deadline - 300);
+  });
+});
+
+test('the key stays taken for the rest of minHold, from the grant', () => {
+  expect(timingOf({ now: 100, options: { minHold: 5_000 } }).rest(1_100)).toBe(4_000);
+  expect(timingOf({ now: 100, options: { minHold: 1 } }).rest(100)).toBe(1);
+  expect(timingOf({ now: 100 }).rest(1_100)).toBe(0);
+});
+
+describe('an extension', () => {
+  test('of a hold that is not renewed moves the end of its lease, and never forward', () => {
+    const timing = timingOf({ options: { renew: false } });
+    expect(timing.extended(5_000, 1_000)).toBe(true);
+    timing.renewed(1_000, 5_000, 1_000);
+    expect(timing.deadline).toBe(5_948);
+    expect(timing.extended(1_000, 1_000)).toBe(true);
+    timing.renewed(2_000, 5_000, 2_000);
+    expect(timing.deadline).toBe(5_948);
+  });
+
+  test.each([
+    [3_000, true],
+    [3_050, false],
+  ])('to %i ms is certain where nothing that was not answered may set less, delay included: %j', (ttl, certain) => {
+    const timing = timingOf({ lateUntil: 9_000, options: { renew: false, delay: 100 }, validFor: 3_100 });
+    expect(timing.extended(ttl, 1_000)).toBe(certain);
+  });
+
+  test('of a hold that is renewed is in doubt for as long as that renewal takes, and no failure', () => {
+    expect(timingOf({ lateUntil: 9_000 }).extended(60_000, 1_000)).toBe(true);
+  });
+});
+
+test.each<[string, LockOptions, number, boolean]>([
+  ['that renews with half of its lease left', { ttl: 2_000 }, 1_968, true],
+  ['that renews, with less', { ttl: 2_000 }, 1_969, false],
+  ['that does not renew with all of its lease', { ttl: 2_000, renew: false }, 990, true],
+  ['that does not renew, with less', { ttl: 2_000, renew: false }, 991, false],
+])('it lasts for the next one %s: %j at %i ms, %j', (_, options, now, lasts) => {
+  expect(timingOf().lastsFor(resolved(options), now)).toBe(lasts);
+});
