@@ -122,7 +122,6 @@ export class Hold {
   }
 
   #lossFor(reason: string, cause?: unknown): () => void {
-    this.timing.renewAt = Number.POSITIVE_INFINITY;
     const { key } = this.claim;
     const backend = this.#engine.backend.name;
     const message = `the hold of ${quoted(key)} on ${backend} is lost: ${reason}. Stop writing`;

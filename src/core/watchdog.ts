@@ -48,7 +48,7 @@ export class Watchdog {
     const batch: Hold[] = [];
     for (const hold of this.#holds.items) {
       const { timing } = hold;
-      if (now >= timing.deadline) hold.end(hold.life.loss?.message ?? 'its deadline passed without a renewal');
+      if (now >= timing.deadline) hold.end('its deadline passed without a renewal');
       else if (now >= timing.noticeAt) hold.lose(...whyLost(timing, now));
       else if (now >= timing.renewAt - timing.confirmedFor / 30) {
         // A little early, so that holds taken at different times come to share a batch.
@@ -67,20 +67,22 @@ export class Watchdog {
     const claims = batch.map(({ asked }) => asked);
     for (const { timing } of batch) timing.renewAt = Number.POSITIVE_INFINITY; // until it is answered
     const within = Math.min(...batch.map(timeoutFor));
-    const renewing = this.#engine.renew(claims, within).catch((error: unknown) => ({ error }));
+    const renewing = this.#engine.renew(claims, within).then(
+      (answers) => ({ answers, error: undefined }),
+      (error: unknown) => ({ answers: [], error }),
+    );
     for (const hold of batch) hold.renewing = renewing;
-    const answers = await renewing;
+    const { answers, error } = await renewing;
     for (const [i, hold] of batch.entries()) {
       hold.renewing = undefined;
       if (hold.life.over || hold.life.loss) continue;
-      const answer = 'error' in answers ? 'unknown' : answers[i];
+      const answer = answers[i];
       const late = this.#engine.clock.now() >= hold.timing.deadline; // whoever looked meanwhile was told that it is over
       if (late) hold.end('its renewal was answered after the deadline');
       else if (answer === 'gone') hold.end('the engine no longer has it');
-      else if (answer === undefined || answer === 'unknown')
-        hold.renewalFailed(claims[i]!.ttl, 'error' in answers ? answers.error : undefined);
+      else if (answer === undefined || answer === 'unknown') hold.renewalFailed(claims[i]!.ttl, error);
       else hold.renewed(sent, answer.validFor);
-      if (!hold.life.over) this.#alarm.by(due(hold));
+      this.#alarm.by(due(hold));
     }
   }
 }

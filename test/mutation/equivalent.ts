@@ -42,6 +42,11 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/primitives/stop.ts#Stop.constructor 3046eb4@216+4: true => false': 'The listener is taken away in any case.',
   'src/core/engine.ts#Engine.inspect 1d0ae80@975+20: standings.return?. => standings.return':
     'In a function whose failure is dropped.',
+  'src/core/hold-timing.ts#HoldTiming.constructor fae032f@905+20: > => >=':
+    'A lease that lasts just what was asked for from now was asked for now.',
+  'src/core/hold.ts#Hold.slot 81a73d6@7+2: -1 => 1': 'The bag sets it.',
+  'src/core/hold.ts#Hold.slot 81a73d6@8+1: 1 => 0': 'The bag sets it.',
+  'src/core/hold.ts#Hold.slot 81a73d6@8+1: 1 => 2': 'The bag sets it.',
   'src/core/key.ts#checkKey ef07fd1@325+30: > => >=': 'No length is a third of 512.',
   'src/core/key.ts#checkKey ef07fd1@323+1: 3 => (3 * 10)': 'Shorter keys are counted as well, which only costs time.',
   'src/core/line.ts#ArrivalLine.head 2a1910c@39+74: this.#outside.size === 0 ? undefined : this.#outside.values => this.#outside.values':
