@@ -32,7 +32,7 @@ export class Listener extends Bell {
     if (!isThenable(watch)) {
       this.#watch = watch;
       if (watch && this.#backend.traits.wakes === 'watch') this.ring();
-      return watch !== undefined;
+      return Boolean(watch);
     }
     this.#watch = ARMING;
     watch.then(

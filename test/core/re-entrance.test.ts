@@ -108,6 +108,7 @@ test('who waited for a turn inside waits for the rest of its time outside', asyn
 
 test('who waited for a turn inside has a hold of its own once the frame is over', async () => {
   const { clock, lock } = scene();
+  using events = heard('waiting', 'reentered', 'acquired');
   let waiting: Promise<Lease> | undefined;
   let child: Lease | undefined;
   const token = await lock.run(async (lease) => {
@@ -119,6 +120,7 @@ test('who waited for a turn inside has a hold of its own once the frame is over'
   await child!.release();
   await clock.advance(10);
   const after = await waiting!;
+  expect(events.names, 'it waited once').toEqual(['acquired', 'reentered', 'waiting', 'acquired']);
   expect(after.token, 'of the frame: '.concat(`${token}`)).toBeGreaterThan(token!);
 });
 

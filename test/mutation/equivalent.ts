@@ -42,6 +42,17 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/primitives/stop.ts#Stop.constructor 3046eb4@216+4: true => false': 'The listener is taken away in any case.',
   'src/core/engine.ts#Engine.inspect 1d0ae80@975+20: standings.return?. => standings.return':
     'In a function whose failure is dropped.',
+  'src/core/events.ts#emit 5ec6258@140+30: !channels[name].hasSubscribers => false':
+    'What nobody listens to is made for nobody, which only costs time.',
+  'src/core/request-events.ts#RequestEvents.tell 65ee30a@112+29: channels[name].hasSubscribers => true':
+    'It is asked again before anything is made.',
+  'src/core/request-events.ts#RequestEvents.event d15429b@634+41: more ? Object.assign(event, more) : event => Object.assign(event, more)':
+    'Nothing is assigned of what is undefined.',
+  'src/core/listener.ts#Listener.watchFor 6d72d53@130+171: this.#backend.watch?. => this.#backend.watch':
+    'What throws is no more than a watch that is not there.',
+  'src/core/listener.ts#Listener.watchFor 6d72d53@324+31: { return undefined; } => skip':
+    'A function that ends gives undefined.',
+  'src/core/listener.ts#dispose 1f10e8e@74+5: watch => true': 'What throws there is ignored.',
   'src/core/hold-timing.ts#HoldTiming.constructor fae032f@905+20: > => >=':
     'A lease that lasts just what was asked for from now was asked for now.',
   'src/core/hold.ts#Hold.slot 81a73d6@7+2: -1 => 1': 'The bag sets it.',

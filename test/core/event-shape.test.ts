@@ -1,0 +1,150 @@
+import { channel } from 'node:diagnostics_channel';
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import { ALL_SEATS } from '../../src/core/admission.ts';
+import { createLocks, type Locks } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+import { heard } from './heard.ts';
+
+const NAMES = [
+  ...['waiting', 'acquired', 'handed-over', 'reentered', 'refused', 'timed-out', 'aborted', 'failed'],
+  ...['renewed', 'renewal-failed', 'lost', 'released', 'forced'],
+];
+
+/** All that comes on the channels by the names that the documents give them. */
+function published() {
+  const seen: { readonly name: string; readonly event: Record<string, unknown> }[] = [];
+  const unlisten = NAMES.map((name) => {
+    const listener = (event: unknown): void => void seen.push({ name, event: event as Record<string, unknown> });
+    channel(`holdfast:${name}`).subscribe(listener);
+    return () => channel(`holdfast:${name}`).unsubscribe(listener);
+  });
+  return {
+    seen,
+    [Symbol.dispose]() {
+      for (const end of unlisten) end();
+    },
+  };
+}
+
+function setup() {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  return { clock, engine, locks: createLocks(engine, { clock, ttl: 3_000, label: 'us' }) };
+}
+
+test('each event comes on the channel of its name', async () => {
+  using events = published();
+  const { clock, engine, locks } = setup();
+  const others = createLocks(engine, { clock });
+  const lock = locks.mutex('key');
+  const theirs = await others.mutex('theirs').acquire();
+  const swallow = (work: Promise<unknown>) => work.catch(() => {});
+  void swallow(locks.mutex('theirs').acquire({ wait: 100 }));
+  void swallow(locks.mutex('theirs').acquire({ signal: AbortSignal.timeout(0) }));
+  await new Promise((timer) => setTimeout(timer, 5));
+  await clock.advance(100);
+  await locks.mutex('theirs').tryAcquire();
+  const cut = createLocks(around(engine, { renew: () => Promise.reject(new Error('cut')) }), { clock, ttl: 3_000 });
+  await cut.mutex('cut').acquire();
+  await lock.run(async () => (await lock.acquire()).release());
+  const first = await lock.acquire();
+  const second = lock.acquire();
+  await first.release();
+  void second.then((lease) => clock.after(1_200, () => lease.release()));
+  await clock.advance(1_500);
+  await locks.forceRelease('theirs', { reason: 'a test' });
+  await clock.advance(10_000);
+  await theirs.release();
+  await Promise.all([locks.close(), others.close(), cut.close()]);
+  await swallow(locks.mutex('key').acquire());
+  const names = new Set(events.seen.map(({ name }) => name));
+  expect([...names].toSorted()).toEqual(NAMES.toSorted());
+});
+
+test.each<[string, (locks: Locks) => Promise<unknown>, Record<string, unknown>]>([
+  ['mutex', (locks) => locks.mutex('key').acquire(), { type: 'mutex', take: ALL_SEATS, of: ALL_SEATS, token: 1n }],
+  [
+    'writer',
+    (locks) => locks.rwLock('key').write.acquire(),
+    { type: 'writer', take: ALL_SEATS, of: ALL_SEATS, token: 1n },
+  ],
+  ['reader', (locks) => locks.rwLock('key').read.acquire(), { type: 'reader', take: 1, of: ALL_SEATS }],
+  [
+    'permit',
+    (locks) => locks.semaphore('key', { permits: 3 }).acquire({ units: 2 }),
+    { type: 'semaphore', take: 2, of: 3 },
+  ],
+])('the event of a %s tells all that it is about, and nothing else', async (_, take, more) => {
+  using events = published();
+  const { clock, locks } = setup();
+  await take(locks);
+  const { request } = events.seen[0]!.event;
+  expect(request).toEqual(expect.any(Number));
+  expect(events.seen.map(({ event }) => event)).toStrictEqual([
+    { version: 1, locks: locks.number, request, backend: 'memory', key: 'key', label: 'us', duration: 0, ...more },
+  ]);
+  await locks.close();
+  expect(clock.pending).toBe(0);
+});
+
+test('the parts of several keys share a number, which no request has', async () => {
+  using events = published();
+  const { locks } = setup();
+  await (await locks.all(['a', 'b']).acquire()).release();
+  const told = events.seen.map(({ event }) => event);
+  expect(new Set(told.map(({ all }) => all)).size).toBe(1);
+  expect(told[0]!.all).toEqual(expect.any(Number));
+  expect(told.map(({ request }) => request)).not.toContain(told[0]!.all);
+});
+
+test('requests are counted up from 1 in the whole process, and so are Locks', async () => {
+  using events = published();
+  const first = setup().locks;
+  const second = setup().locks;
+  await first.mutex('key').acquire();
+  await second.mutex('key').acquire();
+  const [one, two] = events.seen.map(({ event }) => event.request as number);
+  expect(one).toBeGreaterThan(0);
+  expect([two, second.number]).toEqual([one! + 1, first.number + 1]);
+  expect(first.number).toBeGreaterThan(0);
+});
+
+test('durations count from the wish, and from the grant; a margin is what was left of the lease', async () => {
+  using events = heard('waiting', 'acquired', 'renewed', 'released', 'timedOut');
+  const { clock, engine, locks } = setup();
+  const others = createLocks(engine, { clock });
+  const theirs = await others.mutex('key').acquire({ label: 'theirs' });
+  await clock.advance(500);
+  const waiting = locks.mutex('key').acquire();
+  const gaveUp = locks
+    .mutex('key')
+    .acquire({ wait: 200 })
+    .catch(() => {});
+  await clock.advance(250);
+  await gaveUp;
+  await theirs.release();
+  await clock.advance(50);
+  const lease = await waiting;
+  await clock.advance(1_000);
+  await lease.release();
+  const ours = events.events.flatMap((event, i) =>
+    'label' in event && event.label === 'us' ? [[events.names[i], event.duration, event.margin]] : [],
+  );
+  expect(ours).toEqual([
+    ['waiting', undefined, undefined],
+    ['waiting', undefined, undefined],
+    ['timedOut', 200, undefined],
+    ['acquired', expect.any(Number), undefined],
+    ['renewed', undefined, expect.any(Number)],
+    ['released', expect.any(Number), undefined],
+  ]);
+  const [, , , acquired, renewed, released] = ours as number[][];
+  expect(acquired![1]).toBeGreaterThanOrEqual(250);
+  expect(acquired![1]).toBeLessThan(300);
+  expect(renewed![2]).toBeGreaterThan(1_900);
+  expect(renewed![2]).toBeLessThan(2_000);
+  expect(released![1]).toBeGreaterThan(1_000);
+  expect(released![1]).toBeLessThan(1_060);
+});

@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import type { Backend, Grant } from '../../src/core/backend.ts';
+import { Listener } from '../../src/core/listener.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+import { claim } from './claim.ts';
+
+type Wake = (grant?: Grant) => void;
+const GRANT: Grant = { granted: true, ticket: 7n, validFor: 1_000 };
+const ours = claim('ours');
+
+/** A listener to an engine whose watches are made by `watch`; which of them were ended, and whether it rang. */
+function setup(watch: (wake: Wake) => unknown, wakes: Backend['traits']['wakes'] = 'watch') {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const wake: Wake[] = [];
+  const watches: string[] = [];
+  const backend = around(engine, {
+    traits: { ...engine.traits, wakes },
+    watch: ((of: { id: string }, tell: Wake) => {
+      watches.push(of.id);
+      wake.push(tell);
+      return watch(tell);
+    }) as never,
+  });
+  const listener = new Listener(backend, clock);
+  /** Within a ms, and never by its timer. */
+  const rings = async (): Promise<boolean> => {
+    let over = false;
+    const sleep = listener.sleep(1_000).then(() => {
+      over = true;
+    });
+    await clock.advance(1);
+    const rang = over;
+    if (!rang) listener.ring();
+    await sleep;
+    return rang;
+  };
+  return { clock, listener, wake, watches, rings };
+}
+const ended: string[] = [];
+const watchOf = (name: string): AsyncDisposable => ({
+  async [Symbol.asyncDispose]() {
+    ended.push(name);
+  },
+});
+
+describe('a watch that is there at once', () => {
+  test('rings where it came after the attempt, so that the claim is attempted once more', async () => {
+    const { listener, rings } = setup(() => watchOf('a'));
+    expect(listener.arm(ours)).toBe(true);
+    expect(await rings()).toBe(true);
+  });
+
+  test('rings not where the engine keeps a mailbox, which hears what came before', async () => {
+    const { listener, rings } = setup(() => watchOf('a'), 'mailbox');
+    expect(listener.arm(ours)).toBe(true);
+    expect(await rings()).toBe(false);
+  });
+
+  test('is made once', () => {
+    const { listener, watches } = setup(() => watchOf('a'));
+    expect([listener.arm(ours), listener.arm(ours)]).toEqual([true, true]);
+    expect(watches).toEqual(['ours']);
+  });
+});
+
+describe('a watch that takes its time', () => {
+  test('is not there before it is, is asked for once, and rings then', async () => {
+    const { promise, resolve } = Promise.withResolvers<AsyncDisposable>();
+    const { listener, watches, rings } = setup(() => promise);
+    expect([listener.arm(ours), listener.arm(ours)]).toEqual([false, false]);
+    expect(watches).toHaveLength(1);
+    expect(await rings(), 'before').toBe(false);
+    resolve(watchOf('a'));
+    expect(await rings()).toBe(true);
+    expect(listener.arm(ours)).toBe(true);
+  });
+
+  test('is ended where nobody waits for it any more, also in the name of another claim', async () => {
+    const { promise, resolve } = Promise.withResolvers<AsyncDisposable>();
+    const late = [promise, watchOf('second')];
+    const { listener, rings } = setup(() => late.shift());
+    listener.arm(ours);
+    listener.disarm();
+    expect(listener.arm(claim('next'))).toBe(true);
+    await rings();
+    ended.length = 0;
+    resolve(watchOf('late'));
+    expect(await rings(), 'of a claim that has left').toBe(false);
+    expect(ended).toEqual(['late']);
+    listener.disarm();
+    expect(ended).toEqual(['late', 'second']);
+  });
+
+  test('and fails is asked for again; a failure that comes late changes nothing', async () => {
+    const { promise, reject } = Promise.withResolvers<AsyncDisposable>();
+    const answers = [Promise.reject(new Error('not now')), promise, watchOf('third')];
+    const { clock, listener, watches } = setup(() => answers.shift());
+    expect(listener.arm(ours)).toBe(false);
+    await clock.advance(1);
+    expect(listener.arm(ours), 'the second').toBe(false);
+    listener.disarm();
+    const next = claim('next');
+    expect(listener.arm(next)).toBe(true);
+    reject(new Error('too late'));
+    await clock.advance(1);
+    expect(listener.arm(next), 'is still there').toBe(true);
+    expect(watches).toEqual(['ours', 'ours', 'next']);
+  });
+});
+
+test.each<[string, () => unknown]>([
+  [
+    'throws',
+    () => {
+      throw new Error('no watch');
+    },
+  ],
+  ['gives nothing', () => undefined],
+  ['gives null', () => null],
+])('a backend that %s has no watch, and is asked again', (_, watch) => {
+  const { listener, watches } = setup(watch);
+  expect([listener.arm(ours), listener.arm(ours)]).toEqual([false, false]);
+  expect(watches).toHaveLength(2);
+  listener.disarm();
+});
+
+test('a backend that has no watches needs none', () => {
+  const clock = manualClock();
+  const listener = new Listener(around(memory({ clock }), { watch: undefined }), clock);
+  expect(listener.arm(ours)).toBe(false);
+});
+
+describe('mail', () => {
+  test('is the first grant that comes, and rings', async () => {
+    const { listener, wake, rings } = setup(() => watchOf('a'), 'mailbox');
+    listener.arm(ours);
+    wake[0]!(GRANT);
+    wake[0]!({ ...GRANT, ticket: 8n });
+    expect(listener.mail).toBe(GRANT);
+    expect(await rings()).toBe(true);
+  });
+
+  test('is forgotten when it is in doubt, and from then on it only rings, until the next claim', async () => {
+    const { listener, wake, rings } = setup(() => watchOf('a'), 'mailbox');
+    listener.arm(ours);
+    wake[0]!(GRANT);
+    await rings();
+    listener.doubt();
+    expect(listener.mail).toBeUndefined();
+    wake[0]!(GRANT);
+    expect(listener.mail).toBeUndefined();
+    expect(await rings()).toBe(true);
+    listener.disarm();
+    listener.arm(ours);
+    wake[1]!(GRANT);
+    expect(listener.mail, 'of the next claim').toBe(GRANT);
+  });
+
+  test('for a claim that has left is no longer heard', async () => {
+    const { listener, wake, rings } = setup(() => watchOf('a'), 'mailbox');
+    listener.arm(ours);
+    wake[0]!(GRANT);
+    await rings();
+    listener.disarm();
+    expect(listener.mail).toBeUndefined();
+    wake[0]!(GRANT);
+    expect(listener.mail).toBeUndefined();
+    expect(await rings()).toBe(false);
+  });
+});
