@@ -1,0 +1,119 @@
+import { getEventListeners } from 'node:events';
+import { expect, test } from 'vitest';
+import { Activity } from '../../src/core/activity.ts';
+import { GoingOn } from '../../src/core/going-on.ts';
+import { limited } from '../../src/core/limited.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+function setup() {
+  const clock = manualClock();
+  const activity = new Activity(clock);
+  const backgrounds: (boolean | undefined)[] = [];
+  const { after } = clock;
+  clock.after = (ms, fn, background) => {
+    backgrounds.push(background);
+    return after(ms, fn, background);
+  };
+  /** Whether it is over, at any later time. */
+  const watched = (work: Promise<void>): { over: boolean } => {
+    const seen = { over: false };
+    void work.then(() => {
+      seen.over = true;
+    });
+    return seen;
+  };
+  return { clock, activity, backgrounds, watched };
+}
+
+test('a pause ends when its time is over, and keeps the process alive unless it is in the background', async () => {
+  const { clock, activity, watched, backgrounds } = setup();
+  const pause = watched(activity.pause(100));
+  const background = watched(activity.pause(100, true));
+  await clock.advance(99);
+  expect([pause.over, background.over]).toEqual([false, false]);
+  await clock.advance(1);
+  expect([pause.over, background.over]).toEqual([true, true]);
+  expect(backgrounds).toEqual([false, true]);
+});
+
+test('a pause ends with its signal, and leaves no listener and no timer behind', async () => {
+  const { clock, activity, watched } = setup();
+  const controller = new AbortController();
+  const kept = new AbortController();
+  const pause = watched(activity.pause(1_000, false, controller.signal));
+  const full = watched(activity.pause(100, false, kept.signal));
+  controller.abort();
+  await clock.advance(0);
+  expect(pause.over).toBe(true);
+  await clock.advance(100);
+  expect(full.over).toBe(true);
+  expect(getEventListeners(kept.signal, 'abort')).toEqual([]);
+  expect(clock.pending).toBe(0);
+  const late = watched(activity.pause(1_000, false, AbortSignal.abort()));
+  await clock.advance(0);
+  expect([late.over, clock.pending], 'of a signal that was aborted before').toEqual([true, 0]);
+});
+
+test('the end of it all waits for what is under way, and ends all pauses', async () => {
+  const { clock, activity, watched } = setup();
+  activity.begin();
+  activity.begin();
+  const pause = watched(activity.pause(60_000, true));
+  const end = watched(activity.quiet(5_000));
+  await clock.advance(100);
+  activity.end();
+  await clock.advance(100);
+  expect([end.over, pause.over, activity.over]).toEqual([false, false, false]);
+  activity.end();
+  await clock.advance(0);
+  expect([end.over, pause.over, activity.over]).toEqual([true, true, true]);
+  const later = watched(activity.pause(60_000));
+  await clock.advance(0);
+  expect([later.over, clock.pending], 'a pause from then on').toEqual([true, 0]);
+});
+
+test('the end of it all takes no longer than its limit, however often what is under way ends and begins', async () => {
+  const { clock, activity, watched } = setup();
+  activity.begin();
+  const end = watched(activity.quiet(5_000));
+  await clock.advance(3_000);
+  activity.end();
+  activity.begin();
+  await clock.advance(1_999);
+  expect(end.over).toBe(false);
+  await clock.advance(1);
+  expect(end.over).toBe(true);
+  const idle = watched(new Activity(clock).quiet(5_000));
+  await clock.advance(0);
+  expect(idle.over, 'where nothing is under way').toBe(true);
+});
+
+test('what goes on may take any time, and is given up by the first step that takes too long', async () => {
+  const { clock } = setup();
+  const work = new GoingOn();
+  const { promise, reject } = Promise.withResolvers<void>();
+  let over: unknown;
+  const step = (act: () => Promise<void>) => limited(act(), 100, () => new Error('too long'), clock);
+  work.until(promise, step).catch((error) => {
+    over = error.message;
+  });
+  for (let i = 0; i < 5; i++) {
+    await clock.advance(90);
+    work.moved();
+  }
+  await clock.advance(99);
+  expect(over).toBeUndefined();
+  await clock.advance(1);
+  expect(over).toBe('too long');
+  reject(new Error('of no interest any more'));
+  await clock.advance(1);
+  expect(clock.pending).toBe(0);
+});
+
+test('limited work gives its own result, and leaves no timer', async () => {
+  const { clock } = setup();
+  const late = () => new Error('late');
+  await expect(limited(Promise.resolve(7), 100, late, clock)).resolves.toBe(7);
+  await expect(limited(Promise.reject(new Error('own')), 100, late, clock)).rejects.toThrow('own');
+  expect(clock.pending).toBe(0);
+});

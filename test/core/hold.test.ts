@@ -1,0 +1,97 @@
+import { getEventListeners } from 'node:events';
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import type { Backend } from '../../src/core/backend.ts';
+import { createLocks, type LockEvent, type LockOptions } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+import { heard } from './heard.ts';
+
+/** An engine that says when it ends a hold, as one of sessions does. */
+function setup(calls: Partial<Backend> = {}, span?: number) {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const controller = new AbortController();
+  let attempts = 0;
+  const backend = around(engine, {
+    async attempt(claim) {
+      attempts++;
+      const answer = await engine.attempt(claim);
+      return answer.granted ? { ...answer, lost: controller.signal, ...(span !== undefined && { span }) } : answer;
+    },
+    ...calls,
+  });
+  const locks = createLocks(backend, { clock, ttl: 3_000 });
+  const take = (options?: LockOptions) => locks.mutex('key').acquire(options);
+  const listeners = () => getEventListeners(controller.signal, 'abort').length;
+  return { clock, locks, take, controller, listeners, attempts: () => attempts };
+}
+
+test('a hold is over at once when the engine says that it ended it, and its holder is told why', async () => {
+  using events = heard('lost', 'released');
+  const { clock, take, controller, listeners } = setup();
+  await clock.advance(700);
+  const lease = await take();
+  await clock.advance(500);
+  controller.abort();
+  expect(lease.held).toBe(false);
+  expect(lease.signal.reason.message).toContain('the engine ended it');
+  expect(await lease.release()).toBe(false);
+  expect(events.names).toEqual(['lost']);
+  expect(events.events[0]).toMatchObject({ duration: 500, token: lease.token, error: lease.signal.reason });
+  expect(listeners()).toBe(0);
+});
+
+test('nobody listens for the end of a hold that was given back, and whoever it passed on to does', async () => {
+  using events = heard('lost', 'released', 'handedOver');
+  const { clock, take, controller, listeners } = setup();
+  await clock.advance(700);
+  const first = await take();
+  const waiting = take();
+  expect(listeners()).toBe(1);
+  await first.release();
+  const second = await waiting;
+  expect(listeners(), 'passed on').toBe(1);
+  await clock.advance(100);
+  await second.release();
+  await clock.advance(0);
+  expect(listeners(), 'given back').toBe(0);
+  controller.abort();
+  expect(events.names).toEqual(['released', 'handedOver', 'released']);
+  expect((events.events as LockEvent[]).map(({ duration }) => duration)).toEqual([0, 0, 100]);
+});
+
+test('a hold that ends by itself leaves no listener at the engine', async () => {
+  const { clock, take, listeners } = setup();
+  await take({ renew: false });
+  await clock.advance(3_000);
+  expect(listeners()).toBe(0);
+});
+
+test('a hold passes on no more often than the engine has reserved tokens for, though more were asked for', async () => {
+  const { clock, take, attempts } = setup({}, 2);
+  const leases = [await take()];
+  const waiting = Array.from({ length: 3 }, () => take());
+  for (const next of waiting) {
+    await leases.at(-1)!.release();
+    await clock.advance(1);
+    leases.push(await next);
+  }
+  expect(leases.map(({ token }, i) => i > 0 && token === leases[i - 1]!.token + 1n)).toEqual([
+    false,
+    true,
+    false,
+    true,
+  ]);
+  expect(attempts()).toBe(2);
+});
+
+test('a renewal that failed tells what is left, and readers have no token', async () => {
+  using events = heard('renewalFailed', 'acquired');
+  const { clock, locks } = setup({ renew: () => Promise.reject(new Error('cut')) });
+  await locks.rwLock('key').read.acquire();
+  await clock.advance(1_000);
+  const [acquired, failed] = events.events;
+  expect(failed).toMatchObject({ margin: 1_968, error: new Error('cut') });
+  for (const event of [acquired, failed]) expect(event).not.toHaveProperty('token');
+});
