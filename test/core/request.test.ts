@@ -1,0 +1,122 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import { AcquireRequest } from '../../src/core/acquire-request.ts';
+import { EXCLUSIVE, type Seats, SHARED, WRITER } from '../../src/core/admission.ts';
+import type { Traits } from '../../src/core/backend.ts';
+import { claimFor } from '../../src/core/numbered-claim.ts';
+import { LayeredOptions, type LockOptions } from '../../src/core/options.ts';
+import { RequestEvents } from '../../src/core/request-events.ts';
+import { LockRuntime } from '../../src/core/runtime.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+function setup(traits: Partial<Traits> = {}) {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const backend = around(engine, { traits: { ...engine.traits, ...traits } });
+  const runtime = new LockRuntime(backend, clock, false);
+  const request = (options: LockOptions = {}, seats: Seats = EXCLUSIVE) => {
+    const { resolved } = new LayeredOptions(backend.traits, options);
+    return new AcquireRequest(new RequestEvents(runtime, 'key', seats, resolved, 0), resolved, 0);
+  };
+  return {
+    clock,
+    request,
+    claim: (options?: LockOptions, seats?: Seats) => claimFor(request(options, seats), runtime),
+  };
+}
+
+describe('a request', () => {
+  test.each<[LockOptions, number]>([
+    [{}, 0],
+    [{ wait: 0 }, 0],
+    [{ wait: 0.5 }, 1],
+    [{ wait: 100 }, 1],
+  ])('has a timer where its wait has an end that is to come: %j', (options, timers) => {
+    const { clock, request } = setup();
+    request(options).limit(clock, 'memory', () => {});
+    expect(clock.pending).toBe(timers);
+  });
+
+  test.each<[string, (request: AcquireRequest) => void]>([
+    ['is granted', (request) => request.grant(undefined)],
+    ['is refused', (request) => request.refuse(new Error('refused'))],
+  ])('that %s leaves no timer and no listener', async (_, settle) => {
+    const { clock, request } = setup();
+    const { signal } = new AbortController();
+    const one = request({ wait: 60_000, signal });
+    one.outcome.catch(() => {});
+    one.limit(clock, 'memory', () => expect.fail('it was given up'));
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    settle(one);
+    expect([clock.pending, getEventListeners(signal, 'abort').length, one.settled]).toEqual([0, 0, true]);
+  });
+
+  const PLAIN: LockOptions = { ttl: 2_000 };
+  test.each<[string, LockOptions, LockOptions, boolean]>([
+    ['the same', PLAIN, PLAIN, true],
+    ['another lease', PLAIN, { ttl: 3_000 }, false],
+    ['another wait', { wait: 1 }, { wait: 50 }, true],
+    ['no wait', { wait: 0 }, { wait: 0.5 }, false],
+    ['neither waits', { wait: 0 }, { wait: 0 }, true],
+    ['the same lease by minHold', { minHold: 30_000 }, {}, false],
+    ['a short minHold', { minHold: 0.5 }, {}, false],
+    ['two of minHold', { minHold: 1 }, { minHold: 2 }, true],
+    ['a delay', { delay: 5 }, {}, false],
+  ])('equals another, %s: %j and %j', (_, a, b, equal) => {
+    const { request } = setup();
+    expect(request(a).equals(request(b))).toBe(equal);
+    expect(request(b).equals(request(a))).toBe(equal);
+  });
+
+  test('equals none of another kind', () => {
+    const { request } = setup();
+    const kinds: Seats[] = [EXCLUSIVE, WRITER, SHARED, { take: 1, of: 3 }, { take: 2, of: 3 }];
+    for (const [i, a] of kinds.entries())
+      for (const [j, b] of kinds.entries())
+        expect(request({}, a).equals(request({}, b)), `${i} and ${j}`).toBe(i === j);
+  });
+});
+
+describe('its claim', () => {
+  test.each<[string, Partial<Traits>, LockOptions, Seats, Record<string, unknown>]>([
+    ['waits in line', {}, {}, EXCLUSIVE, { queue: true, span: 65 }],
+    ['waits in no line without a wait', {}, { wait: 0 }, EXCLUSIVE, { queue: false, placeTtl: undefined }],
+    ['waits in line for half a ms, too', {}, { wait: 0.5 }, EXCLUSIVE, { queue: true }],
+    ['waits in no line where there is none', { fair: false }, {}, EXCLUSIVE, { queue: false, placeTtl: undefined }],
+    ['reserves a ticket for each hand-over', {}, { handOff: { max: 3 } }, EXCLUSIVE, { span: 4 }],
+    ['reserves one where nothing passes on', {}, { handOff: false }, EXCLUSIVE, { span: 1 }],
+    ['reserves none beyond its own for a reader', {}, {}, SHARED, { span: 1 }],
+    ['may take half of its lease', {}, { ttl: 3_000 }, EXCLUSIVE, { within: 1_500 }],
+    ['may take a tenth of a second at least', {}, { ttl: 100 }, EXCLUSIVE, { within: 100 }],
+    ['may take five seconds at most', {}, { ttl: 60_000 }, EXCLUSIVE, { within: 5_000 }],
+    ['lingers for minHold', {}, { minHold: 0.5 }, EXCLUSIVE, { lingers: true }],
+    ['lingers for a delay', {}, { delay: 0.5 }, EXCLUSIVE, { lingers: true }],
+    ['does not linger else', {}, {}, EXCLUSIVE, { lingers: false }],
+    ['asks for its lease and the delay', { wakes: 'never' }, { ttl: 1_000, delay: 300 }, EXCLUSIVE, { ttl: 1_300 }],
+    [
+      'asks for minHold, where that is longer',
+      { wakes: 'never' },
+      { ttl: 1_000, minHold: 9_000 },
+      SHARED,
+      { ttl: 9_000 },
+    ],
+    ['asks for no more where a session keeps it', { keptBy: 'session' }, { ttl: 1_000 }, EXCLUSIVE, { ttl: 1_000 }],
+  ])('%s', (_, traits, options, seats, told) => {
+    expect(setup(traits).claim(options, seats)).toMatchObject({ key: 'key', take: seats.take, of: seats.of, ...told });
+  });
+
+  test('lasts, where waiters are woken, through the time in which nobody asks', () => {
+    const { claim } = setup({ wakes: 'watch' });
+    expect(claim({ ttl: 1_000 }).ttl).toBeGreaterThan(1_000);
+    expect(claim({ ttl: 1_000, wait: 0 }).ttl).toBe(1_000);
+  });
+
+  test('has an id and a number of its own', () => {
+    const { claim } = setup();
+    const [a, b] = [claim(), claim()];
+    expect(a.id).not.toBe(b.id);
+    expect(b.number).toBe(a.number + 1);
+  });
+});
