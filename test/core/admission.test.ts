@@ -158,3 +158,26 @@ describe('seats', () => {
     expect([EXCLUSIVE, SHARED, { take: 2, of: 5 }].map(asOf)).toEqual(['exclusive', 'shared', '2 of 5']);
   });
 });
+
+test('a tally of those who come and go is that of those who are there, however many rooms they name', () => {
+  // Many, in rooms that are about as large as they are many: each of them is the smallest at some time, and full.
+  const one = fc.integer({ min: 8, max: 14 }).map((of) => ({ take: 1, of }));
+  const step = fc.record({ leaves: fc.integer({ max: 2, min: 0 }), at: fc.nat(), seats: one });
+  const newcomer = { take: 1, of: ALL_SEATS };
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
+      const tally = new Tally();
+      const there: Seats[] = [];
+      for (const { leaves, at, seats } of steps) {
+        if (leaves === 0 && there.length > 0) tally.remove(there.splice(at % there.length, 1)[0]!);
+        else {
+          tally.add(seats);
+          there.push(seats);
+        }
+        const fits = taken(there) + newcomer.take <= Math.min(room(there), newcomer.of);
+        expect(tally.fits(newcomer)).toBe(fits);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

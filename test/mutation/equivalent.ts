@@ -1,5 +1,11 @@
 /** Mutants that no test can tell from the sources, or that change nothing that is promised: by their ids, and why. */
 export const EQUIVALENT: Readonly<Record<string, string>> = {
+  'src/core/acquire-request.ts#AcquireRequest.limit 7fcddce@465+4: true => false':
+    'The listener is taken away in any case.',
+  'src/core/acquire-request.ts#AcquireRequest.settle da996dc@137+21: this.#named = NOBODY; => guard':
+    'A request is settled once; what settles it again comes to no hold that is still counted.',
+  'src/core/acquire-request.ts#AcquireRequest.circumstances 674a3a3@107+75: !this.#around && !this.resolved.beside?.length && traceparent === undefined => false':
+    'Of nobody around there is nothing to tell either way; the question before only costs less.',
   'src/core/adaptive-history.ts#AdaptiveHistory.lengthen 48fc93c@262+1: 0 => 1':
     'No lease is as short as 1 ms, so one that was not learnt lengthens none.',
   'src/core/adaptive-history.ts#AdaptiveHistory.lengthen 48fc93c@239+24: this.#before?.lease ?? 0 => this.#before?.lease':

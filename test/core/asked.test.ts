@@ -1,0 +1,242 @@
+import { describe, expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import type { Attempt, Backend, Claim, Release, Traits } from '../../src/core/backend.ts';
+import { createLocks, LockError, type LockOptions } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+type Answer = (engine: Backend, claim: Claim) => Promise<Attempt>;
+type Turn = (engine: Backend, claim: Claim, next: Claim | undefined) => Promise<Release>;
+
+interface How {
+  /** To the attempts, one after the other; then as the engine answers. */
+  readonly attempts?: readonly Answer[];
+  readonly release?: Turn;
+  readonly traits?: Partial<Traits>;
+  readonly options?: LockOptions;
+}
+
+/** Locks of a process whose engine answers as it is told; and what it was asked, when. */
+function setup({ attempts = [], release, traits, options }: How = {}) {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const asked: { readonly at: number; readonly id: string }[] = [];
+  const released: { readonly at: number; readonly id: string }[] = [];
+  const claims = new Map<string, Claim>();
+  const backend = around(engine, {
+    traits: { ...engine.traits, ...traits },
+    attempt(claim) {
+      claims.set(claim.id, claim);
+      asked.push({ at: clock.now(), id: claim.id });
+      const answer = attempts[asked.length - 1];
+      return answer ? answer(engine, claim) : engine.attempt(claim);
+    },
+    release(handle, next) {
+      released.push({ at: clock.now(), id: handle.id });
+      return release ? release(engine, claims.get(handle.id) ?? (handle as Claim), next) : engine.release(handle, next);
+    },
+  });
+  const locks = createLocks(backend, { clock, ttl: 10_000, ...options });
+  const after = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve));
+  return { clock, engine, locks, lock: locks.mutex('key'), asked, released, after };
+}
+const late: Answer = async () => ({ granted: false, late: true });
+const cut: Answer = () => Promise.reject(new Error('cut'));
+const never: Answer = () => new Promise(() => {});
+const times = (of: readonly { readonly at: number }[]): number[] => of.map(({ at }) => at);
+
+describe('an engine that finds a request too late', () => {
+  test('is asked at once again, three times in a row', async () => {
+    const { lock, asked } = setup({ attempts: [late, late, late] });
+    const lease = await lock.tryAcquire();
+    expect(lease?.held).toBe(true);
+    expect(times(asked)).toEqual([0, 0, 0, 0]);
+  });
+
+  test('a fourth time cannot be asked: whoever wants it now is told why', async () => {
+    const { lock } = setup({ attempts: [late, late, late, late] });
+    await expect(lock.tryAcquire()).rejects.toMatchObject({
+      code: 'LOCK_UNAVAILABLE',
+      message: expect.stringContaining('every request came later than 5000 ms'),
+    });
+  });
+
+  test('is not counted over the answers in between', async () => {
+    const refused: Answer = async () => ({ granted: false });
+    const { clock, lock, asked } = setup({
+      attempts: [late, late, late, refused, late, late, late],
+      traits: { wakes: 'never', fair: false },
+      options: { spin: { pause: 100, jitter: 0 } },
+    });
+    const waiting = lock.acquire();
+    await clock.advance(100);
+    expect((await waiting).held).toBe(true);
+    expect(times(asked)).toEqual([0, 0, 0, 0, 100, 100, 100, 100]);
+  });
+});
+
+describe('what a request that was not answered may have done', () => {
+  test('is taken back when its caller gives up, and once more when it can no longer arrive', async () => {
+    const { clock, lock, released } = setup({ attempts: [never] });
+    const controller = new AbortController();
+    const waiting = expect(lock.acquire({ signal: controller.signal })).rejects.toMatchObject({ code: 'LOCK_ABORTED' });
+    await clock.advance(100);
+    controller.abort();
+    await clock.advance(20_000);
+    await waiting;
+    expect(times(released)).toEqual([5_000, 5_100]); // it may take 5 s; and then a hundredth of that, and 50 ms
+  });
+
+  test('is asked for anew after pauses that double, up to 2 s, until its lease must be over', async () => {
+    const { clock, lock, released } = setup({
+      attempts: [never],
+      release: () => Promise.reject(new Error('cut')),
+      options: { ttl: 4_000 },
+    });
+    const gone = expect(lock.tryAcquire()).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    await clock.advance(60_000);
+    await gone;
+    // The request may take 2 s; it is withdrawn for as long again and for the lease; once more when it can no longer arrive.
+    const first = [2_000, 2_050, 2_150, 2_350, 2_750, 3_550, 5_150, 7_150, 9_150];
+    const again = [2_070, 2_120, 2_220, 2_420, 2_820, 3_620, 5_220, 7_220, 9_220];
+    expect(times(released)).toEqual([...first, ...again].toSorted((a, b) => a - b));
+    expect(clock.pending, 'timers in the end').toBe(0);
+  });
+
+  test('is nothing where the engine refused it for good, or refused one who does not wait', async () => {
+    const refuses: Answer = () => Promise.reject(new LockError('LOCK_UNSUPPORTED', 'not with these rights'));
+    const broken = setup({ attempts: [refuses] });
+    await expect(broken.lock.acquire()).rejects.toMatchObject({ message: 'not with these rights' });
+    const taken = setup();
+    await createLocks(taken.engine, { clock: taken.clock }).mutex('key').acquire();
+    expect(await taken.lock.tryAcquire()).toBeNull();
+    for (const { clock, released } of [broken, taken]) {
+      await clock.advance(20_000);
+      expect(released).toEqual([]);
+    }
+  });
+
+  test('is a place in line, if it had one before it was refused for good', async () => {
+    const refuses: Answer = () => Promise.reject(new LockError('LOCK_UNSUPPORTED', 'no rights any more'));
+    const { clock, engine, lock, asked, released } = setup({
+      attempts: [(engine, claim) => engine.attempt(claim), refuses],
+      traits: { wakes: 'never' },
+    });
+    await createLocks(engine, { clock }).mutex('key').acquire();
+    const waiting = expect(lock.acquire()).rejects.toMatchObject({ code: 'LOCK_UNSUPPORTED' });
+    await clock.advance(5_000);
+    await waiting;
+    expect(released.map(({ id }) => id)).toEqual([asked[0]!.id]);
+  });
+});
+
+test('a wait that ends while the engine fails says so, with what it said last', async () => {
+  const { clock, lock } = setup({ attempts: Array.from({ length: 99 }, () => cut) });
+  const waiting = expect(lock.acquire({ wait: 2_000 })).rejects.toMatchObject({
+    code: 'LOCK_UNAVAILABLE',
+    cause: new Error('cut'),
+  });
+  await clock.advance(2_000);
+  await waiting;
+});
+
+test('a hold that is over before its answer comes is taken back, and asked for in a new name', async () => {
+  const slow: Answer = async (engine, claim) => {
+    const answer = await engine.attempt(claim);
+    await world.after(1_200);
+    return answer;
+  };
+  const world = setup({ attempts: [slow], options: { ttl: 2_500 } });
+  const { clock, lock, asked, released } = world;
+  clock.suspend(0);
+  const waiting = lock.acquire();
+  await clock.advance(1_100);
+  clock.suspend(5_000); // with the answer on its way
+  clock.resync();
+  await clock.advance(10_000);
+  expect((await waiting).held).toBe(true);
+  expect(asked.length).toBe(2);
+  expect(asked[1]!.id).not.toBe(asked[0]!.id);
+  expect(released.map(({ id }) => id)).toEqual([asked[0]!.id]);
+});
+
+describe('a claim that goes along with a release', () => {
+  const mailbox: How['traits'] = { wakes: 'mailbox' };
+  /** The second caller's claim rides on the release of the first. */
+  async function riding(how: How) {
+    const world = setup({ traits: mailbox, ...how, options: { handOff: false, ttl: 4_000, ...how.options } });
+    const first = await world.lock.acquire();
+    const second = world.lock.acquire();
+    await world.clock.advance(10);
+    world.asked.length = 0;
+    void first.release();
+    await world.clock.advance(1_000);
+    return { ...world, second };
+  }
+  const freed = async (engine: Backend, claim: Claim) => engine.release(claim);
+
+  test('is granted with it, and the engine is not asked again', async () => {
+    const { asked, second } = await riding({
+      async release(engine, claim, next) {
+        await freed(engine, claim);
+        return { freed: true, next: await engine.attempt(next!) };
+      },
+    });
+    expect((await second).held).toBe(true);
+    expect(asked).toEqual([]);
+  });
+
+  test.each<[string, Turn]>([
+    ['was not taken along', freed],
+    [
+      'came too late',
+      async (engine, claim) => ({ ...(await freed(engine, claim)), next: { granted: false, late: true } }),
+    ],
+  ])('and %s is asked for at once', async (_, release) => {
+    const { asked, second } = await riding({ release });
+    expect((await second).held).toBe(true);
+    expect(asked).toHaveLength(1);
+  });
+
+  test('and of which no answer came is taken back later, too, when its caller gives up', async () => {
+    let broken = false;
+    const { clock, asked, released, second } = await riding({
+      attempts: [(engine, claim) => (broken ? never(engine, claim) : engine.attempt(claim))],
+      async release(engine, claim, next) {
+        broken ||= next !== undefined;
+        if (next) throw new Error('cut');
+        return freed(engine, claim);
+      },
+      options: { wait: 1_500 },
+    });
+    second.catch(() => {});
+    await clock.advance(30_000);
+    const { id } = asked[0]!;
+    // Sent at 10 ms; it may take 2 s, and then a hundredth of that, and 50 ms.
+    expect(times(released.filter((one) => one.id === id))).toEqual([10 + 2_000, 10 + 2_020 + 50]);
+  });
+
+  test('goes along on no engine that has no mailbox', async () => {
+    let nexts = 0;
+    const { second } = await riding({
+      traits: { wakes: 'watch' },
+      async release(engine, claim, next) {
+        if (next) nexts++;
+        return freed(engine, claim);
+      },
+    });
+    expect((await second).held).toBe(true);
+    expect(nexts).toBe(0);
+  });
+});
+
+test('where nobody wakes a waiter, its pauses double', async () => {
+  const { clock, engine, lock, asked } = setup({
+    traits: { wakes: 'never', fair: false },
+    options: { spin: { pause: 10, jitter: 0, bound: 1_000 } },
+  });
+  await createLocks(engine, { clock }).mutex('key').acquire();
+  void lock.acquire().catch(() => {});
+  await clock.advance(700);
+  expect(times(asked)).toEqual([0, 10, 30, 70, 150, 310, 630]);
+});
