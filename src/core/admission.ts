@@ -77,7 +77,7 @@ export class Tally {
 
   remove(seats: Seats): void {
     this.#taken -= seats.take;
-    const left = (this.#rooms.get(seats.of) ?? 0) - 1;
+    const left = this.#rooms.get(seats.of)! - 1;
     if (left === 0 && this.#rooms.size > FEW) this.#rooms.delete(seats.of);
     else this.#rooms.set(seats.of, left);
     if (left > 0 || seats.of !== this.#room) return;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { Claim } from '../../src/core/backend.ts';
-import { createLocks, type LockOptions } from '../../src/index.ts';
+import { createLocks, type Lease, type LockOptions } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
@@ -18,7 +18,7 @@ function scene() {
   });
   const locks = createLocks(backend, { clock, ttl: 1_000 });
   const take = (options: LockOptions = {}) => locks.mutex('key').acquire(options);
-  return { clock, asked, engine, take };
+  return { clock, asked, engine, locks, take };
 }
 
 test('a hold passes on with the next token and without the engine', async () => {
@@ -159,4 +159,59 @@ test('what the machine slept through is not passed on', async () => {
   expect(second.held).toBe(true);
   expect(second.remaining).toBeGreaterThan(900);
   await second.release();
+});
+
+test.each<[string, LockOptions[], boolean]>([
+  ['as often as its first holder allows', [{ max: 2 }, { max: 2 }, { max: 2 }].map((handOff) => ({ handOff })), true],
+  ['not more often than the one that has it allows', [{}, { handOff: { max: 1 } }, {}], false],
+  ['not more often than the next one allows', [{}, {}, { handOff: { max: 1 } }], false],
+  ['as often as the next one allows', [{}, {}, { handOff: { max: 2 } }], true],
+  ['not with minHold, however short', [{ minHold: 0.5 }, { minHold: 0.5 }, { minHold: 0.5 }], false],
+])('a hold passes on twice, %s', async (_, options, passes) => {
+  const { clock, take } = scene();
+  const leases = [await take(options[0])];
+  for (const waiting of options.slice(1).map((each) => take(each))) {
+    await leases.at(-1)!.release();
+    await clock.advance(3);
+    leases.push(await waiting);
+  }
+  const [first, , last] = leases.map(({ token }) => token);
+  expect(last === first! + 2n).toBe(passes);
+});
+
+test('what its holder was told is lost does not pass on, though much of it is left', async () => {
+  const { clock, asked, take } = scene();
+  const options: LockOptions = { notice: 600, maxHold: 300, handOff: { within: 5_000 } };
+  const lease = await take(options);
+  const { signal } = lease;
+  const waiting = take(options);
+  await clock.advance(600);
+  expect([signal.aborted, lease.held, lease.remaining > 500]).toEqual([true, true, true]);
+  await lease.release();
+  await clock.advance(1);
+  expect((await waiting).token).toBeGreaterThan(lease.token + 1n);
+  expect(asked.length).toBeGreaterThan(1);
+});
+
+test.each([
+  ['not while something waits inside of it', false],
+  ['once what waited inside of it has what it waited for', true],
+])('a hold passes on, %s', async (_, granted) => {
+  const { clock, engine, locks, take } = scene();
+  const theirs = await createLocks(engine, { clock }).mutex('theirs').acquire();
+  const options: LockOptions = { handOff: { within: 5_000 } };
+  let token = 0n;
+  let next: Promise<Lease> | undefined;
+  await locks.mutex('key', options).run(async (lease) => {
+    token = lease.token;
+    const inner = locks.mutex('theirs').acquire();
+    next = take(options);
+    await clock.advance(1);
+    if (!granted) return;
+    await theirs.release();
+    await clock.advance(1);
+    await inner;
+  });
+  await clock.advance(1);
+  expect((await next!).token === token + 1n).toBe(granted);
 });

@@ -310,3 +310,61 @@ test('run() is over when the lock is free, as far as the engine tells', async ()
   freed.resolve();
   expect(await running).toBe('done');
 });
+
+test('a view of a hold that was given back is held no longer, though the hold around it is', async () => {
+  const { locks } = scene();
+  const lock = locks.mutex('key');
+  await lock.run(async (outer) => {
+    const child = await lock.acquire();
+    expect(child.signal).toBe(child.signal);
+    await child.release();
+    expect([child.held, child.remaining, outer.held]).toEqual([false, 0, true]);
+    expect(() => child.assertHeld()).toThrow(expect.objectContaining({ code: 'LOCK_NOT_HELD' }));
+    expect(await child.release(), 'a second time').toBe(false);
+  });
+});
+
+test('whoever asks after the deadline is told the loss that the signal told', async () => {
+  const { clock, locks } = scene();
+  const lease = await locks.mutex('key').acquire({ renew: false });
+  const { signal } = lease;
+  await clock.advance(2_000);
+  let thrown: unknown;
+  try {
+    lease.assertHeld();
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toBe(signal.reason);
+});
+
+test('an extension to no lease that there is names the option', async () => {
+  const { locks } = scene();
+  const lease = await locks.mutex('key').acquire();
+  await expect(lease.extend(-1)).rejects.toMatchObject({
+    code: 'LOCK_INVALID',
+    message: expect.stringMatching(/^ttl is -1/),
+  });
+  await lease.release();
+});
+
+test('an extension of what the engine no longer has is the loss of it, at once', async () => {
+  const { locks } = scene(async () => ['gone']);
+  const lease = await locks.mutex('key').acquire();
+  await expect(lease.extend(5_000)).rejects.toMatchObject({
+    code: 'LOCK_LOST',
+    message: expect.stringContaining('the engine no longer has it'),
+  });
+  expect(lease.held).toBe(false);
+});
+
+test('several that could not be had take nothing from the minHold of a hold around them', async () => {
+  const { clock, engine, locks } = scene();
+  await createLocks(engine, { clock }).mutex('taken').acquire();
+  const lock = locks.mutex('key', { minHold: 5_000 });
+  await lock.run(async () => {
+    expect(await locks.all([lock, 'taken']).tryAcquire()).toBeNull();
+  });
+  await clock.advance(4_000);
+  expect(await locks.mutex('key').tryAcquire()).toBeNull();
+});

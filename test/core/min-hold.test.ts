@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import type { Renewal } from '../../src/core/backend.ts';
+import { createLocks } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+/** A hold that is released half a ms after its grant, and has to be kept for a second. */
+async function released(answer?: Renewal | Error) {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const renewals: number[] = [];
+  const releases: number[] = [];
+  const backend = around(engine, {
+    async renew(claims) {
+      renewals.push(...claims.map(({ ttl }) => ttl));
+      if (answer instanceof Error) throw answer;
+      return answer ? [answer] : engine.renew(claims);
+    },
+    release(handle) {
+      releases.push(clock.now());
+      return engine.release(handle);
+    },
+  });
+  const lease = await createLocks(backend, { clock }).mutex('key').acquire({ minHold: 1_000 });
+  await clock.advance(0.5);
+  const freed = lease.release();
+  await clock.advance(30_000);
+  return { renewals, releases, freed: await freed, pending: clock.pending };
+}
+
+test('the rest of minHold is left to the engine, in whole ms and no less, and nothing more is asked', async () => {
+  expect(await released()).toEqual({ renewals: [1_000], releases: [], freed: true, pending: 0 });
+});
+
+test('a hold that the engine no longer has was not freed by its release', async () => {
+  expect(await released('gone')).toEqual({ renewals: [1_000], releases: [], freed: false, pending: 0 });
+});
+
+test.each<[string, Renewal | Error]>([
+  ['is unknown', 'unknown'],
+  ['fails', new Error('cut')],
+])('where it %s whether the engine has heard of it, the hold is given back when minHold is over', async (_, answer) => {
+  expect(await released(answer)).toEqual({ renewals: [1_000], releases: [1_000], freed: false, pending: 0 });
+});
