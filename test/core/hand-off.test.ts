@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { Claim } from '../../src/core/backend.ts';
-import { createLocks, type Lease, type LockOptions } from '../../src/index.ts';
+import { createLocks, type LockOptions } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
@@ -200,18 +200,21 @@ test.each([
   const { clock, engine, locks, take } = scene();
   const theirs = await createLocks(engine, { clock }).mutex('theirs').acquire();
   const options: LockOptions = { handOff: { within: 5_000 } };
-  let token = 0n;
-  let next: Promise<Lease> | undefined;
-  await locks.mutex('key', options).run(async (lease) => {
-    token = lease.token;
-    const inner = locks.mutex('theirs').acquire();
-    next = take(options);
-    await clock.advance(1);
-    if (!granted) return;
-    await theirs.release();
-    await clock.advance(1);
-    await inner;
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const running = locks.mutex('key', options).run(async ({ token }) => {
+    locks
+      .mutex('theirs')
+      .acquire()
+      .catch(() => {});
+    await ended;
+    return token;
   });
   await clock.advance(1);
-  expect((await next!).token === token + 1n).toBe(granted);
+  const next = take(options);
+  if (granted) await theirs.release();
+  await clock.advance(1);
+  end();
+  const token = await running;
+  await clock.advance(1);
+  expect((await next).token === token + 1n).toBe(granted);
 });

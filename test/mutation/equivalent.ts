@@ -4,7 +4,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'The listener is taken away in any case.',
   'src/core/acquire-request.ts#AcquireRequest.settle da996dc@137+21: this.#named = NOBODY; => guard':
     'A request is settled once; what settles it again comes to no hold that is still counted.',
-  'src/core/acquire-request.ts#AcquireRequest.circumstances 674a3a3@107+75: !this.#around && !this.resolved.beside?.length && traceparent === undefined => false':
+  'src/core/acquire-request.ts#AcquireRequest.circumstances 674a3a3@107+75: !this.#around && !this.resolved.beside?.lengt … == undefined => false':
     'Of nobody around there is nothing to tell either way; the question before only costs less.',
   'src/core/adaptive-history.ts#AdaptiveHistory.lengthen 48fc93c@262+1: 0 => 1':
     'No lease is as short as 1 ms, so one that was not learnt lengthens none.',
@@ -15,6 +15,29 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/core/adaptive-history.ts#unlessAborted 531fc29@311+4: true => false': 'The listener is taken away in any case.',
   "src/core/adaptive.ts#read acc6301@119+10: text ?? '' => text":
     'What is not there is looked at as the word "undefined", which is no lesson.',
+  "src/core/acquire-request.ts#AcquireRequest.beginsToWait 52520f6@111+9: 'waiting' => ''":
+    'Neither of the states that are asked for.',
+  'src/core/acquire-request.ts#aborted 7204509@81+23: resolved.signal?.reason => resolved.signal.reason':
+    'Only a signal aborts.',
+  'src/core/admission.ts#FEW 66f2f72@12+1: 4 => 0':
+    'A room that nobody names is forgotten sooner, which only costs time.',
+  'src/core/admission.ts#FEW 66f2f72@12+1: 4 => (4 * 10)':
+    'A room that nobody names is forgotten later, which only costs space.',
+  'src/core/admission.ts#Tally.remove 09259ad@117+36: left === 0 && this.#rooms.size > FEW => false':
+    'A room that nobody names counts for nothing, forgotten or not.',
+  'src/core/admission.ts#Tally.remove 09259ad@148+22: > => >=':
+    'A room that nobody names counts for nothing, forgotten or not.',
+  'src/core/admission.ts#Tally.remove 09259ad@148+22: > => <=':
+    'A room that nobody names counts for nothing, forgotten or not.',
+  'src/core/admission.ts#Tally.remove 09259ad@235+35: left > 0 || seats.of !== this.#room => false':
+    'The smallest room is looked for where it is known, which only costs time.',
+  'src/core/admission.ts#Tally.remove 09259ad@235+35: left > 0 || seats.of !== this.#room => (left > 0) && (seats.of !== this.#room)':
+    'The smallest room is looked for where it is known, which only costs time.',
+  'src/core/admission.ts#Tally.remove 09259ad@242+1: 0 => 1':
+    'The smallest room is looked for where it is known, which only costs time.',
+  'src/core/admission.ts#Tally.remove 09259ad@390+17: < => <=': 'The same number is kept.',
+  'src/core/asked-claim.ts#AskedClaim.lasts d460cf3@285+40: > => >=': 'A moment later nothing is left of it either.',
+  'src/core/asked-claim.ts#AskedClaim.lasts d460cf3@325+36: > => >=': 'A moment later nothing is left of it either.',
   'src/core/alarm.ts#Alarm.by 92ee2bd@36+16: >= => >': 'The timer is set anew for the same moment.',
   'src/core/busy-poll.ts#BusyPoll.until af774af@9+1: 0 => 1': 'It is set before it is read.',
   'src/core/busy-poll.ts#BusyPoll.turns b528781@9+1: 0 => 1': 'It is set before it is read.',
@@ -66,6 +89,10 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/core/hold.ts#Hold.slot 81a73d6@8+1: 1 => 2': 'The bag sets it.',
   'src/core/key.ts#checkKey ef07fd1@325+30: > => >=': 'No length is a third of 512.',
   'src/core/key.ts#checkKey ef07fd1@323+1: 3 => (3 * 10)': 'Shorter keys are counted as well, which only costs time.',
+  'src/core/line.ts#ArrivalLine.leave 90acb0c@100+24: this.#outside.size === 0 => false':
+    'Of nobody outside nobody comes in; the question before only costs less.',
+  'src/core/line.ts#ArrivalLine.exit ca7a5fe@199+4: true => false':
+    'Who was inside is not outside, and is not found there.',
   'src/core/line.ts#ArrivalLine.head 2a1910c@39+74: this.#outside.size === 0 ? undefined : this.#outside.values => this.#outside.values':
     'The first of nobody is undefined as well; the question before only costs less.',
   'src/core/origin.ts#read 070e944@531+63: { return undefined; // no percent-encoding, so not ours } => skip':
@@ -76,6 +103,10 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   "src/core/reentrancy.ts#RULES ca1860b@231+6: 'line' => ''": 'Neither of the rules that are asked for.',
   "src/core/reentrancy.ts#RULES ca1860b@285+6: 'line' => ''": 'Neither of the rules that are asked for.',
   "src/core/reentrancy.ts#RULES ca1860b@302+6: 'line' => ''": 'Neither of the rules that are asked for.',
+  "src/core/queued-claim.ts#verdictOn 22b2020@202+9: 'unknown' => ''":
+    'After neither there is anything to do but to wait.',
+  'src/core/queued-claim.ts#QueuedClaim.pauseAfter d8c71b4@370+1: 1 => 0':
+    'Of a timer for less than 1 ms Node makes one for 1 ms.',
   'src/core/server-clock.ts#ServerClock.learn 2408117@275+19: > => >=': 'The same number is kept.',
   'src/backends/quorum/ballot.ts#Ballot.voted 077d543@135+28: > => >=': 'The same number is kept.',
   "src/backends/quorum/ballot.ts#Ballot.voted 077d543@223+36: this.#state === 'held' && this.#lost => (this.#state === 'held') || (this.#lost)":
