@@ -118,6 +118,16 @@ test('what all() has already is around the part it waits for', async () => {
   expect(insideOf(waiter)).toEqual(['b', 'a', 'z']);
 });
 
+test('what all() has already is around the part it waits for, also where nothing else is', async () => {
+  const { waiter } = await waiterOf((locks, signal) => locks.all(['last', 'a'], { signal }).acquire());
+  expect(insideOf(waiter)).toEqual(['a']);
+});
+
+test('a waiter that is inside of nothing does not say that it looks for deadlocks', async () => {
+  const { waiter } = await waiterOf((locks, signal) => locks.mutex('last').acquire({ signal, detect: true }));
+  expect(waiter.origin).not.toHaveProperty('detects');
+});
+
 test('a lease of acquire() is around nobody, nor is a frame that is over', async () => {
   const { waiter } = await waiterOf(async (locks, signal) => {
     await locks.mutex('a').acquire();

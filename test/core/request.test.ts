@@ -6,6 +6,7 @@ import { EXCLUSIVE, type Seats, SHARED, WRITER } from '../../src/core/admission.
 import type { Traits } from '../../src/core/backend.ts';
 import { claimFor } from '../../src/core/numbered-claim.ts';
 import { LayeredOptions, type LockOptions } from '../../src/core/options.ts';
+import { parted } from '../../src/core/origin.ts';
 import { RequestEvents } from '../../src/core/request-events.ts';
 import { LockRuntime } from '../../src/core/runtime.ts';
 import { around } from '../../src/testing/around.ts';
@@ -118,5 +119,13 @@ describe('its claim', () => {
     const [a, b] = [claim(), claim()];
     expect(a.id).not.toBe(b.id);
     expect(b.number).toBe(a.number + 1);
+  });
+
+  test('tells the span that it was asked in, also inside of nothing', () => {
+    const { runtime, request } = setup();
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const one = request();
+    one.traceparent = traceparent;
+    expect(parted(claimFor(one, runtime).label).origin).toMatchObject({ inside: [], traceparent });
   });
 });
