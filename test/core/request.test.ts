@@ -23,6 +23,7 @@ function setup(traits: Partial<Traits> = {}) {
   };
   return {
     clock,
+    runtime,
     request,
     claim: (options?: LockOptions, seats?: Seats) => claimFor(request(options, seats), runtime),
   };
