@@ -42,6 +42,28 @@ test('a hold is over at once when the engine says that it ended it, and its hold
   expect(listeners()).toBe(0);
 });
 
+test('a grant that the engine had ended before its answer came is given back, and asked for in another name', async () => {
+  const ids: string[] = [];
+  const released: string[] = [];
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const backend = around(engine, {
+    async attempt(claim) {
+      const answer = await engine.attempt(claim);
+      return answer.granted && ids.push(claim.id) === 1 ? { ...answer, lost: AbortSignal.abort() } : answer;
+    },
+    release(handle) {
+      released.push(handle.id);
+      return engine.release(handle);
+    },
+  });
+  const waiting = createLocks(backend, { clock }).mutex('key').acquire();
+  await clock.advance(5_000);
+  expect((await waiting).held).toBe(true);
+  expect(released).toEqual([ids[0]]);
+  expect(ids[1]).not.toBe(ids[0]);
+});
+
 test('nobody listens for the end of a hold that was given back, and whoever it passed on to does', async () => {
   using events = heard('lost', 'released', 'handedOver');
   const { clock, take, controller, listeners } = setup();
