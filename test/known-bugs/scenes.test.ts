@@ -3,8 +3,10 @@ import { memory } from '../../src/backends/memory.ts';
 import { createLocks } from '../../src/locks.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
+import { heard } from '../core/heard.ts';
 
 test('a release that overtakes a renewal is no loss', async () => {
+  using events = heard('lost');
   const backend = memory();
   const renewing = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
@@ -24,15 +26,24 @@ test('a release that overtakes a renewal is no loss', async () => {
   await released;
   await new Promise((resolve) => setTimeout(resolve, 450));
   expect(signal.aborted).toBe(false);
+  expect(events.names).toEqual([]);
 });
 
 test('who asks for a permit with a shorter lease drops nobody', async () => {
   const clock = manualClock();
-  await using locks = createLocks(memory({ clock }), { clock });
-  const { signal } = await locks.semaphore('key', { permits: 1 }).acquire({ ttl: 10_000, renew: false });
-  await clock.advance(500);
-  expect(await locks.semaphore('key', { permits: 1 }).tryAcquire({ ttl: 100 })).toBeNull();
-  expect(signal.aborted).toBe(false);
+  const backend = memory({ clock });
+  await using locks = createLocks(backend, { clock });
+  const lease = await locks.semaphore('key', { permits: 1 }).acquire({ ttl: 10_000, renew: false });
+  // Other `Locks`, which ask the engine themselves.
+  await using others = createLocks(backend, { clock });
+  for (const wait of [0, 200]) {
+    await clock.advance(500);
+    const asked = others.semaphore('key', { permits: 1 }).acquire({ ttl: 100, wait });
+    const refused = expect(asked).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+    await clock.advance(500);
+    await refused;
+  }
+  expect([lease.held, lease.signal.aborted]).toEqual([true, false]);
 });
 
 test('a signal that is aborted while the work runs does not keep the lock from being given back', async () => {
