@@ -250,7 +250,7 @@ test('a waiter that now and then comes too late, over a long wait, is no trouble
 });
 
 /** A waiter on an engine whose answers and mails are the test's. */
-function waiterOf(ttl: number) {
+function waiterOf(ttl: number, keptBy: Traits['keptBy'] = 'lease') {
   let wake: ((grant?: Grant) => void) | undefined;
   const refused: Backend['attempt'] = async () => ({ granted: false, ahead: 1 });
   const waiter = {
@@ -261,7 +261,7 @@ function waiterOf(ttl: number) {
     answers: refused,
     mail: (ticket: bigint, validFor: number, lost?: AbortSignal) => wake?.({ granted: true, ticket, validFor, lost }),
   };
-  const { clock, locks } = scene({ wakes: 'mailbox' }, () => ({
+  const { clock, locks } = scene({ wakes: 'mailbox', keptBy }, () => ({
     attempt(claim) {
       waiter.ids.add(claim.id);
       return waiter.answers(claim);
@@ -280,8 +280,11 @@ function waiterOf(ttl: number) {
   return { clock, waiter };
 }
 
-test('mail for a place that has lapsed is no grant of the place that the same waiter has now', async () => {
-  const { clock, waiter } = waiterOf(1_000);
+test.each([
+  'lease',
+  'session',
+] as const)('mail for a place that has lapsed is no grant of the place that the same waiter has now: kept by a %s', async (keptBy) => {
+  const { clock, waiter } = waiterOf(1_000, keptBy);
   await clock.advance(10);
   waiter.answers = () => lost;
   await clock.advance(1_100); // admitted meanwhile as number 5, which it never hears, and lapsed
@@ -295,8 +298,11 @@ test('mail for a place that has lapsed is no grant of the place that the same wa
   expect(waiter.token).toBe(9n);
 });
 
-test('mail from before a silence in which a place may lapse is no grant, however long the lease; the place is kept', async () => {
-  const { clock, waiter } = waiterOf(60_000);
+test.each([
+  'lease',
+  'session',
+] as const)('mail from before a silence in which a place may lapse is no grant, however long the lease, and the place is kept: by a %s', async (keptBy) => {
+  const { clock, waiter } = waiterOf(60_000, keptBy);
   await clock.advance(10);
   waiter.answers = () => lost;
   await clock.advance(6_500); // told that it is number 5, which it never hears, and passed over for its silence
