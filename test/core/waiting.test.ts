@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Claim, Grant, Standing, Traits } from '../../src/core/backend.ts';
-import { createLocks } from '../../src/index.ts';
+import { createLocks, LockError } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
@@ -316,6 +316,39 @@ test.each([
   await clock.advance(10);
   expect(waiter.token).toBe(9n);
   expect(waiter.ids.size, 'claims it stood in line with').toBe(1);
+});
+
+test.each([
+  'lease',
+  'session',
+] as const)('what came by mail is a hold, and the engine is not asked again: kept by a %s', async (keptBy) => {
+  const { clock, waiter } = waiterOf(60_000, keptBy);
+  await clock.advance(10);
+  waiter.answers = () => expect.fail('the engine was asked');
+  waiter.mail(5n, 63_000);
+  await clock.advance(10);
+  expect(waiter.token).toBe(5n);
+});
+
+test('mail of which less is left than was asked for is only a bell', async () => {
+  const { clock, waiter } = waiterOf(60_000);
+  await clock.advance(10);
+  waiter.answers = async () => ({ granted: true, ticket: 5n, validFor: 60_000 });
+  waiter.mail(4n, 59_000);
+  await clock.advance(10);
+  expect(waiter.token).toBe(5n);
+});
+
+test('what came by mail counts, though the attempt beside it is refused for good', async () => {
+  const { clock, waiter } = waiterOf(60_000);
+  await clock.advance(10);
+  const { promise: outstanding, reject: refuse } = Promise.withResolvers<never>();
+  waiter.answers = () => outstanding;
+  await clock.advance(2_100);
+  waiter.mail(5n, 63_000);
+  refuse(new LockError('LOCK_UNSUPPORTED', 'no rights any more'));
+  await clock.advance(10);
+  expect(waiter.token).toBe(5n);
 });
 
 test('what came by mail and ended while an answer was outstanding is no grant', async () => {
