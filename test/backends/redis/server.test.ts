@@ -2,8 +2,10 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { lockOf } from '../../../src/backends/redis/keys.ts';
 import { ATTEMPT } from '../../../src/backends/redis/scripts.generated.ts';
+import { attemptArgs } from '../../../src/backends/redis/wire.ts';
 import { SHARED } from '../../../src/core/admission.ts';
 import type { Backend } from '../../../src/core/backend.ts';
+import { collected } from '../../../src/core/collected.ts';
 import { isLockError, type LockError } from '../../../src/core/errors.ts';
 import { askRedis, type RedisSettings, startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
@@ -45,6 +47,21 @@ describeOn('redis', 'redis and its settings', () => {
     await using near = new Fleet(own.port);
     return (await (await near.backend()).check!()).map(({ code }) => code);
   };
+
+  test('an attempt that comes after its time is refused, also of a claim that is there already, and leaves nothing', async () => {
+    const [holder, waiter] = [wish('late'), wish('late')];
+    const backend = await fleet.backend();
+    const lock = lockOf('holdfast', 'late');
+    // As it would arrive: the client itself sends none that is late already.
+    const arrives = (claim: typeof holder, notAfter: number) =>
+      fleet.ioredis().eval(ATTEMPT.text, 1, lock, ...attemptArgs(claim, '-', notAfter, 60_000));
+    for (const [i, claim] of [holder, waiter].entries()) {
+      expect(String(await arrives(claim, (Date.now() - 1_000) * 1_000))).toMatch(/^-1 \d+$/);
+      expect(await collected(backend.inspect!('late')), 'what is there').toHaveLength(i);
+      expect(String(await arrives(claim, (Date.now() + 5_000) * 1_000))).not.toMatch(/^-1 /);
+    }
+    expect(String(await arrives(holder, (Date.now() - 1_000) * 1_000)), 'of the holder').toMatch(/^-1 \d+$/);
+  });
 
   for (const library of ['ioredis', 'node-redis'] as const) {
     test(`${library}: a user with the documented rights can do everything`, async () => {
