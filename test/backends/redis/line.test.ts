@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Seats, SHARED } from '../../../src/core/admission.ts';
+import { EXCLUSIVE, type Seats, SHARED } from '../../../src/core/admission.ts';
 import type { Claim } from '../../../src/core/backend.ts';
 import { askRedis, startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
@@ -41,6 +41,25 @@ describeOn('redis', 'a line of redis, as its keys have it', () => {
     expect((await backend.release(holders[1])).freed).toBe(false);
     granted(await backend.attempt(wish('record', { queue: false }, permit(3))));
     expect((await backend.attempt(wish('record', { queue: false }, permit(3)))).granted, 'a fourth').toBe(false);
+  });
+
+  test('whoever leaves, from the head or from behind, leaves no record and no place, and the last one no line', async () => {
+    const backend = await fleet.backend();
+    const client = fleet.ioredis();
+    const known = async () => [await client.hlen('holdfast:{all}:claims'), await client.zcard('holdfast:{all}:line')];
+    for (const seats of [permit(1), permit(2), SHARED, EXCLUSIVE]) {
+      const claims = Array.from({ length: 6 }, () => wish('all', {}, seats));
+      for (const claim of claims) await backend.attempt(claim);
+      expect(await known()).toEqual([6, 6]);
+      // A holder, one that waits, one that is not there any more, the next holder…
+      const order = [claims[0]!, claims[4]!, claims[4]!, claims[1]!, claims[2]!, claims[5]!, claims[3]!];
+      const left: number[][] = [];
+      for (const claim of order) {
+        await backend.release(claim);
+        left.push(await known());
+      }
+      expect(left).toEqual([5, 4, 4, 3, 2, 1, 0].map((count) => [count, count]));
+    }
   });
 
   test('who is refused and does not wait leaves the lock as it was', async () => {
