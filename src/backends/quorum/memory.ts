@@ -72,11 +72,14 @@ export class Memory {
 
   /**
    * Has it say that votes of this run count: what the last one may have forgotten has lapsed.
+   * @param run undefined where it names none: its votes always count
    * @param born the runs of all nodes, where they are new: should this process end before all of them say so, one is enough
    */
-  async mark({ id, durable }: Run, born: readonly string[] | undefined): Promise<void> {
+  async mark(run: Run | undefined, born: readonly string[] | undefined): Promise<void> {
     if (born) await allowed(() => this.#notes?.write(BORN, born.join('\n'), DAY + this.#maxTtl));
-    await allowed(() => this.#notes?.write(RUN, durable ? id + DURABLE : id, DAY + this.#maxTtl));
+    if (!run) return;
+    const mark = run.durable ? run.id + DURABLE : run.id;
+    await allowed(() => this.#notes?.write(RUN, mark, DAY + this.#maxTtl));
   }
 }
 

@@ -110,6 +110,7 @@ export class Trust {
       const rest = this.#restsUntil(now) - now;
       if (rest > 0) throw restsFor(rest);
       await this.#countFree(now).get(this);
+      if (this.#state === 'resting') throw new Error('its vote does not count before one of a node that names its run');
     } else if (!this.#looked) throw new Error('started anew while it was asked');
     await this.#memory.note(ttl, now);
     const { run } = this.identity;
@@ -127,6 +128,9 @@ export class Trust {
   #countFree(now: number): ReadonlyMap<Trust, Promise<void>> {
     const { all, identities } = this.#trusts;
     const free = all.filter((each) => each.#state === 'resting' && each.#restsUntil(now) <= now);
+    // Votes of those that name no run are too few without another: what they wrote down would only make the others wait for it.
+    const votes = all.filter((each) => each.identity.nameless || each.#state === 'counting' || free.includes(each));
+    if (votes.every(({ identity }) => identity.nameless) && votes.length < this.#trusts.majority) return new Map();
     const born = areNew(this.#views()) ? identities.flatMap(({ run }) => run?.id ?? []) : undefined;
     return new Map(free.map((each) => [each, each.#count(born)]));
   }
@@ -136,7 +140,7 @@ export class Trust {
     this.#state = 'counting';
     this.#looked = { ...this.#looked!, marked: this.#looked!.run };
     // Whoever comes later waits as long as this one did. Without an answer that is all: its votes count.
-    if (run) await this.#memory.mark(run, born).catch(() => {});
+    await this.#memory.mark(run, born).catch(() => {});
   }
 
   #restsUntil(now: number): number {

@@ -76,8 +76,8 @@ class Server {
     if (!keeps) this.#at = memory({ clock: this.#clock });
   }
 
-  /** As one process sees it: asked once for each run. */
-  client(name: string): Backend {
+  /** As one process sees it: asked once for each run. @param nameless it does not say which run it is */
+  client(name: string, nameless = false): Backend {
     let told: Run | undefined;
     const incarnation = (): Run => {
       const id = `${name} ${this.#run}`;
@@ -86,7 +86,7 @@ class Server {
     };
     return new Proxy(this.#at, {
       get: (_, key) => {
-        if (key === 'incarnation') return incarnation;
+        if (key === 'incarnation') return nameless ? undefined : incarnation;
         const value = Reflect.get(this.#at, key, this.#at);
         return typeof value === 'function' ? value.bind(this.#at) : value;
       },
@@ -94,14 +94,12 @@ class Server {
   }
 }
 
-const scene = (count = 3) => {
+/** @param nameless how many of them, the last ones, do not say which run they are */
+const scene = (count = 3, nameless = 0) => {
   const clock = manualClock(1);
   const servers = Array.from({ length: count }, () => new Server(clock));
-  const open = (): Backend =>
-    quorum(
-      servers.map((server, i) => server.client(`s${i}`)),
-      { clock },
-    );
+  const clients = () => servers.map((server, i) => server.client(`s${i}`, i >= count - nameless));
+  const open = (): Backend => quorum(clients(), { clock });
   const cycle = async (lock: Backend, ttl = 10_000): Promise<boolean> => {
     const mine = claim({ ttl });
     const { granted } = await lock.attempt(mine).catch(() => ({ granted: false }));
@@ -109,7 +107,7 @@ const scene = (count = 3) => {
     await clock.advance(20);
     return granted;
   };
-  return { clock, servers, open, cycle };
+  return { clock, servers, clients, open, cycle };
 };
 
 test.each([
@@ -219,14 +217,15 @@ function dyingAfter(requests: number): { readonly count: () => number; mortal(cl
   return { count: () => sent, mortal };
 }
 
-test('a new quorum whose first process dies at any moment is free for the next when the lease is over', async () => {
+test.each([
+  ['', 0],
+  [', one of which names no run,', 1],
+  [', two of which name no run,', 2],
+])('a new quorum%s whose first process dies at any moment is free for the next when the lease is over', async (_, nameless) => {
   for (let requests = 1, all = 2; requests < all; requests++) {
-    const { clock, servers, cycle, open } = scene();
+    const { clock, clients, cycle, open } = scene(3, nameless);
     const { count, mortal } = dyingAfter(requests);
-    const first = quorum(
-      servers.map((server, i) => mortal(server.client(`s${i}`))),
-      { clock },
-    );
+    const first = quorum(clients().map(mortal), { clock });
     void first.attempt(claim({ ttl: 10_000, within: 1_000 })).catch(() => {});
     await clock.advance(15_000); // its lease, and the pauses of one who asks again
     all = count();
@@ -268,4 +267,31 @@ test('a new quorum whose nodes are heard one after the other is free for the nex
   const next = open();
   expect(await cycle(next)).toBe(true);
   await next.close();
+});
+
+test.each([
+  [3, 1],
+  [4, 2],
+  [5, 2],
+])('a new quorum of %i, %i of which name no run, serves as soon as the others have started, however late', async (count, nameless) => {
+  const { clock, servers, clients, cycle } = scene(count, nameless);
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const lock = quorum(
+    clients().map((client) => {
+      const { incarnation } = client;
+      return incarnation ? around(client, { incarnation: () => late.then(incarnation) }) : client;
+    }),
+    { clock },
+  );
+  for (let tries = 0; tries < 3; tries++) {
+    const mine = claim({ ttl: 10_000, within: 600 });
+    void lock.attempt(mine).catch(() => {});
+    await clock.advance(800);
+    void lock.release(mine).catch(() => {});
+  }
+  for (const server of servers.slice(0, count - nameless)) server.restart(false);
+  resolve();
+  await clock.advance(1_000);
+  expect(await cycle(lock)).toBe(true);
+  await lock.close();
 });
