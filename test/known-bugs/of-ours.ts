@@ -169,7 +169,15 @@ export const OF_OURS: readonly KnownBug[] = [
     'a new quorum whose first process died was taken for one that had lost its data',
     scene(
       'test/backends/quorum/guard.test.ts',
-      'a new quorum whose first process dies at any moment is free for the next when the lease is over',
+      'a new quorum%s whose first process dies at any moment is free for the next when the lease is over',
+    ),
+  ),
+  bug(
+    'redlock',
+    'nodes that started after one that names no run were taken for nodes that had lost their data',
+    scene(
+      'test/backends/quorum/guard.test.ts',
+      'a new quorum of %i, %i of which name no run, serves as soon as the others have started, however late',
     ),
   ),
   bug(

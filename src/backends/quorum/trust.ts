@@ -113,8 +113,7 @@ export class Trust {
       if (this.#state === 'resting') throw new Error('its vote does not count before one of a node that names its run');
     } else if (!this.#looked) throw new Error('started anew while it was asked');
     await this.#memory.note(ttl, now);
-    const { run } = this.identity;
-    if (run) void this.#memory.mark(run, undefined).catch(() => {}); // that note has to last as long
+    void this.#memory.mark(this.identity.run, undefined).catch(() => {}); // that note has to last as long
   }
 
   #beginAnew(): void {
@@ -126,21 +125,19 @@ export class Trust {
 
   /** All at once: the mark of one would be taken for a sign that the others are not new. @returns when each says so */
   #countFree(now: number): ReadonlyMap<Trust, Promise<void>> {
-    const { all, identities } = this.#trusts;
+    const { all, identities, majority } = this.#trusts;
     const free = all.filter((each) => each.#state === 'resting' && each.#restsUntil(now) <= now);
-    // Votes of those that name no run are too few without another: what they wrote down would only make the others wait for it.
     const votes = all.filter((each) => each.identity.nameless || each.#state === 'counting' || free.includes(each));
-    if (votes.every(({ identity }) => identity.nameless) && votes.length < this.#trusts.majority) return new Map();
+    if (areTooFew(votes, majority)) return new Map();
     const born = areNew(this.#views()) ? identities.flatMap(({ run }) => run?.id ?? []) : undefined;
     return new Map(free.map((each) => [each, each.#count(born)]));
   }
 
   async #count(born: readonly string[] | undefined): Promise<void> {
-    const { run } = this.identity;
     this.#state = 'counting';
     this.#looked = { ...this.#looked!, marked: this.#looked!.run };
     // Whoever comes later waits as long as this one did. Without an answer that is all: its votes count.
-    await this.#memory.mark(run, born).catch(() => {});
+    await this.#memory.mark(this.identity.run, born).catch(() => {});
   }
 
   #restsUntil(now: number): number {
@@ -176,6 +173,13 @@ export class Trust {
     if (this.#state === 'unseen') this.#state = 'resting';
     this.#lookedAt = now;
   }
+}
+
+/**
+ * Only nodes that name no run would vote, and they are no majority: what they wrote down would only make the others wait for it.
+ */
+function areTooFew(votes: readonly Trust[], majority: number): boolean {
+  return votes.length < majority && votes.every(({ identity }) => identity.nameless);
 }
 
 function restsFor(rest: number): Error {
