@@ -237,6 +237,105 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'Nothing happens in the very µs of the clock that was read before.',
   'src/backends/redis/lua/renew.lua#renew_sole 771a4ef@663+1: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/redis/lua/include/attempt.lua#attempt 35762cd@374+2: <= => <':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/redis/lua/include/attempt.lua#attempt 35762cd@50+1: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/redis/lua/include/contended.lua#contention 2d1cdb5@1957+1: < => <=':
+    'No score is 0 or 1: those of holders are far below, those of waiters are tickets.',
+  'src/backends/redis/lua/include/contended.lua#contention 2d1cdb5@1959+1: 0 => 1':
+    'No score is 0 or 1: those of holders are far below, those of waiters are tickets.',
+  'src/backends/redis/lua/include/contended.lua#contention 2d1cdb5@423+2: 45 => 0':
+    'A dash is before any digit, so the text of dashes is not more than any ticket.',
+  'src/backends/redis/lua/include/contended.lua#contention 2d1cdb5@423+2: 45 => 450':
+    'A dash is before any digit, so the text of dashes is not more than any ticket.',
+  'src/backends/redis/lua/include/contended.lua#contention 2d1cdb5@632+1: 1 => 2':
+    'What reaches just as far is written as the same number.',
+  'src/backends/redis/lua/include/contended.lua#contention 2d1cdb5@634+1: < => <=':
+    'What reaches just as far is written as the same number.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@1293+1: 0 => 1':
+    'How many named the room is asked for only where it is less than all seats, and then it was counted from 0 again.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@1735+1: 0 => 1':
+    'No key is to vanish in the first ms of 1970.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@1787+1: 0 => 1':
+    'The last ticket, which is as good as the clock, is more than either.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@2267+1: 1 => 2':
+    'Either way one holder leaves no room, and when it goes the sum begins anew.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@2270+1: 1 => 0':
+    'Either way one holder leaves no room, and when it goes the sum begins anew.',
+  "src/backends/redis/lua/include/line.lua#line_rule f803c0a@2893+64: type(redis.pcall('UNLINK', line.places, line. … ) == 'table' => true":
+    'What was freed by the first command is not there for the second.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@3416+1: > => >=':
+    'The last ticket of a free lock is remembered for longer.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@3567+1: > => >=':
+    'The keys are kept longer, a step sooner.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@390+3: 500 => 5000':
+    'More holders are counted anew by one script, which only costs time.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@4236+14: no_seats(line) => nothing':
+    'The sweep that follows finds nobody, and begins anew.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@4368+1: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@470+6: 300000 => 0':
+    'The keys are made to live longer with each step, which only costs.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@470+6: 300000 => 3000000':
+    'What a line of dead processes leaves is there for longer, which only costs space.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@4801+1: < => <=':
+    'No score is 0 or 1: those of holders are far below, those of waiters are tickets.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@4803+1: 0 => 1':
+    'No score is 0 or 1: those of holders are far below, those of waiters are tickets.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@4955+1: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  "src/backends/redis/lua/include/line.lua#line_rule f803c0a@5299+47: type(holders) == 'number' and holders > COUNTED => false":
+    'Holders are counted anew where they need not be, which only costs.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@5337+1: > => >=':
+    'Where there are just as many, they are counted anew when the next one has left.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@5455+1: 0 => 1':
+    'No score is 0 or 1: those of holders are far below, those of waiters are tickets.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@5980+1: > => >=':
+    'Where no seat is taken nobody is found, which only costs.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@6051+1: 0 => 1':
+    'No score is 0 or 1: those of holders are far below, those of waiters are tickets.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@6088+1: 1 => 2':
+    'Only the first of those that are found is read.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@6208+1: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@6236+14: line.tight < 1 => true':
+    'Holders are counted anew where they need not be, which only costs.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@6247+1: < => <=':
+    'Holders are counted anew where they need not be, which only costs.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@6249+1: 1 => 2':
+    'Holders are counted anew where they need not be, which only costs.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@7160+1: 1 => 0':
+    'A text of Lua begins at 1, and 0 means the same.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@7163+4: true => false':
+    'No sign of that text has another meaning in a pattern.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@7901+5: false => true':
+    'Where no room is left no claim fits, and somebody holds: neither question needs this answer.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@7995+1: 1 => 2':
+    'Only the first of those that are found is read.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@8416+1: 1 => 0':
+    'A text of Lua begins at 1, and 0 means the same.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@8558+1: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@88+10: 2147483647 => 21474836470':
+    'No lock has as many seats as either.',
+  'src/backends/redis/lua/include/take.lua#behind efed5a9@104+1: < => <=':
+    'Room for just as many is written as the same number.',
+  'src/backends/redis/lua/include/take.lua#behind efed5a9@111+1: + => -': 'It only makes a number of a text.',
+  'src/backends/redis/lua/include/take.lua#behind efed5a9@113+1: 0 => 1':
+    'Room for just as many is written as the same number.',
+  'src/backends/redis/lua/include/take.lua#behind efed5a9@83+1: 1 => 2':
+    'One ticket is what comes of room for one in either way.',
+  'src/backends/redis/lua/include/take.lua#set_sole 7c1f82f@69+1: > => >=': 'The key is kept 1 ms longer.',
+  'src/backends/redis/lua/include/take.lua#tickets a571f5f@245+1: < => <=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/redis/lua/include/take.lua#tickets a571f5f@282+1: + => -': 'It only makes a number of a text.',
+  'src/backends/redis/lua/renew.lua#renew 1c0aea6@544+2: <= => <':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/redis/lua/renew.lua#renew 1c0aea6@836+10: count == 1 => false':
+    'A text and an array of one read the same: it only costs the server a write more.',
+  'src/backends/redis/lua/renew.lua#renew 1c0aea6@845+1: 1 => 0':
+    'A text and an array of one read the same: it only costs the server a write more.',
   'src/core/pause.ts#backOff 0e2ff3d@163+2: 16 => (16 * 10)':
     'The bound is 60 s at most, and that is less than 2 to the 16th of the shortest pause.',
 };

@@ -167,4 +167,48 @@ describeOn('redis', 'a line of redis, as its keys have it', () => {
     for await (const standing of backend.inspect!('short', { exact: true })) left.push(standing.ticket);
     expect(left).toEqual([ticket]);
   });
+
+  test('whoever is refused is told when the first of the holders will be gone, also of those it lets in by asking', async () => {
+    const backend = await fleet.backend();
+    const two = (key: string, ttl: number): Claim => wish(key, { ttl }, permit(2));
+    for (const ttl of [20_000, 10_000]) granted(await backend.attempt(two('soonest', ttl)));
+    for (const queue of [true, false]) {
+      const refused = await backend.attempt({ ...two('soonest', 30_000), queue });
+      expect(refused).toMatchObject({ granted: false, retryAfter: expect.closeTo(10_000, -3) });
+    }
+    const waiter = two('let in', 10_000);
+    await using mail = await Mail.of(backend, waiter);
+    for (const claim of [two('let in', 50), two('let in', 20_000), waiter]) await backend.attempt(claim);
+    await sleep(100);
+    const refused = await backend.attempt(two('let in', 30_000));
+    expect(await mail.next(), 'the one that is let in').toBeDefined();
+    expect(refused).toMatchObject({ granted: false, retryAfter: expect.closeTo(10_000, -3) });
+  });
+
+  test('a hold that is alone is granted again for what it asks, and its key is kept as long', async () => {
+    const backend = await fleet.backend('ioredis', { remember: '2h' });
+    const client = fleet.ioredis();
+    const claim = wish('again', { ttl: 20_000 });
+    const { ticket } = granted(await backend.attempt(claim));
+    for (const [ttl, left] of [
+      [10_000, 20_000],
+      [40_000, 40_000],
+    ] as const) {
+      expect(granted(await backend.attempt({ ...claim, ttl })).ticket).toBe(ticket);
+      expect(await client.pttl('holdfast:{again}')).toSatisfy((ms: number) => Math.abs(ms - 7_200_000 - left) < 5_000);
+      const remaining: number[] = [];
+      for await (const standing of backend.inspect!('again', { exact: true })) remaining.push(standing.remaining);
+      expect(remaining).toEqual([expect.closeTo(left, -4)]);
+    }
+  });
+
+  test('a renewal of who shares a room leaves the lapse of who leaves none as it is', async () => {
+    const backend = await fleet.backend();
+    const [holder, waiter] = [wish('whole', { ttl: 200 }), wish('whole')];
+    granted(await backend.attempt(holder));
+    for (let i = 0; i < 2; i++) await backend.attempt(waiter); // the second time it asks again in its place
+    await sleep(300);
+    expect((await backend.release(holder)).freed, 'its lease was over').toBe(false);
+    granted(await backend.attempt(waiter));
+  });
 });

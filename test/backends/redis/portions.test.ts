@@ -91,6 +91,19 @@ describeOn('redis', 'redis and long lines: no script does more than a portion', 
     expect((await backend.attempt(wish('read', { queue: false }))).granted, 'a writer').toBe(false);
   });
 
+  test('holders whose lease is over leave fifty at a time, and who asks then is admitted', async () => {
+    const backend = await fleet.backend();
+    const permits = { take: 1, of: 120 };
+    const claims = Array.from({ length: 120 }, () => wish('lapsed', {}, permits));
+    for (const claim of claims) granted(await backend.attempt(claim));
+    for (let i = 0; i < claims.length; i += 40)
+      await backend.renew(claims.slice(i, i + 40).map((claim) => ({ ...claim, ttl: 50 })));
+    await sleep(100);
+    await askRedis(server.port, 'CONFIG RESETSTAT');
+    granted(await backend.attempt(wish('lapsed', {}, permits)));
+    expect((await scripts()).count, 'of fifty, of fifty, of twenty').toBe(3);
+  });
+
   test('a process that dies in the middle of it loses no wake-up: whoever asks next goes on', async () => {
     const [near, far] = [fleet.over(await fleet.client('ioredis')), await fleet.backend()];
     const [holder, waiter] = [wish('dead'), wish('dead')];
