@@ -336,6 +336,10 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'A text and an array of one read the same: it only costs the server a write more.',
   'src/backends/redis/lua/renew.lua#renew 1c0aea6@845+1: 1 => 0':
     'A text and an array of one read the same: it only costs the server a write more.',
+  'src/backends/redis/lua/include/take.lua#tickets a571f5f@379+1: + => -':
+    'The tickets are one or two µs older, and above the last one all the same.',
+  'src/backends/redis/lua/include/take.lua#tickets a571f5f@381+1: 1 => 0':
+    'The tickets are one or two µs older, and above the last one all the same.',
   'src/core/pause.ts#backOff 0e2ff3d@163+2: 16 => (16 * 10)':
     'The bound is 60 s at most, and that is less than 2 to the 16th of the shortest pause.',
 };

@@ -59,7 +59,10 @@ const testsOf = (folder: string, names: string): string =>
 export const ENGINES: Readonly<Record<string, Engine>> = {
   redis: {
     scripts: 'src/backends/redis/lua/**/*.lua',
-    tests: testsOf('backends/redis', 'conformance,tokens,portions,turn,line,listing,keys,server,cost,renewal'),
+    tests: testsOf(
+      'backends/redis',
+      'conformance,tokens,portions,turn,line,line-keys,listing,keys,server,cost,renewal',
+    ),
   },
   stock: {
     scripts: 'src/stock/redis/lua/*.lua',

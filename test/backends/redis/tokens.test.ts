@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { SHARED } from '../../../src/core/admission.ts';
@@ -86,7 +87,7 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
     const hot = wish('hot', { span: 65 });
     granted(await backend.attempt(hot));
     await backend.release(hot);
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await sleep(2);
     expect(granted(await backend.attempt(wish('hot', { span: 65 }))).span).toBe(65);
   });
 
@@ -94,11 +95,68 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
     const first = wish('own');
     granted(await backend.attempt(first));
     await backend.release(first);
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await sleep(2);
     const claim = wish('own', { span: 65 });
     const { ticket } = granted(await backend.attempt(claim));
     const raised = granted(await backend.attempt({ ...claim, span: 1, atLeast: ticket + 10n }));
     expect([raised.ticket, raised.span]).toEqual([ticket + 10n, 55]);
+  });
+
+  test('a hold is raised to what is proposed, alone and in a line: never below what it has, with as many as are behind the clock', async () => {
+    for (const beside of [0, 1]) {
+      const key = `raise-${beside}`;
+      const claim = wish(key, { span: 65 }, SHARED);
+      const before = wish(key, {}, SHARED);
+      granted(await backend.attempt(before)); // of a key of which nothing is known, one ticket is given
+      if (!beside) await backend.release(before);
+      await sleep(2);
+      const { ticket, span } = granted(await backend.attempt(claim));
+      expect(span).toBe(65);
+      await sleep(2);
+      const to = async (atLeast: bigint, asked = 65): Promise<[bigint, number | undefined]> => {
+        const grant = granted(await backend.attempt({ ...claim, span: asked, atLeast }));
+        return [grant.ticket - ticket, grant.span];
+      };
+      expect(await to(ticket - 10n), 'below its own').toEqual([0n, 65]);
+      expect(await to(ticket + 63n, 1), 'the last but one of its own').toEqual([63n, 2]);
+      expect(await to(ticket + 65n), 'behind its own').toEqual([65n, 65]);
+      expect(await to(ticket + 60_000_000n), 'ahead of the clock').toEqual([60_000_000n, 1]);
+      const next = granted(await backend.attempt(wish(key, {}, SHARED)));
+      expect(next.ticket - ticket, 'the next claim').toBe(60_000_001n);
+    }
+  });
+
+  test('what is proposed is above the last ticket, or one above that is given', async () => {
+    const claim = wish('above');
+    const { ticket } = granted(await backend.attempt({ ...claim, atLeast: BigInt(Date.now() + 5_000) * 1_000n }));
+    await backend.release(claim);
+    expect(granted(await backend.attempt(wish('above', { atLeast: ticket }))).ticket).toBe(ticket + 1n);
+  });
+
+  test('of a key of which nothing is known, a proposal hardly behind the clock is taken, and no older one', async () => {
+    const ago = (ms: number): bigint => BigInt(Date.now() - ms) * 1_000n;
+    const hardly = ago(400);
+    expect(granted(await backend.attempt(wish('hardly', { atLeast: hardly }))).ticket).toBe(hardly);
+    expect(granted(await backend.attempt(wish('older', { atLeast: ago(3_000) }))).ticket).toBeGreaterThan(ago(900));
+  });
+
+  test('the key of a hold is kept for its lease and the memory of its ticket, and longer where that is ahead of the clock', async () => {
+    const remembering = await fleet.backend('ioredis', { remember: '2h' });
+    // What is ahead of the clock comes nearer to it; what is behind it costs nothing, however old.
+    for (const [ahead, least] of [
+      [0, -500],
+      [60_000, 55_000],
+    ] as const) {
+      const key = `ahead-${ahead}`;
+      const claim = wish(key, ahead > 0 ? { atLeast: BigInt(Date.now() + ahead) * 1_000n } : {});
+      for (const time of ['at first', 'asked again a little later']) {
+        granted(await remembering.attempt(claim));
+        const left = (await fleet.ioredis().pttl(`holdfast:{${key}}`)) - 7_200_000 - claim.ttl;
+        expect(left, time).toBeGreaterThan(least);
+        expect(left, time).toBeLessThanOrEqual(ahead + 2);
+        if (time === 'at first') await sleep(700);
+      }
+    }
   });
 
   test('in a line the next ticket is above the one that a holder was raised to', async () => {
@@ -216,7 +274,7 @@ class Run implements AsyncDisposable {
   async #lapse(claim: Claim): Promise<void> {
     await this.#ask(claim);
     this.#claims.delete(claim.id);
-    await new Promise((resolve) => setTimeout(resolve, 12));
+    await sleep(12);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
