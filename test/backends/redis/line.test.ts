@@ -174,7 +174,7 @@ describeOn('redis', 'a line of redis, as its keys have it', () => {
     for (const ttl of [20_000, 10_000]) granted(await backend.attempt(two('soonest', ttl)));
     for (const queue of [true, false]) {
       const refused = await backend.attempt({ ...two('soonest', 30_000), queue });
-      expect(refused).toMatchObject({ granted: false, retryAfter: expect.closeTo(10_000, -3) });
+      expect(refused).toMatchObject({ granted: false, retryAfter: expect.closeTo(10_000, -4) });
     }
     const waiter = two('let in', 10_000);
     await using mail = await Mail.of(backend, waiter);
@@ -182,7 +182,7 @@ describeOn('redis', 'a line of redis, as its keys have it', () => {
     await sleep(100);
     const refused = await backend.attempt(two('let in', 30_000));
     expect(await mail.next(), 'the one that is let in').toBeDefined();
-    expect(refused).toMatchObject({ granted: false, retryAfter: expect.closeTo(10_000, -3) });
+    expect(refused).toMatchObject({ granted: false, retryAfter: expect.closeTo(10_000, -4) });
   });
 
   test('a hold that is alone is granted again for what it asks, and its key is kept as long', async () => {
