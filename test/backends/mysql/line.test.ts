@@ -1,0 +1,250 @@
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { mark } from '../../../src/backends/mysql/place.ts';
+import type { Header } from '../../../src/backends/mysql/pool.ts';
+import { exchange, join, leave, swap, touch } from '../../../src/backends/mysql/sql.generated.ts';
+import { claimsOf, type Values } from '../../../src/backends/mysql/statements.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { placeOf, Rows, seconds } from './rows.ts';
+import { useMariadb } from './server.ts';
+
+const KEY = Buffer.from('holdfast/key');
+const BESIDE = { line: '@beside 9000000000000000 4 1 1 30000000 1 - ;', ticket: 4, used: 5 };
+
+describeOn('mysql', 'a line of mysql, as its statements leave it', () => {
+  const mariadb = useMariadb({ 'max-allowed-packet': '65536' });
+  let rows: Rows;
+  let now: number;
+
+  beforeAll(async () => {
+    rows = await Rows.of(mariadb, 'kept_lines');
+  });
+  beforeEach(async () => {
+    await rows.clear();
+    await rows.put('holdfast/beside', BESIDE);
+    now = await rows.now();
+  });
+
+  const put = (line: string, ticket = 7): Promise<void> => rows.put(String(KEY), { line, ticket, used: 3 });
+  /** The row of the key; every other row is as it was. */
+  const found = async () => {
+    const { [String(KEY)]: row, ...others } = await rows.all();
+    expect(others, 'rows of other keys').toEqual({ 'holdfast/beside': BESIDE });
+    return row!;
+  };
+  const unchanged = async (what: string, { affectedRows }: Header, line: string): Promise<void> => {
+    expect(affectedRows, `rows changed: ${what}`).toBe(0);
+    expect(await found(), what).toEqual({ line, ticket: 7, used: 3 });
+  };
+  const newcomer = (wish: Values = {}): Values => ({
+    name: KEY,
+    mark: mark('new'),
+    ttl: `${seconds(30)}`,
+    seats: ` 1 1 ${seconds(30)} `,
+    tail: ' - ;',
+    atLeast: '0',
+    span: '1',
+    notAfter: `${now + seconds(60)}`,
+    ...wish,
+  });
+  const joins = (expected: string, queue: '0' | '1', wish: Values = {}): Promise<Header> =>
+    rows.write(join, { ...newcomer(wish), expected, queue });
+  const exchanges = (gone: string, wish: Values = {}): Promise<Header> =>
+    rows.write(exchange, { ...newcomer(wish), gone: mark(gone) });
+  const leaves = (id: string): Promise<Header> => rows.write(leave, { name: KEY, mark: mark(id) });
+
+  /** A place that was just taken by `newcomer`, at the end of what stood there. */
+  const expectTaken = (row: { line: string; used: number }, before: string, ticket: number): void => {
+    expect(row.line.startsWith(before), `${row.line} begins with ${before}`).toBe(true);
+    const [id, until, taken, take, of, ttl, joined, ...rest] = row.line.slice(before.length).split(' ');
+    expect([id, taken, take, of, ttl, ...rest]).toEqual(['@new', `${ticket}`, '1', '1', `${seconds(30)}`, '-', ';']);
+    expect(Number(until) - Number(joined), 'µs until it lapses').toBeGreaterThan(seconds(30) - 100_000);
+    expect(Number(until) - Number(joined), 'µs until it lapses').toBeLessThan(seconds(30) + 100_000);
+    for (const time of [Number(joined), row.used]) {
+      expect(time).toBeGreaterThanOrEqual(now);
+      expect(time).toBeLessThan(now + seconds(20));
+    }
+  };
+
+  test.each([
+    { atLeast: 0, span: 1, ticket: 8, highest: 8 },
+    { atLeast: 8, span: 1, ticket: 8, highest: 8 },
+    { atLeast: 20, span: 1, ticket: 20, highest: 20 },
+    { atLeast: 0, span: 5, ticket: 8, highest: 12 },
+    { atLeast: 20, span: 5, ticket: 20, highest: 24 },
+  ])('the tickets that a newcomer takes are above all before, and as many as it asks for: %o', async (wish) => {
+    const values = { atLeast: `${wish.atLeast}`, span: `${wish.span}` };
+    await put('');
+    expect(await joins('', '0', values)).toMatchObject({ affectedRows: 1, insertId: wish.ticket });
+    expect((await found()).ticket, 'highest ticket after a join').toBe(wish.highest);
+    expectTaken(await found(), '', wish.ticket);
+
+    await put(placeOf('old', now + seconds(30)));
+    expect(await exchanges('old', values)).toMatchObject({ affectedRows: 1, insertId: wish.ticket });
+    expect((await found()).ticket, 'highest ticket after an exchange').toBe(wish.highest);
+    expectTaken(await found(), '', wish.ticket);
+  });
+
+  test('who joins a line that is as expected stands at its end, and learns its ticket', async () => {
+    const line = placeOf('first', now + seconds(9)) + placeOf('second', now + seconds(9));
+    for (const queue of ['0', '1'] as const) {
+      await put(line);
+      expect(await joins(line, queue)).toMatchObject({ affectedRows: 1, insertId: 8 });
+      expectTaken(await found(), line, 8);
+    }
+  });
+
+  test('who joins a line that has changed queues where it may, and is told to read the line', async () => {
+    const line = placeOf('first', now + seconds(9));
+    await put(line);
+    await unchanged('it does not queue', await joins('', '0'), line);
+    expect(await joins('', '1')).toMatchObject({ affectedRows: 1, insertId: 0 });
+    expectTaken(await found(), line, 8);
+  });
+
+  test('nobody stands in a line twice', async () => {
+    for (const line of [placeOf('new', now), placeOf('first', now + seconds(9)) + placeOf('new', now)]) {
+      await put(line);
+      await unchanged('it joins a second time', await joins('', '1'), line);
+    }
+    const both = placeOf('old', now + seconds(9)) + placeOf('new', now + seconds(9));
+    await put(both);
+    await unchanged('an exchange for who stands there', await exchanges('old'), both);
+    const other = placeOf('new', now + seconds(9)) + placeOf('old', now + seconds(9));
+    await put(other);
+    await unchanged('an exchange for who stands there first', await exchanges('old'), other);
+  });
+
+  test('a step that comes too late changes nothing', async () => {
+    const line = placeOf('old', now + seconds(9));
+    const late = { notAfter: `${now - 1}` };
+    await put(line);
+    for (const [queue, expected] of [
+      ['0', line],
+      ['1', line],
+      ['1', ''],
+    ] as const)
+      await unchanged('a join', await joins(expected, queue, late), line);
+    await unchanged('an exchange', await exchanges('old', late), line);
+    const touched = rows.write(touch, { ...late, keeps: '0' }, claimsOf([[KEY, mark('old'), '1000000']]));
+    await unchanged('a touch', await touched, line);
+  });
+
+  test('a line takes one more place only while it leaves room for the largest', async () => {
+    const most = 65_536 - 2_048;
+    const filled = (length: number): string => {
+      const old = placeOf('old', now + seconds(30));
+      return old + 'x'.repeat(length - old.length);
+    };
+    for (const step of ['join', 'exchange']) {
+      const take = () => (step === 'join' ? joins('', '1') : exchanges('old'));
+      await put(filled(most + 1));
+      await unchanged(`${step} without room`, await take(), filled(most + 1));
+      await put(filled(most));
+      expect(await take(), `${step} with just enough room`).toMatchObject({ affectedRows: 1 });
+    }
+  });
+
+  test('an exchange takes out one hold, wherever it stands, and tells whether others stand there', async () => {
+    const [a, old, b] = ['a', 'old', 'b'].map((id) => placeOf(id, now + seconds(30))) as [string, string, string];
+    for (const [before, after] of [
+      [a, ''],
+      ['', b],
+      [a, b],
+      [a + b, ''],
+      ['', a + b],
+    ] as const) {
+      await put(before + old + after);
+      expect(await exchanges('old'), 'others stand there').toMatchObject({ affectedRows: 1, insertId: 0 });
+      expectTaken(await found(), before + after, 8);
+    }
+  });
+
+  test('a hold that has lapsed, or stands in no line, is not exchanged', async () => {
+    const lapsed = placeOf('old', now - 1);
+    for (const line of [lapsed, placeOf('a', now + seconds(9)) + lapsed, lapsed + placeOf('a', now + seconds(9))]) {
+      await put(line);
+      await unchanged('it has lapsed', await exchanges('old'), line);
+    }
+    for (let length = 1; length <= 20; length++) {
+      const line = placeOf('b', now + seconds(9)) + placeOf('c', now + seconds(9));
+      await put(line);
+      await unchanged(`no such hold, an id of ${length}`, await exchanges('a'.repeat(length)), line);
+    }
+  });
+
+  test('who leaves is told whether it had not lapsed, and whether others stand there', async () => {
+    const [a, b] = [placeOf('a', now + seconds(30)), placeOf('b', now + seconds(30))];
+    for (const [alive, until] of [
+      [1, now + seconds(30)],
+      [0, now - 1],
+    ] as const)
+      for (const [others, before, after] of [
+        [0, '', ''],
+        [2, a, ''],
+        [2, '', b],
+        [2, a, b],
+      ] as const) {
+        await put(before + placeOf('old', until) + after);
+        expect(await leaves('old')).toMatchObject({ affectedRows: 1, insertId: alive + others });
+        const { line, ticket, used } = await found();
+        expect({ line, ticket }).toEqual({ line: before + after, ticket: 7 });
+        expect(used, 'it was written').toBeGreaterThanOrEqual(now);
+      }
+  });
+
+  test('who stands in no line leaves nothing behind, and changes nothing', async () => {
+    for (const line of ['', placeOf('a', now + seconds(9)), placeOf('a', now) + placeOf('b', now + seconds(9))]) {
+      await put(line);
+      await unchanged('no such place', await leaves('old'), line);
+    }
+  });
+
+  test('a touch sets when claims lapse, of each key its own, and no sooner where it must keep', async () => {
+    const other = Buffer.from('holdfast/other');
+    const list = claimsOf([
+      [KEY, mark('old'), `${seconds(5)}`],
+      [other, mark('old'), `${seconds(50)}`],
+    ]);
+    for (const keeps of ['0', '1'] as const) {
+      const [a, b] = [placeOf('a', now - 1), placeOf('b', now + seconds(9))];
+      await rows.clear();
+      for (const key of [String(KEY), String(other)])
+        await rows.put(key, { line: a + placeOf('old', now + seconds(30)) + b, ticket: 7, used: 3 });
+      const { affectedRows } = await rows.write(touch, { notAfter: `${now + seconds(60)}`, keeps }, list);
+      expect(affectedRows, 'rows').toBe(2);
+      const after = await rows.all();
+      for (const [key, ttl] of [
+        [String(KEY), keeps === '1' ? 30 : 5],
+        [String(other), 50],
+      ] as const) {
+        const { line, ticket, used } = after[key]!;
+        const until = Number(line.slice(a.length + '@old '.length).split(' ')[0]);
+        const moved = placeOf('old', until).replace(/ \d+ - /, ` ${now} - `);
+        expect(line, 'all else stays').toBe(a + moved + b);
+        expect(until - now, `lapses, µs from now, keeps ${keeps}`).toBeGreaterThanOrEqual(seconds(ttl));
+        expect(until - now, `lapses, µs from now, keeps ${keeps}`).toBeLessThan(seconds(ttl + 4));
+        expect(ticket).toBe(7);
+        expect(used, 'it was written').toBeGreaterThanOrEqual(now);
+      }
+    }
+  });
+
+  test('a touch brings back nobody who has lapsed, and nobody who is not there', async () => {
+    const line = placeOf('old', now - 1) + placeOf('b', now + seconds(9));
+    await put(line);
+    for (const id of ['old', 'none', 'a', 'a'.repeat(10)]) {
+      const list = claimsOf([[KEY, mark(id), `${seconds(5)}`]]);
+      const touched = await rows.write(touch, { notAfter: `${now + seconds(60)}`, keeps: '0' }, list);
+      await unchanged(`a touch of ${id}`, touched, line);
+    }
+  });
+
+  test('a line is put in the place of the one that was read, and of no other', async () => {
+    const [old, other] = [placeOf('old', now), placeOf('other', now)];
+    await put(old);
+    await unchanged('another line', await rows.write(swap, { name: KEY, old: other, new: '' }), old);
+    expect(await rows.write(swap, { name: KEY, old, new: other })).toMatchObject({ affectedRows: 1 });
+    expect(await found()).toMatchObject({ line: other, ticket: 7 });
+    expect((await found()).used).toBeGreaterThanOrEqual(now);
+  });
+});

@@ -1,0 +1,75 @@
+import type { Pool, RowDataPacket } from 'mysql2/promise';
+import { mark } from '../../../src/backends/mysql/place.ts';
+import type { Header } from '../../../src/backends/mysql/pool.ts';
+import { greet } from '../../../src/backends/mysql/sql.generated.ts';
+import type { List, Values } from '../../../src/backends/mysql/statements.ts';
+import { Table } from '../../../src/backends/mysql/table.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import type { Mariadb } from './server.ts';
+
+export interface Stored {
+  readonly ticket: number;
+  readonly line: string;
+  /** µs. */
+  readonly used: number;
+}
+
+/** s, as µs. */
+export const seconds = (count: number): number => count * 1_000_000;
+
+/** A place as join.sql writes it. @param until µs */
+export const placeOf = (id: string, until: number, ticket = 1): string =>
+  `${mark(id)}${until} ${ticket} 1 1 30000000 ${until - seconds(30)} - ;`;
+
+/** One table, and what single statements make of its rows. */
+export class Rows {
+  readonly table: Table;
+  readonly name: string;
+  readonly #pool: Pool;
+
+  private constructor(pool: Pool, name: string) {
+    this.#pool = pool;
+    this.name = name;
+    this.table = new Table(pool, name, systemClock, 'mysql');
+  }
+
+  /** @param name of the table */
+  static async of(mariadb: Mariadb, name: string): Promise<Rows> {
+    const rows = new Rows(mariadb.pool({ connectionLimit: 2 }), name);
+    await rows.table.ready();
+    return rows;
+  }
+
+  /** The server's time, µs. */
+  async now(): Promise<number> {
+    return Number((await this.table.read(greet))[0]!.now);
+  }
+
+  async put(key: string, { ticket = 1, line = '', used = 0 }: Partial<Stored>): Promise<void> {
+    const values = [Buffer.from(key), ticket, used, line];
+    await this.#pool.query(`REPLACE INTO ${this.name} (name, ticket, used, line) VALUES (?, ?, ?, ?)`, values);
+  }
+
+  /** All rows but the table's own. */
+  async all(): Promise<Record<string, Stored>> {
+    const [rows] = await this.#pool.query<RowDataPacket[]>(`SELECT * FROM ${this.name} WHERE name <> ''`);
+    return Object.fromEntries(
+      rows.map(({ name, ticket, line, used }) => [String(name), { ticket, line: String(line), used }]),
+    );
+  }
+
+  /** The table's own row. */
+  async own(): Promise<Stored> {
+    const [[row]] = await this.#pool.query<RowDataPacket[]>(`SELECT * FROM ${this.name} WHERE name = ''`);
+    return { ticket: row!.ticket, line: String(row!.line), used: row!.used };
+  }
+
+  write(text: string, values?: Values, list?: List): Promise<Header> {
+    return this.table.write(text, values, list);
+  }
+
+  async clear(): Promise<void> {
+    await this.#pool.query(`DELETE FROM ${this.name} WHERE name <> ''`);
+    await this.#pool.query(`UPDATE ${this.name} SET ticket = 0, used = 0 WHERE name = ''`);
+  }
+}
