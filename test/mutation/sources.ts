@@ -80,7 +80,7 @@ export const ENGINES: Readonly<Record<string, Engine>> = {
   },
   mysql: {
     scripts: 'src/backends/mysql/sql/*.sql',
-    tests: testsOf('backends/mysql', 'table,lease,named,waiting'),
+    tests: testsOf('backends/mysql', 'line,keys,session,table,lease,named,waiting'),
     about: [
       { scripts: /(-lock|owner|ticket|create|pause|greet|now|status|settings|server|hash)\.sql/, tests: /./ },
       { scripts: /./, tests: /^(?!.*named)/ },

@@ -1,6 +1,6 @@
 import type { Pool, RowDataPacket } from 'mysql2/promise';
 import { mark } from '../../../src/backends/mysql/place.ts';
-import type { Header } from '../../../src/backends/mysql/pool.ts';
+import type { Header, Row } from '../../../src/backends/mysql/pool.ts';
 import { greet } from '../../../src/backends/mysql/sql.generated.ts';
 import type { List, Values } from '../../../src/backends/mysql/statements.ts';
 import { Table } from '../../../src/backends/mysql/table.ts';
@@ -33,9 +33,9 @@ export class Rows {
     this.table = new Table(pool, name, systemClock, 'mysql');
   }
 
-  /** @param name of the table */
-  static async of(mariadb: Mariadb, name: string): Promise<Rows> {
-    const rows = new Rows(mariadb.pool({ connectionLimit: 2 }), name);
+  /** @param name of the table @param sessions at most */
+  static async of(mariadb: Mariadb, name: string, sessions = 2): Promise<Rows> {
+    const rows = new Rows(mariadb.pool({ connectionLimit: sessions }), name);
     await rows.table.ready();
     return rows;
   }
@@ -62,6 +62,15 @@ export class Rows {
   async own(): Promise<Stored> {
     const [[row]] = await this.#pool.query<RowDataPacket[]>(`SELECT * FROM ${this.name} WHERE name = ''`);
     return { ticket: row!.ticket, line: String(row!.line), used: row!.used };
+  }
+
+  /** As it is, past the product. */
+  async query(text: string): Promise<RowDataPacket[]> {
+    return (await this.#pool.query<RowDataPacket[]>(text))[0];
+  }
+
+  read(text: string, values?: Values, list?: List): Promise<Row[]> {
+    return this.table.read(text, values, list);
   }
 
   write(text: string, values?: Values, list?: List): Promise<Header> {

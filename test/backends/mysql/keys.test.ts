@@ -1,0 +1,210 @@
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import * as sql from '../../../src/backends/mysql/sql.generated.ts';
+import { namesOf } from '../../../src/backends/mysql/statements.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { placeOf, Rows, type Stored, seconds } from './rows.ts';
+import { useMariadb } from './server.ts';
+
+const KEY = Buffer.from('holdfast/key');
+const BESIDE: Stored = { line: '@beside 9000000000000000 4 1 1 30000000 1 - ;', ticket: 4, used: 5 };
+
+describeOn('mysql', 'the rows of keys of mysql, as its statements leave them', () => {
+  const mariadb = useMariadb();
+  let rows: Rows;
+  let now: number;
+
+  beforeAll(async () => {
+    rows = await Rows.of(mariadb, 'kept_keys');
+  });
+  beforeEach(async () => {
+    await rows.clear();
+    await rows.put('holdfast/beside', BESIDE);
+    now = await rows.now();
+  });
+
+  /** Of the keys but the one beside, which is as it was. */
+  const others = async (): Promise<Record<string, Stored>> => {
+    const { 'holdfast/beside': beside, ...found } = await rows.all();
+    expect(beside, 'the row of another key').toEqual(BESIDE);
+    return found;
+  };
+  const one = async (): Promise<Stored> => (await others())[String(KEY)]!;
+  const namesIn = (found: readonly { name?: unknown }[]): string[] => found.map(({ name }) => String(name));
+
+  test('a table that was just made has given no ticket, and is founded once', async () => {
+    const made = await Rows.of(mariadb, 'just_made');
+    expect(await made.own()).toMatchObject({ ticket: 0, line: 'holdfast 1' });
+    await made.write(sql.floor, { ticket: '41' });
+    expect(await made.write(sql.found, { format: 'another' })).toMatchObject({ affectedRows: 0 });
+    expect(await made.own()).toMatchObject({ ticket: 41, line: 'holdfast 1' });
+  });
+
+  test('the row of a new key starts from the floor, and a row that is there keeps what it has', async () => {
+    await rows.write(sql.floor, { ticket: '41' });
+    await rows.write(sql.create, { name: KEY });
+    expect(await one()).toMatchObject({ ticket: 41, line: '' });
+    expect((await one()).used, 'when it was made').toBeGreaterThanOrEqual(now);
+    expect((await one()).used, 'when it was made').toBeLessThan(now + seconds(20));
+    const line = placeOf('old', now);
+    await rows.put(String(KEY), { ticket: 7, line, used: 3 });
+    await rows.write(sql.create, { name: KEY });
+    expect(await one()).toMatchObject({ ticket: 7, line });
+    expect((await one()).used, 'when it was used').toBeGreaterThanOrEqual(now);
+  });
+
+  test('the floor only rises, and no row of a key with it', async () => {
+    for (const [ticket, floor] of [
+      [41, 41],
+      [40, 41],
+      [42, 42],
+    ] as const) {
+      await rows.write(sql.floor, { ticket: `${ticket}` });
+      expect((await rows.own()).ticket).toBe(floor);
+    }
+    expect(await others()).toEqual({});
+  });
+
+  test('the tickets of a named lock rise one by one, or to where they must be at least', async () => {
+    expect(await rows.write(sql.ticket, { name: KEY, atLeast: '0' })).toMatchObject({ affectedRows: 0 });
+    await rows.put(String(KEY), { ticket: 7 });
+    for (const [atLeast, ticket] of [
+      [0, 8],
+      [9, 9],
+      [3, 10],
+      [20, 20],
+      [20, 21],
+    ] as const) {
+      const header = await rows.write(sql.ticket, { name: KEY, atLeast: `${atLeast}` });
+      expect(header).toMatchObject({ affectedRows: 1, insertId: ticket });
+      expect(await one()).toMatchObject({ ticket, line: '' });
+    }
+    expect((await one()).used, 'when it was used').toBeGreaterThanOrEqual(now);
+    expect((await rows.own()).ticket, 'the floor').toBe(0);
+  });
+
+  test('it is the turn of one process in each interval, and that is written in the row of the table alone', async () => {
+    const turn = () => rows.write(sql.turn, { interval: `${seconds(60)}` });
+    const format = 'holdfast 1';
+    await rows.put('', { line: format, used: now - seconds(30) });
+    expect(await turn(), 'within the interval').toMatchObject({ affectedRows: 0 });
+    await rows.put('', { line: format, used: now - seconds(61) });
+    expect(await turn(), 'after the interval').toMatchObject({ affectedRows: 1 });
+    expect((await rows.own()).used).toBeGreaterThanOrEqual(now);
+    expect(await turn(), 'at once again').toMatchObject({ affectedRows: 0 });
+    expect(await others()).toEqual({});
+  });
+
+  test('a sweep comes by all keys, page by page', async () => {
+    const made = await Rows.of(mariadb, 'paged');
+    await made.query("INSERT INTO paged SELECT CONCAT('key/', LPAD(seq, 5, 0)), 1, 0, '' FROM seq_1_to_2005");
+    const page = async (after: string) => {
+      const [row] = await made.read(sql.page, { after: Buffer.from(after) });
+      return row!.last === null ? null : String(row!.last);
+    };
+    expect(await page('')).toBe('key/02000');
+    expect(await page('key/02000')).toBe('key/02005');
+    expect(await page('key/02005')).toBeNull();
+  });
+
+  test('of a page those keys are found that nobody has used for as long as is said', async () => {
+    const old = now - seconds(61);
+    for (const [name, used] of [
+      ['a', old],
+      ['b', now - seconds(50)],
+      ['c', old],
+      ['d', old],
+    ] as const)
+      await rows.put(name, { used, ticket: 6, line: placeOf('x', 1) });
+    const asked = { after: Buffer.from('a'), last: Buffer.from('c'), idle: `${seconds(60)}` };
+    const found = await rows.read(sql.idle, asked);
+    expect(namesIn(found)).toEqual(['c']);
+    expect(found[0]).toMatchObject({ ticket: 6, line: Buffer.from(placeOf('x', 1)) });
+    expect(found[0]!.now, 'the time').toBeGreaterThanOrEqual(now);
+  });
+
+  test('a sweep takes away keys that are idle, free and below the floor, of those that it names', async () => {
+    const old = now - seconds(61);
+    const free: Record<string, Partial<Stored>> = {
+      idle: { used: old, ticket: 6 },
+      used: { used: now - seconds(50), ticket: 6 },
+      above: { used: old, ticket: 7 },
+      held: { used: old, ticket: 6, line: placeOf('x', 1) },
+      unnamed: { used: old, ticket: 6 },
+    };
+    for (const [name, stored] of Object.entries(free)) await rows.put(name, stored);
+    const names = namesOf(['idle', 'used', 'above', 'held'].map((name) => Buffer.from(name)));
+    const swept = await rows.write(sql.sweep, { ticket: '6', idle: `${seconds(60)}` }, names);
+    expect(swept).toMatchObject({ affectedRows: 1 });
+    expect(Object.keys(await others()).sort()).toEqual(['above', 'held', 'unnamed', 'used']);
+  });
+
+  test('a list shows the lines within its names that are not empty, after the row of the table', async () => {
+    const line = placeOf('x', 1);
+    for (const name of ['a', 'b', 'd', 'e']) await rows.put(name, { line });
+    await rows.put('c', {});
+    const found = await rows.read(sql.list, { from: Buffer.from('b'), to: Buffer.from('e') });
+    expect(namesIn(found)).toEqual(['', 'b', 'd']);
+    expect(found[1]).toMatchObject({ line: Buffer.from(line), open: '0' });
+    expect(found[0]!.now, 'the time').toBeGreaterThanOrEqual(now);
+  });
+
+  test('a list comes page by page, in the order of the names', async () => {
+    const made = await Rows.of(mariadb, 'listed');
+    await made.query("INSERT INTO listed SELECT CONCAT('key/', LPAD(251 - seq, 3, 0)), 1, 0, 'x' FROM seq_1_to_250");
+    const found = namesIn(await made.read(sql.list, { from: Buffer.from('key/'), to: Buffer.from('key0') }));
+    const expected = Array.from({ length: 199 }, (_, i) => `key/${`${i + 1}`.padStart(3, '0')}`);
+    expect(found).toEqual(['', ...expected]);
+  });
+
+  test('what is read are the lines that are asked for, beside the row of the table', async () => {
+    const line = placeOf('x', 1);
+    await rows.put(String(KEY), { line });
+    const found = await rows.read(sql.read, {}, namesOf([KEY]));
+    expect(namesIn(found).sort()).toEqual(['', String(KEY)]);
+    expect(found.find(({ name }) => String(name) !== '')).toMatchObject({ line: Buffer.from(line), open: '0' });
+    expect(found[0]!.now, 'the time').toBeGreaterThanOrEqual(now);
+  });
+
+  test('a note is read until its time is over, and the last one that is kept under a name counts', async () => {
+    await rows.table.make(sql.notes);
+    const name = Buffer.from('note');
+    const keep = (text: string, ttl: number) => rows.write(sql.noteKeep, { name, text, ttl: `${ttl}` });
+    const read = async () => (await rows.read(sql.noteRead, { name })).map(({ text }) => String(text));
+    await rows.write(sql.noteKeep, { name: Buffer.from('another'), text: 'x', ttl: `${seconds(60)}` });
+    await keep('first', seconds(60));
+    expect(await read()).toEqual(['first']);
+    await keep('second', seconds(60));
+    expect(await read()).toEqual(['second']);
+    await keep('third', -seconds(1));
+    expect(await read(), 'after its time').toEqual([]);
+    await keep('fourth', seconds(60));
+    await rows.write(sql.noteForget, { name });
+    expect(await read(), 'once it is forgotten').toEqual([]);
+    await keep('x'.repeat(1_024), seconds(60));
+    await expect(keep('x'.repeat(1_025), seconds(60)), 'a note that is too long').rejects.toThrow(/too long/i);
+    expect(await rows.read(sql.noteRead, { name: Buffer.from('another') })).toMatchObject([{ text: Buffer.from('x') }]);
+  });
+
+  test('notes whose time is over go a hundred at a time, and no others', async () => {
+    const made = await Rows.of(mariadb, 'noted');
+    await made.table.make(sql.notes);
+    await made.query(`INSERT INTO noted_notes SELECT CONCAT('old', seq), 'x', ${now} - seq FROM seq_1_to_150`);
+    await made.write(sql.noteKeep, { name: Buffer.from('new'), text: 'x', ttl: `${seconds(60)}` });
+    for (const gone of [100, 50, 0]) expect(await made.write(sql.noteSweep)).toMatchObject({ affectedRows: gone });
+    expect(namesIn(await made.query('SELECT name FROM noted_notes'))).toEqual(['new']);
+  });
+
+  test('the shape of a table is looked up in its own database, under its own name', async () => {
+    await rows.query('CREATE DATABASE elsewhere');
+    const there = await Rows.of(mariadb, 'elsewhere.kept_keys');
+    await rows.query('ALTER TABLE elsewhere.kept_keys ENGINE = MyISAM');
+    for (const [table, engine] of [
+      [rows.table, 'InnoDB'],
+      [there.table, 'MyISAM'],
+    ] as const) {
+      const found = await rows.read(sql.shape, table.address);
+      expect(namesIn(found).sort(), engine).toEqual(['line', 'name', 'ticket', 'used']);
+      expect(new Set(found.map((row) => row.engine))).toEqual(new Set([engine]));
+    }
+  });
+});

@@ -1,0 +1,136 @@
+import { beforeAll, expect, test } from 'vitest';
+import { mysql } from '../../../src/backends/mysql/index.ts';
+import * as sql from '../../../src/backends/mysql/sql.generated.ts';
+import { bare } from '../../../src/backends/mysql/statements.ts';
+import { describeOn } from '../../kit/suite.ts';
+import { Rows, seconds } from './rows.ts';
+import { useMariadb } from './server.ts';
+
+const HOUR = 3_600_000;
+
+describeOn('mysql', 'a session of mysql, as statements see it', () => {
+  const mariadb = useMariadb();
+  let rows: Rows;
+
+  beforeAll(async () => {
+    rows = await Rows.of(mariadb, 'seen', 1);
+  });
+
+  /** Asks for the time twice in a statement, with 50 ms in between. @param ahead ms that this statement's clock is ahead of ours */
+  const expectTime = async (what: string, ahead = 0): Promise<void> => {
+    const before = (Date.now() + ahead) * 1_000;
+    if (ahead !== 0) await rows.query(`SET timestamp = ${before / 1e6}`);
+    const [row] = await rows.query(
+      `SELECT ${bare(sql.now)} AS first, SLEEP(0.05) AS slept, ${bare(sql.now)} AS second`,
+    );
+    const after = (Date.now() + ahead + 1) * 1_000;
+    const [first, second] = [Number(row!.first), Number(row!.second)];
+    expect(first, `µs at first: ${what}`).toBeGreaterThanOrEqual(before - 1);
+    expect(second - first, `µs in between: ${what}`).toBeGreaterThanOrEqual(50_000 - 100);
+    expect(second, `µs at the end: ${what}`).toBeLessThanOrEqual(after);
+  };
+
+  test('the time goes on during a statement, and is the same in every time zone', async () => {
+    for (const zone of ['+00:00', '-11:30', '+05:45', 'SYSTEM']) {
+      await rows.query(`SET time_zone = '${zone}'`);
+      await expectTime(`in the zone ${zone}`);
+    }
+  });
+
+  // The local time is then as far from that of the start of the statement as after such a change.
+  test.each([-1, -0.5, 0.5, 1])('clocks that change by %d h during a statement do not move its time', async (hours) => {
+    await expectTime(`clocks go by ${hours} h`, -hours * HOUR);
+    await rows.query('SET timestamp = DEFAULT');
+  });
+
+  test('what is open on a session is told apart', async () => {
+    const open = async () => Number((await rows.query(`SELECT ${bare(sql.open)} AS open`))[0]!.open);
+    expect(await open(), 'nothing').toBe(0);
+    await rows.query('START TRANSACTION');
+    expect(await open(), 'a transaction').toBe(1);
+    await rows.query('ROLLBACK');
+    await rows.query('SET autocommit = 0');
+    expect(await open(), 'autocommit off').toBe(2);
+    await rows.query('SET autocommit = 1');
+    expect(await open(), 'nothing any more').toBe(0);
+  });
+});
+
+describeOn('mysql', 'a named lock of mysql, as statements see it', () => {
+  const mariadb = useMariadb();
+  const KEY = { database: '', name: Buffer.from('holdfast/key') };
+  let one: Rows;
+  let other: Rows;
+
+  beforeAll(async () => {
+    [one, other] = [await Rows.of(mariadb, 'named', 1), await Rows.of(mariadb, 'named', 1)];
+  });
+
+  const got = async (rows: Rows, lock = KEY, within = seconds(60), wait = '0') => {
+    const notAfter = `${(await rows.now()) + within}`;
+    return (await rows.read(sql.getLock, { ...lock, wait, notAfter }))[0]!.got;
+  };
+  const freed = async (rows: Rows, lock = KEY) => (await rows.read(sql.releaseLock, lock))[0]!.freed;
+  const mine = async (rows: Rows) => (await rows.read(sql.ownsLock, KEY))[0]!.mine;
+
+  test('one session has it, says that it is its own, and alone frees it', async () => {
+    expect(await mine(one), 'while nobody has it').toBeNull();
+    expect(await got(one)).toBe(1);
+    expect(await got(other), 'a second session').toBe(0);
+    expect([await mine(one), await mine(other)]).toEqual([1, 0]);
+    expect(await freed(other), 'by a session that has it not').toBe(0);
+    expect(await freed(one)).toBe(1);
+    expect(await freed(one), 'once it is free').toBeNull();
+  });
+
+  test('who comes too late is told so, and has nothing', async () => {
+    expect(await got(one, KEY, -seconds(1))).toBe(-1);
+    expect(await mine(one)).toBeNull();
+    expect(await got(other), 'it is free').toBe(1);
+    expect(await freed(other)).toBe(1);
+  });
+
+  test('another key, and the same key of another database, is another lock', async () => {
+    expect(await got(one)).toBe(1);
+    for (const lock of [
+      { ...KEY, name: Buffer.from('holdfast/other') },
+      { ...KEY, database: 'elsewhere' },
+    ]) {
+      expect(await got(other, lock), JSON.stringify(lock)).toBe(1);
+      expect(await freed(other, lock)).toBe(1);
+    }
+    expect(await got(other, { ...KEY, database: 'holdfast' }), 'the database of the session, by its name').toBe(0);
+    expect(await freed(one)).toBe(1);
+  });
+
+  test('a session is ended if it has the lock, and no other is', async () => {
+    const idOf = async (rows: Rows) => String((await rows.query('SELECT CONNECTION_ID() AS id'))[0]!.id);
+    const end = (session: string) => other.write(sql.killOwner, { ...KEY, session });
+    expect(await got(one)).toBe(1);
+    for (const session of [await idOf(other), '4000000000'])
+      await expect(end(session), `of ${session}`).rejects.toMatchObject({
+        errno: 1094,
+        message: 'Unknown thread id: 0',
+      });
+    expect(await mine(one), 'after others were to be ended').toBe(1);
+    const answer = got(other, KEY, seconds(60), '20');
+    await mariadb
+      .pool()
+      .query(`KILL ${await idOf(one)}`)
+      .catch(() => {});
+    expect(await answer, 'once the session that had it is over').toBe(1);
+    const third = await Rows.of(mariadb, 'named', 1);
+    await third.write(sql.killOwner, { ...KEY, session: await idOf(other) });
+    expect(await got(third, KEY, seconds(60), '20'), 'once its owner was ended').toBe(1);
+  });
+});
+
+describeOn('mysql', 'mysql on a server whose time stands still during a statement', () => {
+  const mariadb = useMariadb({ 'sysdate-is-now': '1' });
+
+  test('check() says so', async () => {
+    const backend = mysql(mariadb.pool(), { table: 'still' });
+    expect((await backend.check()).map(({ code }) => code)).toContain('sysdate-is-now');
+    await backend.close();
+  });
+});
