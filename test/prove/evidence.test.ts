@@ -30,6 +30,14 @@ test('what another round found is added to what the first did', () => {
   expect(page).toContain('Not as it should be, in this run:** simulation');
 });
 
+test('each run of the whole suite has a row, also one that failed', () => {
+  const first = result('suite', 0);
+  const page = evidence([['suite', [first, { ...first, code: 1, printed: '\n2 passed, 1 failed\n', commit: 'def' }]]]);
+  expect(page).toContain('| 1 | abc | 1.0 | 3 | 0 |');
+  expect(page).toContain('| 2 | def | 1.0 | 2 | 1 |');
+  expect(page).toContain('Not as it should be, in this run:** suite');
+});
+
 test('all parts together take the time that there is', () => {
   expect(parts(1).reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
 });

@@ -116,9 +116,23 @@ const explored = (results: readonly Result[]): string =>
     }),
   );
 
+const ended = ({ printed }: Result): readonly [passed: string, failed: string] => {
+  const [, passed = '?', failed = '?'] = /(\d+) passed, (\d+) failed/.exec(printed) ?? [];
+  return [passed, failed];
+};
+
+const suites = (results: readonly Result[]): string =>
+  [
+    table(
+      ['run', 'commit', 'minutes', 'passed', 'failed'],
+      results.map((result, i) => row(i + 1, result.commit, (result.seconds / 60).toFixed(1), ...ended(result))),
+    ),
+    'No test is tried a second time.',
+  ].join('\n\n');
+
 const bugs = (results: readonly Result[]): string => {
-  const [, passed, failed] = /(\d+) passed, (\d+) failed/.exec(results.at(-1)!.printed) ?? [];
-  return `${passed ?? '?'} tests passed and ${failed ?? '?'} failed, of [the table](known-bugs.md), of all planted defects of the core, the quorum and the conformance suite, and of the models with their twins.`;
+  const [passed, failed] = ended(results.at(-1)!);
+  return `${passed} tests passed and ${failed} failed, of [the table](known-bugs.md), of all planted defects of the core, the quorum and the conformance suite, and of the models with their twins.`;
 };
 
 const mutants = (results: readonly Result[]): string =>
@@ -136,6 +150,7 @@ const mutants = (results: readonly Result[]): string =>
 
 const SECTIONS: readonly [title: string, begins: string, how: string, write: (results: readonly Result[]) => string][] =
   [
+    ['The whole suite', 'suite', '`npm test`, one run after the other', suites],
     ['Torture', 'torture', '`npm run torture -- --busy 8 --broken none`, [what it does](guides/torture.md)', tortured],
     ['Faults of the server', 'owner', '`npm run torture:owner`', owned],
     ['Random histories', 'simulation', '`node test/prove/simulate.ts`', simulated],

@@ -2,6 +2,7 @@
  * `npm run prove [-- --for 2h] [--only part…] [--anew]`: everything that shows whether the promises are kept, for as long as it is told, and
  * docs/evidence.md from what came of it. What came of each round is kept in test/prove/results, and the next round adds to it, from
  * other seeds; one that was ended in the middle goes on with the parts it had not run. `--anew` forgets what was there.
+ * All that a part printed is in .tmp/prove until it runs again.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,11 +24,13 @@ const { values } = parseArgs({
 });
 const folder = join(import.meta.dirname, 'results');
 if (values.anew) rmSync(folder, { recursive: true, force: true });
-mkdirSync(folder, { recursive: true });
+const prints = join(root, '.tmp', 'prove');
+for (const each of [folder, prints]) mkdirSync(each, { recursive: true });
 const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
 const total = durationOf(values.for);
 
-const fileOf = (part: string): string => join(folder, `${part.replaceAll(/\W+/g, '-')}.json`);
+const nameOf = (part: string): string => part.replaceAll(/\W+/g, '-');
+const fileOf = (part: string): string => join(folder, `${nameOf(part)}.json`);
 const known = (part: string): readonly Result[] =>
   existsSync(fileOf(part)) ? (JSON.parse(readFileSync(fileOf(part), 'utf8')) as Result[]) : [];
 
@@ -40,6 +43,7 @@ async function run(part: string, args: readonly string[]): Promise<Result> {
       printed += data;
     });
   const [code] = (await once(child, 'close')) as [number | null];
+  writeFileSync(join(prints, `${nameOf(part)}.txt`), printed);
   const all = printed.split('\n');
   const lines = all.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as unknown);
   const rest = all

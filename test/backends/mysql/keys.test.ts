@@ -29,7 +29,8 @@ describeOn('mysql', 'the rows of keys of mysql, as its statements leave them', (
     return found;
   };
   const one = async (): Promise<Stored> => (await others())[String(KEY)]!;
-  const namesIn = (found: readonly { name?: unknown }[]): string[] => found.map(({ name }) => String(name));
+  const namesIn = (found: readonly Readonly<Record<string, unknown>>[]): string[] =>
+    found.map(({ name }) => String(name));
 
   test('a table that was just made has given no ticket, and is founded once', async () => {
     const made = await Rows.of(mariadb, 'just_made');
