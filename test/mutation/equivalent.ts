@@ -146,10 +146,6 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'What is not there is less than no number, and nothing is less than it.',
   "src/backends/quorum/trust.ts#Trust.state 50ce9a6@16+8: 'unseen' => ''":
     'One that says who it is has another state from then on, and one that does not counts in either.',
-  'src/backends/quorum/trust.ts#Trust.know 2a8df5f@1280+3: run => true':
-    'A mark of no run fails before it is written, and nobody hears of that.',
-  'src/backends/quorum/trust.ts#Trust.count 56b6c98@314+3: run => true':
-    'A mark of no run fails before it is written, and nobody hears of that.',
   'src/backends/quorum/trust.ts#Trust.beginAnew 9c105a0@85+8: run?.age => run.age':
     'It begins anew when its run was recognised.',
   'src/backends/quorum/trust.ts#Trust.look 17c376a@361+1: 0 => 1': 'No lease is as short as 1 ms.',
@@ -342,4 +338,44 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'The tickets are one or two µs older, and above the last one all the same.',
   'src/core/pause.ts#backOff 0e2ff3d@163+2: 16 => (16 * 10)':
     'The bound is 60 s at most, and that is less than 2 to the 16th of the shortest pause.',
+  'src/backends/mysql/sql/exchange.sql#script a26a600@862+2: 16 => 160':
+    'The first 16 signs decide, and nothing happens in the very µs of the clock that was read before.',
+  'src/backends/mysql/sql/exchange.sql#script a26a600@866+1: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/mysql/sql/exchange.sql#script a26a600@900+2: <= => <':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/mysql/sql/get-lock.sql#script df760f0@422+1: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/mysql/sql/idle.sql#script b5a03d1@279+2: <= => <':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/mysql/sql/join.sql#script 94f09d9@1196+2: <= => <':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/mysql/sql/leave.sql#script 85f48e4@479+2: 16 => 160':
+    'The first 16 signs decide, and nothing happens in the very µs of the clock that was read before.',
+  'src/backends/mysql/sql/leave.sql#script 85f48e4@483+1: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/mysql/sql/leave.sql#script 85f48e4@538+1: 1 => 2':
+    'Behind another place it begins far behind the second sign.',
+  'src/backends/mysql/sql/note-read.sql#script 5e7773e@131+1: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/mysql/sql/note-sweep.sql#script f467705@70+2: <= => <':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/mysql/sql/now.sql#script 4a93909@480+11: 86400000000 => 864000000000':
+    'Both are multiples of the quarter of an hour that the modulus takes out.',
+  'src/backends/mysql/sql/pause.sql#script b04bed4@96+1: 0 => 1':
+    'Only a SLEEP that somebody interrupts gives anything but 0, and then neither answer is known to be true.',
+  'src/backends/mysql/sql/sweep.sql#script 29515fd@251+2: <= => <':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/mysql/sql/touch.sql#script 2725d59@953+2: 16 => 160':
+    'The first 16 signs decide, and nothing happens in the very µs of the clock that was read before.',
+  'src/backends/mysql/sql/touch.sql#script 2725d59@957+1: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/mysql/sql/touch.sql#script 2725d59@991+2: <= => <':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/mysql/sql/turn.sql#script 7506d97@178+2: <= => <':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/file/sql/schema.sql#script 2d0fa5d@1854+1: = => <>':
+    'Without the index a claim is found too, which only costs time; ids are drawn so that none comes twice.',
+  'src/backends/file/sql/schema.sql#script 2d0fa5d@1856+1: 0 => 1':
+    'Without the index a claim is found too, which only costs time; ids are drawn so that none comes twice.',
 };

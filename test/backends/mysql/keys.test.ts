@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { mark } from '../../../src/backends/mysql/place.ts';
 import * as sql from '../../../src/backends/mysql/sql.generated.ts';
 import { namesOf } from '../../../src/backends/mysql/statements.ts';
 import { describeOn } from '../../kit/suite.ts';
@@ -9,7 +10,8 @@ const KEY = Buffer.from('holdfast/key');
 const BESIDE: Stored = { line: '@beside 9000000000000000 4 1 1 30000000 1 - ;', ticket: 4, used: 5 };
 
 describeOn('mysql', 'the rows of keys of mysql, as its statements leave them', () => {
-  const mariadb = useMariadb();
+  // What a line may be is then for its column to say.
+  const mariadb = useMariadb({ 'max-allowed-packet': '67108864' });
   let rows: Rows;
   let now: number;
 
@@ -164,6 +166,21 @@ describeOn('mysql', 'the rows of keys of mysql, as its statements leave them', (
     expect(namesIn(found).sort()).toEqual(['', String(KEY)]);
     expect(found.find(({ name }) => String(name) !== '')).toMatchObject({ line: Buffer.from(line), open: '0' });
     expect(found[0]!.now, 'the time').toBeGreaterThanOrEqual(now);
+  });
+
+  test('a line takes no place that its column could not hold, however large a packet may be', async () => {
+    const most = 16_777_215 - 2_048;
+    const claim = {
+      ...{ name: KEY, mark: mark('new'), expected: '', queue: '1', atLeast: '0', span: '1', ttl: '1' },
+      ...{ seats: ' 1 1 1 ', tail: ' - ;', notAfter: `${now + seconds(60)}` },
+    };
+    for (const [length, changed] of [
+      [most + 1, 0],
+      [most, 1],
+    ] as const) {
+      await rows.query(`REPLACE INTO kept_keys VALUES ('${KEY}', 7, 3, REPEAT('x', ${length}))`);
+      expect(await rows.write(sql.join, claim), `a line of ${length} bytes`).toMatchObject({ affectedRows: changed });
+    }
   });
 
   test('a note is read until its time is over, and the last one that is kept under a name counts', async () => {

@@ -39,8 +39,9 @@ test('the order in which nodes answer changes nothing', () => {
     for (const order of orders<Vote>(votes)) expect(tally(order, 3, true)).toEqual(verdict);
 });
 
-test('without tokens a majority is enough, under whatever numbers', () => {
-  expect(tally([yes(9n), yes(2n), open], 2, false)).toMatchObject({ kind: 'won' });
+test('without tokens a majority is enough, under whatever numbers, and the highest is told', () => {
+  expect(tally([yes(9n), yes(2n), open], 2, false)).toEqual({ kind: 'won', ticket: 9n });
+  expect(tally([yes(2n), yes(9n), open], 2, false)).toEqual({ kind: 'won', ticket: 9n });
   expect(tally([yes(2n), no, open], 2, false)).toEqual({ kind: 'open' });
 });
 
