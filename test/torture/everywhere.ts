@@ -14,6 +14,7 @@ import { missing } from '../kit/programs.ts';
 import { startRedis, startRedisCluster, startRedisNodes, startRedisSentinel } from '../kit/redis.ts';
 import { startZookeeper } from '../kit/zookeeper.ts';
 import { BROKEN } from './broken.ts';
+import { NODE_REDIS } from './node-redis.ts';
 
 interface Opened {
   readonly url: string;
@@ -33,6 +34,9 @@ const ENGINES: Readonly<Record<string, () => Promise<Opened>>> = {
   redis: () => server(startRedis()),
   'redis-sentinel': () => server(startRedisSentinel()),
   'redis-cluster': () => server(startRedisCluster()),
+  'redis-by-node-redis': () => server(startRedis()),
+  'redis-sentinel-by-node-redis': () => server(startRedisSentinel()),
+  'redis-cluster-by-node-redis': () => server(startRedisCluster()),
   redlock: () => server(startRedisNodes(3)),
   postgres: () => server(startPostgres()),
   mysql: () => server(startMariadb()),
@@ -44,6 +48,10 @@ const ENGINES: Readonly<Record<string, () => Promise<Opened>>> = {
 };
 /** What is no defect there: nobody is woken in the first place, there are no permits, or a session frees what its process held. */
 const UNSEEN: Readonly<Record<string, readonly string[]>> = {
+  // The same engine as without the words: another client plants nothing new.
+  'redis-by-node-redis': Object.keys(BROKEN),
+  'redis-sentinel-by-node-redis': Object.keys(BROKEN),
+  'redis-cluster-by-node-redis': Object.keys(BROKEN),
   redlock: ['drops wake-ups', 'gives a permit too many'],
   zookeeper: ['ignores lapses'],
 };
@@ -102,7 +110,8 @@ for (const [engine, start] of Object.entries(ENGINES)) {
       for (const { message } of verdict.violations.slice(0, 5)) console.log(`    ${message}`);
       for (const what of verdict.missing) console.log(`    only ${what}`);
     };
-    if (duration > 0) await run('ours', 'kept');
+    const client = engine.endsWith('by-node-redis') ? NODE_REDIS : undefined;
+    if (duration > 0) await run('ours', 'kept', client);
     const names = Object.keys(BROKEN).filter((name) => !UNSEEN[engine]?.includes(name));
     const worker = new URL('broken.worker.ts', import.meta.url);
     for (const name of names)

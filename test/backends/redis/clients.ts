@@ -1,13 +1,12 @@
 import { Cluster, type ClusterOptions, Redis } from 'ioredis';
 import { createCluster, createSentinel, type RedisClusterOptions } from 'redis';
-import type { RedisSentinel } from '../../kit/redis.ts';
 import { Fleet } from './fleet.ts';
 
 const HOST = '127.0.0.1';
 
 /** Clients that find their server by the sentinels. */
 export const sentinelFleet = (
-  { sentinels, name }: Pick<RedisSentinel, 'sentinels' | 'name'>,
+  { sentinels, name }: { readonly sentinels: readonly { readonly port: number }[]; readonly name: string },
   options: { readonly keyPrefix?: string } = {},
 ): Fleet => {
   const addresses = sentinels.map(({ port }) => ({ host: HOST, port }));

@@ -1,5 +1,5 @@
 /**
- * `npm run torture:owner [-- part of a name…] [--for 60] [--seed 1] [--json]`: torture, while its servers are stopped, killed, started
+ * `npm run torture:owner [-- name, or part of names…] [--for 60] [--seed 1] [--json]`: torture, while its servers are stopped, killed, started
  * again with or without their data, or write slowly: what only their owner can do. Each line says which promise of docs/promises.md is looked at.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -33,8 +33,9 @@ const { values, positionals } = parseArgs({
   },
   allowPositionals: true,
 });
-for (const { name, promise, hurts, mayBreak = [], start } of OWNED) {
-  if (positionals.length > 0 && !positionals.some((part) => name.includes(part))) continue;
+const exact = OWNED.filter(({ name }) => positionals.includes(name));
+const wanted = exact.length > 0 ? exact : OWNED.filter(({ name }) => positionals.some((part) => name.includes(part)));
+for (const { name, promise, hurts, mayBreak = [], worker, start } of positionals.length > 0 ? wanted : OWNED) {
   await using owned = await start();
   const duration = Number(values.for) * 1_000;
   const over = new AbortController();
@@ -42,7 +43,7 @@ for (const { name, promise, hurts, mayBreak = [], start } of OWNED) {
   const until = AbortSignal.any([over.signal, AbortSignal.timeout(Math.max(1, duration - PEACE))]);
   const counts: Counts = {};
   const hurting = hurt(owned, hurts, counts, until);
-  const plan = { url: owned.url, duration, seed: Number(values.seed), processes: 4 };
+  const plan = { url: owned.url, duration, seed: Number(values.seed), processes: 4, ...(worker && { worker }) };
   let verdict: Awaited<ReturnType<typeof torture>>;
   try {
     verdict = await torture({ ...plan, busy: 4 });

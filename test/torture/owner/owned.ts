@@ -8,6 +8,7 @@ import type { Server, Servers } from '../../kit/server.ts';
 import { slowDisk } from '../../kit/slow-disk.ts';
 import { until } from '../../kit/wait.ts';
 import { startZookeeper, startZookeeperMembers } from '../../kit/zookeeper.ts';
+import { NODE_REDIS } from '../node-redis.ts';
 import type { Hurt, HurtKind } from './hurts.ts';
 
 export interface Owned {
@@ -17,6 +18,8 @@ export interface Owned {
   readonly hurts: readonly HurtKind[];
   /** What the page says that this may break. */
   readonly mayBreak?: readonly Violation['broken'][];
+  /** The program of a process. Default: that of `holdfast torture`. */
+  readonly worker?: URL;
   start(): Promise<Hurt & { readonly url: string } & AsyncDisposable>;
 }
 
@@ -85,7 +88,7 @@ async function cluster() {
   };
 }
 
-export const OWNED: readonly Owned[] = [
+const REDIS: readonly Owned[] = [
   {
     name: 'redis, append-only file, always synced',
     promise: CRASH,
@@ -113,6 +116,11 @@ export const OWNED: readonly Owned[] = [
     mayBreak: ['exclusion'],
     start: cluster,
   },
+];
+
+export const OWNED: readonly Owned[] = [
+  ...REDIS,
+  ...REDIS.map((owned) => ({ ...owned, name: `${owned.name}, by node-redis`, worker: NODE_REDIS })),
   {
     name: 'redlock over 5',
     promise: MINORITY,
