@@ -378,4 +378,19 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'Without the index a claim is found too, which only costs time; ids are drawn so that none comes twice.',
   'src/backends/file/sql/schema.sql#script 2d0fa5d@1856+1: 0 => 1':
     'Without the index a claim is found too, which only costs time; ids are drawn so that none comes twice.',
+  'src/backends/quorum/memory.ts#Memory.mark b5d1c6c@193+4: !run => false':
+    'A mark of no run fails before it is written, and nobody hears of that.',
+  'src/backends/quorum/tally.ts#tally 1a170f0@532+11: > => >=': 'The same number is kept.',
+  'src/backends/quorum/tally.ts#tally 1a170f0@652+5: < => <=': 'Equal numbers change places.',
+  'src/backends/quorum/tally.ts#tally 1a170f0@659+1: 1 => 2': 'Sorting asks only whether it is below 0.',
+  'src/backends/quorum/tally.ts#tally 1a170f0@663+1: 1 => 0': 'Sorting asks only whether it is below 0.',
+  'src/backends/quorum/tally.ts#tally 1a170f0@663+1: 1 => 2': 'Sorting asks only whether it is below 0.',
+  'src/backends/quorum/trust.ts#Trust.countFree 42ab977@375+9: new Map() => undefined':
+    'The vote fails in either case, with other words.',
+  'src/backends/quorum/trust.ts#areTooFew d6bb8a5@109+48: votes.every => votes.some':
+    'While fewer than a majority can vote nothing is granted, whichever of them count; with the first of the others all do.',
+  'src/backends/quorum/node.ts#Node.parted 7e43ddc@184+25: trusts.all.filter(isTwin) => trusts.all':
+    'All nodes say once more who they are, not only those in doubt, which only costs.',
+  "src/backends/quorum/ballot.ts#Ballot.release bbb88cb@524+9: 'unknown' => ''":
+    'What is unknown is what is neither freed nor nothing nor open: it is never counted by its name.',
 };

@@ -295,3 +295,23 @@ test.each([
   expect(await cycle(lock)).toBe(true);
   await lock.close();
 });
+
+test('where a node that counts is lost, one that names no run and was not there before takes its place', async () => {
+  const { clock, clients, cycle, open } = scene(3, 1);
+  const before = open();
+  expect(await cycle(before), 'of a process while all are there').toBe(true);
+  await before.close();
+  const lost = new Set([2]);
+  const fails = (): Promise<never> => Promise.reject(new Error('it is lost'));
+  const gone = { ...{ attempt: fails, renew: fails, release: fails }, notes: { read: fails, write: fails } };
+  const mortal = (client: Backend, i: number): Backend =>
+    new Proxy(client, { get: (_, key) => Reflect.get(lost.has(i) && key in gone ? gone : client, key) });
+  const lock = quorum(clients().map(mortal), { clock });
+  expect(await cycle(lock), 'two that name their runs').toBe(true);
+  lost.delete(2);
+  lost.add(0);
+  // The one that is back is looked at by the first who asks.
+  await cycle(lock);
+  expect(await cycle(lock), 'one that names its run, and one that names none').toBe(true);
+  await lock.close();
+});
