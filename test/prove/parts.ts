@@ -24,7 +24,7 @@ const ENGINES = [
   'etcd',
   'zookeeper',
 ] as const;
-const RIVALS = ['redlock', 'redis-semaphore', '@verrou/core', 'proper-lockfile', 'holdfast'] as const;
+const RIVALS = ['redlock', 'redis-semaphore', '@verrou/core', 'proper-lockfile', 'etcd3', 'holdfast'] as const;
 
 /** Random histories of one round have seeds of their own. */
 const HISTORIES = 1_000_000;

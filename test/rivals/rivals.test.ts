@@ -8,7 +8,7 @@ const LIMIT = { timeout: 150_000 };
 /** Pauses beyond the lease: without a token nothing refuses what a holder writes afterwards. */
 const plan = { duration: 60_000, seed: 5, faults: ['stopped'] as const };
 
-describe.each(['redis', 'file'] as const)('under pauses beyond the lease, on %s', (on) => {
+describe.each(['redis', 'file', 'etcd'] as const)('under pauses beyond the lease, on %s', (on) => {
   describeOn(on, 'a register', () => {
     const names = Object.entries(RIVALS).flatMap(([name, rival]) => (rival.on === on ? [name] : []));
     test.each(names)('of %s takes a write of a holder whom another has followed', LIMIT, async (name) => {

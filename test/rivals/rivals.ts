@@ -1,14 +1,16 @@
+import { openEtcd3 } from './etcd3.ts';
 import { openProperLockfile } from './proper-lockfile.ts';
 import { openRedisSemaphore } from './redis-semaphore.ts';
 import { openRedlock } from './redlock.ts';
 import type { Rival } from './rival.ts';
 import { openVerrou } from './verrou.ts';
 
-export const RIVALS: Readonly<
-  Record<string, { readonly on: 'redis' | 'file'; readonly open: (url: string) => Rival }>
-> = {
+export type On = 'redis' | 'file' | 'etcd';
+
+export const RIVALS: Readonly<Record<string, { readonly on: On; readonly open: (url: string) => Rival }>> = {
   redlock: { on: 'redis', open: openRedlock },
   'redis-semaphore': { on: 'redis', open: openRedisSemaphore },
   '@verrou/core': { on: 'redis', open: openVerrou },
   'proper-lockfile': { on: 'file', open: openProperLockfile },
+  etcd3: { on: 'etcd', open: openEtcd3 },
 };

@@ -3,16 +3,19 @@ import { urlOfFile } from '../../src/connect/url.ts';
 import type { FaultKind } from '../../src/torture/history.ts';
 import { type Progress, torture } from '../../src/torture/torture.ts';
 import type { Verdict } from '../../src/torture/verdict.ts';
+import { startEtcd } from '../kit/etcd.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { startRedis } from '../kit/redis.ts';
-import { RIVALS } from './rivals.ts';
+import { type On, RIVALS } from './rivals.ts';
 
 export const OURS = 'holdfast';
 const WORKER = new URL('rival.worker.ts', import.meta.url);
 
+const STARTS = { redis: startRedis, etcd: startEtcd } as const;
+
 export interface RivalPlan {
   readonly name: string;
-  readonly on: 'redis' | 'file';
+  readonly on: On;
   /** ms */
   readonly duration: number;
   readonly seed: number;
@@ -24,7 +27,7 @@ export interface RivalPlan {
 /** A library under the same processes, connections, faults and referee; ours too, for comparison. */
 export async function tortureRival({ name, on, enough, ...plan }: RivalPlan): Promise<Verdict> {
   using folder = temporaryFolder();
-  await using server = on === 'redis' ? await startRedis() : undefined;
+  await using server = on === 'file' ? undefined : await STARTS[on]();
   const url = server?.url ?? urlOfFile(join(folder.path, 'locks.db'));
   const end = new AbortController();
   process.env.RIVAL = name;
@@ -35,8 +38,9 @@ export async function tortureRival({ name, on, enough, ...plan }: RivalPlan): Pr
   });
 }
 
-export const everyone = (): [string, 'redis' | 'file'][] => [
+export const everyone = (): [string, On][] => [
   [OURS, 'redis'],
   [OURS, 'file'],
-  ...Object.entries(RIVALS).map(([name, { on }]): [string, 'redis' | 'file'] => [name, on]),
+  [OURS, 'etcd'],
+  ...Object.entries(RIVALS).map(([name, { on }]): [string, On] => [name, on]),
 ];
