@@ -374,6 +374,21 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'Nothing happens in the very µs of the clock that was read before.',
   'src/backends/mysql/sql/turn.sql#script 7506d97@178+2: <= => <':
     'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/postgres/sql/advisory-attempt.sql#script 1418902@581+1: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/postgres/sql/advisory-look.sql#script 61bfb18@555+11: NOT NULL => NULL':
+    'The lock is taken in either case, and nobody reads what the column says.',
+  'src/backends/postgres/sql/advisory-setup.sql#script a4e2744@178+1: 0 => 1':
+    'Whoever sets up keeps out all others who do; that they wait for those who draw as well only costs time.',
+  'src/backends/postgres/sql/advisory-setup.sql#token cc65913@381+1: < => <=': 'The sequence is set to where it is.',
+  'src/backends/postgres/sql/facts.sql#script bbeee3c@1057+1: 0 => 1':
+    'Of no transaction it is told as little as of one of a second.',
+  'src/backends/postgres/sql/inspect.sql#script 3c49ed2@1214+1: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
+  'src/backends/postgres/sql/inspect.sql#script 3c49ed2@1300+38: ORDER BY standing.key, standing.ticket => nothing':
+    'The windows have sorted it so already; it is asked for so that no plan has to be trusted.',
+  'src/backends/postgres/sql/note-read.sql#script c4c1971@120+1: > => >=':
+    'Nothing happens in the very µs of the clock that was read before.',
   'src/backends/file/sql/schema.sql#script 2d0fa5d@1854+1: = => <>':
     'Without the index a claim is found too, which only costs time; ids are drawn so that none comes twice.',
   'src/backends/file/sql/schema.sql#script 2d0fa5d@1856+1: 0 => 1':

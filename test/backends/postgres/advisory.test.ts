@@ -8,6 +8,8 @@ import {
   type PgQuery,
   postgresAdvisory,
 } from '../../../src/backends/postgres/index.ts';
+import { naming } from '../../../src/backends/postgres/options.ts';
+import { advisoryKept, advisoryLook } from '../../../src/backends/postgres/sql.generated.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { describeOn } from '../../kit/suite.ts';
@@ -272,6 +274,95 @@ describeOn('postgres', 'advisory locks', () => {
     expect(await locks()).toBe(0);
     await behind.close();
     await Promise.all(sessions.map((session) => session.end()));
+  });
+
+  /** A session of its own, with the function that draws tokens for fresh names. */
+  const drawers = async (count: number): Promise<pg.Client[]> => {
+    const clients = Array.from({ length: count }, () => new pg.Client(database.server.url));
+    await Promise.all(clients.map((client) => client.connect()));
+    return clients;
+  };
+  const tokens = async (): Promise<(client: pg.Client, least: number | null) => Promise<number>> => {
+    const names = { prefix: `t${systemClock.id()}` };
+    const backend = await open(names);
+    await backend.setup();
+    await backend.close();
+    const statement = naming(names)('SELECT {token}($1::bigint)::int AS token');
+    return async (client, least) => (await client.query<{ token: number }>(statement, [least])).rows[0]!.token;
+  };
+
+  test('a token that is asked to be high raises all after it, and one that is asked to be low lowers none', async () => {
+    const draw = await tokens();
+    const [client] = (await drawers(1)) as [pg.Client];
+    const drawn: number[] = [];
+    for (const least of [null, 1_000, null, 5, null, 1_004, 1_010]) drawn.push(await draw(client, least));
+    expect(drawn).toEqual([1, 1_000, 1_001, 1_002, 1_003, 1_004, 1_010]);
+    await client.end();
+  });
+
+  test('who raises the tokens and who draws one wait for each other, or a token could go back', async () => {
+    for (const [first, second] of [
+      [1_000, null],
+      [null, 1_000],
+      [1_000, 2_000],
+    ] as const) {
+      const draw = await tokens();
+      const [one, other] = (await drawers(2)) as [pg.Client, pg.Client];
+      const { pid } = (await other.query('SELECT pg_backend_pid() AS pid')).rows[0];
+      await one.query('BEGIN');
+      const before = await draw(one, first);
+      let drawn = false;
+      const after = draw(other, second).then((token) => {
+        drawn = true;
+        return token;
+      });
+      const waiting = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND pid = $1";
+      await until('it waits or has drawn', async () => drawn || (await database.sql(waiting, [pid])).length === 1);
+      expect(drawn, `drawn with ${second} beside one with ${first}`).toBe(false);
+      await one.query('COMMIT');
+      expect(await after).toBeGreaterThan(before);
+      await Promise.all([one.end(), other.end()]);
+    }
+  });
+
+  test('who only draw tokens do not wait for each other', async () => {
+    const draw = await tokens();
+    const [one, other] = (await drawers(2)) as [pg.Client, pg.Client];
+    await one.query('BEGIN');
+    const before = await draw(one, null);
+    expect(await bounded('the other', draw(other, null), 4_000)).toBeGreaterThan(before);
+    await one.query('COMMIT');
+    await Promise.all([one.end(), other.end()]);
+  });
+
+  test('a session is known again by its lock alone, whatever else it holds, and the lock is freed', async () => {
+    const [client, other] = (await drawers(2)) as [pg.Client, pg.Client];
+    for (const number of [2n ** 40n + 7n, -(2n ** 40n) + 7n]) {
+      // One with the same upper half, one with the same lower half.
+      const others = [number + 1n, number + 2n ** 32n].map(String);
+      for (const each of others) await client.query('SELECT pg_advisory_lock($1)', [each]);
+      const look = [String(number), null];
+      const kept = async (session: pg.Client) => (await session.query(advisoryKept, [String(number)])).rows[0].kept;
+      await client.query(advisoryLook, look);
+      expect(await kept(other), 'another session').toBe(0);
+      expect(await kept(client), 'the same').toBe(1);
+      const left = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND pid = $1";
+      const { pid } = (await client.query('SELECT pg_backend_pid() AS pid')).rows[0];
+      expect(await database.sql(left, [pid]), 'the others are left').toHaveLength(others.length);
+      expect(await kept(client), 'once it is freed').toBe(0);
+      await client.query('SELECT pg_advisory_unlock_all()');
+    }
+    await Promise.all([client.end(), other.end()]);
+  });
+
+  test('a new session is told the time of the server in ms', async () => {
+    const [client] = (await drawers(1)) as [pg.Client];
+    const now = async () => Number((await client.query('SELECT extract(epoch FROM clock_timestamp()) AS s')).rows[0].s);
+    const before = await now();
+    const time = Number((await client.query(advisoryLook, ['1', null])).rows[0].server_time);
+    expect(time).toBeGreaterThanOrEqual(before * 1_000 - 1);
+    expect(time).toBeLessThanOrEqual((await now()) * 1_000 + 1);
+    await client.end();
   });
 });
 

@@ -1,7 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { postgres, setupScript } from '../../../src/backends/postgres/index.ts';
+import { naming } from '../../../src/backends/postgres/options.ts';
+import { aboutFunctions } from '../../../src/backends/postgres/revision.ts';
+import { facts, inspect, rights } from '../../../src/backends/postgres/sql.generated.ts';
+import { systemClock } from '../../../src/core/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { Database } from './database.ts';
@@ -28,5 +33,145 @@ describeOn('postgres', 'a migration of one’s own', () => {
     expect(await locks.mutex('order').run(({ held }) => held)).toBe(true);
     await locks.close();
     expect(await tables()).toEqual(before);
+  });
+});
+
+describeOn('postgres', 'what is asked about a database that is known', () => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await Database.start();
+    await database.sql('CREATE ROLE newcomer');
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  const onOne = async (asked: (client: pg.Client) => Promise<void>): Promise<void> => {
+    const client = new pg.Client(database.server.url);
+    await client.connect();
+    await asked(client).finally(() => client.end());
+  };
+  /** Tables of its own for each run of a test. */
+  const fresh = (): { prefix: string } => ({ prefix: `t${systemClock.id()}` });
+
+  test('every right that is missing is told, and nothing else: what is not there by its name alone', () =>
+    onOne(async (client) => {
+      const names = fresh();
+      const { prefix } = names;
+      const of = (table: string): string => `"public"."${prefix}_${table}"`;
+      const statement = naming(names)(aboutFunctions(rights));
+      const missing = async (): Promise<string[]> => {
+        await client.query('SET ROLE newcomer');
+        const { rows } = await client.query<{ missing: string }>(statement);
+        await client.query('RESET ROLE');
+        return rows.map((row) => row.missing).toSorted();
+      };
+      const [tables, tickets] = [['keys', 'line'], `USAGE and SELECT on ${of('tickets')}`];
+
+      const nothing = ['keys', 'keys', 'keys', 'keys', 'line', 'line', 'line', 'line', 'meta', 'meta', 'tickets'];
+      expect(await missing(), 'before it is set up').toEqual(nothing.map(of));
+
+      await client.query(setupScript(names));
+      const each = ['DELETE', 'INSERT', 'SELECT', 'UPDATE'].flatMap((right) =>
+        [...tables, ...(right === 'SELECT' || right === 'UPDATE' ? ['meta'] : [])].map(
+          (table) => `${right} on ${of(table)}`,
+        ),
+      );
+      expect(await missing(), 'before anything is granted').toEqual([...each, tickets].toSorted());
+
+      await client.query(`GRANT SELECT, UPDATE ON ${of('meta')} TO newcomer;
+      GRANT SELECT, INSERT, UPDATE, DELETE ON ${of('keys')}, ${of('line')} TO newcomer`);
+      for (const half of ['USAGE', 'SELECT']) {
+        await client.query(`GRANT ${half} ON SEQUENCE ${of('tickets')} TO newcomer`);
+        expect(await missing(), `with ${half} alone on the sequence`).toEqual([tickets]);
+        await client.query(`REVOKE ${half} ON SEQUENCE ${of('tickets')} FROM newcomer`);
+      }
+      await client.query(`GRANT USAGE, SELECT ON SEQUENCE ${of('tickets')} TO newcomer`);
+      expect(await missing(), 'with all of them').toEqual([]);
+
+      await client.query(`REVOKE EXECUTE ON FUNCTION ${of('renew')} FROM PUBLIC`);
+      expect(await missing(), 'without a function').toEqual([`EXECUTE on ${prefix}_renew(json)`]);
+    }));
+
+  test('the oldest transaction is that of this database, and replicas are told of that follow asynchronously', () =>
+    onOne(async (client) => {
+      // What the server would have to be made to do for minutes is written down, in views that are found first.
+      const schema = `s${systemClock.id()}`;
+      await client.query(`CREATE SCHEMA "${schema}";
+      CREATE VIEW "${schema}".pg_stat_activity AS SELECT datname, clock_timestamp() - ago AS xact_start FROM (VALUES
+        (current_database(), interval '10 s'), (current_database(), interval '600 s'), (current_database(), NULL),
+        ('elsewhere', interval '3600 s')) AS sessions(datname, ago);
+      CREATE VIEW "${schema}".pg_stat_replication AS SELECT * FROM (VALUES
+        ('second', 'async'), ('first', 'async'), ('safe', 'sync'), (NULL, NULL)) AS replicas(application_name, sync_state);
+      SET search_path = "${schema}", pg_catalog`);
+      const { rows } = await client.query<{ oldest_transaction: number; replicas: number; replica_names: string }>(
+        facts,
+      );
+      await client.query('RESET search_path');
+      const [{ oldest_transaction, replicas, replica_names }] = rows as [(typeof rows)[0]];
+      expect(oldest_transaction).toBeGreaterThan(599);
+      expect(oldest_transaction).toBeLessThan(700);
+      // Who may not see how one follows takes it for the worse.
+      expect({ replicas, replica_names }).toEqual({ replicas: 3, replica_names: 'first, second' });
+    }));
+
+  test('a function that somebody changed is told of, also where a copy of it as it was lies beside', async () => {
+    const names = fresh();
+    const name = `${names.prefix}_release`;
+    const backend = await database.open((pool) => postgres(pool, names));
+    await backend.setup();
+    await database.sql(`DO $$ DECLARE body text := pg_get_functiondef('"${name}"'::regproc); BEGIN
+      EXECUTE replace(body, 'public.${name}(', 'public.${name}_before(');
+      EXECUTE replace(body, '-- holdfast revision', '-- by hand');
+    END $$`);
+    expect(await database.sql('SELECT FROM pg_proc WHERE proname = $1', [`${name}_before`])).toHaveLength(1);
+    const found = (await backend.check!()).find(({ code }) => code === 'revision');
+    expect(found).toMatchObject({ message: expect.stringContaining(name) });
+    await backend.close();
+  });
+
+  test('a listing has the lines of its keys up to the last, who holds by the rule, and the times in ms; nobody who has lapsed', async () => {
+    const names = fresh();
+    await database.admin.query(setupScript(names));
+    const line = naming(names)('{line}');
+    const hour = (sign: '-' | '+'): string => `clock_timestamp() ${sign} interval '1 hour'`;
+    // In no order; of tickets as text 10 would come before 9.
+    const rows: [key: string, ticket: number, take: number, room: number, lapses: string][] = [
+      ['b', 10, 1, 9, hour('+')],
+      ['c', 1, 1, 1, hour('+')],
+      ['b', 9, 1, 1, hour('+')],
+      ['b', 8, 1, 1, hour('-')],
+      ['a', 11, 2, 3, hour('+')],
+      ['a', 12, 1, 3, hour('+')],
+      ['a', 13, 1, 9, hour('+')],
+    ];
+    for (const [key, ticket, take, room, lapses] of rows)
+      await database.sql(
+        `INSERT INTO ${line} (key, id, ticket, take, room, ttl, held, lapses, joined, label)
+           VALUES ($1, $2, $3, $4, $5, 7200000, false, ${lapses}, ${hour('-')}, 'me')`,
+        [Buffer.from(key), `${key} ${ticket}`, ticket, take, room],
+      );
+    await database.sql(
+      naming(names)(`INSERT INTO {keys} (key, last, taken, room, lapses, id, ticket, ttl, joined, label)
+        VALUES ('aa', 5, 1, 1, ${hour('+')}, 'alone', 5, 7200000, ${hour('-')}, 'me'),
+               ('ab', 6, 1, 1, ${hour('-')}, 'lapsed', 6, 7200000, ${hour('-')}, 'me')`),
+    );
+    const found = await database.sql(naming(names)(inspect), [Buffer.from('a'), Buffer.from('c')]);
+    const hex = (text: string): string => Buffer.from(text).toString('hex');
+    const told = (key: string, held: number, position: number, ticket: string) => ({
+      ...{ key: hex(key), label: hex('me'), held, position, ticket },
+    });
+    expect(found.map(({ key, label, held, position, ticket }) => ({ key, label, held, position, ticket }))).toEqual([
+      told('a', 1, 0, '11'),
+      told('a', 1, 1, '12'),
+      told('a', 0, 2, '13'),
+      told('aa', 1, 0, '5'),
+      told('b', 1, 0, '9'),
+      told('b', 0, 1, '10'),
+    ]);
+    for (const { since, remaining } of found) {
+      expect(since).toBeGreaterThanOrEqual(3_600_000);
+      expect(since).toBeLessThan(3_660_000);
+      expect(remaining).toBeGreaterThan(3_540_000);
+      expect(remaining).toBeLessThanOrEqual(3_600_000);
+    }
   });
 });
