@@ -27,8 +27,8 @@ export type Told =
   | { readonly what: 'left'; readonly op: string }
   /** The release had an answer. */
   | { readonly what: 'freed'; readonly op: string }
-  /** The wish ended without a hold. */
-  | { readonly what: 'refused'; readonly op: string; readonly code: string };
+  /** The wish ended without a hold. `why`: what was wrong where the engine could not be asked. */
+  | { readonly what: 'refused'; readonly op: string; readonly code: string; readonly why?: string };
 
 interface Seats {
   readonly take: number;

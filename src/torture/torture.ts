@@ -103,12 +103,17 @@ export async function torture(plan: Torture): Promise<Verdict> {
 
   const faults = faultsOf(book.ledger.disturbances.values());
   const lacking = missing(book.totals, faults);
+  const outcome = Object.keys(book.broken).length > 0 ? 'broken' : lacking.length > 0 ? 'nothing' : 'kept';
   return {
-    outcome: Object.keys(book.broken).length > 0 ? 'broken' : lacking.length > 0 ? 'nothing' : 'kept',
+    outcome,
     ...{ ended, missing: lacking, engine: backend.name, seed, ran, ttl, processes, faults },
     ...{ totals: book.totals, broken: book.broken, violations: book.violations, overslept: inflict.overslept },
     ...{ staleWrites: register.stale, staleRefused: register.refused },
-    notes: notesOf(backend.traits, links, ended, left === undefined, ttl),
+    notes: [
+      ...notesOf(backend.traits, links, ended, left === undefined, ttl),
+      // Where faults cut connections, such errors are to be expected, and say nothing.
+      ...(outcome === 'nothing' || ended === 'server gone' ? troubleOf(book.troubles) : []),
+    ],
   };
 }
 
@@ -196,4 +201,9 @@ function notesOf({ wakes, seats }: Traits, links: boolean, ended: Ended, unliste
       : []),
     ...(unlisted && ended !== 'server gone' ? ['the run could not see what it left on the engine'] : []),
   ];
+}
+
+function troubleOf(troubles: ReadonlyMap<string, number>): string[] {
+  const [most] = [...troubles].toSorted(([, one], [, other]) => other - one);
+  return most ? [`${most[1]} requests failed because the engine could not be asked: ${most[0]}`] : [];
 }

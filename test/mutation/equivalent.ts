@@ -178,6 +178,38 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'It is told only with a ttl, and then it is the clock’s.',
   'src/stock/redis/lua/rights.lua#script bfaff24@568+1: 1 => 2':
     'Nobody reads the answer: what counts is that there is one.',
+  "src/stock/redis/lua/quick.lua#script 4c39b57@755+25: ttl > 0 or cell[3] ~= '0' => true":
+    'Where nothing is reserved nothing has run out: the clock and an empty set are read, which only costs.',
+  'src/stock/redis/lua/quick.lua#script 4c39b57@759+1: > => >=':
+    'Where nothing is reserved nothing has run out: the clock and an empty set are read, which only costs.',
+  'src/stock/redis/lua/quick.lua#script 4c39b57@771+1: 3 => 0':
+    'Where nothing is reserved nothing has run out: the clock and an empty set are read, which only costs.',
+  'src/stock/redis/lua/quick.lua#script 4c39b57@771+1: 3 => 30':
+    'Where nothing is reserved nothing has run out: the clock and an empty set are read, which only costs.',
+  'src/stock/redis/lua/quick.lua#script 4c39b57@1574+8: done > 0 => true':
+    'Of nothing done the same numbers are written again.',
+  'src/stock/redis/lua/quick.lua#script 4c39b57@1579+1: > => >=': 'Of nothing done the same numbers are written again.',
+  'src/stock/redis/lua/quick.lua#script 4c39b57@1652+1: > => >=': 'Of what is sold at once nobody reads the clock.',
+  "src/stock/redis/lua/rights.lua#script bfaff24@445+31: call('HSETNX', KEYS[2], '', '') => nothing":
+    'It is the first of quick.lua that changes anything, so a refusal there leaves nothing half done.',
+  'src/stock/redis/lua/rights.lua#script bfaff24@532+1: 0 => 1':
+    'What was counted is taken away by the next line, whose right was tried before.',
+  'src/stock/redis/lua/rights.lua#script bfaff24@568+1: 1 => 0':
+    'Nobody reads the answer: what counts is that there is one.',
+  "src/stock/redis/lua/step.lua#text_of 42af7a1@52+57: units, til = ('%.0f'):format(units), ('%.0f'):format(til) => nothing":
+    'Lua writes whole numbers of up to 14 digits as they are; an order has at most 10 of them, and a time 13.',
+  "src/stock/redis/lua/step.lua#give_back_due 911e9bc@447+11: buyer ~= '' => true":
+    'Nothing is counted for nobody, so nothing is there to take away.',
+  'src/stock/redis/lua/step.lua#give_back_due 911e9bc@473+17: not bought[buyer] => true':
+    'A buyer that is named twice gets the same number twice, which only costs.',
+  'src/stock/redis/lua/step.lua#give_back_due 911e9bc@763+1: 0 => 1': 'Whoever has a reservation has a count.',
+  'src/stock/redis/lua/step.lua#give_back_due 911e9bc@961+1: 0 => 1': 'It has two for each buyer.',
+  'src/stock/redis/lua/step.lua#fenced 9198eb6@158+1: > => >=': 'Of the same token it was answered before.',
+  "src/stock/redis/lua/step.lua#whole d4fa436@5068+18: step.op == 'tally' => true":
+    'The right is tried where it is not needed, too: everybody who sells has it.',
+  'src/stock/redis/lua/step.lua#whole d4fa436@5136+1: 1 => 2':
+    'What is found is not read: what counts is that there is an answer.',
+  'src/stock/redis/lua/step.lua#whole d4fa436@5584+1: 0 => 1': 'It has two for each field.',
   'src/backends/redis/lua/include/take.lua#behind efed5a9@81+1: < => <=':
     'One ticket is what comes of room for one in either way.',
   'src/backends/redis/lua/include/line.lua#line_rule f803c0a@1719+1: 0 => 1':

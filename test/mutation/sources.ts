@@ -66,7 +66,7 @@ export const ENGINES: Readonly<Record<string, Engine>> = {
   },
   stock: {
     scripts: 'src/stock/redis/lua/*.lua',
-    tests: testsOf('stock', 'redis,conformance,rule,ordinary,first-format'),
+    tests: testsOf('stock', 'redis-steps,redis,conformance,rule,ordinary,first-format'),
     parts: 'redis',
     about: [{ scripts: /./, tests: /redis/i }],
   },

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -8,7 +9,7 @@ import { PREFIX, torture } from '../../src/torture/torture.ts';
 import type { Verdict } from '../../src/torture/verdict.ts';
 import { Desk } from '../cli/shell.ts';
 import { temporaryFolder } from '../kit/folder.ts';
-import { startRedis } from '../kit/redis.ts';
+import { askRedis, startRedis } from '../kit/redis.ts';
 import { describeOn } from '../kit/suite.ts';
 import { until } from '../kit/wait.ts';
 
@@ -90,6 +91,39 @@ describe('holdfast torture', () => {
       stdout: '',
       stderr: expect.stringMatching(text),
     });
+  });
+});
+
+// Only root may mount.
+describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('holdfast torture on a full disk', () => {
+  test('proves nothing, says what the engine said, and ends', LIMIT, async () => {
+    using desk = new Desk();
+    using folder = temporaryFolder();
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=400k', 'tmpfs', folder.path]);
+    try {
+      await using shell = desk.start('torture', '--url', urlOfFile(join(folder.path, 'locks.db')), '--for', '6s');
+      const { code, stdout } = await shell.end(90_000);
+      expect([code, stdout]).toEqual([2, expect.stringMatching(/^This proves nothing about file\./)]);
+      expect(stdout).toMatch(/ requests failed because the engine could not be asked: database or disk is full$/m);
+    } finally {
+      execFileSync('umount', ['-l', folder.path]);
+    }
+  });
+});
+
+describeOn('redis', 'holdfast torture by a user without rights', () => {
+  test('does not begin, and says which right is missing', async () => {
+    await using server = await startRedis();
+    await askRedis(server.port, 'ACL SETUSER bare on >word ~* &* +@connection +info');
+    using desk = new Desk();
+    const refused = await desk.run('torture', '--url', `redis://bare:word@127.0.0.1:${server.port}`, '--for', '5s');
+    expect(refused).toMatchObject({
+      code: 69,
+      stdout: '',
+      stderr: expect.stringMatching(/no permissions to run the '\w+'/),
+    });
+    expect(refused.stderr).not.toContain('word');
+    expect(await askRedis(server.port, 'DBSIZE'), 'keys that are left').toBe(':0\r\n');
   });
 });
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { ALL_SEATS, isExclusive, SHARED } from '../../core/admission.ts';
-import { isLockError } from '../../core/errors.ts';
+import { isLockError, type LockError } from '../../core/errors.ts';
 import type { LockOptions } from '../../core/options.ts';
 import type { Prize } from '../messages.ts';
 import type { Doors, Holding, Wanted } from './doors.ts';
@@ -63,8 +63,9 @@ export class Actor {
       lease = await this.#obtained(lock, ended);
     } catch (error) {
       if (!isLockError(error)) throw error;
-      report.tell({ what: 'refused', op, code: error.code });
-      return !isLockError(error, 'LOCK_UNAVAILABLE');
+      const unavailable = isLockError(error, 'LOCK_UNAVAILABLE');
+      report.tell({ what: 'refused', op, code: error.code, ...(unavailable && { why: reasonOf(error) }) });
+      return !unavailable;
     }
     if (lease) await this.#hold(op, lease, isExclusive({ take, of }), prize.long, ended);
     else report.tell({ what: 'refused', op, code: 'TAKEN' });
@@ -129,3 +130,6 @@ export class Actor {
     return list[Math.floor(this.#scene.random() * list.length)]!;
   }
 }
+
+/** Without our own words about it, which name the key: so the same trouble is the same text. */
+const reasonOf = ({ cause, message }: LockError): string => (cause instanceof Error ? cause.message : message);

@@ -6,7 +6,7 @@ import type { Recorder } from './crew.ts';
 
 /** How much history is judged again and again, ms: longer than any fault. */
 const MEMORY = 30_000;
-/** How many violations are kept; the rest are only counted. */
+/** How many violations are kept; the rest are only counted. Also how many kinds of trouble with the engine. */
 const KEPT = 50;
 
 export interface Totals {
@@ -29,6 +29,8 @@ export class Book implements Recorder {
   readonly violations: Violation[] = [];
   /** How many violations of each kind there are. */
   readonly broken: { [kind in Violation['broken']]?: number } = {};
+  /** Why the engine could not be asked, and how often. */
+  readonly troubles = new Map<string, number>();
   readonly #known = new Set<string>();
   readonly #terms: Terms;
   readonly #write: (line: string) => void;
@@ -97,6 +99,7 @@ export class Book implements Recorder {
   #count(event: (Told | Seen) & { readonly at: number }): void {
     const { totals } = this;
     if (event.what === 'asked') totals.wishes++;
+    else if (event.what === 'refused') this.#countTrouble(event.why);
     else if (event.what === 'disturbed' && event.by !== undefined) this.#active++;
     else if (event.what === 'over') {
       if (this.ledger.disturbances.get(event.id)?.by === undefined) return;
@@ -108,5 +111,10 @@ export class Book implements Recorder {
       totals.longestWait = Math.max(totals.longestWait, event.at - asked);
       if (this.#active > 0 || event.at < this.#effects) totals.underFaults++;
     }
+  }
+
+  #countTrouble(why: string | undefined): void {
+    if (why === undefined || (!this.troubles.has(why) && this.troubles.size >= KEPT)) return;
+    this.troubles.set(why, (this.troubles.get(why) ?? 0) + 1);
   }
 }
