@@ -1,3 +1,5 @@
+import type { Traits } from './traits.ts';
+
 /** A grant in the terms of this process: good for `validFor`, counted from before its request was sent. */
 export interface Granted {
   readonly ticket: bigint;
@@ -18,6 +20,15 @@ const WORTH = 0.99;
  * and 2 ms for their rounding (Gray and Cheriton, *Leases*, 1989).
  */
 export const deadlineOf = (sent: number, validFor: number): number => sent + validFor * WORTH - 2;
+
+/** Of a shorter lease nothing is left once that is taken off. ms */
+const SHORTEST = 3;
+
+/** Bounds of what may be asked for as a lease, ms. @param delay for which the key stays taken after it */
+export const leaseBounds = ({ ttl: { min, max } }: Traits, delay: number): { min: number; max: number } => ({
+  min: Math.max(min, SHORTEST),
+  max: max - delay,
+});
 
 /** What `validFor` has to be for a request that was sent `later`, ms, for the deadline to stay the same. */
 export const sentLater = (validFor: number, later: number): number => validFor - later / WORTH;

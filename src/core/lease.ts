@@ -1,4 +1,5 @@
 import { Context } from './context.ts';
+import { leaseBounds } from './deadline.ts';
 import { type Duration, milliseconds } from './duration.ts';
 import { CALL_TIMEOUT, type Engine, quoted } from './engine.ts';
 import { LockError } from './errors.ts';
@@ -151,8 +152,7 @@ export class HeldLease implements AnyLease {
   }
 
   async extend(ttl: Duration): Promise<void> {
-    const { min, max } = this.#engine.backend.traits.ttl;
-    const ms = milliseconds(ttl, 'ttl', { min, max: max - this.#hold.resolved.delay });
+    const ms = milliseconds(ttl, 'ttl', leaseBounds(this.#engine.backend.traits, this.#hold.resolved.delay));
     await this.#engine.extensions.take(this.#hold.claim.id, () => this.#extend(ms));
   }
 

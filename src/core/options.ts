@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { Backend } from './backend.ts';
+import { leaseBounds } from './deadline.ts';
 import { delayOf } from './delay.ts';
 import { type Duration, LONGEST, milliseconds } from './duration.ts';
 import { invalid, shown } from './errors.ts';
@@ -11,7 +12,7 @@ import type { Traits } from './traits.ts';
 export interface LockOptions {
   /** How long to wait for the lock; 0 is one attempt. Default: no limit. */
   readonly wait?: Duration | undefined;
-  /** Lease: how long the hold lives without a renewal. Default 30 s; bounds are the engine's. */
+  /** Lease: how long the hold lives without a renewal. Default 30 s; bounds are the engine's, and 3 ms. */
   readonly ttl?: Duration | undefined;
   /** Renew every third of `ttl` while it is held. Default true; false with `adaptive`. */
   readonly renew?: boolean | undefined;
@@ -167,7 +168,7 @@ export class LayeredOptions {
 
 function resolve(traits: Traits, given: LockOptions): ResolvedOptions {
   const delay = delayOf(given.delay ?? 0, traits);
-  const bounds = { min: traits.ttl.min, max: traits.ttl.max - delay };
+  const bounds = leaseBounds(traits, delay);
   const ttl = milliseconds(given.ttl ?? Math.min(Math.max(DEFAULT_TTL, bounds.min), bounds.max), 'ttl', bounds);
   const minHold = milliseconds(given.minHold ?? 0, 'minHold', { min: 0, max: bounds.max });
   return {

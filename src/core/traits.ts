@@ -23,7 +23,7 @@ export interface Traits {
   readonly outlives?: number;
   /** The longest that a claim may ask for its place to live without a sign of life (`Claim.placeTtl`), ms. Default: no longer than all do. */
   readonly placeTtl?: number;
-  /** Bounds of a lease, ms. */
+  /** Bounds of a lease, ms. None below 3 ms is asked for. */
   readonly ttl: { readonly min: number; readonly max: number };
 }
 

@@ -1,4 +1,6 @@
 import { getEventListeners } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { Activity } from '../../src/core/activity.ts';
 import { GoingOn } from '../../src/core/going-on.ts';
@@ -54,6 +56,19 @@ test('a pause ends with its signal, and leaves no listener and no timer behind',
   expect([late.over, clock.pending], 'of a signal that was aborted before').toEqual([true, 0]);
 });
 
+test('of pauses that are over nothing is kept', async () => {
+  const { clock, activity } = setup();
+  const { signal } = new AbortController();
+  const rings: WeakRef<object>[] = [];
+  signal.addEventListener = (_: string, ring: object): void => void rings.push(new WeakRef(ring));
+  for (let i = 0; i < 20; i++) void activity.pause(1, false, signal);
+  await clock.advance(1);
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  expect(rings.filter((ring) => ring.deref()).length, 'of 20').toBeLessThan(5);
+  expect(activity.over).toBe(false); // it is there until now
+});
+
 test('the end of it all waits for what is under way, and ends all pauses', async () => {
   const { clock, activity, watched } = setup();
   activity.begin();
@@ -83,6 +98,11 @@ test('the end of it all takes no longer than its limit, however often what is un
   expect(end.over).toBe(false);
   await clock.advance(1);
   expect(end.over).toBe(true);
+  const last = watched(activity.quiet(1));
+  await clock.advance(0.5);
+  expect(last.over, 'a limit of 1 ms, before it').toBe(false);
+  await clock.advance(0.5);
+  expect(last.over).toBe(true);
   const idle = watched(new Activity(clock).quiet(5_000));
   await clock.advance(0);
   expect(idle.over, 'where nothing is under way').toBe(true);
@@ -108,6 +128,15 @@ test('what goes on may take any time, and is given up by the first step that tak
   reject(new Error('of no interest any more'));
   await clock.advance(1);
   expect(clock.pending).toBe(0);
+});
+
+test('what is given up before any step of it began may fail later: nobody has to hear that', async () => {
+  const { clock } = setup();
+  const { promise, reject } = Promise.withResolvers<void>();
+  const refused = new GoingOn().until(promise, () => Promise.reject(new Error('no step')));
+  await expect(refused).rejects.toThrow('no step');
+  reject(new Error('of no interest any more'));
+  await clock.advance(1);
 });
 
 test('limited work gives its own result, and leaves no timer', async () => {

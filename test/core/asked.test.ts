@@ -126,6 +126,7 @@ describe('what a request that was not answered may have done', () => {
     const waiting = expect(lock.acquire()).rejects.toMatchObject({ code: 'LOCK_UNSUPPORTED' });
     await clock.advance(5_000);
     await waiting;
+    await clock.advance(20_000); // that request is answered: nothing of it can arrive later
     expect(released.map(({ id }) => id)).toEqual([asked[0]!.id]);
   });
 });
@@ -140,24 +141,78 @@ test('a wait that ends while the engine fails says so, with what it said last', 
   await waiting;
 });
 
-test('a hold that is over before its answer comes is taken back, and asked for in a new name', async () => {
+describe('a hold that is over before its answer comes', () => {
+  /** That is the attempt after those of `before`, and the process stands still with its answer on the way. */
+  function late(...before: Answer[]) {
+    const slow: Answer = async (engine, claim) => {
+      const answer = await engine.attempt(claim);
+      await world.after(1_200);
+      return answer;
+    };
+    const world = setup({ attempts: [...before, slow], options: { ttl: 2_500, handOff: { within: '1m' } } });
+    const { clock } = world;
+    const standStill = async () => {
+      await clock.advance(1_100);
+      clock.suspend(5_000);
+      clock.resync();
+      await clock.advance(10_000);
+    };
+    return { ...world, standStill };
+  }
+
+  test('is taken back, and asked for in a new name', async () => {
+    const { lock, asked, released, standStill } = late();
+    const waiting = lock.acquire();
+    await standStill();
+    expect((await waiting).held).toBe(true);
+    expect(asked.length).toBe(2);
+    expect(asked[1]!.id).not.toBe(asked[0]!.id);
+    expect(released.map(({ id }) => id)).toEqual([asked[0]!.id]);
+  });
+
+  test('is taken back and nothing else is, where its caller does not wait', async () => {
+    const { lock, asked, released, standStill } = late();
+    const refused = expect(lock.tryAcquire()).rejects.toMatchObject({
+      code: 'LOCK_UNAVAILABLE',
+      message: expect.stringContaining('was over before its answer came'),
+    });
+    await standStill();
+    await refused;
+    expect(asked.length).toBe(1);
+    expect(released.map(({ id }) => id)).toEqual([asked[0]!.id]);
+  });
+
+  test.each<[string, Answer[]]>([
+    ['nothing', []],
+    ['a request that was not answered', [cut]],
+  ])('and had %s before it leaves no doubt about the one in the new name: that passes on', async (_, before) => {
+    const { clock, lock, asked, standStill } = late(...before);
+    const waiting = lock.acquire();
+    await standStill();
+    const lease = await waiting;
+    const sent = asked.length;
+    expect(sent).toBe(before.length + 2);
+    const next = lock.acquire();
+    expect(await lease.release()).toBe(true);
+    await clock.advance(1);
+    expect((await next).token).toBe(lease.token + 1n);
+    expect(asked.length, 'asked again').toBe(sent);
+  });
+});
+
+test('a lease of which nothing is left when its answer comes is not granted, however long its delay', async () => {
   const slow: Answer = async (engine, claim) => {
     const answer = await engine.attempt(claim);
-    await world.after(1_200);
+    await after(4);
     return answer;
   };
-  const world = setup({ attempts: [slow], options: { ttl: 2_500 } });
-  const { clock, lock, asked, released } = world;
-  clock.suspend(0);
-  const waiting = lock.acquire();
-  await clock.advance(1_100);
-  clock.suspend(5_000); // with the answer on its way
-  clock.resync();
-  await clock.advance(10_000);
-  expect((await waiting).held).toBe(true);
-  expect(asked.length).toBe(2);
-  expect(asked[1]!.id).not.toBe(asked[0]!.id);
-  expect(released.map(({ id }) => id)).toEqual([asked[0]!.id]);
+  const { clock, lock, after } = setup({ attempts: Array(1_000).fill(slow), traits: { wakes: 'never' } });
+  const outcome = lock.acquire({ ttl: 5, delay: 100, wait: 1_000 }).then(
+    () => 'granted',
+    ({ code }) => code as string,
+  );
+  await clock.advance(5_000);
+  expect(await outcome).toBe('LOCK_TIMEOUT');
 });
 
 describe('a claim that goes along with a release', () => {
@@ -169,14 +224,14 @@ describe('a claim that goes along with a release', () => {
     const second = world.lock.acquire();
     await world.clock.advance(10);
     world.asked.length = 0;
-    void first.release();
+    const left = first.release();
     await world.clock.advance(1_000);
-    return { ...world, second };
+    return { ...world, second, left };
   }
   const freed = async (engine: Backend, claim: Claim) => engine.release(claim);
 
   test('is granted with it, and the engine is not asked again', async () => {
-    const { asked, second } = await riding({
+    const { asked, released, second, left } = await riding({
       async release(engine, claim, next) {
         await freed(engine, claim);
         return { freed: true, next: await engine.attempt(next!) };
@@ -184,6 +239,8 @@ describe('a claim that goes along with a release', () => {
     });
     expect((await second).held).toBe(true);
     expect(asked).toEqual([]);
+    expect(await left, 'whether the release freed it').toBe(true);
+    expect(released, 'releases').toHaveLength(1);
   });
 
   test.each<[string, Turn]>([
@@ -196,6 +253,54 @@ describe('a claim that goes along with a release', () => {
     const { asked, second } = await riding({ release });
     expect((await second).held).toBe(true);
     expect(asked).toHaveLength(1);
+  });
+
+  test('and is refused has its answer: it is not asked for at once, nor was the engine silent', async () => {
+    const { clock, asked, second } = await riding({
+      release: async (engine, claim) => ({ ...(await freed(engine, claim)), next: { granted: false } }),
+      options: { wait: 1_200 }, // before its place needs a sign of life
+    });
+    const refused = expect(second).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+    await clock.advance(1_000);
+    await refused;
+    expect(asked).toEqual([]);
+  });
+
+  /** After the first release no attempt is answered. */
+  function silentFrom(release: Turn): How {
+    let silent = false;
+    return {
+      attempts: Array.from(
+        { length: 99 },
+        (): Answer => (engine, claim) => (silent ? never(engine, claim) : engine.attempt(claim)),
+      ),
+      release(engine, claim, next) {
+        silent = true;
+        return release(engine, claim, next);
+      },
+    };
+  }
+
+  test.each<[string, Awaited<ReturnType<Turn>>]>([
+    ['was not taken along', { freed: true }],
+    ['came too late', { freed: true, next: { granted: false, late: true } }],
+  ])('and %s was not answered: whoever waits in vain from then on is told that the engine is silent', async (_, answer) => {
+    const { clock, second } = await riding({ ...silentFrom(async () => answer), options: { wait: 1_500 } });
+    const refused = expect(second).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    await clock.advance(1_000);
+    await refused;
+  });
+
+  test('and was not answered is asked for until ten seconds after it was sent, as any other', async () => {
+    const { clock, second } = await riding(silentFrom(() => new Promise(() => {})));
+    let code: unknown;
+    second.catch((error) => {
+      code = error.code;
+    });
+    await clock.advance(10_000 - clock.now());
+    expect(code, 'ten seconds after nobody was asked').toBeUndefined();
+    await clock.advance(10 + 2_000 + 10); // the last request may be sent then, and take 2 s
+    expect(code).toBe('LOCK_UNAVAILABLE');
   });
 
   test('and of which no answer came is taken back later, too, when its caller gives up', async () => {

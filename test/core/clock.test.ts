@@ -70,6 +70,13 @@ test('the clock goes on by as long as the machine slept, once it looks, and once
   expect(systemClock.resync() - after, 'when it looks again').toBeLessThan(400);
 });
 
+test('the clock does not go back where the second one falls behind it', () => {
+  const before = systemClock.now();
+  using _ = asleep(-100);
+  expect(systemClock.resync()).toBeGreaterThanOrEqual(before);
+  expect(systemClock.now()).toBeGreaterThanOrEqual(before);
+});
+
 test('a short look tells of a sleep by the clock on the wall', () => {
   systemClock.resync();
   const before = systemClock.now();

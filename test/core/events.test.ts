@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { LockEvent } from '../../src/core/events.ts';
 import { createLocks, type LeaderEvent } from '../../src/index.ts';
@@ -77,4 +77,29 @@ test('a renewal tells how much of the lease was left, a lock its type, and an el
   expect(terms).toMatchObject([
     { version: 1, locks: locks.number, request: ofTerm.request, name: 'name', duration: 0 },
   ]);
+});
+
+describe('numbers of Locks and of requests', () => {
+  const COUNTERS = Symbol.for('holdfast.counters');
+  const shared = globalThis as { [COUNTERS]?: { locks: number; requests: number } };
+  const own = shared[COUNTERS];
+  afterEach(() => {
+    shared[COUNTERS] = own;
+  });
+
+  test('begin at 1, and go on over all copies of the package, of whatever version', async () => {
+    shared[COUNTERS] = undefined;
+    const first: typeof import('../../src/core/events.ts') = await import(
+      // @ts-expect-error a query makes it another module
+      '../../src/core/events.ts?first'
+    );
+    expect([first.nextNumber('locks'), first.nextNumber('requests'), first.nextNumber('requests')]).toEqual([1, 1, 2]);
+    expect(shared[COUNTERS], 'under a mark that never changes').toEqual({ locks: 1, requests: 2 });
+    const second: typeof import('../../src/core/events.ts') = await import(
+      // @ts-expect-error a query makes it another module
+      '../../src/core/events.ts?second'
+    );
+    expect([second.nextNumber('locks'), second.nextNumber('requests')]).toEqual([2, 3]);
+    expect([first.nextNumber('locks'), first.nextNumber('requests')]).toEqual([3, 4]);
+  });
 });

@@ -25,7 +25,7 @@ test('a hold passes on with the next token and without the engine', async () => 
   const { asked, take } = scene();
   const first = await take();
   const waiting = take();
-  await first.release();
+  expect(await first.release(), 'freed it').toBe(true);
   const second = await waiting;
   expect(second.token).toBe(first.token + 1n);
   expect(asked).toHaveLength(1);

@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/backend.ts';
+import { channels } from '../../src/core/events.ts';
 import { createLocks, type LockEvent, type LockOptions } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -88,6 +89,16 @@ test('a hold that ends by itself leaves no listener at the engine', async () => 
   await take({ renew: false });
   await clock.advance(3_000);
   expect(listeners()).toBe(0);
+});
+
+test('a hold that is over when its grant has been told leaves no listener at the engine', async () => {
+  const { clock, locks, take, listeners } = setup();
+  const close = (): void => void locks.close();
+  channels.acquired.subscribe(close);
+  const lease = await take();
+  channels.acquired.unsubscribe(close);
+  await clock.advance(10);
+  expect([lease.held, listeners()]).toEqual([false, 0]);
 });
 
 test('a hold passes on no more often than the engine has reserved tokens for, though more were asked for', async () => {

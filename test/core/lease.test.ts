@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Claim } from '../../src/core/backend.ts';
-import { createLocks, type Lease } from '../../src/index.ts';
+import { createLocks, type Lease, type Mutex } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
-import { manualClock } from '../../src/testing/index.ts';
+import { lose, manualClock } from '../../src/testing/index.ts';
 import { heard } from './heard.ts';
 
 /** One process, and every renewal it sends; `renew` may answer otherwise than the engine would. */
@@ -61,6 +61,16 @@ test.each<[string, (lease: Lease) => boolean]>([
   clock.suspend(1_000); // no timer has run yet
   expect(isHeld(lease)).toBe(false);
   expect(() => lease.assertHeld()).toThrow(expect.objectContaining({ code: 'LOCK_LOST' }));
+});
+
+test('a lease is over at its deadline, and not a moment later', async () => {
+  const { clock, locks } = scene();
+  const lease = await locks.mutex('key').acquire();
+  const { remaining } = lease;
+  clock.suspend(remaining - 0.5);
+  expect([lease.held, lease.remaining]).toEqual([true, 0.5]);
+  clock.suspend(0.5);
+  expect([lease.held, lease.remaining]).toEqual([false, 0]);
 });
 
 test('a renewal that was given up and overtakes an extension never ends the lease before its deadline', async () => {
@@ -289,7 +299,16 @@ test('what is left of a grant that this process hears of late is no lease: it as
   await lease.release();
 });
 
-test('run() is over when the lock is free, as far as the engine tells', async () => {
+test.each<[string, (lock: Mutex) => Promise<unknown>]>([
+  ['run()', (lock) => lock.run(() => 'done', { handOff: false })],
+  [
+    'a block that uses a lease',
+    async (lock) => {
+      await using _ = await lock.acquire({ handOff: false });
+      return 'done';
+    },
+  ],
+])('%s is over when the lock is free, as far as the engine tells', async (_, work) => {
   const freed = Promise.withResolvers<void>();
   const engine = memory();
   const slow = around(engine, {
@@ -299,12 +318,9 @@ test('run() is over when the lock is free, as far as the engine tells', async ()
     },
   });
   let over = false;
-  const running = createLocks(slow)
-    .mutex('key')
-    .run(() => 'done', { handOff: false })
-    .finally(() => {
-      over = true;
-    });
+  const running = work(createLocks(slow).mutex('key')).finally(() => {
+    over = true;
+  });
   await new Promise((resolve) => setImmediate(resolve));
   expect(over).toBe(false);
   freed.resolve();
@@ -322,6 +338,21 @@ test('a view of a hold that was given back is held no longer, though the hold ar
     expect(() => child.assertHeld()).toThrow(expect.objectContaining({ code: 'LOCK_NOT_HELD' }));
     expect(await child.release(), 'a second time').toBe(false);
   });
+});
+
+test('a view that was given back is told no loss of the hold around it', async () => {
+  const { locks } = scene();
+  const lock = locks.mutex('key');
+  let told: boolean[] = [];
+  const running = lock.run(async (outer) => {
+    const child = await lock.acquire();
+    await child.release();
+    const { signal } = child;
+    lose(outer);
+    told = [outer.signal.aborted, signal.aborted];
+  });
+  await running.catch(() => {});
+  expect(told).toEqual([true, false]);
 });
 
 test('whoever asks after the deadline is told the loss that the signal told', async () => {

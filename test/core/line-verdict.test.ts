@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { type Contender, stillRefused } from '../../src/backends/etcd/contender.ts';
+import type { Client } from '../../src/backends/etcd/wire/client.ts';
 import { admitted, EXCLUSIVE, type Seats, SHARED } from '../../src/core/admission.ts';
 import { type Admitted, type Refused, verdictOn } from '../../src/core/line-verdict.ts';
 
@@ -29,12 +31,43 @@ test.each<[string, Seats[], number, string]>([
   ['an exclusive claim its predecessor', [EXCLUSIVE, EXCLUSIVE, EXCLUSIVE], 2, 'n1'],
   ['a writer the last reader', [SHARED, SHARED, EXCLUSIVE], 2, 'n1'],
   ['a reader the nearest writer ahead', [EXCLUSIVE, EXCLUSIVE, SHARED, SHARED], 3, 'n1'],
+  ['a reader the writer at the head', [EXCLUSIVE, SHARED, SHARED], 2, 'n0'],
   ['the first waiting permit all who hold', [permit, permit, permit], 2, 'line'],
   ['a later permit the one before it', [permit, permit, permit, permit], 3, 'n2 and its news'],
   ['a reader in a room of permits all who hold', [permit, permit, SHARED], 2, 'line'],
 ])('what a waiter watches: %s', (_, wishes, at, expected) => {
   const verdict = verdictOn(wishes.map(member), at) as Refused<Member>;
   expect(`${verdict.behind?.name ?? 'line'}${verdict.relayed ? ' and its news' : ''}`).toBe(expected);
+});
+
+test.each<[string, Seats[], boolean]>([
+  ['a permit the next permit', [permit, permit, permit], true],
+  ['a permit no mutex', [permit, EXCLUSIVE], false],
+  ['a permit no reader', [permit, SHARED], false],
+  ['a permit nobody who takes all of them', [permit, { take: 3, of: 3 }], false],
+  ['a mutex no permit', [EXCLUSIVE, permit], false],
+  ['a permit at the end nobody', [permit], false],
+])('who has to be told of an admission: by %s', (_, wishes, relay) => {
+  expect(verdictOn(wishes.map(member), 0)).toEqual({ admitted: true, relay });
+});
+
+test('a permit that watches another looks at the line by itself after ten seconds, and no sooner', async () => {
+  const [name, line] = [Buffer.from('me'), Buffer.from('line')];
+  const behind = { name: Buffer.from('other') };
+  const obstacle = { behind, relayed: true, from: 5n, count: 3n, newest: 3n, listed: 0 };
+  const me = { name, line, ticket: 3n, state: { is: 'waiting', obstacle } };
+  const looksAt = async (now: number): Promise<number> => {
+    let looks = 0;
+    const client = {
+      async txn({ success }: { success: unknown[] }) {
+        looks = success.length;
+        return { responses: success.map(() => ({ range: { kvs: [], count: 0n } })) };
+      },
+    };
+    await stillRefused(client as unknown as Client, me as unknown as Contender, true, now, 100);
+    return looks;
+  };
+  expect([await looksAt(9_999), await looksAt(10_000)]).toEqual([2, 3]);
 });
 
 /** Everyone looks when they join and when their one watch has told; nobody asks by a timer. */

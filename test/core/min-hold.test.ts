@@ -5,8 +5,8 @@ import { createLocks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
-/** A hold that is released half a ms after its grant, and has to be kept for a second. */
-async function released(answer?: Renewal | Error) {
+/** A hold that is released half a ms after its grant, or later, and has to be kept for a second. */
+async function released(answer?: Renewal | Error, after = 0.5) {
   const clock = manualClock();
   const engine = memory({ clock });
   const renewals: number[] = [];
@@ -23,7 +23,7 @@ async function released(answer?: Renewal | Error) {
     },
   });
   const lease = await createLocks(backend, { clock }).mutex('key').acquire({ minHold: 1_000 });
-  await clock.advance(0.5);
+  await clock.advance(after);
   const freed = lease.release();
   await clock.advance(30_000);
   return { renewals, releases, freed: await freed, pending: clock.pending };
@@ -42,4 +42,30 @@ test.each<[string, Renewal | Error]>([
   ['fails', new Error('cut')],
 ])('where it %s whether the engine has heard of it, the hold is given back when minHold is over', async (_, answer) => {
   expect(await released(answer)).toEqual({ renewals: [1_000], releases: [1_000], freed: false, pending: 0 });
+});
+
+test('the last half of a ms is kept, too', async () => {
+  expect(await released(undefined, 999.5)).toEqual({ renewals: [1], releases: [], freed: true, pending: 0 });
+});
+
+test('what of it was not answered, and may still arrive, is taken back no sooner than minHold is over', async () => {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  let cut = true;
+  const backend = around(engine, {
+    attempt(claim) {
+      if (!cut) return engine.attempt(claim);
+      cut = false;
+      return Promise.reject(new Error('cut')); // it may arrive for 5 s
+    },
+  });
+  const waiting = createLocks(backend, { clock }).mutex('key').acquire({ minHold: 20_000 });
+  await clock.advance(1_000);
+  const lease = await waiting;
+  await lease.release();
+  const others = createLocks(engine, { clock }).mutex('key');
+  await clock.advance(18_000);
+  expect(await others.tryAcquire(), 'before it is over').toBeNull();
+  await clock.advance(2_000);
+  expect(await others.tryAcquire(), 'after it').not.toBeNull();
 });

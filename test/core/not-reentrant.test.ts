@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { locked } from '../../src/decorator/index.ts';
 import { createLocks, type LockOptions, type Mutex } from '../../src/index.ts';
+import { manualClock } from '../../src/testing/index.ts';
 
 /** What starts work of many callers in the context of the first of them, as DataLoader, loggers and job pools do. */
 function pool(): { add(job: () => Promise<void>): Promise<void> } {
@@ -127,4 +128,26 @@ test('a lock that was taken with reentrant: false is entered again by what it ca
 test('what is no boolean is LOCK_INVALID', async () => {
   const mutex = createLocks(memory()).mutex('key');
   await expect(mutex.acquire({ reentrant: 'no' as never })).rejects.toMatchObject({ code: 'LOCK_INVALID' });
+});
+
+test('a candidate does not lead inside of a mutex of its name that is held around it: it waits, as anyone else', async () => {
+  const clock = manualClock();
+  const locks = createLocks(memory({ clock }), { clock });
+  const stop = new AbortController();
+  let led = 0;
+  let campaign: Promise<unknown> | undefined;
+  await locks.mutex('feed').run(async () => {
+    campaign = locks.leader('feed').run(
+      async () => {
+        led++;
+        stop.abort();
+      },
+      { signal: stop.signal },
+    );
+    await clock.advance(1_000);
+    expect(led).toBe(0);
+  });
+  await clock.advance(1_000);
+  await campaign;
+  expect(led).toBe(1);
 });

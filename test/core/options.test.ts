@@ -27,11 +27,21 @@ test('what is not given is what the reference says', () => {
   });
 });
 
+test('no lease is allowed of which nothing is left at once, whatever the engine says', async () => {
+  const clock = manualClock();
+  const lock = createLocks(memory({ clock }), { clock }).mutex('key');
+  for (const ttl of [0.1, 1, 2]) await expect(lock.acquire({ ttl })).rejects.toMatchObject({ code: 'LOCK_INVALID' });
+  await using lease = await lock.acquire({ ttl: 3 });
+  expect(lease.held).toBe(true);
+  await expect(lease.extend(2)).rejects.toMatchObject({ code: 'LOCK_INVALID' });
+});
+
 describe('an option that is out of its bounds is refused with its name, the value and the bounds', () => {
   test.each<[Record<string, unknown>, string]>([
     [{ wait: -1 }, 'wait is -1; it must be from 0 ms'],
     [{ wait: 'soon' }, 'wait is "soon"; give milliseconds'],
     [{ ttl: 0 }, 'ttl is 0; it must be from'],
+    [{ ttl: 2 }, 'ttl is 2; it must be from 3 ms'],
     [{ maxHold: 0 }, 'maxHold is 0; it must be from 1 ms'],
     [{ minHold: -1 }, 'minHold is -1; it must be from 0 ms'],
     [{ delay: -1 }, 'delay is -1; it must be from 0 ms'],

@@ -44,3 +44,27 @@ test('the lease of a patient waiter is what it asked for as soon as it has it', 
   expect(listed[0]!.remaining, 'ms for which a crash would keep the key').toBeLessThanOrEqual(TTL);
   await held.release();
 });
+
+test('who does not wait has no patience: it asks for no place, and its hold is renewed no sooner', async () => {
+  const clock = manualClock();
+  const backend = memory({ clock });
+  const places: (number | undefined)[] = [];
+  let renewals = 0;
+  const counted = around(backend, {
+    attempt(claim) {
+      places.push(claim.placeTtl);
+      return backend.attempt(claim);
+    },
+    renew(claims) {
+      renewals++;
+      return backend.renew(claims);
+    },
+  });
+  const lease = await createLocks(counted, { clock })
+    .mutex('k')
+    .tryAcquire({ ttl: TTL, spin: { bound: '60s' } });
+  await clock.advance(TTL / 4);
+  expect(places).toEqual([undefined]);
+  expect(renewals).toBe(0);
+  await lease!.release();
+});

@@ -2,7 +2,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
+import type { HeldLease } from '../../src/core/lease.ts';
 import { createLocks, type Lease } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { heard } from './heard.ts';
 
@@ -183,4 +185,60 @@ test('a task that starts its next turn from inside the lock keeps none of the tu
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();
   expect(leases.filter((lease) => lease.deref()).length, 'of 50').toBeLessThan(10);
+});
+
+test('whoever had to wait for a turn inside leaves nothing with the hold, whether it came in or gave up', async () => {
+  const { clock, lock } = scene();
+  await lock.run(async (lease) => {
+    const { life } = (lease as Lease & HeldLease).hold;
+    const { onLoss } = life;
+    let listening = 0;
+    life.onLoss = (listener) => {
+      listening++;
+      const unlisten = onLoss.call(life, listener);
+      return () => {
+        listening--;
+        unlisten();
+      };
+    };
+    const first = await lock.acquire();
+    const second = lock.acquire();
+    const third = expect(lock.acquire({ wait: 10 })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+    expect(listening, 'while they wait').toBe(2);
+    await clock.advance(10);
+    await third;
+    await first.release();
+    await (await second).release();
+    expect(listening, 'when they do not').toBe(0);
+  });
+});
+
+test('who comes into a hold that is lost, and is the last inside, is told when it is given back', async () => {
+  const clock = manualClock(1);
+  const engine = memory({ clock });
+  const slow = around(engine, {
+    async release(handle) {
+      await new Promise<void>((answered) => clock.after(50, answered));
+      return engine.release(handle);
+    },
+  });
+  const lock = createLocks(slow, { clock, ttl: 3_000, renew: false, notice: 500 }).mutex('key');
+  const left = async () => {
+    let count = 0;
+    for await (const _ of engine.inspect!('')) count++;
+    return count;
+  };
+  const told = lock.run(async (lease) => {
+    await new Promise<void>((resolve) => clock.after(2_600, resolve));
+    const child = lock.acquire().then(
+      () => 'granted',
+      async ({ code }) => [code, await left()],
+    );
+    await lease.release();
+    return child;
+  });
+  await clock.advance(2_600);
+  expect(await left(), 'before that').toBe(1);
+  await clock.advance(100);
+  expect(await told).toEqual(['LOCK_LOST', 0]);
 });

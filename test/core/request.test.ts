@@ -129,4 +129,14 @@ describe('its claim', () => {
     one.traceparent = traceparent;
     expect(parted(claimFor(one, runtime).label).origin).toMatchObject({ inside: [], traceparent });
   });
+
+  test('does not say that it looks for deadlocks inside of nothing, also where it has something else to tell', () => {
+    const { runtime, request } = setup();
+    const one = request();
+    one.traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    one.detects = 5;
+    const claim = claimFor(one, runtime);
+    expect(claim.detects).toBeUndefined();
+    expect(parted(claim.label).origin).not.toHaveProperty('detects');
+  });
 });

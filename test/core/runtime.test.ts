@@ -75,6 +75,18 @@ describe('what a process knows of its own', () => {
       if (held) expect(label).toContain(`${process}.${claim.toString(36)}`);
   });
 
+  test('names a hold that passed from hand to hand by the number of its claim, whoever has it', async () => {
+    const { runtime, take } = setup();
+    const first = await take('a');
+    const waiting = take('a');
+    const numbers = () => runtime.localStandings(['a'])[0]!.map(({ origin }) => origin.claim);
+    const [claim, waiter] = numbers();
+    expect(waiter).not.toBe(claim);
+    await first!.release();
+    await waiting;
+    expect(numbers()).toEqual([claim]);
+  });
+
   test('says whether anybody in this process waits for a key', async () => {
     const { clock, runtime, take } = setup();
     expect(runtime.isWaitedFor('a')).toBe(false);

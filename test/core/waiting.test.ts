@@ -165,15 +165,19 @@ test('readers who wait for a writer here come in together when it goes', async (
 
 test('an engine that is always slower than the lease is asked with pauses in between, and once by tryAcquire', async () => {
   let attempts = 0;
-  const { clock, locks, places } = scene({}, (engine) => ({
-    attempt(claim) {
+  const { clock, locks, places } = scene({ wakes: 'never' }, (engine) => ({
+    async attempt(claim) {
       attempts++;
-      return engine.attempt(claim);
+      const answer = await engine.attempt(claim);
+      await new Promise<void>((resolve) => clock.after(4, resolve));
+      return answer;
     },
   }));
-  await expect(locks.mutex('key').tryAcquire({ ttl: 2 })).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  const tried = expect(locks.mutex('key').tryAcquire({ ttl: 5 })).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  await clock.advance(10);
+  await tried;
   expect(attempts).toBe(1);
-  const limited = expect(locks.mutex('key').acquire({ ttl: 2, wait: 300 })).rejects.toThrow();
+  const limited = expect(locks.mutex('key').acquire({ ttl: 5, wait: 300 })).rejects.toThrow();
   await clock.advance(400);
   await limited;
   await clock.advance(100);

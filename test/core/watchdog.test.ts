@@ -136,6 +136,23 @@ describe('a loss says why', () => {
     await clock.advance(1_500);
     expect(signal.reason.message).toContain('its renewal was answered after the deadline');
   });
+
+  test('and one at the very deadline, since whoever looked then was told that it is over', async () => {
+    let deadline = 0;
+    const world = setup(async (engine, claims) => {
+      world.clock.suspend(deadline - world.clock.now());
+      world.clock.resync();
+      return engine.renew(claims);
+    });
+    const { clock, take } = world;
+    const lease = await take('key');
+    deadline = clock.now() + lease.remaining;
+    const { signal } = lease;
+    await clock.advance(1_000);
+    expect(clock.now()).toBe(deadline);
+    expect(signal.reason?.message).toContain('its renewal was answered after the deadline');
+    expect(lease.held).toBe(false);
+  });
 });
 
 test('a loss that was told stays one, whatever a renewal that was under way is answered', async () => {

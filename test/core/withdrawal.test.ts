@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Traits } from '../../src/core/backend.ts';
+import { Engine } from '../../src/core/engine.ts';
+import { withdrawAt } from '../../src/core/withdrawal.ts';
 import { createLocks, LockError } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
+import { claim } from './claim.ts';
 
 /** An engine whose claims stay until they are released, as a session has them. */
 function session(traits: Partial<Traits> = {}) {
@@ -130,4 +133,51 @@ test.each([
   await clock.advance(30_000);
   await released;
   expect(await left(), 'when no more of it can arrive').toBe(0);
+});
+
+test('closing waits for a withdrawal that is under way', async () => {
+  const scene = session();
+  await ghost(scene, 20_000);
+  const closing = scene.locks.close();
+  await scene.clock.advance(100);
+  scene.state.releases = undefined;
+  await scene.clock.advance(2_500);
+  await closing;
+  expect(await scene.left()).toBe(0);
+});
+
+/** An engine that is asked for nothing but to take a claim back, and each timer that is set: for how long, and whether in the background. */
+function takingBack(silent = false) {
+  const clock = manualClock();
+  const released: string[] = [];
+  const timers: [number, boolean][] = [];
+  const { after } = clock;
+  clock.after = (ms, fn, background = false) => {
+    timers.push([ms, background]);
+    return after(ms, fn);
+  };
+  const backend = around(memory({ clock }), {
+    async release({ id }) {
+      released.push(id);
+      if (silent) throw new Error('no connection');
+      return { freed: true };
+    },
+  });
+  return { clock, released, timers, engine: new Engine(backend, clock, false) };
+}
+
+test('what is to be taken back in a moment is taken back in a moment', async () => {
+  const { clock, released, engine } = takingBack();
+  withdrawAt(engine, claim('late'), 1);
+  await clock.advance(1);
+  expect(released).toEqual(['late']);
+});
+
+test('a withdrawal keeps no process alive, neither one that is still to come nor one that is tried again', async () => {
+  const { clock, released, timers, engine } = takingBack(true);
+  withdrawAt(engine, claim('late'), 5_000);
+  expect(timers).toEqual([[5_000, true]]);
+  await clock.advance(5_100);
+  expect(released.length).toBeGreaterThan(1);
+  expect(timers).toContainEqual([50, true]);
 });

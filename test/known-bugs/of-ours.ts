@@ -281,4 +281,12 @@ export const OF_OURS: readonly KnownBug[] = [
       'a signal of several keys that somebody listens to is forgotten with its lease',
     ),
   ),
+  bug(
+    'core',
+    'a lease was allowed that is over once clocks are allowed for, and whoever waited asked for it for ever',
+    scene(
+      'test/core/options.test.ts',
+      'no lease is allowed of which nothing is left at once, whatever the engine says',
+    ),
+  ),
 ];

@@ -440,4 +440,62 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'All nodes say once more who they are, not only those in doubt, which only costs.',
   "src/backends/quorum/ballot.ts#Ballot.release bbb88cb@524+9: 'unknown' => ''":
     'What is unknown is what is neither freed nor nothing nor open: it is never counted by its name.',
+  'src/core/local-line.ts#LocalLine.obtain 8dbce26@686+13: this.#tidy(); => guard':
+    'Whoever is refused at once finds others there, and who gives up at once has tidied up by then.',
+  'src/core/local-line.ts#LocalLine.successorOf 67b1ce6@178+14: queued?.open => queued.open':
+    'Where somebody comes next there is its claim.',
+  'src/core/local-line.ts#LocalLine.tellAlike 931c429@116+21: now < outage.limit(0) => false':
+    'For nobody the time is over before that; the question before only costs less.',
+  'src/core/local-line.ts#LocalLine.tellAlike 931c429@120+21: < => <=': 'Nothing happens in the very ms of the limit.',
+  'src/core/local-line.ts#LocalLine.tellAlike 931c429@135+1: 0 => 1':
+    'Nobody asks in the first ms of a process, from which its clock counts.',
+  'src/core/local-line.ts#LocalLine.tellAlike 931c429@246+33: < => <=': 'Nothing happens in the very ms of the limit.',
+  'src/core/local-line.ts#LocalLine.waits bc7e5dc@75+36: request?.beginsToWait => request.beginsToWait':
+    'Who left is told of nothing: that its claim ends by a failure nobody hears, and it is taken back in any case.',
+  'src/core/local-standing.ts#localStanding c375599@185+21: process === undefined => false':
+    'Whoever stands here has claimed something, or waits behind somebody who has.',
+  'src/core/local-standing.ts#localStanding c375599@441+40: request.queued?.claim.detects ?? detects => request.queued?.claim.detects':
+    'Who looks for deadlocks inside of something has a claim: whoever waits here without one has nothing to tell.',
+  'src/core/local-standing.ts#localStanding c375599@441+40: request.queued?.claim.detects ?? detects => detects':
+    'They differ only when nothing is around it any more, and who is inside of nothing is part of no deadlock.',
+  'src/core/queued-claim.ts#QueuedClaim.stand 264e807@623+12: this.request => true':
+    'What came for nobody is taken back in either case: else by whoever it is given to.',
+  'src/core/queued-claim.ts#QueuedClaim.stand 264e807@750+20: attempt = undefined; => guard':
+    'The mail has rung, so that there is no pause; after an attempt that was granted there is the same one.',
+  'src/core/queued-claim.ts#QueuedClaim.pauseAfter d8c71b4@370+1: 1 => 2':
+    'A ms later; what counts is that it is when the time is over.',
+  'src/core/reentrancy.ts#Frame.giveUp db8ba90@67+15: request.settled => false':
+    'It comes to that only at the loss of the hold, which lets nobody in any more, in whichever order they are told.',
+  'src/core/withdrawal.ts#untilReleased c74d2d0@506+20: >= => >': 'One try more, at the very moment of the limit.',
+  'src/core/activity.ts#Activity.pause 98c43e3@255+4: true => false': 'The listener is taken away in any case.',
+  'src/core/asked-claim.ts#AskedClaim.began e40c892@43+24: this.request?.began ?? 0 => this.request?.began':
+    'Without a request it has left the line, and is over by its next sleep as well as by an error.',
+  'src/core/asked-claim.ts#AskedClaim.began e40c892@43+19: this.request?.began => this.request.began':
+    'Without a request it has left the line, and is over by its next sleep as well as by an error.',
+  'src/core/asked-claim.ts#AskedClaim.began e40c892@66+1: 0 => 1':
+    'Without a request it has left the line, and is over by its next sleep as well as by an error.',
+  'src/core/asked-claim.ts#AskedClaim.answered e889485@607+62: <= => <':
+    'The deadline comes before the place can lapse: nothing happens in the very ms.',
+  'src/core/asked-claim.ts#AskedClaim.mail bcf8d29@250+82: < => <=':
+    'What has just as much left as a new answer would give: to ask once more only costs a request.',
+  'src/core/bag.ts#Bag.remove f1da8d5@227+1: 1 => 2': 'Any slot below 0 is in no bag.',
+  'src/core/hold.ts#Hold.listen 1fba613@159+4: true => false': 'The listener is taken away in any case.',
+  'src/core/hold.ts#Hold.tell f99c9c9@101+78: this.request?.events.tell => this.request.events.tell':
+    'A hold has its request before anything is told of it.',
+  'src/core/key-holds.ts#KeyHolds.served 8042f76@142+7: request => true':
+    'What throws without a request is caught right there, and withdraws the claim just so.',
+  'src/core/key-holds.ts#KeyHolds.over 9a4fb33@39+27: queued.request = undefined; => guard':
+    'Nobody asks a claim that is over for its request.',
+  'src/core/key-holds.ts#KeyHolds.release eb3d90b@92+26: !request || hold.life.over => false':
+    'What is over is not held, which is asked next, and does not end again.',
+  'src/core/key-holds.ts#KeyHolds.release eb3d90b@92+26: !request || hold.life.over => (!request) && (hold.life.over)':
+    'What is over is not held, which is asked next, and does not end again.',
+  'src/core/key-holds.ts#KeyHolds.release eb3d90b@614+22: > => >=':
+    'In the very ms in which nothing can arrive any more; that it is taken back once more changes nothing.',
+  'src/core/key-holds.ts#KeyHolds.ended 9bc0b48@112+12: hold.request => true':
+    'A hold has its request from before it can end.',
+  'src/core/key-holds.ts#KeyHolds.takeBack 326c48c@36+1: 0 => 1':
+    'No process is in its first ms when it gives something back.',
+  'src/core/lease.ts#HeldLease.release 5b98e54@248+14: this.#unlisten => true':
+    'A release never rejects, and of nobody who listens nothing is ended.',
 };

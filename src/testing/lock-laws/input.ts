@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Backend } from '../../core/backend.ts';
+import { leaseBounds } from '../../core/deadline.ts';
 import type { Duration } from '../../core/duration.ts';
 import type { Locks } from '../../locks.ts';
 import { around } from '../around.ts';
@@ -75,7 +76,7 @@ export const input: readonly Law[] = [
     refusesAll(scene, WRONG_PERMITS),
   ),
   law('a ttl outside the bounds of the engine is LOCK_INVALID, and the bounds themselves are not', async (scene) => {
-    const { min, max } = scene.clients[0].traits.ttl;
+    const { min, max } = leaseBounds(scene.clients[0].traits, 0);
     const locks = await scene.locks();
     const mutex = locks.mutex(scene.key);
     for (const ttl of [min, max]) locks.mutex(scene.key, { ttl }); // throws nothing

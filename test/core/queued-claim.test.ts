@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import type { Backend, Traits } from '../../src/core/backend.ts';
+import { createLocks } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { manualClock } from '../../src/testing/index.ts';
+
+/** A process on an engine of these traits, some calls of which are the test's. */
+function scene(traits: Partial<Traits>, calls: Partial<Backend>) {
+  const clock = manualClock();
+  const engine = memory({ clock });
+  const locks = createLocks(around(engine, { traits: { ...engine.traits, ...traits }, ...calls }), { clock });
+  return { clock, engine, locks, mutex: locks.mutex('key') };
+}
+
+test('a mailbox that is not open in time for a release is closed when it is', async () => {
+  let open = 0;
+  let opened = 0;
+  const { clock, mutex } = scene(
+    { wakes: 'mailbox' },
+    {
+      async watch() {
+        open++;
+        opened++;
+        return { [Symbol.asyncDispose]: async () => void open-- };
+      },
+    },
+  );
+  const first = await mutex.acquire({ handOff: false });
+  const second = mutex.acquire();
+  await clock.advance(1);
+  await first.release();
+  await clock.advance(100);
+  await (await second).release();
+  await clock.advance(100);
+  expect(opened, 'of the two that were granted, and of the claim that could not go with the release').toBe(3);
+  expect(open).toBe(0);
+});
+
+test('an engine that says that it wakes nobody is not watched', async () => {
+  let watches = 0;
+  const { clock, engine, mutex } = scene(
+    { wakes: 'never' },
+    {
+      watch() {
+        watches++;
+        return { [Symbol.asyncDispose]: async () => {} };
+      },
+    },
+  );
+  const theirs = await createLocks(engine, { clock }).mutex('key').acquire();
+  const waiting = mutex.acquire();
+  await clock.advance(5_000);
+  await theirs.release();
+  await clock.advance(2_000);
+  await (await waiting).release();
+  expect(watches).toBe(0);
+});
+
+test('a hold that is good for no more than its delay is none, and who waits for it is told', async () => {
+  const { clock, mutex } = scene(
+    {},
+    { attempt: async () => ({ granted: true, ticket: 1n, validFor: 1_000 }), release: async () => ({ freed: true }) },
+  );
+  let error: unknown;
+  void mutex.acquire({ delay: 1_000 }).catch((refused) => {
+    error = refused;
+  });
+  await clock.advance(1_000);
+  expect(error).toMatchObject({
+    code: 'LOCK_UNAVAILABLE',
+    message: expect.stringContaining('a hold is good for 1000 ms, with its delay'),
+  });
+});
