@@ -212,7 +212,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/stock/redis/lua/step.lua#whole d4fa436@5584+1: 0 => 1': 'It has two for each field.',
   'src/backends/redis/lua/include/take.lua#behind efed5a9@81+1: < => <=':
     'One ticket is what comes of room for one in either way.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@1719+1: 0 => 1':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@1719+1: 0 => 1':
     'How many named the room is asked for only where it is less than all seats, and then it was counted from 0 again.',
   'src/backends/redis/lua/include/release.lua#release d7d6af4@733+1: 1 => 0':
     'A text of Lua begins at 1, and 0 means the same.',
@@ -281,71 +281,71 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'What reaches just as far is written as the same number.',
   'src/backends/redis/lua/include/contended.lua#contention 2d1cdb5@634+1: < => <=':
     'What reaches just as far is written as the same number.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@1293+1: 0 => 1':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@1293+1: 0 => 1':
     'How many named the room is asked for only where it is less than all seats, and then it was counted from 0 again.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@1735+1: 0 => 1':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@1735+1: 0 => 1':
     'No key is to vanish in the first ms of 1970.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@1787+1: 0 => 1':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@1787+1: 0 => 1':
     'The last ticket, which is as good as the clock, is more than either.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@2267+1: 1 => 2':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@2267+1: 1 => 2':
     'Either way one holder leaves no room, and when it goes the sum begins anew.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@2270+1: 1 => 0':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@2270+1: 1 => 0':
     'Either way one holder leaves no room, and when it goes the sum begins anew.',
-  "src/backends/redis/lua/include/line.lua#line_rule f803c0a@2893+64: type(redis.pcall('UNLINK', line.places, line. … ) == 'table' => true":
+  "src/backends/redis/lua/include/line.lua#line_rule f7b813d@2893+64: type(redis.pcall('UNLINK', line.places, line. … ) == 'table' => true":
     'What was freed by the first command is not there for the second.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@3416+1: > => >=':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@3416+1: > => >=':
     'The last ticket of a free lock is remembered for longer.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@3567+1: > => >=':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@3567+1: > => >=':
     'The keys are kept longer, a step sooner.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@390+3: 500 => 5000':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@390+3: 500 => 5000':
     'More holders are counted anew by one script, which only costs time.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@4236+14: no_seats(line) => nothing':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@4236+14: no_seats(line) => nothing':
     'The sweep that follows finds nobody, and begins anew.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@4368+1: > => >=':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@4368+1: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@470+6: 300000 => 0':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@470+6: 300000 => 0':
     'The keys are made to live longer with each step, which only costs.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@470+6: 300000 => 3000000':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@470+6: 300000 => 3000000':
     'What a line of dead processes leaves is there for longer, which only costs space.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@4801+1: < => <=':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@4801+1: < => <=':
     'No score is 0 or 1: those of holders are far below, those of waiters are tickets.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@4803+1: 0 => 1':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@4803+1: 0 => 1':
     'No score is 0 or 1: those of holders are far below, those of waiters are tickets.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@4955+1: > => >=':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@5059+1: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
-  "src/backends/redis/lua/include/line.lua#line_rule f803c0a@5299+47: type(holders) == 'number' and holders > COUNTED => false":
+  "src/backends/redis/lua/include/line.lua#line_rule f7b813d@5403+47: type(holders) == 'number' and holders > COUNTED => false":
     'Holders are counted anew where they need not be, which only costs.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@5337+1: > => >=':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@5441+1: > => >=':
     'Where there are just as many, they are counted anew when the next one has left.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@5455+1: 0 => 1':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@5559+1: 0 => 1':
     'No score is 0 or 1: those of holders are far below, those of waiters are tickets.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@5980+1: > => >=':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@6084+1: > => >=':
     'Where no seat is taken nobody is found, which only costs.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@6051+1: 0 => 1':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@6155+1: 0 => 1':
     'No score is 0 or 1: those of holders are far below, those of waiters are tickets.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@6088+1: 1 => 2':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@6192+1: 1 => 2':
     'Only the first of those that are found is read.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@6208+1: > => >=':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@6312+1: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@6236+14: line.tight < 1 => true':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@6340+14: line.tight < 1 => true':
     'Holders are counted anew where they need not be, which only costs.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@6247+1: < => <=':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@6351+1: < => <=':
     'Holders are counted anew where they need not be, which only costs.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@6249+1: 1 => 2':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@6353+1: 1 => 2':
     'Holders are counted anew where they need not be, which only costs.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@7160+1: 1 => 0':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@7264+1: 1 => 0':
     'A text of Lua begins at 1, and 0 means the same.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@7163+4: true => false':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@7267+4: true => false':
     'No sign of that text has another meaning in a pattern.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@7901+5: false => true':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@8005+5: false => true':
     'Where no room is left no claim fits, and somebody holds: neither question needs this answer.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@7995+1: 1 => 2':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@8099+1: 1 => 2':
     'Only the first of those that are found is read.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@8416+1: 1 => 0':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@8520+1: 1 => 0':
     'A text of Lua begins at 1, and 0 means the same.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@8558+1: > => >=':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@8662+1: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
-  'src/backends/redis/lua/include/line.lua#line_rule f803c0a@88+10: 2147483647 => 21474836470':
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@88+10: 2147483647 => 21474836470':
     'No lock has as many seats as either.',
   'src/backends/redis/lua/include/take.lua#behind efed5a9@104+1: < => <=':
     'Room for just as many is written as the same number.',
@@ -498,4 +498,9 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'No process is in its first ms when it gives something back.',
   'src/core/lease.ts#HeldLease.release 5b98e54@248+14: this.#unlisten => true':
     'A release never rejects, and of nobody who listens nothing is ended.',
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@7264+1: 1 => 2':
+    'A prefix is not empty, so that text never begins an address.',
+  'src/backends/redis/lua/renew.lua#renew 1c0aea6@721+16: id == line.whole => true':
+    'Where one leaves no room nobody else holds, and where none does its lapse is not read.',
+  'src/backends/redis/lua/renew.lua#renew 1c0aea6@931+1: 1 => 0': 'What stands at 0 is no part of a reply.',
 };

@@ -197,7 +197,7 @@ local function line_rule()
     if score < 0 then
       lapse = -score
       line.taken = line.taken - take
-      if of == line.room then line.tight = line.tight - 1 end
+      if of == line.room and line.tight > 0 then line.tight = line.tight - 1 end
     end
     return lapse > line.time and 1 or 0
   end
@@ -387,7 +387,7 @@ end`;
 
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: 'e8a1f80320abc69beb0e57dde22dde3c65152f90',
+  sha1: '42f4649dc65ed09db7449d8c577f40c3d09fc8c8',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -408,7 +408,7 @@ return replies`,
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: '356cee54664a4c8747916caf06e7a6a9800a7815',
+  sha1: '242d7fe390eef184addc63cdc81033dd7608a7cd',
   text: `${lock}
 ${free}
 ${line}
@@ -489,7 +489,7 @@ return replies`,
 
 export const PASS: Script = {
   name: 'pass',
-  sha1: '880f141f7746b08ba91210ca71e0887fa7616f7e',
+  sha1: '16968a2b950505cab16c38a745ff70d72c515a7e',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -507,7 +507,7 @@ return type(reply) == 'table' and reply or { freed, reply }`,
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: 'ef882b29d76523136bc132a204cdb77df4dd2693',
+  sha1: '1e4162e97e5f2593386fe99ae46823d1f0fbef08',
   text: `${lock}
 ${free}
 ${line}
@@ -523,7 +523,7 @@ return replies`,
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: '43e79d07eec4118fa0cea47ee80e4349ea3551bc',
+  sha1: '4d732ade8dbfde1d0d005c426d1b9fd59f993295',
   text: `${lock}
 ${free}
 ${line}

@@ -45,6 +45,30 @@ describeOn('redis', 'the keys of a line of redis', () => {
     expect(await lives('long')).toBeGreaterThan(6.9);
   });
 
+  test.each([
+    ['two come with it', [LONG, LONG], undefined],
+    ['one is renewed for it', [{}, {}], LONG],
+  ])('live hardly longer than the longest lease, and its last ticket is remembered, where nobody returns: %s', async (_, leases, renewed) => {
+    const backend = await backendOf();
+    const claims = leases.map((lease) => wish('short', lease, permit(5)));
+    for (const claim of claims) granted(await backend.attempt(claim));
+    if (renewed) await backend.renew([{ ...claims[0]!, ...renewed }]);
+    const hours = await lives('short');
+    expect(hours).toBeGreaterThan(6.9);
+    expect(hours).toBeLessThan(8);
+  });
+
+  test('live as long as whoever lets one in remembers its last ticket, though that one itself would remember it for less', async () => {
+    const [long, brief] = [await backendOf(), await fleet.backend('ioredis', { remember: '10s' })];
+    const [holder, waiter] = [wish('mixed'), wish('mixed', LONG)];
+    granted(await long.attempt(holder));
+    await using mail = await Mail.of(brief, waiter);
+    await brief.attempt(waiter);
+    await long.release(holder);
+    expect(await mail.next()).toBeDefined();
+    expect(await lives('mixed')).toBeGreaterThan(6.9);
+  });
+
   test('live as long as the lease of who waited, when it holds', async () => {
     const backend = await backendOf();
     const [holder, waiter] = [wish('next'), wish('next', LONG)];

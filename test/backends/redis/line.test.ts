@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { lockOf } from '../../../src/backends/redis/keys.ts';
+import { ATTEMPT } from '../../../src/backends/redis/scripts.generated.ts';
+import { attemptArgs } from '../../../src/backends/redis/wire.ts';
 import { EXCLUSIVE, type Seats, SHARED } from '../../../src/core/admission.ts';
 import type { Claim } from '../../../src/core/backend.ts';
 import { askRedis, startRedis } from '../../kit/redis.ts';
@@ -33,6 +36,26 @@ describeOn('redis', 'a line of redis, as its keys have it', () => {
     expect((await backend.attempt(wish('room', { queue: false }, permit(5)))).granted, 'a sixth of five').toBe(false);
   });
 
+  test('of more holders than are counted anew, those who named a wider room leave, and the smallest room stays', async () => {
+    const backend = await fleet.backend();
+    const wide = Array.from({ length: 505 }, () => wish('crowd', {}, permit(600)));
+    const all = [wish('crowd', {}, permit(506)), ...wide];
+    for (const attempt of await Promise.all(all.map((claim) => backend.attempt(claim)))) granted(attempt);
+    for (const claim of wide.slice(0, 3)) expect((await backend.release(claim)).freed).toBe(true);
+    for (let i = 0; i < 3; i++) granted(await backend.attempt(wish('crowd', { queue: false }, permit(600))));
+    expect((await backend.attempt(wish('crowd', { queue: false }, permit(600)))).granted, 'the 507th').toBe(false);
+  });
+
+  test('a lock of more holders than are counted anew can be read, whoever leaves after a record was lost', async () => {
+    const backend = await fleet.backend();
+    const all = Array.from({ length: 505 }, () => wish('many', {}, permit(600)));
+    for (const attempt of await Promise.all(all.map((claim) => backend.attempt(claim)))) granted(attempt);
+    await fleet.ioredis().hdel('holdfast:{many}:claims', all[0]!.id);
+    expect((await backend.release(all[0]!)).freed, 'whose record was lost').toBe(false);
+    for (const claim of all.slice(1, 5)) expect((await backend.release(claim)).freed).toBe(true);
+    granted(await backend.attempt(wish('many', { queue: false }, permit(600))));
+  });
+
   test('a permit whose record was lost is free when its holder leaves, while others hold', async () => {
     const backend = await fleet.backend();
     const holders = [1, 2, 3].map(() => wish('record', {}, permit(3))) as [Claim, Claim, Claim];
@@ -41,6 +64,48 @@ describeOn('redis', 'a line of redis, as its keys have it', () => {
     expect((await backend.release(holders[1])).freed).toBe(false);
     granted(await backend.attempt(wish('record', { queue: false }, permit(3))));
     expect((await backend.attempt(wish('record', { queue: false }, permit(3)))).granted, 'a fourth').toBe(false);
+  });
+
+  test('a hold whose place was lost, and not its record, is gone for its holder, and for nobody else', async () => {
+    const backend = await fleet.backend();
+    const holders = [1, 2, 3].map(() => wish('place', {}, permit(3))) as [Claim, Claim, Claim];
+    for (const claim of holders) granted(await backend.attempt(claim));
+    await fleet.ioredis().zrem('holdfast:{place}:line', holders[1].id);
+    const freed: boolean[] = [];
+    for (const claim of [holders[1], holders[0], holders[2]]) freed.push((await backend.release(claim)).freed);
+    expect(freed).toEqual([false, true, true]);
+  });
+
+  test('who leaves a line too late had nothing to give up, whether it held or waited', async () => {
+    const backend = await fleet.backend();
+    const [reader, waiter] = [wish('read', { ttl: 10 }, SHARED), wish('wait', { ttl: 10 })];
+    for (const claim of [wish('read', {}, SHARED), wish('wait')]) granted(await backend.attempt(claim));
+    granted(await backend.attempt(reader));
+    await backend.attempt(waiter);
+    await sleep(50);
+    for (const claim of [reader, waiter]) expect((await backend.release(claim)).freed, claim.key).toBe(false);
+  });
+
+  test('who waited, and asks again without waiting, makes room for who stands behind it, and that one is told', async () => {
+    const backend = await fleet.backend();
+    const [reader, writer, next] = [wish('room', {}, SHARED), wish('room'), wish('room', {}, SHARED)];
+    await using mail = await Mail.of(backend, next);
+    for (const claim of [reader, writer, next]) await backend.attempt(claim);
+    expect(mail.wakes, 'behind a writer').toEqual([]);
+    expect((await backend.attempt({ ...writer, queue: false })).granted).toBe(false);
+    expect(await mail.next()).toBeDefined();
+  });
+
+  test('who waits and is to be told nowhere gets in like others, and hears of it by asking', async () => {
+    const backend = await fleet.backend();
+    const client = fleet.ioredis();
+    const [holder, waiter] = [wish('nowhere'), wish('nowhere')];
+    granted(await backend.attempt(holder));
+    const asked = attemptArgs(waiter, '-', (Date.now() + 60_000) * 1_000, 60_000);
+    await client.eval(ATTEMPT.text, 1, lockOf('holdfast', 'nowhere'), ...asked);
+    await backend.release(holder);
+    expect((await backend.attempt(wish('nowhere', { queue: false }))).granted, 'another').toBe(false);
+    expect(Number(await client.zscore('holdfast:{nowhere}:line', waiter.id)), 'its place').toBeLessThan(0);
   });
 
   test('whoever leaves, from the head or from behind, leaves no record and no place, and the last one no line', async () => {
@@ -144,6 +209,19 @@ describeOn('redis', 'a line of redis, as its keys have it', () => {
     expect(remaining.map((ms) => Math.ceil(ms / 10_000))).toEqual([2, 3]);
   });
 
+  test('a hold that others wait for, renewed beyond its first lease, is one to give up', async () => {
+    const backend = await fleet.backend();
+    const client = fleet.ioredis();
+    const [holder, waiter] = [wish('beyond'), wish('beyond')];
+    for (const claim of [holder, waiter]) await backend.attempt(claim);
+    const [one, kind, ticket, span, , ...words] = (await client.get('holdfast:{beyond}'))!.split(' ');
+    expect(kind).toBe('held');
+    // As it stands there when that lease is over, but for the renewals.
+    await client.set('holdfast:{beyond}', [one, kind, ticket, span, '1'.padStart(16, '0'), ...words].join(' '));
+    expect(await backend.renew([holder])).toEqual([{ validFor: holder.ttl }]);
+    expect((await backend.release(holder)).freed).toBe(true);
+  });
+
   test('two releases that share a command are two releases', async () => {
     const backend = await fleet.backend();
     // The first two of a turn go alone.
@@ -195,7 +273,7 @@ describeOn('redis', 'a line of redis, as its keys have it', () => {
       [40_000, 40_000],
     ] as const) {
       expect(granted(await backend.attempt({ ...claim, ttl })).ticket).toBe(ticket);
-      expect(await client.pttl('holdfast:{again}')).toSatisfy((ms: number) => Math.abs(ms - 7_200_000 - left) < 5_000);
+      expect(Math.abs((await client.pttl('holdfast:{again}')) - 7_200_000 - left)).toBeLessThan(5_000);
       const remaining: number[] = [];
       for await (const standing of backend.inspect!('again', { exact: true })) remaining.push(standing.remaining);
       expect(remaining).toEqual([expect.closeTo(left, -4)]);

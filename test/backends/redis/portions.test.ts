@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { lockOf } from '../../../src/backends/redis/keys.ts';
-import { INSPECT } from '../../../src/backends/redis/scripts.generated.ts';
+import { ATTEMPT, INSPECT, RELEASE, RENEW } from '../../../src/backends/redis/scripts.generated.ts';
+import { attemptArgs, releaseArgs, renewArgs } from '../../../src/backends/redis/wire.ts';
 import { SHARED } from '../../../src/core/admission.ts';
 import type { Claim } from '../../../src/core/backend.ts';
 import { askRedis, startRedis } from '../../kit/redis.ts';
@@ -89,6 +90,50 @@ describeOn('redis', 'redis and long lines: no script does more than a portion', 
     expect(new Set(renewals.map((renewal) => typeof renewal)), 'all of them are renewed').toEqual(new Set(['object']));
     expect((await scripts()).count - before, 'fifty of a line by one script').toBeGreaterThanOrEqual(MANY / 50);
     expect((await backend.attempt(wish('read', { queue: false }))).granted, 'a writer').toBe(false);
+  });
+
+  test.each([
+    ['all of fifty', [50], [1]],
+    ['and one of fifty-one is left', [51], [3]],
+    ['over all that it is asked: all of thirty and twenty', [30, 20], [1, 1]],
+    ['over all that it is asked: of thirty and twenty-one is one left', [30, 21], [1, 3]],
+  ])('one script admits fifty: %s', async (_, lines, replies) => {
+    const backend = await fleet.backend();
+    const holders = lines.map((_, i) => wish(`line-${i}`));
+    for (const [i, holder] of holders.entries()) {
+      granted(await backend.attempt(holder));
+      await Promise.all(Array.from({ length: lines[i]! }, () => backend.attempt(wish(holder.key, {}, SHARED))));
+    }
+    const locks = holders.map(({ key }) => lockOf('holdfast', key));
+    const asked = holders.flatMap(({ id }) => releaseArgs(id, 60_000));
+    const reply = await fleet.ioredis().eval(RELEASE.text, locks.length, ...locks, ...asked);
+    expect([reply].flat()).toEqual(replies);
+  });
+
+  test.each([
+    [50, /^\d{16} /],
+    [51, /^-2 /],
+  ])('one script passes fifty whose lease is over: of %i', async (count, reply) => {
+    const backend = await fleet.backend();
+    const client = fleet.ioredis();
+    const permit = (): Claim => wish('passed', {}, { take: 1, of: 60 });
+    const holders = Array.from({ length: count }, permit);
+    for (const attempt of await Promise.all(holders.map((claim) => backend.attempt(claim)))) granted(attempt);
+    const lock = lockOf('holdfast', 'passed');
+    const over = -(Date.now() - 1_000) * 1_000;
+    await client.zadd(`${lock}:line`, 'XX', ...holders.flatMap(({ id }) => [over, id]));
+    const asked = attemptArgs(permit(), '-', (Date.now() + 60_000) * 1_000, 60_000);
+    expect(await client.eval(ATTEMPT.text, 1, lock, ...asked)).toMatch(reply);
+  });
+
+  test('one script renews fifty holds that stand in lines, and the others are to be asked for again', async () => {
+    const backend = await fleet.backend();
+    const readers = Array.from({ length: 52 }, () => wish('renewed', {}, SHARED));
+    for (const attempt of await Promise.all(readers.map((claim) => backend.attempt(claim)))) granted(attempt);
+    const locks = readers.map(({ key }) => lockOf('holdfast', key));
+    const asked = readers.flatMap((claim) => renewArgs(claim, 60_000));
+    const replies = await fleet.ioredis().eval(RENEW.text, locks.length, ...locks, ...asked);
+    expect(replies).toEqual([...Array(50).fill(1), 2, 2]);
   });
 
   test('holders whose lease is over leave fifty at a time, and who asks then is admitted', async () => {

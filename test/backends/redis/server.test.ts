@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { lockOf } from '../../../src/backends/redis/keys.ts';
-import { ATTEMPT } from '../../../src/backends/redis/scripts.generated.ts';
-import { attemptArgs } from '../../../src/backends/redis/wire.ts';
+import { ATTEMPT, RENEW } from '../../../src/backends/redis/scripts.generated.ts';
+import { attemptArgs, renewArgs } from '../../../src/backends/redis/wire.ts';
 import { SHARED } from '../../../src/core/admission.ts';
 import type { Backend } from '../../../src/core/backend.ts';
 import { collected } from '../../../src/core/collected.ts';
@@ -155,9 +155,34 @@ describeOn('redis', 'redis and its settings', () => {
     expect(await client.get('holdfast:{later}')).toBe('2 free 1795226102090509');
   });
 
-  test('a hold that cannot be read is refused, and not taken over', async () => {
-    await fleet.ioredis().set('holdfast:{unread}', '1 sole 1795226102090509 0001 1795226102090509 nonsense');
-    expect((await refusal((await fleet.backend()).attempt(wish('unread')))).message).toMatch(/HOLDFAST/);
+  test.each([
+    ['a hold', '1 sole 1795226102090509 0001 1795226102090509 nonsense'],
+    ['a line', '1 line 1795226102090509 0001 nonsense'],
+    ['a line that one holds alone', '1 held 1795226102090509 0001 1795226102090509 nonsense'],
+  ])('%s that cannot be read is refused, with no word of the script, and not taken over', async (_, text) => {
+    const client = fleet.ioredis();
+    await client.set('holdfast:{unread}', text);
+    const { message } = await refusal((await fleet.backend()).attempt(wish('unread')));
+    expect(message).toMatch(/HOLDFAST the key holds something else/);
+    expect(message).not.toMatch(/user_script/);
+    expect(await client.get('holdfast:{unread}')).toBe(text);
+  });
+
+  test('with the rights of an older version, what a deleted lock left is deleted, and holders are counted anew', async () => {
+    const older = RIGHTS.filter((right) => !['+unlink', '+zcount', '+setrange'].includes(right));
+    await askRedis(server.port, `ACL SETUSER before on >pw ${older.join(' ')}`);
+    await using near = new Fleet(server.port, { username: 'before', password: 'pw' });
+    const backend = await near.backend();
+    const client = fleet.ioredis();
+    for (let i = 0; i < 3; i++) await backend.attempt(wish('torn'));
+    await client.del('holdfast:{torn}');
+    granted(await backend.attempt(wish('torn')));
+    expect(await backend.attempt(wish('torn'))).toMatchObject({ granted: false, ahead: 1 });
+    expect([await client.zcard('holdfast:{torn}:line'), await client.hlen('holdfast:{torn}:claims')]).toEqual([2, 2]);
+    const [narrow, wide] = [wish('room', {}, { take: 1, of: 2 }), wish('room', {}, { take: 1, of: 3 })];
+    for (const claim of [narrow, wide]) granted(await backend.attempt(claim));
+    await backend.release(narrow);
+    for (let i = 0; i < 2; i++) granted(await backend.attempt(wish('room', { queue: false }, { take: 1, of: 3 })));
   });
 
   test.each([
@@ -293,6 +318,49 @@ describeOn('redis', 'redis and its settings', () => {
     expect(mail.wakes, 'told, and not granted').toEqual([]);
     expect(await backend.release(holder)).toMatchObject({ freed: true });
     expect((await mail.next())?.ticket).toBe(granted(await backend.attempt(waiter)).ticket);
+  });
+
+  test('what a primary that is cut off refuses is refused, whatever else the same script was asked', async () => {
+    await using own = await startRedis();
+    await using near = new Fleet(own.port);
+    const backend = await near.backend();
+    const holds = [wish('first'), wish('second')] as const;
+    for (const claim of holds) granted(await backend.attempt(claim));
+    await askRedis(own.port, 'CONFIG SET min-replicas-to-write 1');
+    // The next claim is refused for the holder, which writes nothing.
+    const passed = backend.release(holds[0], wish('first', { queue: false }));
+    await expect(passed, 'a release and the next claim').rejects.toThrow(/NOREPLICAS/);
+    // Of the whole script, so that the client's own logic sees it.
+    const locks = holds.map(({ key }) => lockOf('holdfast', key));
+    const renewed = near.ioredis().eval(RENEW.text, 2, ...locks, ...holds.flatMap((claim) => renewArgs(claim, 60_000)));
+    await expect(renewed, 'two renewals').rejects.toThrow(/^NOREPLICAS/);
+  });
+
+  test('a grant is told at the primary alone, and its replicas know of the hold', async () => {
+    await using replica = await startRedis({ replicaof: ['127.0.0.1', `${server.port}`] });
+    await using near = new Fleet(replica.port);
+    const [backend, client, copy, listener] = [
+      await fleet.backend(),
+      ...[fleet.ioredis(), near.ioredis(), near.ioredis()],
+    ] as const;
+    const [holder, waiter] = [wish('told'), wish('told')];
+    await using mail = await Mail.of(backend, waiter);
+    for (const claim of [holder, waiter]) await backend.attempt(claim);
+    await expect.poll(() => copy.exists('holdfast:{told}:line'), { timeout: 10_000 }).toBe(1);
+    const heard: string[] = [];
+    listener.on('pmessage', (_, channel) => heard.push(channel));
+    await listener.psubscribe('*');
+    await backend.release(holder);
+    expect(await mail.next()).toBeDefined();
+    // A replica gets all in the order in which it was done.
+    await client.publish('afterwards', '');
+    await expect.poll(() => heard.includes('afterwards'), { timeout: 10_000 }).toBe(true);
+    expect(heard).toEqual(['afterwards']);
+    const known = async (at: typeof client): Promise<unknown> => [
+      await at.get('holdfast:{told}'),
+      await at.zrange('holdfast:{told}:line', '0', '-1', 'WITHSCORES'),
+    ];
+    expect(await known(copy)).toEqual(await known(client));
   });
 
   test('a replica may be promoted: an attempt on it is an unknown outcome, not a refusal', async () => {

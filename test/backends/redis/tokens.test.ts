@@ -126,6 +126,37 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
     }
   });
 
+  test('a proposal of the ticket that it has leaves a hold as it is: more tickets may be those of others', async () => {
+    for (const beside of [0, 1]) {
+      const key = `same-${beside}`;
+      const claim = wish(key, {}, SHARED);
+      const { ticket } = granted(await backend.attempt(claim));
+      if (beside) granted(await backend.attempt(wish(key, {}, SHARED)));
+      await sleep(2);
+      const same = granted(await backend.attempt({ ...claim, span: 65, atLeast: ticket }));
+      expect([same.ticket, same.span]).toEqual([ticket, 1]);
+    }
+  });
+
+  test('while the last ticket of a line is ahead of the clock, each next one is one above it', async () => {
+    const first = wish('next', { atLeast: BigInt(Date.now() + 60_000) * 1_000n }, SHARED);
+    const { ticket } = granted(await backend.attempt(first));
+    for (const above of [1n, 2n, 3n])
+      expect(granted(await backend.attempt(wish('next', {}, SHARED))).ticket).toBe(ticket + above);
+  });
+
+  test('a grant that is told brings as many tickets as it asked for', async () => {
+    const [holder, waiter] = [wish('many'), wish('many', { span: 65 })];
+    await using mail = await Mail.of(backend, waiter);
+    granted(await backend.attempt(holder));
+    await sleep(2);
+    await backend.attempt(waiter);
+    await backend.release(holder);
+    const told = (await mail.next())!;
+    expect(told.span).toBe(65);
+    expect(granted(await backend.attempt(waiter))).toMatchObject({ ticket: told.ticket, span: 65 });
+  });
+
   test('what is proposed is above the last ticket, or one above that is given', async () => {
     const claim = wish('above');
     const { ticket } = granted(await backend.attempt({ ...claim, atLeast: BigInt(Date.now() + 5_000) * 1_000n }));
@@ -192,6 +223,20 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
     await backend.release(claim);
     expect(await client.pttl('holdfast:{older}'), 'remembered until the clock has passed it').toBeGreaterThan(2_000);
     expect(granted(await backend.attempt(wish('older', { span: 65 }))).ticket).toBe(ahead + 66n);
+  });
+
+  test('the key of a hold whose many tickets an older version gave ahead of the clock is kept until the last of them has passed', async () => {
+    const client = fleet.ioredis();
+    const remember = 60_000;
+    const claim = wish('older hold');
+    const ticket = (Date.now() + 60_000) * 1_000;
+    const span = 9_999;
+    const words = `${claim.id} ${claim.take} ${claim.of} ${claim.ttl} - old`;
+    await client.set('holdfast:{older hold}', `1 sole ${ticket} ${span} ${Date.now()}000 ${words}`);
+    granted(await (await fleet.backend('ioredis', { remember })).attempt(claim));
+    const passed = (await client.pexpiretime('holdfast:{older hold}')) - claim.ttl - remember;
+    // The server counts from when the script began.
+    expect(passed - (ticket + span) / 1_000).toBeGreaterThan(-10);
   });
 
   test('side by side with an older version: it is told in its own words, and its words are taken with care', async () => {

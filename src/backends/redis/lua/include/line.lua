@@ -117,7 +117,8 @@ local function line_rule()
     if score < 0 then
       lapse = -score
       line.taken = line.taken - take
-      if of == line.room then line.tight = line.tight - 1 end
+      -- It is 0 after damage, for as long as there are too many to be counted anew.
+      if of == line.room and line.tight > 0 then line.tight = line.tight - 1 end
     end
     return lapse > line.time and 1 or 0
   end
