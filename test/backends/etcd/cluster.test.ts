@@ -79,23 +79,25 @@ describeOn('etcd', 'an etcd cluster that loses members', () => {
   });
 
   test('a leader that stood still and goes on takes no hold away', async () => {
-    const leases = await Promise.all(
-      Array.from({ length: 60 }, (_, number) => locks.mutex(`held ${number}`).acquire({ ttl: '2s', wait: '10s' })),
-    );
-    for (let round = 1; round <= 3; round++) {
+    const held = (number: number) => locks.mutex(`held ${number}`).acquire({ ttl: '2s', wait: '10s' });
+    let leases = await Promise.all(Array.from({ length: 60 }, (_, number) => held(number)));
+    for (let rounds = 0, tries = 1; rounds < 3; tries++) {
       const leader = await leaderOf(cluster);
       leader.pause();
       // Longer than the leases: for all it knows, nobody has kept them alive.
       await new Promise((resolve) => setTimeout(resolve, 4_000));
-      const before = leases.filter(({ held }) => held);
-      expect(before.length, 'holds that an election left alone').toBeGreaterThan(0);
+      const before = leases.filter((lease) => lease.held);
       leader.resume();
       await until('it follows another', async () => (await leaderOf(cluster)) !== leader);
       await new Promise((resolve) => setTimeout(resolve, 1_500)); // each renewal, and what it may revoke late
       expect(
-        before.filter(({ held }) => !held).map(({ key }) => key),
-        `taken away in round ${round}`,
+        before.filter((lease) => !lease.held).map(({ key }) => key),
+        `taken away in round ${tries}`,
       ).toEqual([]);
+      // On a busy machine an election may last longer than all leases, and shows nothing.
+      if (before.length > 0) rounds++;
+      else expect(tries, 'elections that left no hold alone').toBeLessThan(10);
+      leases = await Promise.all(leases.map((lease, number) => (lease.held ? lease : held(number))));
     }
     expect(await Promise.all(leases.map((lease) => lease.release()))).not.toContain(false);
   });
