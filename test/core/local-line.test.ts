@@ -130,6 +130,28 @@ test('who waits in the line of the engine is known here by the number that is li
   await (await waiting).release();
 });
 
+test('nobody takes over the place of one that looks for deadlocks without doing so, or it would be listed as one', async () => {
+  const { clock, theirs, locks } = await held();
+  const detects = async (): Promise<unknown[]> => {
+    const found: unknown[] = [];
+    for await (const { held, origin } of locks.inspect('key')) if (!held) found.push(origin?.detects !== undefined);
+    return found;
+  };
+  await locks.mutex('around').run(async () => {
+    const giveUp = new AbortController();
+    const first = locks.mutex('key').acquire({ detect: true, signal: giveUp.signal });
+    const second = locks.mutex('key').acquire();
+    await clock.advance(1);
+    expect(await detects(), 'of the first').toEqual([true]);
+    giveUp.abort();
+    await expect(first).rejects.toMatchObject({ code: 'LOCK_ABORTED' });
+    await clock.advance(1);
+    expect(await detects(), 'of the second').toEqual([false]);
+    await theirs.release();
+    await (await second).release();
+  });
+});
+
 describe('while the engine is away for some', () => {
   test('a reader that it answers goes on waiting beside one that it does not', async () => {
     const clock = manualClock();

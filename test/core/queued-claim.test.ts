@@ -72,3 +72,24 @@ test('a hold that is good for no more than its delay is none, and who waits for 
     message: expect.stringContaining('a hold is good for 1000 ms, with its delay'),
   });
 });
+
+test('a wait that is given up at whatever turn of a promise around its grant leaves no hold', async () => {
+  const { clock, engine, mutex } = scene({}, {});
+  let held = 0;
+  for (let turns = 0; turns < 40; turns++) {
+    const giveUp = new AbortController();
+    const waiting = mutex.acquire({ signal: giveUp.signal }).then(
+      (lease) => lease,
+      () => undefined,
+    );
+    for (let turn = 0; turn < turns; turn++) await undefined;
+    giveUp.abort();
+    const lease = await waiting;
+    if (lease) held++;
+    await lease?.release();
+    await clock.advance(100);
+    for await (const { label } of engine.inspect!('')) expect.fail(`after ${turns} turns ${label} is left`);
+  }
+  expect(held, 'some were given up, and some were not').toBeGreaterThan(0);
+  expect(held, 'some were given up, and some were not').toBeLessThan(40);
+});

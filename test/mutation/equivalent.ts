@@ -503,4 +503,25 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/backends/redis/lua/renew.lua#renew 1c0aea6@721+16: id == line.whole => true':
     'Where one leaves no room nobody else holds, and where none does its lapse is not read.',
   'src/backends/redis/lua/renew.lua#renew 1c0aea6@931+1: 1 => 0': 'What stands at 0 is no part of a reply.',
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@1083+1: < => <=':
+    'Holders are counted anew where they need not be, which only costs.',
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@1141+15: of == line.room => false':
+    'Holders are counted anew where they need not be, which only costs.',
+  'src/backends/redis/lua/include/line.lua#line_rule f7b813d@1188+1: 1 => 0':
+    'Holders are counted anew where they need not be, which only costs.',
+  'src/core/key-holds.ts#KeyHolds.served 8042f76@293+18: queued.withdraw(); => guard':
+    'Nothing in there throws; should it, nothing is to be left behind.',
+  'src/core/key-holds.ts#KeyHolds.served 8042f76@371+28: this.#failed(queued, error); => guard':
+    'Nothing in there throws; should it, nothing is to be left behind.',
+  'src/core/local-standing.ts#localStanding c375599@215+2: [] => undefined':
+    'Whoever stands here has claimed something, or waits behind somebody who has.',
+  'src/core/repeat.ts#repeat 884029f@382+10: cancel?. => cancel': 'It is set before anybody can end it.',
+  'src/core/waiting-claims.ts#WaitingClaim. 49901f8@150+4: DONE => undefined':
+    'Whoever closes it from outside waits for it, and nothing is as good to wait for; inside a promise is made of it.',
+  'src/backends/quorum/ballot.ts#Ballot.release bbb88cb@342+11: !this.grant => true':
+    'Whoever was told of a grant hears of no failure after it; it only costs an error.',
+  'src/backends/quorum/releases.ts#Releases.close 6ec84a8@44+1: 0 => 1':
+    'A pause is nothing under way, so it is not waited for in either case.',
+  'src/core/key-holds.ts#KeyHolds.served 8042f76@283+140: { queued.withdraw(); // what came of it was n … ); return; } => skip':
+    'Nothing in there throws; should it, nothing is to be left behind.',
 };
