@@ -5,7 +5,7 @@ import { redisStock, type StockStore } from '../../src/stock/index.ts';
 import type { Take } from '../../src/stock/step.ts';
 import { startRedis } from '../kit/redis.ts';
 import { describeOn } from '../kit/suite.ts';
-import { ioredisAt } from './stores.ts';
+import { ioredisAt, ORDINARY } from './stores.ts';
 
 const LONG = 60_000;
 
@@ -30,17 +30,7 @@ describeOn('redis', 'ordinary orders on Redis', () => {
     let orders = 0;
     return {
       async take(order: Partial<Take>): Promise<string> {
-        const ordinary = {
-          op: 'take',
-          epoch: 1,
-          buyer: '',
-          units: 1,
-          ttl: 0,
-          limit: 0,
-          already: 0,
-          token: '',
-        } as const;
-        const [reply] = await store.step(name, 0, [{ ...ordinary, id: `r:${++orders}`, ...order }]);
+        const [reply] = await store.step(name, 0, [{ ...ORDINARY, id: `r:${++orders}`, ...order }]);
         return reply!.is;
       },
       /** The units of each buyer, as they are stored. */

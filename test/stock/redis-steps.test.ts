@@ -5,7 +5,7 @@ import type { Step, Take } from '../../src/stock/step.ts';
 import { askRedis, startRedis } from '../kit/redis.ts';
 import { describeOn } from '../kit/suite.ts';
 import { until } from '../kit/wait.ts';
-import { ioredisAt } from './stores.ts';
+import { ioredisAt, ORDINARY } from './stores.ts';
 
 const LONG = 60_000;
 
@@ -36,8 +36,7 @@ describeOn('redis', 'steps on Redis', () => {
       /** @returns the id of an order that was done */
       async take(order: Partial<Take>): Promise<string> {
         const id = `r:${++orders}`;
-        const kind = { epoch: 1, buyer: '', units: 1, ttl: 0, limit: 0, already: 0, token: '' };
-        const [reply] = await step({ op: 'take', id, ...kind, ...order });
+        const [reply] = await step({ ...ORDINARY, id, ...order });
         expect(reply!.is).toBe('done');
         return id;
       },
@@ -62,17 +61,7 @@ describeOn('redis', 'steps on Redis', () => {
     return redisStock(ioredisAt(port, stack, { username: 'steps', password: 'pw' }));
   }
 
-  const take = {
-    op: 'take',
-    epoch: 1,
-    id: 'r:',
-    buyer: 'a',
-    units: 1,
-    ttl: 0,
-    limit: 0,
-    already: 0,
-    token: '',
-  } as const;
+  const take = { ...ORDINARY, id: 'r:', buyer: 'a' };
 
   test.each([
     ['as this one keeps it', { epoch: '1', free: '5', reserved: '0', sold: '0' }],

@@ -11,6 +11,7 @@ import {
   sqliteStock,
   sqlStock,
 } from '../../src/stock/index.ts';
+import type { Take } from '../../src/stock/step.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { startMariadb } from '../kit/mariadb.ts';
 import { startPostgres } from '../kit/postgres.ts';
@@ -30,6 +31,11 @@ export function ioredisAt(port: number, stack: AsyncDisposableStack, options: Re
   stack.defer(() => client.disconnect());
   return client;
 }
+
+/** An order without a buyer, a limit or a token, sold at once; without its id. */
+export const ORDINARY = {
+  ...{ op: 'take', epoch: 1, buyer: '', units: 1, ttl: 0, limit: 0, already: 0, token: '' },
+} as const satisfies Omit<Take, 'id'>;
 
 type Transaction = SqlStockOptions['transaction'];
 
