@@ -36,6 +36,8 @@ export async function mariadbPlan(
     },
     args: (data, folder) => [
       ...['--no-defaults', `--datadir=${data}`, size, ...asRoot, `--init-file=${join(folder, 'init.sql')}`],
+      // A server that starts deletes what it takes for its own old files there, which may be those of another one.
+      `--tmpdir=${folder}`,
       ...[`--socket=${join(folder, 's')}`, `--pid-file=${join(folder, 'pid')}`, `--bind-address=${HOST}`],
       ...[`--port=${port}`, '--skip-name-resolve', '--innodb-buffer-pool-size=16M', '--performance-schema=OFF'],
       ...Object.entries(settings).map(([name, value]) => `--${name}=${value}`),
