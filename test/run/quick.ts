@@ -7,6 +7,6 @@ export const QUICK = {
     ...['test/site/navigation.test.ts', 'test/site/markdown.test.ts'],
   ],
   /** What of them takes its time: several processes, or leases that have to run out. */
-  without: ['**/processes.test.ts', 'test/testing/mutants.test.ts'],
+  without: ['**/processes.test.ts', 'test/testing/mutants.test.ts', 'test/docs/start.test.ts'],
   environment: { BACKENDS: 'memory,file', SIM_SCHEDULES: '200', EXPLORE: 'little' },
 } as const;
