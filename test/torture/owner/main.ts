@@ -34,8 +34,8 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const exact = OWNED.filter(({ name }) => positionals.includes(name));
-const wanted = exact.length > 0 ? exact : OWNED.filter(({ name }) => positionals.some((part) => name.includes(part)));
-for (const { name, promise, hurts, mayBreak = [], worker, start } of positionals.length > 0 ? wanted : OWNED) {
+const alike = OWNED.filter(({ name }) => positionals.length === 0 || positionals.some((part) => name.includes(part)));
+for (const { name, promise, hurts, mayBreak = [], worker, start } of exact.length > 0 ? exact : alike) {
   await using owned = await start();
   const duration = Number(values.for) * 1_000;
   const over = new AbortController();
