@@ -38,6 +38,12 @@ test('each run of the whole suite has a row, also one that failed', () => {
   expect(page).toContain('Not as it should be, in this run:** suite');
 });
 
+test('the page introduces itself in one sentence, however many commits it was made from', () => {
+  const rounds = Array.from({ length: 40 }, (_, i) => ({ ...result('suite', 0), commit: `commit${i}` }));
+  const [, introduction = ''] = evidence([['suite', rounds]]).split('\n\n');
+  expect(introduction).toMatch(/^.{15,200}$/);
+});
+
 test('all parts together take the time that there is', () => {
   expect(parts(1).reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
 });
