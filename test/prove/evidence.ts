@@ -191,7 +191,7 @@ export function evidence(results: Results): string {
   return `${[
     '# Evidence',
     'What was run, and what came of it: written by `npm run prove` from its results.',
-    `Of ${dates[0]?.slice(0, 10) ?? 'no day'} (${dates.at(0)} to ${dates.at(-1)} UTC), of ${commits.length > 1 ? 'commits' : 'commit'} ${commits.join(', ')}, on ${availableParallelism()} cores and ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}: ${minutes} minutes of parts. That nothing was found in so long shows so much, and no more: \`npm run prove -- --for 8h\` adds a round of other seeds. [What is promised](promises.md).`,
+    `From ${dates.at(0)} to ${dates.at(-1)} UTC, of ${commits.length > 1 ? 'commits' : 'commit'} ${commits.join(', ')}, on ${availableParallelism()} cores and ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}: ${minutes} minutes of parts. That nothing was found in so long shows so much, and no more: \`npm run prove -- --for 8h\` adds a round of other seeds. [What is promised](promises.md).`,
     failed.length > 0
       ? `**Not as it should be, in this run:** ${failed.join(', ')}.`
       : 'Every part ended as it should.',
