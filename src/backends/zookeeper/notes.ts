@@ -3,21 +3,33 @@ import { encodeKey } from './names.ts';
 import { ensureContainer, list, read, removed, TRIES } from './nodes.ts';
 import type { Connection } from './wire/connection.ts';
 import { Code, isKeeperError } from './wire/errors.ts';
-import { createPersistent, setData } from './wire/operations.ts';
+import { createPersistentSequential, setData } from './wire/operations.ts';
 import type { Acl } from './wire/records.ts';
 
 /** No key has this node: `@` is encoded in keys. */
 const FOLDER = '@notes';
-const FORM = /^(.+)@(\d{1,16})$/;
-/** How many notes that are over one write removes, at most. */
+const FORM = /^(.+)@(\d{1,16})-(-?\d{9,10})$/;
+/** How many notes of other names one write removes, at most. */
 const SWEPT = 100;
 
-/** The name of a note says until when it counts, by the leader's clock. So a listing shows which notes are over. */
+/**
+ * The name of its node says until when a note counts, by the leader's clock. So a listing shows which notes are over. Each write
+ * makes a node of its own, with a number from the server: the newest node of a name is the note.
+ */
 interface Note {
   readonly path: string;
   readonly name: string;
   /** ms since 1970 */
   readonly until: number;
+  /** A signed 32-bit counter of the folder, which wraps. */
+  readonly number: number;
+}
+
+interface Listing {
+  /** In the order in which they were written. */
+  readonly notes: readonly Note[];
+  /** The leader's time, ms since 1970. */
+  readonly now: number;
 }
 
 type Ask = <T>(what: string, ask: (connection: Connection) => Promise<T>) => Promise<T>;
@@ -36,35 +48,36 @@ export class ZookeeperNotes implements Notes {
 
   read(name: string): Promise<string | undefined> {
     return this.#ask('read a note', async (connection) => {
-      const found = await this.#look(connection);
-      const note = found?.notes.find((each) => each.name === encodeKey(name) && each.until > found.now);
-      return note && (await read(connection, note.path))?.data.toString('utf8');
+      for (let tries = 1; tries <= TRIES; tries++) {
+        const { notes, now } = await this.#look(connection);
+        const note = notes.findLast((each) => each.name === encodeKey(name));
+        if (!note || note.until <= now) return undefined;
+        const found = await read(connection, note.path);
+        if (found) return found.data.toString('utf8');
+        // It was written anew between the two, and the next listing has the newer one; or it was forgotten.
+      }
+      throw new Error(`the note was written anew ${TRIES} times while it was read`);
     });
   }
 
   write(name: string, text: string | undefined, ttl: number): Promise<void> {
     return this.#ask('write a note', async (connection) => {
-      const written = text === undefined ? undefined : await this.#put(connection, encodeKey(name), text, ttl);
-      const { notes, now } = (await this.#look(connection)) ?? { notes: [], now: 0 };
-      const over = notes.filter((note) => note.until <= now && note.name !== encodeKey(name)).slice(0, SWEPT);
-      const earlier = notes.filter((note) => note.name === encodeKey(name) && note.path !== written);
-      await Promise.all([...over, ...earlier].map(({ path }) => removed(connection, path)));
+      const own = encodeKey(name);
+      if (text !== undefined) await this.#make(connection, own, text, ttl);
+      const listing = await this.#look(connection);
+      const forgotten = text === undefined ? own : undefined;
+      await Promise.all(removable(listing, own, forgotten).map(({ path }) => removed(connection, path)));
     });
   }
 
-  /** @returns the path of the node */
-  async #put(connection: Connection, name: string, text: string, ttl: number): Promise<string> {
+  async #make(connection: Connection, name: string, text: string, ttl: number): Promise<void> {
     for (let tries = 1; ; tries++) {
-      const found = await this.#look(connection);
-      const path = `${this.#folder}/${name}@${(found?.now ?? 0) + Math.ceil(ttl)}`;
       try {
-        if (found) await connection.request(createPersistent(path, Buffer.from(text), this.#acl));
-        if (found) return path;
+        const { mtime } = await connection.request(setData(this.#folder, new Uint8Array()));
+        const path = `${this.#folder}/${name}@${mtime + Math.ceil(ttl)}-`;
+        await connection.request(createPersistentSequential(path, Buffer.from(text), this.#acl));
+        return;
       } catch (error) {
-        if (isKeeperError(error, Code.nodeExists)) {
-          await connection.request(setData(path, Buffer.from(text)));
-          return path;
-        }
         // The servers remove a folder that was empty for a while.
         if (!isKeeperError(error, Code.noNode) || tries === TRIES) throw error;
       }
@@ -74,20 +87,34 @@ export class ZookeeperNotes implements Notes {
 
   /**
    * The notes and the leader's time. Only a write tells the time; it also sees all earlier writes. Both are sent at once, since the
-   * server answers in order.
-   * @returns undefined where there is no folder, and so no note
+   * server answers in order. Where there is no folder, there is no note.
    */
-  async #look(connection: Connection): Promise<{ readonly notes: readonly Note[]; readonly now: number } | undefined> {
+  async #look(connection: Connection): Promise<Listing> {
     const touched = connection.request(setData(this.#folder, new Uint8Array())).catch((error) => {
       if (isKeeperError(error, Code.noNode)) return undefined;
       throw error;
     });
     const [stat, { names }] = await Promise.all([touched, list(connection, this.#folder)]);
-    return stat && { notes: names.flatMap((name) => this.#note(name)), now: stat.mtime };
+    if (!stat) return { notes: [], now: 0 };
+    const notes = names.flatMap((name) => this.#note(name)).sort((a, b) => (a.number - b.number) | 0);
+    return { notes, now: stat.mtime };
   }
 
   #note(segment: string): Note[] {
-    const [, name, until] = FORM.exec(segment) ?? [];
-    return name ? [{ path: `${this.#folder}/${segment}`, name, until: Number(until) }] : [];
+    const [, name, until, number] = FORM.exec(segment) ?? [];
+    return name ? [{ path: `${this.#folder}/${segment}`, name, until: Number(until), number: Number(number) | 0 }] : [];
   }
+}
+
+/**
+ * Notes that are over, were written anew, or are to be forgotten. The nodes of a name go in the order in which they were made. So
+ * nobody removes what is newer than what it wrote itself, and no older note comes back, wherever the removal ends.
+ */
+function removable({ notes, now }: Listing, own: string, forgotten: string | undefined): Note[] {
+  const newest = new Map(notes.map((note) => [note.name, note]));
+  const useless = notes.filter(
+    (note) => note.until <= now || note.name === forgotten || newest.get(note.name) !== note,
+  );
+  const others = useless.filter((note) => note.name !== own).slice(0, SWEPT);
+  return [...useless.filter((note) => note.name === own), ...others];
 }

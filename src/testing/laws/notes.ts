@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
 import { type Law, law } from '../law.ts';
+import type { Scene } from '../scene.ts';
+
+/** Notes that two write at once: enough for writers that meet in an unlucky moment. */
+const ROUNDS = 24;
+const LONG = 60_000;
+
+const namesIn = ({ key }: Scene): string[] => Array.from({ length: ROUNDS }, (_, n) => `${key}/${n}`);
 
 /** Notes, which an engine keeps beside the locks. */
 export const notes: readonly Law[] = [
@@ -11,21 +18,65 @@ export const notes: readonly Law[] = [
       const [{ notes: mine }, { notes: others }] = clients;
       const read = () => others!.read(key);
       assert.equal(await read(), undefined);
-      await mine!.write(key, 'first', 60_000);
-      await mine!.write(key, 'second', 60_000);
+      await mine!.write(key, 'first', LONG);
+      await mine!.write(key, 'second', LONG);
       assert.equal(await read(), 'second');
       assert.equal(await others!.read(`${key}/`), undefined, 'a note of another name');
       await mine!.write(key, undefined, 0);
       assert.equal(await read(), undefined, 'after it was forgotten');
+      await mine!.write(key, 'long', LONG);
       await mine!.write(key, 'short', scene.ttl);
       assert.equal(await read(), 'short');
       await scene.lapsed();
-      assert.equal(await read(), undefined, 'after its time');
+      assert.equal(await read(), undefined, 'after its time, whatever was there before');
     },
   ),
+  law('of two notes that are written at once under one name one stays', ['notes'], async (scene) => {
+    const [{ notes: mine }, { notes: others }] = scene.clients;
+    const lost = await Promise.all(
+      namesIn(scene).map(async (name) => {
+        await Promise.all([mine!.write(name, 'mine', LONG), others!.write(name, 'theirs', LONG)]);
+        const [here, there] = await Promise.all([mine!.read(name), others!.read(name)]);
+        assert.equal(here, there, 'both clients read the same note');
+        await mine!.write(name, undefined, 0);
+        return here === undefined;
+      }),
+    );
+    assert.equal(lost.filter((each) => each).length, 0, `of ${ROUNDS} notes, lost though both were told as written`);
+  }),
+  law('a note is there all the while it is written anew', ['notes'], async (scene) => {
+    const [{ notes: mine }, { notes: others }] = scene.clients;
+    const { key } = scene;
+    let written = 0;
+    await mine!.write(key, '0', LONG);
+    const writing = (async () => {
+      for (let n = 1; n <= ROUNDS; n++) {
+        await mine!.write(key, `${n}`, LONG);
+        written = n;
+      }
+    })();
+    while (written < ROUNDS) {
+      const before = written;
+      const read = await scene.soon(
+        Promise.race([others!.read(key), writing.then(() => `${ROUNDS}`)]),
+        'a note is read',
+      );
+      assert.ok(Number(read) >= before, `read ${read} when ${before} was written`);
+    }
+    await mine!.write(key, undefined, 0);
+  }),
+  law('a note stays when its writer dies, also while it writes it anew', ['notes', 'faults.die'], async (scene) => {
+    const [mine, others] = scene.clients;
+    await mine.notes!.write(scene.key, 'first', LONG);
+    void mine.notes!.write(scene.key, 'second', LONG).catch(() => {});
+    await scene.subject.faults!.die!(mine);
+    const read = await others.notes!.read(scene.key);
+    assert.ok(read === 'first' || read === 'second', `read ${read} after its writer had died`);
+    await others.notes!.write(scene.key, undefined, 0);
+  }),
   law('a note is apart from the lock of its name', ['notes', 'inspect'], async (scene) => {
     const { notes } = scene.clients[0];
-    await notes!.write(scene.key, 'kept', 60_000);
+    await notes!.write(scene.key, 'kept', LONG);
     assert.deepEqual(await scene.standings(), []);
     const holder = scene.contender();
     await holder.gets();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
-import { getChildren } from '../../../src/backends/zookeeper/wire/operations.ts';
+import { createPersistentSequential, getChildren } from '../../../src/backends/zookeeper/wire/operations.ts';
+import { OPEN } from '../../../src/backends/zookeeper/wire/records.ts';
 import { Session } from '../../../src/backends/zookeeper/wire/session.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { createLocks } from '../../../src/index.ts';
@@ -9,6 +10,8 @@ import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { until } from '../../kit/wait.ts';
 import { startZookeeper } from '../../kit/zookeeper.ts';
+
+const silent = { connected() {}, expired() {}, doubtful() {} };
 
 describeOn('zookeeper', 'notes on ZooKeeper', () => {
   let server: Server;
@@ -19,13 +22,12 @@ describeOn('zookeeper', 'notes on ZooKeeper', () => {
 
   test('a note outlives the session of its writer; one that is over goes with the next that is written; none is a key', async () => {
     const open = () => zookeeper({ servers: `${HOST}:${server.port}` });
-    const nothing = { connected() {}, expired() {}, doubtful() {} };
-    const session = new Session([server], { timeout: 10_000, tls: undefined, auth: undefined }, systemClock, nothing);
+    const session = new Session([server], { timeout: 10_000, tls: undefined, auth: undefined }, systemClock, silent);
     const stored = async () => (await (await session.connection(5_000)).request(getChildren('/holdfast/@notes'))).names;
 
     const writer = open();
     await writer.notes!.write('day/1', 'kept', 60_000);
-    await writer.notes!.write('short', 'over', 1);
+    await writer.notes!.write('short', 'over', 500);
     await writer.close();
     const reader = open();
     await until('the short one is over', async () => (await reader.notes!.read('short')) === undefined);
@@ -44,5 +46,25 @@ describeOn('zookeeper', 'notes on ZooKeeper', () => {
     await Promise.all(clients.map(({ notes }, n) => notes!.write(`note ${n}`, `${n}`, 60_000)));
     for (const n of [0, 1, 2]) expect(await clients[0]!.notes!.read(`note ${n}`)).toBe(`${n}`);
     await Promise.all(clients.map((client) => client.close()));
+  });
+
+  test('what a writer that died left of earlier notes goes with the next note, and none of it comes back', async () => {
+    const client = zookeeper({ servers: `${HOST}:${server.port}`, prefix: 'left' });
+    await client.notes!.write('other', 'makes the folder', 60_000);
+    const session = new Session([server], { timeout: 10_000, tls: undefined, auth: undefined }, systemClock, silent);
+    const connection = await session.connection(5_000);
+    const make = (ttl: number) => {
+      const path = `/left/@notes/day@${Date.now() + ttl}-`;
+      return connection.request(createPersistentSequential(path, Buffer.from(`${ttl}`), OPEN));
+    };
+    await make(60_000);
+    await make(-1);
+    expect(await client.notes!.read('day'), 'the newest is over').toBeUndefined();
+    await client.notes!.write('other', 'anew', 60_000);
+    expect(await client.notes!.read('day')).toBeUndefined();
+    const { names } = await connection.request(getChildren('/left/@notes'));
+    expect(names.filter((name) => name.startsWith('day'))).toEqual([]);
+    await session.close();
+    await client.close();
   });
 });

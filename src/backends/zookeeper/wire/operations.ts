@@ -17,7 +17,7 @@ export interface Operation<T> {
 
 const nothing = (): void => {};
 
-const PERSISTENT = 0;
+const PERSISTENT_SEQUENTIAL = 2;
 const EPHEMERAL_SEQUENTIAL = 3;
 const CONTAINER = 4;
 /** Whatever version the node has. */
@@ -53,9 +53,9 @@ function creation(
 export const createEphemeralSequential = (path: string, data: Uint8Array, acl: readonly Acl[]): Operation<Created> =>
   creation('create2', 15, EPHEMERAL_SEQUENTIAL, path, data, acl);
 
-/** A node that stays until somebody removes it. */
-export const createPersistent = (path: string, data: Uint8Array, acl: readonly Acl[]): Operation<Created> =>
-  creation('create2', 15, PERSISTENT, path, data, acl);
+/** A node that stays until somebody removes it. The server appends the next number of the parent to the name. */
+export const createPersistentSequential = (path: string, data: Uint8Array, acl: readonly Acl[]): Operation<Created> =>
+  creation('create2', 15, PERSISTENT_SEQUENTIAL, path, data, acl);
 
 /** A parent that the server removes some time after its last child is gone. Since 3.5. */
 export const createContainer = (path: string, acl: readonly Acl[]): Operation<Created> =>
