@@ -88,7 +88,7 @@ class Postgres implements PostgresBackend {
     const mailbox = dial && new Mailbox(dial, clock, pooler === 'session');
     this.#pool = pool;
     this.#server = server;
-    this.notes = notesOf(server, create);
+    this.notes = notesOf(server, () => this.#open());
     this.#sweeper = new Sweeper(server);
     this.#renewals = new Renewals(server, ownConnection ? dialOf(pool, connect) : undefined);
     this.#mailbox = mailbox;
