@@ -1,18 +1,15 @@
 import { isLockError } from '../core/errors.ts';
 import type { HeldLease, Lease } from '../core/lease.ts';
 import { LayeredOptions, type LockOptions } from '../core/options.ts';
-import { backOff } from '../core/pause.ts';
 import type { LockRuntime } from '../core/runtime.ts';
 import { incumbentOf } from '../leading/observer.ts';
 import { type Mutex, mutex } from '../primitives/mutex.ts';
+import { insist } from './insist.ts';
 import type { NotRun, OnceResult, TickWork } from './once.ts';
 import type { OncePlan } from './options.ts';
 import { isRecorded, type TickRecord } from './record.ts';
 import { type Guard, HeldRun } from './run.ts';
-import { ageAt, keepFrom } from './window.ts';
-
-/** Pauses before the next question to an engine that did not answer. ms. */
-const PAUSE = { pause: 100, jitter: 0.5, bound: 2_000 };
+import { ageAt, keepFrom, leftOf, matters } from './window.ts';
 
 /** What one instance does for one tick. */
 export class TickAttempt {
@@ -20,6 +17,8 @@ export class TickAttempt {
   readonly #name: string;
   readonly #plan: OncePlan;
   readonly #record: TickRecord | undefined;
+  /** The others leave the tick to this instance: its function has begun, or may have been noted. */
+  #committed = false;
 
   constructor(runtime: LockRuntime, name: string, plan: OncePlan, record: TickRecord | undefined) {
     this.#runtime = runtime;
@@ -28,16 +27,25 @@ export class TickAttempt {
     this.#record = record;
   }
 
+  /**
+   * If the engine does not answer, it asks again while the tick is young, since otherwise nobody would run it.
+   * @throws LockError `LOCK_UNAVAILABLE` if the tick is late by then
+   */
   async use<T>(fn: TickWork<T>): Promise<OnceResult<T>> {
-    const { window, keys } = this.#plan;
-    const age = ageAt(window, this.#now);
+    const age = ageAt(this.#plan.window, this.#now);
     if (age !== 'young') return { ran: false, reason: age };
-    const lease = await this.#take();
+    const mayAgain = (): boolean => !this.#committed;
+    return insist(this.#runtime.engine, this.#plan, (tries) => this.#stand(fn, tries), mayAgain);
+  }
+
+  async #stand<T>(fn: TickWork<T>, tries: number): Promise<OnceResult<T>> {
+    const { window, keys } = this.#plan;
+    const lease = await this.#take(tries);
     if (!lease) return this.#notRun('taken', keys.run);
-    const guards: Guard[] = [{ lease, needed: () => this.#now < window.end }];
+    const guards: Guard[] = [{ lease, needed: () => matters(window, this.#now) }];
     let decided = false;
     try {
-      const reason = await this.#refused(guards);
+      const reason = await this.#refused(guards, tries);
       // The decision to leave it out holds for all instances, as a run would.
       decided = reason === undefined || reason === 'overlap';
       if (reason === undefined) return await this.#run(fn, guards);
@@ -53,16 +61,26 @@ export class TickAttempt {
    * Why the tick is not run, though this instance holds the key of the run. Undefined: it is run, and all other needed keys are
    * held.
    */
-  async #refused(guards: Guard[]): Promise<NotRun | undefined> {
+  async #refused(guards: Guard[], tries: number): Promise<NotRun | undefined> {
     const { window, retry, overlap, keys } = this.#plan;
     if (await this.#record?.found()) return retry ? 'done' : 'taken';
     if (overlap !== 'allow') {
-      const lease = await this.#obtain(this.#mutex(keys.running), this.#patience);
+      const lease = await this.#obtain(this.#mutex(keys.running), this.#waitFor(this.#patience, tries));
       if (!lease) return 'overlap';
       guards.push({ lease, needed: () => true });
     }
-    if (!retry) await this.#record?.write();
+    if (!retry && this.#record) await this.#commit(this.#record, guards[0]!.lease);
     return ageAt(window, this.#now) === 'late' ? 'late' : undefined;
+  }
+
+  /**
+   * From the first try on the others may find the record, and leave the tick to this instance. So it asks until it is answered,
+   * with the key in hand: without it, another may have left the record that it finds.
+   */
+  async #commit(record: TickRecord, lease: Lease): Promise<void> {
+    const mayAgain = (): boolean => lease.held && !this.#plan.signal?.aborted;
+    this.#committed = true;
+    await insist(this.#runtime.engine, this.#plan, () => record.write(), mayAgain);
   }
 
   async #run<T>(fn: TickWork<T>, guards: readonly Guard[]): Promise<OnceResult<T>> {
@@ -72,6 +90,7 @@ export class TickAttempt {
     const run = new HeldRun(this.#name, window.due, token, guards, signal);
     try {
       run.assertHeld();
+      this.#committed = true;
       const value = await fn(run);
       const recorded = !retry || !this.#record || (await isRecorded(this.#record, this.#runtime.engine, lease.signal));
       return { ran: true, value, recorded };
@@ -81,36 +100,29 @@ export class TickAttempt {
   }
 
   /** Takes the key of the run. With `retry` other instances wait for it, since its holder may die or fail. */
-  #take(): Promise<Lease | null> {
+  #take(tries: number): Promise<Lease | null> {
     const { keys, window, retry } = this.#plan;
-    const keeps = this.#record === undefined;
-    return this.#obtain(this.#mutex(keys.run), retry ? this.#left : 0, () => ({
-      minHold: keeps ? keepFrom(window, this.#now) : 0,
-    }));
+    const minHold = this.#record === undefined ? keepFrom(window, this.#now) : 0;
+    return this.#obtain(this.#mutex(keys.run), this.#waitFor(retry ? this.#left : 0, tries), { minHold });
   }
 
   #mutex(key: string): Mutex {
     return mutex(this.#runtime, key, new LayeredOptions(this.#runtime.engine.backend.traits, this.#plan.lock));
   }
 
-  /**
-   * Null if the lock is not free within `wait`. If the engine does not answer, it asks again while the tick is young, since
-   * otherwise nobody would run it. It waits for the end of a grant that it may have missed, which would look like another
-   * holder.
-   * @throws LockError `LOCK_UNAVAILABLE` if the tick is late by then
-   */
-  async #obtain(lock: Mutex, wait: number, more: () => LockOptions = () => ({})): Promise<Lease | null> {
-    const { engine } = this.#runtime;
-    for (let tries = 0, limit = wait; ; tries++) {
-      try {
-        return await (limit > 0 ? lock.acquire({ ...more(), wait: limit }) : lock.tryAcquire(more()));
-      } catch (error) {
-        if (isLockError(error, 'LOCK_TIMEOUT')) return null;
-        if (!isLockError(error, 'LOCK_UNAVAILABLE') || this.#left === 0) throw error;
-      }
-      await engine.activity.pause(backOff(PAUSE, tries, engine.clock.random()), false, this.#plan.signal);
-      limit = Math.min(this.#left, Math.max(wait, this.#plan.ttl));
+  /** Null if the lock is not free within `wait`. */
+  async #obtain(lock: Mutex, wait: number, more: LockOptions = {}): Promise<Lease | null> {
+    try {
+      return await (wait > 0 ? lock.acquire({ ...more, wait }) : lock.tryAcquire(more));
+    } catch (error) {
+      if (isLockError(error, 'LOCK_TIMEOUT')) return null;
+      throw error;
     }
+  }
+
+  /** After a try without an answer, until the end of a grant that was missed: it would look like another holder. */
+  #waitFor(wait: number, tries: number): number {
+    return tries === 0 ? wait : Math.min(this.#left, Math.max(wait, this.#plan.ttl));
   }
 
   /** How long to wait for an earlier run, ms. */
@@ -124,7 +136,7 @@ export class TickAttempt {
 
   /** How long the tick is still young, ms. */
   get #left(): number {
-    return Math.max(0, this.#plan.window.last - this.#now);
+    return leftOf(this.#plan.window, this.#now);
   }
 
   get #now(): number {

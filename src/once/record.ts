@@ -1,46 +1,80 @@
+import { EXCLUSIVE } from '../core/admission.ts';
 import type { Notes } from '../core/backend.ts';
 import { CALL_TIMEOUT, type Engine } from '../core/engine.ts';
 import { isLockError, LockError } from '../core/errors.ts';
 import { LayeredOptions } from '../core/options.ts';
 import { backOff } from '../core/pause.ts';
 import type { LockRuntime } from '../core/runtime.ts';
-import { type Mutex, mutex } from '../primitives/mutex.ts';
+import { incumbentOf } from '../leading/observer.ts';
+import { type RwLock, rwLock } from '../primitives/rw-lock.ts';
 import type { OncePlan } from './options.ts';
 import { keepFrom } from './window.ts';
 
-/** Remembers that a tick was run, until it is late for every instance. Only the holder of the run's key asks and writes. */
+/** Remembers that a tick was run, until it is late for every instance. Only the holder of the run's key asks. */
 export interface TickRecord {
   /** @throws LockError `LOCK_UNAVAILABLE` */
   found(): Promise<boolean>;
-  /** @throws LockError `LOCK_UNAVAILABLE` if nobody knows whether it is kept */
-  write(): Promise<void>;
+  /**
+   * Whether it is kept, by this instance or by another; false: not yet, try again.
+   * @throws LockError `LOCK_UNAVAILABLE` if nobody knows
+   */
+  write(): Promise<boolean>;
 }
 
-/** Remembers by a key that stays held for the needed time, also after the end of this process. */
+/** The longest lease of a look, ms: for so long one that died in a look holds up the record. */
+const LOOK = 5_000;
+
+/**
+ * Remembers by a claim that nobody gives back: it takes all seats of a key, and lasts beyond the end of this process. A look takes
+ * one seat. So looks are in the way of no other look, and only a record refuses one, even after a process has died in its look.
+ */
 export class HeldRecord implements TickRecord {
   readonly #engine: Engine;
-  readonly #mutex: Mutex;
+  readonly #looks: RwLock;
   readonly #plan: OncePlan;
+  /** The same at each try: what was kept without an answer is found again. */
+  readonly #id: string;
 
   constructor(runtime: LockRuntime, plan: OncePlan) {
+    const { traits } = runtime.engine.backend;
+    const ttl = Math.max(traits.ttl.min, Math.min(plan.ttl, LOOK));
+    const options = { ...plan.lock, ttl, notice: undefined, signal: undefined };
     this.#engine = runtime.engine;
-    const options = { ...plan.lock, signal: undefined };
-    this.#mutex = mutex(runtime, plan.keys.done, new LayeredOptions(this.#engine.backend.traits, options));
+    this.#looks = rwLock(runtime, plan.keys.done, new LayeredOptions(traits, options));
     this.#plan = plan;
+    this.#id = runtime.engine.clock.id();
   }
 
-  /** Only the holder of the run's key takes it, so no other process holds it for more than a moment. */
   async found(): Promise<boolean> {
-    const lease = await this.#mutex.tryAcquire();
+    const lease = await this.#looks.read.tryAcquire();
     await lease?.release();
     return lease === null;
   }
 
-  async write(): Promise<void> {
-    const minHold = keepFrom(this.#plan.window, this.#engine.clock.epoch());
-    if (minHold === 0) return;
-    const lease = await this.#mutex.acquire({ minHold, wait: CALL_TIMEOUT });
-    await lease.release(); // sets the end of the hold; without an answer it lapses then anyway
+  async write(): Promise<boolean> {
+    const { keys, label, window } = this.#plan;
+    const { clock, backend } = this.#engine;
+    const ttl = keepFrom(window, clock.epoch());
+    if (ttl === 0) return true;
+    const claim = {
+      key: keys.done,
+      id: this.#id,
+      ...EXCLUSIVE,
+      ttl: Math.max(ttl, backend.traits.ttl.min),
+      queue: false,
+      span: 1,
+      within: CALL_TIMEOUT,
+      lingers: true,
+      label,
+    };
+    const answer = await asked(this.#engine, keys.done, () => this.#engine.attempt(claim));
+    return answer.granted || this.#isByAnother();
+  }
+
+  /** Of a quorum, votes that are still under way refuse a look, too. A listing tells holds from votes. */
+  async #isByAnother(): Promise<boolean> {
+    if (!this.#engine.backend.inspect) return this.found();
+    return (await incumbentOf(this.#engine.inspect(this.#plan.keys.done, { exact: true }))) !== null;
   }
 }
 
@@ -60,30 +94,41 @@ export class NotedRecord implements TickRecord {
     return (await this.#asked(() => this.#notes.read(this.#plan.keys.done))) !== undefined;
   }
 
-  async write(): Promise<void> {
+  async write(): Promise<boolean> {
     const ttl = keepFrom(this.#plan.window, this.#engine.clock.epoch());
     if (ttl > 0) await this.#asked(() => this.#notes.write(this.#plan.keys.done, this.#plan.label, ttl));
+    return true;
   }
 
-  async #asked<T>(ask: () => Promise<T>): Promise<T> {
+  #asked<T>(ask: () => Promise<T>): Promise<T> {
     const { done } = this.#plan.keys;
-    try {
-      return await this.#engine.bounded(ask, CALL_TIMEOUT, 'a note');
-    } catch (error) {
-      throw isLockError(error) ? error : this.#engine.unavailable(done, error, 'Try again while the tick is young');
-    }
+    return asked(this.#engine, done, () => this.#engine.bounded(ask, CALL_TIMEOUT, 'a note'));
+  }
+}
+
+async function asked<T>(engine: Engine, key: string, ask: () => Promise<T>): Promise<T> {
+  engine.activity.begin();
+  try {
+    return await ask();
+  } catch (error) {
+    throw isLockError(error) ? error : engine.unavailable(key, error, 'Try again while the tick is young');
+  } finally {
+    engine.activity.end();
   }
 }
 
 /**
  * @returns undefined if the key of the run is enough: it stays held for the whole time, and nobody tries again
- * @throws LockError `LOCK_UNSUPPORTED` if nothing outlives the process
+ * @throws LockError `LOCK_UNSUPPORTED` if nothing outlives the process, or if a look could not be told from a record
  */
 export function recordOf(runtime: LockRuntime, plan: OncePlan): TickRecord | undefined {
   const { name: backend, traits, notes } = runtime.engine.backend;
-  if (traits.lapses) return plan.retry ? new HeldRecord(runtime, plan) : undefined;
+  if (traits.lapses && !plan.retry) return undefined;
+  if (traits.lapses && traits.seats !== 'exclusive') return new HeldRecord(runtime, plan);
   if (notes) return new NotedRecord(runtime, notes, plan);
-  const message = `${backend} keeps nothing that outlives a process, so it cannot tell who comes later that a tick was run`;
+  const message = traits.lapses
+    ? `${backend} cannot share a key, so it cannot tell who looks whether a tick was run from who has run it; leave retry out`
+    : `${backend} keeps nothing that outlives a process, so it cannot tell who comes later that a tick was run`;
   throw new LockError('LOCK_UNSUPPORTED', message, { key: plan.keys.run, backend });
 }
 
@@ -97,8 +142,7 @@ const PAUSE = { pause: 50, jitter: 0.5, bound: 1_000 };
 export async function isRecorded(record: TickRecord, engine: Engine, lost: AbortSignal): Promise<boolean> {
   for (let tries = 0; !engine.activity.over; tries++) {
     try {
-      await record.write();
-      return true;
+      if (await record.write()) return true;
     } catch (error) {
       if (!isLockError(error)) throw error;
     }

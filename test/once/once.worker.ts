@@ -1,11 +1,37 @@
 import { appendFileSync } from 'node:fs';
-import { connect } from '../../src/connect/index.ts';
+import { openBackend } from '../../src/connect/open.ts';
+import type { Backend } from '../../src/core/backend.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import type { OnceOptions } from '../../src/index.ts';
+import { createLocks, type OnceOptions } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
 import { serve, tell } from '../kit/worker.ts';
 
 const ahead = Number(process.env.AHEAD);
-const locks = await connect(process.env.URL!, {
+const never = new Promise<never>(() => {});
+/** How many records it looks at; then it tells so, and each look stays as it is, to be killed in. */
+let looks = Number(process.env.STAYS_IN_LOOKS ?? 0);
+
+/** Without wake-ups, as where a pool has no connection to listen on: all leases are as long as they are asked for. */
+function deaf(engine: Backend): Backend {
+  const looked = (key: string): Promise<never> | undefined => {
+    if (!process.env.STAYS_IN_LOOKS || !key.endsWith('#done')) return undefined;
+    if (--looks === 0) tell('looks');
+    return never;
+  };
+  const { notes, traits } = engine;
+  return around(engine, {
+    traits: { ...traits, wakes: 'never' },
+    watch: undefined,
+    release: (handle, next) => looked(handle.key) ?? engine.release(handle, next),
+    notes: notes && {
+      read: async (name) => notes.read(name).then((text) => looked(name) ?? text),
+      write: (...of) => notes.write(...of),
+    },
+  });
+}
+
+const opened = await openBackend(process.env.URL!);
+const locks = createLocks(process.env.DEAF ? deaf(opened) : opened, {
   clock: { ...systemClock, epoch: () => Date.now() + ahead },
 });
 let end = Promise.withResolvers<void>();

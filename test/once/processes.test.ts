@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { OnceOptions, OnceResult } from '../../src/index.ts';
+import { connect } from '../../src/connect/index.ts';
+import type { Locks, OnceOptions, OnceResult } from '../../src/index.ts';
 import { startEtcd } from '../kit/etcd.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { startPostgres } from '../kit/postgres.ts';
@@ -9,6 +11,7 @@ import { startWorker, type WorkerProcess } from '../kit/processes.ts';
 import { startRedis } from '../kit/redis.ts';
 import type { Engine } from '../kit/selection.ts';
 import { describeOn } from '../kit/suite.ts';
+import { bounded, until } from '../kit/wait.ts';
 import { startZookeeper } from '../kit/zookeeper.ts';
 import type { OnceCalls } from './once.worker.ts';
 
@@ -44,6 +47,8 @@ const SETTINGS: readonly Setting[] = [
   },
 ];
 const SKEW = 400;
+/** Jobs at a time, where an unlucky moment has to come. */
+const CROWD = Array.from({ length: 12 }, (_, n) => `${n}`);
 /** By how much the clocks of the instances are ahead. */
 const CLOCKS = [0, SKEW, 100, 300, 200];
 
@@ -57,8 +62,12 @@ for (const { name, engine, open, params = '', ttl = 1_000 } of SETTINGS) {
     }, 60_000);
     afterAll(() => server?.[Symbol.asyncDispose]());
 
-    const start = (ahead: number, log = ''): Promise<WorkerProcess<OnceCalls>> => {
-      const env = { URL: server.url + params, AHEAD: `${ahead}`, LOG: log };
+    const start = (
+      ahead: number,
+      log = '',
+      more: Readonly<Record<string, string>> = {},
+    ): Promise<WorkerProcess<OnceCalls>> => {
+      const env = { URL: server.url + params, AHEAD: `${ahead}`, LOG: log, ...more };
       return startWorker(new URL('once.worker.ts', import.meta.url), { env });
     };
 
@@ -103,7 +112,7 @@ for (const { name, engine, open, params = '', ttl = 1_000 } of SETTINGS) {
       do {
         result = won(await slow.call('once', 'killed', due, { ttl, skew: SKEW, within }));
         asked++;
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await new Promise((resolve) => globalThis.setTimeout(resolve, 50));
       } while (result === 'taken');
       expect(result).toBe('late');
       expect(asked, 'times it was refused').toBeGreaterThan(10);
@@ -133,6 +142,54 @@ for (const { name, engine, open, params = '', ttl = 1_000 } of SETTINGS) {
       expect(await waiting).toMatchObject({ ran: true, recorded: true });
       expect(won(await last.call('once', 'retry', due, options, 0))).toBe('done');
       for (const instance of [runner, next, last]) await instance[Symbol.asyncDispose]();
+    });
+
+    test('ticks whose runner is killed while it looks whether they were run are run by another, and once', async () => {
+      const options: OnceOptions = { ttl, skew: SKEW, within: '40s', retry: true };
+      const dying = await start(0, '', { DEAF: '1', STAYS_IN_LOOKS: `${CROWD.length}` });
+      await using next = await start(0, '', { DEAF: '1' });
+      const due = Date.now();
+      for (const name of CROWD) void dying.call('once', `look ${name}`, due, options, 0).catch(() => {});
+      await dying.heard('looks');
+      const running = CROWD.map((name) => next.call('once', `look ${name}`, due, options, 0));
+      await dying.kill();
+      expect((await Promise.all(running)).map(won)).toEqual(CROWD.map(() => 'ran'));
+      const again = CROWD.map((name) => next.call('once', `look ${name}`, due, options, 0));
+      expect((await Promise.all(again)).map(won)).toEqual(CROWD.map(() => 'done'));
+      await dying[Symbol.asyncDispose]();
+    });
+
+    test('an evicted runner and its successor that end at once are both told that it is recorded, at once, and nobody runs it again', async () => {
+      const options: OnceOptions = { ttl, skew: SKEW, within: '40s', retry: true };
+      await using evicted = await connect(server.url + params);
+      await using next = await connect(server.url + params);
+      const ticks = CROWD.map(async (name) => {
+        const [due, job] = [new Date(), `evicted ${name}`];
+        const end = Promise.withResolvers<void>();
+        const runs = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+        const run = (by: Locks, n: number) =>
+          by.once(
+            job,
+            due,
+            () => {
+              runs[n]!.resolve();
+              return end.promise;
+            },
+            options,
+          );
+        const first = run(evicted, 0);
+        await bounded('the first one runs', runs[0]!.promise);
+        const second = run(next, 1);
+        await until('the second one is let in', async () => {
+          await next.forceRelease(`${job}@${due.toISOString()}`, { reason: 'a test' });
+          return Promise.race([runs[1]!.promise.then(() => true), setTimeout(50, false)]);
+        });
+        end.resolve();
+        const results = await bounded('both end', Promise.all([first, second]), 10_000);
+        const third = await next.once(job, due, () => {}, options);
+        return [...results.map((result) => result.ran && result.recorded), won(third)];
+      });
+      expect(await Promise.all(ticks)).toEqual(CROWD.map(() => [true, true, 'done']));
     });
   });
 }
