@@ -18,9 +18,17 @@ const instance = fc.record({
   works: fc.integer({ min: 0, max: WITHIN }),
   fails: fc.boolean(),
   /** It crashes so long after it asked, or it does not. */
-  crashes: fc.option(fc.integer({ min: 0, max: WITHIN })),
+  crashes: fc.option(fc.integer({ min: 0, max: WITHIN }), { freq: 1 }),
+  /** Which of its calls fail: before the engine has heard of them, or after. */
+  fail: fc.array(fc.record({ call: fc.nat(6), heard: fc.boolean() }), { maxLength: 3 }),
 });
 type Plan = typeof instance extends fc.Arbitrary<infer T> ? T : never;
+
+/** By its own clock it asks for a tick that is young, and will be for long enough to ask again. */
+const inTime = ({ asks, ahead }: Plan): boolean => {
+  const age = asks + ahead - SKEW / 2;
+  return age >= -SKEW && age <= WITHIN / 4;
+};
 
 interface Begun {
   readonly by: number;
@@ -33,15 +41,25 @@ interface Begun {
 }
 
 /** A process that reaches the engine by a network, until it crashes. */
-function processOf(engine: Backend, clock: ManualClock, { way }: Plan, state: { crashed: boolean }): Backend {
+function processOf(engine: Backend, clock: ManualClock, { way, fail }: Plan, state: { crashed: boolean }): Backend {
+  let calls = 0;
   const slow = async <T>(call: () => Promise<T>): Promise<T> => {
+    const fails = fail.find((each) => each.call === calls);
+    calls++;
     const hop = (): Promise<void> => new Promise((resolve) => clock.after(way / 2, resolve));
     await hop();
+    if (fails && !fails.heard) throw new Error('the connection is gone');
     const answer = state.crashed ? new Promise<never>(() => {}) : call();
     await hop();
+    if (fails) throw new Error('the answer is lost');
     return state.crashed ? new Promise(() => {}) : answer;
   };
+  const { read, write } = engine.notes!;
   return around(engine, {
+    notes: {
+      read: (name) => slow(() => read(name)),
+      write: (...of) => slow(() => write(...of)),
+    },
     attempt: (claim) => slow(() => engine.attempt(claim)),
     renew: (claims) => slow(() => engine.renew(claims)),
     release: (...of) => slow(() => engine.release(...of)),
@@ -119,6 +137,9 @@ test.each(cases)(
       fc.asyncProperty(crowds, async ([plans, seed]) => {
         const begun = await history(plans, seed, retry, kept);
         most = Math.max(most, begun.length);
+        const alive = plans.filter(({ crashes }) => crashes === null);
+        if (alive.some(inTime) && (retry || alive.length === plans.length))
+          expect(begun.length, 'runs of a tick that somebody asked for in time').toBeGreaterThanOrEqual(1);
         if (!retry) expect(begun.length, 'runs of a tick').toBeLessThanOrEqual(1);
         for (const [n, next] of begun.entries()) {
           for (const before of begun.slice(0, n)) {
