@@ -211,9 +211,10 @@ function adaptive(given: Adaptive | undefined, ttl: number, max: number): Resolv
   return { group: given.group === undefined ? undefined : checkKey(given.group, 'group'), cap };
 }
 
-function abortSignal(value: AbortSignal | undefined): AbortSignal | undefined {
+/** @throws LockError `LOCK_INVALID` */
+export function abortSignal(value: AbortSignal | undefined, key?: string): AbortSignal | undefined {
   if (value === undefined || value instanceof AbortSignal) return value;
-  throw invalid(`signal is ${shown(value)}; it must be an AbortSignal`);
+  throw invalid(`signal is ${shown(value)}; it must be an AbortSignal`, key);
 }
 
 function label(value: unknown): string {

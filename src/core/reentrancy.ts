@@ -72,6 +72,12 @@ export class Frame {
     return frames.getStore();
   }
 
+  /** Whether the caller runs in a function that this hold is held for. */
+  static isInside(hold: Hold, runtime: LockRuntime): boolean {
+    for (const around of frames.getStore()?.holds(runtime) ?? []) if (around === hold) return true;
+    return false;
+  }
+
   /** The holds of the process of `runtime` around whoever is inside, the innermost first. */
   *holds(runtime: LockRuntime): Iterable<Hold> {
     for (let frame: Frame | undefined = this; frame; frame = frame.#outer) {

@@ -1,8 +1,10 @@
 import { isLockError, LockError } from '../core/errors.ts';
 import { EVENT_VERSION } from '../core/events.ts';
+import type { Hold } from '../core/hold.ts';
 import type { HeldLease, Lease } from '../core/lease.ts';
 import { LayeredOptions } from '../core/options.ts';
 import { backOff } from '../core/pause.ts';
+import { Frame } from '../core/reentrancy.ts';
 import type { LockRuntime } from '../core/runtime.ts';
 import { type Mutex, mutex } from '../primitives/mutex.ts';
 import { type LeaderEvent, tell } from './events.ts';
@@ -23,7 +25,7 @@ export class Candidate {
   readonly #mutex: Mutex;
   readonly #plan: LeaderPlan;
   /** The current term. */
-  #current: { readonly term: HeldTerm; readonly over: PromiseWithResolvers<void> } | undefined;
+  #current: { readonly term: HeldTerm; readonly hold: Hold; readonly over: PromiseWithResolvers<void> } | undefined;
 
   constructor(runtime: LockRuntime, name: string, plan: LeaderPlan) {
     this.#name = name;
@@ -49,17 +51,14 @@ export class Candidate {
     }
   }
 
-  /**
-   * Whether there was a term to end; settled when it is over.
-   * @returns whether there was a term; resolves when it is over
-   */
+  /** @returns whether there was a term; resolves when it is over, or at once where its own function would wait for itself */
   async resign(): Promise<boolean> {
     if (!this.#current) return false;
-    const { term, over } = this.#current;
+    const { term, hold, over } = this.#current;
     const { name: backend } = this.#runtime.engine.backend;
     const message = `the term of ${JSON.stringify(this.#name)} on ${backend} was resigned`;
     term.end('resigned', new LockError('LOCK_ABORTED', message, { key: this.#name, backend }));
-    await over.promise;
+    if (!Frame.isInside(hold, this.#runtime)) await over.promise;
     return true;
   }
 
@@ -101,14 +100,15 @@ export class Candidate {
       const settled = await this.#mutex.run(
         (lease) => {
           elected = clock.now();
-          request = (lease as Lease & HeldLease).hold.request?.events.number;
+          const { hold } = lease as Lease & HeldLease;
+          request = hold.request?.events.number;
           return lead(lease, work, {
             name: this.#name,
             clock,
             settle: this.#plan.settle,
             stop,
             began: (term) => {
-              this.#current = { term, over };
+              this.#current = { term, hold, over };
               tell('elected', () => this.event({ request, token: term.token, duration: elected - began }));
             },
             overdue: ({ token, why }) =>

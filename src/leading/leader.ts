@@ -1,7 +1,7 @@
 import { type Duration, milliseconds } from '../core/duration.ts';
 import { quoted } from '../core/engine.ts';
 import { invalid, LockError, shown } from '../core/errors.ts';
-import { checkNames, type LockOptions } from '../core/options.ts';
+import { abortSignal, checkNames, type LockOptions } from '../core/options.ts';
 import type { LockRuntime } from '../core/runtime.ts';
 import { Candidate } from './candidate.ts';
 import { tell } from './events.ts';
@@ -58,9 +58,7 @@ export class Leader {
   async run(fn: TermWork, options: CampaignOptions = {}): Promise<void> {
     if (typeof fn !== 'function') throw invalid(`run() needs a function, not ${shown(fn)}`, this.name);
     checkNames(options, new Set(['signal']), 'the options of run()');
-    const { signal } = options;
-    if (signal !== undefined && !(signal instanceof AbortSignal))
-      throw invalid(`signal is ${shown(signal)}; it must be an AbortSignal`, this.name);
+    const signal = abortSignal(options.signal, this.name);
     if (this.#running)
       throw invalid(
         `leader ${quoted(this.name)} runs already; one run() at a time, or another locks.leader() of the same name`,
@@ -77,7 +75,8 @@ export class Leader {
   /**
    * Ends the current term: its signal tells the function, and when the function has settled, the next candidate leads. `run`
    * then campaigns again.
-   * @returns whether there was a term; resolves when it is given up
+   * @returns whether there was a term; resolves when it is given up. Inside the function of that term, and in what it has started, it
+   * resolves at once, since the function may wait for it: the term is given up when the function has settled
    * @example
    * const leader = locks.leader('feed');
    * const led = await leader.resign();
@@ -111,7 +110,8 @@ export class Leader {
   observe(options: ObserveOptions = {}): AsyncIterable<Incumbent | null> {
     checkNames(options, new Set(['signal', 'every']), 'the options of observe()');
     const { engine } = this.#runtime;
-    const { signal, every = engine.backend.changed ? TOLD : UNTOLD } = options;
+    const { every = engine.backend.changed ? TOLD : UNTOLD } = options;
+    const signal = abortSignal(options.signal, this.name);
     const rate = milliseconds(every, 'every', { min: 50, max: 3_600_000 });
     this.#checkListing();
     const news = new News(engine, this.name, rate, signal);

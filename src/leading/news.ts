@@ -24,12 +24,13 @@ export class News {
     this.#key = key;
     this.#every = every;
     this.#signal = signal;
-    signal?.addEventListener('abort', this.end, { once: true });
   }
 
   /** Arms the watch before a question, so that it hears of every later change. If that fails, the observer polls. */
   async arm(): Promise<void> {
     const { backend, clock } = this.#engine;
+    // Not before the first question: an observation that nobody iterates has no end, and would listen for ever.
+    this.#signal?.addEventListener('abort', this.end, { once: true });
     if (backend.changed && !this.#watch && !this.#signal?.aborted) {
       this.#told = new AbortController();
       const arming = inNoContext(() => this.#watchFor(this.#told));

@@ -156,6 +156,65 @@ test('an engine that cannot be asked for a while is no end of the campaign', asy
   await run;
 });
 
+test('resign() inside the function of its own term does not wait for it; the term ends with the function, and another leads', async () => {
+  const { clock, processes } = scene();
+  const { fn, terms } = reign();
+  const locks = processes('a');
+  const leader = locks.leader('l', { pause: { pause: 10_000, jitter: 0 } });
+  const stop = new AbortController();
+  const told: unknown[] = [];
+  using heard = heardOf('termEnded');
+  const settle = Promise.withResolvers<void>();
+  const first = leader.run(
+    async (term) => {
+      if (told.length > 0) return fn(term);
+      told.push(await locks.mutex('inner').run(() => leader.resign()), term.signal.aborted, term.held);
+      await settle.promise;
+    },
+    { signal: stop.signal },
+  );
+  await clock.advance(1);
+  expect(told).toEqual([true, true, true]);
+  const second = processes('b').leader('l').run(fn, { signal: stop.signal });
+  let outside: boolean | undefined;
+  void leader.resign().then((led) => (outside = led));
+  await clock.advance(5_000);
+  expect([terms, outside], 'the function has not settled').toEqual([[], undefined]);
+  settle.resolve();
+  await clock.advance(1);
+  expect([terms.length, outside, heard.events.map(({ why }) => why)]).toEqual([1, true, ['resigned']]);
+  stop.abort();
+  await Promise.all([first, second]);
+});
+
+test('resign() in a timer that an earlier term has left waits for the end of the later term', async () => {
+  const { clock, processes } = scene();
+  const leader = processes('a').leader('l');
+  const stop = new AbortController();
+  const asked = Promise.withResolvers<void>();
+  const led: string[] = [];
+  const run = leader.run(
+    async (term) => {
+      led.push('begins');
+      if (led.length === 1) {
+        void asked.promise.then(() => leader.resign()).then(() => led.push('resigned'));
+        return;
+      }
+      await new Promise((resolve) => term.signal.addEventListener('abort', resolve));
+      await new Promise<void>((resolve) => clock.after(50, resolve));
+      led.push('ends');
+      stop.abort();
+    },
+    { signal: stop.signal },
+  );
+  await clock.advance(1_000);
+  asked.resolve();
+  await clock.advance(1_000);
+  await run;
+  await clock.advance(1);
+  expect(led).toEqual(['begins', 'begins', 'ends', 'resigned']);
+});
+
 test('resign() ends the term, and the next candidate leads as soon as the function has settled', async () => {
   const { clock, processes } = scene();
   const { fn, terms } = reign();
