@@ -86,7 +86,8 @@ export class Leader {
   }
 
   /**
-   * Tells who leads, or null. It asks the engine once.
+   * Tells whom the engine has let in, or null. It asks once. A candidate that died in line may be named, until its term lapses: the engine
+   * lets it in, and its function never runs.
    * @throws LockError `LOCK_UNSUPPORTED` if the engine cannot list; `LOCK_UNAVAILABLE`
    * @example
    * const who = await locks.leader('feed').current();

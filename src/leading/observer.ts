@@ -1,7 +1,7 @@
 import { isExclusive } from '../core/admission.ts';
 import type { Standing } from '../core/backend.ts';
 
-/** Who leads, as an observer sees it. */
+/** Who leads, as the engine has it. */
 export interface Incumbent {
   /** The `label` option of the leader. */
   readonly label: string;

@@ -233,6 +233,44 @@ test('resign() ends the term, and the next candidate leads as soon as the functi
   await Promise.all(runs);
 });
 
+test('a candidate that died in line and is let in is named, though its function never runs, until its term lapses', async () => {
+  const { clock, engine, processes } = scene();
+  let dead = false;
+  const unless = <T>(call: () => Promise<T>): Promise<T> => (dead ? new Promise(() => {}) : call());
+  const mortal = around(engine, {
+    attempt: (claim) => unless(() => engine.attempt(claim)),
+    renew: (claims) => unless(() => engine.renew(claims)),
+    release: (...of) => unless(() => engine.release(...of)),
+    watch: undefined,
+    close: async () => {},
+  });
+  const { fn, terms } = reign();
+  const [stop, end] = [new AbortController(), new AbortController()];
+  const first = processes('first').leader('l').run(fn, { signal: stop.signal });
+  await clock.advance(1);
+  const ran: unknown[] = [];
+  void processes('second', mortal)
+    .leader('l')
+    .run((term) => void ran.push(term), { signal: end.signal })
+    .catch(() => {});
+  await clock.advance(1);
+  dead = true;
+  const third = processes('third').leader('l');
+  const last = third.run(fn, { signal: end.signal });
+  await clock.advance(1);
+  stop.abort();
+  await first;
+  const named = await third.current();
+  expect(named).toMatchObject({ label: 'second' });
+  expect(named!.token).toBeGreaterThan(terms[0]!.token);
+  await clock.advance(5_000);
+  expect(await third.current()).toMatchObject({ label: 'third', token: terms[1]!.token });
+  expect(terms[1]!.token, 'its token is never used again').toBeGreaterThan(named!.token);
+  expect(ran).toEqual([]);
+  end.abort();
+  await last;
+});
+
 test('with autoCampaign: false one term is led, and what its function throws is thrown', async () => {
   const { processes } = scene();
   const leader = processes('a').leader('l', { autoCampaign: false });
