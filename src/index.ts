@@ -30,6 +30,7 @@ export type { TermWork } from './leading/office.ts';
 export type { LeaderOptions } from './leading/options.ts';
 export type { Term } from './leading/term.ts';
 export { createLocks, type Locks, type LocksDefaults, type WaitsOptions } from './locks.ts';
+export type { TicksMissedEvent } from './once/events.ts';
 export type { NotRun, OnceResult, TickWork } from './once/once.ts';
 export type { OnceOptions, Overlap } from './once/options.ts';
 export type { TickRun } from './once/run.ts';

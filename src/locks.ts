@@ -9,7 +9,7 @@ import { checkBackend, checkNames, flag, LayeredOptions, LOCK_OPTIONS, type Lock
 import { LockRuntime } from './core/runtime.ts';
 import { Leader } from './leading/leader.ts';
 import type { LeaderOptions } from './leading/options.ts';
-import { type OnceResult, once, type TickWork } from './once/once.ts';
+import { type OnceResult, Ticks, type TickWork } from './once/once.ts';
 import type { OnceOptions } from './once/options.ts';
 import type { Tick } from './once/tick.ts';
 import { type Lock, LockObject } from './primitives/lock.ts';
@@ -77,6 +77,7 @@ export class Locks implements AsyncDisposable {
   readonly #backend: Backend;
   readonly #defaults: LockOptions;
   readonly #options: LayeredOptions;
+  readonly #ticks: Ticks;
 
   /** @internal Use `createLocks`. */
   constructor(backend: Backend, { clock = systemClock, busyPoll = false, ...defaults }: LocksDefaults) {
@@ -85,6 +86,7 @@ export class Locks implements AsyncDisposable {
     this.#runtime.deadlocks = new Detector(this.#runtime);
     this.#defaults = defaults;
     this.#options = new LayeredOptions(backend.traits, defaults);
+    this.#ticks = new Ticks(this.#runtime, defaults);
     mutex(this.#runtime, 'defaults', this.#options); // checks the defaults now, and not at the first lock
   }
 
@@ -154,7 +156,7 @@ export class Locks implements AsyncDisposable {
    * @example await locks.once('report', '2026-05-04T03:00:00Z', (run) => report(run.token));
    */
   once<T>(name: string, tick: Tick, fn: TickWork<T>, options?: OnceOptions): Promise<OnceResult<T>> {
-    return once(this.#runtime, name, tick, fn, this.#defaults, options);
+    return this.#ticks.once(name, tick, fn, options);
   }
 
   /**

@@ -11,7 +11,7 @@ import { isRecorded, type TickRecord } from './record.ts';
 import { type Guard, HeldRun } from './run.ts';
 import { ageAt, keepFrom, leftOf, matters } from './window.ts';
 
-/** What one instance does for one tick. */
+/** What one instance does for one tick, which is young. */
 export class TickAttempt {
   readonly #runtime: LockRuntime;
   readonly #name: string;
@@ -32,8 +32,6 @@ export class TickAttempt {
    * @throws LockError `LOCK_UNAVAILABLE` if the tick is late by then
    */
   async use<T>(fn: TickWork<T>): Promise<OnceResult<T>> {
-    const age = ageAt(this.#plan.window, this.#now);
-    if (age !== 'young') return { ran: false, reason: age };
     const mayAgain = (): boolean => !this.#committed;
     return insist(this.#runtime.engine, this.#plan, (tries) => this.#stand(fn, tries), mayAgain);
   }

@@ -1,11 +1,17 @@
+import { LONGEST } from '../core/duration.ts';
+import { quoted } from '../core/engine.ts';
 import { invalid, shown } from '../core/errors.ts';
+import { EVENT_VERSION } from '../core/events.ts';
 import type { LockOptions } from '../core/options.ts';
 import type { LockRuntime } from '../core/runtime.ts';
 import { TickAttempt } from './attempt.ts';
-import { type OnceOptions, oncePlan } from './options.ts';
+import { tell } from './events.ts';
+import { type OnceOptions, type OncePlan, oncePlan } from './options.ts';
+import { Punctuality } from './punctuality.ts';
 import { recordOf } from './record.ts';
 import type { TickRun } from './run.ts';
 import type { Tick } from './tick.ts';
+import { ageAt } from './window.ts';
 
 /**
  * Why this instance did not run the tick. `taken`: another instance runs it, or has. `done`: with `retry`, it was run before.
@@ -34,16 +40,45 @@ export type OnceResult<T> =
 /** The work of a tick. */
 export type TickWork<T> = (run: TickRun) => Promise<T> | T;
 
-/** @internal Use `locks.once`. */
-export async function once<T>(
-  runtime: LockRuntime,
-  name: string,
-  tick: Tick,
-  fn: TickWork<T>,
-  defaults: LockOptions,
-  options: OnceOptions | undefined,
-): Promise<OnceResult<T>> {
-  const plan = oncePlan(runtime.engine.backend.traits, name, tick, defaults, options);
-  if (typeof fn !== 'function') throw invalid(`once() needs a function, not ${shown(fn)}`, name);
-  return new TickAttempt(runtime, name, plan, recordOf(runtime, plan)).use(fn);
+/** @internal The ticks of one `Locks`. */
+export class Ticks {
+  readonly #runtime: LockRuntime;
+  readonly #defaults: LockOptions;
+  readonly #punctuality = new Punctuality();
+
+  constructor(runtime: LockRuntime, defaults: LockOptions) {
+    this.#runtime = runtime;
+    this.#defaults = defaults;
+  }
+
+  /** Use `locks.once`. */
+  async once<T>(name: string, tick: Tick, fn: TickWork<T>, options?: OnceOptions): Promise<OnceResult<T>> {
+    const plan = oncePlan(this.#runtime.engine.backend.traits, name, tick, this.#defaults, options);
+    if (typeof fn !== 'function') throw invalid(`once() needs a function, not ${shown(fn)}`, name);
+    const record = recordOf(this.#runtime, plan);
+    const now = this.#runtime.engine.clock.epoch();
+    const reason = ageAt(plan.window, now);
+    if (reason === 'young') {
+      this.#punctuality.met(name);
+      return new TickAttempt(this.#runtime, name, plan, record).use(fn);
+    }
+    const by = Math.abs(now - plan.window.due);
+    // No schedule is off by more than a year: such a tick only has the options checked.
+    const ticks = by <= LONGEST ? this.#punctuality.missed(name, plan.window.due) : undefined;
+    if (ticks !== undefined) this.#tellMissed(name, plan, ticks, reason, by);
+    return { ran: false, reason };
+  }
+
+  #tellMissed(name: string, plan: OncePlan, ticks: number, reason: 'late' | 'early', by: number): void {
+    const { number: locks, engine } = this.#runtime;
+    const backend = engine.backend.name;
+    tell(() => ({ version: EVENT_VERSION, locks, backend, name, ticks, reason, by }));
+    process.emitWarning(missedMessage(name, plan, ticks, reason, by), 'HoldfastTickWarning');
+  }
 }
+
+const seconds = (ms: number): string => (ms < 1_000 ? `${ms} ms` : `${Math.round(ms / 1_000)} s`);
+
+const missedMessage = (name: string, { window, skew }: OncePlan, ticks: number, reason: string, by: number): string =>
+  `${quoted(name)} never runs here: all of its ${ticks} ticks so far were late or early, the last one ${reason} by ${seconds(by)} ` +
+  `(within is ${seconds(window.last - window.due)}, skew ${seconds(skew)}). Give once() the time for which the timer fires, in its zone`;

@@ -10,6 +10,7 @@ import { channels } from '../../src/core/events.ts';
 import { LOCK_OPTIONS } from '../../src/core/options.ts';
 import { createLocks } from '../../src/index.ts';
 import { leaderChannels } from '../../src/leading/events.ts';
+import { tickChannels } from '../../src/once/events.ts';
 import { createStock, memoryStock } from '../../src/stock/index.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -144,9 +145,11 @@ test('each option of a lock, and each member of `Locks` and of a lease, has a ro
 
 test('each channel has a row in the reference, and each field of its events', () => {
   const rows = prose('docs/reference.md');
-  const names = [...Object.values(channels), ...Object.values(leaderChannels)].map(({ name }) => String(name));
+  const all = [...Object.values(channels), ...Object.values(leaderChannels), ...Object.values(tickChannels)];
+  const names = all.map(({ name }) => String(name));
   expect(names.filter((name) => !rows.includes(`| \`${name}\` |`))).toEqual([]);
-  const sources = ['src/core/events.ts', 'src/leading/events.ts'].map((file) => readFileSync(join(root, file), 'utf8'));
+  const files = ['src/core/events.ts', 'src/leading/events.ts', 'src/once/events.ts'];
+  const sources = files.map((file) => readFileSync(join(root, file), 'utf8'));
   const fields = [...sources.join('').matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, field]) => field!);
   expect(fields.length).toBeGreaterThan(15);
   expect(fields.filter((field) => !rows.includes(`\`${field}\``))).toEqual([]);

@@ -1,0 +1,32 @@
+import { channel } from 'node:diagnostics_channel';
+import type { EVENT_VERSION } from '../core/events.ts';
+import type { Age } from './window.ts';
+
+/** What `ticksMissed` tells. */
+export interface TicksMissedEvent {
+  /** 1. A change that could break a listener raises it. */
+  readonly version: typeof EVENT_VERSION;
+  /** The `number` of the `Locks`. */
+  readonly locks: number;
+  /** The name of the engine. */
+  readonly backend: string;
+  /** The name that `once` got. */
+  readonly name: string;
+  /** How many ticks of the name there were, all of them late or early. */
+  readonly ticks: number;
+  /** Of the last one. */
+  readonly reason: Exclude<Age, 'young'>;
+  /** ms between the time of the last tick and the call, by the clock of this instance. */
+  readonly by: number;
+}
+
+/**
+ * Channels of `node:diagnostics_channel`. `ticksMissed`: every tick of a name was late or early so far, so that it never runs
+ * here. Told once for each name.
+ */
+export const tickChannels = { ticksMissed: channel('holdfast:ticks-missed') } as const;
+
+/** Publishes an event. `make` runs only if somebody listens. */
+export function tell(make: () => TicksMissedEvent): void {
+  if (tickChannels.ticksMissed.hasSubscribers) tickChannels.ticksMissed.publish(make());
+}
