@@ -74,14 +74,12 @@ export class Locks implements AsyncDisposable {
   }
 
   readonly #runtime: LockRuntime;
-  readonly #backend: Backend;
   readonly #defaults: LockOptions;
   readonly #options: LayeredOptions;
   readonly #ticks: Ticks;
 
   /** @internal Use `createLocks`. */
   constructor(backend: Backend, { clock = systemClock, busyPoll = false, ...defaults }: LocksDefaults) {
-    this.#backend = backend;
     this.#runtime = new LockRuntime(backend, clock, flag(busyPoll, 'busyPoll'));
     this.#runtime.deadlocks = new Detector(this.#runtime);
     this.#defaults = defaults;
@@ -167,7 +165,7 @@ export class Locks implements AsyncDisposable {
    * @example for await (const { key, held, label } of locks.inspect('order:')) console.log(key, held, label);
    */
   inspect(prefix = '', options: Listing = {}): AsyncIterable<Standing> {
-    checkListable(this.#backend, prefix);
+    checkListable(this.#runtime.engine.backend, prefix);
     checkNames(options, INSPECT_OPTIONS, 'the options of inspect');
     const { exact = false, progress } = options;
     return this.#runtime.engine.inspect(prefix, { exact: flag(exact, 'exact'), ...(progress && { progress }) });
@@ -181,8 +179,8 @@ export class Locks implements AsyncDisposable {
    */
   async waits(prefix = '', options: WaitsOptions = {}): Promise<Waits> {
     checkNames(options, WAITS_OPTIONS, 'the options of waits');
-    checkListable(this.#backend, prefix);
-    checkWaitersListed(this.#backend, 'see who holds with inspect()');
+    checkListable(this.#runtime.engine.backend, prefix);
+    checkWaitersListed(this.#runtime.engine.backend, 'see who holds with inspect()');
     return waitsOf(this.#runtime, prefix, options);
   }
 

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { abortSignal } from './abort-signal.ts';
 import type { Backend } from './backend.ts';
 import { leaseBounds } from './deadline.ts';
 import { delayOf } from './delay.ts';
@@ -209,12 +210,6 @@ function adaptive(given: Adaptive | undefined, ttl: number, max: number): Resolv
   checkNames(given, new Set(['group', 'cap']), 'adaptive options');
   const cap = milliseconds(given.cap, 'adaptive.cap', { min: ttl, max });
   return { group: given.group === undefined ? undefined : checkKey(given.group, 'group'), cap };
-}
-
-/** @throws LockError `LOCK_INVALID` */
-export function abortSignal(value: AbortSignal | undefined, key?: string): AbortSignal | undefined {
-  if (value === undefined || value instanceof AbortSignal) return value;
-  throw invalid(`signal is ${shown(value)}; it must be an AbortSignal`, key);
 }
 
 function label(value: unknown): string {

@@ -1,7 +1,8 @@
+import { abortSignal } from '../core/abort-signal.ts';
 import { type Duration, milliseconds } from '../core/duration.ts';
 import { quoted } from '../core/engine.ts';
 import { invalid, LockError, shown } from '../core/errors.ts';
-import { abortSignal, checkNames, type LockOptions } from '../core/options.ts';
+import { checkNames, type LockOptions } from '../core/options.ts';
 import type { LockRuntime } from '../core/runtime.ts';
 import { Candidate } from './candidate.ts';
 import { tell } from './events.ts';
