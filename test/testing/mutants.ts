@@ -370,6 +370,56 @@ export const MUTANTS: readonly Mutant[] = [
     plant: storesKeys((key) => key.slice(0, 255)),
   },
   {
+    bug: 'loses both of two notes that are written at once',
+    foundBy: 'of two notes that are written at once under one name one stays',
+    plant: ({ notes }) => {
+      const writing = new Map<string, number>();
+      return {
+        notes: {
+          read: notes!.read,
+          async write(name, text, ttl) {
+            writing.set(name, (writing.get(name) ?? 0) + 1);
+            await notes!.write(name, text, ttl);
+            if (writing.get(name)! > 1) await notes!.write(name, undefined, 0);
+            writing.set(name, writing.get(name)! - 1);
+          },
+        },
+      };
+    },
+  },
+  {
+    bug: 'removes a note before it writes it anew',
+    foundBy: 'a note is there all the while it is written anew',
+    plant: ({ notes }) => ({
+      notes: {
+        read: notes!.read,
+        async write(name, text, ttl) {
+          await notes!.write(name, undefined, 0);
+          await undefined;
+          await notes!.write(name, text, ttl);
+        },
+      },
+    }),
+  },
+  {
+    bug: 'brings an earlier note back when a later one is over',
+    foundBy: 'a note is there for the other client, until it is written anew, forgotten, or over',
+    plant: ({ notes }) => {
+      const earlier = new Map<string, string>();
+      return {
+        notes: {
+          read: async (name) => (await notes!.read(name)) ?? earlier.get(name),
+          async write(name, text, ttl) {
+            const before = await notes!.read(name);
+            if (before === undefined || text === undefined) earlier.delete(name);
+            else earlier.set(name, before);
+            await notes!.write(name, text, ttl);
+          },
+        },
+      };
+    },
+  },
+  {
     bug: 'lets everyone in',
     foundBy: '10 callers in two processes lose no update of one counter',
     plant: attemptsAs(({ of }) => ({ take: 1, of: Math.max(of, 1_000) })),
