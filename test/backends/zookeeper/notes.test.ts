@@ -6,6 +6,7 @@ import { Session } from '../../../src/backends/zookeeper/wire/session.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { HOST } from '../../kit/net.ts';
+import { startProxy } from '../../kit/proxy.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { until } from '../../kit/wait.ts';
@@ -66,5 +67,20 @@ describeOn('zookeeper', 'notes on ZooKeeper', () => {
     expect(names.filter((name) => name.startsWith('day'))).toEqual([]);
     await session.close();
     await client.close();
+  });
+
+  test('a tick whose note was written unheard is run by its writer: the others leave it to nobody else', async () => {
+    await using proxy = await startProxy(server.port);
+    const open = (at: { host: string; port: number }) =>
+      createLocks(zookeeper({ servers: `${at.host}:${at.port}`, prefix: 'unheard' }));
+    await using writer = open(proxy);
+    await using other = open({ host: HOST, port: server.port });
+    const due = new Date();
+    expect(await writer.once('first', due, () => 1), 'it is connected').toMatchObject({ ran: true });
+    const cut = proxy.cutAfter('%23done@');
+    const ran = writer.once('job', due, () => 1);
+    await cut;
+    expect(await other.once('job', due, () => 1)).toMatchObject({ reason: 'taken' });
+    expect(await ran).toMatchObject({ ran: true });
   });
 });
