@@ -41,16 +41,17 @@ export class TickAttempt {
     const lease = await this.#take(tries);
     if (!lease) return this.#notRun('taken', keys.run);
     const guards: Guard[] = [{ lease, needed: () => matters(window, this.#now) }];
-    let decided = false;
+    let leftOut = false;
     try {
       const reason = await this.#refused(guards, tries);
-      // The decision to leave it out holds for all instances, as a run would.
-      decided = reason === undefined || reason === 'overlap';
+      leftOut = reason === 'overlap';
       if (reason === undefined) return await this.#run(fn, guards);
-      if (reason === 'overlap' && this.#record) await isRecorded(this.#record, this.#runtime.engine, lease.signal);
-      return await this.#notRun(reason, reason === 'overlap' ? keys.running : keys.done);
+      if (leftOut && this.#record) await isRecorded(this.#record, this.#runtime.engine, lease.signal);
+      return await this.#notRun(reason, leftOut ? keys.running : keys.done);
     } finally {
       for (const { lease: other } of guards.slice(1)) await other.release();
+      // The decision to leave it out holds for all instances, as a run does.
+      const decided = leftOut || this.#committed;
       await (decided ? lease.release() : (lease as Lease & HeldLease).undo());
     }
   }

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { scene, work } from './scene.ts';
+import { createLocks } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { scene, TTL, work } from './scene.ts';
 
 const NAME = 'feed';
 const PERIOD = 10_000;
@@ -42,4 +44,29 @@ test("with overlap: 'queue' a tick waits for the one before, while it is young",
   expect(await third, 'it got old in the queue').toMatchObject({ ran: false, reason: 'overlap', by: 'b' });
   ends[1]!.resolve('');
   expect(await second).toMatchObject({ ran: true });
+});
+
+test('an instance that was paused between its keys and its function, for longer than a lease, begins again: the tick is not lost', async () => {
+  const { clock, kept, tick } = scene();
+  let [running, leapt] = [false, 0];
+  const backend = around(kept, {
+    async attempt(claim) {
+      const answer = await kept.attempt(claim);
+      running ||= claim.key.endsWith('@running');
+      return answer;
+    },
+  });
+  const paused = {
+    ...clock,
+    now: () => clock.now() + leapt,
+    resync: () => clock.resync() + leapt,
+    epoch() {
+      if (running) leapt = 2 * TTL;
+      return clock.epoch() + leapt;
+    },
+  };
+  const locks = createLocks(backend, { clock: paused, ttl: TTL });
+  const result = locks.once(NAME, tick, () => 1, { overlap: 'skip' });
+  await clock.advance(3 * TTL);
+  expect(await result).toMatchObject({ ran: true });
 });
