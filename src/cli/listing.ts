@@ -1,7 +1,12 @@
 import { styleText } from 'node:util';
 import { asOf, isExclusive } from '../core/admission.ts';
+import { visible } from '../core/visible.ts';
 import type { Locks, Standing } from '../index.ts';
+import { type EngineAddress, toldOf } from './address.ts';
 import { span, table } from './terminal/table.ts';
+
+/** The time that is left of a lease, unless it is renewed. */
+const LEFT = 'LAPSES IN';
 
 /** The line of one key. */
 export interface KeyLine {
@@ -29,6 +34,12 @@ export const lineOf = async (locks: Locks, key: string): Promise<KeyLine | undef
 /** All of a line, the holders first. */
 const all = ({ holders, waiters }: KeyLine): Standing[] => [...holders, ...waiters];
 
+/** Instead of a table without rows. */
+export function nobody(prefix: string, address: EngineAddress): string {
+  const keys = prefix && ` whose key begins with ${visible(JSON.stringify(prefix))}`;
+  return `Nobody holds or waits for anything${keys} in ${toldOf(address)}.`;
+}
+
 /** A row per key. */
 export function overview(lines: readonly KeyLine[], width?: number): string[] {
   const rows = lines.map(({ key, holders, waiters }) => {
@@ -37,7 +48,7 @@ export function overview(lines: readonly KeyLine[], width?: number): string[] {
     const left = holders.reduce((least, { remaining }) => Math.min(least, remaining), Number.POSITIVE_INFINITY);
     return [key, who, tokenOf(first), holders.length > 0 ? span(left) : '-', `${waiters.length}`];
   });
-  return table(['KEY', 'HELD BY', 'TOKEN', 'FOR', 'WAITING'], rows, width);
+  return table(['KEY', 'HELD BY', 'TOKEN', LEFT, 'WAITING'], rows, width);
 }
 
 /** A row per holder and waiter of one key. */
@@ -48,7 +59,7 @@ export function details(line: KeyLine, width?: number): string[] {
     const lasts = since === undefined ? '-' : span(since);
     return [`${place + 1}`, state, label, asOf(standing), `${ticket}`, lasts, span(remaining)];
   });
-  return table(['', 'STATE', 'WHO', 'AS', 'TICKET', 'SINCE', 'LAPSES IN'], rows, width);
+  return table(['', 'STATE', 'WHO', 'AS', 'TICKET', 'SINCE', LEFT], rows, width);
 }
 
 const tokenOf = (holder: Standing | undefined): string => (holder && isExclusive(holder) ? `${holder.ticket}` : '-');

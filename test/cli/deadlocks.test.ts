@@ -34,7 +34,7 @@ describe.each(['redis'] as const)('on %s', (engine) => {
       const [one, two] = workers as [WorkerProcess<TaskCalls>, WorkerProcess<TaskCalls>];
       expect(await desk.run('deadlocks')).toMatchObject({
         code: 0,
-        stdout: 'Found no deadlock.\n',
+        stdout: `Found no deadlock in ${server.url} (from HOLDFAST_URL).\n`,
         stderr: '',
       });
       expect(await desk.run('deadlocks', '--json')).toMatchObject({ code: 0, stdout: '' });

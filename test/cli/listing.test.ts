@@ -59,7 +59,7 @@ describe.each(['file', 'redis'] as const)('on %s', (engine) => {
       await line('list:1');
       const { stdout } = await desk.run('ls', 'list:');
       expect(stdout.trim().split('\n')).toEqual([
-        expect.stringMatching(/^KEY +HELD BY +TOKEN +FOR +WAITING$/),
+        expect.stringMatching(/^KEY +HELD BY +TOKEN +LAPSES IN +WAITING$/),
         expect.stringMatching(/^list:1 +\S+:\d+ sh +\d+ +[\d.]+s +1$/),
       ]);
       expect(await desk.run('ls', 'nothing:')).toMatchObject({ code: 0, stdout: '' });
@@ -167,7 +167,7 @@ test.runIf(hasTerminal)(
     await next.prints('ready');
     shell.child.stdin.write('y\n');
     const { code, stdout } = await shell.end();
-    expect(stdout).toContain('Nobody held it.');
+    expect(stdout).toContain('Nobody held it in ');
     expect(code).toBe(1);
     next.child.stdin.end('\n');
     expect((await next.end()).code).toBe(0);
@@ -189,14 +189,14 @@ test.runIf(hasTerminal)('watch fits the terminal and leaves it as it was', async
 test.runIf(hasTerminal)('watch shows something in a terminal that does not know its size', async () => {
   using desk = new Desk();
   await using shell = desk.terminal(['watch'], { rows: 0, cols: 0 });
-  await shell.prints('HELD BY');
+  await shell.prints('Nobody holds');
   shell.child.stdin.write('\x03');
   expect((await shell.end()).code).toBe(0);
 });
 
 test('who has read enough ends it, without a word', async () => {
   using desk = new Desk();
-  const line = '"$0" "$1" watch --json --every 100 | head -n 1';
+  const line = '"$0" "$1" watch --json --every 100ms | head -n 1';
   await using shell = new Shell('sh', ['-c', line, process.execPath, MAIN], { env: desk.env });
   const { stdout, stderr } = await shell.end();
   expect(stdout).toMatch(/^\{"at":\d+,"standings":\[\]\}\n$/);

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { visible } from '../../core/visible.ts';
 import type { Finding } from '../../index.ts';
+import { addressOf, toldOf } from '../address.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
 import { EXIT } from '../exit.ts';
@@ -22,10 +23,11 @@ export const check = command({
 
 Exit code: 0 no danger was found; 1 there is a danger; 69 the engine is not available.`,
   async run({ values }) {
-    await using locks = await open(values.url);
+    const address = addressOf(values.url);
+    await using locks = await open(address);
     const findings = await locks.check();
     for (const finding of findings) console.log(values.json ? JSON.stringify(finding) : told(finding));
-    if (findings.length === 0 && !values.json) console.log('Found nothing that endangers locks here.');
+    if (findings.length === 0 && !values.json) console.log(`Found nothing that endangers locks in ${toldOf(address)}.`);
     return findings.some(({ severity }) => severity === 'danger') ? EXIT.NO : EXIT.OK;
   },
 });

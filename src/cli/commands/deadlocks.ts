@@ -1,4 +1,5 @@
 import { milliseconds } from '../../core/duration.ts';
+import { addressOf, toldOf } from '../address.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { nameOf, recorded, words } from '../deadlocked.ts';
@@ -29,8 +30,10 @@ run() of another. It is not seen where code holds a lease of acquire(), or waits
 Exit code: 0 no deadlock; 1 a deadlock, with --watch at any time; 69 the engine is not available, or cannot list locks.`,
   async run({ values, positionals: [prefix = ''] }) {
     const every = milliseconds(time(values.every ?? '1s'), '--every', { min: 500, max: 3_600_000 });
-    await using locks = await open(values.url);
+    const address = addressOf(values.url);
+    await using locks = await open(address);
     using interruption = new Interruption();
+    if (values.watch && !values.json) console.error(`Looking for deadlocks in ${toldOf(address)}.`);
     let known = new Set<string>();
     let code: number = EXIT.OK;
     do {
@@ -46,7 +49,7 @@ Exit code: 0 no deadlock; 1 a deadlock, with --watch at any time; 69 the engine 
       known = new Set(waits.deadlocks.map(nameOf));
       if (values.watch) await interruption.pause(every);
     } while (values.watch && !interruption.signal.aborted);
-    if (code === EXIT.OK && !values.json && !values.watch) console.log('Found no deadlock.');
+    if (code === EXIT.OK && !values.json && !values.watch) console.log(`Found no deadlock in ${toldOf(address)}.`);
     return code;
   },
 });

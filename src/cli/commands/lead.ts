@@ -1,4 +1,5 @@
 import type { Term } from '../../index.ts';
+import { addressOf } from '../address.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';
 import { timing } from '../child/timing.ts';
@@ -48,7 +49,7 @@ export const lead = command({
     const plan = timing(values.ttl ?? '30s', values.grace);
     const oneTerm = values['one-term'] === true;
     checkCommand(rest[0]!);
-    await using locks = await open(values.url);
+    await using locks = await open(addressOf(values.url));
     using trouble = new Trouble('holdfast:campaign-failed');
     using interruption = new Interruption();
     const leader = locks.leader(name!, {

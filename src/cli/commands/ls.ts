@@ -1,7 +1,8 @@
+import { addressOf } from '../address.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
 import { EXIT } from '../exit.ts';
-import { linesOf, overview, records } from '../listing.ts';
+import { linesOf, nobody, overview, records } from '../listing.ts';
 import { withProgress } from '../terminal/progress.ts';
 
 export const ls = command({
@@ -18,12 +19,13 @@ export const ls = command({
   -u, --url <url>  the engine (default $HOLDFAST_URL, else a local file)
   --json           a line of JSON for each holder and waiter; tickets are text, times are ms
 
-FOR is the time after which the key lapses, unless its holder renews it.`,
+LAPSES IN is the time after which the key is free, unless its holder renews it.`,
   async run({ values, positionals: [prefix = ''] }) {
-    await using locks = await open(values.url);
+    const address = addressOf(values.url);
+    await using locks = await open(address);
     const lines = await withProgress((progress) => linesOf(locks.inspect(prefix, { progress })));
     if (lines.length > 0) console.log((values.json ? records(lines) : overview(lines)).join('\n'));
-    else if (!values.json) console.error('Nobody holds or waits for anything here.');
+    else if (!values.json) console.error(nobody(prefix, address));
     return EXIT.OK;
   },
 });

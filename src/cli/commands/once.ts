@@ -1,6 +1,7 @@
 import { milliseconds } from '../../core/duration.ts';
 import { isLockError } from '../../core/errors.ts';
 import type { OnceOptions, OnceResult, TickRun } from '../../index.ts';
+import { addressOf } from '../address.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';
 import { time, timeIfGiven, timing } from '../child/timing.ts';
@@ -62,7 +63,7 @@ export const once = command({
     const skew = milliseconds(time(values.skew ?? '1s'), '--skew');
     const tick = tickAt(values.tick, skew, now);
     checkCommand(rest[0]!);
-    await using locks = await open(values.url);
+    await using locks = await open(addressOf(values.url));
     using interruption = new Interruption();
     const options: OnceOptions = {
       within: timeIfGiven(values.within),

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import type { Locks, Standing } from '../../index.ts';
+import { addressOf, toldOf } from '../address.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
 import { EXIT, UsageError } from '../exit.ts';
@@ -38,13 +39,18 @@ Exit code: 0 a holder was evicted; 1 none was; 69 the engine is not available; 6
     if (!reason) throw new UsageError('release needs --reason');
     if (ticket !== undefined && !/^\d+$/.test(ticket))
       throw new UsageError(`--ticket is ${JSON.stringify(ticket)}, not a number`);
-    await using locks = await open(url);
+    const address = addressOf(url);
+    await using locks = await open(address);
     const wanted = ticket === undefined ? undefined : BigInt(ticket);
     const hit = yes ? [wanted] : await agreed(locks, key!, wanted);
     if (!hit) return EXIT.NO;
     let evicted = 0;
     for (const each of hit) evicted += await locks.forceRelease(key!, { reason, ticket: each });
-    console.log(evicted === 0 ? 'Nobody held it.' : `Evicted ${evicted === 1 ? 'one holder' : `${evicted} holders`}.`);
+    console.log(
+      evicted === 0
+        ? `Nobody held it in ${toldOf(address)}.`
+        : `Evicted ${evicted === 1 ? 'one holder' : `${evicted} holders`}.`,
+    );
     return evicted === 0 ? EXIT.NO : EXIT.OK;
   },
 });

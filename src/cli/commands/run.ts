@@ -1,5 +1,6 @@
 import type { AnyLease } from '../../core/lease.ts';
 import type { Locks } from '../../index.ts';
+import { addressOf } from '../address.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';
 import { timeIfGiven, timing } from '../child/timing.ts';
@@ -61,7 +62,7 @@ export const run = command({
       throw new UsageError(`--permits is ${JSON.stringify(values.permits)}, not a number`);
     const plan = timing(values.ttl ?? '30s', values.grace);
     checkCommand(rest[0]!);
-    await using locks = await open(values.url, {
+    await using locks = await open(addressOf(values.url), {
       wait: timeIfGiven(values.wait),
       ttl: plan.ttl,
       notice: plan.notice,

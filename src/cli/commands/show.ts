@@ -1,3 +1,5 @@
+import { visible } from '../../core/visible.ts';
+import { addressOf, toldOf } from '../address.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
 import { EXIT } from '../exit.ts';
@@ -19,10 +21,12 @@ export const show = command({
 TICKET is the fencing token with which the hold began. AS is exclusive for mutexes and writers, shared for readers, and
 for example 1 of 3 for permits.`,
   async run({ values, positionals: [key] }) {
-    await using locks = await open(values.url);
+    const address = addressOf(values.url);
+    await using locks = await open(address);
     const line = await lineOf(locks, key!);
     if (line) console.log((values.json ? records([line]) : details(line)).join('\n'));
-    else if (!values.json) console.error(`Nobody holds or waits for ${JSON.stringify(key)}.`);
+    else if (!values.json)
+      console.error(`Nobody holds or waits for ${visible(JSON.stringify(key))} in ${toldOf(address)}.`);
     return EXIT.OK;
   },
 });

@@ -4,9 +4,10 @@ import { createWriteStream } from 'node:fs';
 import { redacted } from '../../connect/url.ts';
 import { milliseconds } from '../../core/duration.ts';
 import type { Verdict } from '../../torture/verdict.ts';
+import { addressOf } from '../address.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
-import { URL_OPTION, urlOf } from '../engine.ts';
+import { URL_OPTION } from '../engine.ts';
 import { EXIT, UsageError, whole } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { complain } from '../terminal/say.ts';
@@ -53,7 +54,7 @@ verdict.`,
     const processes = whole(values.processes ?? '4', '--processes', 2, 16);
     if (process.platform === 'win32')
       throw new UsageError('torture stops processes with signals, and Windows has none');
-    const url = urlOf(values.url);
+    const { url } = addressOf(values.url);
     const { torture: begin } = await import('../../torture/torture.ts');
     using interruption = new Interruption();
     using history = values.history === undefined ? undefined : new HistoryFile(values.history);

@@ -7,9 +7,10 @@ import { visible } from '../../core/visible.ts';
 import { LEAST, SHARE } from '../../ui/pace.ts';
 import type { PageServer } from '../../ui/server.ts';
 import type { ReleaseOrder } from '../../ui/wire.ts';
+import { addressOf, toldOf } from '../address.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
-import { open, URL_OPTION, urlOf } from '../engine.ts';
+import { open, URL_OPTION } from '../engine.ts';
 import { EXIT, ExitError, lineOf, whole } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { complain } from '../terminal/say.ts';
@@ -53,7 +54,8 @@ Exit code: 0 after ^C; 69 the port is taken, or the engine's driver is not insta
     const least =
       values.every === undefined ? LEAST : milliseconds(time(values.every), '--every', { min: 100, max: 3_600_000 });
     const pace = { least, share: values.every === undefined ? SHARE : undefined };
-    const url = urlOf(values.url);
+    const address = addressOf(values.url);
+    const { url } = address;
     // V8 keeps less memory this way: otherwise it takes three times as much for a hundred thousand locks, and is only a little
     // quicker.
     setFlagsFromString('--semi-space-growth-factor=1');
@@ -61,13 +63,13 @@ Exit code: 0 after ^C; 69 the port is taken, or the engine's driver is not insta
     const { PageServer } = await import('../../ui/server.ts');
     using interruption = new Interruption();
     const page = new PageServer({
-      ...{ open: () => open(url), engine: redacted(url), prefix: values.prefix ?? '', pace, port },
+      ...{ open: () => open(address), engine: redacted(url), prefix: values.prefix ?? '', pace, port },
       ...(values['allow-release'] && { released: tell }),
     });
     try {
-      const address = await listening(page, port);
+      const at = await listening(page, port);
       await firstAnswer(page);
-      console.log(`The page is at ${address}\nIt shows ${visible(redacted(url))}. ^C ends it.`);
+      console.log(`The page is at ${at}\nIt shows ${toldOf(address)}. ^C ends it.`);
       await interruption.ended;
     } finally {
       await Promise.race([page.close().catch(() => {}), sleep(FAREWELL)]);

@@ -1,11 +1,12 @@
 import { milliseconds } from '../../core/duration.ts';
 import { visible } from '../../core/visible.ts';
+import { addressOf } from '../address.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
 import { EXIT, lineOf } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
-import { linesOf, overview, records } from '../listing.ts';
+import { linesOf, nobody, overview, records } from '../listing.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { Screen } from '../terminal/screen.ts';
 
@@ -27,7 +28,8 @@ export const watch = command({
 Each look reads every key from the engine. With many keys on a busy server, choose a longer --every.`,
   async run({ values, positionals: [prefix = ''] }) {
     const every = milliseconds(time(values.every ?? '1s'), '--every', { min: 100, max: 3_600_000 });
-    await using locks = await open(values.url);
+    const address = addressOf(values.url);
+    await using locks = await open(address);
     using interruption = new Interruption();
     using screen = values.json ? undefined : new Screen();
     while (!interruption.signal.aborted) {
@@ -35,7 +37,7 @@ Each look reads every key from the engine. With many keys on a busy server, choo
         const looked = withProgress((progress) => linesOf(locks.inspect(prefix, { progress })));
         const lines = await Promise.race([looked, interruption.ended]);
         if (!lines) break;
-        if (screen) screen.show((width) => overview(lines, width));
+        if (screen) screen.show((width) => (lines.length > 0 ? overview(lines, width) : [nobody(prefix, address)]));
         else console.log(`{"at":${Date.now()},"standings":[${records(lines).join()}]}`);
       } catch (error) {
         if (!screen) throw error;

@@ -1,5 +1,6 @@
 import { visible } from '../../core/visible.ts';
 import type { Incumbent } from '../../index.ts';
+import { addressOf, toldOf } from '../address.ts';
 import { timeIfGiven } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';
@@ -33,14 +34,16 @@ A leader that came and went between two looks is not seen.
 Exit code: 0 somebody leads; 1 nobody leads; 69 the engine is not available. With --follow: 0 after ^C.`,
   async run({ values, positionals: [name] }) {
     const tell = (incumbent: Incumbent | null): void => console.log(values.json ? record(incumbent) : line(incumbent));
-    await using locks = await open(values.url);
+    const address = addressOf(values.url);
+    await using locks = await open(address);
     const leader = locks.leader(name!);
     if (!values.follow) {
       const incumbent = await leader.current();
       if (incumbent || values.json) tell(incumbent);
-      else console.error(`Nobody leads ${visible(JSON.stringify(name))}.`);
+      else console.error(`Nobody leads ${visible(JSON.stringify(name))} in ${toldOf(address)}.`);
       return incumbent ? EXIT.OK : EXIT.NO;
     }
+    if (!values.json) console.error(`Looking at ${visible(JSON.stringify(name))} in ${toldOf(address)}.`);
     using ended = new Interruption();
     using trouble = new Trouble('holdfast:observation-failed');
     const every = timeIfGiven(values.every);
