@@ -1,4 +1,5 @@
 import { LockError } from '../../core/errors.ts';
+import { databaseOf, ioredisDatabase, selected } from './database.ts';
 import { connections } from './incarnation.ts';
 import type { Listening, OwnConnection, Port } from './port.ts';
 
@@ -65,6 +66,7 @@ export function overIoredis(client: IoredisLike): Port {
   const evaluate = direct('eval') ?? client.eval;
   const call = (name: string, ...args: string[]): Promise<unknown> =>
     direct(name)?.apply(client, args) ?? client.call(name, ...args);
+  const inDatabase = ioredisDatabase(client, (database) => client.call('select', `${database}`));
   return {
     get ended() {
       return client.status === 'end';
@@ -72,11 +74,11 @@ export function overIoredis(client: IoredisLike): Port {
     keyPrefix: client.options?.keyPrefix ?? '',
     cluster: false,
     nodeOf: () => '',
-    evalSha: (sha1, keys, args) => evalSha.call(client, sha1, keys.length, ...keys, ...args),
-    eval: (text, keys, args) => evaluate.call(client, text, keys.length, ...keys, ...args),
-    command: (name, keys, ...args) => call(name, ...keys, ...args),
+    evalSha: (sha1, keys, args) => inDatabase(() => evalSha.call(client, sha1, keys.length, ...keys, ...args)),
+    eval: (text, keys, args) => inDatabase(() => evaluate.call(client, text, keys.length, ...keys, ...args)),
+    command: (name, keys, ...args) => inDatabase(() => call(name, ...keys, ...args)),
     connected: (again) => connections(client, again),
-    nodes: () => [{ command: call }],
+    nodes: () => [{ command: (name, ...args) => inDatabase(() => call(name, ...args)) }],
     ownConnection: (_, over, lost) => connectionOver(client, over, lost),
     listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
   };
@@ -107,10 +109,12 @@ export async function connectionOver(
   lost: () => void,
   keyPrefix = client.options?.keyPrefix,
 ): Promise<OwnConnection> {
-  const own = client.duplicate({ ...OURS, keyPrefix });
+  const db = databaseOf(client);
+  const own = client.duplicate({ ...OURS, keyPrefix, db });
   own.on('end', lost);
   over.addEventListener('abort', hanging(own));
   await own.connect();
+  if (db > 0) await selected(db, (database) => own.call('select', `${database}`));
   return {
     evalSha: (sha1, keys, args) => own.evalsha(sha1, keys.length, ...keys, ...args),
     eval: (text, keys, args) => own.eval(text, keys.length, ...keys, ...args),

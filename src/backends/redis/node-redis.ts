@@ -1,3 +1,4 @@
+import { nodeRedisDatabase } from './database.ts';
 import { connections } from './incarnation.ts';
 import type { Listening, OwnConnection, Port } from './port.ts';
 
@@ -52,15 +53,17 @@ export function raw(
 }
 
 export function overNodeRedis(client: NodeRedisLike): Port {
+  const inDatabase = nodeRedisDatabase(client);
+  const send = (args: readonly string[]): Promise<unknown> => inDatabase(() => client.sendCommand(args));
   return {
-    ...raw(client._keyPrefix, (_, args) => client.sendCommand(args)),
+    ...raw(client._keyPrefix, (_, args) => send(args)),
     get ended() {
       return !client.isOpen;
     },
     cluster: false,
     nodeOf: () => '',
     connected: (again) => connections(client, again),
-    nodes: () => [{ command: (name, ...args) => client.sendCommand([name, ...args]) }],
+    nodes: () => [{ command: (...args) => send(args) }],
     ownConnection: (_, over, lost) => connectionOver(client, over, lost, client._keyPrefix),
     listen: (channel, heard, lost) => listenOver(client, channel, heard, lost),
   };
