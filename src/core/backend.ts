@@ -141,6 +141,8 @@ export interface Backend {
   incarnation?(): string | Run | Promise<string | Run>;
   /** Why a request that is not answered may not even have been sent, as an end of a sentence: `all 10 connections … are in use`. */
   obstacle?(): string | undefined;
+  /** The client that was given to us is closed for good: nothing that is asked from now on will ever be answered. */
+  ended?(): boolean;
   /** What endangers locks on this server. */
   check?(): Promise<Finding[]>;
   /** Ends what is ours (connections, timers). The client given to us stays open. */

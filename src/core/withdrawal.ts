@@ -33,7 +33,7 @@ async function untilReleased(engine: Engine, claim: Claim): Promise<void> {
         await engine.release(claim);
         return;
       } catch (error) {
-        if (!mayPass(error) || clock.now() >= until) return;
+        if (!mayPass(error) || backend.ended?.() || clock.now() >= until) return;
         await activity.pause(pause, true);
         if (activity.over) return;
       }

@@ -23,7 +23,7 @@ import { checkTable, type MysqlOptions } from './options.ts';
 import { survey } from './place.ts';
 import { Places } from './places.ts';
 import { Poller } from './poller.ts';
-import { busyPool, type MysqlPool, poolOfOne } from './pool.ts';
+import { busyPool, isEnded, type MysqlPool, poolOfOne } from './pool.ts';
 import { Renewals } from './renewals.ts';
 import * as sql from './sql.generated.ts';
 import { Sweeper } from './sweeper.ts';
@@ -127,6 +127,10 @@ class Mysql implements MysqlBackend {
 
   obstacle(): string | undefined {
     return busyPool(this.#pool);
+  }
+
+  ended(): boolean {
+    return isEnded(this.#pool);
   }
 
   watch(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable {

@@ -73,6 +73,7 @@ export function borrowed(pool: CallbackPool): Promise<Connection> {
 
 /** What mysql2's pool knows, though its types do not say so. */
 interface PoolState {
+  readonly _closed?: boolean;
   readonly _allConnections?: { readonly length: number };
   readonly _freeConnections?: { readonly length: number };
   readonly _connectionQueue?: { readonly length: number };
@@ -85,6 +86,9 @@ export function busyPool(pool: MysqlPool): string | undefined {
   if (!all?.length || !queue?.length || free?.length || all.length < (config?.connectionLimit ?? 0)) return undefined;
   return `all ${all.length} connections of the pool are in use, and ${queue.length} statements wait for one`;
 }
+
+/** Whether its owner has closed it. */
+export const isEnded = (pool: MysqlPool): boolean => (coreOf(pool) as PoolState)._closed === true;
 
 export type PoolOfOne = CallbackPool & { end(done: (error?: unknown) => void): void };
 

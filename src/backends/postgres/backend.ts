@@ -19,7 +19,7 @@ import { tableFindings } from './check.ts';
 import { standings } from './inspect.ts';
 import { notesOf } from './notes.ts';
 import { checkTable, naming, type PostgresOptions } from './options.ts';
-import { busyPool, checkPool, dialLike, dialOf, isTrue, type PgPool } from './pool.ts';
+import { busyPool, checkPool, dialLike, dialOf, isEnded, isTrue, type PgPool } from './pool.ts';
 import { Renewals } from './renewals.ts';
 import { open, setup } from './schema.ts';
 import { Server } from './server.ts';
@@ -124,6 +124,10 @@ class Postgres implements PostgresBackend {
 
   obstacle(): string | undefined {
     return busyPool(this.#pool);
+  }
+
+  ended(): boolean {
+    return isEnded(this.#pool);
   }
 
   async *inspect(prefix: string, listing: Listing = {}): AsyncIterable<Standing> {

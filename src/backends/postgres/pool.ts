@@ -54,7 +54,11 @@ interface PoolParts {
   readonly totalCount?: number;
   readonly idleCount?: number;
   readonly waitingCount?: number;
+  readonly ending?: boolean;
 }
+
+/** Whether its owner has closed it. */
+export const isEnded = (pool: PgPool): boolean => (pool as PoolParts).ending === true;
 
 /** Longest time for one statement, ms. Without a limit, a link that fell silent would keep its connection from the pool for ever. */
 const PATIENCE = 10_000;

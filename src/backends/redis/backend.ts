@@ -206,6 +206,10 @@ class Redis implements Backend {
     return { freed };
   }
 
+  ended(): boolean {
+    return this.#port.ended;
+  }
+
   async close(): Promise<void> {
     this.#rest.close();
     this.#mailbox.close();
