@@ -1,6 +1,6 @@
 import type { Seats } from './admission.ts';
 import type { Cancel, Clock } from './clock.ts';
-import { quoted } from './engine.ts';
+import { quoted, reasonOf } from './engine.ts';
 import { LockError } from './errors.ts';
 import type { Hold } from './hold.ts';
 import type { NumberedClaim } from './numbered-claim.ts';
@@ -165,7 +165,7 @@ function timedOut({ key, queued, began, resolved: { wait } }: AcquireRequest, ba
           'LOCK_TIMEOUT',
           'others hold it or were first. Wait longer or try later; inspect() shows who, where the engine can list',
         ] as const)
-      : (['LOCK_UNAVAILABLE', 'the engine did not answer. What it may have done is being undone'] as const);
+      : (['LOCK_UNAVAILABLE', `${reasonOf(cause)}. What it may have done is being undone; try again`] as const);
   return new LockError(code, `${waited}: ${why}`, { key, backend, cause });
 }
 

@@ -1,4 +1,5 @@
 import { nodeRedisDatabase } from './database.ts';
+import { leavingDemoted } from './demoted.ts';
 import { connections } from './incarnation.ts';
 import type { Listening, OwnConnection, Port } from './port.ts';
 
@@ -54,7 +55,12 @@ export function raw(
 
 export function overNodeRedis(client: NodeRedisLike): Port {
   const inDatabase = nodeRedisDatabase(client);
-  const send = (args: readonly string[]): Promise<unknown> => inDatabase(() => client.sendCommand(args));
+  const leave = leavingDemoted(client);
+  const send = (args: readonly string[]): Promise<unknown> =>
+    inDatabase(() => client.sendCommand(args)).catch((error) => {
+      leave(error);
+      throw error;
+    });
   return {
     ...raw(client._keyPrefix, (_, args) => send(args)),
     get ended() {

@@ -17,6 +17,8 @@ const SAFE = {
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
   connectTimeout: CONNECT_WITHIN,
+  // What hangs, or was dropped without a word, shows by its silence. Any answer on the connection counts.
+  socketTimeout: CONNECT_WITHIN / 2,
   // It also counts for a dead connection, and keeps the process alive. By then all answers have come.
   disconnectTimeout: 100,
   // The name or the sentinels now lead to another primary, and nobody ended this connection. 1: the command is not sent again.
@@ -53,8 +55,7 @@ const CLIENTS: Readonly<Record<string, (driver: Driver, address: Address) => Red
     if (hosts.length === 0 || path !== '') {
       throw invalid('redis+cluster: needs some of the nodes and nothing else, as in redis+cluster://h1,h2');
     }
-    // A node that hangs shows by its silence. Any answer on the connection counts.
-    const redisOptions = { ...options(address, ''), socketTimeout: CONNECT_WITHIN / 2 };
+    const redisOptions = options(address, '');
     const nodes = hosts.map(({ host, port = PORT }) => ({ host, port }));
     return new Cluster(nodes, {
       redisOptions,

@@ -1,6 +1,8 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis, type RedisOptions } from 'ioredis';
+import { createClient } from 'redis';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { redis } from '../../../src/backends/redis/index.ts';
 import { connect } from '../../../src/connect/index.ts';
@@ -12,8 +14,20 @@ import { askRedis, startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { until } from '../../kit/wait.ts';
-import { Fleet, LIBRARIES } from './fleet.ts';
+import { Fleet, LIBRARIES, type Openers } from './fleet.ts';
 import { granted, wish } from './scene.ts';
+
+/** Clients that are not led to another server: those of node-redis end with their connection. */
+const staying = (port: number): Openers => ({
+  ioredis: () => {
+    const client = new Redis({ port });
+    return { client, ready: Promise.resolve(), end: () => client.disconnect() };
+  },
+  'node-redis': () => {
+    const client = createClient({ socket: { host: '127.0.0.1', port, reconnectStrategy: false } });
+    return { client, ready: client.connect(), end: () => (client.isOpen ? client.destroy() : undefined) };
+  },
+});
 
 /** As each library's own logic is told of it: the reply is an error that begins with the code. */
 const READONLY = /^READONLY /;
@@ -61,7 +75,7 @@ describeOn('redis', 'redis whose primary was demoted, and its clients', () => {
 
   for (const library of LIBRARIES) {
     test(`${library}: whatever is asked of a demoted primary is answered by an error, which the client sees`, async () => {
-      await using fleet = new Fleet(old.port);
+      await using fleet = new Fleet(staying(old.port));
       const backend = await fleet.backend(library);
       const [alone, held, behind, third] = [wish('alone'), wish('line'), wish('line'), wish('alone')];
       for (const claim of [alone, held]) granted(await backend.attempt(claim));
@@ -145,6 +159,88 @@ describeOn('redis', 'redis whose primary was demoted, and its clients', () => {
     await using other = await locks.mutex('other').acquire({ wait: '10s' });
     expect(other.held).toBe(true);
     expect(await held.release()).toBe(true);
+  });
+
+  for (const library of LIBRARIES) {
+    test(`${library}: a wait that ends at a server that refuses to write says in what words it refuses`, async () => {
+      await using fleet = new Fleet(old.port);
+      await using locks = createLocks(await fleet.backend(library));
+      await follows(next, old);
+      await locks.mutex('known').run(() => {});
+      await askRedis(old.port, 'CONFIG SET min-replicas-to-write 5');
+      await using _ = {
+        [Symbol.asyncDispose]: () => askRedis(old.port, 'CONFIG SET min-replicas-to-write 0').then(() => {}),
+      };
+      const waiting = (): Promise<unknown> => locks.mutex('refused').acquire({ wait: 600 });
+      const words = (server: string) => ({
+        code: 'LOCK_UNAVAILABLE',
+        message: expect.stringMatching(`could not be had on redis within 600 ms: .*${server}`),
+      });
+      await expect(waiting()).rejects.toMatchObject(words('NOREPLICAS'));
+      await askRedis(old.port, 'CONFIG SET min-replicas-to-write 0');
+      await demote();
+      await expect(waiting()).rejects.toMatchObject(words('READONLY'));
+    });
+  }
+
+  test('node-redis leaves a demoted primary by itself, as ioredis does that is told to, and no lock is lost', async () => {
+    await using proxy = await startProxy(old.port);
+    const client = createClient({ socket: { host: '127.0.0.1', port: proxy.port } });
+    client.on('error', () => {});
+    await client.connect();
+    const locks = createLocks(redis(client));
+    try {
+      const held = await locks.mutex('held').acquire({ ttl: '9s' });
+      let reconnections = 0;
+      client.on('connect', () => reconnections++);
+      proxy.target = next.port;
+      await demote();
+      await using other = await locks.mutex('other').acquire({ wait: '10s' });
+      expect(other.held).toBe(true);
+      expect(await held.release()).toBe(true);
+      expect(reconnections).toBe(1);
+    } finally {
+      await locks.close();
+      client.destroy();
+    }
+  });
+
+  test('node-redis at a demoted primary that no other took the place of: it is left once in a while, not at each refusal', async () => {
+    const client = createClient({ socket: { host: '127.0.0.1', port: old.port } });
+    client.on('error', () => {});
+    await client.connect();
+    const backend = redis(client);
+    try {
+      await demote();
+      let reconnections = 0;
+      client.on('connect', () => reconnections++);
+      const until = performance.now() + 1_500;
+      while (performance.now() < until) {
+        await backend.attempt(wish('stays', { within: 200 })).catch(() => {});
+        await sleep(5);
+      }
+      expect(reconnections).toBeGreaterThan(0);
+      expect(reconnections, 'with a second between two').toBeLessThan(4);
+      expect(await client.get('holdfast:{stays}'), 'what the client is used for goes on').toBeNull();
+    } finally {
+      await backend.close();
+      client.destroy();
+    }
+  });
+
+  test('connect(): a connection that nobody answers on, and nobody ends, is left within the time of a wait', async () => {
+    await using dropped = await startRedis();
+    await using proxy = await startProxy(dropped.port);
+    await using locks = await connect(`redis://127.0.0.1:${proxy.port}`);
+    await locks.mutex('warm').run(() => {});
+    proxy.target = old.port;
+    dropped.pause();
+    try {
+      await using lease = await locks.mutex('after').acquire({ wait: '15s' });
+      expect(lease.held).toBe(true);
+    } finally {
+      dropped.resume();
+    }
   });
 
   test('a save that fails for a while: a release that was refused is tried again, and the next gets in at once', async () => {

@@ -1,0 +1,28 @@
+import { systemClock } from '../../core/clock.ts';
+import { isReply } from './errors.ts';
+
+/** Between two times that a connection is left, ms: nobody may have taken the place of the primary yet. */
+const PAUSE = 1_000;
+
+interface Leaving {
+  readonly options?: { readonly socket?: object | undefined } | undefined;
+  sendCommand(args: readonly string[]): Promise<unknown>;
+}
+
+/**
+ * A demoted primary keeps its connections, while the name or the address leads to the next one. node-redis has nothing like
+ * `reconnectOnError` of ioredis. But it connects again when the server ends the connection, as it does after `QUIT`, which
+ * everybody may send; what was sent before is answered first.
+ * @returns to be called with each error that an answer is
+ */
+export function leavingDemoted(client: Leaving): (error: unknown) => void {
+  const { reconnectStrategy } = (client.options?.socket ?? {}) as { readonly reconnectStrategy?: unknown };
+  let next = 0;
+  return (error) => {
+    if (reconnectStrategy === false || !isReply(error, 'READONLY')) return;
+    const now = systemClock.now();
+    if (now < next) return;
+    next = now + PAUSE;
+    client.sendCommand(['QUIT']).catch(() => {}); // whoever asks next learns of the end
+  };
+}
