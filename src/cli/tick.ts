@@ -11,7 +11,7 @@ const DAY = 86_400_000;
  */
 export function tickAt(text: string, skew: number, now: number): number | string {
   if (/^\d{4}-/.test(text)) return text;
-  const period = milliseconds(time(text), '--tick', { min: 1_000, max: DAY });
+  const period = milliseconds(time(text, '--tick'), '--tick', { min: 1_000, max: DAY });
   if (period < 2 * skew)
     throw new UsageError(`--tick is ${text}; it must be at least ${2 * skew} ms, which is twice --skew`);
   return Math.floor((now + skew) / period) * period;

@@ -4,18 +4,21 @@ import { complain } from './terminal/say.ts';
 
 /** Reports an engine that cannot be asked and is asked again. It reports the same trouble once. */
 export class Trouble implements Disposable {
-  readonly #channel: string;
+  readonly #channel: string | undefined;
   #told: string | undefined;
-  readonly #hear = (event: unknown): void => {
-    const line = lineOf((event as { readonly error?: unknown }).error);
+  readonly #hear = (event: unknown): void => this.tell((event as { readonly error?: unknown }).error);
+
+  /** @param channel of the events that tell of it, if any do */
+  constructor(channel?: `holdfast:${string}`) {
+    this.#channel = channel;
+    if (channel) subscribe(channel, this.#hear);
+  }
+
+  readonly tell = (error: unknown): void => {
+    const line = lineOf(error);
     if (line !== this.#told) complain(`${line}. Trying again`);
     this.#told = line;
   };
-
-  constructor(channel: `holdfast:${string}`) {
-    this.#channel = channel;
-    subscribe(channel, this.#hear);
-  }
 
   /** The trouble is over: the next one is reported again. */
   over(): void {
@@ -23,6 +26,6 @@ export class Trouble implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    unsubscribe(this.#channel, this.#hear);
+    if (this.#channel) unsubscribe(this.#channel, this.#hear);
   }
 }

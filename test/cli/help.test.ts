@@ -52,6 +52,9 @@ test.each([
   [['run', 'key', 'ls', '-l'], /the command is missing; write it after --/],
   [['run', 'key', '--wait', '-1', '--', 'true'], /'--wait' argument is ambiguous\. See/],
   [['run', 'key', '--ttl', '1ms', '--', 'true'], /ttl is 1; it must be from 10 ms/],
+  [['run', 'key', '--wait', '5', '--', 'true'], /--wait is 5; write 5s for seconds, or 5ms for milliseconds/],
+  [['run', 'key', '--ttl', '999', '--', 'true'], /--ttl is 999; write 999s for seconds, or 999ms/],
+  [['watch', '--every', '200'], /--every is 200; write 200s/],
   [['run', 'key', '--permits', 'few', '--', 'true'], /--permits is "few", not a number/],
 ])('%j is wrong usage: one line that says where to read on', async (args, text) => {
   const { code, stdout, stderr } = await desk.run(...args);
@@ -96,7 +99,7 @@ test('the default engine is a file in the folder for the state of programs', asy
 
 test('a password is in no output', async () => {
   using other = new Desk({ HOLDFAST_URL: 'redis://nobody:canary@127.0.0.1:1' });
-  for (const args of [['ls'], ['check'], ['run', 'key', '--', 'true'], ['watch', '--json']]) {
+  for (const args of [['ls'], ['check'], ['run', '--wait', '0', 'key', '--', 'true'], ['watch', '--json']]) {
     const { code, stdout, stderr } = await other.run(...args);
     expect(code).toBe(69);
     expect(stdout + stderr).not.toContain('canary');

@@ -20,9 +20,11 @@ const GRACE = 5_000;
 
 /** @throws UsageError for a grace that leaves no time to renew; LockError `LOCK_INVALID` */
 export function timing(ttlText: string, graceText: string | undefined): Timing {
-  const ttl = milliseconds(time(ttlText), '--ttl');
+  const ttl = milliseconds(time(ttlText, '--ttl'), '--ttl');
   const grace =
-    graceText === undefined ? Math.min(GRACE, Math.floor(ttl / 3)) : milliseconds(time(graceText), '--grace');
+    graceText === undefined
+      ? Math.min(GRACE, Math.floor(ttl / 3))
+      : milliseconds(time(graceText, '--grace'), '--grace');
   const most = Math.floor((ttl * 2) / 3);
   if (grace > most)
     throw new UsageError(`--grace is ${graceText}; it must be at most ${most} ms, which is two thirds of --ttl`);
@@ -30,9 +32,19 @@ export function timing(ttlText: string, graceText: string | undefined): Timing {
   return { ttl, grace, spare, notice: Math.min(grace + 2 * spare, most) };
 }
 
-/** A flag is text; its user checks it. A number alone is ms, as in the library. */
-export const time = (text: string): Duration => (/^\d+$/.test(text) ? Number(text) : (text as Duration));
+/**
+ * A flag is text; its user checks it. A number alone is ms, as in the library, but of a small one a reader of `flock -w 5` means
+ * seconds.
+ * @throws UsageError for a number from 1 to 999 without a unit
+ */
+export function time(text: string, name: string): Duration {
+  if (!/^\d+$/.test(text)) return text as Duration;
+  const ms = Number(text);
+  if (ms > 0 && ms < 1_000)
+    throw new UsageError(`${name} is ${text}; write ${text}s for seconds, or ${text}ms for milliseconds`);
+  return ms;
+}
 
 /** The same for a flag that may be missing. */
-export const timeIfGiven = (text: string | undefined): Duration | undefined =>
-  text === undefined ? undefined : time(text);
+export const timeIfGiven = (text: string | undefined, name: string): Duration | undefined =>
+  text === undefined ? undefined : time(text, name);

@@ -29,7 +29,7 @@ run() of another. It is not seen where code holds a lease of acquire(), or waits
 
 Exit code: 0 no deadlock; 1 a deadlock, with --watch at any time; 69 the engine is not available, or cannot list locks.`,
   async run({ values, positionals: [prefix = ''] }) {
-    const every = milliseconds(time(values.every ?? '1s'), '--every', { min: 500, max: 3_600_000 });
+    const every = milliseconds(time(values.every ?? '1s', '--every'), '--every', { min: 500, max: 3_600_000 });
     const address = addressOf(values.url);
     await using locks = await open(address);
     using interruption = new Interruption();

@@ -1,10 +1,11 @@
+import { LONGEST } from '../../core/duration.ts';
 import type { Term } from '../../index.ts';
 import { addressOf } from '../address.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';
 import { timing } from '../child/timing.ts';
 import { command } from '../command.ts';
-import { open, URL_OPTION } from '../engine.ts';
+import { openWithin, URL_OPTION } from '../engine.ts';
 import { EXIT, lineOf } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { complain } from '../terminal/say.ts';
@@ -21,17 +22,18 @@ const HELP = `Stand for election, and run a command while leading. Of all candid
   --grace <time>   time between SIGTERM and SIGKILL when the lead is lost (default 5s, at most two thirds of the ttl)
   --one-term       do not stand for election again when the command has ended
 
-A <time> is written as 250ms, 30s, 5m, 2h or 1d; a number without a unit is milliseconds.
+A <time> is written as 250ms, 30s, 5m, 2h or 1d.
 
 When this process is elected, it starts the command. The command gets HOLDFAST_KEY and HOLDFAST_TOKEN in its
 environment; the token grows with every leader. If the lead is lost, holdfast ends the command and all processes that it
 started before anyone else leads. Whenever the command has ended, holdfast stands for election again, after a pause that
-grows from 100 ms to 30 s while terms are short. If the engine stops answering, holdfast tries again until it answers.
+grows from 100 ms to 30 s while terms are short. If the engine does not answer, holdfast tries again until it answers, at
+the start too.
 
 A signal ends the wait. While the command runs, holdfast passes the signal on, and exits when the command has ended.
 
-Exit code: 128 + n if signal n ended the wait; else the command's own, of the last term; 69 the engine is not available
-at the start, or the lead was lost although the command exited with 0; 64 wrong usage; 127 the command was not found;
+Exit code: 128 + n if signal n ended the wait; else the command's own, of the last term; 69 the engine
+refuses the user, the password or the certificate, or the lead was lost although the command exited with 0; 64 wrong usage; 127 the command was not found;
 126 it cannot be executed.`;
 
 export const lead = command({
@@ -49,9 +51,12 @@ export const lead = command({
     const plan = timing(values.ttl ?? '30s', values.grace);
     const oneTerm = values['one-term'] === true;
     checkCommand(rest[0]!);
-    await using locks = await open(addressOf(values.url));
-    using trouble = new Trouble('holdfast:campaign-failed');
     using interruption = new Interruption();
+    using trouble = new Trouble('holdfast:campaign-failed');
+    const patience = { within: LONGEST, onError: trouble.tell };
+    await using locks = await openWithin(addressOf(values.url), {}, interruption, patience);
+    if (!locks) return interruption.exitCode!;
+    trouble.over();
     const leader = locks.leader(name!, {
       ttl: plan.ttl,
       notice: plan.notice,

@@ -1,16 +1,18 @@
-import { milliseconds } from '../../core/duration.ts';
+import { LONGEST, milliseconds } from '../../core/duration.ts';
 import { isLockError } from '../../core/errors.ts';
 import type { OnceOptions, OnceResult, TickRun } from '../../index.ts';
+import { millisecondsOf } from '../../once/tick.ts';
 import { addressOf } from '../address.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';
-import { time, timeIfGiven, timing } from '../child/timing.ts';
+import { time, timing } from '../child/timing.ts';
 import { command } from '../command.ts';
-import { open, URL_OPTION } from '../engine.ts';
+import { openWithin, URL_OPTION } from '../engine.ts';
 import { EXIT, ExitError, UsageError } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { complain } from '../terminal/say.ts';
 import { tickAt } from '../tick.ts';
+import { Trouble } from '../trouble.ts';
 
 const HELP = `Run a command for a tick of a schedule, on one of many machines. For a crontab that all of them have.
 
@@ -29,7 +31,7 @@ const HELP = `Run a command for a tick of a schedule, on one of many machines. F
   --ttl <time>        how long it takes until the others know that a machine is dead (default 30s)
   --grace <time>      time between SIGTERM and SIGKILL when the lock is lost (default 5s, at most two thirds of the ttl)
 
-A <time> is written as 250ms, 30s, 5m, 2h or 1d; a number without a unit is milliseconds.
+A <time> is written as 250ms, 30s, 5m, 2h or 1d.
 
 For --tick, choose the longest period whose multiples include every time of the schedule. A machine that is more than
 one period late runs the next tick instead. A machine that is early by no more than --skew runs the tick that is about
@@ -60,13 +62,19 @@ export const once = command({
     const now = Date.now();
     if (values.tick === undefined) throw new UsageError('--tick is missing');
     const plan = timing(values.ttl ?? '30s', values.grace);
-    const skew = milliseconds(time(values.skew ?? '1s'), '--skew');
+    const skew = milliseconds(time(values.skew ?? '1s', '--skew'), '--skew');
     const tick = tickAt(values.tick, skew, now);
     checkCommand(rest[0]!);
-    await using locks = await open(addressOf(values.url));
+    const within = milliseconds(time(values.within ?? '1m', '--within'), '--within', { min: 1, max: LONGEST });
     using interruption = new Interruption();
+    using trouble = new Trouble();
+    const young = Math.min(LONGEST, Math.max(0, millisecondsOf(tick) + within - now));
+    // In the mail of cron a trouble that passed would only be noise.
+    const patience = { within: young, onError: process.stderr.isTTY ? trouble.tell : undefined };
+    await using locks = await openWithin(addressOf(values.url), {}, interruption, patience);
+    if (!locks) return interruption.exitCode!;
     const options: OnceOptions = {
-      within: timeIfGiven(values.within),
+      within,
       skew,
       retry: values.retry,
       overlap: values.overlap as OnceOptions['overlap'],

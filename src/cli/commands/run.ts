@@ -1,14 +1,19 @@
+import { milliseconds } from '../../core/duration.ts';
 import type { AnyLease } from '../../core/lease.ts';
-import type { Locks } from '../../index.ts';
+import type { LockOptions, Locks, LocksDefaults } from '../../index.ts';
 import { addressOf } from '../address.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';
-import { timeIfGiven, timing } from '../child/timing.ts';
+import { time, timeIfGiven, timing } from '../child/timing.ts';
 import { command } from '../command.ts';
-import { open, URL_OPTION } from '../engine.ts';
+import { openWithin, URL_OPTION } from '../engine.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { complain } from '../terminal/say.ts';
+import { Trouble } from '../trouble.ts';
+
+/** How long an engine is asked that does not answer, where no `--wait` says so: as long as a waiter outlives it. ms. */
+const UNANSWERED = 10_000;
 
 const HELP = `Run a command while holding a lock. Others that ask for the same key wait.
 
@@ -20,7 +25,8 @@ const HELP = `Run a command while holding a lock. Others that ask for the same k
   holdfast run crawl --permits 3 -- ./crawl.sh          at most three at a time
 
   -u, --url <url>     the engine (default $HOLDFAST_URL, else a local file)
-  --wait <time>       how long to wait for the lock; 0 tries once (default: no limit)
+  --wait <time>       how long to wait for the lock, and for an engine that is away; 0 tries once (default: no limit
+                      for the lock, 10s for the engine)
   --ttl <time>        how long the lock outlives this process (default 30s); it is renewed while the command runs
   --min-hold <time>   hold the key at least this long, even if the command ends earlier
   --delay <time>      keep the key taken this long after a lease that was not renewed, at most 1m (default 0)
@@ -29,7 +35,7 @@ const HELP = `Run a command while holding a lock. Others that ask for the same k
   --grace <time>      time between SIGTERM and SIGKILL when the lock is lost (default 5s, at most two thirds of the ttl)
   --leave-running     release the lock when the command ends, even if processes that it started still run
 
-A <time> is written as 250ms, 30s, 5m, 2h or 1d; a number without a unit is milliseconds.
+A <time> is written as 250ms, 30s, 5m, 2h or 1d.
 
 The command gets HOLDFAST_KEY in its environment and, without --shared and --permits, HOLDFAST_TOKEN. The token grows
 with every holder: let the resource refuse writes with an older one. If the lock is lost, holdfast ends the command and
@@ -62,17 +68,23 @@ export const run = command({
       throw new UsageError(`--permits is ${JSON.stringify(values.permits)}, not a number`);
     const plan = timing(values.ttl ?? '30s', values.grace);
     checkCommand(rest[0]!);
-    await using locks = await open(addressOf(values.url), {
-      wait: timeIfGiven(values.wait),
+    const wait = values.wait === undefined ? undefined : milliseconds(time(values.wait, '--wait'), '--wait');
+    using interruption = new Interruption();
+    using trouble = new Trouble();
+    const began = performance.now();
+    const defaults: LocksDefaults = {
       ttl: plan.ttl,
       notice: plan.notice,
-      minHold: timeIfGiven(values['min-hold']),
-      delay: timeIfGiven(values.delay),
+      minHold: timeIfGiven(values['min-hold'], '--min-hold'),
+      delay: timeIfGiven(values.delay, '--delay'),
       handOff: false, // there is one command in this process
       label: labelOf(rest[0]!),
-    });
-    using interruption = new Interruption();
-    const lease = await acquire(locks, key!, values, interruption.signal).catch((error) => {
+    };
+    const patience = { within: wait ?? UNANSWERED, onError: trouble.tell };
+    await using locks = await openWithin(addressOf(values.url), defaults, interruption, patience);
+    if (!locks) return interruption.exitCode!;
+    const left = wait && Math.max(1, wait - (performance.now() - began));
+    const lease = await acquire(locks, key!, values, { wait: left, signal: interruption.signal }).catch((error) => {
       if (interruption.exitCode === undefined) throw error;
     });
     if (!lease || interruption.exitCode !== undefined) return interruption.exitCode!;
@@ -107,8 +119,8 @@ function acquire(
   locks: Locks,
   key: string,
   { shared, permits }: { readonly shared?: boolean; readonly permits?: string },
-  signal: AbortSignal,
+  options: Pick<LockOptions, 'wait' | 'signal'>,
 ): Promise<AnyLease & { readonly token?: bigint }> {
-  if (permits !== undefined) return locks.semaphore(key, { permits: Number(permits) }).acquire({ signal });
-  return shared ? locks.rwLock(key).read.acquire({ signal }) : locks.mutex(key).acquire({ signal });
+  if (permits !== undefined) return locks.semaphore(key, { permits: Number(permits) }).acquire(options);
+  return shared ? locks.rwLock(key).read.acquire(options) : locks.mutex(key).acquire(options);
 }

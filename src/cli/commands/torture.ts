@@ -49,7 +49,7 @@ Exit code: 0 every promise was kept, and enough faults hit something; 1 a promis
 prove anything; 69 the engine is not available, or went away and did not come back. ^C ends the run and prints the
 verdict.`,
   async run({ values }) {
-    const duration = milliseconds(time(values.for ?? '1m'), '--for', { min: 5_000, max: 7 * 86_400_000 });
+    const duration = milliseconds(time(values.for ?? '1m', '--for'), '--for', { min: 5_000, max: 7 * 86_400_000 });
     const seed = whole(values.seed ?? `${randomInt(2 ** 31)}`, '--seed', 0, 2 ** 31 - 1);
     const processes = whole(values.processes ?? '4', '--processes', 2, 16);
     if (process.platform === 'win32')

@@ -52,7 +52,9 @@ Exit code: 0 after ^C; 69 the port is taken, or the engine's driver is not insta
   async run({ values }) {
     const port = whole(values.port ?? '0', '--port', 0, 65_535);
     const least =
-      values.every === undefined ? LEAST : milliseconds(time(values.every), '--every', { min: 100, max: 3_600_000 });
+      values.every === undefined
+        ? LEAST
+        : milliseconds(time(values.every, '--every'), '--every', { min: 100, max: 3_600_000 });
     const pace = { least, share: values.every === undefined ? SHARE : undefined };
     const address = addressOf(values.url);
     const { url } = address;

@@ -27,7 +27,7 @@ export const watch = command({
 
 Each look reads every key from the engine. With many keys on a busy server, choose a longer --every.`,
   async run({ values, positionals: [prefix = ''] }) {
-    const every = milliseconds(time(values.every ?? '1s'), '--every', { min: 100, max: 3_600_000 });
+    const every = milliseconds(time(values.every ?? '1s', '--every'), '--every', { min: 100, max: 3_600_000 });
     const address = addressOf(values.url);
     await using locks = await open(address);
     using interruption = new Interruption();

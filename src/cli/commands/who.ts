@@ -46,7 +46,7 @@ Exit code: 0 somebody leads; 1 nobody leads; 69 the engine is not available. Wit
     if (!values.json) console.error(`Looking at ${visible(JSON.stringify(name))} in ${toldOf(address)}.`);
     using ended = new Interruption();
     using trouble = new Trouble('holdfast:observation-failed');
-    const every = timeIfGiven(values.every);
+    const every = timeIfGiven(values.every, '--every');
     for await (const incumbent of leader.observe({ signal: ended.signal, every })) {
       trouble.over();
       tell(incumbent);

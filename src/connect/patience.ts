@@ -1,0 +1,82 @@
+import { type Clock, systemClock } from '../core/clock.ts';
+import { type Duration, milliseconds } from '../core/duration.ts';
+import { LockError } from '../core/errors.ts';
+import { checkNames } from '../core/options.ts';
+import { backOff } from '../core/pause.ts';
+import { mayPass } from './may-pass.ts';
+
+/** Options of `connect` for a server that is not there yet. */
+export interface ConnectOptions {
+  /**
+   * How long to go on trying while the server cannot be reached: 0 to a year. Default 0: one try, which takes up to 5 s. A wrong
+   * address, user, password or certificate is an error at once.
+   */
+  readonly within?: Duration | undefined;
+  /** Ends the wait: `LOCK_ABORTED`. */
+  readonly signal?: AbortSignal | undefined;
+  /** Gets the error of each try that another one follows. */
+  readonly onError?: ((error: LockError) => void) | undefined;
+}
+
+const KNOWN = new Set(['within', 'signal', 'onError']);
+/** Between two tries, ms. */
+const PAUSE = { pause: 100, jitter: 0.5, bound: 2_000 };
+
+/**
+ * Opens, again and again while that may end better.
+ * @param close for what is opened when nobody waits for it any more
+ * @throws LockError the last one, or `LOCK_ABORTED`
+ */
+export async function patiently<T>(
+  open: () => Promise<T>,
+  close: (opened: T) => unknown,
+  options: ConnectOptions,
+  clock: Clock = systemClock,
+): Promise<T> {
+  checkNames(options, KNOWN, 'the options of connect()');
+  const { signal, onError } = options;
+  const until = clock.now() + milliseconds(options.within ?? 0, 'within');
+  for (let tries = 0; ; tries++) {
+    if (signal?.aborted) throw aborted(signal);
+    try {
+      const opening = open();
+      return await (signal ? unlessAborted(opening, signal, close) : opening);
+    } catch (error) {
+      const left = until - clock.now();
+      if (left <= 0 || !mayPass(error)) throw error;
+      onError?.(error as LockError);
+      await paused(Math.min(left, backOff(PAUSE, tries, clock.random())), clock, signal);
+    }
+  }
+}
+
+async function unlessAborted<T>(opening: Promise<T>, signal: AbortSignal, close: (opened: T) => unknown): Promise<T> {
+  let abort = (): void => {};
+  const ended = new Promise<never>((_, reject) => {
+    abort = () => {
+      reject(aborted(signal));
+      opening.then(close).catch(() => {});
+    };
+    signal.addEventListener('abort', abort, { once: true });
+  });
+  try {
+    return await Promise.race([opening, ended]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+function paused(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      cancel();
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = clock.after(ms, end);
+    signal?.addEventListener('abort', end, { once: true });
+  });
+}
+
+const aborted = (signal: AbortSignal): LockError =>
+  new LockError('LOCK_ABORTED', 'connect() was ended by its signal', { cause: signal.reason });
