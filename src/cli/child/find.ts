@@ -4,16 +4,41 @@ import { basename, delimiter, join } from 'node:path';
 import { EXIT, ExitError } from '../exit.ts';
 
 /**
- * Looks for a command as the system does: a name with a slash is a path, and `PATH` leads to any other. It comes before the lock,
- * so that nobody waits for a command that cannot run.
- * @throws ExitError 127 if the command is not there, 126 if it is no program
+ * Looks for a command as the system does: a name with a slash is a path, and `PATH` leads to any other; and for the shell that
+ * starts it. It comes before the lock, so that nobody waits for a command that cannot run, and no tick is taken for it.
+ * @throws ExitError 127 if the command or the shell is not there, 126 if it is no program
  */
 export function checkCommand(file: string, path = process.env.PATH ?? ''): void {
   if (process.platform === 'win32') return; // Windows adds endings of its own, and checks no permission
-  const candidates = file.includes('/') ? [file] : path.split(delimiter).map((folder) => join(folder || '.', file));
-  const found = candidates.map(kindOf);
-  if (found.includes('program')) return;
-  throw found.includes('other') ? notExecutable(file, 'EACCES') : notFound(file);
+  const found = candidates(file, path).map(kindOf);
+  if (!found.includes('program')) throw found.includes('other') ? notExecutable(file, 'EACCES') : notFound(file);
+  shellOn(path);
+}
+
+const candidates = (file: string, path: string): string[] =>
+  file.includes('/') ? [file] : path.split(delimiter).map((folder) => join(folder || '.', file));
+
+/** The words that start a shell; the shell's own command follows them. */
+export type Shell = readonly [file: string, ...flags: string[]];
+
+/** Where a shell is whatever the `PATH` says. */
+const USUAL = `${delimiter}/bin`;
+
+/**
+ * Bash if it is there: others drop variables from the environment whose names they do not accept, `a.b` for example. With
+ * `--posix` it runs no file of the user first.
+ * @throws ExitError 127 if there is none
+ */
+export function shellOn(path = process.env.PATH ?? ''): Shell {
+  const [bash, sh] = ['bash', 'sh'].map((name) =>
+    candidates(name, path + USUAL).find((file) => kindOf(file) === 'program'),
+  );
+  if (bash) return [bash, '--posix'];
+  if (sh) return [sh];
+  throw new ExitError(
+    EXIT.NOT_FOUND,
+    'no shell was found (bash or sh), and holdfast starts commands by one; nothing was taken. Add one, or lock in the program itself, with the library',
+  );
 }
 
 export const notFound = (file: string): ExitError =>

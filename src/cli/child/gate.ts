@@ -1,14 +1,4 @@
-import { existsSync } from 'node:fs';
 import type { Inherited } from './inherited.ts';
-
-/** The words that start a shell; the shell's own command follows them. */
-export type Shell = readonly [file: string, ...flags: string[]];
-
-/**
- * Bash if it is there: other shells drop variables from the environment whose names they do not accept, `a.b` for example. With
- * `--posix` it runs no file of the user first.
- */
-export const SHELL: Shell = existsSync('/bin/bash') ? ['/bin/bash', '--posix'] : ['sh'];
 
 /** Two free descriptors of one digit, since some shells accept no others. Undefined if the caller has handed over too many. */
 export function freeDescriptors(taken: readonly number[]): readonly [number, number] | undefined {
@@ -21,10 +11,31 @@ export function freeDescriptors(taken: readonly number[]): readonly [number, num
  * process that started it dies first, the script ends, and the command never begins. Node and libuv have reset ignored signals
  * and the number of open files, so the script restores both.
  */
-export const gateScript = (pipe: number, { ignored, openFiles }: Inherited): string =>
+export const gateScript = (pipe: number, { ignored, openFiles }: Inherited, dropped: readonly string[] = []): string =>
   [
     `echo "$$" >&${pipe}; read -r go <&${pipe} || exit 125`,
     ...ignored.map((name) => `trap '' ${name.slice('SIG'.length)}`),
     ...(openFiles === undefined ? [] : [`ulimit -S -n ${openFiles}`]),
+    ...(dropped.length === 0 ? [] : [restoring(dropped)]),
     `exec "$@" ${pipe}>&-`,
   ].join('; ');
+
+const NAME = /^[A-Za-z_]\w*$/;
+
+/**
+ * What a shell that is not bash would leave out of the environment, as variables that it accepts: each has a name and a value of the
+ * others in it. On a command line everybody could read the values for as long as the command waits.
+ */
+export const droppedFrom = (env: NodeJS.ProcessEnv): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(env)
+      .filter(([name, value]) => name !== '' && value !== undefined && !NAME.test(name))
+      .map(([name, value], i) => [`HOLDFAST_DROPPED_${i}`, `${name}=${value}`]),
+  );
+
+/**
+ * Only `env` can set such names. It takes the first word without a `=` for the command, so before it comes `nice`, which changes
+ * nothing.
+ */
+const restoring = (dropped: readonly string[]): string =>
+  `set -- env -- ${dropped.map((name) => `"$${name}"`).join(' ')} nice -n 0 "$@"; unset ${dropped.join(' ')}`;

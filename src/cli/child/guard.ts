@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { shellOn } from './find.ts';
 
 /** `read` fails if the other end of the pipe closes without a line: then the process that held the lock is gone. */
 const GUARD = 'read -r over || kill -s KILL -- "-$1"';
@@ -12,13 +13,14 @@ const GUARD = 'read -r over || kill -s KILL -- "-$1"';
 export async function guard(group: number): Promise<() => void> {
   if (process.platform === 'win32') return () => {};
   // In a session of its own, so that what kills this process does not kill the guard.
-  const child = spawn('sh', ['-c', GUARD, 'holdfast-guard', `${group}`], {
+  const [shell] = shellOn();
+  const child = spawn(shell, ['-c', GUARD, 'holdfast-guard', `${group}`], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
     env: {},
   });
   child.stdin.on('error', () => {});
   child.unref();
-  await once(child, 'spawn').catch(() => {}); // without a shell there is no guard, and also no command
+  await once(child, 'spawn').catch(() => {});
   return () => child.stdin.end('over\n');
 }

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { UsageError } from '../exit.ts';
-import { notExecutable, notFound } from './find.ts';
+import { notExecutable, notFound, type Shell, shellOn } from './find.ts';
 import { terminalUse } from './foreground.ts';
-import { freeDescriptors, gateScript, SHELL } from './gate.ts';
+import { droppedFrom, freeDescriptors, gateScript } from './gate.ts';
 import { ProcessGroup } from './group.ts';
 import { inherited } from './inherited.ts';
 
@@ -18,17 +18,20 @@ export interface Started {
 }
 
 /** Makes a process group for a command, so that we can end all of it. The command waits there for `go`. */
-export async function start(words: readonly string[], env: NodeJS.ProcessEnv): Promise<Started> {
-  if (process.platform === 'win32') return atOnce(words, env);
+export async function start(words: readonly string[], given: NodeJS.ProcessEnv): Promise<Started> {
+  if (process.platform === 'win32') return atOnce(words, given);
+  const shell = shellOn(given.PATH);
   const free = freeDescriptors(inherited.descriptors);
   if (!free) throw new UsageError('two of the file descriptors 3 to 9 must be free; close some');
   const [pipe, errors] = free;
   const use = terminalUse();
-  const gate = gateScript(pipe, inherited);
+  const dropped = shell[0].endsWith('bash') ? {} : droppedFrom(given);
+  const env = { ...given, ...dropped };
+  const gate = gateScript(pipe, inherited, Object.keys(dropped));
   const child =
     use === 'lend'
       ? run(
-          [...SHELL, '-m', '-c', lending(pipe, errors), 'sh', gate, ...words],
+          [...shell, '-m', '-c', lending(shell, pipe, errors), shell[0], gate, ...words],
           { env },
           [0, 1, 'ignore'],
           pipe,
@@ -36,13 +39,13 @@ export async function start(words: readonly string[], env: NodeJS.ProcessEnv): P
         )
       : // In a session of its own: away from our terminal, unless the terminal is its input.
         run(
-          [...SHELL, '-c', gate, 'sh', ...words],
+          [...shell, '-c', gate, 'sh', ...words],
           { env, detached: true },
           [use === 'none' ? 'ignore' : 0, 1, 2],
           pipe,
         );
   const exited = exitOf(child);
-  await spawned(child, SHELL[0]);
+  await spawned(child, shell[0]);
   const line = child.stdio[pipe] as Duplex;
   line.on('error', () => {}); // the process may be gone; its exit code says why
   const [pid] = await Promise.race([once(line, 'data'), exited.then(() => [child.pid])]);
@@ -58,8 +61,8 @@ export async function start(words: readonly string[], env: NodeJS.ProcessEnv): P
  * with job control (`-m`, POSIX) can, and it lends the terminal to the group. ^Z is off: a command that stands still loses the
  * lock. The shell's own message about the end of its job goes nowhere; `errors` is the command's standard error.
  */
-const lending = (pipe: number, errors: number): string =>
-  `trap '' TSTP; gate=$1; shift; ${SHELL.join(' ')} -c "$gate" sh "$@" 2>&${errors} ${errors}>&-; code=$?; exec ${pipe}>&-; exit $code`;
+const lending = (shell: Shell, pipe: number, errors: number): string =>
+  `trap '' TSTP; gate=$1; shift; "$0" ${shell.slice(1).join(' ')} -c "$gate" sh "$@" 2>&${errors} ${errors}>&-; code=$?; exec ${pipe}>&-; exit $code`;
 
 /** Inherited descriptors keep their numbers. */
 function run(
