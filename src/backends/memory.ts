@@ -15,6 +15,7 @@ import {
   type Traits,
 } from '../core/backend.ts';
 import { type Clock, systemClock } from '../core/clock.ts';
+import { LONGEST } from '../core/duration.ts';
 import { ArrivalLine } from '../core/line.ts';
 import { checkNames } from '../core/options.ts';
 
@@ -27,7 +28,7 @@ const TRAITS: Traits = {
   lapses: true,
   keptBy: 'lease',
   placeTtl: LONGEST_PLACE_TTL,
-  ttl: { min: 1, max: Number.MAX_SAFE_INTEGER },
+  ttl: { min: 1, max: LONGEST },
 };
 
 /** Options of `memory`. */

@@ -1,5 +1,6 @@
 /** `holdfast <command> …`: the command line. */
 import { readFileSync } from 'node:fs';
+import { nearest } from '../connect/nearest.ts';
 import { keepIgnoring } from './child/inherited.ts';
 import { type Command, split } from './command.ts';
 import { COMMANDS } from './commands/index.ts';
@@ -17,7 +18,9 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
     return await wanted.run(args);
   } catch (error) {
     const code = exitCodeOf(error);
-    complain(code === EXIT.USAGE ? `${lineOf(error)}. See: holdfast ${known ? `${name} ` : ''}--help` : lineOf(error));
+    const line = lineOf(error);
+    const end = line.endsWith('?') ? '' : '.';
+    complain(code === EXIT.USAGE ? `${line}${end} See: holdfast ${known ? `${name} ` : ''}--help` : line);
     return code;
   }
 }
@@ -52,7 +55,11 @@ function help(name: string | undefined): string {
 function commandOf(name: string): Command {
   const found = COMMANDS.find((command) => command.name === name);
   if (found) return found;
-  throw new UsageError(`there is no command ${JSON.stringify(name)}`);
+  const meant = nearest(
+    name,
+    COMMANDS.map((command) => command.name),
+  );
+  throw new UsageError(`there is no command ${JSON.stringify(name)}${meant ? `; did you mean ${meant}?` : ''}`);
 }
 
 function told(text: string): number {

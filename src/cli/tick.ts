@@ -1,4 +1,4 @@
-import { milliseconds } from '../core/duration.ts';
+import { milliseconds, said } from '../core/duration.ts';
 import { time } from './child/timing.ts';
 import { UsageError } from './exit.ts';
 
@@ -13,6 +13,6 @@ export function tickAt(text: string, skew: number, now: number): number | string
   if (/^\d{4}-/.test(text)) return text;
   const period = milliseconds(time(text, '--tick'), '--tick', { min: 1_000, max: DAY });
   if (period < 2 * skew)
-    throw new UsageError(`--tick is ${text}; it must be at least ${2 * skew} ms, which is twice --skew`);
+    throw new UsageError(`--tick is ${text}; it must be at least ${said(2 * skew)}, which is twice --skew`);
   return Math.floor((now + skew) / period) * period;
 }

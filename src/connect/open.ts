@@ -1,6 +1,7 @@
 import type { Backend } from '../core/backend.ts';
 import { invalid } from '../core/errors.ts';
 import { bounded } from './bounded.ts';
+import { didYouMean } from './did-you-mean.ts';
 import type { EngineUrl, Opened } from './engine.ts';
 import { etcdUrl } from './engines/etcd.ts';
 import { fileUrl } from './engines/file.ts';
@@ -49,7 +50,8 @@ async function open(url: string): Promise<Opened> {
   const engine = ENGINES.find(({ schemes }) => schemes.includes(address.scheme));
   if (!engine) {
     const examples = ENGINES.map(({ example }) => example).join(', ');
-    throw invalid(`no engine has URLs of ${address.scheme}:; there are ${examples}`);
+    const schemes = ENGINES.flatMap((each) => each.schemes);
+    throw invalid(`no engine has URLs of ${address.scheme}:; there are ${examples}${didYouMean(url, schemes)}`);
   }
   if (engine.params !== 'any') checkParams(address, engine.params);
   return engine.open(address);

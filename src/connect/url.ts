@@ -1,4 +1,5 @@
 import { invalid, isLockError, LockError } from '../core/errors.ts';
+import { didYouMean } from './did-you-mean.ts';
 import { withoutSecrets } from './without-secrets.ts';
 
 /** The parts of an engine's URL. It may have several hosts, which the platform's own `URL` does not allow. */
@@ -22,7 +23,9 @@ const FORM = /^([a-z][a-z0-9+]*):(?:\/\/(?:([^@/]*)@)?([^/?]*))?\/?([^?]*)(?:\?(
 export function parseAddress(href: string): Address {
   const match = typeof href === 'string' ? FORM.exec(href.trim()) : null;
   if (!match)
-    throw invalid('connect() was given something that is not a URL; try redis://127.0.0.1 or file:./locks.db');
+    throw invalid(
+      `the address of the engine is not a URL, such as redis://127.0.0.1 or file:./locks.db${didYouMean(href)}`,
+    );
   const [, scheme, credentials, authority, path, query] = match;
   const colon = credentials?.indexOf(':') ?? -1;
   const decoded = (text: string | undefined): string | undefined => (text ? decode(text) : undefined);

@@ -30,8 +30,26 @@ export function milliseconds(value: Duration, name: string, { min, max }: Bounds
       `${name} is ${shown(value)}; give milliseconds as a number, or a string such as '30s', '5m', '250ms'`,
     );
   }
-  if (ms < min || ms > max) throw invalid(`${name} is ${shown(value)}; it must be from ${min} ms to ${max} ms`);
+  if (ms < min || ms > max) throw invalid(`${name} is ${shown(value)}; it must be from ${said(min)} to ${said(max)}`);
   return ms;
+}
+
+const SAID = [
+  ['year', LONGEST, 's'],
+  ['day', 86_400_000, 's'],
+  ['h', 3_600_000, ''],
+  ['min', 60_000, ''],
+  ['s', 1_000, ''],
+] as const;
+
+/**
+ * ms as people say it, in the longest unit that it is a whole number of.
+ * @example said(60_000) === '1 min'
+ */
+export function said(ms: number): string {
+  const [unit, length, several] = SAID.find(([, each]) => ms >= each && ms % each === 0) ?? ['ms', 1, ''];
+  const count = ms / length;
+  return `${count} ${unit}${count === 1 ? '' : several}`;
 }
 
 function parse(text: string): number {

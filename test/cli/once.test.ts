@@ -26,7 +26,7 @@ test.each([
 });
 
 test('a period is at least twice the skew, and at most a day', () => {
-  expect(() => tickAt('3s', 2_000, 0)).toThrow(/--tick is 3s; it must be at least 4000 ms, which is twice --skew/);
+  expect(() => tickAt('3s', 2_000, 0)).toThrow(/--tick is 3s; it must be at least 4 s, which is twice --skew/);
   expect(() => tickAt('7d', 1_000, 0)).toThrow(/--tick is "7d"; it must be from/);
 });
 
@@ -91,8 +91,18 @@ describeOn('file', 'holdfast once', () => {
   }, 60_000);
 
   test.each([
-    ['a tick that is late', ['--tick', '2026-05-04T03:00:00Z', '--', 'true'], 75, /is late by the clock/],
-    ['a tick that is early', ['--tick', '2999-05-04T03:00:00Z', '--', 'true'], 75, /is early by the clock/],
+    [
+      'a tick that is late',
+      ['--tick', '2026-05-04T03:00:00Z', '--', 'true'],
+      75,
+      /the tick 2026-05-04T03:00:00\.000Z of "codes" is \d+d late by the clock/,
+    ],
+    [
+      'a tick that is early',
+      ['--tick', '2999-05-04T03:00:00Z', '--', 'true'],
+      75,
+      /the tick 2999-05-04T03:00:00\.000Z of "codes" is \d+d early by the clock/,
+    ],
     ['no tick', ['--', 'true'], 64, /--tick is missing/],
     ['a tick that is no time', ['--tick', 'noon', '--', 'true'], 64, /--tick is "noon"/],
     ['an overlap that there is not', ['--tick', '1d', '--overlap', 'run', '--', 'true'], 64, /must be 'skip'/],

@@ -210,7 +210,7 @@ test('locks that are closed while a lesson is read take nothing', async () => {
 
 test('what cannot be is refused when the lock is made', () => {
   const locks = createLocks(memory());
-  expect(() => locks.mutex('k', { adaptive: { cap: 10 } })).toThrow(/adaptive.cap is 10; it must be from 30000 ms/);
+  expect(() => locks.mutex('k', { adaptive: { cap: 10 } })).toThrow(/adaptive.cap is 10; it must be from 30 s/);
   expect(() => locks.mutex('k', { adaptive: { cap: '1h' }, renew: true })).toThrow(/leave renew out/);
   expect(() => locks.mutex('k', { adaptive: { cap: '1h', group: '' } })).toThrow(/a group must not be empty/);
   expect(() => locks.mutex('k', { adaptive: { cap: '1h', goup: '' } as never })).toThrow(/"goup" is not one of/);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Duration, LONGEST, milliseconds } from '../../src/core/duration.ts';
+import { type Duration, LONGEST, milliseconds, said } from '../../src/core/duration.ts';
 import { isLockError, shown } from '../../src/core/errors.ts';
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -108,5 +108,22 @@ describe('milliseconds', () => {
     expect(() => milliseconds('1m', 'ttl', { min: 10, max: 20 })).toThrow(
       'ttl is "1m"; it must be from 10 ms to 20 ms',
     );
+  });
+
+  test.each([
+    [0, '0 ms'],
+    [999, '999 ms'],
+    [1_000, '1 s'],
+    [1_500, '1500 ms'],
+    [60_000, '1 min'],
+    [90_000, '90 s'],
+    [3_600_000, '1 h'],
+    [86_400_000, '1 day'],
+    [172_800_000, '2 days'],
+    [LONGEST, '1 year'],
+    [2 * LONGEST, '2 years'],
+    [0.5, '0.5 ms'],
+  ])('%s ms are said as %s: no figure is rounded', (ms, words) => {
+    expect(said(ms)).toBe(words);
   });
 });

@@ -13,6 +13,7 @@ import {
   type Standing,
   type Traits,
 } from '../../core/backend.ts';
+import { LONGEST } from '../../core/duration.ts';
 import { WaitingClaims } from '../../core/waiting-claims.ts';
 import { findings } from './check.ts';
 import { LocksFile } from './locks-file.ts';
@@ -37,7 +38,7 @@ const traits = (durability: Durability): Traits => ({
   lapses: true,
   keptBy: 'lease',
   placeTtl: LONGEST_PLACE_TTL,
-  ttl: { min: 10, max: Number.MAX_SAFE_INTEGER },
+  ttl: { min: 10, max: LONGEST },
 });
 
 /**

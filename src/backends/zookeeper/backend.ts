@@ -13,6 +13,7 @@ import {
   type Standing,
   type Traits,
 } from '../../core/backend.ts';
+import { LONGEST } from '../../core/duration.ts';
 import { LockError } from '../../core/errors.ts';
 import { KeyedSerializer } from '../../core/keyed-serializer.ts';
 import { Admissions } from './admissions.ts';
@@ -73,7 +74,7 @@ class Zookeeper implements Backend {
       outlives: timeout,
       placeTtl: LONGEST_PLACE_TTL,
       // The servers only know the session, so all locks of a dead process are freed together.
-      ttl: { min: timeout, max: Number.MAX_SAFE_INTEGER },
+      ttl: { min: timeout, max: LONGEST },
     };
   }
 

@@ -27,14 +27,14 @@ A <time> is written as 250ms, 30s, 5m, 2h or 1d.
 When this process is elected, it starts the command. The command gets HOLDFAST_KEY and HOLDFAST_TOKEN in its
 environment; the token grows with every leader. If the lead is lost, holdfast ends the command and all processes that it
 started before anyone else leads. Whenever the command has ended, holdfast stands for election again, after a pause that
-grows from 100 ms to 30 s while terms are short. If the engine does not answer, holdfast tries again until it answers, at
-the start too.
+grows from 100 ms to 30 s while terms are short. If the engine does not answer, holdfast tries again until it answers,
+at the start too.
 
 A signal ends the wait. While the command runs, holdfast passes the signal on, and exits when the command has ended.
 
-Exit code: 128 + n if signal n ended the wait; else the command's own, of the last term; 69 the engine
-refuses the user, the password or the certificate, or the lead was lost although the command exited with 0; 64 wrong usage; 127 the command was not found;
-126 it cannot be executed.`;
+Exit code: 128 + n if signal n ended the wait; else the command's own, of the last term; 69 the engine refuses the user,
+the password or the certificate, or the lead was lost although the command exited with 0; 64 wrong usage; 127 the command
+was not found; 126 it cannot be executed.`;
 
 export const lead = command({
   name: 'lead',

@@ -11,6 +11,7 @@ import { openWithin, URL_OPTION } from '../engine.ts';
 import { EXIT, ExitError, UsageError } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { complain } from '../terminal/say.ts';
+import { span } from '../terminal/table.ts';
 import { tickAt } from '../tick.ts';
 import { Trouble } from '../trouble.ts';
 
@@ -90,7 +91,8 @@ export const once = command({
       if (code !== EXIT.OK) throw new ExitError(code, `the command ended with ${code}`);
     };
     try {
-      return told(name!, await locks.once(name!, tick, (run) => interruption.during(() => work(run)), options));
+      const result = await locks.once(name!, tick, (run) => interruption.during(() => work(run)), options);
+      return told(name!, millisecondsOf(tick), result);
     } catch (error) {
       if (error instanceof ExitError) return error.exitCode;
       if (isLockError(error, 'LOCK_ABORTED') && interruption.exitCode !== undefined) return interruption.exitCode;
@@ -99,9 +101,10 @@ export const once = command({
   },
 });
 
-function told(name: string, result: OnceResult<void>): number {
+/** What became of the tick that was due then. */
+function told(name: string, due: number, result: OnceResult<void>): number {
   if (result.ran && result.recorded) return EXIT.OK;
-  const tick = `this tick of ${JSON.stringify(name)}`;
+  const tick = `the tick ${new Date(due).toISOString()} of ${JSON.stringify(name)}`;
   if (result.ran) {
     complain(`the command succeeded, but it is unknown whether that was recorded: ${tick} may run again`);
     return EXIT.UNAVAILABLE;
@@ -109,7 +112,7 @@ function told(name: string, result: OnceResult<void>): number {
   const by = result.by === undefined ? '' : ` (${result.by})`;
   if (result.reason === 'late' || result.reason === 'early') {
     complain(
-      `${tick} is ${result.reason} by the clock of this machine, and does not run here (see --within and --skew)`,
+      `${tick} is ${span(Math.abs(Date.now() - due))} ${result.reason} by the clock of this machine, and does not run here (see --within and --skew)`,
     );
     return EXIT.TEMPFAIL;
   }
