@@ -2,6 +2,9 @@ import { milliseconds, said } from '../core/duration.ts';
 import { time } from './child/timing.ts';
 import { UsageError } from './exit.ts';
 
+/** When that tick is due, ms since 1970. NaN for text that is no time, which `once` refuses. */
+export const dueAt = (tick: number | string): number => (typeof tick === 'number' ? tick : Date.parse(tick));
+
 const DAY = 86_400_000;
 
 /**

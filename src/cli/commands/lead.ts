@@ -33,8 +33,8 @@ at the start too.
 A signal ends the wait. While the command runs, holdfast passes the signal on, and exits when the command has ended.
 
 Exit code: 128 + n if signal n ended the wait; else the command's own, of the last term; 69 the engine refuses the user,
-the password or the certificate, or the lead was lost although the command exited with 0; 64 wrong usage; 127 the command
-was not found; 126 it cannot be executed.`;
+the password or the certificate, or the lead was lost although the command exited with 0; 64 wrong usage; 127 the
+command was not found; 126 it cannot be executed.`;
 
 export const lead = command({
   name: 'lead',

@@ -1,7 +1,6 @@
 import { LONGEST, milliseconds } from '../../core/duration.ts';
 import { isLockError } from '../../core/errors.ts';
 import type { OnceOptions, OnceResult, TickRun } from '../../index.ts';
-import { millisecondsOf } from '../../once/tick.ts';
 import { addressOf } from '../address.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';
@@ -12,7 +11,7 @@ import { EXIT, ExitError, UsageError } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { complain } from '../terminal/say.ts';
 import { span } from '../terminal/table.ts';
-import { tickAt } from '../tick.ts';
+import { dueAt, tickAt } from '../tick.ts';
 import { Trouble } from '../trouble.ts';
 
 const HELP = `Run a command for a tick of a schedule, on one of many machines. For a crontab that all of them have.
@@ -69,7 +68,7 @@ export const once = command({
     const within = milliseconds(time(values.within ?? '1m', '--within'), '--within', { min: 1, max: LONGEST });
     using interruption = new Interruption();
     using trouble = new Trouble();
-    const young = Math.min(LONGEST, Math.max(0, millisecondsOf(tick) + within - now));
+    const young = Math.min(LONGEST, Math.max(0, dueAt(tick) + within - now || 0));
     // In the mail of cron a trouble that passed would only be noise.
     const patience = { within: young, onError: process.stderr.isTTY ? trouble.tell : undefined };
     await using locks = await openWithin(addressOf(values.url), {}, interruption, patience);
@@ -92,7 +91,7 @@ export const once = command({
     };
     try {
       const result = await locks.once(name!, tick, (run) => interruption.during(() => work(run)), options);
-      return told(name!, millisecondsOf(tick), result);
+      return told(name!, dueAt(tick), result);
     } catch (error) {
       if (error instanceof ExitError) return error.exitCode;
       if (isLockError(error, 'LOCK_ABORTED') && interruption.exitCode !== undefined) return interruption.exitCode;

@@ -6,6 +6,7 @@ import Redlock from 'redlock';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { redis } from '../../../src/backends/redis/index.ts';
 import type { Locks } from '../../../src/index.ts';
+import { startProxy } from '../../kit/proxy.ts';
 import { startRedis, startRedisCluster, startRedisNodes, startRedisSentinel } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
@@ -63,6 +64,20 @@ describeOn('redis', 'blocks on one redis', () => {
     const told = warn.mock.calls.map(([{ code }, text]) => [code, /\. To do: ./.test(text)]);
     expect(told.length).toBeGreaterThan(0);
     expect(told.every(([, advises]) => advises)).toBe(true);
+  });
+
+  test('operating: at the start it goes on trying, and says why, until the server is there', async () => {
+    await using proxy = await startProxy(server.port);
+    proxy.refuse();
+    const warn = vi.fn(() => void proxy.pass());
+    const { signal } = new AbortController();
+    const opened = await example('docs/guides/operating.md', 'At the start')(
+      { signal, console: { warn } },
+      { 'redis://locks.example': `redis://127.0.0.1:${proxy.port}` },
+    );
+    await using connected = opened.locks as Locks;
+    expect(warn.mock.calls[0]).toEqual([expect.stringMatching(/could not connect to .*\. Trying again$/)]);
+    await connected.mutex('there').run(() => {});
   });
 
   test('operating: going down closes the locks, and then the client', async () => {
