@@ -58,7 +58,7 @@ describeOn('file', 'holdfast run', () => {
     ['a grace of more than two thirds of the ttl', ['--ttl', '3s', '--grace', '2100ms', '--', 'true'], 64],
     ['permits that are no number', ['--permits', 'many', '--', 'true'], 64],
     ['an engine that nobody has', ['--url', 'carrier-pigeon://h', '--', 'true'], 64],
-    ['an engine that does not answer', ['--url', 'etcd://127.0.0.1:1', '--', 'true'], 69],
+    ['an engine that does not answer', ['--url', 'etcd://127.0.0.1:1', '--wait', '0', '--', 'true'], 69],
   ])('%s: the exit code says so', async (_title, args, code) => {
     const outcome = await desk.run('run', 'codes', ...args);
     expect(outcome).toMatchObject({ code, stdout: '' });
