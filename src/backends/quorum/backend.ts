@@ -135,10 +135,6 @@ class Quorum implements Backend {
     return findings(this.#context.nodes, LISTING);
   }
 
-  ended(): boolean {
-    return this.#context.nodes.every((node) => node.backend.ended?.() === true);
-  }
-
   async close(): Promise<void> {
     await Promise.allSettled(this.#context.nodes.map((node) => node.close()));
     this.#timeouts.close();
