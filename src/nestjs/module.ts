@@ -7,13 +7,15 @@ import {
   type Provider,
   type Type,
 } from '@nestjs/common';
-import { DiscoveryModule, DiscoveryService, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { ModuleRef, ModulesContainer } from '@nestjs/core';
 import { invalid } from '../core/errors.ts';
 import { Locks } from '../locks.ts';
 import { LocksHealthIndicator } from './health.ts';
 import { LocksHost } from './host.ts';
+import { APPLICATION } from './objects.ts';
 import { type LocksModuleOptions, modulePlan } from './options.ts';
 import { Shutdown } from './shutdown.ts';
+import { Startup } from './startup.ts';
 
 /** Which modules see the locks. */
 export interface Visibility {
@@ -46,6 +48,10 @@ const OPTIONS = Symbol('the options of LocksModule');
 /** Provides the locks. It is global; the module that imports it has its place in the order of the shutdown. */
 class LocksCoreModule {}
 Module({})(LocksCoreModule);
+
+/** Tells every object its application. Global whatever `isGlobal` says: an object may lock where `Locks` cannot be injected. */
+class LocksObjectsModule {}
+Module({})(LocksObjectsModule);
 
 /**
  * Gives an application its locks: `Locks` to inject, `@Locked` and `@Leading` methods, `LocksHealthIndicator`. The root module
@@ -111,15 +117,15 @@ function assembled(
   const core: DynamicModule = {
     module: LocksCoreModule,
     global: isGlobal,
-    imports: [...imports, DiscoveryModule],
+    imports: [...imports],
     providers: [
       ...options,
       {
         provide: LocksHost,
-        inject: [OPTIONS, DiscoveryService, ModuleRef, ModulesContainer],
-        useFactory: (given: LocksModuleOptions, discovery: DiscoveryService, ref: ModuleRef, all: ModulesContainer) => {
-          checkAlone(all);
-          return LocksHost.open(modulePlan(given), discovery, ref);
+        inject: [OPTIONS, ModulesContainer, ModuleRef],
+        useFactory: (given: LocksModuleOptions, modules: ModulesContainer, ref: ModuleRef) => {
+          checkAlone(modules);
+          return LocksHost.open(modulePlan(given), modules, ref);
         },
       },
       { provide: Locks, inject: [LocksHost], useFactory: ({ locks }: LocksHost) => locks },
@@ -131,9 +137,19 @@ function assembled(
     ],
     exports: [LocksHost, Locks, LocksHealthIndicator],
   };
+  const objects: DynamicModule = {
+    module: LocksObjectsModule,
+    global: true,
+    imports: [core],
+    providers: [
+      { provide: APPLICATION, inject: [LocksHost], useFactory: (host: LocksHost) => host },
+      { provide: Startup, inject: [LocksHost], useFactory: (host: LocksHost) => new Startup(host) },
+    ],
+    exports: [APPLICATION],
+  };
   return {
     module: LocksModule,
-    imports: [core],
+    imports: [core, objects],
     providers: [{ provide: Shutdown, inject: [LocksHost], useFactory: (host: LocksHost) => new Shutdown(host) }],
     exports: [LocksCoreModule],
   };
