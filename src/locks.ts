@@ -7,6 +7,7 @@ import { checkKey } from './core/key.ts';
 import type { AnyLease } from './core/lease.ts';
 import { checkBackend, checkNames, flag, LayeredOptions, LOCK_OPTIONS, type LockOptions } from './core/options.ts';
 import { LockRuntime } from './core/runtime.ts';
+import { joined } from './core/users.ts';
 import { Leader } from './leading/leader.ts';
 import type { LeaderOptions } from './leading/options.ts';
 import { type OnceResult, Ticks, type TickWork } from './once/once.ts';
@@ -86,6 +87,7 @@ export class Locks implements AsyncDisposable {
     this.#options = new LayeredOptions(backend.traits, defaults);
     this.#ticks = new Ticks(this.#runtime, defaults);
     mutex(this.#runtime, 'defaults', this.#options); // checks the defaults now, and not at the first lock
+    joined(backend); // only now: whoever got no Locks cannot close them
   }
 
   /** The number of this `Locks` in the process; its events have it as `locks`. */
@@ -204,7 +206,10 @@ export class Locks implements AsyncDisposable {
     return this.#runtime.engine.check();
   }
 
-  /** Rejects all waits, releases all holds, and closes our own connections. Your client stays open. */
+  /**
+   * Rejects all waits and releases all holds of these `Locks`. If no other `Locks` use the same backend, it closes our own
+   * connections. Your client stays open.
+   */
   close(): Promise<void> {
     return this.#runtime.close();
   }

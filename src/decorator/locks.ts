@@ -69,7 +69,8 @@ export function useLocks(locks: Locks): Disposable {
  * @throws LockError `LOCK_INVALID`
  */
 export function locksOf(self: unknown, given: Locks | undefined, name: string): Locks {
-  const locks = given ?? (self as { [lockedBy]?: Locks } | undefined)?.[lockedBy] ?? bound(self, name) ?? shared;
+  const own = given ?? (self as { [lockedBy]?: Locks } | undefined)?.[lockedBy];
+  const locks = own === undefined ? (bound(self, name) ?? shared) : own;
   if (typeof locks?.mutex === 'function') return locks;
   throw new LockError(
     'LOCK_INVALID',

@@ -9,6 +9,7 @@ import {
 } from '@nestjs/common';
 import { ModuleRef, ModulesContainer } from '@nestjs/core';
 import { invalid } from '../core/errors.ts';
+import { checkGiven, flag } from '../core/options.ts';
 import { Locks } from '../locks.ts';
 import { LocksHealthIndicator } from './health.ts';
 import { LocksHost } from './host.ts';
@@ -43,6 +44,14 @@ export interface LocksModuleAsyncOptions extends Visibility {
   readonly useExisting?: InjectionToken<LocksOptionsFactory>;
 }
 
+const ASYNC: ReadonlySet<string> = new Set([
+  'imports',
+  'inject',
+  'useFactory',
+  'useClass',
+  'useExisting',
+  'isGlobal',
+] satisfies readonly (keyof LocksModuleAsyncOptions)[]);
 const OPTIONS = Symbol('the options of LocksModule');
 
 /** Provides the locks. It is global; the module that imports it has its place in the order of the shutdown. */
@@ -68,9 +77,10 @@ export class LocksModule {
    * class AppModule {}
    * ```
    */
-  static forRoot({ isGlobal, ...options }: LocksModuleOptions & Visibility): DynamicModule {
-    modulePlan(options); // reports errors now, where they were written
-    return assembled(isGlobal, [], [{ provide: OPTIONS, useValue: options }]);
+  static forRoot(options: LocksModuleOptions & Visibility): DynamicModule {
+    const { isGlobal, ...others } = options ?? {};
+    modulePlan(others); // reports errors now, where they were written
+    return assembled(isGlobal, [], [{ provide: OPTIONS, useValue: others }]);
   }
 
   /**
@@ -83,6 +93,7 @@ export class LocksModule {
    * });
    */
   static forRootAsync(options: LocksModuleAsyncOptions): DynamicModule {
+    checkGiven(options, ASYNC, 'the options of LocksModule.forRootAsync()');
     return assembled(options.isGlobal, options.imports ?? [], optionsOf(options));
   }
 }
@@ -116,7 +127,7 @@ function assembled(
 ): DynamicModule {
   const core: DynamicModule = {
     module: LocksCoreModule,
-    global: isGlobal,
+    global: flag(isGlobal, 'isGlobal'),
     imports: [...imports],
     providers: [
       ...options,
