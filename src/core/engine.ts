@@ -9,6 +9,7 @@ import { GoingOn } from './going-on.ts';
 import { heard } from './heard.ts';
 import { KeyedSerializer } from './keyed-serializer.ts';
 import { parted } from './origin.ts';
+import { printable } from './printable.ts';
 import { left } from './users.ts';
 
 /** Longest time an engine may take over one call; after it the outcome is unknown. ms. */
@@ -73,7 +74,7 @@ export class Engine {
         );
         if (done) return;
         // An engine that cannot ask for one key by its name lists others, too.
-        if (!exact || value.key === prefix) yield { ...value, ...parted(value.label) };
+        if (!exact || value.key === prefix) yield printable({ ...value, ...parted(value.label) });
       }
     } finally {
       inNoContext(async () => standings.return?.()).catch(() => {}); // not waited for: it may hang in the very call that took too long

@@ -1,5 +1,6 @@
 import { type Channel, channel } from 'node:diagnostics_channel';
 import { Context, inNoContext } from './context.ts';
+import { printable } from './printable.ts';
 
 /** Of what every event tells. A new field, channel or `type` keeps it; what a listener could trip over raises it. */
 export const EVENT_VERSION = 1;
@@ -111,7 +112,7 @@ export function emit(
   make: () => LockEvent | ForcedEvent,
 ): void {
   if (!channels[name].hasSubscribers) return;
-  const publish = (): void => channels[name].publish(make());
+  const publish = (): void => channels[name].publish(printable(make()));
   if (context) context.run(publish);
   else inNoContext(publish);
 }

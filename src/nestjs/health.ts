@@ -1,3 +1,4 @@
+import { systemClock } from '../core/clock.ts';
 import { type Duration, milliseconds } from '../core/duration.ts';
 import { isLockError } from '../core/errors.ts';
 import { checkNames, type LockOptions } from '../core/options.ts';
@@ -79,15 +80,18 @@ export class LocksHealthIndicator {
 
   /** What is wrong, or undefined. */
   async #probe(timeout: number): Promise<string | undefined> {
-    const signal = AbortSignal.timeout(timeout);
+    const late = new AbortController();
+    const cancel = systemClock.after(timeout, () => late.abort(), true);
     try {
-      const lease = await this.#locks.mutex(KEY, OPTIONS).tryAcquire({ signal });
+      const lease = await this.#locks.mutex(KEY, OPTIONS).tryAcquire({ signal: late.signal });
       await lease?.release();
       return undefined;
     } catch (error) {
       if (isLockError(error, 'LOCK_ABORTED')) return `the engine did not answer within ${timeout} ms`;
       if (!isLockError(error)) throw error;
       return `${error.code}: ${error.message}`;
+    } finally {
+      cancel();
     }
   }
 
