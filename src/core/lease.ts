@@ -1,5 +1,6 @@
-import { Context } from './context.ts';
+import { Context, inNoContext } from './context.ts';
 import { leaseBounds } from './deadline.ts';
+import { released, warnOfDrop } from './dropped.ts';
 import { type Duration, milliseconds } from './duration.ts';
 import { CALL_TIMEOUT, type Engine, quoted } from './engine.ts';
 import { LockError } from './errors.ts';
@@ -102,6 +103,7 @@ export class HeldLease implements AnyLease {
     this.#giveBack = giveBack;
     this.key = hold.claim.key;
     this.token = hold.exclusive ? hold.token : undefined;
+    if (hold.resolved.renew) warnOfDrop(this, hold);
   }
 
   get hold(): Hold {
@@ -125,7 +127,11 @@ export class HeldLease implements AnyLease {
   get held(): boolean {
     if (this.#released) return false;
     this.#engine.clock.resync(); // the machine may have slept since the last look
-    return this.#hold.held;
+    const hold = this.#hold;
+    const { held } = hold;
+    // Whoever looks must not know more than the signal, whose timer may be late, or a fake one of a test that never fires.
+    if (!held && !hold.life.over) inNoContext(queueMicrotask, () => hold.expire());
+    return held;
   }
 
   get remaining(): number {
@@ -181,6 +187,7 @@ export class HeldLease implements AnyLease {
   release(): Promise<boolean> {
     if (this.#released) return Promise.resolve(false);
     this.#released = true;
+    released(this);
     const given = this.#giveBack ? this.#giveBack() : this.#hold.leave();
     // Not before: it may find that the hold is lost.
     if (this.#unlisten) given.then(this.#unlisten, this.#unlisten);

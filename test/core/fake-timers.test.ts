@@ -1,0 +1,34 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import { createLocks } from '../../src/index.ts';
+
+afterEach(() => vi.useRealTimers());
+const pass = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+test('after fake timers, whose clock was behind, a hold from then is told to be lost as soon as somebody looks', async () => {
+  await using locks = createLocks(memory());
+  vi.useFakeTimers({ now: 0, toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
+  const lease = await locks.mutex('a', { ttl: 20 }).acquire();
+  let told: unknown;
+  lease.signal.addEventListener('abort', () => {
+    told = lease.signal.reason;
+  });
+  vi.useRealTimers();
+  await pass(50);
+  expect(lease.held, 'its deadline is over, whatever fires').toBe(false);
+  await pass(0);
+  expect(told).toMatchObject({ code: 'LOCK_LOST' });
+});
+
+test('after fake timers, which never fire again, later holds are renewed', async () => {
+  await using locks = createLocks(memory());
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const before = await locks.mutex('a', { ttl: 300 }).acquire();
+  vi.useRealTimers();
+  await pass(1_200); // the timer was to fire within a second
+  const lease = await locks.mutex('b', { ttl: 300 }).acquire();
+  await pass(900);
+  expect(lease.held, 'a hold of three leases ago').toBe(true);
+  expect(before.held).toBe(false);
+  await lease.release();
+});
