@@ -1,4 +1,5 @@
 import { type Channel, channel } from 'node:diagnostics_channel';
+import { ofAllCopies } from './all-copies.ts';
 import { Context, inNoContext } from './context.ts';
 import { printable } from './printable.ts';
 
@@ -87,11 +88,8 @@ const all: readonly Channel[] = Object.values(channels);
 
 type Counters = { locks: number; requests: number };
 
-const COUNTERS = Symbol.for('holdfast.counters');
-const shared = globalThis as { [COUNTERS]?: Counters };
-shared[COUNTERS] ??= { locks: 0, requests: 0 };
-/** One for all copies of the package in this process: their events come on the same channels. */
-const counters: Counters = shared[COUNTERS];
+/** Of all copies: their events come on the same channels. */
+const counters = ofAllCopies<Counters>('counters', () => ({ locks: 0, requests: 0 }));
 
 /** From 1 on, each once in this process. */
 export const nextNumber = (of: keyof Counters): number => ++counters[of];

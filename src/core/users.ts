@@ -1,7 +1,8 @@
+import { ofAllCopies } from './all-copies.ts';
 import type { Backend } from './backend.ts';
 
 /** How many use a backend: several `Locks` of one process may, and a quorum whose node it is. */
-const users = new WeakMap<Backend, number>();
+const users = ofAllCopies('users', () => new WeakMap<Backend, number>());
 
 /** One more uses it. */
 export function joined(backend: Backend): void {

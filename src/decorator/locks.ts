@@ -1,3 +1,4 @@
+import { ofAllCopies } from '../core/all-copies.ts';
 import { invalid, LockError, shown } from '../core/errors.ts';
 import type { Locks } from '../index.ts';
 
@@ -24,7 +25,8 @@ export interface Application {
 }
 
 let shared: Locks | undefined;
-const applications = new WeakMap<object, readonly Application[]>();
+/** Of all copies: a class may be decorated by another one than its application has. */
+const applications = ofAllCopies('applications', () => new WeakMap<object, readonly Application[]>());
 
 /** @internal The applications of an object that have not ended, or else the one that ended last. */
 export function applicationsOf(self: unknown): readonly Application[] {
