@@ -48,7 +48,9 @@ const WAITS_OPTIONS = new Set(['progress'] satisfies readonly (keyof WaitsOption
 export function createLocks(backend: Backend, defaults: LocksDefaults = {}): Locks {
   checkPlatform();
   checkNames(defaults, DEFAULTS, 'the defaults of createLocks()');
-  return new Locks(checkBackend(backend, 'createLocks()'), defaults);
+  const locks = new Locks(checkBackend(backend, 'createLocks()'), defaults);
+  joined(backend); // only now: whoever got no Locks cannot close them
+  return locks;
 }
 
 /**
@@ -87,7 +89,6 @@ export class Locks implements AsyncDisposable {
     this.#options = new LayeredOptions(backend.traits, defaults);
     this.#ticks = new Ticks(this.#runtime, defaults);
     mutex(this.#runtime, 'defaults', this.#options); // checks the defaults now, and not at the first lock
-    joined(backend); // only now: whoever got no Locks cannot close them
   }
 
   /** The number of this `Locks` in the process; its events have it as `locks`. */
@@ -206,10 +207,7 @@ export class Locks implements AsyncDisposable {
     return this.#runtime.engine.check();
   }
 
-  /**
-   * Rejects all waits and releases all holds of these `Locks`. If no other `Locks` use the same backend, it closes our own
-   * connections. Your client stays open.
-   */
+  /** Rejects all waits and releases all holds. The last `Locks` over a backend closes our own connections; your client stays open. */
   close(): Promise<void> {
     return this.#runtime.close();
   }
