@@ -31,11 +31,11 @@ test.each(['memory', 'file'] as const)('on %s everything works under timers that
   const { file } = await import('../../src/backends/file/index.ts');
   const shared = memory();
   const opened = () => createLocks(engine === 'memory' ? shared : file({ path: `${folder.path}/locks.db` }));
-  const locks = opened();
-  const others = opened();
+  await using locks = opened();
+  await using others = opened();
 
-  await locks.mutex('a', { ttl: 150 }).run(async (lease) => {
-    await new Promise((resolve) => setTimeout(resolve, 300)); // two leases: it is renewed
+  await locks.mutex('a', { ttl: 900 }).run(async (lease) => {
+    await new Promise((resolve) => setTimeout(resolve, 1_400)); // more than a lease: it is renewed
     expect(lease.held, 'a hold that is renewed').toBe(true);
     expect(await others.mutex('a').tryAcquire()).toBeNull();
     await expect(others.mutex('a').acquire({ wait: 20 })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
@@ -63,8 +63,6 @@ test.each(['memory', 'file'] as const)('on %s everything works under timers that
   const waiting = others.mutex('b').acquire({ signal: abort.signal });
   abort.abort();
   await expect(waiting).rejects.toMatchObject({ code: 'LOCK_ABORTED' });
-  await others.close();
-  await locks.close();
   expect(unhandled, 'what nobody could catch').toEqual([]);
 });
 
