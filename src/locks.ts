@@ -7,6 +7,7 @@ import { checkKey } from './core/key.ts';
 import type { AnyLease } from './core/lease.ts';
 import { checkBackend, checkNames, flag, LayeredOptions, LOCK_OPTIONS, type LockOptions } from './core/options.ts';
 import { LockRuntime } from './core/runtime.ts';
+import { joined } from './core/users.ts';
 import { Leader } from './leading/leader.ts';
 import type { LeaderOptions } from './leading/options.ts';
 import { type OnceResult, Ticks, type TickWork } from './once/once.ts';
@@ -47,7 +48,9 @@ const WAITS_OPTIONS = new Set(['progress'] satisfies readonly (keyof WaitsOption
 export function createLocks(backend: Backend, defaults: LocksDefaults = {}): Locks {
   checkPlatform();
   checkNames(defaults, DEFAULTS, 'the defaults of createLocks()');
-  return new Locks(checkBackend(backend, 'createLocks()'), defaults);
+  const locks = new Locks(checkBackend(backend, 'createLocks()'), defaults);
+  joined(backend); // only now: whoever got no Locks cannot close them
+  return locks;
 }
 
 /**
@@ -204,7 +207,7 @@ export class Locks implements AsyncDisposable {
     return this.#runtime.engine.check();
   }
 
-  /** Rejects all waits, releases all holds, and closes our own connections. Your client stays open. */
+  /** Rejects all waits and releases all holds. The last `Locks` over a backend closes our own connections; your client stays open. */
   close(): Promise<void> {
     return this.#runtime.close();
   }

@@ -2,10 +2,11 @@ import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { LocksModule } from '../../src/nestjs/index.ts';
-import { OrdersController } from './orders.ts';
+import { Orders, OrdersController } from './orders.ts';
 
 @Module({
   imports: [LocksModule.forRoot({ url: process.env.LOCKS_URL ?? 'memory:' })],
+  providers: [Orders],
   controllers: [OrdersController],
 })
 class App {}

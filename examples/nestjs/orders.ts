@@ -1,5 +1,5 @@
 import { setTimeout as pass } from 'node:timers/promises';
-import { ConflictException, Controller, Injectable, Param, Post, Query } from '@nestjs/common';
+import { ConflictException, Controller, Inject, Injectable, Param, Post, Query } from '@nestjs/common';
 import { Locked } from '../../src/decorator/index.ts';
 
 @Injectable()
@@ -18,7 +18,11 @@ export class Orders {
 
 @Controller()
 export class OrdersController {
-  readonly #orders = new Orders();
+  readonly #orders: Orders;
+
+  constructor(@Inject(Orders) orders: Orders) {
+    this.#orders = orders;
+  }
 
   @Post('grab/:orderId')
   async grab(@Param('orderId') orderId: string, @Query('driver') driver: string): Promise<{ driver: string }> {

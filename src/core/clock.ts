@@ -46,7 +46,7 @@ function inParts(ms: number, fn: () => void, background: boolean): Cancel {
   );
   return () => cancel();
 }
-/** Less than this between the two clocks is measurement, not sleep. */
+/** Less than this between the two clocks is measurement, not sleep. ms */
 const SLEEP = 250;
 
 /** Two digits a byte, of which an id takes 32: many at once, since each visit to the generator costs more than an id. */
@@ -81,7 +81,16 @@ export function withoutContext(clock: Clock): EngineClock {
 }
 
 let asleep = 0;
-const awakeSince = uptime() * 1_000 - performance.now();
+/** ms by which `uptime` may be behind: macOS and the BSDs tell whole seconds. */
+let behind = 1_000;
+const awakeSince = up() - performance.now();
+
+/** For how long the machine is up, ms. */
+function up(): number {
+  const seconds = uptime();
+  if (!Number.isInteger(seconds)) behind = 0;
+  return seconds * 1_000;
+}
 
 /** How far the clock on the wall was ahead when both clocks were looked at last. */
 let wall = Date.now() - performance.now();
@@ -96,14 +105,16 @@ export const systemClock: EngineClock = {
   },
   resync() {
     wall = Date.now() - performance.now();
-    const slept = uptime() * 1_000 - performance.now() - awakeSince - asleep;
-    if (slept > SLEEP) asleep += slept;
+    const slept = up() - performance.now() - awakeSince - asleep;
+    // A second begins while nobody sleeps. After a sleep the clock is ahead rather than behind: a lease may only end sooner.
+    if (slept > SLEEP + behind) asleep += slept + behind;
     return performance.now() + asleep;
   },
   after(ms, fn, background = false) {
     if (ms > LONGEST_TIMER) return inParts(ms, fn, background);
     const timer = inNoContext(setTimeout, fn, ms);
-    if (background) timer.unref();
+    // Where a page has its timers, they are numbers: in jsdom, in the renderer of Electron.
+    if (background) (timer as Partial<NodeJS.Timeout>).unref?.();
     return () => clearTimeout(timer);
   },
   turn: (fn) => void inNoContext(setImmediate, fn),

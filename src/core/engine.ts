@@ -9,6 +9,8 @@ import { GoingOn } from './going-on.ts';
 import { heard } from './heard.ts';
 import { KeyedSerializer } from './keyed-serializer.ts';
 import { parted } from './origin.ts';
+import { printable } from './printable.ts';
+import { left } from './users.ts';
 
 /** Longest time an engine may take over one call; after it the outcome is unknown. ms. */
 export const CALL_TIMEOUT = 5_000;
@@ -72,7 +74,7 @@ export class Engine {
         );
         if (done) return;
         // An engine that cannot ask for one key by its name lists others, too.
-        if (!exact || value.key === prefix) yield { ...value, ...parted(value.label) };
+        if (!exact || value.key === prefix) yield printable({ ...value, ...parted(value.label) });
       }
     } finally {
       inNoContext(async () => standings.return?.()).catch(() => {}); // not waited for: it may hang in the very call that took too long
@@ -85,10 +87,13 @@ export class Engine {
     return backend.check ? this.#whole(() => backend.check!(), CALL_TIMEOUT, 'checked', 'asked for its settings') : [];
   }
 
-  /** @throws LockError `LOCK_UNAVAILABLE`: then it may go on in the background */
+  /**
+   * Closes the backend, unless others use it.
+   * @throws LockError `LOCK_UNAVAILABLE`: then it may go on in the background
+   */
   close(): Promise<void> {
     this.#timeouts.rest();
-    return this.#whole(() => this.backend.close(), CLOSING, 'closed', 'close');
+    return this.#whole(() => left(this.backend), CLOSING, 'closed', 'close');
   }
 
   /** A call that is about no key. */

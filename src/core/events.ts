@@ -1,5 +1,7 @@
 import { type Channel, channel } from 'node:diagnostics_channel';
+import { ofAllCopies } from './all-copies.ts';
 import { Context, inNoContext } from './context.ts';
+import { printable } from './printable.ts';
 
 /** Of what every event tells. A new field, channel or `type` keeps it; what a listener could trip over raises it. */
 export const EVENT_VERSION = 1;
@@ -86,11 +88,8 @@ const all: readonly Channel[] = Object.values(channels);
 
 type Counters = { locks: number; requests: number };
 
-const COUNTERS = Symbol.for('holdfast.counters');
-const shared = globalThis as { [COUNTERS]?: Counters };
-shared[COUNTERS] ??= { locks: 0, requests: 0 };
-/** One for all copies of the package in this process: their events come on the same channels. */
-const counters: Counters = shared[COUNTERS];
+/** Of all copies: their events come on the same channels. */
+const counters = ofAllCopies<Counters>('counters', () => ({ locks: 0, requests: 0 }));
 
 /** From 1 on, each once in this process. */
 export const nextNumber = (of: keyof Counters): number => ++counters[of];
@@ -111,7 +110,7 @@ export function emit(
   make: () => LockEvent | ForcedEvent,
 ): void {
   if (!channels[name].hasSubscribers) return;
-  const publish = (): void => channels[name].publish(make());
+  const publish = (): void => channels[name].publish(printable(make()));
   if (context) context.run(publish);
   else inNoContext(publish);
 }

@@ -112,6 +112,11 @@ export class Hold {
     if (this.life.become('lost')) this.#lossFor(reason, cause)();
   }
 
+  /** Past its deadline, if it is. */
+  expire(): void {
+    if (!this.held) this.end('its deadline passed without a renewal');
+  }
+
   /** The end that nobody asked for. */
   end(reason: string): void {
     if (!this.life.become('ended')) return;

@@ -1,9 +1,13 @@
-import { Context } from './context.ts';
+import { Context, inNoContext } from './context.ts';
 import { leaseBounds } from './deadline.ts';
+import { released, warnOfDrop } from './dropped.ts';
 import { type Duration, milliseconds } from './duration.ts';
 import { CALL_TIMEOUT, type Engine, quoted } from './engine.ts';
 import { LockError } from './errors.ts';
 import type { Hold } from './hold.ts';
+
+/** So long after the deadline the timer of the signal will not fire any more: a test made it a fake one. ms */
+const OVERDUE = 1_000;
 
 /** A hold in the hands of one caller. Whatever the clock says counts, so ask `held` right before what must not happen twice. */
 export interface AnyLease extends AsyncDisposable {
@@ -102,6 +106,7 @@ export class HeldLease implements AnyLease {
     this.#giveBack = giveBack;
     this.key = hold.claim.key;
     this.token = hold.exclusive ? hold.token : undefined;
+    if (hold.resolved.renew) warnOfDrop(this, hold);
   }
 
   get hold(): Hold {
@@ -125,7 +130,10 @@ export class HeldLease implements AnyLease {
   get held(): boolean {
     if (this.#released) return false;
     this.#engine.clock.resync(); // the machine may have slept since the last look
-    return this.#hold.held;
+    const hold = this.#hold;
+    const overdue = !hold.life.over && this.#engine.clock.now() > hold.timing.deadline + OVERDUE;
+    if (overdue) inNoContext(queueMicrotask, () => hold.expire());
+    return hold.held;
   }
 
   get remaining(): number {
@@ -181,6 +189,7 @@ export class HeldLease implements AnyLease {
   release(): Promise<boolean> {
     if (this.#released) return Promise.resolve(false);
     this.#released = true;
+    released(this);
     const given = this.#giveBack ? this.#giveBack() : this.#hold.leave();
     // Not before: it may find that the hold is lost.
     if (this.#unlisten) given.then(this.#unlisten, this.#unlisten);

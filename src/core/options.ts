@@ -9,7 +9,7 @@ import { checkKey } from './key.ts';
 import type { HeldLease } from './lease.ts';
 import type { Traits } from './traits.ts';
 
-/** How to take a lock. Given per call, per lock, or for all as `createLocks(backend, defaults)`; the nearest wins. Undefined is not given. */
+/** How to take a lock. Given per call, per lock, or for all as `createLocks(backend, defaults)`; the nearest wins. Undefined is not given; null is refused. */
 export interface LockOptions {
   /** How long to wait for the lock; 0 is one attempt. Default: no limit. */
   readonly wait?: Duration | undefined;
@@ -131,12 +131,16 @@ export function checkBackend(backend: Backend, taker: string): Backend {
   throw invalid(`${taker} was given ${shown(backend)}, not a backend; make one with memory(), redis(client)…`);
 }
 
-/** Refuses what is not an option, so that a misspelt one is not silently ignored. */
+/**
+ * Refuses what is not an option, so that a misspelt one is not silently ignored; and `null`, so that a value which is missing by
+ * mistake is not taken for the default.
+ */
 export function checkNames(given: unknown, names: ReadonlySet<string>, what: string): void {
   if (given === undefined) return;
   if (typeof given !== 'object' || given === null) throw invalid(`${what} must be an object, not ${shown(given)}`);
-  for (const name of Object.keys(given)) {
+  for (const [name, value] of Object.entries(given)) {
     if (!names.has(name)) throw invalid(`${shown(name)} is not one of ${what}; there are ${[...names].join(', ')}`);
+    if (value === null) throw invalid(`${name} is null; give a value or leave it out (it is one of ${what})`);
   }
 }
 

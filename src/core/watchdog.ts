@@ -48,7 +48,7 @@ export class Watchdog {
     const batch: Hold[] = [];
     for (const hold of this.#holds.items) {
       const { timing } = hold;
-      if (now >= timing.deadline) hold.end('its deadline passed without a renewal');
+      if (now >= timing.deadline) hold.expire();
       else if (now >= timing.noticeAt) hold.lose(...whyLost(timing, now));
       else if (now >= timing.renewAt - timing.confirmedFor / 30) {
         // A little early, so that holds taken at different times come to share a batch.

@@ -1,7 +1,7 @@
 import { invalid } from '../core/errors.ts';
 import type { Locks } from '../locks.ts';
 import type { TickRun } from '../once/run.ts';
-import { runTick, type TaskOptions } from './task.ts';
+import { checkTask, runTick, type TaskOptions } from './task.ts';
 
 /** What holdfast uses of a job of `croner`, from version 10 on. */
 export interface CronerJob {
@@ -23,6 +23,7 @@ export function cronerTask<J extends CronerJob = CronerJob, C = unknown>(
   fn: (run: TickRun, job: J, context: C) => unknown,
   options: TaskOptions = {},
 ): (job: J, context: C) => Promise<void> {
+  checkTask(options, 'cronerTask()');
   return (job, context) => {
     const now = Date.now();
     const work = (run: TickRun): unknown => fn(run, job, context);

@@ -1,9 +1,10 @@
+import { systemClock } from '../core/clock.ts';
 import { invalid, shown } from '../core/errors.ts';
 import { checkNames } from '../core/options.ts';
 import type { Locks } from '../locks.ts';
-import type { OnceOptions } from '../once/options.ts';
+import { ONCE_OPTIONS, type OnceOptions } from '../once/options.ts';
 import type { TickRun } from '../once/run.ts';
-import { runTick, type TaskOptions } from './task.ts';
+import { checkTask, runTick, type TaskOptions } from './task.ts';
 
 /** The `RunCoordinator` of `node-cron` (from 4.6), which decides which instance runs a tick. */
 export interface NodeCronCoordinator {
@@ -26,11 +27,6 @@ interface Begun {
   readonly over: Promise<unknown>;
 }
 
-const OPTIONS: ReadonlySet<string> = new Set(
-  'within skew retry overlap ttl notice label signal'.split(' ') satisfies readonly string[],
-);
-/** ms. Node treats a longer timer as none. */
-const LONGEST_TIMER = 2 ** 31 - 1;
 /** The name of the task, and when the run was due. */
 const KEY = /^(.+):(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)$/su;
 
@@ -45,7 +41,7 @@ const KEY = /^(.+):(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)$/su;
  */
 export function nodeCronCoordinator(locks: Locks, options: OnceOptions = {}): NodeCronCoordinator {
   if (typeof locks?.once !== 'function') throw invalid(`nodeCronCoordinator() needs Locks, not ${shown(locks)}`);
-  checkNames(options, OPTIONS, 'the options of nodeCronCoordinator()');
+  checkNames(options, ONCE_OPTIONS, 'the options of nodeCronCoordinator()');
   const begun = new Map<string, Begun>();
   return {
     async shouldRun(key, ttlMs) {
@@ -57,10 +53,10 @@ export function nodeCronCoordinator(locks: Locks, options: OnceOptions = {}): No
         begun.set(key, { complete: complete.resolve, over });
         answer.resolve(true);
         // A background task whose process died never completes.
-        const limit = setTimeout(complete.resolve, Math.min(ttlMs, LONGEST_TIMER)).unref();
+        const cancel = systemClock.after(ttlMs, complete.resolve, true);
         signal.addEventListener('abort', () => complete.resolve(), { once: true });
         await complete.promise;
-        clearTimeout(limit);
+        cancel();
       };
       const over: Promise<unknown> = locks
         .once(name, due!, run, options)
@@ -89,5 +85,6 @@ export function nodeCronTask(
   fn: (run: TickRun) => unknown,
   options: TaskOptions = {},
 ): (context: NodeCronContext) => Promise<void> {
+  checkTask(options, 'nodeCronTask()');
   return ({ date }) => runTick(locks, name, () => date, fn, options);
 }

@@ -1,6 +1,7 @@
 import { shown } from '../core/errors.ts';
+import { checkNames } from '../core/options.ts';
 import type { Locks } from '../locks.ts';
-import type { OnceOptions } from '../once/options.ts';
+import { ONCE_OPTIONS, type OnceOptions } from '../once/options.ts';
 import type { TickRun } from '../once/run.ts';
 
 /** Options of a job that a cron library calls on every instance. */
@@ -11,6 +12,15 @@ export interface TaskOptions extends OnceOptions {
    */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
+
+const OPTIONS: ReadonlySet<string> = new Set([...ONCE_OPTIONS, 'onError']);
+
+/**
+ * Checks the names now, where they were written, and not at the first tick.
+ * @throws LockError `LOCK_INVALID`
+ */
+export const checkTask = (options: TaskOptions, of: string): void =>
+  checkNames(options, OPTIONS, `the options of ${of}`);
 
 /** Runs one tick if it is this instance's turn. */
 export async function runTick(

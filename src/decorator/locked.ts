@@ -58,7 +58,7 @@ export function Locked(
   first?: Key | (LockedOptions & KeyOption),
   more: LockedOptions = {},
 ): LockedDecorator<[], 'throw'> {
-  const plan = planOf(typeof first === 'object' ? first : { ...more, key: first });
+  const plan = planOf(typeof first === 'object' ? first : more && { ...more, key: first });
   return ((...decorated: unknown[]) => {
     const { name, method, put } = placeOf(decorated, '@Locked');
     return put(locking(method, plan, name));

@@ -1,4 +1,5 @@
-import { LockError, shown } from '../core/errors.ts';
+import { ofAllCopies } from '../core/all-copies.ts';
+import { invalid, LockError, shown } from '../core/errors.ts';
 import type { Locks } from '../index.ts';
 
 /**
@@ -17,13 +18,37 @@ import type { Locks } from '../index.ts';
  */
 export const lockedBy: unique symbol = Symbol.for('holdfast.lockedBy') as never;
 
-let shared: Locks | undefined;
-const bound = new WeakMap<object, Locks>();
+/** @internal The application that an object belongs to. */
+export interface Application {
+  readonly locks: Locks;
+  readonly open: boolean;
+}
 
-/** @internal For a framework that makes the objects: it says which locks each object uses, and does not change the object. */
-export const bindLocks = (self: object, locks: Locks): void => {
-  bound.set(self, locks);
-};
+let shared: Locks | undefined;
+/** Of all copies: a class may be decorated by another one than its application has. */
+const applications = ofAllCopies('applications', () => new WeakMap<object, readonly Application[]>());
+
+/** @internal The applications of an object that have not ended, or else the one that ended last. */
+export function applicationsOf(self: unknown): readonly Application[] {
+  const all = applications.get(self as object) ?? [];
+  const open = all.filter((application) => application.open);
+  return open.length > 0 ? open : all.slice(-1);
+}
+
+/** @internal For a framework that makes the objects: it says which application each one is of, and does not change the object. */
+export function bindTo(application: Application, self: object): void {
+  const others = applicationsOf(self).filter((other) => other.open && other !== application);
+  applications.set(self, [...others, application]);
+}
+
+/** @internal Nobody could tell which of them locks. */
+export function checkOneApplication(self: unknown, name: string): void {
+  const { length } = applicationsOf(self);
+  if (length > 1)
+    throw invalid(
+      `${name} is of an object that ${length} applications share, and each has its own Locks; give each its own object, or the option locks`,
+    );
+}
 
 /**
  * Sets the `Locks` of all `@Locked` methods whose class names none. Call it once at the start, or for a while in a test: the
@@ -46,13 +71,18 @@ export function useLocks(locks: Locks): Disposable {
  * @throws LockError `LOCK_INVALID`
  */
 export function locksOf(self: unknown, given: Locks | undefined, name: string): Locks {
-  const own = (self as { [lockedBy]?: Locks } | undefined)?.[lockedBy];
-  const locks = given ?? own ?? bound.get(self as object) ?? shared;
+  const own = given ?? (self as { [lockedBy]?: Locks } | undefined)?.[lockedBy];
+  const locks = own === undefined ? (bound(self, name) ?? shared) : own;
   if (typeof locks?.mutex === 'function') return locks;
   throw new LockError(
     'LOCK_INVALID',
     locks === undefined
-      ? `${name} has no Locks: call useLocks(createLocks(…)) at the start, or give its class a getter [lockedBy]`
+      ? `${name} has no Locks: call useLocks(createLocks(…)) at the start, or give its class a getter [lockedBy]. In Nest, make the object a provider, or call useLocks(app.get(Locks))`
       : `${name} was given ${shown(locks)}, not Locks; make them with createLocks(backend)`,
   );
+}
+
+function bound(self: unknown, name: string): Locks | undefined {
+  checkOneApplication(self, name);
+  return applicationsOf(self)[0]?.locks;
 }

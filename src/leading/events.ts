@@ -1,5 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import type { EVENT_VERSION } from '../core/events.ts';
+import { printable } from '../core/printable.ts';
 
 /** Why a term ended. `settled`, `failed`: its function did. `stopped`: the signal of `run`. `resigned`: `resign()`. */
 export type TermEnd = 'settled' | 'failed' | 'lost' | 'stopped' | 'resigned';
@@ -43,5 +44,5 @@ export const leaderChannels = {
 
 /** Publishes an event. `make` runs only if somebody listens. */
 export function tell(name: keyof typeof leaderChannels, make: () => LeaderEvent): void {
-  if (leaderChannels[name].hasSubscribers) leaderChannels[name].publish(make());
+  if (leaderChannels[name].hasSubscribers) leaderChannels[name].publish(printable(make()));
 }

@@ -1,5 +1,6 @@
 import { isExclusive } from '../core/admission.ts';
 import type { Standing } from '../core/backend.ts';
+import { printable } from '../core/printable.ts';
 
 /** Who leads, as the engine has it. */
 export interface Incumbent {
@@ -20,7 +21,7 @@ export async function incumbentOf(standings: AsyncIterable<Standing>, delay = 0)
     if (!standing.held || !isExclusive(standing)) continue;
     if (delay > 0 && standing.remaining <= delay) continue;
     const { label, ticket: token, since } = standing;
-    return { label, token, since };
+    return printable({ label, token, since });
   }
   return null;
 }

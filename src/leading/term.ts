@@ -64,6 +64,11 @@ export class HeldTerm implements Term {
     this.#lease.assertHeld();
   }
 
+  toJSON(): object {
+    const { name, token, held, remaining } = this;
+    return { name, token: `${token}`, held, remaining };
+  }
+
   end(why: TermEnd, reason?: unknown): void {
     if (this.why !== undefined) return;
     this.why = why;

@@ -1,6 +1,7 @@
+import { systemClock } from '../core/clock.ts';
 import { type Duration, milliseconds } from '../core/duration.ts';
 import { isLockError } from '../core/errors.ts';
-import { checkNames } from '../core/options.ts';
+import { checkNames, type LockOptions } from '../core/options.ts';
 import type { Locks } from '../locks.ts';
 import type { Candidate } from './candidate.ts';
 
@@ -29,8 +30,11 @@ export interface HealthOptions {
 
 const KEY = 'holdfast:health';
 const TIMEOUT = 2_000;
-/** ms. The lock of a dead probe disturbs nobody: an engine that refuses has answered, too. */
-const TTL = 5_000;
+/**
+ * Nothing that an engine or the defaults of the locks may forbid, such as a lease of its own. The lock of a dead probe disturbs
+ * nobody: an engine that refuses has answered, too.
+ */
+const OPTIONS: LockOptions = { minHold: 0, delay: 0 };
 
 /** Tells probes whether the engine grants locks. An instance is also healthy if another one leads. */
 export class LocksHealthIndicator {
@@ -76,15 +80,18 @@ export class LocksHealthIndicator {
 
   /** What is wrong, or undefined. */
   async #probe(timeout: number): Promise<string | undefined> {
-    const signal = AbortSignal.timeout(timeout);
+    const late = new AbortController();
+    const cancel = systemClock.after(timeout, () => late.abort(), true);
     try {
-      const lease = await this.#locks.mutex(KEY, { ttl: TTL, renew: false, minHold: 0 }).tryAcquire({ signal });
+      const lease = await this.#locks.mutex(KEY, OPTIONS).tryAcquire({ signal: late.signal });
       await lease?.release();
       return undefined;
     } catch (error) {
       if (isLockError(error, 'LOCK_ABORTED')) return `the engine did not answer within ${timeout} ms`;
       if (!isLockError(error)) throw error;
       return `${error.code}: ${error.message}`;
+    } finally {
+      cancel();
     }
   }
 

@@ -1,12 +1,13 @@
 import { Logger } from '@nestjs/common';
-import { type DiscoveryService, MetadataScanner, type ModuleRef } from '@nestjs/core';
+import { MetadataScanner, type ModuleRef, type ModulesContainer } from '@nestjs/core';
 import { invalid, shown } from '../core/errors.ts';
-import { bindLocks, useLocks } from '../decorator/locks.ts';
+import { type Application, checkOneApplication } from '../decorator/locks.ts';
 import type { Term } from '../leading/term.ts';
 import type { Locks } from '../locks.ts';
 import { Candidate } from './candidate.ts';
 import { around } from './hooks.ts';
 import { type Candidacy, candidacyOf } from './leading.ts';
+import { bindObjects, isAlone, isObject, wrappersOf } from './objects.ts';
 import type { LocksModulePlan } from './options.ts';
 import { scheduledOf } from './scheduled.ts';
 import { Work } from './work.ts';
@@ -14,34 +15,33 @@ import { Work } from './work.ts';
 type Owner = Readonly<Record<string, (...args: unknown[]) => Promise<unknown>>>;
 
 /** The locks of one application, and the work of its objects under them. */
-export class LocksHost {
+export class LocksHost implements Application {
+  open = true;
   readonly locks: Locks;
   readonly work: Work;
   readonly candidates: Candidate[] = [];
   readonly logger = new Logger('Locks');
   readonly moduleRef: ModuleRef;
-  readonly #discovery: DiscoveryService;
-  readonly #shared: Disposable;
+  readonly #modules: ModulesContainer;
   /** For each election the method that stands for it. */
   readonly #elections = new Map<string, string>();
 
   /** Use `LocksHost.open`. */
-  private constructor(locks: Locks, settle: number, discovery: DiscoveryService, moduleRef: ModuleRef) {
+  private constructor(locks: Locks, settle: number, modules: ModulesContainer, moduleRef: ModuleRef) {
     this.locks = locks;
     this.work = new Work(settle);
     this.moduleRef = moduleRef;
-    this.#discovery = discovery;
-    // For objects that Nest does not make, or makes for each request.
-    this.#shared = useLocks(locks);
+    this.#modules = modules;
   }
 
-  static async open(plan: LocksModulePlan, discovery: DiscoveryService, moduleRef: ModuleRef): Promise<LocksHost> {
-    return new LocksHost(await plan.open(), plan.settle, discovery, moduleRef);
+  static async open(plan: LocksModulePlan, modules: ModulesContainer, moduleRef: ModuleRef): Promise<LocksHost> {
+    return new LocksHost(await plan.open(), plan.settle, modules, moduleRef);
   }
 
   /** Gives every object its locks. An object with a leading method is a candidate from its own start to its own end. */
-  async onModuleInit(): Promise<void> {
+  async start(): Promise<void> {
     try {
+      bindObjects(this, this.#modules);
       await this.#lookAtAll();
     } catch (error) {
       await this.close(); // the application does not start, and nobody else would close it
@@ -54,7 +54,7 @@ export class LocksHost {
    * process ends.
    */
   async close(): Promise<void> {
-    this.#shared[Symbol.dispose]();
+    this.open = false;
     if (await this.work.stop()) return this.#closeLocks();
     this.logger.warn(
       'work under a lock has not settled in time; its lock is kept until it has, or lapses after this process',
@@ -74,14 +74,12 @@ export class LocksHost {
   async #lookAtAll(): Promise<void> {
     const scanner = new MetadataScanner();
     const seen = new Set<unknown>();
-    for (const wrapper of [...this.#discovery.getControllers(), ...this.#discovery.getProviders()]) {
+    for (const wrapper of wrappersOf(this.#modules)) {
       const { instance } = wrapper as { instance: unknown };
-      if (typeof instance !== 'object' || instance === null || seen.has(instance)) continue;
+      if (!isObject(instance) || seen.has(instance)) continue;
       seen.add(instance);
-      const alone = wrapper.isDependencyTreeStatic() && !wrapper.isTransient;
-      if (alone) bindLocks(instance, this.locks);
       for (const method of scanner.getAllMethodNames(Object.getPrototypeOf(instance)))
-        await this.#lookAt(instance as Owner, method, alone);
+        await this.#lookAt(instance as Owner, method, isAlone(wrapper));
     }
   }
 
@@ -95,6 +93,7 @@ export class LocksHost {
       throw invalid(
         `${candidacy ? '@Leading' : '@OnceCron'} is on ${title}, whose class is made anew for each request or user; put it in one that exists once`,
       );
+    checkOneApplication(owner, title);
     if (candidacy) this.#stand(owner, method, candidacy, title);
     await scheduled?.prepare(this, owner);
     this.#settleBeforeEnd(owner, title);

@@ -7,13 +7,16 @@ import {
   type Provider,
   type Type,
 } from '@nestjs/common';
-import { DiscoveryModule, DiscoveryService, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { ModuleRef, ModulesContainer } from '@nestjs/core';
 import { invalid } from '../core/errors.ts';
+import { checkGiven, flag } from '../core/options.ts';
 import { Locks } from '../locks.ts';
 import { LocksHealthIndicator } from './health.ts';
 import { LocksHost } from './host.ts';
+import { APPLICATION } from './objects.ts';
 import { type LocksModuleOptions, modulePlan } from './options.ts';
 import { Shutdown } from './shutdown.ts';
+import { Startup } from './startup.ts';
 
 /** Which modules see the locks. */
 export interface Visibility {
@@ -41,11 +44,23 @@ export interface LocksModuleAsyncOptions extends Visibility {
   readonly useExisting?: InjectionToken<LocksOptionsFactory>;
 }
 
+const ASYNC: ReadonlySet<string> = new Set([
+  'imports',
+  'inject',
+  'useFactory',
+  'useClass',
+  'useExisting',
+  'isGlobal',
+] satisfies readonly (keyof LocksModuleAsyncOptions)[]);
 const OPTIONS = Symbol('the options of LocksModule');
 
 /** Provides the locks. It is global; the module that imports it has its place in the order of the shutdown. */
 class LocksCoreModule {}
 Module({})(LocksCoreModule);
+
+/** Tells every object its application. Global whatever `isGlobal` says: an object may lock where `Locks` cannot be injected. */
+class LocksObjectsModule {}
+Module({})(LocksObjectsModule);
 
 /**
  * Gives an application its locks: `Locks` to inject, `@Locked` and `@Leading` methods, `LocksHealthIndicator`. The root module
@@ -62,9 +77,10 @@ export class LocksModule {
    * class AppModule {}
    * ```
    */
-  static forRoot({ isGlobal, ...options }: LocksModuleOptions & Visibility): DynamicModule {
-    modulePlan(options); // reports errors now, where they were written
-    return assembled(isGlobal, [], [{ provide: OPTIONS, useValue: options }]);
+  static forRoot(options: LocksModuleOptions & Visibility): DynamicModule {
+    const { isGlobal, ...others } = options ?? {};
+    modulePlan(others); // reports errors now, where they were written
+    return assembled(isGlobal, [], [{ provide: OPTIONS, useValue: others }]);
   }
 
   /**
@@ -77,6 +93,7 @@ export class LocksModule {
    * });
    */
   static forRootAsync(options: LocksModuleAsyncOptions): DynamicModule {
+    checkGiven(options, ASYNC, 'the options of LocksModule.forRootAsync()');
     return assembled(options.isGlobal, options.imports ?? [], optionsOf(options));
   }
 }
@@ -110,16 +127,16 @@ function assembled(
 ): DynamicModule {
   const core: DynamicModule = {
     module: LocksCoreModule,
-    global: isGlobal,
-    imports: [...imports, DiscoveryModule],
+    global: flag(isGlobal, 'isGlobal'),
+    imports: [...imports],
     providers: [
       ...options,
       {
         provide: LocksHost,
-        inject: [OPTIONS, DiscoveryService, ModuleRef, ModulesContainer],
-        useFactory: (given: LocksModuleOptions, discovery: DiscoveryService, ref: ModuleRef, all: ModulesContainer) => {
-          checkAlone(all);
-          return LocksHost.open(modulePlan(given), discovery, ref);
+        inject: [OPTIONS, ModulesContainer, ModuleRef],
+        useFactory: (given: LocksModuleOptions, modules: ModulesContainer, ref: ModuleRef) => {
+          checkAlone(modules);
+          return LocksHost.open(modulePlan(given), modules, ref);
         },
       },
       { provide: Locks, inject: [LocksHost], useFactory: ({ locks }: LocksHost) => locks },
@@ -131,9 +148,19 @@ function assembled(
     ],
     exports: [LocksHost, Locks, LocksHealthIndicator],
   };
+  const objects: DynamicModule = {
+    module: LocksObjectsModule,
+    global: true,
+    imports: [core],
+    providers: [
+      { provide: APPLICATION, inject: [LocksHost], useFactory: (host: LocksHost) => host },
+      { provide: Startup, inject: [LocksHost], useFactory: (host: LocksHost) => new Startup(host) },
+    ],
+    exports: [APPLICATION],
+  };
   return {
     module: LocksModule,
-    imports: [core],
+    imports: [core, objects],
     providers: [{ provide: Shutdown, inject: [LocksHost], useFactory: (host: LocksHost) => new Shutdown(host) }],
     exports: [LocksCoreModule],
   };

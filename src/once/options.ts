@@ -45,7 +45,8 @@ export interface OncePlan {
   readonly signal: AbortSignal | undefined;
 }
 
-const NAMES: ReadonlySet<string> = new Set(
+/** Every option there is, by name. */
+export const ONCE_OPTIONS: ReadonlySet<string> = new Set(
   'within skew retry overlap ttl notice label signal'.split(' ') satisfies readonly string[],
 );
 const WITHIN = 60_000;
@@ -63,7 +64,7 @@ export function oncePlan(
   defaults: LockOptions,
   options: OnceOptions = {},
 ): OncePlan {
-  checkNames(options, NAMES, 'the options of once()');
+  checkNames(options, ONCE_OPTIONS, 'the options of once()');
   const {
     retry = false,
     overlap = 'allow',

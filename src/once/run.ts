@@ -74,6 +74,11 @@ export class HeldRun implements TickRun {
     for (const { lease, needed } of this.#guards) if (needed()) lease.assertHeld();
   }
 
+  toJSON(): object {
+    const { name, tick, token, held, remaining } = this;
+    return { name, tick, token: `${token}`, held, remaining };
+  }
+
   /** The run has settled: no signal tells it anything more. */
   over(): void {
     for (const unlisten of this.#unlisten) unlisten();

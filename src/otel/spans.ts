@@ -7,6 +7,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
+import { type Cancel, systemClock } from '../core/clock.ts';
 import type { LockEvent } from '../core/events.ts';
 import type { RequestEvents } from '../core/request-events.ts';
 import type { Holder, Holders } from './holders.ts';
@@ -29,8 +30,8 @@ interface Traced {
   readonly lock: Span;
   wait?: Span;
   hold?: Span;
-  /** The timer of the question who holds the key. */
-  timer?: NodeJS.Timeout;
+  /** Cancels the question who holds the key. */
+  cancel?: Cancel;
 }
 
 /** How spans are made. */
@@ -113,7 +114,8 @@ export class LockSpans {
     const traced = this.#isTraced() ? this.#begun(event) : undefined;
     if (!traced) return;
     traced.wait = this.#within(traced, 'lock.wait');
-    traced.timer = setTimeout(() => void this.#lookUp(event.key, traced).catch(this.#plan.failed), LASTING).unref();
+    const lookUp = (): void => void this.#lookUp(event.key, traced).catch(this.#plan.failed);
+    traced.cancel = systemClock.after(LASTING, lookUp, true);
   }
 
   async #lookUp(key: string, { wait }: Traced): Promise<void> {
@@ -134,7 +136,7 @@ export class LockSpans {
       this.#open.delete(event.request);
       return;
     }
-    clearTimeout(traced.timer);
+    traced.cancel?.();
     const { lock, wait } = traced;
     const outcome = { 'lock.outcome': OUTCOMES[end] };
     wait?.setAttributes(outcome).end();
@@ -166,8 +168,8 @@ export class LockSpans {
     this.#close(traced);
   }
 
-  #close({ timer, wait, hold, lock }: Traced): void {
-    clearTimeout(timer);
+  #close({ cancel, wait, hold, lock }: Traced): void {
+    cancel?.();
     wait?.end();
     hold?.end();
     if (hold !== lock) lock.end();

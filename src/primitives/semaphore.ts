@@ -32,14 +32,18 @@ export function semaphore(
     const why = `${backend} cannot count permits; use mutex(), or an engine that has permits, such as Redis, SQL tables, etcd or a file`;
     throw new LockError('LOCK_UNSUPPORTED', why, { key, backend });
   }
-  const { permits, ...options } = given ?? {};
+  const { permits, ...options } = given ?? {}; // refused for its permits
   const of = whole(permits, 'permits', 1, ALL_SEATS - 1);
   const permit = new OneKey<SharedLease>(runtime, key, { take: 1, of });
   const taking: Taking<SharedLease, PermitOptions> = {
     name: key,
-    lockOptions: ({ units: _, ...rest }) => rest,
+    lockOptions(given) {
+      if (typeof given !== 'object' || given === null) return given; // refused with the others
+      const { units: _, ...rest } = given;
+      return rest;
+    },
     obtain(resolved, given) {
-      const take = whole(given?.units ?? 1, 'units', 1, of);
+      const take = given?.units === undefined ? 1 : whole(given.units, 'units', 1, of);
       return new OneKey<SharedLease>(runtime, key, { take, of }).obtain(resolved);
     },
     inside: (lease, fn) => permit.inside(lease, fn),

@@ -45,10 +45,11 @@ export function checkDuration(value: Duration, what: string): number {
   return refused(() => Math.ceil(milliseconds(value, what, { min: 1, max: LONGEST })));
 }
 
-/** So that a misspelt option is not silently without effect. */
+/** So that a misspelt option, or one that is null by mistake, is not silently without effect. */
 export function checkOptions(options: object, known: readonly string[], of: string): void {
   if (typeof options !== 'object' || options === null) throw invalid(`${of} takes an object of options`);
-  for (const name of Object.keys(options)) {
+  for (const [name, value] of Object.entries(options)) {
     if (!known.includes(name)) throw invalid(`${of} has no option ${shown(name)}; there are ${known.join(', ')}`);
+    if (value === null) throw invalid(`${name} of ${of} is null; give a value or leave it out`);
   }
 }

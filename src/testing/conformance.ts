@@ -9,6 +9,7 @@ import { input } from './lock-laws/input.ts';
 import { leases } from './lock-laws/leases.ts';
 import { parts } from './lock-laws/parts.ts';
 import { releasing } from './lock-laws/releasing.ts';
+import { sharing } from './lock-laws/sharing.ts';
 import { unknown } from './lock-laws/unknown.ts';
 import { waiting } from './lock-laws/waiting.ts';
 import type { Subject } from './subject.ts';
@@ -19,6 +20,7 @@ const FACE: readonly Law[] = [
   ...leases,
   ...adaptive,
   ...releasing,
+  ...sharing,
   ...parts,
   ...force,
   ...unknown,

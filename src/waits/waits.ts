@@ -1,3 +1,4 @@
+import { printable } from '../core/printable.ts';
 import type { LockRuntime } from '../core/runtime.ts';
 import type { Listing } from '../core/traits.ts';
 import type { WaitsClaim } from './claims.ts';
@@ -5,7 +6,7 @@ import { type Deadlock, deadlocksIn } from './deadlocks.ts';
 import { edgesAmong, type WaitsEdge } from './edges.ts';
 import { confirmed, lookAtAll } from './look.ts';
 
-/** Who waits for whom, as plain data: JSON except for the tickets. */
+/** Who waits for whom, as plain data. JSON shows the tickets as text. */
 export interface Waits {
   /** All claims of keys that somebody waits for. */
   readonly claims: readonly WaitsClaim[];
@@ -19,7 +20,7 @@ export interface Waits {
 export async function waitsOf(runtime: LockRuntime, prefix: string, listing: Listing): Promise<Waits> {
   const lines = await lookAtAll(runtime, prefix, listing);
   return {
-    claims: [...lines.claims.values()],
+    claims: [...lines.claims.values()].map(printable),
     edges: edgesAmong(lines, new Set(lines.claims.keys())),
     deadlocks: await confirmed(runtime, lines, deadlocksIn(lines)),
   };

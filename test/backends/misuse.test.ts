@@ -3,6 +3,7 @@ import { MongoClient } from 'mongodb';
 import mysql2 from 'mysql2';
 import mysql2Promise from 'mysql2/promise';
 import pg from 'pg';
+import { createClientPool } from 'redis';
 import { afterAll, expect, test } from 'vitest';
 import { etcd } from '../../src/backends/etcd/index.ts';
 import { file } from '../../src/backends/file/index.ts';
@@ -60,6 +61,8 @@ test.each([
 
 test.each([
   ['redis', () => redis('redis://127.0.0.1' as never), 'new Redis()'],
+  // @ts-expect-error: and so the compiler says
+  ['redis, a pool of node-redis', () => redis(createClientPool()), 'createClientPool() is none of them'],
   ['postgres, a URL', () => postgres('postgres://127.0.0.1' as never), 'new pg.Pool'],
   ['postgres, one client', () => postgres(new pg.Client()), 'new pg.Pool'],
   ['postgresAdvisory, nothing', () => postgresAdvisory(undefined as never), 'new pg.Pool'],

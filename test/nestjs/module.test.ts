@@ -4,11 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { connect } from '../../src/connect/index.ts';
 import { currentLease, Locked } from '../../src/decorator/index.ts';
-import { createLocks, isLockError, type Term } from '../../src/index.ts';
+import { createLocks, isLockError, type LocksDefaults, type Term } from '../../src/index.ts';
 import { Leading, Locks, LocksHealthIndicator, LocksModule } from '../../src/nestjs/index.ts';
 import { startRedis } from '../kit/redis.ts';
 import { describeOn } from '../kit/suite.ts';
 import { until } from '../kit/wait.ts';
+import { startZookeeper } from '../kit/zookeeper.ts';
 import { started } from './application.ts';
 
 @Injectable()
@@ -329,5 +330,28 @@ describeOn('redis', 'health', () => {
     await locks.close();
     const { locks: detail } = await new LocksHealthIndicator(locks, () => []).isHealthy();
     expect(detail).toMatchObject({ status: 'down', message: expect.stringMatching(/LOCK_CLOSED/) });
+  });
+});
+
+describe('health asks for nothing that the engine or the defaults forbid', () => {
+  test.each<[string, LocksDefaults]>([
+    ['a notice that is longer than a short lease', { notice: '4s' }],
+    ['leases that learn, and short ones', { ttl: 100, adaptive: { cap: 200 } }],
+    ['leases that are always renewed', { renew: true, ttl: '1h' }],
+    ['a hold that stays taken after it', { minHold: '10s', delay: '10s' }],
+  ])('with %s', async (_title, defaults) => {
+    await using locks = createLocks(memory(), defaults);
+    const indicator = new LocksHealthIndicator(locks, () => []);
+    for (let i = 0; i < 2; i++) expect(await indicator.isHealthy()).toMatchObject({ locks: { status: 'up' } });
+    for await (const left of locks.inspect('holdfast:health')) expect.fail(`${left.label} still has the key`);
+  });
+});
+
+describeOn('zookeeper', 'health on ZooKeeper', () => {
+  test('is up with the bounds that its sessions have', async () => {
+    await using server = await startZookeeper();
+    await using locks = await connect(server.url);
+    const indicator = new LocksHealthIndicator(locks, () => []);
+    expect(await indicator.isHealthy('locks', { timeout: '20s' })).toMatchObject({ locks: { status: 'up' } });
   });
 });

@@ -44,7 +44,7 @@ const digestsOf = (named: Named): Map<string, string> => {
 /** What differs between the functions in the database and those of this program, if anything does. */
 export async function revisionFinding(server: Server): Promise<Finding | undefined> {
   const look = (statement: string) => server.send(aboutFunctions(statement), [], 'a look at the functions');
-  const [row] = await look(`SELECT (${sql.installed}) AS revision`);
+  const [row] = await look(`SELECT (${sql.installed})::text AS revision`);
   const there = row!.revision === null ? undefined : Number(row!.revision);
   if (there === undefined) return undefined; // missing, which is another finding
   if (there > REVISION) {

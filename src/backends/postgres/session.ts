@@ -94,7 +94,7 @@ export class Session {
   async isOwn(): Promise<boolean> {
     const own = this.own;
     if (own === null) return true;
-    const [row] = await this.query('SELECT pg_backend_pid() AS pid');
+    const [row] = await this.query('SELECT pg_backend_pid()::text AS pid');
     return Number(row!.pid) === own;
   }
 

@@ -56,13 +56,13 @@ FROM (
 export const advisoryKept: string = `-- Whether this is still the session of advisory-look: between two statements a transaction pooler may have changed it.
 --   $1  the same number
 -- Gives the session's process, and whether the lock was there; it is freed.
-SELECT pg_backend_pid() AS pid, ((SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()
+SELECT pg_backend_pid()::text AS pid, ((SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()
          AND classid = (($1::bigint >> 32) & 4294967295)::oid AND objid = ($1::bigint & 4294967295)::oid) = 1
        AND pg_advisory_unlock($1::bigint))::int AS kept`;
 
 export const advisoryLook: string = `-- What a new session is, and takes a lock on it that advisory-kept looks for.
 --   $1  a random number    $2  the process it has to be, or null: on a pooler's session the lock would stay
-SELECT pg_backend_pid() AS pid, version() AS product, pg_is_in_recovery()::int AS replica,
+SELECT pg_backend_pid()::text AS pid, version() AS product, pg_is_in_recovery()::int AS replica,
        (SELECT extract(epoch FROM coalesce(backend_start, pg_postmaster_start_time()))::text
           FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS started,
        CASE WHEN pg_backend_pid() = coalesce($2::int, pg_backend_pid()) THEN pg_advisory_lock($1::bigint) IS NOT NULL END AS locked,
@@ -337,20 +337,20 @@ BEGIN
 END
 $holdfast$;`;
 
-export const facts: string = `-- What endangers locks on this server, as facts; check.ts judges them.
-SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery()::int AS replica,
+export const facts: string = `-- What endangers locks on this server, as facts; check.ts judges them. Numbers are text, for pg misreads them where its pool is \`binary\`.
+SELECT current_setting('server_version_num') AS version, pg_is_in_recovery()::int AS replica,
        current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
        current_setting('synchronous_commit') AS synchronous_commit,
        current_setting('synchronous_standby_names') AS standbys,
        current_setting('default_transaction_isolation') AS isolation,
-       (SELECT setting::int FROM pg_settings WHERE name = 'statement_timeout') AS statement_timeout,
+       (SELECT setting FROM pg_settings WHERE name = 'statement_timeout') AS statement_timeout,
        version() AS product,
        -- Asking also frees what nobody needs any more.
-       pg_notification_queue_usage() AS queue,
-       (SELECT count(*)::int FROM pg_stat_replication WHERE coalesce(sync_state, 'async') = 'async') AS replicas,
+       pg_notification_queue_usage()::text AS queue,
+       (SELECT count(*)::text FROM pg_stat_replication WHERE coalesce(sync_state, 'async') = 'async') AS replicas,
        (SELECT string_agg(application_name, ', ' ORDER BY application_name) FROM pg_stat_replication WHERE sync_state = 'async')
          AS replica_names,
-       (SELECT coalesce(extract(epoch FROM max(clock_timestamp() - xact_start)), 0)::float8
+       (SELECT coalesce(extract(epoch FROM max(clock_timestamp() - xact_start)), 0)::text
           FROM pg_stat_activity WHERE datname = current_database()) AS oldest_transaction`;
 
 export const functions: string = `-- What is installed, to be compared with what should be.
@@ -359,11 +359,11 @@ WHERE pronamespace = to_regnamespace('{schema}') AND '"' || proname || '"' IN ({
 
 export const inspect: string = `-- Everyone in line for a range of keys, by the rule itself: held follows from order and seats.
 --   $1, $2  the keys from the first up to, but not including, the second: bytes
--- Gives key and label (hex), held (0 or 1), position (from 0), ticket, take, room, since (ms), remaining (ms), in the order of
--- keys and line (\`ticket\` alone would be the text that is given, in which 10 comes before 9).
+-- Gives key and label (hex), held (0 or 1), and as text position (from 0), ticket, take, room, since (ms), remaining (ms): pg misreads
+-- numbers where its pool is \`binary\`. In the order of keys and line (\`ticket\` alone would be that text, in which 10 comes before 9).
 SELECT encode(standing.key, 'hex') AS key, encode(label, 'hex') AS label,
-       (bool_and(total <= smallest) OVER (PARTITION BY standing.key ORDER BY ticket))::int AS held, position::int, ticket::text,
-       take::int, room, since, remaining
+       (bool_and(total <= smallest) OVER (PARTITION BY standing.key ORDER BY ticket))::int AS held, position::text,
+       ticket::text, take::text, room::text, since::text, remaining::text
 FROM (
   SELECT key, ticket, take, room, label,
          sum(take) OVER line AS total, min(room) OVER line AS smallest, row_number() OVER line - 1 AS position,
@@ -585,9 +585,9 @@ BEGIN
 END
 $holdfast$;`;
 
-export const state: string = `-- Whether this is set up for us, and what time it is there; as text, for pg misreads times where its pool is \`binary\`.
+export const state: string = `-- Whether this is set up for us, and what time it is there; as text, for pg misreads numbers where its pool is \`binary\`.
 SELECT format, ({installed}) AS revision,
-       current_setting('server_version_num')::int AS version, version() AS product, pg_is_in_recovery()::int AS replica,
+       current_setting('server_version_num') AS version, version() AS product, pg_is_in_recovery()::int AS replica,
        (extract(epoch FROM clock_timestamp()) * 1000)::text AS server_time
 FROM {meta}`;
 

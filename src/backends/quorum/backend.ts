@@ -1,5 +1,6 @@
 import type { Attempt, Backend, Claim, Finding, Handle, Release, Renewal, Traits } from '../../core/backend.ts';
 import { CallTimeouts } from '../../core/call-timeouts.ts';
+import { joined } from '../../core/users.ts';
 import { Ballot } from './ballot.ts';
 import { findings } from './check.ts';
 import { ContentionBackoff } from './contention-backoff.ts';
@@ -64,6 +65,7 @@ class Quorum implements Backend {
     if (listing) this.inspect = (prefix, how) => inspect(this.#context, prefix, how);
     if (listing && backends.every((backend) => backend.evict))
       this.evict = (key, ticket) => evict(this.#context, key, ticket);
+    for (const backend of backends) joined(backend);
   }
 
   async attempt(claim: Claim): Promise<Attempt> {

@@ -1,2 +1,2 @@
 export { quorum } from './backend.ts';
-export type { QuorumOptions } from './options.ts';
+export { QUORUM_OPTIONS, type QuorumOptions } from './options.ts';

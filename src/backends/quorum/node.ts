@@ -4,6 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import { collected } from '../../core/collected.ts';
 import { invalid, isLockError, type LockError } from '../../core/errors.ts';
 import { GoingOn } from '../../core/going-on.ts';
+import { left } from '../../core/users.ts';
 import { type Hearing, Link } from './link.ts';
 import { Releases } from './releases.ts';
 import { Trust, type Trusts } from './trust.ts';
@@ -96,7 +97,7 @@ export class Node {
 
   async close(): Promise<void> {
     this.releases.close();
-    await this.backend.close();
+    await left(this.backend);
   }
 
   /** Nothing is asked of a quorum that is misused, while it is. */

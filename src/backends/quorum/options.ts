@@ -22,7 +22,10 @@ export interface QuorumOptions {
   readonly clock?: Clock;
 }
 
-const NAMES = new Set('drift restartGuard maxTtl clock'.split(' ') satisfies readonly string[]);
+/** Every option there is, by name. */
+export const QUORUM_OPTIONS: ReadonlySet<string> = new Set(
+  'drift restartGuard maxTtl clock'.split(' ') satisfies readonly string[],
+);
 
 export interface ResolvedQuorumOptions {
   readonly drift: number;
@@ -34,7 +37,7 @@ export interface ResolvedQuorumOptions {
 
 /** @throws LockError `LOCK_INVALID` */
 export function resolveQuorumOptions(options: QuorumOptions): ResolvedQuorumOptions {
-  checkNames(options, NAMES, 'quorum options');
+  checkNames(options, QUORUM_OPTIONS, 'quorum options');
   const { drift = 0.01, restartGuard = true, maxTtl = '5m', clock = systemClock } = options;
   if (!(drift >= 0 && drift <= 0.5)) throw invalid(`drift is ${shown(drift)}; it must be from 0 to 0.5`);
   if (typeof restartGuard !== 'boolean')

@@ -87,8 +87,8 @@ function calmed<C extends object>(over: (client: C) => Port): (client: C) => Por
 export function portOf(client: RedisClient): Port {
   const kind = KINDS.find(({ can }) => has(client, can));
   if (kind) return kind.over(client as never);
-  const why = has(client, ['execute', 'sendCommand', 'duplicate'])
-    ? '; a pool cannot listen for the turn of a waiter'
+  const why = has(client, ['execute', 'sendCommand', 'connect'])
+    ? '; createClientPool() is none of them: a pool has no connection on which to listen for the turn of a waiter'
     : '';
   throw new LockError(
     'LOCK_INVALID',

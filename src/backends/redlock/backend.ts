@@ -1,7 +1,10 @@
 import type { Backend } from '../../core/backend.ts';
 import { invalid, shown } from '../../core/errors.ts';
-import { type QuorumOptions, quorum } from '../quorum/index.ts';
+import { checkNames } from '../../core/options.ts';
+import { QUORUM_OPTIONS, type QuorumOptions, quorum } from '../quorum/index.ts';
 import { type RedisClient, redis } from '../redis/index.ts';
+
+const KNOWN = new Set([...QUORUM_OPTIONS, 'prefix']);
 
 /** Options of `redlock`. */
 export interface RedlockOptions extends QuorumOptions {
@@ -19,7 +22,9 @@ export interface RedlockOptions extends QuorumOptions {
  * const clients = ['redis-1', 'redis-2', 'redis-3'].map((host) => new Redis({ host }));
  * const locks = createLocks(redlock(clients));
  */
-export function redlock(clients: readonly RedisClient[], { prefix, ...options }: RedlockOptions = {}): Backend {
+export function redlock(clients: readonly RedisClient[], options: RedlockOptions = {}): Backend {
+  checkNames(options, KNOWN, 'options of redlock()');
+  const { prefix, ...others } = options;
   if (!Array.isArray(clients) || clients.length < 3) {
     throw invalid(
       `redlock() needs clients of at least three independent servers, not ${shown((clients as unknown[])?.length)}: with fewer, none may be lost. For one, use redis()`,
@@ -30,7 +35,7 @@ export function redlock(clients: readonly RedisClient[], { prefix, ...options }:
   if (clients.some(isCluster)) {
     throw invalid('redlock() needs a client of one server each, not of a Cluster; for a Cluster alone use redis()');
   }
-  return quorum(nodes, options);
+  return quorum(nodes, others);
 }
 
 /** Of ioredis, or of node-redis. */

@@ -37,6 +37,8 @@ const WRONG: Readonly<Record<string, Call>> = {
   'a signal that is none': (locks) => locks.mutex(key).acquire({ signal: bad({ aborted: false }) }),
   'a label that is a number': (locks) => locks.mutex(key, { label: bad(7) }),
   'a misspelt option': (locks) => locks.mutex(key).acquire(bad({ tll: 5 })),
+  'an option that is null': (locks) => locks.mutex(key).acquire({ ttl: bad(null) }),
+  'null in place of the options': (locks) => locks.mutex(key).acquire(bad(null)),
   'options that are a number': (locks) => locks.mutex(key).tryAcquire(bad(5_000)),
   'a pause of 0': (locks) => locks.mutex(key).acquire({ spin: { pause: 0 } }),
   'jitter above 1': (locks) => locks.mutex(key).acquire({ spin: { jitter: 2 } }),
@@ -60,9 +62,10 @@ const WRONG_PERMITS: Readonly<Record<string, Call>> = {
       (locks) => locks.semaphore(key, { permits: bad(permits) }),
     ]),
   ),
+  'options of a call that are a number': (locks) => locks.semaphore(key, { permits: 3 }).acquire(bad(5)),
   'no options of a semaphore': (locks) => locks.semaphore(key, bad(undefined)),
   ...Object.fromEntries(
-    [0, -1, 1.5, Number.NaN, 4, '1'].map((units): [string, Call] => [
+    [0, -1, 1.5, Number.NaN, 4, '1', null].map((units): [string, Call] => [
       `${units} units of 3`,
       (locks) => locks.semaphore(key, { permits: 3 }).acquire({ units: bad(units) }),
     ]),

@@ -1,10 +1,10 @@
 -- Everyone in line for a range of keys, by the rule itself: held follows from order and seats.
 --   $1, $2  the keys from the first up to, but not including, the second: bytes
--- Gives key and label (hex), held (0 or 1), position (from 0), ticket, take, room, since (ms), remaining (ms), in the order of
--- keys and line (`ticket` alone would be the text that is given, in which 10 comes before 9).
+-- Gives key and label (hex), held (0 or 1), and as text position (from 0), ticket, take, room, since (ms), remaining (ms): pg misreads
+-- numbers where its pool is `binary`. In the order of keys and line (`ticket` alone would be that text, in which 10 comes before 9).
 SELECT encode(standing.key, 'hex') AS key, encode(label, 'hex') AS label,
-       (bool_and(total <= smallest) OVER (PARTITION BY standing.key ORDER BY ticket))::int AS held, position::int, ticket::text,
-       take::int, room, since, remaining
+       (bool_and(total <= smallest) OVER (PARTITION BY standing.key ORDER BY ticket))::int AS held, position::text,
+       ticket::text, take::text, room::text, since::text, remaining::text
 FROM (
   SELECT key, ticket, take, room, label,
          sum(take) OVER line AS total, min(room) OVER line AS smallest, row_number() OVER line - 1 AS position,

@@ -1,0 +1,67 @@
+import { Inject, Optional } from '@nestjs/common';
+import type { ModulesContainer } from '@nestjs/core';
+import { type Application, bindTo } from '../decorator/locks.ts';
+
+/** By this token Nest injects the application of each object that it makes later. */
+export const APPLICATION = Symbol('the application of LocksModule');
+const application = Symbol('the application of this object');
+
+type Module = ModulesContainer extends Map<string, infer M> ? M : never;
+type Wrapper = Module['providers'] extends Map<unknown, infer W> ? W : never;
+type Class = new (...args: unknown[]) => object;
+type Factory = (...args: unknown[]) => unknown;
+
+/** What Nest calls and injects in one application: also guards, interceptors, pipes, filters and middleware. */
+export function* wrappersOf(modules: ModulesContainer): Iterable<Wrapper> {
+  for (const { controllers, providers, injectables, middlewares } of modules.values())
+    for (const wrappers of [controllers, providers, injectables, middlewares])
+      yield* wrappers.values() as Iterable<Wrapper>;
+}
+
+/** Whether there is one object of it, for as long as the application lives. */
+export const isAlone = (wrapper: Wrapper): boolean => wrapper.isDependencyTreeStatic() && !wrapper.isTransient;
+
+/** Says of each object whose it is: of what exists by now, and of what Nest makes later, for a request or a user of it. */
+export function bindObjects(own: Application, modules: ModulesContainer): void {
+  const wrappers = [...wrappersOf(modules)];
+  const ownWrapper = wrappers.find(({ token }) => token === APPLICATION)!;
+  for (const wrapper of wrappers) {
+    const made: unknown[] = isAlone(wrapper)
+      ? [wrapper.instance]
+      : wrapper.getStaticTransientInstances().map((host) => host?.instance);
+    for (const object of made) if (isObject(object)) bindTo(own, object);
+    if (!isAlone(wrapper)) bindLater(own, wrapper, ownWrapper);
+  }
+}
+
+function bindLater(own: Application, wrapper: Wrapper, ownWrapper: Wrapper): void {
+  if (typeof wrapper.metatype !== 'function') return;
+  if (wrapper.inject) {
+    const factory = wrapper.metatype as Factory;
+    const bound: Factory = async (...args) => {
+      const made = await factory(...args);
+      if (isObject(made)) bindTo(own, made);
+      return made;
+    };
+    wrapper.metatype = bound;
+    return;
+  }
+  injectInto(wrapper.metatype as unknown as Class);
+  // Nest 11 looks at the properties of a class once. If it has not yet, it will.
+  if (wrapper.getPropertiesMetadata()) wrapper.addPropertiesMetadata(application, ownWrapper);
+}
+
+/** The class may be in several applications: the container that makes an object injects its own. */
+function injectInto(made: Class): void {
+  if (Object.hasOwn(made.prototype, application)) return;
+  Object.defineProperty(made.prototype, application, {
+    set(this: object, own: Application) {
+      bindTo(own, this);
+    },
+  });
+  const target = { constructor: made };
+  Inject(APPLICATION)(target, application);
+  Optional()(target, application); // of an application without LocksModule
+}
+
+export const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
