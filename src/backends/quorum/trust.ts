@@ -1,10 +1,11 @@
 import type { Backend } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
-import { areNew, type Looked, type QuorumBounds, restsUntil } from './guard.ts';
+import { areNew, type Looked, type QuorumBounds, restsUntil, seemNew } from './guard.ts';
 import { Identity, type Named } from './identity.ts';
 import { Memory } from './memory.ts';
 
-/** How often a node that does not count is looked at again. ms. */
+/** How soon a node that does not count is looked at again, and how often later. ms. */
+const SOON = 50;
 const LOOK = 500;
 
 /** What the nodes of one quorum have in common. */
@@ -32,6 +33,7 @@ export class Trust {
   #looked: Looked | undefined;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #lookAgain = 0;
+  #pause = SOON;
   /** The longest lease that another run was to remember, ms. */
   #forgotten = 0;
 
@@ -49,10 +51,11 @@ export class Trust {
     const rest = this.#restsUntil(now) - now;
     if (rest <= 0) return void this.#countFree(now);
     if (now >= this.#lookAgain) {
-      this.#lookAgain = now + LOOK;
+      this.#lookAgain = now + this.#pause;
+      this.#pause = Math.min(LOOK, this.#pause * 2);
       void this.#lookAround(Number.POSITIVE_INFINITY);
     }
-    return restsFor(rest);
+    return this.#restsFor(rest);
   }
 
   /**
@@ -108,7 +111,7 @@ export class Trust {
     // marked cannot tell a new quorum from one that lost its data.
     if (this.#state === 'resting') {
       const rest = this.#restsUntil(now) - now;
-      if (rest > 0) throw restsFor(rest);
+      if (rest > 0) throw this.#restsFor(rest);
       await this.#countFree(now).get(this);
       if (this.#state === 'resting') throw new Error('its vote does not count before one of a node that names its run');
     } else if (!this.#looked) throw new Error('started anew while it was asked');
@@ -120,6 +123,7 @@ export class Trust {
     const { run, restarted } = this.identity;
     this.#state = run?.age === undefined && !restarted ? 'counting' : 'unseen';
     this.#looked = undefined;
+    this.#pause = SOON;
     this.#forgotten = Math.max(this.#forgotten, this.#memory.forget());
   }
 
@@ -142,6 +146,14 @@ export class Trust {
 
   #restsUntil(now: number): number {
     return restsUntil(this.#looked!, this.#views(), now, this.#trusts);
+  }
+
+  #restsFor(rest: number): Error {
+    const why =
+      seemNew(this.#views()) && !this.identity.restarted
+        ? 'is new, or has lost its data: which one is known when every node has answered once. Until then it does not count,'
+        : 'started anew: what it granted before may be forgotten, so it does not count';
+    return new Error(`${why} for another ${Math.ceil(rest)} ms`);
   }
 
   /** What is known of all nodes, as far as they were asked since this run began. */
@@ -180,10 +192,4 @@ export class Trust {
  */
 function areTooFew(votes: readonly Trust[], majority: number): boolean {
   return votes.length < majority && votes.every(({ identity }) => identity.nameless);
-}
-
-function restsFor(rest: number): Error {
-  return new Error(
-    `started anew: what it granted before may be forgotten, so it does not count for another ${Math.ceil(rest)} ms`,
-  );
 }
