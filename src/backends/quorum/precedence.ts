@@ -13,9 +13,16 @@ const AGAIN = 250;
 const RENEWED = 80;
 const LASTS = 170;
 
+/** After so long another has seen it, and has said so if it has waited longer, ms. */
+const SETTLES = 5;
+/** One that has not asked for so long does not wait any more, ms: its pauses are shorter. */
+const GONE = 1_000;
+
 interface Use {
   /** Since when this process has been refused. */
   since: number | undefined;
+  /** When it was refused last. */
+  refused: number;
   /** When it was last given back by this process. */
   released: number;
   /** It was refused before it got the key, or had only just given it back: others may wait. */
@@ -54,12 +61,18 @@ export class Precedence {
   async yields(key: string): Promise<boolean> {
     const use = this.#uses.get(key);
     await use?.looking;
-    if (!use || this.#knows(use)) return false;
+    if (!use) return false;
+    if (this.#clock.now() - use.refused >= GONE) use.since = use.said = undefined;
+    if (this.#knows(use)) return false;
     use.since ??= this.#clock.now();
     const { said } = use;
     await this.#look(key, use);
-    // One that has only just said so asks when it has looked once more: another that has waited longer may say the same.
-    return use.next !== undefined || use.said !== said;
+    if (!use.next && use.said !== said) {
+      // It has only just said so, and another that has waited longer may say the same.
+      await new Promise<void>((resolve) => this.#clock.after(SETTLES, resolve));
+      await this.#look(key, use);
+    }
+    return use.next !== undefined;
   }
 
   /** That it may ask: nobody is known to wait for long, or it is next itself. */
@@ -75,7 +88,9 @@ export class Precedence {
   }
 
   refused(key: string): void {
-    this.#use(key).since ??= this.#clock.now();
+    const use = this.#use(key);
+    use.refused = this.#clock.now();
+    use.since ??= use.refused;
   }
 
   granted(key: string): void {
@@ -132,7 +147,7 @@ export class Precedence {
   #use(key: string): Use {
     const known = this.#uses.get(key);
     const use: Use = known ?? {
-      ...{ since: undefined, released: Number.NEGATIVE_INFINITY, contended: false },
+      ...{ since: undefined, refused: Number.NEGATIVE_INFINITY, released: Number.NEGATIVE_INFINITY, contended: false },
       ...{ looked: Number.NEGATIVE_INFINITY, looking: undefined, said: undefined, saidAt: 0, next: undefined },
     };
     this.#uses.delete(key);

@@ -44,3 +44,13 @@ test('who is next and does not ask any more holds nobody up for longer than half
   await clock.advance(500);
   expect(await again()).toBe(true);
 });
+
+test.each([
+  25, 300, 2_000,
+])('a try that was refused leaves the next one, %i ms later, nothing to wait for', async (later) => {
+  const { clock, here, there, held, during } = await scene(0);
+  expect((await during(there.attempt(claim()))).granted, 'while it is taken').toBe(false);
+  await during(here.release(held));
+  await clock.advance(later);
+  expect((await during(there.attempt(claim()))).granted, 'when it is free').toBe(true);
+});
