@@ -16,6 +16,7 @@
  *   brings the same grant an attempt would have brought.
  */
 import type { Seats } from './admission.ts';
+import type { LockError } from './errors.ts';
 import {
   type Finding,
   type Listing,
@@ -98,8 +99,11 @@ export type Refusal = {
 };
 /** What an attempt came to; an answer that never came is an error instead. */
 export type Attempt = Grant | Refusal;
-/** What a renewal came to: the ms for which the hold lasts from when it was asked, or why it does not. */
-export type Renewal = { readonly validFor: number } | 'gone' | 'unknown';
+/**
+ * What a renewal came to: the ms for which the hold lasts from when it was asked, or why it does not. `kept`: why the engine
+ * refused to set that ttl; the lease that it had before goes on.
+ */
+export type Renewal = { readonly validFor: number; readonly kept?: LockError } | 'gone' | 'unknown';
 /** `freed`: there was a hold or a place. `next`: what became of the next claim, where the engine took both in one step. */
 export type Release = { readonly freed: boolean; readonly next?: Attempt };
 

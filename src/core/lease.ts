@@ -170,6 +170,7 @@ export class HeldLease implements AnyLease {
     this.#assertKept();
     const sent = this.#engine.clock.now();
     const { timing } = hold;
+    const before = timing.ttl;
     timing.ttl = Math.max(ms + hold.resolved.delay, timing.ttl); // and no renewal from now on is shorter
     const unknown = (why: unknown): LockError => {
       timing.doubt(timing.ttl);
@@ -181,6 +182,11 @@ export class HeldLease implements AnyLease {
     if (answer === 'gone') hold.end('the engine no longer has it');
     this.#assertKept();
     if (typeof answer !== 'object') throw unknown('the renewal was not confirmed');
+    if (answer.kept) {
+      timing.ttl = before;
+      hold.renewed(sent, answer.validFor);
+      throw answer.kept;
+    }
     const lasts = timing.extended(ms, sent);
     hold.renewed(sent, answer.validFor);
     if (!lasts) throw unknown('an earlier renewal may still arrive, and shorten it');

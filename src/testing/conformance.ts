@@ -10,6 +10,7 @@ import { leases } from './lock-laws/leases.ts';
 import { parts } from './lock-laws/parts.ts';
 import { releasing } from './lock-laws/releasing.ts';
 import { sharing } from './lock-laws/sharing.ts';
+import { starvation } from './lock-laws/starvation.ts';
 import { unknown } from './lock-laws/unknown.ts';
 import { waiting } from './lock-laws/waiting.ts';
 import type { Subject } from './subject.ts';
@@ -17,6 +18,7 @@ import type { Subject } from './subject.ts';
 const FACE: readonly Law[] = [
   ...classics,
   ...waiting,
+  ...starvation,
   ...leases,
   ...adaptive,
   ...releasing,

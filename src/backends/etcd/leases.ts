@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
+import { LockError } from '../../core/errors.ts';
 import type { Client } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
 
@@ -64,6 +65,7 @@ export class Leases {
         used.state = before;
         return answer;
       } catch (error) {
+        if (error instanceof LockError) used.state = before; // refused for good: that message puts nothing under it
         // Refused because the lease is gone. Nothing was done, so a new lease may be tried.
         if (!isStatus(error, STATUS.notFound) || used !== lease) throw error;
       }

@@ -1,5 +1,6 @@
+import { LockError } from '../../core/errors.ts';
 import { KeyedSerializer } from '../../core/keyed-serializer.ts';
-import { type Contender, isUnderLeaseOf } from './contender.ts';
+import { type Contender, isSettled, isUnderLeaseOf } from './contender.ts';
 import type { Leases } from './leases.ts';
 import { type Line, readFrom } from './line.ts';
 import type { Client } from './wire/client.ts';
@@ -25,13 +26,19 @@ export class Moves {
   }
 
   /**
-   * Starts the lease of the key anew, or moves the key to a lease of so many seconds. Gives whether the key was still there. Of two
-   * such calls at once only the first moves the key.
+   * Starts the lease of the key anew, or moves the key to a lease of so many seconds. Gives whether the key was still there, or why
+   * the server refused the move, and the lease that the key is under was started anew instead: a server without space writes
+   * nothing, but keeps leases alive. Of two such calls at once only the first moves the key.
    */
-  keep(me: Contender, seconds: number, ms?: number): Promise<boolean> {
+  keep(me: Contender, seconds: number, ms?: number): Promise<boolean | LockError> {
     return this.#turns.take(me, async () => {
       if (isUnderLeaseOf(me, seconds, this.#client.term)) return this.#leases.keepAlive(me.lease, ms);
-      return (await this.#move(me, seconds, ms, true)) !== undefined;
+      try {
+        return (await this.#move(me, seconds, ms, true)) !== undefined;
+      } catch (error) {
+        if (!(error instanceof LockError) || !isSettled(me, this.#client.term)) throw error;
+        return (await this.#leases.keepAlive(me.lease, ms)) && error;
+      }
     });
   }
 
@@ -39,9 +46,14 @@ export class Moves {
     const isOver = (): boolean => me.state.is === 'over';
     if (isOver()) return undefined;
     const ticket = me.ticket!;
-    // Until the answer comes, the key may be under either lease. A failed move is repeated.
-    me.key = 'moving';
     let target = await this.#leases.take(seconds, ms, whole);
+    if (isOver()) {
+      this.#leases.giveBack(target);
+      return undefined;
+    }
+    // Until the answer comes, the key may be under either lease. A failed move is repeated.
+    const before = me.key;
+    me.key = 'moving';
     const from = (under: bigint) =>
       this.#leases.use(target, ms, (lease) => {
         target = lease;
@@ -50,7 +62,13 @@ export class Moves {
         const success = [shift(me.name, lease.id), list(me.line)];
         return this.#client.txn({ compare, success, failure: [look(me.name)] }, ms);
       });
-    let answer = await from(me.lease.id);
+    let answer = await from(me.lease.id).catch((error: unknown) => {
+      if (error instanceof LockError) {
+        me.key = before; // refused for good: it is where it was
+        this.#leases.giveBack(target);
+      }
+      throw error;
+    });
     while (!answer.succeeded && !isOver()) {
       const [found] = answer.responses[0]!.range!.kvs;
       if (found?.createRevision !== ticket) break;

@@ -39,7 +39,9 @@ export async function renew(
     const found = seen[looks.indexOf(me)];
     if (!found || found.createRevision !== me.ticket) return 'gone';
     if (found.lease !== me.lease.id) me.key = 'moving';
-    return me.key === 'moving' ? 'unknown' : { validFor: me.lease.goodUntil - sent };
+    if (me.key === 'moving') return 'unknown';
+    const why = kept[index];
+    return { validFor: me.lease.goodUntil - sent, ...(why !== true && { kept: why }) };
   });
 }
 

@@ -6,8 +6,10 @@ import { findings } from './check.ts';
 import { ContentionBackoff } from './contention-backoff.ts';
 import type { QuorumContext } from './context.ts';
 import { evict, inspect, LISTING } from './inspect.ts';
+import { NextNote } from './next-note.ts';
 import { Node } from './node.ts';
 import { checkNodes, type QuorumOptions, type ResolvedQuorumOptions, resolveQuorumOptions } from './options.ts';
+import { Precedence } from './precedence.ts';
 import { renew } from './renewals.ts';
 import { majorityOf } from './tally.ts';
 
@@ -42,6 +44,7 @@ class Quorum implements Backend {
   readonly #context: QuorumContext;
   readonly #timeouts: CallTimeouts;
   readonly #backoff: ContentionBackoff;
+  readonly #precedence: Precedence;
   readonly #ballots = new Map<string, Ballot>();
   #introduced = false;
   #swept = Number.NEGATIVE_INFINITY;
@@ -61,6 +64,7 @@ class Quorum implements Backend {
       worth: Math.min(1, (1 - drift) / (1 - CORE_DRIFT)),
       highest: 0n,
     };
+    this.#precedence = new Precedence(new NextNote(this.#context.nodes, majority), clock);
     const listing = backends.every(({ inspect }) => inspect);
     if (listing) this.inspect = (prefix, how) => inspect(this.#context, prefix, how);
     if (listing && backends.every((backend) => backend.evict))
@@ -75,18 +79,26 @@ class Quorum implements Backend {
     const ballot = new Ballot(this.#context, claim);
     this.#ballots.set(claim.id, ballot);
     if (!this.#introduced) await this.#introduce();
-    const courtesy = this.#backoff.courtesy(claim.key);
-    if (courtesy > 0) await new Promise<void>((resolve) => this.#context.clock.after(courtesy, resolve));
     try {
-      const answer = await ballot.open();
-      if (answer.granted) {
-        this.#backoff.granted(claim.key, !ballot.unanimous);
-        return answer;
-      }
-      return { ...answer, retryAfter: this.#backoff.refused(claim.key) };
+      return await this.#ask(ballot, claim.key);
     } finally {
       if (!ballot.grant) this.#ballots.delete(claim.id);
     }
+  }
+
+  async #ask(ballot: Ballot, key: string): Promise<Attempt> {
+    const courtesy = this.#backoff.courtesy(key);
+    if (courtesy > 0) await new Promise<void>((resolve) => this.#context.clock.after(courtesy, resolve));
+    const first = !(await this.#precedence.yields(key));
+    const answer = first ? await ballot.open() : ballot.pass();
+    if (answer.granted) {
+      this.#backoff.granted(key, !ballot.unanimous);
+      this.#precedence.granted(key);
+      return answer;
+    }
+    this.#precedence.refused(key);
+    const how = this.#precedence.isNext(key) ? 'next' : first ? 'drawing' : 'behind';
+    return { ...answer, retryAfter: this.#backoff.refused(key, how) };
   }
 
   /** The first use finds out whether two nodes are one server. */
@@ -124,12 +136,14 @@ class Quorum implements Backend {
     const ballot = this.#ballots.get(id);
     if (!ballot) return { freed: false };
     this.#ballots.delete(id);
+    const { key } = ballot.claims.claim;
+    this.#precedence.releases(key);
     try {
       const freed = await ballot.release();
       if (freed === 'unknown') throw new Error('no node has said whether it was released');
       return { freed };
     } finally {
-      this.#backoff.released(ballot.claims.claim.key);
+      this.#backoff.released(key);
     }
   }
 

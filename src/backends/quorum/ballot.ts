@@ -12,7 +12,7 @@ type State = 'new' | 'voting' | 'held' | 'lost' | 'released';
 type Event = 'open' | 'won' | 'lost' | 'release';
 
 const NEXT: Readonly<Record<State, Readonly<Partial<Record<Event, State>>>>> = {
-  new: { open: 'voting', release: 'released' },
+  new: { open: 'voting', lost: 'lost', release: 'released' },
   voting: { won: 'held', lost: 'lost', release: 'released' },
   held: { release: 'released' },
   lost: { release: 'released' },
@@ -52,6 +52,13 @@ export class Ballot implements Voting {
       this.#count();
     }
     return this.#outcome.promise;
+  }
+
+  /** It is refused without a vote: another process goes first. */
+  pass(): Attempt {
+    const refusal: Attempt = { granted: false };
+    if (this.#on('lost')) this.#outcome.resolve(refusal);
+    return refusal;
   }
 
   /** The outcome for one who asked at `sent`, later than the first: the nodes have been counting since they were asked. */

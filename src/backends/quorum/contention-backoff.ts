@@ -7,8 +7,8 @@ const MEMORY = 10_000;
 /** How often a waiter asks, ms: at first, and after it has waited for long; less or more by half, at random. */
 const SOONEST = 4;
 const LATEST = 250;
-/** The part of the time it has waited after which it asks again. */
-const PACE = 0.1;
+/** The part of the time it has waited after which it asks again. Who is next does it alone; who lets it go first only looks. */
+const PACE = { next: 0.025, behind: 0.05, drawing: 0.1 };
 /** How long a key is left to the others after it was given back, ms: no shorter than the first pauses of one who asks. */
 const YIELD = 6;
 
@@ -40,8 +40,11 @@ export class ContentionBackoff {
     return meeting ? Math.max(0, meeting.leave - this.#clock.now()) : 0;
   }
 
-  /** @returns ms after which to ask again */
-  refused(key: string): number {
+  /**
+   * @param how whether the others let this process go first, or it lets one of them
+   * @returns ms after which to ask again
+   */
+  refused(key: string, how: keyof typeof PACE = 'drawing'): number {
     const now = this.#clock.now();
     const known = this.#meetings.get(key);
     const since = known?.since !== undefined && now - known.met < MEMORY ? known.since : now;
@@ -49,7 +52,7 @@ export class ContentionBackoff {
     this.#meetings.set(key, { met: now, since, leave: known?.leave ?? 0 });
     const [oldest] = this.#meetings.size > KEPT ? this.#meetings.keys() : [];
     if (oldest !== undefined) this.#meetings.delete(oldest);
-    const pause = Math.min(LATEST, Math.max(SOONEST, (now - since) * PACE));
+    const pause = Math.min(LATEST, Math.max(SOONEST, (now - since) * PACE[how]));
     return pause * (0.5 + this.#clock.random());
   }
 

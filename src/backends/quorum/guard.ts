@@ -56,3 +56,8 @@ export function restsUntil(
 export function areNew(all: readonly (Looked | undefined)[]): boolean {
   return all.every((each) => each && each.longest === 0 && (each.run === '' || each.marked === undefined));
 }
+
+/** As far as they were asked, they are new; that nothing was ever voted for is certain when all have been asked. */
+export function seemNew(all: readonly (Looked | undefined)[]): boolean {
+  return areNew(all.filter((each) => each !== undefined));
+}

@@ -60,6 +60,12 @@ export class Memory {
 
   /** What it remembers. */
   async look(run: Run): Promise<Remembered> {
+    const found = await this.#read(run);
+    // A lease is written down after the mark of its run. One without the other was read while another process wrote them.
+    return found.longest > 0 && found.marked === undefined ? this.#read(run) : found;
+  }
+
+  async #read(run: Run): Promise<Remembered> {
     const read = (name: string): Promise<string | undefined> => this.#notes!.read(name);
     const leases = classes(this.#maxTtl);
     const found = this.#notes && (await allowed(() => Promise.all([RUN, BORN, ...leases.map(nameOf)].map(read))));

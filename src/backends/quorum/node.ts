@@ -1,4 +1,4 @@
-import type { Attempt, Backend, Claim, Finding, Listing, Renewal, Standing } from '../../core/backend.ts';
+import type { Attempt, Backend, Claim, Finding, Listing, Notes, Renewal, Standing } from '../../core/backend.ts';
 import type { CallTimeouts } from '../../core/call-timeouts.ts';
 import type { Clock } from '../../core/clock.ts';
 import { collected } from '../../core/collected.ts';
@@ -72,6 +72,12 @@ export class Node {
       const noted = this.trust.remember(Math.max(...claims.map(({ ttl }) => ttl)));
       return noted ? noted.then(() => this.backend.renew(claims)) : this.backend.renew(claims);
     }, within);
+  }
+
+  /** Asks for a note where the node keeps notes and answers. */
+  async notes<T>(ask: (notes: Notes) => Promise<T>, within: number): Promise<T | undefined> {
+    const { notes } = this.backend;
+    return notes && !this.absence ? this.#link.answer(() => ask(notes), within) : undefined;
   }
 
   /** @param within for each of its requests, as far as it tells of them */

@@ -1,10 +1,11 @@
 import type { Backend } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
-import { areNew, type Looked, type QuorumBounds, restsUntil } from './guard.ts';
+import { areNew, type Looked, type QuorumBounds, restsUntil, seemNew } from './guard.ts';
 import { Identity, type Named } from './identity.ts';
 import { Memory } from './memory.ts';
 
-/** How often a node that does not count is looked at again. ms. */
+/** How soon a node that does not count is looked at again, and how often later. ms. */
+const SOON = 50;
 const LOOK = 500;
 
 /** What the nodes of one quorum have in common. */
@@ -31,7 +32,7 @@ export class Trust {
   #state: State = 'unseen';
   #looked: Looked | undefined;
   #lookedAt = Number.NEGATIVE_INFINITY;
-  #lookAgain = 0;
+  #looks = new Looks();
   /** The longest lease that another run was to remember, ms. */
   #forgotten = 0;
 
@@ -48,11 +49,8 @@ export class Trust {
     const now = this.#trusts.clock.now();
     const rest = this.#restsUntil(now) - now;
     if (rest <= 0) return void this.#countFree(now);
-    if (now >= this.#lookAgain) {
-      this.#lookAgain = now + LOOK;
-      void this.#lookAround(Number.POSITIVE_INFINITY);
-    }
-    return restsFor(rest);
+    if (this.#looks.due(now)) void this.#lookAround(Number.POSITIVE_INFINITY);
+    return restsFor(rest, this.#mayBeNew);
   }
 
   /**
@@ -82,8 +80,8 @@ export class Trust {
 
   /** Has the node remember leases before it renews to them. */
   remember(ttl: number): void | Promise<void> {
-    const now = this.#trusts.clock.now();
-    if (this.#isRemembered && !this.#memory.has(ttl, now)) return this.#memory.note(ttl, now);
+    const { clock } = this.#trusts;
+    if (this.#isRemembered && !this.#memory.has(ttl, clock.now())) return this.#memory.note(ttl, clock.now());
   }
 
   /** Notes are for nodes that start anew; where none can, nobody needs them. */
@@ -108,7 +106,7 @@ export class Trust {
     // marked cannot tell a new quorum from one that lost its data.
     if (this.#state === 'resting') {
       const rest = this.#restsUntil(now) - now;
-      if (rest > 0) throw restsFor(rest);
+      if (rest > 0) throw restsFor(rest, this.#mayBeNew);
       await this.#countFree(now).get(this);
       if (this.#state === 'resting') throw new Error('its vote does not count before one of a node that names its run');
     } else if (!this.#looked) throw new Error('started anew while it was asked');
@@ -120,6 +118,7 @@ export class Trust {
     const { run, restarted } = this.identity;
     this.#state = run?.age === undefined && !restarted ? 'counting' : 'unseen';
     this.#looked = undefined;
+    this.#looks = new Looks();
     this.#forgotten = Math.max(this.#forgotten, this.#memory.forget());
   }
 
@@ -144,23 +143,25 @@ export class Trust {
     return restsUntil(this.#looked!, this.#views(), now, this.#trusts);
   }
 
+  get #mayBeNew(): boolean {
+    return seemNew(this.#views()) && !this.identity.restarted;
+  }
+
   /** What is known of all nodes, as far as they were asked since this run began. */
   #views(): (Looked | undefined)[] {
-    const { since } = this.identity;
-    return this.#trusts.all.map((each) => (each === this || each.#lookedAt >= since ? each.#looked : undefined));
+    const isOfNow = (each: Trust): boolean => each === this || each.#lookedAt >= this.identity.since;
+    return this.#trusts.all.map((each) => (isOfNow(each) ? each.#looked : undefined));
   }
 
   /** What the others remember of the time before this run: those are asked who were not asked since, or all again. */
   async #lookAround(since = this.identity.since): Promise<void> {
-    const asked = this.#trusts.all.filter((each) => each.#lookedAt < since);
-    await Promise.all(asked.map((each) => each.#look().catch(() => {})));
+    await Promise.all(this.#trusts.all.map((each) => each.#lookedAt < since && each.#look().catch(() => {})));
   }
 
   async #look(): Promise<void> {
-    const { identity } = this;
+    const [{ identity }, now] = [this, this.#trusts.clock.now()];
     if (!identity.run && !identity.nameless) return; // it is looked at when it has said who it is
     const run = identity.run ?? { id: '' };
-    const now = this.#trusts.clock.now();
     let found = await this.#memory.look(run);
     if (found.remembers && found.longest === 0 && this.#forgotten > 0) {
       // It came back empty. Whoever comes later would take it for new, were all the others empty, too.
@@ -182,8 +183,23 @@ function areTooFew(votes: readonly Trust[], majority: number): boolean {
   return votes.length < majority && votes.every(({ identity }) => identity.nameless);
 }
 
-function restsFor(rest: number): Error {
-  return new Error(
-    `started anew: what it granted before may be forgotten, so it does not count for another ${Math.ceil(rest)} ms`,
-  );
+/** When a node that does not count is worth a look again. */
+class Looks {
+  #at = 0;
+  #pause = SOON;
+
+  /** Once for each time. */
+  due(now: number): boolean {
+    if (now < this.#at) return false;
+    this.#at = now + this.#pause;
+    this.#pause = Math.min(LOOK, this.#pause * 2);
+    return true;
+  }
+}
+
+function restsFor(rest: number, mayBeNew: boolean): Error {
+  const why = mayBeNew
+    ? 'is new, or has lost its data: which one is known when every node has answered once. Until then it does not count,'
+    : 'started anew: what it granted before may be forgotten, so it does not count';
+  return new Error(`${why} for another ${Math.ceil(rest)} ms`);
 }

@@ -103,6 +103,27 @@ test('it is looked for the longest lease, the run that counted, and the runs it 
   });
 });
 
+test('a look that falls between the writes of another process finds no lease without the mark of its run', async () => {
+  const writes = [
+    [BORN, 'a\nb'],
+    [RUN, 'a'],
+    [`${LEASE}10000`, '1'],
+  ] as const;
+  for (let before = 0; before <= classes(MAX).length + 2; before++) {
+    let reads = 0;
+    const { it, kept } = scene({
+      read: async (name) => {
+        if (reads++ === before) for (const [note, text] of writes) kept.set(note, text);
+        return kept.get(name);
+      },
+    });
+    const { longest, marked } = await it.look({ id: 'a' });
+    expect(longest === 0 || marked === 'a', `written before read ${before}: ${longest} ms, of run ${marked}`).toBe(
+      true,
+    );
+  }
+});
+
 test.each([
   ['both runs keep everything', 'b durable', true, true],
   ['the last one does not say so', 'b', true, false],

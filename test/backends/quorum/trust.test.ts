@@ -145,7 +145,7 @@ test('a node that rests is doubted as long, and marked by whoever asks then', as
   expect(server.written).toEqual(['run new']);
 });
 
-test('while a node rests all are looked at every half second', async () => {
+test('while a node rests all are looked at again, soon at first and every half second later', async () => {
   const servers = [new Server({ id: 'new', age: 2 }, counted('old')), ...three().slice(1)];
   const { all, introduced, clock, settled } = scene(servers);
   await introduced();
@@ -160,13 +160,26 @@ test('while a node rests all are looked at every half second', async () => {
     [1, 1, 1],
     [1, 1, 1],
   ]);
-  await clock.advance(499);
-  expect(await more()).toEqual([1, 1, 1]);
-  await clock.advance(1);
-  expect([await more(), await more()]).toEqual([
-    [2, 2, 2],
-    [2, 2, 2],
-  ]);
+  for (const [times, pause] of [50, 100, 200, 400, 500, 500].entries()) {
+    await clock.advance(pause - 1);
+    expect(await more(), `${pause - 1} ms later`).toEqual(Array(3).fill(times + 1));
+    await clock.advance(1);
+    expect([await more(), await more()], `${pause} ms later`).toEqual(Array(2).fill(Array(3).fill(times + 2)));
+  }
+});
+
+test('a node that may be new says so while another has not been asked, and one that forgot says that', async () => {
+  const servers = newThree();
+  const { all, known } = scene(servers);
+  await all[0].ask();
+  await all[1]!.ask();
+  const why = () => known(all[0]).then(String, ({ message }: Error) => message);
+  expect(await why()).toMatch(/^is new, or has lost its data.*when every node has answered once.*another \d+ ms$/);
+  await all[2]!.ask();
+  expect(await why(), 'when all have answered').toBe('undefined');
+  const old = scene([new Server({ id: 'new', age: 2 }, counted('old')), ...three().slice(1)]);
+  await old.introduced();
+  expect(old.all[0].doubt?.message).toMatch(/^started anew: what it granted before may be forgotten/);
 });
 
 test('a run that nobody can tell the age of counts at once, and bears witness', async () => {

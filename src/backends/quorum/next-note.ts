@@ -1,0 +1,74 @@
+import type { Node } from './node.ts';
+
+/** Who is next at a key, and for how long it had waited when it said so, ms. */
+export interface Named {
+  readonly id: string;
+  readonly waited: number;
+}
+
+/** Longest time a node may take over a note, ms. */
+const WITHIN = 250;
+
+const nameOf = (key: string): string => `\u0001quorum/next/${key}`;
+
+/** The note at the nodes that says who is next at a key. Advice only: no vote depends on it, and it is over soon. */
+export class NextNote {
+  readonly #nodes: readonly Node[];
+  readonly #majority: number;
+
+  constructor(nodes: readonly Node[], majority: number) {
+    this.#nodes = nodes;
+    this.#majority = majority;
+  }
+
+  /** Whom a majority of the nodes names: who reaches fewer could keep the others waiting, and never be served. */
+  read(key: string): Promise<Named | undefined> {
+    return new Promise((resolve) => {
+      const found: (Named | undefined)[] = [];
+      const heard = (text: string | undefined): void => {
+        found.push(text === undefined ? undefined : parsed(text));
+        const named = namedBy(found, this.#nodes.length, this.#majority);
+        if (named !== 'open') resolve(named);
+      };
+      for (const node of this.#nodes) {
+        const asked = node.notes((notes) => notes.read(nameOf(key)), WITHIN);
+        asked.then(heard, () => heard(undefined));
+      }
+    });
+  }
+
+  /** In the background. Without it whoever is next goes on by chance. */
+  write(key: string, { id, waited }: Named, ttl: number): void {
+    this.#put(key, `${id} ${Math.round(waited)}`, ttl);
+  }
+
+  forget(key: string): void {
+    this.#put(key, undefined, 0);
+  }
+
+  #put(key: string, text: string | undefined, ttl: number): void {
+    for (const node of this.#nodes) node.notes((notes) => notes.write(nameOf(key), text, ttl), WITHIN).catch(() => {});
+  }
+}
+
+/** Undefined for a text of another version. */
+function parsed(text: string): Named | undefined {
+  const [, id, waited] = /^(\S+) (\d+)$/.exec(text) ?? [];
+  return id === undefined ? undefined : { id, waited: Number(waited) };
+}
+
+/** @param found the answers so far; undefined of a node that names nobody */
+export function namedBy(
+  found: readonly (Named | undefined)[],
+  nodes: number,
+  majority: number,
+): Named | undefined | 'open' {
+  let most = 0;
+  for (const each of found) {
+    const same = found.filter((other) => other && other.id === each?.id);
+    // Some may have heard it earlier than others.
+    if (same.length >= majority) return { id: each!.id, waited: Math.max(...same.map((other) => other!.waited)) };
+    most = Math.max(most, same.length);
+  }
+  return most + nodes - found.length < majority ? undefined : 'open';
+}

@@ -1,0 +1,159 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Named, NextNote } from './next-note.ts';
+
+/** Keys remembered. */
+const KEPT = 1_000;
+/** After so long a wait a process asks to be next, ms: until then chance serves it sooner. */
+const PATIENCE = 20;
+/** How often a process looks who is next, ms, that has the key again and again or is next itself. */
+const LOOK = 25;
+/** One that asks again so long after its release may keep the others out, ms: as long as a pause of theirs. */
+const AGAIN = 250;
+/** How often who is next says so again, and for how much longer than that it counts, ms. */
+const RENEWED = 80;
+const LASTS = 170;
+
+/** After so long another has seen it, and has said so if it has waited longer, ms. */
+const SETTLES = 5;
+/** One that has not asked for so long does not wait any more, ms: its pauses are shorter. */
+const GONE = 1_000;
+
+interface Use {
+  /** Since when this process has been refused. */
+  since: number | undefined;
+  /** When it was refused last. */
+  refused: number;
+  /** When it was last given back by this process. */
+  released: number;
+  /** It was refused before it got the key, or had only just given it back: others may wait. */
+  contended: boolean;
+  /** When the nodes were last asked who is next, and until they have answered, the question. */
+  looked: number;
+  looking: Promise<void> | undefined;
+  /** Since when this process says that it is next itself, and when it did last. */
+  said: number | undefined;
+  saidAt: number;
+  /** The other one that is next, and when it was first seen to say so. */
+  next: (Named & { readonly seen: number }) | undefined;
+}
+
+/**
+ * Who goes first at a key that several processes ask for without pause. There is no line over several nodes, and a process that
+ * asks again as it gives back leaves no gap in which another could come: so the one that has waited longest leaves a note that
+ * it is next, and the others do not ask until it has been served, or the note is over.
+ */
+export class Precedence {
+  readonly #note: NextNote;
+  readonly #clock: Clock;
+  readonly #id: string;
+  readonly #uses = new Map<string, Use>();
+
+  constructor(note: NextNote, clock: Clock) {
+    this.#note = note;
+    this.#clock = clock;
+    this.#id = clock.id().slice(0, 16);
+  }
+
+  /**
+   * Whether another process goes first. Asks the nodes where this one has waited for long, or another was first when they were
+   * asked last.
+   */
+  async yields(key: string): Promise<boolean> {
+    const use = this.#uses.get(key);
+    await use?.looking;
+    if (!use) return false;
+    if (this.#clock.now() - use.refused >= GONE) use.since = use.said = undefined;
+    if (this.#knows(use)) return false;
+    use.since ??= this.#clock.now();
+    const { said } = use;
+    await this.#look(key, use);
+    if (!use.next && use.said !== said) {
+      // It has only just said so, and another that has waited longer may say the same.
+      await new Promise<void>((resolve) => this.#clock.after(SETTLES, resolve));
+      await this.#look(key, use);
+    }
+    return use.next !== undefined;
+  }
+
+  /** That it may ask: nobody is known to wait for long, or it is next itself. */
+  #knows({ next, since, said, looked }: Use): boolean {
+    const now = this.#clock.now();
+    if (next) return false;
+    return said === undefined ? since === undefined || now - since < PATIENCE : now - looked < LOOK;
+  }
+
+  /** Whether this process is next, as far as it knows. */
+  isNext(key: string): boolean {
+    return this.#uses.get(key)?.said !== undefined;
+  }
+
+  refused(key: string): void {
+    const use = this.#use(key);
+    use.refused = this.#clock.now();
+    use.since ??= use.refused;
+  }
+
+  granted(key: string): void {
+    const use = this.#uses.get(key);
+    if (!use) return;
+    use.contended = use.since !== undefined || this.#clock.now() - use.released < AGAIN;
+    use.since = undefined;
+    if (use.said === undefined) return;
+    use.said = undefined;
+    this.#note.forget(key);
+  }
+
+  /** Called as the key is given back, so that by the next time it is known who goes first. */
+  releases(key: string): void {
+    const use = this.#use(key);
+    const now = this.#clock.now();
+    use.released = now;
+    if (use.contended && now - use.looked >= LOOK) void this.#look(key, use);
+  }
+
+  #look(key: string, use: Use): Promise<void> {
+    use.looking ??= this.#lookNow(key, use).finally(() => {
+      use.looking = undefined;
+    });
+    return use.looking;
+  }
+
+  async #lookNow(key: string, use: Use): Promise<void> {
+    use.looked = this.#clock.now();
+    const named = await this.#note.read(key);
+    const now = this.#clock.now();
+    const waited = use.since === undefined ? 0 : now - use.since;
+    use.next = this.#nextOf(use, named, now);
+    if (use.next && use.next.waited + now - use.next.seen > waited) use.said = undefined;
+    else {
+      use.next = undefined;
+      if (waited >= PATIENCE && (use.said === undefined || now - use.saidAt >= RENEWED))
+        this.#say(key, use, waited, now);
+    }
+  }
+
+  #say(key: string, use: Use, waited: number, now: number): void {
+    use.said ??= now;
+    use.saidAt = now;
+    this.#note.write(key, { id: this.#id, waited }, RENEWED + LASTS + waited / 20);
+  }
+
+  /** It goes on waiting meanwhile, but says for how long only now and then. */
+  #nextOf({ next }: Use, named: Named | undefined, now: number): Use['next'] {
+    if (!named || named.id === this.#id) return undefined;
+    return next?.id === named.id && next.waited === named.waited ? next : { ...named, seen: now };
+  }
+
+  #use(key: string): Use {
+    const known = this.#uses.get(key);
+    const use: Use = known ?? {
+      ...{ since: undefined, refused: Number.NEGATIVE_INFINITY, released: Number.NEGATIVE_INFINITY, contended: false },
+      ...{ looked: Number.NEGATIVE_INFINITY, looking: undefined, said: undefined, saidAt: 0, next: undefined },
+    };
+    this.#uses.delete(key);
+    this.#uses.set(key, use);
+    const [oldest] = this.#uses.size > KEPT ? this.#uses.keys() : [];
+    if (oldest !== undefined) this.#uses.delete(oldest);
+    return use;
+  }
+}
