@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect } from '../../src/connect/index.ts';
-import type { LockOptions } from '../../src/index.ts';
+import type { Lock, LockOptions } from '../../src/index.ts';
 import { startWorker, type WorkerProcess } from '../kit/processes.ts';
 import { describeOn } from '../kit/suite.ts';
 import { bounded } from '../kit/wait.ts';
@@ -91,6 +91,31 @@ for (const engine of ['file', 'redis', 'postgres', 'etcd'] as const) {
       await locks.forceRelease('a', { reason: 'deadlock' });
       expect(await end(), 'who is robbed is told by its lease').toEqual(['done', 'done']);
       expect(await locks.waits()).toEqual({ claims: [], edges: [], deadlocks: [] });
+    });
+
+    test('a ring through two Locks of one process on one server is found by whoever waits there', async () => {
+      await using one = await connect(site.url);
+      await using two = await connect(site.url);
+      const both = Promise.withResolvers<void>();
+      let inside = 0;
+      const nested = (outer: Lock, inner: Lock): Promise<string> =>
+        outer
+          .run(async () => {
+            if (++inside === 2) both.resolve();
+            await both.promise;
+            await inner.run(() => {}, { detect: true, wait: '20s' });
+          })
+          .then(
+            () => 'done',
+            ({ code }) => code,
+          );
+      const began = performance.now();
+      const ends = [
+        nested(one.mutex('twice a'), two.mutex('twice b')),
+        nested(two.mutex('twice b'), one.mutex('twice a')),
+      ];
+      expect((await bounded('both end', Promise.all(ends))).sort()).toEqual(['LOCK_DEADLOCK', 'done']);
+      expect(performance.now() - began, 'ms from when it came about').toBeLessThan(FOUND_WITHIN);
     });
 
     test('no false alarm under a contested load of nested locks in one order', async () => {
