@@ -1,3 +1,4 @@
+import { mostOf } from '../core/extremes.ts';
 import { type KeyLine, type ListedClaim, processOf } from './claim.ts';
 import type { Deadlock, Graph, GraphEdge, GraphNode } from './wire.ts';
 
@@ -65,7 +66,7 @@ function layersOf(nodes: ReadonlyMap<string, Node>): ReadonlyMap<string, number>
     onWay.add(id);
     const below = [...nodes.get(id)!.to.keys()].filter((other) => !onWay.has(other)).map(layerOf);
     onWay.delete(id);
-    const layer = below.length === 0 ? 0 : 1 + Math.max(...below);
+    const layer = below.length === 0 ? 0 : 1 + mostOf(below);
     layers.set(id, layer);
     return layer;
   };
