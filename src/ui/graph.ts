@@ -18,7 +18,11 @@ const idOf = (what: GraphNode['what'], name: string): string => `${what} ${name}
  */
 export function graphOf(lines: Iterable<KeyLine>, deadlocks: readonly Deadlock[], now: number): Graph {
   const contested = [...lines].filter(({ waiters }) => waiters.length > 0);
-  contested.sort((a, b) => sinceOf(a.waiters[0]!) - sinceOf(b.waiters[0]!));
+  const inRing = new Set(deadlocks.flatMap(({ steps }) => steps.map(({ key }) => key)));
+  const rank = ({ key, waiters }: KeyLine): number =>
+    inRing.has(key) ? Number.NEGATIVE_INFINITY : sinceOf(waiters[0]!);
+  contested.sort((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b))); // the rings first
+
   const nodes = new Map<string, Node>();
   const left = new Set<string>();
   const node = (what: GraphNode['what'], whose: string, name: string): Node | undefined => {
