@@ -101,6 +101,20 @@ test.each([
   ]);
 });
 
+test.each([
+  ['a method of a list', 'const all = []; all.push(...found);'],
+  ['a function of numbers', 'const most = Math.max(0, ...rows.map((row) => row.length));'],
+  ['a constructor', 'const date = new Date(...parts);'],
+])('finds a list that is spread into the arguments of %s', (_title, text) => {
+  expect(violations('src/core/a.ts', text).join()).toMatch(/fails for a long list/);
+  expect(labViolations('lab/stage/a.ts', text).join()).toMatch(/fails for a long list/);
+});
+
+test('lets pass what makes a list, and arguments that came as such', () => {
+  const text = 'export const call = (fn: Fn, ...args: Args) => fn(...args, new Set([...a, ...b]));';
+  expect(violations('src/core/a.ts', text)).toEqual([]);
+});
+
 test('finds a file that is too long, unless it is generated, an index that is more than that, and a folder that is in no layer', () => {
   const long = 'export {};\n'.repeat(251);
   expect(violations('src/core/a.ts', long)).toEqual([expect.stringContaining('has 251 lines')]);

@@ -135,7 +135,7 @@ export class LabNetwork implements Wire {
     const number = (this.#sent.get(route) ?? 0) + 1;
     this.#sent.set(route, number);
     const sent = this.#now;
-    const due = sent + this.#choice.between(...this.#delay);
+    const due = sent + this.#choice.between(this.#delay[0], this.#delay[1]);
     const message: Message = { id: `${route}-${number}`, from, to, kind, ...way, sent, due };
     this.messages.push(message);
     const flight: Flight = { message, arrive, broken, cancel: () => {} };

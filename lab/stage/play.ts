@@ -1,3 +1,4 @@
+import { mostOf } from '../../src/core/extremes.ts';
 import type { Actor } from './actor.ts';
 import { apply, type Fault } from './faults.ts';
 import { believes, type Moment, type PersonView, type Recording } from './recording.ts';
@@ -16,7 +17,10 @@ export async function play(
   faults: readonly Fault[] = [],
 ): Promise<Recording> {
   const stage = new Stage(scene, scene[name], seed);
-  const ends = Math.max(scene.ends, ...faults.map(({ at }) => at + AFTER));
+  const ends = mostOf(
+    faults.map(({ at }) => at + AFTER),
+    scene.ends,
+  );
   await stage.open();
   const moments: Moment[] = [];
   let last = '';

@@ -1,3 +1,4 @@
+import { lastArgument } from '../core/shell.ts';
 import { visible } from '../core/visible.ts';
 import type { Deadlock, Waits, WaitsClaim } from '../index.ts';
 import { recordOf } from './listing.ts';
@@ -12,23 +13,24 @@ const named = (key: string): string => visible(JSON.stringify(key));
 export function words({ claims, cycle, victim }: Deadlock, waits: Waits): string[] {
   const byId = new Map(waits.claims.map((claim) => [claim.id, claim]));
   const round = cycle.map((id) => byId.get(id)!);
-  const rows = round.flatMap((claim, i) => (claim.held ? [] : [row(claim, round, i)]));
-  const others = claims.filter((id) => !byId.get(id)!.held).length - rows.length;
-  const more = others > 0 ? [`  and ${others} more are part of it`] : [];
-  const head = `DEADLOCK: ${rows.length === 1 ? 'one waits for itself' : `${rows.length} wait for each other`}`;
+  const waiting = claims.filter((id) => !byId.get(id)!.held).length;
+  const rows = round.flatMap((claim, i) => (claim.held || !round.at(i - 1)!.held ? [] : [row(claim, round, i)]));
+  const more = waiting > rows.length ? [`  and ${waiting - rows.length} more are part of it`] : [];
+  const head = `DEADLOCK: ${waiting === 1 ? 'one waits for itself' : `${waiting} wait for each other`}`;
   return [head, ...rows, ...more, ...advice(round, victim === undefined ? undefined : byId.get(victim))];
 }
 
-/** @param round each claim waits for the next one; before a waiting claim stands the hold around it */
+/** @param round each claim waits for the next one; before this one stands the hold around it */
 function row(claim: WaitsClaim, round: readonly WaitsClaim[], i: number): string {
   const { label, key, since, origin } = claim;
   const around = round.at(i - 1)!;
-  const next = round[(i + 1) % round.length]!;
-  const has = around.held ? `holds ${named(around.key)}` : `is ahead of ${visible(around.label)}`;
+  let ahead = 0;
+  while (!round[(i + 1 + ahead) % round.length]!.held) ahead++;
+  const next = round[(i + 1 + ahead) % round.length]!;
   const whose = origin ? ` (${origin.process})` : '';
   const waits = since === undefined ? 'waits' : `has waited ${span(since)}`;
-  const by = next.held ? `held by ${visible(next.label)}` : `behind ${visible(next.label)}`;
-  return `  ${visible(label)}${whose} ${has} and ${waits} for ${named(key)}, ${by}`;
+  const behind = ahead === 0 ? '' : `, behind ${ahead === 1 ? 'another' : `${ahead} others`}`;
+  return `  ${visible(label)}${whose} holds ${named(around.key)} and ${waits} for ${named(key)}, held by ${visible(next.label)}${behind}`;
 }
 
 function advice(round: readonly WaitsClaim[], victim: WaitsClaim | undefined): string[] {
@@ -36,7 +38,7 @@ function advice(round: readonly WaitsClaim[], victim: WaitsClaim | undefined): s
     return [`  ${visible(victim.label)} waits with detect: true, so it gives up its wait for ${named(victim.key)}.`];
   const hold = round.find(({ held }) => held);
   const way = hold
-    ? `, or run: holdfast release ${named(hold.key)} --force --ticket ${hold.ticket} --reason deadlock`
+    ? `, or run: holdfast release --force --ticket ${hold.ticket} --reason deadlock ${lastArgument(hold.key)}`
     : '';
   return [
     `  None of them can go on until one gives up. End one of these processes${way}`,

@@ -101,7 +101,7 @@ export class AcquireRequest {
       return { inside, cut, detects, traceparent };
     };
     for (const hold of this.#enclosing(runtime)) {
-      const enclosing = hold.enclosing(runtime.engine);
+      const { enclosing } = hold;
       if (inside.some(({ claim }) => claim === enclosing.claim)) continue; // entered again
       if (inside.length === MOST_ENCLOSING) return told(true);
       inside.push(enclosing);

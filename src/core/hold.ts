@@ -74,9 +74,12 @@ export class Hold {
     return { ...this.claim, ttl: this.timing.ttl };
   }
 
-  /** As a claim to `engine` tells of it that is asked for inside: keys of another engine stay there. */
-  enclosing({ backend }: Engine): Enclosing {
-    return { claim: this.claim.number, ...(backend === this.#engine.backend && { key: this.claim.key }) };
+  /**
+   * As a claim that is asked for inside tells of it, also one of other `Locks`: these may be on the same server. Where they are not,
+   * a look finds no claim with this number under the key there.
+   */
+  get enclosing(): Enclosing {
+    return { claim: this.claim.number, key: this.claim.key };
   }
 
   /** By the clock, this very moment. */

@@ -1,16 +1,16 @@
 import { type Seats, Tally } from './admission.ts';
+import { Members } from './members.ts';
 
 const NOBODY: readonly never[] = [];
 
 /** A line in this process, in order of arrival, under the one rule. Who is inside is a prefix, so a tally of it decides. */
 export class ArrivalLine<M extends { readonly seats: Seats }> {
-  /** Few, for the most part: a Set that is filled and emptied again and again costs more. */
-  readonly #inside: M[] = [];
+  readonly #inside = new Members<M>();
   readonly #outside = new Set<M>();
   readonly #tally = new Tally();
 
   get idle(): boolean {
-    return this.#inside.length === 0 && this.#outside.size === 0;
+    return this.#inside.size === 0 && this.#outside.size === 0;
   }
 
   /** First of those who wait outside. */
@@ -23,7 +23,7 @@ export class ArrivalLine<M extends { readonly seats: Seats }> {
   }
 
   isInside(member: M): boolean {
-    return this.#inside.includes(member);
+    return this.#inside.has(member);
   }
 
   /** Whether a newcomer would be let in. */
@@ -58,7 +58,7 @@ export class ArrivalLine<M extends { readonly seats: Seats }> {
   /** Who would be let in first if this member, which is inside, left. */
   successor(member: M): M | undefined {
     const { head } = this;
-    if (!head || !this.#inside.includes(member)) return undefined;
+    if (!head || !this.#inside.has(member)) return undefined;
     this.#tally.remove(member.seats);
     const fits = this.#tally.fits(head.seats);
     this.#tally.add(member.seats);
@@ -73,14 +73,12 @@ export class ArrivalLine<M extends { readonly seats: Seats }> {
   }
 
   #enter(member: M): void {
-    this.#inside.push(member);
+    this.#inside.add(member);
     this.#tally.add(member.seats);
   }
 
   #exit(member: M): boolean {
-    const at = this.#inside.indexOf(member);
-    if (at < 0) return false;
-    this.#inside.copyWithin(at, at + 1).pop();
+    if (!this.#inside.delete(member)) return false;
     this.#tally.remove(member.seats);
     return true;
   }

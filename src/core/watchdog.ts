@@ -1,6 +1,7 @@
 import { Alarm } from './alarm.ts';
 import { Bag } from './bag.ts';
 import { CALL_TIMEOUT, type Engine, reasonOf } from './engine.ts';
+import { leastOf } from './extremes.ts';
 import type { Hold } from './hold.ts';
 import type { HoldTiming } from './hold-timing.ts';
 
@@ -49,8 +50,10 @@ export class Watchdog {
     for (const hold of this.#holds.items) {
       const { timing } = hold;
       if (now >= timing.deadline) hold.expire();
-      else if (now >= timing.noticeAt) hold.lose(...whyLost(timing, now));
-      else if (now >= timing.renewAt - timing.confirmedFor / 30) {
+      else if (now >= timing.noticeAt) {
+        const { reason, cause } = whyLost(timing, now);
+        hold.lose(reason, cause);
+      } else if (now >= timing.renewAt - timing.confirmedFor / 30) {
         // A little early, so that holds taken at different times come to share a batch.
         if (timing.renews(now)) batch.push(hold);
         else timing.renewAt = Number.POSITIVE_INFINITY;
@@ -66,7 +69,7 @@ export class Watchdog {
     const sent = this.#engine.clock.now();
     const claims = batch.map(({ asked }) => asked);
     for (const { timing } of batch) timing.renewAt = Number.POSITIVE_INFINITY; // until it is answered
-    const within = Math.min(...batch.map(timeoutFor));
+    const within = leastOf(batch.map(timeoutFor));
     const renewing = this.#engine.renew(claims, within).then(
       (answers) => ({ answers, error: undefined }),
       (error: unknown) => ({ answers: [], error }),
@@ -88,11 +91,11 @@ export class Watchdog {
 }
 
 /** Why one is lost that is about to reach its deadline. */
-function whyLost(timing: HoldTiming, now: number): [reason: string, cause?: unknown] {
+function whyLost(timing: HoldTiming, now: number): { readonly reason: string; readonly cause?: unknown } {
   const { failure } = timing;
-  if (!timing.renews(now)) return ['its time is up and it is not renewed'];
+  if (!timing.renews(now)) return { reason: 'its time is up and it is not renewed' };
   const reason = 'renewal failed until shortly before the deadline';
-  return failure === undefined ? [reason] : [`${reason} (${reasonOf(failure)})`, failure];
+  return failure === undefined ? { reason } : { reason: `${reason} (${reasonOf(failure)})`, cause: failure };
 }
 
 /** When something has to be done about a hold. */

@@ -1,3 +1,4 @@
+import { leastOf } from '../core/extremes.ts';
 import type { Lease } from '../core/lease.ts';
 
 /** One run of a tick. */
@@ -65,9 +66,7 @@ export class HeldRun implements TickRun {
   }
 
   get remaining(): number {
-    return Math.min(
-      ...this.#guards.map(({ lease, needed }) => (needed() ? lease.remaining : Number.POSITIVE_INFINITY)),
-    );
+    return leastOf(this.#guards.map(({ lease, needed }) => (needed() ? lease.remaining : Number.POSITIVE_INFINITY)));
   }
 
   assertHeld(): void {

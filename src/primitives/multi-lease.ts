@@ -1,4 +1,5 @@
 import type { Duration } from '../core/duration.ts';
+import { leastOf } from '../core/extremes.ts';
 import type { AnyLease, LeaseRecord } from '../core/lease.ts';
 
 /** Several leases as one: lost when any part is. */
@@ -34,7 +35,7 @@ export class MultiLease implements AnyLease {
 
   /** ms until the first deadline of a part, unless renewed; 0 when one is not held. */
   get remaining(): number {
-    return Math.min(...this.parts.map(({ remaining }) => remaining));
+    return leastOf(this.parts.map(({ remaining }) => remaining));
   }
 
   /** @throws LockError of the first part that is not held */

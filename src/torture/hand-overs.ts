@@ -1,3 +1,4 @@
+import { leastOf, mostOf } from '../core/extremes.ts';
 import { byKey, type Ledger, type Wish } from './ledger.ts';
 import type { Terms, Violation } from './violation.ts';
 
@@ -47,7 +48,7 @@ export function handOvers(ledger: Ledger, { ttl, wakes, way }: Terms): { violati
   const limit = LATE + WAYS * way;
   const late = calm.filter(({ ms }) => ms > limit);
   if (wakes && late.length >= LATE_COUNT && late.length > calm.length * LATE_PART) {
-    const longest = Math.max(...late.map(({ ms }) => ms));
+    const longest = mostOf(late.map(({ ms }) => ms));
     violations.push({
       ...{ broken: 'wake-ups', at: late[0]!.at, ops: [] },
       message: `without a fault, ${late.length} of ${calm.length} free keys got their next holder after more than ${limit.toFixed(0)} ms, the last after ${longest.toFixed(0)} ms: waiters were not woken`,
@@ -96,7 +97,7 @@ function* gaps({ wishes, now, since }: Ledger, join: number): Generator<Gap> {
       for (; asked[later] && asked[later]!.asked < next; later++) waiting.add(asked[later]!);
       for (const wish of waiting) if ((wish.hold?.from ?? wish.ended ?? now) < next) waiting.delete(wish);
       if (next > free && waiting.size > 0) {
-        const joined = Math.min(...[...waiting].map((wish) => wish.asked)) + join;
+        const joined = leastOf([...waiting].map((wish) => wish.asked)) + join;
         if (joined < next)
           yield { key, free: Math.max(free, joined), next, handed: joined <= free && index < holds.length };
       }

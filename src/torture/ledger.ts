@@ -1,4 +1,5 @@
 import type { Seats } from '../core/admission.ts';
+import { mostOf } from '../core/extremes.ts';
 import type { Disturbance, Event } from './history.ts';
 
 /** One wish and its outcome. Times are ms since the start. */
@@ -190,7 +191,10 @@ export class Ledger {
   #stillUntil(by: number, seen: number, lost: number): number {
     const stops = this.#stops.filter((stop) => stop.by === by && stop.from >= seen && stop.to <= lost);
     // What it learnt between the look and the stop, it told before the stop.
-    return Math.max(seen, ...stops.map(({ to }) => to));
+    return mostOf(
+      stops.map(({ to }) => to),
+      seen,
+    );
   }
 }
 

@@ -124,7 +124,7 @@ export function codesOf(error: unknown): string[] {
   const codes: string[] = [];
   for (let at = error, depth = 0; typeof at === 'object' && at !== null && depth < DEPTH; depth++) {
     const { code, errno, cause, parent, driverError } = at as Readonly<Record<string, unknown>>;
-    codes.push(...[errno, code].filter((value) => value !== undefined).map(String));
+    for (const value of [errno, code]) if (value !== undefined) codes.push(String(value));
     at = cause ?? parent ?? driverError;
   }
   return codes;

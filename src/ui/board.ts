@@ -77,7 +77,7 @@ export class Board {
     }
     this.#beyond = this.#beyondNow;
     this.looks = { state: 'seen', at, took };
-    this.deadlocks.look(this.lines(), at);
+    this.deadlocks.look(this.lines());
   }
 
   /** The look failed, and the known facts grow old. */

@@ -25,12 +25,12 @@ export class CloseUp {
         if (!goesOn()) return 0;
         board.see(key, standings, now());
       }
+      watch.lap();
+      board.deadlocks.look(board.lines());
     } catch {
       return pace.least;
     }
     changed();
-    watch.lap();
-    board.deadlocks.look(board.lines(), now());
     this.#cost.add(busyFor(watch.laps));
     return this.#cost.pause(pace);
   }

@@ -1,26 +1,15 @@
 import type { Standing } from '../core/traits.ts';
 import { linesOf, type WaitsClaim } from '../waits/claims.ts';
-import { deadlocksIn } from '../waits/deadlocks.ts';
+import { Suspects } from '../waits/suspects.ts';
 import { type KeyLine, processOf } from './claim.ts';
 import type { Deadlock } from './wire.ts';
 
 /** How many keys of deadlocks get a close look, to see whether the deadlocks last. */
 const MOST_KEYS = 32;
 
-interface Suspect {
-  /** When it was first found. */
-  readonly at: number;
-  readonly keys: readonly string[];
-  readonly deadlock: Deadlock;
-}
-
-/**
- * Finds claims that wait for each other without an end. A look reads one key after the other, so what it finds need not have
- * existed at one moment. But a claim that holds or waits in two looks did so all the time between them. So a deadlock is shown
- * when a later look at each of its keys still finds it.
- */
+/** Finds claims that wait for each other without an end, and tells them when later looks at each of their keys confirm it. */
 export class Deadlocks {
-  #suspects: ReadonlyMap<string, Suspect> = new Map();
+  readonly #suspects = new Suspects();
   #told: readonly Deadlock[] = [];
 
   get told(): readonly Deadlock[] {
@@ -29,24 +18,20 @@ export class Deadlocks {
 
   /** The keys that need another look. */
   get keys(): readonly string[] {
-    return [...this.#suspects.values()].flatMap(({ keys }) => keys).slice(0, MOST_KEYS);
+    return this.#suspects.keys.slice(0, MOST_KEYS);
   }
 
   /** Called after each look. */
-  look(lines: Iterable<KeyLine>, at: number): void {
+  look(lines: Iterable<KeyLine>): void {
     const contested = new Map([...lines].filter(({ waiters }) => waiters.length > 0).map((line) => [line.key, line]));
-    const { claims, lines: all } = linesOf([...contested.values()].flatMap(standingsOf));
-    const found = deadlocksIn({ claims, lines: all }).map(({ claims: ids, cycle }) => {
-      const members = ids.map((id) => claims.get(id)!);
-      const name = members.map(({ id, key, held }) => JSON.stringify([id, key, held])).join();
-      const keys = [...new Set(members.map(({ key }) => key))];
-      const steps = cycle.map((id) => stepOf(claims.get(id)!));
-      return [name, { at: this.#suspects.get(name)?.at ?? at, keys, deadlock: { steps, claims: ids.length } }] as const;
+    const all = linesOf([...contested.values()].flatMap(standingsOf));
+    const found = this.#suspects.look(all, ({ key }) => {
+      const { at } = contested.get(key)!;
+      return { began: at, ended: at };
     });
-    this.#suspects = new Map(found);
-    this.#told = [...this.#suspects.values()]
-      .filter((suspect) => suspect.keys.every((key) => contested.get(key)!.at > suspect.at))
-      .map(({ deadlock }) => deadlock);
+    this.#told = found.map(({ claims: ids, cycle }) => {
+      return { steps: cycle.map((id) => stepOf(all.claims.get(id)!)), claims: ids.length };
+    });
   }
 }
 
@@ -55,7 +40,7 @@ const stepOf = (claim: WaitsClaim): Deadlock['steps'][number] => {
   return { label, key, held, ticket: `${ticket}`, process: processOf(claim) };
 };
 
-const standingsOf = ({ key, holders, waiters }: KeyLine): Standing[] =>
-  [...holders, ...waiters].map(({ ticket, take, of, label, origin }, position) => {
-    return { key, held: position < holders.length, position, ticket, take, of, label, origin, remaining: 0 };
+const standingsOf = ({ key, holders, waiters, at }: KeyLine): Standing[] =>
+  [...holders, ...waiters].map(({ ticket, take, of, label, origin, lapses }, position) => {
+    return { key, held: position < holders.length, position, ticket, take, of, label, origin, remaining: lapses - at };
   });

@@ -1,3 +1,4 @@
+import { mostOf } from '../core/extremes.ts';
 import { type KeyLine, type ListedClaim, processOf } from './claim.ts';
 import type { Deadlock, Graph, GraphEdge, GraphNode } from './wire.ts';
 
@@ -17,7 +18,11 @@ const idOf = (what: GraphNode['what'], name: string): string => `${what} ${name}
  */
 export function graphOf(lines: Iterable<KeyLine>, deadlocks: readonly Deadlock[], now: number): Graph {
   const contested = [...lines].filter(({ waiters }) => waiters.length > 0);
-  contested.sort((a, b) => sinceOf(a.waiters[0]!) - sinceOf(b.waiters[0]!));
+  const inRing = new Set(deadlocks.flatMap(({ steps }) => steps.map(({ key }) => key)));
+  const rank = ({ key, waiters }: KeyLine): number =>
+    inRing.has(key) ? Number.NEGATIVE_INFINITY : sinceOf(waiters[0]!);
+  contested.sort((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b))); // the rings first
+
   const nodes = new Map<string, Node>();
   const left = new Set<string>();
   const node = (what: GraphNode['what'], whose: string, name: string): Node | undefined => {
@@ -65,7 +70,7 @@ function layersOf(nodes: ReadonlyMap<string, Node>): ReadonlyMap<string, number>
     onWay.add(id);
     const below = [...nodes.get(id)!.to.keys()].filter((other) => !onWay.has(other)).map(layerOf);
     onWay.delete(id);
-    const layer = below.length === 0 ? 0 : 1 + Math.max(...below);
+    const layer = below.length === 0 ? 0 : 1 + mostOf(below);
     layers.set(id, layer);
     return layer;
   };

@@ -1,3 +1,4 @@
+import { leastOf } from '../core/extremes.ts';
 /** How often to look at an engine. */
 export interface Pace {
   /** The shortest time from the end of a look to the next, ms. */
@@ -44,7 +45,7 @@ export class Cost {
   }
 
   pause(pace: Pace): number {
-    const least = Math.min(...this.#busy);
+    const least = leastOf(this.#busy);
     return this.#busy.length === 1 && least < FIRST ? pace.least : pauseAfter(least, pace);
   }
 }

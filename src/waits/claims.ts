@@ -16,6 +16,23 @@ export interface Lines {
   readonly lines: readonly (readonly WaitsClaim[])[];
 }
 
+/** The lines of several sets of claims, each without all other claims. A claim is in one set at most. */
+export function linesAmong({ claims, lines }: Lines, sets: readonly Iterable<string>[]): Lines[] {
+  const setOf = new Map<string, number>();
+  for (const [i, ids] of sets.entries()) for (const id of ids) setOf.set(id, i);
+  const parts: WaitsClaim[][][] = sets.map(() => []);
+  for (const line of lines) {
+    const shares = new Map<number, WaitsClaim[]>();
+    for (const claim of line) {
+      const set = setOf.get(claim.id);
+      if (set === undefined) continue;
+      shares.get(set)?.push(claim) ?? shares.set(set, [claim]);
+    }
+    for (const [set, share] of shares) parts[set]!.push(share);
+  }
+  return parts.map((lines) => ({ claims, lines }));
+}
+
 export function idOf({ origin, key, ticket }: Standing): string {
   return origin ? idOfOrigin(origin) : `${key}#${ticket}`;
 }

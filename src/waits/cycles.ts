@@ -49,8 +49,8 @@ export function cycleFrom(start: string, arrows: Arrows): string[] {
     for (const to of arrows.get(node) ?? []) {
       if (to === start) {
         const cycle: string[] = [];
-        for (let at: string | undefined = node; at !== undefined; at = cameFrom.get(at)) cycle.unshift(at);
-        return cycle;
+        for (let at: string | undefined = node; at !== undefined; at = cameFrom.get(at)) cycle.push(at);
+        return cycle.reverse();
       }
       if (cameFrom.has(to)) continue;
       cameFrom.set(to, node);

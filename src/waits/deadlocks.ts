@@ -1,5 +1,5 @@
 import { quoted } from '../core/engine.ts';
-import type { Lines, WaitsClaim } from './claims.ts';
+import { type Lines, linesAmong, type WaitsClaim } from './claims.ts';
 import { type Arrows, components, cycleFrom } from './cycles.ts';
 import { edgesAmong } from './edges.ts';
 import { stuckAmong } from './reduction.ts';
@@ -26,7 +26,8 @@ export function deadlocksIn(lines: Lines, among: ReadonlySet<string> = new Set(l
   const [whole] = found;
   if (whole?.length === stuck.size) return [deadlock(lines, whole, arrows)];
   // Each component alone: one that goes on after the others is no deadlock, but waits for one.
-  return found.flatMap((component) => deadlocksIn(lines, new Set(component)));
+  const parts = linesAmong(lines, found);
+  return found.flatMap((component, i) => deadlocksIn(parts[i]!, new Set(component)));
 }
 
 function arrowsOf(lines: Lines, among: ReadonlySet<string>): Arrows {
@@ -51,14 +52,25 @@ function lastFirst(a: WaitsClaim, b: WaitsClaim): number {
   return b.origin!.detects! - a.origin!.detects! || (a.id < b.id ? 1 : -1);
 }
 
-/** The cycle in words: `host:1 waits for "b", held by host:2, who waits for "a", held by host:1`. */
+/** The cycle in words: `host:1 waits for "b", held by host:2, who waits for "a", held by host:1`. Of a long line it names the first. */
 export function told({ cycle }: Deadlock, { claims }: Lines): string {
-  const parts = cycle.map((id, i) => {
-    const { label, key, held } = claims.get(id)!;
-    const before = claims.get(cycle[i - 1] ?? '');
-    if (!before) return `${label} waits for ${quoted(key)}`;
-    if (before.held) return `who waits for ${quoted(key)}`;
-    return held ? `held by ${label}` : `behind ${label}, who waits`;
-  });
+  const parts: string[] = [];
+  let ahead: WaitsClaim[] = [];
+  const tellAhead = (): void => {
+    const [first, ...more] = ahead;
+    if (first) parts.push(`behind ${first.label}${more.length > 0 ? ` and ${more.length} more` : ''}`);
+    ahead = [];
+  };
+  let before: WaitsClaim | undefined;
+  for (const id of cycle) {
+    const claim = claims.get(id)!;
+    if (claim.held) {
+      tellAhead();
+      parts.push(`held by ${claim.label}`);
+    } else if (before && !before.held) ahead.push(claim);
+    else parts.push(`${before ? 'who' : claim.label} waits for ${quoted(claim.key)}`);
+    before = claim;
+  }
+  tellAhead();
   return parts.join(', ');
 }

@@ -4,12 +4,12 @@ import { quoted } from '../core/engine.ts';
 import { LockError } from '../core/errors.ts';
 import type { LockRuntime } from '../core/runtime.ts';
 import { idOfOrigin, type Lines } from './claims.ts';
-import { type Deadlock, deadlocksIn, told } from './deadlocks.ts';
-import { confirmed } from './look.ts';
+import { type Deadlock, told } from './deadlocks.ts';
 import { neighbourhood } from './neighbourhood.ts';
+import { BETWEEN, Suspects } from './suspects.ts';
 
 /** How long a claim waits before the first look, and how long between looks, ms: a later wait elsewhere may close the cycle. */
-const FIRST = 1_000;
+const FIRST = 500;
 const EVERY = 2_000;
 /** How many waits one look covers. The waits without a look for the longest time come first. */
 const MOST = 64;
@@ -28,6 +28,7 @@ interface Wait {
 export class Detector implements DeadlockWatch {
   readonly #runtime: LockRuntime;
   readonly #waits = new Set<Wait>();
+  #suspects = new Suspects();
   #running = false;
   #restUntil = 0;
   readonly #closed = new AbortController();
@@ -67,10 +68,15 @@ export class Detector implements DeadlockWatch {
         continue;
       }
       const now = clock.now();
-      const looked = due.filter(({ lookAt }) => lookAt <= now);
+      const looked = due.filter((wait) => wait.lookAt <= now || this.#isSuspect(wait));
       for (const wait of looked) wait.lookAt = now + EVERY * (1 - clock.random() / 4);
-      await this.#look(looked).catch(() => {}); // the engine did not answer; the wait itself reports that
+      await this.#look(looked).catch((error) => {
+        for (const { request } of looked)
+          if (!request.settled) request.events.tell('detectionFailed', undefined, { error });
+      });
+      for (const wait of looked) if (this.#isSuspect(wait)) wait.lookAt = clock.now() + BETWEEN;
     }
+    this.#suspects = new Suspects();
     this.#running = false;
   }
 
@@ -81,13 +87,24 @@ export class Detector implements DeadlockWatch {
       return inside ? [{ key, inside }] : [];
     });
     const began = clock.now();
-    const lines = await neighbourhood(this.#runtime, asking).finally(() => {
+    try {
+      const lines = await neighbourhood(this.#runtime, asking);
+      const moment = { began, ended: clock.now() };
+      const own = new Map([...this.#waits].map((wait) => [this.#idOf(wait), wait]));
+      for (const deadlock of this.#suspects.look(lines, () => moment, this.#runtime.name.known)) {
+        const victim = own.get(deadlock.victim ?? '');
+        if (!victim) continue;
+        this.#giveUp(victim, deadlock, lines);
+        this.#suspects = new Suspects(); // who was alive in this one may be dead in the next
+      }
+    } finally {
       this.#restUntil = clock.now() + Math.max(SHORTEST_REST, (clock.now() - began) * REST);
-    });
-    const own = new Map([...this.#waits].map((wait) => [this.#idOf(wait), wait]));
-    const isOwn = ({ victim }: Deadlock): boolean => victim !== undefined && own.has(victim);
-    const found = await confirmed(this.#runtime, lines, deadlocksIn(lines).filter(isOwn));
-    for (const deadlock of found.filter(isOwn)) this.#giveUp(own.get(deadlock.victim!)!, deadlock, lines);
+    }
+  }
+
+  /** It is to be looked at again soon. */
+  #isSuspect(wait: Wait): boolean {
+    return this.#suspects.open && this.#suspects.has(this.#idOf(wait));
   }
 
   #idOf({ request: { number } }: Wait): string {

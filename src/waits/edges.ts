@@ -15,10 +15,15 @@ export interface WaitsEdge {
   readonly why: 'holder' | 'room' | 'behind' | 'inside';
 }
 
-/** Makes one edge for each claim in a line of equal claims: each goes on only after the one ahead, so one edge tells of all. */
+/**
+ * Of each line no more edges than it has claims, and one for each hold around a wait. A waiter has an edge to the one ahead of it,
+ * and to those holders in its way that are in the way of nobody ahead of it: by way of these it waits for the others, too.
+ */
 export function edgesAmong({ lines, claims }: Lines, among: ReadonlySet<string>): WaitsEdge[] {
   const edges: WaitsEdge[] = [];
-  for (const line of lines) edges.push(...edgesOf(line.filter(({ id }) => among.has(id))));
+  for (const line of lines) {
+    for (const edge of edgesOf(line.filter(({ id }) => among.has(id)))) edges.push(edge);
+  }
   for (const id of among) {
     const claim = claims.get(id);
     for (const hold of claim ? enclosingOf(claim) : []) {
@@ -28,31 +33,49 @@ export function edgesAmong({ lines, claims }: Lines, among: ReadonlySet<string>)
   return edges;
 }
 
+/** Holders with equal seats: how many, and those that nobody waits for yet. */
+interface Kind extends Seats {
+  count: number;
+  free: string[];
+}
+
 function* edgesOf(line: readonly WaitsClaim[]): Iterable<WaitsEdge> {
-  const holders = line.filter(({ held }) => held);
+  const kinds = kindsOf(line.filter(({ held }) => held));
   let previous: WaitsClaim | undefined;
   for (const claim of line) {
     if (claim.held) continue;
     const from = claim.id;
     if (previous) yield { from, to: previous.id, why: 'behind' };
     if (!previous || previous.take !== claim.take || previous.of !== claim.of) {
-      for (const { holder, why } of inTheWay(claim, holders)) yield { from, to: holder.id, why };
+      for (const { kind, why } of inTheWay(claim, kinds)) for (const to of kind.free.splice(0)) yield { from, to, why };
     }
     previous = claim;
   }
 }
 
+function kindsOf(holders: readonly WaitsClaim[]): readonly Kind[] {
+  const kinds = new Map<string, Kind>();
+  for (const { id, take, of } of holders) {
+    const name = `${take} ${of}`;
+    const kind = kinds.get(name) ?? { take, of, count: 0, free: [] };
+    kinds.set(name, kind);
+    kind.count++;
+    kind.free.push(id);
+  }
+  return [...kinds.values()];
+}
+
 /** The holders whose end brings a waiter nearer to its turn. */
 function* inTheWay(
   claim: Seats,
-  holders: readonly WaitsClaim[],
-): Iterable<{ readonly holder: WaitsClaim; readonly why: 'holder' | 'room' }> {
+  kinds: readonly Kind[],
+): Iterable<{ readonly kind: Kind; readonly why: 'holder' | 'room' }> {
   const conflicts = (holder: Seats): boolean => holder.take + claim.take > Math.min(holder.of, claim.of);
-  const beside = holders.filter((holder) => !conflicts(holder));
-  const taken = beside.reduce((sum, { take }) => sum + take, claim.take);
+  const beside = kinds.filter((kind) => !conflicts(kind));
+  const taken = beside.reduce((sum, { take, count }) => sum + take * count, claim.take);
   const full = taken > beside.reduce((room, { of }) => Math.min(room, of), claim.of);
-  for (const holder of holders) {
-    if (conflicts(holder)) yield { holder, why: 'holder' };
-    else if (full) yield { holder, why: 'room' };
+  for (const kind of kinds) {
+    if (conflicts(kind)) yield { kind, why: 'holder' };
+    else if (full) yield { kind, why: 'room' };
   }
 }

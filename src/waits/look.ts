@@ -1,20 +1,19 @@
 import { collected } from '../core/collected.ts';
 import type { LockRuntime } from '../core/runtime.ts';
-import type { Listing, Standing } from '../core/traits.ts';
-import { idOf, idOfOrigin, type Lines, linesOf } from './claims.ts';
-import { type Deadlock, deadlocksIn } from './deadlocks.ts';
+import { type Listing, LONGEST_PLACE_TTL, type Standing } from '../core/traits.ts';
+import { type Lines, linesAmong, linesOf } from './claims.ts';
+import type { Deadlock } from './deadlocks.ts';
+import { BETWEEN, Suspects } from './suspects.ts';
 
 /** How many lines to ask for at a time. */
 const AT_ONCE = 8;
-/** Time between the two looks that confirm a deadlock, ms. */
-const BETWEEN = 200;
 
 /** Lists all keys that begin with `prefix`, and adds what this process knows of them. */
 export async function lookAtAll(runtime: LockRuntime, prefix: string, listing: Listing): Promise<Lines> {
-  const found: Standing[] = [];
+  const found: Standing[][] = [];
   let line: Standing[] = [];
   const keep = (): void => {
-    if (line.some(({ held }) => !held) || runtime.isWaitedFor(line[0]?.key ?? '')) found.push(...line);
+    if (line.some(({ held }) => !held) || runtime.isWaitedFor(line[0]?.key ?? '')) found.push(line);
   };
   for await (const standing of runtime.engine.inspect(prefix, listing)) {
     if (standing.key !== line[0]?.key) {
@@ -24,41 +23,42 @@ export async function lookAtAll(runtime: LockRuntime, prefix: string, listing: L
     line.push(standing);
   }
   keep();
-  return linesOf(found, runtime.localStandings());
+  return linesOf(found.flat(), runtime.localStandings());
 }
 
 /** Asks for the lines of some keys, each by its name. */
 export async function standingsOf(runtime: LockRuntime, keys: readonly string[]): Promise<Standing[]> {
-  const found: Standing[] = [];
+  const found: Standing[][] = [];
   for (let from = 0; from < keys.length; from += AT_ONCE) {
     const lines = await Promise.all(
       keys.slice(from, from + AT_ONCE).map((key) => collected(runtime.engine.inspect(key, { exact: true }))),
     );
-    found.push(...lines.flat());
+    found.push(lines.flat());
   }
-  return found;
+  return found.flat();
 }
 
-/**
- * Keeps the deadlocks that a second look still finds. A listing reads key after key, and is not of one moment. But a claim that
- * holds or waits in both looks did so all the time between them, since it waits once and holds once. So a deadlock in both
- * looks existed at every moment between them.
- */
+/** The longest time in which a process gives a sign of life: a waiter does so three times in the longest life of its place. ms. */
+const LONGEST = LONGEST_PLACE_TTL / 3 + BETWEEN;
+
+/** Looks at some deadlocks again until each is confirmed, or over. */
 export async function confirmed(
   runtime: LockRuntime,
   lines: Lines,
   deadlocks: readonly Deadlock[],
-): Promise<Deadlock[]> {
+): Promise<readonly Deadlock[]> {
   if (deadlocks.length === 0) return [];
-  await runtime.engine.activity.pause(BETWEEN);
-  const first = new Map(deadlocks.flatMap(({ claims }) => claims).map((id) => [id, lines.claims.get(id)!]));
-  const keys = [...new Set([...first.values()].map(({ key }) => key))];
-  const again = (await standingsOf(runtime, keys)).filter((standing) => {
-    const before = first.get(idOf(standing));
-    return before?.held === standing.held && before.key === standing.key;
-  });
-  const locals = runtime
-    .localStandings(keys)
-    .map((line) => line.filter(({ origin, queued }) => queued || first.has(idOfOrigin(origin))));
-  return deadlocksIn(linesOf(again, locals));
+  const { clock, activity } = runtime.engine;
+  const suspects = new Suspects();
+  const first = new Set(deadlocks.flatMap(({ claims }) => claims));
+  let keys = [...new Set([...first].map((id) => lines.claims.get(id)!.key))];
+  for (const until = clock.now() + LONGEST; ; keys = suspects.keys) {
+    const began = clock.now();
+    const all = linesOf(await standingsOf(runtime, keys), runtime.localStandings(keys));
+    const moment = { began, ended: clock.now() };
+    // Only these are told with their claims.
+    const found = suspects.look(linesAmong(all, [first])[0]!, () => moment, runtime.name.known);
+    if (!suspects.open || clock.now() >= until || activity.over) return found;
+    await activity.pause(BETWEEN);
+  }
 }

@@ -28,15 +28,13 @@ export async function neighbourhood(runtime: LockRuntime, waits: readonly Inside
 /** The keys of all these lines; none if nobody waits there, or there are too many keys. */
 async function around(reading: Reading, { key, inside }: Inside): Promise<ReadonlySet<string>> {
   const found = new Set(inside);
-  let next = [...found];
   let waitedFor = false;
-  while (next.length > 0) {
+  for (let next = [...found]; next.length > 0; ) {
     if (found.size > MOST_KEYS) return new Set();
     await reading.read(next);
-    const waiting = [...reading.lines(next).claims.values()].filter(({ held }) => !held);
-    waitedFor ||= waiting.length > 0;
-    const outer = waiting.flatMap(({ origin }) => origin?.inside.flatMap(({ key }) => key ?? []) ?? []);
-    next = [...new Set(outer)].filter((key) => !found.has(key));
+    const outer = next.map((key) => reading.outer(key));
+    waitedFor ||= outer.some((keys) => keys !== undefined);
+    next = [...new Set(outer.flatMap((keys) => [...(keys ?? [])]))].filter((key) => !found.has(key));
     for (const key of next) found.add(key);
   }
   if (!waitedFor) return new Set();
@@ -48,6 +46,7 @@ async function around(reading: Reading, { key, inside }: Inside): Promise<Readon
 class Reading {
   readonly #runtime: LockRuntime;
   readonly #read = new Map<string, Standing[]>();
+  readonly #outer = new Map<string, ReadonlySet<string> | undefined>();
 
   constructor(runtime: LockRuntime) {
     this.#runtime = runtime;
@@ -57,6 +56,15 @@ class Reading {
     const fresh = [...new Set(keys)].filter((key) => !this.#read.has(key));
     for (const key of fresh) this.#read.set(key, []);
     for (const standing of await standingsOf(this.#runtime, fresh)) this.#read.get(standing.key)!.push(standing);
+  }
+
+  /** The keys of the holds around those who wait for this key; undefined if nobody does. Made once, however many waits lead here. */
+  outer(key: string): ReadonlySet<string> | undefined {
+    if (this.#outer.has(key)) return this.#outer.get(key);
+    const waiting = [...this.lines([key]).claims.values()].filter(({ held }) => !held);
+    const outer = new Set(waiting.flatMap(({ origin }) => origin?.inside.flatMap(({ key }) => key ?? []) ?? []));
+    this.#outer.set(key, waiting.length > 0 ? outer : undefined);
+    return this.#outer.get(key);
   }
 
   lines(keys: Iterable<string>): Lines {

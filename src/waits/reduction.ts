@@ -28,7 +28,7 @@ export function stuckAmong({ lines, claims }: Lines, among: ReadonlySet<string>)
   for (const { line, members } of lined) {
     for (const member of members) {
       const { id, held } = member.claim;
-      memberships.set(id, [...(memberships.get(id) ?? []), { line, member }]);
+      memberships.get(id)?.push({ line, member }) ?? memberships.set(id, [{ line, member }]);
       add(refused, id, held || line.isInside(member) ? 0 : 1);
     }
   }

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { parseAst } from 'vitest/node';
-import { imported, nodes, unclocked } from './rules.ts';
+import { imported, nodes, spreadLists, unclocked } from './rules.ts';
 
 /** Who of the lab may import whom, by folder; `browser` is put in by the bundler, and imported by nobody. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
@@ -23,7 +23,9 @@ export function labViolations(path: string, text: string): string[] {
   const lines = text.trimEnd().split('\n').length;
   if (lines > LONGEST_FILE) found.push(`has ${lines} lines; more than ${LONGEST_FILE} are more than one idea`);
   if (path.endsWith('.css')) return found.map((what) => `${path} ${what}`);
-  for (const node of nodes(parseAst(text, { lang: path.endsWith('x') ? 'tsx' : 'ts' }))) {
+  const tree = [...nodes(parseAst(text, { lang: path.endsWith('x') ? 'tsx' : 'ts' }))];
+  for (const spread of spreadLists(path, tree, text)) found.push(spread);
+  for (const node of tree) {
     const from = imported(node)?.from;
     const target = from?.startsWith('.') ? posix.join(posix.dirname(path), from) : from;
     if (target && !allowed.some((each) => target === each || target.startsWith(`${each}/`)))

@@ -147,6 +147,37 @@ function tooNew(node: Node): string | undefined {
   return /\?\d/.exec(typeof raw === 'string' ? raw : '')?.[0];
 }
 
+/**
+ * Where clients take what they send as arguments, and where the list is short by its nature. V8 puts arguments on the stack, which
+ * ends at some 120,000 of them.
+ */
+const SPREADS: Readonly<Record<string, string>> = {
+  'src/backends/redis/ioredis.ts': 'the client takes arguments; the core bounds what one request has',
+  'src/backends/redis/ioredis-cluster.ts': 'the client takes arguments; the core bounds what one request has',
+  'src/stock/stores/sqlite.ts': 'the parameters of one statement',
+  'src/stock/stores/statements.ts': 'the parameters of one statement',
+  'src/stock/crowd.ts': 'at most MOST steps',
+  'src/stock/supply.ts': 'the wants of one crowd, at most MOST steps',
+};
+
+/** It stands there, item by item. */
+const isShort = (list: unknown): boolean => {
+  const { type, elements, consequent, alternate } = list as Node;
+  if (type === 'ConditionalExpression') return isShort(consequent) && isShort(alternate);
+  return type === 'ArrayExpression' && !(elements as (Node | null)[]).some((each) => each?.type === 'SpreadElement');
+};
+
+/** The calls that get the items of a list as their arguments, other than those of a rest parameter, which came as arguments. */
+export function spreadLists(path: string, tree: readonly Node[], text: string): string[] {
+  if (path in SPREADS) return [];
+  const rest = new Set(tree.filter(({ type }) => type === 'RestElement').map(({ argument }) => name(argument)));
+  return tree
+    .filter(({ type }) => type === 'CallExpression' || type === 'NewExpression')
+    .flatMap((call) => call.arguments as Node[])
+    .filter(({ type, argument }) => type === 'SpreadElement' && !rest.has(name(argument)) && !isShort(argument))
+    .map(({ start, end }) => `spreads ${text.slice(start, end)} into arguments, which fails for a long list`);
+}
+
 /** A class that is too long, by its name. */
 function longClass({ type, start, end, id }: Node, text: string): string | undefined {
   if (type !== 'ClassDeclaration' && type !== 'ClassExpression') return undefined;
@@ -169,6 +200,7 @@ export function violations(path: string, text: string): string[] {
   if (INDEX_OF_A_BACKEND.test(path) && program.body.some(({ type }) => !type.startsWith('Export')))
     found.add('is the index of a backend, which only exports; the class is in backend.ts');
   const tree = [...nodes(program)];
+  for (const spread of spreadLists(path, tree, text)) found.add(spread);
   const hasSqlite = tree.some((node) => imported(node)?.from === 'node:sqlite');
   for (const node of tree) {
     const each = imported(node);

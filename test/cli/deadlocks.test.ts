@@ -1,4 +1,6 @@
+import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { lastArgument } from '../../src/core/shell.ts';
 import { startWorker, type WorkerProcess } from '../kit/processes.ts';
 import { startRedis } from '../kit/redis.ts';
 import type { Server } from '../kit/server.ts';
@@ -7,7 +9,8 @@ import { until } from '../kit/wait.ts';
 import type { TaskCalls } from '../waits/task.worker.ts';
 import { Desk } from './shell.ts';
 
-const MOST = 3_000;
+const MOST = 4_000;
+const HOSTILE = ['item:$(touch touched)', 'a `touch touched` \'b\' "c" \\ %s \u001b[2J \u202e中 é\n'];
 
 describe.each(['redis'] as const)('on %s', (engine) => {
   describeOn(engine, 'the command finds deadlocks', () => {
@@ -61,8 +64,8 @@ describe.each(['redis'] as const)('on %s', (engine) => {
         expect.objectContaining({ key: 'order:a', held: true, label: 'web-1', as: 'exclusive' }),
       );
 
-      const way = /holdfast (release .* --reason deadlock)/.exec(stdout)![1]!.replaceAll('"', '').split(' ');
-      expect(await desk.run(...way, '--yes')).toMatchObject({ code: 0 });
+      const way = /holdfast release --force .*/.exec(stdout)![0].replace('--force', '--force --yes');
+      expect(await desk.paste(way)).toMatchObject({ code: 0 });
       await until('it is over', async () => (await desk.run('deadlocks')).code === 0);
       expect((await Promise.all([one.call('end', 'order:a'), two.call('end', 'order:b')])).sort()).toEqual([
         'done',
@@ -72,6 +75,29 @@ describe.each(['redis'] as const)('on %s', (engine) => {
       const end = await watch.end();
       expect(end.code).toBe(1);
       expect(end.stdout.match(/DEADLOCK/g)).toHaveLength(1);
+    });
+
+    test('the command that it prints, pasted into a shell, means the key and runs nothing that stands in it', async () => {
+      const [one, two] = workers as [WorkerProcess<TaskCalls>, WorkerProcess<TaskCalls>];
+      for (const key of [...HOSTILE, '-rf $(touch touched)']) {
+        await one.call('begin', key, 'pasted', {});
+        await two.call('begin', 'pasted', key, {});
+        await one.call('goOn', key);
+        await two.call('goOn', 'pasted');
+        let printed = '';
+        // The hold that it names is either one of the ring.
+        await until('it is found', async () => {
+          printed = (await desk.run('deadlocks')).stdout;
+          return printed.includes('DEADLOCK');
+        });
+        const way = /holdfast release --force .*?\n {2}To get/s.exec(printed)![0].replace(/\n {2}To get$/, '');
+        const other = way.endsWith("'pasted'");
+        const command = other ? `holdfast release --force --reason deadlock ${lastArgument(key)}` : way;
+        const pasted = await desk.paste(command.replace('--force', '--force --yes'));
+        expect([pasted.code, pasted.stdout, pasted.stderr], command).toEqual([0, 'Evicted one holder.\n', '']);
+        expect(readdirSync(desk.folder), command).not.toContain('touched');
+        await Promise.all([one.call('end', key), two.call('end', 'pasted')]);
+      }
     });
   });
 });

@@ -1,5 +1,8 @@
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
+import { details, linesOf, overview, records } from '../../src/cli/listing.ts';
+import { ALL_SEATS } from '../../src/core/admission.ts';
+import type { Standing } from '../../src/index.ts';
 import { startProxy } from '../kit/proxy.ts';
 import { startRedis } from '../kit/redis.ts';
 import { describeOn } from '../kit/suite.ts';
@@ -39,4 +42,29 @@ describeOn('redis', 'the command line among 30,000 idle keys, over a slow link',
     },
     60_000,
   );
+});
+
+test('tables, pages and lines of JSON take 130,000 keys', async () => {
+  const claim = (i: number): Standing => {
+    const seats = { take: ALL_SEATS, of: ALL_SEATS };
+    return {
+      key: `order:${i}`,
+      held: true,
+      position: 0,
+      ticket: BigInt(i),
+      ...seats,
+      label: `web-${i}`,
+      remaining: 9_000,
+    };
+  };
+  const lines = await linesOf(
+    (async function* () {
+      for (let i = 0; i < 130_000; i++) yield claim(i);
+    })(),
+  );
+  expect(overview(lines), 'as ls and watch print them').toHaveLength(130_001);
+  expect(records(lines)).toHaveLength(130_000);
+  const [first] = lines;
+  const many = { ...first!, waiters: lines.flatMap(({ holders }) => holders) };
+  expect(details(many), 'as show prints it').toHaveLength(130_002);
 });

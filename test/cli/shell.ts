@@ -76,6 +76,16 @@ export class Desk implements Disposable {
     return await shell.end();
   }
 
+  /** A line that begins with `holdfast`, as a user pastes it into a POSIX shell. */
+  async paste(line: string): Promise<Outcome> {
+    const words = [process.execPath, MAIN].map((word) => `'${word}'`).join(' ');
+    await using shell = new Shell('sh', ['-c', `holdfast() { ${words} "$@"; }\n${line}`], {
+      env: this.env,
+      cwd: this.folder,
+    });
+    return await shell.end();
+  }
+
   /** As in a terminal, of a size if one is told. */
   terminal(args: readonly string[], size?: { readonly rows: number; readonly cols: number }): Shell {
     const line = [process.execPath, MAIN, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');

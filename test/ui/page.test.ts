@@ -201,9 +201,7 @@ describeOn('browser', 'the page', () => {
       await page.click('.people button.danger');
       const dialog = page.locator('dialog[open]');
       await dialog.waitFor();
-      expect(await dialog.innerText()).toMatch(
-        /Take stuck away from its holder\?[\s\S]*Evicted is\s+hung[\s\S]*Token\s+\d+/,
-      );
+      expect(await dialog.innerText()).toMatch(/Evict the holder of stuck\?[\s\S]*Evicted is\s+hung[\s\S]*Token\s+\d+/);
       await window.shot('release');
       await page.keyboard.press('Enter');
       expect(await dialog.isVisible(), 'without a reason nothing is sent').toBe(true);
@@ -289,6 +287,13 @@ describeOn('browser', 'the page', () => {
         expect(told.replaceAll(/\s+/g, ' ')).toContain(part);
       expect(await page.locator('.picture .stuck').count(), 'in the picture, too').toBe(4);
       await window.shot('deadlock');
+      for (const width of [390, 1280]) {
+        await page.setViewportSize({ width, height: 800 });
+        await window.shot(`deadlock-${width}`);
+        expect(await page.evaluate('document.documentElement.scrollWidth'), `of a page ${width} px wide`).toBe(width);
+        const ring = await page.evaluate<number>("document.querySelector('.picture').getBoundingClientRect().top");
+        expect(ring, `px from the top to the ring, ${width} px wide`).toBeLessThan(600);
+      }
       gaveUp.abort();
       await Promise.all(ends);
       await page.waitForSelector('.deadlocks', { state: 'detached' });

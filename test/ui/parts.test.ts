@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
 import { ALL_SEATS } from '../../src/core/admission.ts';
 import type { Origin } from '../../src/core/origin.ts';
 import type { Standing } from '../../src/core/traits.ts';
+import { createLocks } from '../../src/index.ts';
+import { Access } from '../../src/ui/access.ts';
 import { Board } from '../../src/ui/board.ts';
+import { CloseUp } from '../../src/ui/close-up.ts';
 import { graphOf } from '../../src/ui/graph.ts';
 import { judge } from '../../src/ui/guard.ts';
 import { busyFor, Cost, LONGEST_PAUSE, pauseAfter, retryAfter } from '../../src/ui/pace.ts';
@@ -270,7 +274,10 @@ test('who waits for whom is told over all keys, in layers, also in a circle', ()
 
 describe('a deadlock', () => {
   /** One holds `a` and waits for `b`, another the other way round; a third one waits behind. */
-  function inCircle(): { board: Board; lookAt: (key: 'a' | 'b', at: number) => void } {
+  function inCircle(remaining = (_at: number): number => 30_000): {
+    board: Board;
+    lookAt: (key: 'a' | 'b', at: number) => void;
+  } {
     const origin = (process: string, claim: number, ...inside: number[]): Origin => {
       return { process, claim, inside: inside.map((each) => ({ claim: each })), cut: false };
     };
@@ -286,7 +293,12 @@ describe('a deadlock', () => {
       ],
     };
     const board = new Board();
-    return { board, lookAt: (key, at) => board.see(key, lines[key], at) };
+    const listed = (key: 'a' | 'b', at: number): Standing[] =>
+      lines[key].map((standing) => ({
+        ...standing,
+        ...(standing.origin?.process === 'two' && { remaining: remaining(at) }),
+      }));
+    return { board, lookAt: (key, at) => board.see(key, listed(key, at), at) };
   }
 
   test('is told when each of its keys was looked at again, and not before', () => {
@@ -297,11 +309,11 @@ describe('a deadlock', () => {
     board.finish(1_001, 5);
     expect(view(board).deadlocks, 'two lines that were not looked at at one moment').toEqual([]);
     expect([...board.deadlocks.keys].sort(), 'looked at closely from now on').toEqual(['a', 'b']);
-    lookAt('a', 1_500);
-    board.deadlocks.look(board.lines(), 1_500);
+    lookAt('a', 2_500);
+    board.deadlocks.look(board.lines());
     expect(view(board).deadlocks).toEqual([]);
-    lookAt('b', 1_501);
-    board.deadlocks.look(board.lines(), 1_501);
+    lookAt('b', 2_501);
+    board.deadlocks.look(board.lines());
     const { deadlocks, graph } = view(board);
     expect(deadlocks).toHaveLength(1);
     expect(
@@ -311,17 +323,42 @@ describe('a deadlock', () => {
     expect(graph!.edges, 'and one that only stands behind').toHaveLength(5);
   });
 
+  test('of a process that gives no sign of life is not told: its claims lapse', () => {
+    const { board, lookAt } = inCircle((at) => (at > 2_000 ? 32_000 - at : 30_000));
+    for (let at = 2_000; at < 32_000; at += 1_000) {
+      lookAt('a', at);
+      lookAt('b', at);
+      board.deadlocks.look(board.lines());
+      expect(view(board).deadlocks, `${at}`).toEqual([]);
+      expect(board.deadlocks.keys, 'looked at closely').toHaveLength(2);
+    }
+  });
+
+  test('that cannot be looked for fails the close look alone, and no promise is left without a catch', async () => {
+    const { board } = inCircle();
+    board.looks = { state: 'seen', at: 0, took: 1 };
+    board.deadlocks.look = () => {
+      throw new RangeError('too many');
+    };
+    const pace = { least: 1_234, share: undefined };
+    await using locks = createLocks(memory());
+    const access = new Access(async () => locks);
+    await access.locks();
+    const around = { access, board, prefix: '', pace, now: () => 1, changed: () => {}, focus: () => new Set<string>() };
+    expect(await new CloseUp(around).once(() => true)).toBe(1_234);
+  });
+
   test('that is over is not told any more', () => {
     const { board, lookAt } = inCircle();
-    for (const at of [1_000, 2_000]) {
+    for (const at of [1_000, 3_000]) {
       board.begin();
       lookAt('a', at);
       lookAt('b', at);
       board.finish(at, 5);
     }
     expect(view(board).deadlocks).toHaveLength(1);
-    board.see('b', [standing('b', '+1', { label: 'two' })], 3_000);
-    board.deadlocks.look(board.lines(), 3_000);
+    board.see('b', [standing('b', '+1', { label: 'two' })], 4_000);
+    board.deadlocks.look(board.lines());
     expect(view(board)).toMatchObject({ deadlocks: [], graph: null });
     expect(board.deadlocks.keys).toEqual([]);
   });

@@ -208,6 +208,21 @@ test.concurrent('a wait that outlives the function it was started in is inside o
   expect(await Promise.all([...detached, outcome(other)])).toEqual(['done', 'done']);
 });
 
+test.concurrent('a lock of the same name on another engine is another lock: a ring of names alone is no deadlock', async () => {
+  await using crowd = new Crowd(2, DETECT);
+  await using elsewhere = new Crowd(2, DETECT);
+  const [one, two] = crowd.all as [Locks, Locks];
+  const [one2, two2] = elsewhere.all as [Locks, Locks];
+  const busy = await Promise.all([one.mutex('c').acquire(), one2.mutex('c').acquire()]);
+  const ends = [
+    two.mutex('a').run(() => two2.mutex('b').run(() => two.mutex('c').run(() => {}))),
+    one.mutex('b').run(() => one2.mutex('a').run(() => one2.mutex('c').run(() => {}))),
+  ].map(outcome);
+  await sleep(2_000);
+  for (const lease of busy) await lease.release();
+  expect(await bounded('both end', Promise.all(ends))).toEqual(['done', 'done']);
+});
+
 test.concurrent('it is refused where waiters cannot be listed, when the lock is made', async () => {
   for (const engine of [
     around(memory(), { inspect: undefined }),

@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect } from '../../src/connect/index.ts';
-import type { LockOptions } from '../../src/index.ts';
+import { collected } from '../../src/core/collected.ts';
+import type { Lock, LockOptions } from '../../src/index.ts';
 import { startWorker, type WorkerProcess } from '../kit/processes.ts';
 import { describeOn } from '../kit/suite.ts';
-import { bounded } from '../kit/wait.ts';
+import { bounded, until } from '../kit/wait.ts';
 import { SITES, type Site } from '../leading/sites.ts';
 import type { TaskCalls } from './task.worker.ts';
 
-const FOUND_WITHIN = 3_000;
+const FOUND_WITHIN = 4_000;
 type Task = readonly [first: string, second: string];
 
 for (const engine of ['file', 'redis', 'postgres', 'etcd'] as const) {
@@ -93,6 +94,47 @@ for (const engine of ['file', 'redis', 'postgres', 'etcd'] as const) {
       expect(await locks.waits()).toEqual({ claims: [], edges: [], deadlocks: [] });
     });
 
+    test('a wait for a process that has died ends when its claims lapse, and is no deadlock', async () => {
+      const TTL = '3s';
+      await using survivor = await startTask(site.url, 'survivor', TTL);
+      await using dies = await startTask(site.url, 'dies', TTL);
+      await survivor.call('begin', 'dead a', 'dead b', { detect: true });
+      await dies.call('begin', 'dead b', 'dead a', {});
+      await dies.call('goOn', 'dead b');
+      await using locks = await connect(site.url);
+      await until('it waits', async () => (await collected(locks.inspect('dead a', { exact: true }))).length === 2);
+      await dies.kill();
+      await survivor.call('goOn', 'dead a');
+      const found = locks.waits('dead');
+      expect(await bounded('it ends', survivor.call('end', 'dead a'))).toBe('done');
+      expect((await found).deadlocks, 'told to whoever looks').toEqual([]);
+    });
+
+    test('a ring through two Locks of one process on one server is found by whoever waits there', async () => {
+      await using one = await connect(site.url);
+      await using two = await connect(site.url);
+      const both = Promise.withResolvers<void>();
+      let inside = 0;
+      const nested = (outer: Lock, inner: Lock): Promise<string> =>
+        outer
+          .run(async () => {
+            if (++inside === 2) both.resolve();
+            await both.promise;
+            await inner.run(() => {}, { detect: true, wait: '20s' });
+          })
+          .then(
+            () => 'done',
+            ({ code }) => code,
+          );
+      const began = performance.now();
+      const ends = [
+        nested(one.mutex('twice a'), two.mutex('twice b')),
+        nested(two.mutex('twice b'), one.mutex('twice a')),
+      ];
+      expect((await bounded('both end', Promise.all(ends))).sort()).toEqual(['LOCK_DEADLOCK', 'done']);
+      expect(performance.now() - began, 'ms from when it came about').toBeLessThan(FOUND_WITHIN);
+    });
+
     test('no false alarm under a contested load of nested locks in one order', async () => {
       await using locks = await connect(site.url);
       let over = false;
@@ -113,5 +155,5 @@ for (const engine of ['file', 'redis', 'postgres', 'etcd'] as const) {
   });
 }
 
-const startTask = (URL: string, LABEL: string): Promise<WorkerProcess<TaskCalls>> =>
-  startWorker(new globalThis.URL('task.worker.ts', import.meta.url), { env: { URL, LABEL } });
+const startTask = (URL: string, LABEL: string, TTL = '10s'): Promise<WorkerProcess<TaskCalls>> =>
+  startWorker(new globalThis.URL('task.worker.ts', import.meta.url), { env: { URL, LABEL, TTL } });

@@ -1,8 +1,11 @@
 import { connect } from '../../src/connect/index.ts';
-import type { Lock, LockOptions } from '../../src/index.ts';
+import type { Duration, Lock, LockOptions } from '../../src/index.ts';
 import { serve } from '../kit/worker.ts';
 
-const locks = await connect(process.env.URL!, { label: process.env.LABEL!, ttl: '10s' });
+const locks = await connect(process.env.URL!, {
+  label: process.env.LABEL!,
+  ttl: (process.env.TTL ?? '10s') as Duration,
+});
 
 /** `a`: a mutex; `r|a` and `w|a`: a reader and a writer; `2/3|a`: two of three permits. */
 function lockOf(text: string, options: LockOptions): Lock {

@@ -13,6 +13,7 @@ import {
   type Traits,
 } from '../../core/backend.ts';
 import { LockError } from '../../core/errors.ts';
+import { leastOf } from '../../core/extremes.ts';
 import { KeyedSerializer } from '../../core/keyed-serializer.ts';
 import { check } from './check.ts';
 import { Contenders } from './contenders.ts';
@@ -82,7 +83,10 @@ export class Etcd implements Backend {
   async renew(claims: readonly Claim[]): Promise<Renewal[]> {
     const sent = this.#etcd.clock.now();
     // This leaves time for a second call, to another member, before the hold lapses.
-    const ms = Math.min(this.#etcd.timeout, ...claims.map(({ ttl }) => ttl / 3));
+    const ms = leastOf(
+      claims.map(({ ttl }) => ttl / 3),
+      this.#etcd.timeout,
+    );
     const batches: Promise<Renewal[]>[] = [];
     for (let at = 0; at < claims.length; at += BATCH) {
       const batch = claims.slice(at, at + BATCH);

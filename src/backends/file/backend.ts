@@ -79,7 +79,8 @@ class FileBackend implements Backend, BellEvents {
     for (let from = 0; from < claims.length; from += BATCH) {
       if (from > 0) await this.#file.pause(0);
       const batch = claims.slice(from, from + BATCH);
-      renewals.push(...(await this.#file.transact((turn) => batch.map((claim) => turn.renew(claim)))));
+      const answers = await this.#file.transact((turn) => batch.map((claim) => turn.renew(claim)));
+      for (const answer of answers) renewals.push(answer);
     }
     return renewals;
   }

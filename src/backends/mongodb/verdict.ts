@@ -1,5 +1,6 @@
 import { admitted } from '../../core/admission.ts';
 import type { Attempt, Claim } from '../../core/backend.ts';
+import { leastOf } from '../../core/extremes.ts';
 import type { LineDocument } from './driver.ts';
 
 /** What a line means for a claim that must not join it after `notAfter`. */
@@ -10,6 +11,6 @@ export function verdictOn({ id, ttl }: Claim, { line, now }: LineDocument, notAf
     return { granted: true, ticket: BigInt(line[index]!.ticket.toString()), validFor: ttl };
   }
   const ahead = index < 0 ? line : line.slice(0, index);
-  const retryAfter = Math.min(...ahead.map(({ lapses }) => lapses.getTime())) - now.getTime();
+  const retryAfter = leastOf(ahead.map(({ lapses }) => lapses.getTime())) - now.getTime();
   return { granted: false, ahead: ahead.length, retryAfter };
 }

@@ -31,13 +31,16 @@ export async function settingsOf(table: Table): Promise<Settings> {
 
 /** What endangers locks on this server. */
 export async function findings(table: Table): Promise<Finding[]> {
-  const found = await rights(table);
-  if (table.server.leftOpen > 0) found.push(leftOpen(table.server.leftOpen));
-  found.push(...findingsOf(DANGERS, await settingsOf(table)));
-  found.push(...(await servers(table)), ...(await shapeFindings(table)));
+  const { leftOpen: open } = table.server;
+  const found = [
+    ...(await rights(table)),
+    ...(open > 0 ? [leftOpen(open)] : []),
+    ...findingsOf(DANGERS, await settingsOf(table)),
+    ...(await servers(table)),
+    ...(await shapeFindings(table)),
+  ];
   const [pause] = await table.read(sql.pause);
-  if (Number(pause?.moves) !== 1) found.push(STILL_TIME);
-  return found;
+  return Number(pause?.moves) === 1 ? found : [...found, STILL_TIME];
 }
 
 /** How many statements ask at the same time: each on a connection of its own, where the pool has so many. */

@@ -1,5 +1,6 @@
 import { type Seats, Tally } from '../../core/admission.ts';
 import type { Claim, Grant, Refusal } from '../../core/backend.ts';
+import { leastOf } from '../../core/extremes.ts';
 import { lapse, MICRO, type Place, type Survey } from './place.ts';
 
 export const grantOf = (ticket: bigint, { ttl }: Claim): Grant => ({ granted: true, ticket, validFor: ttl });
@@ -16,5 +17,5 @@ export function fits(places: readonly Place[], newcomer: Seats): boolean {
 
 export function refusal({ places, held }: Survey, ahead: number, now: number): Refusal {
   const lapses = places.slice(0, ahead).map((place, position) => lapse(place, position < held));
-  return { granted: false, ahead, retryAfter: (Math.min(...lapses) - now) / MICRO };
+  return { granted: false, ahead, retryAfter: (leastOf(lapses) - now) / MICRO };
 }

@@ -1,5 +1,6 @@
 import type { Attempt, Backend, Claim, Finding, Handle, Release, Renewal, Traits } from '../../core/backend.ts';
 import { CallTimeouts } from '../../core/call-timeouts.ts';
+import { leastOf, mostOf } from '../../core/extremes.ts';
 import { joined } from '../../core/users.ts';
 import { Ballot } from './ballot.ts';
 import { findings } from './check.ts';
@@ -170,8 +171,11 @@ function traitsOf(backends: readonly Backend[], maxTtl: number): Traits {
     lapses: traits.every(({ lapses }) => lapses),
     keptBy: traits.some(({ keptBy }) => keptBy === 'session') ? 'session' : 'lease',
     ttl: {
-      min: Math.max(...traits.map(({ ttl }) => ttl.min)),
-      max: Math.min(maxTtl, ...traits.map(({ ttl }) => ttl.max)),
+      min: mostOf(traits.map(({ ttl }) => ttl.min)),
+      max: leastOf(
+        traits.map(({ ttl }) => ttl.max),
+        maxTtl,
+      ),
     },
   };
 }

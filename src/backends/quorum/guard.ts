@@ -1,3 +1,4 @@
+import { mostOf } from '../../core/extremes.ts';
 /** What was found when a node was looked at. Times are ms by our clock. */
 export interface Looked {
   /** '' where it names none: then it always counts. */
@@ -49,7 +50,7 @@ export function restsUntil(
       remembers && (run === '' || marked !== undefined || since + rest(maxTtl) <= now),
   );
   const enough = witnesses.length >= all.length - majority + 1;
-  return node.since + rest(enough ? Math.max(...known.map(({ longest }) => longest)) : maxTtl);
+  return node.since + rest(enough ? mostOf(known.map(({ longest }) => longest)) : maxTtl);
 }
 
 /** Nobody remembers anything, and all were asked: nothing was ever voted for. */

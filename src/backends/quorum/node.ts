@@ -3,6 +3,7 @@ import type { CallTimeouts } from '../../core/call-timeouts.ts';
 import type { Clock } from '../../core/clock.ts';
 import { collected } from '../../core/collected.ts';
 import { invalid, isLockError, type LockError } from '../../core/errors.ts';
+import { mostOf } from '../../core/extremes.ts';
 import { GoingOn } from '../../core/going-on.ts';
 import { left } from '../../core/users.ts';
 import { type Hearing, Link } from './link.ts';
@@ -69,7 +70,7 @@ export class Node {
 
   renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
     return this.#link.answer(() => {
-      const noted = this.trust.remember(Math.max(...claims.map(({ ttl }) => ttl)));
+      const noted = this.trust.remember(mostOf(claims.map(({ ttl }) => ttl)));
       return noted ? noted.then(() => this.backend.renew(claims)) : this.backend.renew(claims);
     }, within);
   }

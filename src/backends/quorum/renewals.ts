@@ -1,4 +1,5 @@
 import type { Claim, Renewal } from '../../core/backend.ts';
+import { leastOf } from '../../core/extremes.ts';
 import { Answers } from './answers.ts';
 import type { Ballot } from './ballot.ts';
 import { nodeTimeoutOf, type QuorumContext } from './context.ts';
@@ -21,7 +22,7 @@ export async function renew(
   ballots: ReadonlyMap<string, Ballot>,
   { nodes, majority, clock, worth }: QuorumContext,
 ): Promise<Renewal[]> {
-  const within = nodeTimeoutOf({ ttl: Math.min(...claims.map(({ ttl }) => ttl)), within: Number.POSITIVE_INFINITY });
+  const within = nodeTimeoutOf({ ttl: leastOf(claims.map(({ ttl }) => ttl)), within: Number.POSITIVE_INFINITY });
   const now = clock.now();
   const holds = claims.map((claim): HoldRenewal => {
     const ballot = ballots.get(claim.id);

@@ -1,4 +1,5 @@
 import type { Renewal } from '../../core/backend.ts';
+import { leastOf } from '../../core/extremes.ts';
 import type { NodeAnswer } from './node-answer.ts';
 
 /** What one node has said to a claim: `open` while it is asked. */
@@ -56,7 +57,7 @@ export function worthOf(
   const votes = said.filter((each) => each.kind === 'yes');
   const good = ticket === undefined ? votes : votes.filter((each) => each.ticket === ticket);
   const until = good.map((each) => each.until).sort((a, b) => b - a)[majority - 1]!;
-  return { until, span: Math.min(...good.map(({ span }) => span)), losable: good.some(({ lost }) => lost) };
+  return { until, span: leastOf(good.map(({ span }) => span)), losable: good.some(({ lost }) => lost) };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { leastOf } from '../../core/extremes.ts';
 /**
  * The renewals of one claim that its node has not answered. Each may still be on its way, be overtaken by a later one, and set
  * the claim to lapse by its own, shorter lease: until it is answered the node is good for no longer.
@@ -9,7 +10,7 @@ export class Unanswered {
 
   /** Notes a renewal to `ttl`. How much of that is sure once it is confirmed, ms. */
   sent(ttl: number): number {
-    const sure = Math.min(ttl, this.#lost, ...this.#open);
+    const sure = leastOf(this.#open, Math.min(ttl, this.#lost));
     this.#open = [...this.#open, ttl];
     return sure;
   }

@@ -1,5 +1,6 @@
 import type { Finding } from '../../core/backend.ts';
 import type { Clock } from '../../core/clock.ts';
+import { leastOf, mostOf } from '../../core/extremes.ts';
 import type { Node } from './port.ts';
 
 /** By how much a server's clock is ahead of ours, ms: between these. */
@@ -21,7 +22,7 @@ export async function readingOf(node: Node, clock: Clock): Promise<Reading> {
 /** Of the primaries of a Cluster: a slot that moves takes its leases and tokens to another clock. */
 export function clocksApart(readings: readonly Reading[]): Finding | undefined {
   if (readings.length < 2) return undefined;
-  const apart = Math.max(...readings.map(({ least }) => least)) - Math.min(...readings.map(({ most }) => most));
+  const apart = mostOf(readings.map(({ least }) => least)) - leastOf(readings.map(({ most }) => most));
   if (apart < NOTHING) return undefined;
   return {
     severity: 'warning',

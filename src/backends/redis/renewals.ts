@@ -1,4 +1,5 @@
 import { type Claim, PLACE_TTL, type Renewal } from '../../core/backend.ts';
+import { leastOf } from '../../core/extremes.ts';
 import type { Acknowledged } from './acknowledged.ts';
 import { parts } from './command-batcher.ts';
 import { RENEW } from './scripts.generated.ts';
@@ -9,7 +10,11 @@ import { readRenewal, renewArgs } from './wire.ts';
 const BATCH = 250;
 
 /** How long a node may take over a batch, ms: less than core gives all of them, a third of what they were good for. */
-const patienceOf = (claims: readonly Claim[]): number => Math.min(PLACE_TTL, ...claims.map(({ ttl }) => ttl)) / 4;
+const patienceOf = (claims: readonly Claim[]): number =>
+  leastOf(
+    claims.map(({ ttl }) => ttl),
+    PLACE_TTL,
+  ) / 4;
 
 /**
  * Renews holds, those that one server has together.

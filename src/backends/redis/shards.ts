@@ -57,13 +57,8 @@ export class Shards {
 
   /** What a script for many takes for these. */
   wire(requests: readonly Request[]): { keys: readonly string[]; args: string[] } {
-    const locks: string[] = [];
-    const args: string[] = [];
-    for (const request of requests) {
-      locks.push(lockOf(this.#prefix, request.key));
-      args.push(...request.args);
-    }
-    return { keys: named(locks, this.#port.cluster), args };
+    const locks = requests.map(({ key }) => lockOf(this.#prefix, key));
+    return { keys: named(locks, this.#port.cluster), args: requests.flatMap(({ args }) => args) };
   }
 
   /** An answer per request, of a script for many. */

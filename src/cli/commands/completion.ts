@@ -1,10 +1,10 @@
+import { shellWord } from '../../core/shell.ts';
 import { type Command, command } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 
 type Script = (commands: readonly Command[]) => string;
 
 const flags = ({ options }: Command): string[] => [...Object.keys(options).map((name) => `--${name}`), '--help'];
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const bash: Script = (commands) => `_holdfast() {
   local word="\${COMP_WORDS[COMP_CWORD]}" i
@@ -27,7 +27,7 @@ _holdfast() {
   local -a commands
   if ((CURRENT == 2)); then
     commands=(
-${commands.map(({ name, summary }) => `      ${quoted(`${name}:${summary}`)}`).join('\n')}
+${commands.map(({ name, summary }) => `      ${shellWord(`${name}:${summary}`)}`).join('\n')}
     )
     _describe command commands
     return
@@ -49,7 +49,7 @@ const fish: Script = (commands) =>
   [
     'complete -c holdfast -f',
     ...commands.flatMap((each) => [
-      `complete -c holdfast -n __fish_use_subcommand -a ${each.name} -d ${quoted(each.summary)}`,
+      `complete -c holdfast -n __fish_use_subcommand -a ${each.name} -d ${shellWord(each.summary)}`,
       ...flags(each).map(
         (flag) => `complete -c holdfast -n '__fish_seen_subcommand_from ${each.name}' -l ${flag.slice(2)}`,
       ),

@@ -41,7 +41,8 @@ export async function round(
     const waits: number[] = [];
     const began = performance.now();
     for (let order = 1; order <= size.orders; order++) {
-      for (const part of await Promise.all(workers.map((worker) => worker.tap(order)))) waits.push(...part);
+      for (const part of await Promise.all(workers.map((worker) => worker.tap(order))))
+        for (const wait of part) waits.push(wait);
       progress(order);
     }
     const seconds = (performance.now() - began) / 1_000;

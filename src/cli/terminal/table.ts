@@ -1,10 +1,16 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
+import { mostOf } from '../../core/extremes.ts';
 import { visible } from '../../core/visible.ts';
 
 /** Puts columns side by side, each as wide as it needs; cuts lines at `width`. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[], width?: number): string[] {
   const cells = rows.map((row) => row.map((cell) => (cell.startsWith('\u001b') ? cell : visible(cell))));
-  const widths = head.map((name, column) => Math.max(...[name, ...cells.map((row) => row[column]!)].map(columns)));
+  const widths = head.map((name, column) =>
+    mostOf(
+      cells.map((row) => columns(row[column]!)),
+      columns(name),
+    ),
+  );
   const line = (row: readonly string[]): string => {
     const text = row.map((cell, column) => cell + ' '.repeat(widths[column]! - columns(cell))).join('  ');
     return cut(text.trimEnd(), width);

@@ -87,8 +87,7 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
           if (done === steps.length) return replies;
         }
         const rest = JSON.stringify(steps.slice(replies.length));
-        replies.push(...JSON.parse(`${await engine.run(STEP, keys, [rest])}`));
-        return replies;
+        return [...replies, ...JSON.parse(`${await engine.run(STEP, keys, [rest])}`)];
       } catch (error) {
         throw refused(error, address);
       }

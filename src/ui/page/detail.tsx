@@ -1,10 +1,10 @@
+import { lastArgument } from '../../core/shell.ts';
 import type { Who } from '../wire.ts';
 import { number, t, time } from './language.ts';
 import { elapsed, query, releasing, show, snapshot, toggledLine } from './state.ts';
 import { asWords, For, Name } from './text.tsx';
 
 /** Quotes a key for the shell. */
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 function Remaining({ who }: { who: Who }) {
   if (who.left === null) return <>{t('bySession')}</>;
@@ -109,7 +109,8 @@ export function Detail() {
       )}
       {detail && detail.holding > 0 && !now.mayRelease && (
         <p class="hint soft">
-          {t('readOnlyText')} <code>{`holdfast release --force ${quoted(key)} --reason '…'`}</code> {t('releaseHint')}
+          {t('readOnlyText')} <code>{`holdfast release --force --reason '…' ${lastArgument(key)}`}</code>{' '}
+          {t('releaseHint')}
         </p>
       )}
     </section>

@@ -1,4 +1,5 @@
 import { Fragment } from 'preact';
+import { mostOf } from '../../core/extremes.ts';
 import { visible } from '../../core/visible.ts';
 import type { Deadlock, Graph, GraphEdge, GraphNode } from '../wire.ts';
 import { number, t, time } from './language.ts';
@@ -23,7 +24,10 @@ const cut = (text: string): string => (text.length > FITS ? `${text.slice(0, FIT
 
 /** A node stands left of what it waits for. */
 function placesOf({ nodes }: Graph): ReadonlyMap<string, Place> {
-  const last = Math.max(0, ...nodes.map(({ layer }) => layer));
+  const last = mostOf(
+    nodes.map(({ layer }) => layer),
+    0,
+  );
   const heights = new Map<number, number>();
   return new Map(
     nodes.map(({ id, layer }) => {
@@ -82,8 +86,8 @@ function Picture({ graph }: { graph: Graph }) {
   const all = [...places.values()];
   const waiting = new Set(graph.edges.map(({ from }) => from));
   const circles = graph.edges.some(({ from, to }) => places.get(to)!.x <= places.get(from)!.x);
-  const width = Math.max(...all.map(({ x }) => x)) + BOX.width + MARGIN;
-  const floor = Math.max(...all.map(({ y }) => y)) + BOX.height;
+  const width = mostOf(all.map(({ x }) => x)) + BOX.width + MARGIN;
+  const floor = mostOf(all.map(({ y }) => y)) + BOX.height;
   const height = floor + MARGIN + (circles ? SWING : 0);
   return (
     <div class="picture">

@@ -1,3 +1,4 @@
+import { mostOf } from '../../core/extremes.ts';
 import { visible } from '../../core/visible.ts';
 import type { Lane, Span } from '../wire.ts';
 import { number, t, time } from './language.ts';
@@ -69,7 +70,12 @@ function One({ lane }: { lane: Lane }) {
   const gone = elapsed.value;
   const seen = lane.spans.filter(({ to }) => to === null || to + gone < span.value);
   const placed = rowsOf(seen, 6);
-  const rows = 1 + Math.max(0, ...placed.map(({ row }) => row));
+  const rows =
+    1 +
+    mostOf(
+      placed.map(({ row }) => row),
+      0,
+    );
   const lapsed = seen.filter(({ end }) => end === 'lapsed').length;
   const unwatched = Math.max(0, WIDTH - ((now.watched + gone) / span.value) * WIDTH);
   const [last] = lane.spans.slice(-1);

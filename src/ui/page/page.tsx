@@ -16,6 +16,7 @@ import { Top, Trouble } from './top.tsx';
 
 function Page() {
   const old = link.value === 'lost' || snapshot.value?.look.state === 'failing';
+  const stuck = (snapshot.value?.deadlocks.length ?? 0) > 0;
   return (
     <>
       <Top />
@@ -23,9 +24,10 @@ function Page() {
         <Trouble />
         <Deadlocks />
         <Outcome />
+        {stuck && <Waits />}
         <Figures />
         <Findings />
-        <Waits />
+        {!stuck && <Waits />}
         <Lanes />
         <div class="columns">
           <Keys />

@@ -9,7 +9,7 @@ export const ENGLISH = {
   language: '中文',
   prefixed: 'only {prefix}',
   readOnly: 'read-only',
-  mayRelease: 'may release',
+  mayRelease: 'may evict',
 
   neverTitle: 'Looking at the locks for the first time',
   neverText: '{n} keys looked at so far.',
@@ -82,11 +82,11 @@ export const ENGLISH = {
   of: '{take} of {of} permits',
   lapses: 'lapses in {left} unless renewed',
   bySession: 'kept by a session',
-  releaseButton: 'Take it away…',
-  readOnlyText: 'This page changes nothing. To take the lock away:',
+  releaseButton: 'Evict…',
+  readOnlyText: 'This page changes nothing. To evict the holder:',
   releaseHint: 'or start the page with --allow-release.',
 
-  releaseTitle: 'Take {key} away from its holder?',
+  releaseTitle: 'Evict the holder of {key}?',
   releaseWho: 'Evicted is',
   releaseWhat:
     'The holder is told at its next contact with the engine, and may go on working until then. What it writes is only refused by what checks the token. Who waits moves up.',
@@ -122,7 +122,7 @@ export const ENGLISH = {
   deadlock: 'Deadlock: these wait for each other, and none can go on',
   deadlocks: '{n} deadlocks: in each they wait for each other, and none can go on',
   deadlockText:
-    'It ends when one of them gives up: by its limit, by detect, or when somebody takes its hold away. So that it does not come again, take these keys in the same order everywhere, or together by all().',
+    'It ends when one of them gives up: by its limit, by detect, or when its holder is evicted. So that it does not come again, take these keys in the same order everywhere, or together by all().',
   waitsForKey: 'waits for',
   heldByWho: 'held by',
   behindWho: 'behind',

@@ -10,7 +10,7 @@ export const CHINESE: Readonly<Record<Word, string>> = {
   language: 'English',
   prefixed: '仅 {prefix}',
   readOnly: '只读',
-  mayRelease: '可释放',
+  mayRelease: '可驱逐',
 
   neverTitle: '首次读取锁',
   neverText: '已查看 {n} 个键。',
@@ -81,11 +81,11 @@ export const CHINESE: Readonly<Record<Word, string>> = {
   of: '{of} 个许可中的 {take} 个',
   lapses: '若不续约，{left} 后到期',
   bySession: '由会话维持',
-  releaseButton: '强制释放…',
-  readOnlyText: '本页只读。若要强制释放：',
+  releaseButton: '驱逐…',
+  readOnlyText: '本页只读。若要驱逐持有者：',
   releaseHint: '或以 --allow-release 启动本页。',
 
-  releaseTitle: '从持有者手中收回 {key}？',
+  releaseTitle: '驱逐 {key} 的持有者？',
   releaseWho: '将被驱逐的是',
   releaseWhat:
     '持有者在下一次联系引擎时才会得知，在那之前可能继续工作；它的写入只会被检查令牌的资源拒绝。等待者会依次前移。',

@@ -1,0 +1,83 @@
+import { type Lines, linesAmong, type WaitsClaim } from './claims.ts';
+import { type Deadlock, deadlocksIn } from './deadlocks.ts';
+
+/** Least time between two looks that confirm a deadlock, ms. */
+export const BETWEEN = 200;
+/** A lease that ends later by more than this was renewed; by less, it may be how it is told: etcd tells whole seconds. ms. */
+const GRAIN = 1_000;
+
+/** When the line of a claim was asked for, and when the answer was there: ms of one clock. */
+export interface Moment {
+  readonly began: number;
+  readonly ended: number;
+}
+
+/** A claim of a deadlock, as the first look saw it that found it in one. */
+interface Sight {
+  readonly key: string;
+  readonly held: boolean;
+  readonly at: number;
+  /** When it lapses unless renewed, by that look. */
+  readonly lapses: number;
+  /** It was renewed since then, or nothing tells whether it was: a session keeps it. */
+  alive: boolean;
+}
+
+/**
+ * Deadlocks that a look has found, until later looks confirm them. A listing reads key after key, and is not of one moment. But a
+ * claim that holds or waits in two looks did so all the time between them, since it waits once and holds once. And a process that
+ * has died stays in its lines until its claims lapse: a wait for it ends by itself. So each process of a deadlock has to give a
+ * sign of life after the deadlock was first seen: one of its claims there is renewed.
+ */
+export class Suspects {
+  #sights = new Map<string, Sight>();
+  #open = false;
+
+  /** There is a deadlock that is not confirmed yet. */
+  get open(): boolean {
+    return this.#open;
+  }
+
+  /** The keys of all deadlocks of the last look. */
+  get keys(): string[] {
+    return [...new Set([...this.#sights.values()].map(({ key }) => key))];
+  }
+
+  has(id: string): boolean {
+    return this.#sights.has(id);
+  }
+
+  /**
+   * Called after each look, with the claims of all keys that it read.
+   * @param momentOf when the line of a claim was read
+   * @param own the process that looks: it lives
+   * @returns the deadlocks that are confirmed
+   */
+  look(lines: Lines, momentOf: (claim: WaitsClaim) => Moment, own?: string): Deadlock[] {
+    const found = deadlocksIn(lines);
+    const members = found.flatMap(({ claims }) => claims).map((id) => lines.claims.get(id)!);
+    this.#sights = new Map(members.map((claim) => [claim.id, this.#sightOf(claim, momentOf(claim))]));
+    const living = new Set(members.filter(({ id }) => this.#sights.get(id)!.alive).map(sourceOf));
+    if (own !== undefined) living.add(own);
+    const proven = members.filter((claim) => {
+      return living.has(sourceOf(claim)) && momentOf(claim).began >= this.#sights.get(claim.id)!.at + BETWEEN;
+    });
+    const ids = new Set(proven.map(({ id }) => id));
+    // Others have to come to the same victim: while it may be dead, nobody else gives up in its place.
+    const victims = new Set(found.map(({ victim }) => victim));
+    const confirmed = deadlocksIn(linesAmong(lines, [ids])[0]!, ids).filter(({ victim }) => victims.has(victim));
+    this.#open = proven.length < members.length;
+    return confirmed;
+  }
+
+  #sightOf({ id, key, held, remaining }: WaitsClaim, { began, ended }: Moment): Sight {
+    const before = this.#sights.get(id);
+    if (before?.key !== key || before.held !== held)
+      return { key, held, at: ended, lapses: ended + remaining, alive: remaining === Number.POSITIVE_INFINITY };
+    before.alive ||= began + remaining > before.lapses + GRAIN;
+    return before;
+  }
+}
+
+/** What gives signs of life for this claim: its process, where it is told. */
+const sourceOf = ({ id, origin }: WaitsClaim): string => origin?.process ?? id;

@@ -1,0 +1,163 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { expect, test } from 'vitest';
+import { memory } from '../../src/backends/memory.ts';
+import { EXCLUSIVE, type Seats, SHARED } from '../../src/core/admission.ts';
+import type { Backend, Standing } from '../../src/core/backend.ts';
+import { createLocks, type Lock, type LockEvent, type Locks } from '../../src/index.ts';
+import { around } from '../../src/testing/around.ts';
+import { linesOf } from '../../src/waits/claims.ts';
+import { deadlocksIn, told } from '../../src/waits/deadlocks.ts';
+import { edgesAmong } from '../../src/waits/edges.ts';
+import { bounded, until } from '../kit/wait.ts';
+
+const claim = (
+  number: number,
+  key: string,
+  position: number,
+  held: boolean,
+  seats: Seats,
+  inside: readonly number[] = [],
+): Standing => ({
+  ...{ key, held, position, ticket: BigInt(number), ...seats, label: `task ${number}`, remaining: 9 },
+  origin: {
+    process: 'process0',
+    claim: number,
+    inside: inside.map((claim) => ({ claim })),
+    cut: false,
+    detects: number,
+  },
+});
+
+const B = 3_000_000;
+
+/** Readers hold `a`, and each waits inside for `b`, whose holder waits for `a` at the end of a line of writers and readers in turn. */
+function crossing(readers: number, waiters: number): Standing[] {
+  const standings = [claim(B, 'b', 0, true, EXCLUSIVE)];
+  for (let i = 0; i < readers; i++) standings.push(claim(i, 'a', i, true, SHARED));
+  for (let i = 0; i < waiters; i++) {
+    const inside = i === waiters - 1 ? [B] : [];
+    standings.push(claim(1_000_000 + i, 'a', readers + i, false, i % 2 ? SHARED : EXCLUSIVE, inside));
+  }
+  for (let i = 0; i < readers; i++) standings.push(claim(2_000_000 + i, 'b', i + 1, false, EXCLUSIVE, [i]));
+  return standings;
+}
+
+test.each([
+  [900, 400],
+  [30_000, 70_000],
+])('a deadlock through %i holders and %i waiters of one key is found, with no more edges than claims', (readers, waiters) => {
+  const standings = crossing(readers, waiters);
+  const began = performance.now();
+  const lines = linesOf(standings);
+  const [found, ...more] = deadlocksIn(lines);
+  expect(more).toEqual([]);
+  expect(found!.claims).toHaveLength(standings.length);
+  const edges = edgesAmong(lines, new Set(lines.claims.keys()));
+  const inside = readers + 1;
+  expect(edges.length).toBeLessThanOrEqual(standings.length + inside);
+  expect(told(found!, lines).length, 'the way round in words').toBeLessThan(500);
+  expect(performance.now() - began, 'ms').toBeLessThan(15_000);
+});
+
+test('5,000 deadlocks of two are found one by one, each in a look at its own claims', () => {
+  const standings = Array.from({ length: 5_000 }, (_, i) => {
+    const [one, other] = [4 * i, 4 * i + 1];
+    return [
+      claim(one, `a${i}`, 0, true, EXCLUSIVE),
+      claim(4 * i + 2, `a${i}`, 1, false, EXCLUSIVE, [other]),
+      claim(other, `b${i}`, 0, true, EXCLUSIVE),
+      claim(4 * i + 3, `b${i}`, 1, false, EXCLUSIVE, [one]),
+    ];
+  }).flat();
+  const began = performance.now();
+  expect(deadlocksIn(linesOf(standings))).toHaveLength(5_000);
+  expect(performance.now() - began, 'ms').toBeLessThan(8_000);
+});
+
+test('one of a ring gives up in time among 700 readers and 500 that wait in turn, all with detect', async () => {
+  await using crowd = new AsyncDisposableStack();
+  const engine = memory();
+  // Of each process one stands in the line for all that exclude each other, so each waiter has `Locks` of its own.
+  const all = Array.from({ length: 502 }, () => crowd.use(createLocks(engine, { detect: true, wait: '30s' })));
+  const [one, two, ...others] = all as [Locks, Locks, ...Locks[]];
+  const go = Promise.withResolvers<void>();
+  const over = Promise.withResolvers<void>();
+  let ready = 0;
+  const inside = (lock: Pick<Lock, 'run'>, then: () => Promise<unknown>) =>
+    lock.run(async () => {
+      ready++;
+      await go.promise;
+      await then();
+    });
+  const readers = Array.from({ length: 699 }, () => inside(one.rwLock('a').read, () => over.promise));
+  const ring = [
+    inside(one.rwLock('a').read, () => one.mutex('b').run(() => {})),
+    inside(two.mutex('b'), () => two.rwLock('a').write.run(() => {})),
+  ];
+  await until('all have their first', () => ready === 701);
+  const waiters = others.map((locks, i) => locks.rwLock('a')[i % 2 ? 'read' : 'write'].run(() => {}));
+  const began = performance.now();
+  go.resolve();
+  await bounded(
+    'one gives up',
+    Promise.any(
+      ring.map((end) =>
+        end.then(
+          () => Promise.reject(),
+          ({ code }) => code,
+        ),
+      ),
+    ),
+  );
+  expect(performance.now() - began, 'ms until it gave up').toBeLessThan(4_000);
+  over.resolve();
+  const ends = await bounded('all end', Promise.allSettled([...ring, ...readers, ...waiters]), 20_000);
+  expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+});
+
+test('whoever looks at 900 holders and 400 waiters of one key is told of all of them', async () => {
+  await using locks = createLocks(memory(), { wait: '30s' });
+  const { read, write } = locks.rwLock('a');
+  const leases = await Promise.all(Array.from({ length: 900 }, () => read.acquire()));
+  const waiting = Array.from({ length: 400 }, (_, i) => {
+    return (i % 2 ? read : write).run(() => {});
+  });
+  const { claims, edges } = await locks.waits();
+  expect(claims).toHaveLength(1_300);
+  expect(edges.length).toBeLessThanOrEqual(1_300);
+  for (const lease of leases) await lease.release();
+  await Promise.all(waiting);
+});
+
+test('a look for deadlocks that fails is told as an event of each wait that it was for, and the next one finds the ring', async () => {
+  const engine = memory();
+  let broken = true;
+  const inspect: NonNullable<Backend['inspect']> = (prefix, listing) => {
+    if (broken) throw new RangeError('the engine cannot list');
+    return engine.inspect!(prefix, listing);
+  };
+  await using locks = createLocks(around(engine, { inspect }), { detect: true, wait: '20s' });
+  const failures: LockEvent[] = [];
+  const hear = (event: unknown): void => {
+    if ((event as LockEvent).locks === locks.number) failures.push(event as LockEvent);
+  };
+  subscribe('holdfast:detection-failed', hear);
+  try {
+    const both = Promise.withResolvers<void>();
+    let inside = 0;
+    const nested = (outer: string, inner: string) =>
+      locks.mutex(outer).run(async () => {
+        if (++inside === 2) both.resolve();
+        await both.promise;
+        await locks.mutex(inner).run(() => {});
+      });
+    const ends = Promise.allSettled([nested('a', 'b'), nested('b', 'a')]);
+    await until('both are told', () => new Set(failures.map(({ key }) => key)).size === 2);
+    expect(String((failures[0]!.error as Error).message)).toContain('the engine cannot list');
+    broken = false;
+    const refused = (await bounded('both end', ends)).filter(({ status }) => status === 'rejected');
+    expect(refused).toHaveLength(1);
+  } finally {
+    unsubscribe('holdfast:detection-failed', hear);
+  }
+});
