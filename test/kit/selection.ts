@@ -1,17 +1,17 @@
 import { missing, NEEDS, type Need } from './programs.ts';
 
-/** The engines that `BACKENDS=…` chooses from, and the server each needs. */
+/** The engines that `BACKENDS=…` chooses from, and the servers that each may run on: one of them is enough. */
 export const ENGINES = {
-  memory: undefined,
-  file: undefined,
-  redis: 'redis',
-  redlock: 'redis',
-  postgres: 'postgres',
-  mysql: 'mariadb',
-  mongodb: 'mongodb',
-  etcd: 'etcd',
-  zookeeper: 'zookeeper',
-} as const satisfies Record<string, Need | undefined>;
+  memory: [],
+  file: [],
+  redis: ['redis'],
+  redlock: ['redis'],
+  postgres: ['postgres'],
+  mysql: ['mariadb', 'mysqld'],
+  mongodb: ['mongodb'],
+  etcd: ['etcd'],
+  zookeeper: ['zookeeper'],
+} as const satisfies Record<string, readonly Need[]>;
 
 export type Engine = keyof typeof ENGINES;
 export type Part = Engine | Need;
@@ -34,16 +34,16 @@ export function chosen(list: string | undefined): readonly Engine[] {
 export function wanted(list: string | undefined): readonly Need[] {
   const engines = chosen(list);
   if (engines.length === Object.keys(ENGINES).length) return Object.keys(NEEDS) as Need[];
-  return [...new Set(engines.flatMap((engine) => ENGINES[engine] ?? []))];
+  return [...new Set(engines.flatMap((engine) => ENGINES[engine]))];
 }
 
 /** Why a suite that needs these parts is left out, or undefined if it runs. */
 export function whyNot(parts: Part | readonly Part[], engines: readonly Engine[]): string | undefined {
   for (const part of [parts].flat() as Part[]) {
     if (isEngine(part) && !engines.includes(part)) return `not in BACKENDS=${engines.join(',')}`;
-    const need = isEngine(part) ? ENGINES[part] : isNeed(part) ? part : undefined;
-    const absent = need && missing(need);
-    if (absent) return absent.message;
+    const servers: readonly Need[] = isEngine(part) ? ENGINES[part] : isNeed(part) ? [part] : [];
+    const absent = servers.map(missing);
+    if (absent.length > 0 && !absent.includes(undefined)) return absent[0]!.message;
   }
   return undefined;
 }

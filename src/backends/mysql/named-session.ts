@@ -1,7 +1,7 @@
 import type { Grant } from '../../core/backend.ts';
 import { type Connection, destroy, type Header, type Row, type Value } from './pool.ts';
 import * as sql from './sql.generated.ts';
-import type { Values } from './statements.ts';
+import { spelled, type Values } from './statements.ts';
 import type { Table } from './table.ts';
 
 /** Names a lock, and the row of its tickets. */
@@ -21,7 +21,7 @@ export class NamedSession {
   readonly #over = new AbortController();
   readonly #onLoss = (): void => this.#end();
   readonly #killOwner = (session: string): Promise<unknown> =>
-    this.#table.write(sql.killOwner, { ...this.#lock, session });
+    this.#table.server.kill(spelled(sql.killOwner, { session }, this.#lock));
   #connection: Connection | undefined;
   #grant: Grant | undefined;
   #ended = false;
@@ -97,7 +97,7 @@ export class NamedSession {
 
   /** Ends the connection, and with it the lock or the wait. */
   end(): void {
-    this.#end((session) => this.#table.server.kill(session));
+    this.#end((session) => this.#table.server.kill(`KILL ${session}`));
   }
 
   /** @param kill ends the session on the server, which may notice the end late: while it waits, or when no goodbye came through */

@@ -98,9 +98,9 @@ export class Server {
     return this.#bound(ask(connection, 'query', { sql }), ms + PATIENCE, over);
   }
 
-  /** Ends a session of the server, given by an expression. Gives up when no connection is free for it, or nobody answers. */
-  kill(session: string): Promise<unknown> {
-    const killed = this.with((connection) => this.say(connection, `KILL ${session}`));
+  /** Ends a session of the server. Gives up when no connection is free for it, or nobody answers. @param kill the statement */
+  kill(kill: string): Promise<unknown> {
+    const killed = this.with((connection) => this.say(connection, kill));
     return this.#bound(killed, FAREWELL);
   }
 

@@ -83,9 +83,9 @@ WHERE name = :name
   AND LAST_INSERT_ID(IF(line = :expected, GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)), 0)) >= 0`;
 
 export const killOwner: string = `-- Ends a session if it has the named lock of a key. Its number alone does not tell: on a server that was started again, or has
--- taken over, it is somebody else's.
--- :database, :name as in get-lock.sql; :session
-KILL IF(IS_USED_LOCK({hash}) = CAST(:session AS UNSIGNED), CAST(:session AS UNSIGNED), 0)`;
+-- taken over, it is somebody else's. MySQL takes no parameters in a KILL, so the values stand in the text.
+-- :database, :name as in get-lock.sql; {session}
+KILL IF(IS_USED_LOCK({hash}) = {session}, {session}, 0)`;
 
 export const leave: string = `-- Gives up a hold or a place.
 -- :name, :mark (\`@id \`)

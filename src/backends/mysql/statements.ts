@@ -39,6 +39,13 @@ export function statement(text: string, parts: Readonly<Record<string, string>>)
   };
 }
 
+/** A file as one text, with its values in it, as bytes in hexadecimal: for what takes no parameters. */
+export function spelled(text: string, parts: Readonly<Record<string, string>>, values: Values): string {
+  const bound = statement(text, parts).bind(values, []);
+  let next = 0;
+  return bound.sql.replaceAll('?', () => `X'${Buffer.from(bound.values[next++]!).toString('hex')}'`);
+}
+
 export const bare = (text: string): string =>
   text
     .replace(/^ *--.*$/gm, '')

@@ -74,7 +74,7 @@ export class ServerBell {
     if (!connection) return;
     destroy(connection);
     // Otherwise the server would sleep on, and only then notice that the connection has ended.
-    await this.#server.kill(`IS_USED_LOCK('${lockOf(this.#name)}')`).catch(() => {});
+    await this.#server.kill(`KILL IS_USED_LOCK('${lockOf(this.#name)}')`).catch(() => {});
   }
 
   async #listen(): Promise<void> {

@@ -1,0 +1,24 @@
+import { startMariadb } from './mariadb.ts';
+import { startMysql } from './mysql.ts';
+import type { MysqlSettings } from './mysql-flags.ts';
+import type { Server } from './server.ts';
+import { describeOn } from './suite.ts';
+
+/** A server that speaks the protocol of MySQL. */
+export interface MysqlKind {
+  readonly name: 'MariaDB' | 'MySQL';
+  /** As `describeOn` knows it. */
+  readonly need: 'mariadb' | 'mysqld';
+  /** The user is root, without a password. */
+  start(settings?: MysqlSettings): Promise<Server>;
+}
+
+export const MYSQL_KINDS: readonly MysqlKind[] = [
+  { name: 'MariaDB', need: 'mariadb', start: startMariadb },
+  { name: 'MySQL', need: 'mysqld', start: startMysql },
+];
+
+/** `describeOn` the engine, once on each kind of server. */
+export function describeOnMysql(title: string, body: (kind: MysqlKind) => void): void {
+  for (const kind of MYSQL_KINDS) describeOn(['mysql', kind.need], `${title}, on ${kind.name}`, () => body(kind));
+}
