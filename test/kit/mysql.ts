@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MYSQL_DATABASE as DATABASE, flagsOfMysql, type MysqlSettings } from './mysql-flags.ts';
 import { exchange, freePort, HOST } from './net.ts';
@@ -29,6 +29,7 @@ export async function startMysql(settings: MysqlSettings = {}): Promise<Server> 
       await copyTemplate(command, data, (made) => [
         ...[command, '--no-defaults', '--initialize-insecure', `--datadir=${made}`, ...SMALL, ...asRoot],
       ]);
+      rmSync(join(data, 'auto.cnf'), { force: true }); // who it is, which no two servers may share
       writeFileSync(join(folder, 'init.sql'), INIT);
     },
     args: (data, folder) => [

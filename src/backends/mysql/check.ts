@@ -2,6 +2,7 @@ import type { Finding } from '../../core/backend.ts';
 import { findingsOf } from '../../core/danger.ts';
 import { isLockError } from '../../core/errors.ts';
 import { DANGERS, type Settings } from './dangers.ts';
+import { NoWrites } from './no-writes.ts';
 import { shapeFindings } from './schema.ts';
 import * as sql from './sql.generated.ts';
 import { namesOf } from './statements.ts';
@@ -70,7 +71,7 @@ async function rights(table: Table): Promise<Finding[]> {
     try {
       await step();
     } catch (error) {
-      if (!isLockError(error)) throw error;
+      if (!isLockError(error) && !(error instanceof NoWrites)) throw error;
       const advice = `grant the user SELECT, INSERT, UPDATE and DELETE on the table`;
       found.push({ severity: 'danger', code: 'rights', message: `${right}: ${error.message}`, advice });
       return found; // perhaps it is not our table: nothing more is tried on it

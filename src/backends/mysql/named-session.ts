@@ -10,6 +10,9 @@ export interface LockName extends Record<string, Value> {
   readonly name: Buffer;
 }
 
+/** Of no row. */
+const NO_KEY = Buffer.from([0]);
+
 /**
  * A connection of its own for one claim. It waits for a named lock, then has it. The server frees the lock when the connection ends,
  * whoever ends it. So in any doubt we end the connection.
@@ -64,10 +67,11 @@ export class NamedSession {
     return this.#grant;
   }
 
-  /** Whether the lock is still this session's. */
+  /** Whether the lock is still this session's, on a server that takes writes: after a fail-over another one gives locks. */
   async check(): Promise<boolean> {
     const [row] = (await this.#run(sql.ownsLock)) as Row[];
     if (Number(row!.mine) !== 1) this.#end();
+    else await this.#run(sql.swap, { name: NO_KEY, old: NO_KEY, new: '' });
     return !this.#ended;
   }
 

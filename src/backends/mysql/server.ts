@@ -2,6 +2,7 @@ import { CallTimeouts } from '../../core/call-timeouts.ts';
 import type { Clock } from '../../core/clock.ts';
 import { isPassing } from './errors.ts';
 import { checkAlone, LeftOpen, refusedFor } from './left-open.ts';
+import { isNoWrites, NoWrites } from './no-writes.ts';
 import { ask, borrowed, type CallbackPool, type Connection, coreOf, destroy, type MysqlPool } from './pool.ts';
 import type { Bound } from './statements.ts';
 
@@ -20,6 +21,9 @@ export class Server {
   readonly #pool: CallbackPool;
   readonly #clock: Clock;
   readonly #timeouts: CallTimeouts;
+  /** The connections that statements were sent over, numbered as they came. */
+  readonly #numbers = new WeakMap<Connection, number>();
+  #count = 0;
   /** How many connections of the pool had something left open on them. */
   leftOpen = 0;
 
@@ -33,16 +37,31 @@ export class Server {
     return borrowed(this.#pool);
   }
 
-  /** What the server refuses for the moment is tried again: the statement was a transaction of its own, and was rolled back. */
+  /**
+   * What the server refuses for the moment is tried again: the statement was a transaction of its own, and was rolled back. Where a
+   * connection that was there before leads to a server that takes no writes, a newer one may lead to another server.
+   */
   async run(statement: Bound): Promise<unknown> {
-    for (let tries = 1; ; tries++) {
+    const before = this.#count;
+    for (let tries = 1; ; ) {
+      let number = 0;
       try {
-        return await this.with((connection) => this.on(connection, statement));
+        return await this.with((connection) => {
+          number = this.#numberOf(connection);
+          return this.on(connection, statement);
+        });
       } catch (error) {
-        if (!isPassing(error) || tries === TRIES) throw error;
+        if (error instanceof NoWrites && number <= before) continue;
+        if (!isPassing(error) || tries++ === TRIES) throw error;
         await new Promise<void>((resume) => this.#clock.after(this.#clock.random() * PAUSE * tries, resume));
       }
     }
+  }
+
+  #numberOf(connection: Connection): number {
+    const number = this.#numbers.get(connection) ?? ++this.#count;
+    this.#numbers.set(connection, number);
+    return number;
   }
 
   /** A connection for as long as `fn` takes. After an error that the server did not send, it is not used again. */
@@ -65,7 +84,7 @@ export class Server {
 
   /**
    * @param over ends the wait for an answer: a connection that was destroyed gives none
-   * @throws LeftOpen the connection must be destroyed
+   * @throws LeftOpen, NoWrites the connection must be destroyed
    */
   on(connection: Connection, statement: Bound, over?: AbortSignal): Promise<unknown> {
     return this.#counted(async () => {
@@ -87,6 +106,7 @@ export class Server {
     try {
       return await ask();
     } catch (cause) {
+      if (isNoWrites(cause)) throw new NoWrites((cause as Error).message, cause);
       const error = refusedFor(cause);
       if (error instanceof LeftOpen) this.leftOpen++;
       throw error;

@@ -62,7 +62,7 @@ SELECT pg_backend_pid() AS pid, ((SELECT count(*) FROM pg_locks WHERE locktype =
 
 export const advisoryLook: string = `-- What a new session is, and takes a lock on it that advisory-kept looks for.
 --   $1  a random number    $2  the process it has to be, or null: on a pooler's session the lock would stay
-SELECT pg_backend_pid() AS pid, version() AS product, pg_is_in_recovery()::int AS replica,
+SELECT pg_backend_pid() AS pid, version() AS product, (current_setting('transaction_read_only') = 'on')::int AS read_only,
        (SELECT extract(epoch FROM coalesce(backend_start, pg_postmaster_start_time()))::text
           FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS started,
        CASE WHEN pg_backend_pid() = coalesce($2::int, pg_backend_pid()) THEN pg_advisory_lock($1::bigint) IS NOT NULL END AS locked,
@@ -587,7 +587,7 @@ $holdfast$;`;
 
 export const state: string = `-- Whether this is set up for us, and what time it is there; as text, for pg misreads times where its pool is \`binary\`.
 SELECT format, ({installed}) AS revision,
-       current_setting('server_version_num')::int AS version, version() AS product, pg_is_in_recovery()::int AS replica,
+       current_setting('server_version_num')::int AS version, version() AS product,
        (extract(epoch FROM clock_timestamp()) * 1000)::text AS server_time
 FROM {meta}`;
 
