@@ -7,6 +7,7 @@ import { describeOn } from './suite.ts';
 /** A server that speaks the protocol of MySQL. */
 export interface MysqlKind {
   readonly name: 'MariaDB' | 'MySQL';
+  readonly dialect: 'mariadb' | 'mysql';
   /** As `describeOn` knows it. */
   readonly need: 'mariadb' | 'mysqld';
   /** The user is root, without a password. */
@@ -14,8 +15,8 @@ export interface MysqlKind {
 }
 
 export const MYSQL_KINDS: readonly MysqlKind[] = [
-  { name: 'MariaDB', need: 'mariadb', start: startMariadb },
-  { name: 'MySQL', need: 'mysqld', start: startMysql },
+  { name: 'MariaDB', dialect: 'mariadb', need: 'mariadb', start: startMariadb },
+  { name: 'MySQL', dialect: 'mysql', need: 'mysqld', start: startMysql },
 ];
 
 /** `describeOn` the engine, once on each kind of server. */

@@ -1,6 +1,6 @@
 import { missing, NEEDS, type Need } from './programs.ts';
 
-/** The engines that `BACKENDS=…` chooses from, and the servers that each may run on: one of them is enough. */
+/** The engines that `BACKENDS=…` chooses from, and the servers that they are tried on. A suite that names none of them needs the first. */
 export const ENGINES = {
   memory: [],
   file: [],
@@ -39,11 +39,13 @@ export function wanted(list: string | undefined): readonly Need[] {
 
 /** Why a suite that needs these parts is left out, or undefined if it runs. */
 export function whyNot(parts: Part | readonly Part[], engines: readonly Engine[]): string | undefined {
-  for (const part of [parts].flat() as Part[]) {
+  const all = [parts].flat() as Part[];
+  for (const part of all) {
     if (isEngine(part) && !engines.includes(part)) return `not in BACKENDS=${engines.join(',')}`;
-    const servers: readonly Need[] = isEngine(part) ? ENGINES[part] : isNeed(part) ? [part] : [];
-    const absent = servers.map(missing);
-    if (absent.length > 0 && !absent.includes(undefined)) return absent[0]!.message;
+    const servers: readonly Need[] = isEngine(part) ? ENGINES[part] : [];
+    const need = isNeed(part) ? part : servers.some((server) => all.includes(server)) ? undefined : servers[0];
+    const absent = need && missing(need);
+    if (absent) return absent.message;
   }
   return undefined;
 }
