@@ -3,6 +3,7 @@ import { findingsOf } from '../../core/danger.ts';
 import { isLockError } from '../../core/errors.ts';
 import { DANGERS, type Settings } from './dangers.ts';
 import { NoWrites } from './no-writes.ts';
+import type { Row } from './pool.ts';
 import { shapeFindings } from './schema.ts';
 import * as sql from './sql.generated.ts';
 import { namesOf } from './statements.ts';
@@ -30,11 +31,25 @@ export async function settingsOf(table: Table): Promise<Settings> {
   return (name) => all.get(name) ?? '';
 }
 
+/** What MariaDB says by its status, MySQL says by these, and not to everybody: they take REPLICATION CLIENT and REPLICATION SLAVE. */
+async function replication(table: Table, settings: Settings): Promise<Settings> {
+  if (/mariadb/i.test(settings('version'))) return settings;
+  const rows = (text: string): Promise<Row[]> =>
+    (table.server.run({ sql: text, values: [] }) as Promise<Row[]>).catch(() => []);
+  const [replica] = await rows('SHOW REPLICA STATUS');
+  const replicas = await rows('SHOW REPLICAS');
+  const told: Readonly<Record<string, string>> = {
+    Slave_running: String(replica?.Replica_SQL_Running) === 'Yes' ? 'ON' : 'OFF',
+    Slaves_connected: `${replicas.length}`,
+  };
+  return (name) => told[name] ?? settings(name);
+}
+
 /** What endangers locks on this server. */
 export async function findings(table: Table): Promise<Finding[]> {
   const found = await rights(table);
   if (table.server.leftOpen > 0) found.push(leftOpen(table.server.leftOpen));
-  found.push(...findingsOf(DANGERS, await settingsOf(table)));
+  found.push(...findingsOf(DANGERS, await replication(table, await settingsOf(table))));
   found.push(...(await servers(table)), ...(await shapeFindings(table)));
   const [pause] = await table.read(sql.pause);
   if (Number(pause?.moves) !== 1) found.push(STILL_TIME);

@@ -8,6 +8,8 @@ import { useServer } from './server.ts';
 const KEYS = 8;
 const CLIENTS = 32;
 const DURATION = 1_500;
+/** So many at least, however slow the machine is. */
+const GRANTS = 50;
 
 const deadlocks = async (pool: Pool): Promise<unknown> => {
   const sql = "SELECT COUNT AS n FROM information_schema.INNODB_METRICS WHERE NAME = 'lock_deadlocks'";
@@ -26,8 +28,9 @@ describeOnMysql('mysql under load', (kind) => {
         const tickets = new Array<bigint>(KEYS).fill(0n);
         let grants = 0;
         const end = performance.now() + DURATION;
+        const goesOn = () => performance.now() < end || grants < GRANTS;
         const client = async (seed: number): Promise<void> => {
-          for (let i = seed; performance.now() < end; i = (i * 7 + 3) % 1_009) {
+          for (let i = seed; goesOn(); i = (i * 7 + 3) % 1_009) {
             const place = i % KEYS;
             const claim = claimOf(`key ${place}`, { queue: i % 3 === 0 });
             const answer = await backend.attempt(claim);
@@ -43,10 +46,9 @@ describeOnMysql('mysql under load', (kind) => {
           }
         };
         const sweeping = (async () => {
-          while (performance.now() < end) await backend.sweep();
+          while (goesOn()) await backend.sweep();
         })();
         await Promise.all([sweeping, ...Array.from({ length: CLIENTS }, (_, i) => client(i + 1))]);
-        expect(grants).toBeGreaterThan(50);
         expect(await deadlocks(pool), 'deadlocks that the server saw').toBe(0);
         await backend.close();
       });
