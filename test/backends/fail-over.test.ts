@@ -100,6 +100,7 @@ for (const { title, parts, start, pool, table, sessions } of SITES) {
     const ms: Record<string, number> = {};
     let all: Record<'tables' | 'own' | 'sessions', Two>;
     let leading = 0;
+    let read: (string | undefined)[];
 
     beforeAll(async () => {
       const pair = await start(stack);
@@ -119,6 +120,10 @@ for (const { title, parts, start, pool, table, sessions } of SITES) {
         own: await two('own', (made) => table(made, true)),
         sessions: await two('sessions', sessions),
       };
+      const [writer, reader] = [table(await pool(pair.url, stack), false), table(await pool(pair.url, stack), false)];
+      for (const backend of [writer, reader]) stack.defer(() => backend.close());
+      await writer.notes!.write('note', 'old', 600_000);
+      expect(await reader.notes!.read('note')).toBe('old');
       const terms = [all.tables.one, all.tables.two].map((locks) =>
         locks.leader('cron', { ttl: TTL }).run(
           async ({ signal }) => {
@@ -134,6 +139,9 @@ for (const { title, parts, start, pool, table, sessions } of SITES) {
       await until('one leads', () => leading === 1);
       await pair.failOver();
       const settled = performance.now() + SETTLED;
+      await writer.notes!.write('note', 'new', 600_000);
+      await writer.notes!.write('another', 'first', 600_000);
+      read = [await reader.notes!.read('note'), await reader.notes!.read('another')];
       for (const [kind, made] of Object.entries(all)) ms[kind] = await made.served();
       await until('all has settled', () => performance.now() > settled);
     }, 90_000);
@@ -173,6 +181,10 @@ for (const { title, parts, start, pool, table, sessions } of SITES) {
         ).toBeLessThan(400);
       });
     }
+
+    test('a note is read where it was written last', () => {
+      expect(read, 'over connections that lead to the old primary').toEqual(['new', 'first']);
+    });
 
     test('one leads', () => until('one leads', () => leading === 1, 5_000));
 

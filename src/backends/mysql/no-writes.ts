@@ -1,3 +1,5 @@
+import type { Row } from './pool.ts';
+
 /** ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE, ER_SERVER_OFFLINE_MODE. */
 const REFUSED = new Set([1290, 1836, 3032]);
 
@@ -18,3 +20,9 @@ export class NoWrites extends Error {
 
 export const isNoWrites = (error: unknown): boolean =>
   REFUSED.has((error as { errno?: number } | undefined)?.errno ?? 0);
+
+/** Of an answer that has rows which say so (closed.sql). @throws NoWrites */
+export function checkWrites(result: unknown): void {
+  const [row] = Array.isArray(result) ? (result as Row[]) : [];
+  if (Number(row?.closed ?? 0) !== 0) throw new NoWrites('it is read-only');
+}

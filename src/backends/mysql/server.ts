@@ -2,8 +2,8 @@ import { CallTimeouts } from '../../core/call-timeouts.ts';
 import type { Clock } from '../../core/clock.ts';
 import { isPassing } from './errors.ts';
 import { checkAlone, LeftOpen, refusedFor } from './left-open.ts';
-import { isNoWrites, NoWrites } from './no-writes.ts';
-import { ask, borrowed, type CallbackPool, type Connection, coreOf, destroy, type MysqlPool } from './pool.ts';
+import { checkWrites, isNoWrites, NoWrites } from './no-writes.ts';
+import { ask, borrowed, type CallbackPool, type Connection, coreOf, destroy, type MysqlPool, openIn } from './pool.ts';
 import type { Bound } from './statements.ts';
 
 /** Tries of a statement that lost a deadlock or a wait for a row, and the longest pause after the first, ms. */
@@ -21,9 +21,6 @@ export class Server {
   readonly #pool: CallbackPool;
   readonly #clock: Clock;
   readonly #timeouts: CallTimeouts;
-  /** The connections that statements were sent over, numbered as they came. */
-  readonly #numbers = new WeakMap<Connection, number>();
-  #count = 0;
   /** How many connections of the pool had something left open on them. */
   leftOpen = 0;
 
@@ -42,26 +39,16 @@ export class Server {
    * connection that was there before leads to a server that takes no writes, a newer one may lead to another server.
    */
   async run(statement: Bound): Promise<unknown> {
-    const before = this.#count;
+    let before = openIn(this.#pool);
     for (let tries = 1; ; ) {
-      let number = 0;
       try {
-        return await this.with((connection) => {
-          number = this.#numberOf(connection);
-          return this.on(connection, statement);
-        });
+        return await this.with((connection) => this.on(connection, statement));
       } catch (error) {
-        if (error instanceof NoWrites && number <= before) continue;
+        if (error instanceof NoWrites && before-- > 0) continue;
         if (!isPassing(error) || tries++ === TRIES) throw error;
         await new Promise<void>((resume) => this.#clock.after(this.#clock.random() * PAUSE * tries, resume));
       }
     }
-  }
-
-  #numberOf(connection: Connection): number {
-    const number = this.#numbers.get(connection) ?? ++this.#count;
-    this.#numbers.set(connection, number);
-    return number;
   }
 
   /** A connection for as long as `fn` takes. After an error that the server did not send, it is not used again. */
@@ -89,6 +76,7 @@ export class Server {
   on(connection: Connection, statement: Bound, over?: AbortSignal): Promise<unknown> {
     return this.#counted(async () => {
       const result = await this.#bound(ask(connection, 'execute', statement), PATIENCE, over);
+      checkWrites(result);
       if (checkAlone(result) === undefined) checkAlone(await this.say(connection, LOOK, 0, over));
       return result;
     });

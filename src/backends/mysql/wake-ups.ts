@@ -1,8 +1,8 @@
 import type { Clock } from '../../core/clock.ts';
-import { NoWrites } from './no-writes.ts';
+import { checkWrites } from './no-writes.ts';
 import { type Connection, destroy, type Row } from './pool.ts';
 import type { Server } from './server.ts';
-import { open } from './sql.generated.ts';
+import { closed, open } from './sql.generated.ts';
 import { bare } from './statements.ts';
 
 /** How long one sleep on the server takes, s: less than every common idle limit. */
@@ -99,17 +99,16 @@ export class ServerBell {
       const [row] = (await this.#server.on(connection, { sql: getLock, values }, this.#over.signal)) as Row[];
       // A session that we lost may still have the lock. Without the lock, nobody could wake or end the sleep of this session.
       if (Number(row?.got) !== 1) throw new Error('another session has the lock of this bell');
-      checkWrites(row);
       for (;;) {
         this.#sleeping = true;
         const rows = await this.#server
-          .say(connection, `SELECT SLEEP(${SLEEP}), ${readOnly} AS closed`, SLEEP * 1_000, this.#over.signal)
+          .say(connection, `SELECT SLEEP(${SLEEP}), ${bare(closed)} AS closed`, SLEEP * 1_000, this.#over.signal)
           .catch((error) => {
             if (!isInterrupted(error)) throw error;
           });
         if (this.#over.signal.aborted) throw new Error('closed');
         this.#onRing();
-        checkWrites((rows as Row[] | undefined)?.[0]);
+        checkWrites(rows);
       }
     } finally {
       this.#sleeping = false;
@@ -141,14 +140,8 @@ export class ServerBell {
   }
 }
 
-/** MariaDB 12 has words for more ways to be read-only. */
-const readOnly = "(@@global.read_only NOT IN ('OFF', '0') OR @@global.innodb_read_only)";
-const getLock = `SELECT GET_LOCK(?, 0) AS got, ${readOnly} AS closed, ${bare(open)} AS open`;
-
-/** Nobody rings at a server that was the primary. @throws NoWrites */
-function checkWrites(row: Row | undefined): void {
-  if (Number(row?.closed ?? 0) !== 0) throw new NoWrites('it is read-only');
-}
+// Nobody rings at a server that was the primary.
+const getLock = `SELECT GET_LOCK(?, 0) AS got, ${bare(closed)} AS closed, ${bare(open)} AS open`;
 
 /** The name comes from the table, so only the characters of our own names go into a statement. */
 const lockOf = (bell: string): string => `holdfast:${bell.replace(/[^0-9a-f]/g, '').slice(0, 32)}`;

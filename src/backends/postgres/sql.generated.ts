@@ -383,8 +383,9 @@ export const installed: string = `-- Revisions of the functions that are there: 
 SELECT min(coalesce(substring(prosrc FROM '-- holdfast revision ([0-9]+)')::int, 1)) FROM pg_proc
   WHERE pronamespace = to_regnamespace('{schema}') AND '"' || proname || '"' IN ({functions})`;
 
-export const noteRead: string = `-- $1 name. Gives its text, if there is one whose time is not over.
-SELECT text FROM {notes} WHERE name = $1 AND lapses > clock_timestamp()`;
+export const noteRead: string = `-- $1 name. Gives its text, if there is one whose time is not over. The lock is for a server that was the primary: it does not know
+-- what was written since, and refuses to lock.
+SELECT text FROM {notes} WHERE name = $1 AND lapses > clock_timestamp() FOR KEY SHARE`;
 
 export const notes: string = `-- Words that processes leave for each other beside the locks: advice, which may be gone. Made by setup(), or when the first
 -- note is kept.
