@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startMariadb } from '../kit/mariadb.ts';
+import { MYSQL_KINDS } from '../kit/mysql-kinds.ts';
 import { startPostgres } from '../kit/postgres.ts';
 import { startWorker, type WorkerProcess } from '../kit/processes.ts';
 import { startRedisNodes } from '../kit/redis.ts';
-import type { Engine } from '../kit/selection.ts';
+import type { Part } from '../kit/selection.ts';
 import { describeOn } from '../kit/suite.ts';
 import { bounded } from '../kit/wait.ts';
 import type { Opened } from './engines.ts';
 import type { HolderCalls } from './holder.worker.ts';
 
 /** Engines of which the lease is all that tells of a death; those with more to tell of have tests of their own. */
-const ENGINES: readonly [string, Engine, () => Promise<Opened>][] = [
+const ENGINES: readonly (readonly [string, Part | readonly Part[], () => Promise<Opened>])[] = [
   ['Redlock', 'redis', () => startRedisNodes(5)],
   ['PostgreSQL', 'postgres', startPostgres],
-  ['MariaDB', 'mysql', startMariadb],
+  ...MYSQL_KINDS.map(({ name, need, start }) => [name, ['mysql', need], start] as const),
 ];
 const TTL = 1_500;
 /** Far less than a lease that was asked for anew. ms. */

@@ -17,9 +17,10 @@ import { createLocks } from '../../src/index.ts';
 import { rowsOf } from '../../src/transaction/query.ts';
 import { endpoint, etcdctl } from '../backends/etcd/etcdctl.ts';
 import { startEtcd } from '../kit/etcd.ts';
-import { startMariadb } from '../kit/mariadb.ts';
+import { describeOnMysql, MYSQL_KINDS } from '../kit/mysql-kinds.ts';
 import { startPostgres } from '../kit/postgres.ts';
 import { startRedis } from '../kit/redis.ts';
+import type { Part } from '../kit/selection.ts';
 import type { Server } from '../kit/server.ts';
 import { describeOn } from '../kit/suite.ts';
 
@@ -165,9 +166,29 @@ interface Database {
   end(): Promise<void>;
 }
 
-const DATABASES: readonly [DialectName, () => Promise<Server>, (url: string) => Database][] = [
+function ofMysql(url: string): Database {
+  const pool = createPool(url);
+  return {
+    query: (sql, params) => pool.execute(sql, params as string[]),
+    async transaction(fn) {
+      const connection = await pool.getConnection();
+      try {
+        await connection.beginTransaction();
+        const result = await fn((sql, params) => connection.execute(sql, params as string[]));
+        await connection.commit();
+        return result;
+      } finally {
+        connection.release();
+      }
+    },
+    end: () => pool.end(),
+  };
+}
+
+const DATABASES: readonly [DialectName, readonly Part[], () => Promise<Server>, (url: string) => Database][] = [
   [
     'postgres',
+    ['postgres'],
     startPostgres,
     (url) => {
       const pool = new pg.Pool({ connectionString: url });
@@ -188,32 +209,16 @@ const DATABASES: readonly [DialectName, () => Promise<Server>, (url: string) => 
       };
     },
   ],
-  [
-    'mariadb',
-    startMariadb,
-    (url) => {
-      const pool = createPool(url);
-      return {
-        query: (sql, params) => pool.execute(sql, params as string[]),
-        async transaction(fn) {
-          const connection = await pool.getConnection();
-          try {
-            await connection.beginTransaction();
-            const result = await fn((sql, params) => connection.execute(sql, params as string[]));
-            await connection.commit();
-            return result;
-          } finally {
-            connection.release();
-          }
-        },
-        end: () => pool.end(),
-      };
-    },
-  ],
+  ...MYSQL_KINDS.map(({ dialect, need, start }): (typeof DATABASES)[number] => [
+    dialect,
+    ['mysql', need],
+    start,
+    ofMysql,
+  ]),
 ];
 
-for (const [dialect, start, open] of DATABASES) {
-  describeOn(dialect, `a fence in ${dialect}`, () => {
+for (const [dialect, parts, start, open] of DATABASES) {
+  describeOn(parts, `a fence in ${dialect}`, () => {
     let server: Server;
     let database: Database;
     beforeAll(async () => {
@@ -291,10 +296,10 @@ for (const [dialect, start, open] of DATABASES) {
   });
 }
 
-describeOn('mysql', 'a fence in mariadb, over connections of all kinds', () => {
+describeOnMysql('a fence over connections of all kinds', ({ dialect, start }) => {
   let server: Server;
   beforeAll(async () => {
-    server = await startMariadb();
+    server = await start();
   });
   afterAll(() => server?.[Symbol.asyncDispose]());
 
@@ -304,8 +309,8 @@ describeOn('mysql', 'a fence in mariadb, over connections of all kinds', () => {
   ): Promise<void> {
     const pool = createPool({ uri: server.url, ...options });
     const query: Query = (sql, params) => pool.execute(sql, params as string[]);
-    await sqlFence(query, 'any', { dialect: 'mariadb' }).setup();
-    await use((resource) => sqlFence(query, resource, { dialect: 'mariadb' }));
+    await sqlFence(query, 'any', { dialect }).setup();
+    await use((resource) => sqlFence(query, resource, { dialect }));
     await pool.end();
   }
 

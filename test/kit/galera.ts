@@ -3,7 +3,8 @@ import { delimiter } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
-import { type MariadbSettings, mariadbPlan } from './mariadb.ts';
+import { mariadbPlan } from './mariadb.ts';
+import type { MysqlSettings } from './mysql-flags.ts';
 import { freePort, HOST } from './net.ts';
 import { program } from './programs.ts';
 import { Server, type ServerPlan } from './server.ts';
@@ -50,7 +51,7 @@ export async function startGalera(members = 2): Promise<Galera> {
   return { servers: [first, ...others], [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
-async function memberPlan(port: number, cluster: string, settings: MariadbSettings = {}) {
+async function memberPlan(port: number, cluster: string, settings: MysqlSettings = {}) {
   const provider = [
     ...[
       `base_host=${HOST}`,

@@ -1,11 +1,15 @@
+import { execFile } from 'node:child_process';
 import { chownSync, copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Certificate } from './certificates.ts';
 import type { Account } from './folder.ts';
 import { exchange, freePort, HOST } from './net.ts';
 import { program } from './programs.ts';
-import { Server } from './server.ts';
+import { Server, type ServerPlan } from './server.ts';
 import { copyTemplate } from './template.ts';
+
+const run = promisify(execFile);
 
 /** Lines of postgresql.conf. */
 export type PostgresSettings = Readonly<Record<string, string>>;
@@ -27,13 +31,9 @@ export async function startPostgres(settings: PostgresSettings = {}, certificate
   const initdb = program('postgres', 'initdb');
   const command = program('postgres', 'postgres');
   const owner = account();
-  const all = { listen_addresses: HOST, max_connections: '200', ssl: certificate ? 'on' : 'off', ...settings };
+  const all = { ssl: certificate ? 'on' : 'off', ...settings };
   return Server.start({
-    name: 'postgres',
-    port,
-    url: `postgres://postgres@${HOST}:${port}/postgres`,
-    command,
-    account: owner,
+    ...planOf(port, command, owner, all),
     async prepare(data) {
       await copyTemplate(
         command,
@@ -43,6 +43,30 @@ export async function startPostgres(settings: PostgresSettings = {}, certificate
       );
       if (certificate) secure(data, certificate, owner);
     },
+  });
+}
+
+/** A standby that streams from `primary`, with its settings and data. */
+export async function startStandby(primary: Server): Promise<Server> {
+  const owner = account();
+  const backup = program('postgres', 'pg_basebackup');
+  return Server.start({
+    ...planOf(await freePort(), program('postgres', 'postgres'), owner, {}),
+    async prepare(data) {
+      const from = ['-h', HOST, '-p', `${primary.port}`, '-U', 'postgres'];
+      await run(backup, ['-D', data, ...from, '--write-recovery-conf', '--checkpoint=fast', '--no-sync'], { ...owner });
+    },
+  });
+}
+
+function planOf(port: number, command: string, owner: Account | undefined, settings: PostgresSettings): ServerPlan {
+  const all = { listen_addresses: HOST, max_connections: '200', ...settings };
+  return {
+    name: 'postgres',
+    port,
+    url: `postgres://postgres@${HOST}:${port}/postgres`,
+    command,
+    account: owner,
     args: (data, folder) => [
       ...['-D', data, '-p', `${port}`, '-k', folder],
       ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
@@ -52,7 +76,7 @@ export async function startPostgres(settings: PostgresSettings = {}, certificate
     stopSignal: 'SIGINT',
     endSignal: 'SIGQUIT',
     tooSoon: /pre-existing shared memory block/,
-  });
+  };
 }
 
 /** Under the names it looks for. The key it takes only from a file of its own. */

@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { cached } from './server-cache.ts';
 
 /** What parts of the suite stand on: commands or files, and the Debian packages that bring them. */
 export const NEEDS = {
@@ -12,8 +14,8 @@ export const NEEDS = {
   mariadb: { programs: ['mariadbd', 'mariadb-install-db'], packages: ['mariadb-server-core', 'mariadb-client-core'] },
   galera: { programs: ['mariadbd', '/usr/lib/galera/libgalera_smm.so'], packages: ['galera-4'] },
   postgres: { programs: ['postgres', 'initdb'], packages: ['postgresql-15'] },
-  /** Debian has no server: an address in MONGO_URL, or a `mongod` on the PATH. */
-  mongodb: { programs: ['mongod'], packages: [] },
+  mysqld: { programs: ['mysqld'], packages: [], advice: 'npm run matrix -- mysql fetches one; or set MYSQLD' },
+  mongodb: { programs: ['mongod'], packages: [], advice: 'Debian has no package; set MONGO_URL' },
   certificates: { programs: ['openssl'], packages: ['openssl'] },
   models: { programs: ['spin', 'gcc'], packages: ['spin', 'gcc', 'libc6-dev'] },
   curl: { programs: ['curl'], packages: ['curl'] },
@@ -23,7 +25,14 @@ export const NEEDS = {
     programs: ['java', 'javac', '/usr/share/java/curator-recipes.jar'],
     packages: ['openjdk-17-jdk-headless', 'libcurator-recipes-java'],
   },
-} as const satisfies Record<string, { programs: readonly string[]; packages: readonly string[] }>;
+} as const satisfies Record<string, Parts>;
+
+interface Parts {
+  readonly programs: readonly string[];
+  readonly packages: readonly string[];
+  /** Where no package of Debian brings them: such a part is not asked for on CI. */
+  readonly advice?: string;
+}
 
 export type Need = keyof typeof NEEDS;
 
@@ -40,14 +49,31 @@ function folders(): string[] {
 
 /** The whole path of a command or file, if it is there. */
 export function find(program: string): string | undefined {
+  if (program === 'mysqld') return mysqld();
   const candidates = program.startsWith('/') ? [program] : folders().map((folder) => join(folder, program));
-  return candidates.find((path) => {
-    try {
-      accessSync(path, program.startsWith('/') ? constants.R_OK : constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
+  return candidates.find((path) => isThere(path, program.startsWith('/') ? constants.R_OK : constants.X_OK));
+}
+
+function isThere(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const kinds = new Map<string, boolean>();
+
+/** The one that MYSQLD names and no other; else that of the PATH, else one that was fetched. MariaDB has a command of that name, too. */
+function mysqld(): string | undefined {
+  const given = process.env.MYSQLD;
+  const all = given ? [given] : [...folders().map((folder) => join(folder, 'mysqld')), cached('mysql', 'mysqld')];
+  return all.find((path) => {
+    if (!path || !isThere(path, constants.X_OK)) return false;
+    if (!kinds.has(path))
+      kinds.set(path, !/mariadb/i.test(spawnSync(path, ['--version'], { encoding: 'utf8' }).stdout));
+    return kinds.get(path);
   });
 }
 
@@ -57,13 +83,14 @@ export class MissingProgram extends Error {
   readonly need: Need;
 
   constructor(need: Need, programs: readonly string[]) {
-    const { packages } = NEEDS[need];
-    const advice =
-      packages.length > 0 ? `on Debian: apt-get install ${packages.join(' ')}` : `Debian has no package; set MONGO_URL`;
+    const { packages, advice = `on Debian: apt-get install ${packages.join(' ')}` }: Parts = NEEDS[need];
     super(`${need} needs ${programs.join(' and ')}, not found here (${advice})`);
     this.need = need;
   }
 }
+
+/** Whether no package of Debian brings it, so that a run may do without. */
+export const isOptional = (need: Need): boolean => NEEDS[need].packages.length === 0;
 
 /** What is missing for `need`, or undefined if it can run. */
 export function missing(need: Need): MissingProgram | undefined {

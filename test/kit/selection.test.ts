@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NEEDS } from './programs.ts';
+import { missing, NEEDS } from './programs.ts';
 import { chosen, ENGINES, wanted, whyNot } from './selection.ts';
 
 test('BACKENDS chooses engines; without it all are meant', () => {
@@ -18,6 +18,18 @@ test('a suite is left out for an engine that was not chosen, never for a part th
   expect(whyNot('etcd', ['redis'])).toBe('not in BACKENDS=redis');
   expect(whyNot(['memory', 'etcd'], ['memory'])).toBe('not in BACKENDS=memory');
   expect(whyNot('memory', ['memory'])).toBeUndefined();
+});
+
+test('a suite needs the server that it names, or else the first one of its engine', () => {
+  const before = process.env.MYSQLD;
+  process.env.MYSQLD = '/nowhere/mysqld';
+  try {
+    expect(whyNot(['mysql', 'mysqld'], ['mysql'])).toMatch(/mysqld.*npm run matrix/);
+    expect(whyNot('mysql', ['mysql'])).toBe(missing('mariadb')?.message);
+  } finally {
+    if (before === undefined) delete process.env.MYSQLD;
+    else process.env.MYSQLD = before;
+  }
 });
 
 test('every part names what to look for', () => {

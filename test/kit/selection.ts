@@ -1,17 +1,17 @@
 import { missing, NEEDS, type Need } from './programs.ts';
 
-/** The engines that `BACKENDS=…` chooses from, and the server each needs. */
+/** The engines that `BACKENDS=…` chooses from, and the servers that they are tried on. A suite that names none of them needs the first. */
 export const ENGINES = {
-  memory: undefined,
-  file: undefined,
-  redis: 'redis',
-  redlock: 'redis',
-  postgres: 'postgres',
-  mysql: 'mariadb',
-  mongodb: 'mongodb',
-  etcd: 'etcd',
-  zookeeper: 'zookeeper',
-} as const satisfies Record<string, Need | undefined>;
+  memory: [],
+  file: [],
+  redis: ['redis'],
+  redlock: ['redis'],
+  postgres: ['postgres'],
+  mysql: ['mariadb', 'mysqld'],
+  mongodb: ['mongodb'],
+  etcd: ['etcd'],
+  zookeeper: ['zookeeper'],
+} as const satisfies Record<string, readonly Need[]>;
 
 export type Engine = keyof typeof ENGINES;
 export type Part = Engine | Need;
@@ -34,14 +34,16 @@ export function chosen(list: string | undefined): readonly Engine[] {
 export function wanted(list: string | undefined): readonly Need[] {
   const engines = chosen(list);
   if (engines.length === Object.keys(ENGINES).length) return Object.keys(NEEDS) as Need[];
-  return [...new Set(engines.flatMap((engine) => ENGINES[engine] ?? []))];
+  return [...new Set(engines.flatMap((engine) => ENGINES[engine]))];
 }
 
 /** Why a suite that needs these parts is left out, or undefined if it runs. */
 export function whyNot(parts: Part | readonly Part[], engines: readonly Engine[]): string | undefined {
-  for (const part of [parts].flat() as Part[]) {
+  const all = [parts].flat() as Part[];
+  for (const part of all) {
     if (isEngine(part) && !engines.includes(part)) return `not in BACKENDS=${engines.join(',')}`;
-    const need = isEngine(part) ? ENGINES[part] : isNeed(part) ? part : undefined;
+    const servers: readonly Need[] = isEngine(part) ? ENGINES[part] : [];
+    const need = isNeed(part) ? part : servers.some((server) => all.includes(server)) ? undefined : servers[0];
     const absent = need && missing(need);
     if (absent) return absent.message;
   }

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { startEtcd, startEtcdMembers } from './etcd.ts';
 import { temporaryFolder } from './folder.ts';
-import { startMariadb } from './mariadb.ts';
+import { describeOnMysql } from './mysql-kinds.ts';
 import { exchange, freePorts, HOST } from './net.ts';
 import { startPostgres } from './postgres.ts';
 import { startWorker } from './processes.ts';
@@ -156,11 +156,12 @@ describeOn('zookeeper', 'zookeeper', () => {
   });
 });
 
-describeOn('mysql', 'mariadb', () => {
+describeOnMysql('a server', ({ name, start }) => {
   test('starts from a template and survives kill −9', async () => {
-    await using server = await startMariadb();
+    await using server = await start();
     await server.restart();
-    expect(await exchange(server.port, '', Boolean)).toContain('MariaDB');
+    const word = { MariaDB: 'MariaDB', MySQL: 'caching_sha2_password' }[name];
+    expect(await exchange(server.port, '', Boolean)).toContain(word);
   });
 });
 

@@ -19,7 +19,12 @@ export async function copyTemplate(
   create: (folder: string) => readonly string[],
   account?: Account,
 ): Promise<void> {
-  const version = (await run(command, ['--version'])).stdout.replace(/[^\w.]+/g, '-').slice(0, 60);
+  const { stdout } = await run(command, ['--version']);
+  // Some name themselves with the whole path.
+  const version = stdout
+    .replace(/^\S*\//, '')
+    .replace(/[^\w.]+/g, '-')
+    .slice(0, 60);
   const template = join(cache, version);
   if (!existsSync(template)) await makeTemplate(template, create, account);
   await run('cp', ['-a', `${template}/.`, target]);

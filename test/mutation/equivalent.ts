@@ -388,7 +388,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'Nothing happens in the very µs of the clock that was read before.',
   'src/backends/mysql/sql/leave.sql#script 85f48e4@538+1: 1 => 2':
     'Behind another place it begins far behind the second sign.',
-  'src/backends/mysql/sql/note-read.sql#script 5e7773e@131+1: > => >=':
+  'src/backends/mysql/sql/note-read.sql#script cfc4c80@335+1: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
   'src/backends/mysql/sql/note-sweep.sql#script f467705@70+2: <= => <':
     'Nothing happens in the very µs of the clock that was read before.',
@@ -408,7 +408,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'Nothing happens in the very µs of the clock that was read before.',
   'src/backends/postgres/sql/advisory-attempt.sql#script 1418902@581+1: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
-  'src/backends/postgres/sql/advisory-look.sql#script 61bfb18@555+11: NOT NULL => NULL':
+  'src/backends/postgres/sql/advisory-look.sql#script 1925f64@587+11: NOT NULL => NULL':
     'The lock is taken in either case, and nobody reads what the column says.',
   'src/backends/postgres/sql/advisory-setup.sql#script a4e2744@178+1: 0 => 1':
     'Whoever sets up keeps out all others who do; that they wait for those who draw as well only costs time.',
@@ -419,7 +419,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'Nothing happens in the very µs of the clock that was read before.',
   'src/backends/postgres/sql/inspect.sql#script 3c49ed2@1300+38: ORDER BY standing.key, standing.ticket => nothing':
     'The windows have sorted it so already; it is asked for so that no plan has to be trusted.',
-  'src/backends/postgres/sql/note-read.sql#script c4c1971@120+1: > => >=':
+  'src/backends/postgres/sql/note-read.sql#script ac2acca@232+1: > => >=':
     'Nothing happens in the very µs of the clock that was read before.',
   'src/backends/file/sql/schema.sql#script 2d0fa5d@1854+1: = => <>':
     'Without the index a claim is found too, which only costs time; ids are drawn so that none comes twice.',

@@ -7,8 +7,8 @@ import type { Order, Report } from './messages.ts';
 const SILENCE = 30_000;
 /** ms to load the sources and the tests. On a busy machine it takes long, and gives no sign of life until it is over. */
 const LOADING = 300_000;
-/** Without servers, and of the exploration only as much as shows something. */
-const ENVIRONMENT = { BACKENDS: 'memory', EXPLORE: 'little' };
+/** Without servers, and of the exploration only as much as shows something. MySQL's scripts are judged on MariaDB alone. */
+const ENVIRONMENT = { BACKENDS: 'memory', EXPLORE: 'little', MYSQLD: 'none' };
 
 /** One process that runs tests. After an answer that does not come in time it is another one. */
 export class Worker implements AsyncDisposable {

@@ -39,11 +39,16 @@ test('an exit code that nothing explains counts as a failure, and so does a run 
   ]);
 });
 
-test('what could not be run is told, and fails the run on CI, except MongoDB', () => {
-  const absent = [new MissingProgram('etcd', ['etcd']), new MissingProgram('mongodb', ['mongod'])];
-  const [etcd, mongodb] = summary(report(), 0, absent, false).lines;
+test('what could not be run is told, and fails the run on CI, except what no package of Debian brings', () => {
+  const absent = [
+    new MissingProgram('etcd', ['etcd']),
+    new MissingProgram('mongodb', ['mongod']),
+    new MissingProgram('mysqld', ['mysqld']),
+  ];
+  const [etcd, mongodb, mysqld] = summary(report(), 0, absent, false).lines;
   expect(etcd).toMatch(/^!! NOT RUN: etcd needs etcd, .* apt-get install etcd-server/);
   expect(mongodb).toMatch(/^!! NOT RUN: mongodb needs mongod, .* set MONGO_URL/);
+  expect(mysqld).toMatch(/^!! NOT RUN: mysqld needs mysqld, .*npm run matrix -- mysql/);
   expect(summary(report(), 0, absent, false).failed).toBe(0);
   expect(last(report(), 0, absent, true)).toBe('3 passed, 1 failed');
 });

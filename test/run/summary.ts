@@ -1,4 +1,4 @@
-import type { MissingProgram } from '../kit/programs.ts';
+import { isOptional, type MissingProgram } from '../kit/programs.ts';
 
 /** The part of vitest's JSON report that is used. */
 export interface Report {
@@ -13,9 +13,6 @@ export interface Report {
     }[];
   }[];
 }
-
-/** There is no package of it to install. */
-const OPTIONAL = 'mongodb';
 
 /**
  * What to print after vitest's own summary: what could not be run, loudly, and the counts as the last line.
@@ -33,7 +30,7 @@ export function summary(
   const files = testResults.filter(
     ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
   ).length;
-  const fatal = ci ? absent.filter(({ need }) => need !== OPTIONAL) : [];
+  const fatal = ci ? absent.filter(({ need }) => !isOptional(need)) : [];
   const seen = numFailedTests + files + fatal.length;
   const failed = seen === 0 && exitCode !== 0 ? 1 : seen;
 

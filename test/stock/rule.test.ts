@@ -50,7 +50,7 @@ function comparable(reply: Reply): unknown {
 }
 
 for (const { name, part, open } of SUBJECTS.filter((subject) =>
-  ['sqlite', 'redis, ioredis', 'MariaDB'].includes(subject.name),
+  ['sqlite', 'redis, ioredis', 'MariaDB', 'MySQL'].includes(subject.name),
 )) {
   describeOn(part, `the rule on ${name}`, () => {
     const stack = new AsyncDisposableStack();

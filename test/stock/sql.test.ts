@@ -2,10 +2,10 @@ import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { createStock, type SqlStockOptions, sqlStock } from '../../src/stock/index.ts';
-import { startMariadb } from '../kit/mariadb.ts';
+import { describeOnMysql } from '../kit/mysql-kinds.ts';
 import { startPostgres } from '../kit/postgres.ts';
 import { describeOn } from '../kit/suite.ts';
-import { mariadbTransactions, postgresTransactions } from './stores.ts';
+import { mysqlTransactions, postgresTransactions } from './stores.ts';
 
 async function sells(options: SqlStockOptions): Promise<void> {
   const store = sqlStock(options);
@@ -67,24 +67,24 @@ describeOn('postgres', 'stock in PostgreSQL', () => {
   }, 60_000);
 });
 
-describeOn('mysql', 'stock in MariaDB', () => {
+describeOnMysql('stock', ({ dialect, start }) => {
   test('its tables may be in another database', async () => {
     await using stack = new AsyncDisposableStack();
-    const { url } = stack.use(await startMariadb());
-    const transaction = mariadbTransactions(url, stack);
+    const { url } = stack.use(await start());
+    const transaction = mysqlTransactions(url, stack);
     await transaction((query) => query('CREATE DATABASE shop', []));
-    await sells({ dialect: 'mariadb', transaction, tables: 'shop.stock' });
+    await sells({ dialect, transaction, tables: 'shop.stock' });
   }, 60_000);
 
   test('connections that give texts as bytes will do', async () => {
     await using stack = new AsyncDisposableStack();
-    const { url } = stack.use(await startMariadb());
-    await sells({ dialect: 'mariadb', transaction: mariadbTransactions(`${url}?charset=binary`, stack) });
+    const { url } = stack.use(await start());
+    await sells({ dialect, transaction: mysqlTransactions(`${url}?charset=binary`, stack) });
   }, 60_000);
 
   test('the last hour of summer, which comes twice, gives no reservation a minute more or less', async () => {
     await using stack = new AsyncDisposableStack();
-    const { url } = stack.use(await startMariadb({ 'sysdate-is-now': '1' })); // so that its time can be set
+    const { url } = stack.use(await start({ 'sysdate-is-now': '1' })); // so that its time can be set
     const connection = await createConnection(url);
     stack.defer(() => connection.end());
     const autumn = 1_700_000_000;
@@ -97,7 +97,7 @@ describeOn('mysql', 'stock in MariaDB', () => {
     ];
     for (const statement of zone) await connection.query(statement);
     const store = sqlStock({
-      dialect: 'mariadb',
+      dialect,
       async transaction(work) {
         await connection.beginTransaction();
         const result = await work((sql, params) => connection.execute(sql, params as string[])).finally(() =>

@@ -13,7 +13,7 @@ import {
 } from '../../src/stock/index.ts';
 import type { Take } from '../../src/stock/step.ts';
 import { temporaryFolder } from '../kit/folder.ts';
-import { startMariadb } from '../kit/mariadb.ts';
+import { MYSQL_KINDS } from '../kit/mysql-kinds.ts';
 import { startPostgres } from '../kit/postgres.ts';
 import { startRedis, startRedisCluster, startRedisNodes } from '../kit/redis.ts';
 import type { Part } from '../kit/selection.ts';
@@ -21,7 +21,7 @@ import type { Part } from '../kit/selection.ts';
 /** A store on an engine of its own; `stack` ends both. */
 export interface Subject {
   readonly name: string;
-  readonly part: Part;
+  readonly part: Part | readonly Part[];
   open(stack: AsyncDisposableStack): Promise<StockStore>;
 }
 
@@ -59,7 +59,7 @@ export function postgresTransactions(url: string, stack: AsyncDisposableStack): 
   };
 }
 
-export function mariadbTransactions(url: string, stack: AsyncDisposableStack): Transaction {
+export function mysqlTransactions(url: string, stack: AsyncDisposableStack): Transaction {
   const pool = createPool(url);
   stack.defer(() => pool.end());
   return async (work) => {
@@ -146,15 +146,17 @@ export const SUBJECTS: readonly Subject[] = [
       return store;
     },
   },
-  {
-    name: 'MariaDB',
-    part: 'mysql',
-    async open(stack) {
-      const { url } = stack.use(await startMariadb());
-      const store = sqlStock({ dialect: 'mariadb', transaction: mariadbTransactions(url, stack) });
-      await store.setup();
-      await store.setup();
-      return store;
-    },
-  },
+  ...MYSQL_KINDS.map(
+    ({ name, dialect, need, start }): Subject => ({
+      name,
+      part: ['mysql', need],
+      async open(stack) {
+        const { url } = stack.use(await start());
+        const store = sqlStock({ dialect, transaction: mysqlTransactions(url, stack) });
+        await store.setup();
+        await store.setup();
+        return store;
+      },
+    }),
+  ),
 ];

@@ -13,7 +13,7 @@ import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sqlFence } from '../../src/fence/index.ts';
 import { changeRow, lockRow, type Query, retryStale, STALE } from '../../src/transaction/index.ts';
-import { startMariadb } from '../kit/mariadb.ts';
+import { MYSQL_KINDS } from '../kit/mysql-kinds.ts';
 import { startPostgres } from '../kit/postgres.ts';
 import type { Server } from '../kit/server.ts';
 import { describeOn } from '../kit/suite.ts';
@@ -76,13 +76,21 @@ const LIBRARIES: Readonly<Record<string, (engine: Engine) => Open>> = {
   },
 };
 
-for (const engine of ['postgres', 'mysql'] as const) {
-  const dialect = engine === 'postgres' ? 'postgres' : 'mariadb';
-  describeOn(engine, `the guide's examples with query builders and ORMs on ${dialect}`, () => {
+const SITES = [
+  { dialect: 'postgres', engine: 'postgres', parts: ['postgres'], start: startPostgres },
+  ...MYSQL_KINDS.map(({ dialect, need, start }) => ({
+    ...({ dialect, engine: 'mysql' } as const),
+    parts: ['mysql', need] as const,
+    start,
+  })),
+] as const;
+
+for (const { dialect, engine, parts, start } of SITES) {
+  describeOn(parts, `the guide's examples with query builders and ORMs on ${dialect}`, () => {
     let server: Server;
     let guide: Awaited<ReturnType<typeof shown>>;
     beforeAll(async () => {
-      server = await (engine === 'postgres' ? startPostgres() : startMariadb());
+      server = await start();
       guide = await shown();
     }, 60_000);
     afterAll(async () => {

@@ -2,6 +2,8 @@ import type { Finding } from '../../core/backend.ts';
 import { findingsOf } from '../../core/danger.ts';
 import { isLockError } from '../../core/errors.ts';
 import { DANGERS, type Settings } from './dangers.ts';
+import { NoWrites } from './no-writes.ts';
+import type { Row } from './pool.ts';
 import { shapeFindings } from './schema.ts';
 import * as sql from './sql.generated.ts';
 import { namesOf } from './statements.ts';
@@ -29,13 +31,27 @@ export async function settingsOf(table: Table): Promise<Settings> {
   return (name) => all.get(name) ?? '';
 }
 
+/** What MariaDB says by its status, MySQL says by these, and not to everybody: they take REPLICATION CLIENT and REPLICATION SLAVE. */
+async function replication(table: Table, settings: Settings): Promise<Settings> {
+  if (/mariadb/i.test(settings('version'))) return settings;
+  const rows = (text: string): Promise<Row[]> =>
+    (table.server.run({ sql: text, values: [] }) as Promise<Row[]>).catch(() => []);
+  const [replica] = await rows('SHOW REPLICA STATUS');
+  const replicas = await rows('SHOW REPLICAS');
+  const told: Readonly<Record<string, string>> = {
+    Slave_running: String(replica?.Replica_SQL_Running) === 'Yes' ? 'ON' : 'OFF',
+    Slaves_connected: `${replicas.length}`,
+  };
+  return (name) => told[name] ?? settings(name);
+}
+
 /** What endangers locks on this server. */
 export async function findings(table: Table): Promise<Finding[]> {
   const { leftOpen: open } = table.server;
   const found = [
     ...(await rights(table)),
     ...(open > 0 ? [leftOpen(open)] : []),
-    ...findingsOf(DANGERS, await settingsOf(table)),
+    ...findingsOf(DANGERS, await replication(table, await settingsOf(table))),
     ...(await servers(table)),
     ...(await shapeFindings(table)),
   ];
@@ -73,7 +89,7 @@ async function rights(table: Table): Promise<Finding[]> {
     try {
       await step();
     } catch (error) {
-      if (!isLockError(error)) throw error;
+      if (!isLockError(error) && !(error instanceof NoWrites)) throw error;
       const advice = `grant the user SELECT, INSERT, UPDATE and DELETE on the table`;
       found.push({ severity: 'danger', code: 'rights', message: `${right}: ${error.message}`, advice });
       return found; // perhaps it is not our table: nothing more is tried on it

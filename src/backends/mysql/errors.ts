@@ -20,8 +20,6 @@ const DEFINITE: Readonly<Record<number, string>> = {
   1064: 'the server is too old: MariaDB 10.6 or MySQL 8.0 is the least',
   1114: 'the table or the disk is full: make room',
   1021: 'the disk is full: make room',
-  1290: 'the server takes no writes: connect to the primary',
-  1836: 'the server takes no writes: connect to the primary',
 };
 
 const numberOf = (error: unknown): number | undefined => (error as { errno?: number } | undefined)?.errno;

@@ -1,7 +1,7 @@
 import type { Grant } from '../../core/backend.ts';
 import { type Connection, destroy, type Header, type Row, type Value } from './pool.ts';
 import * as sql from './sql.generated.ts';
-import type { Values } from './statements.ts';
+import { spelled, type Values } from './statements.ts';
 import type { Table } from './table.ts';
 
 /** Names a lock, and the row of its tickets. */
@@ -9,6 +9,9 @@ export interface LockName extends Record<string, Value> {
   readonly database: string;
   readonly name: Buffer;
 }
+
+/** Of no row. */
+const NO_KEY = Buffer.from([0]);
 
 /**
  * A connection of its own for one claim. It waits for a named lock, then has it. The server frees the lock when the connection ends,
@@ -21,7 +24,7 @@ export class NamedSession {
   readonly #over = new AbortController();
   readonly #onLoss = (): void => this.#end();
   readonly #killOwner = (session: string): Promise<unknown> =>
-    this.#table.write(sql.killOwner, { ...this.#lock, session });
+    this.#table.server.kill(spelled(sql.killOwner, { session }, this.#lock));
   #connection: Connection | undefined;
   #grant: Grant | undefined;
   #ended = false;
@@ -64,10 +67,11 @@ export class NamedSession {
     return this.#grant;
   }
 
-  /** Whether the lock is still this session's. */
+  /** Whether the lock is still this session's, on a server that takes writes: after a fail-over another one gives locks. */
   async check(): Promise<boolean> {
     const [row] = (await this.#run(sql.ownsLock)) as Row[];
     if (Number(row!.mine) !== 1) this.#end();
+    else await this.#run(sql.swap, { name: NO_KEY, old: NO_KEY, new: '' });
     return !this.#ended;
   }
 
@@ -97,7 +101,7 @@ export class NamedSession {
 
   /** Ends the connection, and with it the lock or the wait. */
   end(): void {
-    this.#end((session) => this.#table.server.kill(session));
+    this.#end((session) => this.#table.server.kill(`KILL ${session}`));
   }
 
   /** @param kill ends the session on the server, which may notice the end late: while it waits, or when no goodbye came through */

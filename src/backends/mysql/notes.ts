@@ -23,7 +23,7 @@ export function notesOf(table: Table, nameOf: (name: string) => Buffer): Notes {
   return {
     async read(name) {
       const [row] = await made(() => table.read(noteRead, { name: nameOf(name) }));
-      return row && String(row.text);
+      return row!.text === null ? undefined : String(row!.text);
     },
     async write(name, text, ttl) {
       const values = { name: nameOf(name), ttl: `${Math.ceil(ttl * MICRO)}` };

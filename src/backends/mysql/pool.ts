@@ -80,6 +80,9 @@ interface PoolState {
   readonly config?: { readonly connectionLimit?: number; readonly connectionConfig?: object };
 }
 
+/** How many connections it has; 0 where it does not tell. */
+export const openIn = (pool: CallbackPool): number => (pool as PoolState)._allConnections?.length ?? 0;
+
 /** Why a statement may not be sent: no connection of the pool is free. Undefined where one is, or where the pool does not tell. */
 export function busyPool(pool: MysqlPool): string | undefined {
   const { _allConnections: all, _freeConnections: free, _connectionQueue: queue, config } = coreOf(pool) as PoolState;

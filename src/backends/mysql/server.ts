@@ -2,7 +2,8 @@ import { CallTimeouts } from '../../core/call-timeouts.ts';
 import type { Clock } from '../../core/clock.ts';
 import { isPassing } from './errors.ts';
 import { checkAlone, LeftOpen, refusedFor } from './left-open.ts';
-import { ask, borrowed, type CallbackPool, type Connection, coreOf, destroy, type MysqlPool } from './pool.ts';
+import { checkWrites, isNoWrites, NoWrites } from './no-writes.ts';
+import { ask, borrowed, type CallbackPool, type Connection, coreOf, destroy, type MysqlPool, openIn } from './pool.ts';
 import type { Bound } from './statements.ts';
 
 /** Tries of a statement that lost a deadlock or a wait for a row, and the longest pause after the first, ms. */
@@ -33,13 +34,18 @@ export class Server {
     return borrowed(this.#pool);
   }
 
-  /** What the server refuses for the moment is tried again: the statement was a transaction of its own, and was rolled back. */
+  /**
+   * What the server refuses for the moment is tried again: the statement was a transaction of its own, and was rolled back. Where a
+   * connection that was there before leads to a server that takes no writes, a newer one may lead to another server.
+   */
   async run(statement: Bound): Promise<unknown> {
-    for (let tries = 1; ; tries++) {
+    let before = openIn(this.#pool);
+    for (let tries = 1; ; ) {
       try {
         return await this.with((connection) => this.on(connection, statement));
       } catch (error) {
-        if (!isPassing(error) || tries === TRIES) throw error;
+        if (error instanceof NoWrites && before-- > 0) continue;
+        if (!isPassing(error) || tries++ === TRIES) throw error;
         await new Promise<void>((resume) => this.#clock.after(this.#clock.random() * PAUSE * tries, resume));
       }
     }
@@ -65,11 +71,12 @@ export class Server {
 
   /**
    * @param over ends the wait for an answer: a connection that was destroyed gives none
-   * @throws LeftOpen the connection must be destroyed
+   * @throws LeftOpen, NoWrites the connection must be destroyed
    */
   on(connection: Connection, statement: Bound, over?: AbortSignal): Promise<unknown> {
     return this.#counted(async () => {
       const result = await this.#bound(ask(connection, 'execute', statement), PATIENCE, over);
+      checkWrites(result);
       if (checkAlone(result) === undefined) checkAlone(await this.say(connection, LOOK, 0, over));
       return result;
     });
@@ -87,6 +94,7 @@ export class Server {
     try {
       return await ask();
     } catch (cause) {
+      if (isNoWrites(cause)) throw new NoWrites((cause as Error).message, cause);
       const error = refusedFor(cause);
       if (error instanceof LeftOpen) this.leftOpen++;
       throw error;
@@ -98,9 +106,9 @@ export class Server {
     return this.#bound(ask(connection, 'query', { sql }), ms + PATIENCE, over);
   }
 
-  /** Ends a session of the server, given by an expression. Gives up when no connection is free for it, or nobody answers. */
-  kill(session: string): Promise<unknown> {
-    const killed = this.with((connection) => this.say(connection, `KILL ${session}`));
+  /** Ends a session of the server. Gives up when no connection is free for it, or nobody answers. @param kill the statement */
+  kill(kill: string): Promise<unknown> {
+    const killed = this.with((connection) => this.say(connection, kill));
     return this.#bound(killed, FAREWELL);
   }
 

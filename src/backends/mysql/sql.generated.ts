@@ -1,5 +1,8 @@
 // Generated from sql/*.sql by scripts/build-sql.mjs: edit there.
 
+export const closed: string = `-- Whether the server takes no writes. MariaDB 12 has words for more ways to be read-only.
+(@@global.read_only NOT IN ('OFF', '0') OR @@global.innodb_read_only)`;
+
 export const create: string = `-- The row of a key that was never used, or was swept. Its tickets start from the floor. The shared lock keeps the floor
 -- where it is until the row is there: a plain read could be older than a sweep that takes the same key away.
 -- Not INSERT IGNORE: over the remains of a row that was just swept it takes a shared lock and then wants an exclusive one,
@@ -83,9 +86,9 @@ WHERE name = :name
   AND LAST_INSERT_ID(IF(line = :expected, GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)), 0)) >= 0`;
 
 export const killOwner: string = `-- Ends a session if it has the named lock of a key. Its number alone does not tell: on a server that was started again, or has
--- taken over, it is somebody else's.
--- :database, :name as in get-lock.sql; :session
-KILL IF(IS_USED_LOCK({hash}) = CAST(:session AS UNSIGNED), CAST(:session AS UNSIGNED), 0)`;
+-- taken over, it is somebody else's. MySQL takes no parameters in a KILL, so the values stand in the text.
+-- :database, :name as in get-lock.sql; {session}
+KILL IF(IS_USED_LOCK({hash}) = {session}, {session}, 0)`;
 
 export const leave: string = `-- Gives up a hold or a place.
 -- :name, :mark (\`@id \`)
@@ -118,8 +121,10 @@ export const noteKeep: string = `-- :name, :text, :ttl (µs)
 INSERT INTO {notes} (name, text, lapses) VALUES (:name, :text, {now} + CAST(:ttl AS SIGNED))
 ON DUPLICATE KEY UPDATE text = VALUES(text), lapses = VALUES(lapses)`;
 
-export const noteRead: string = `-- :name. Its text, if there is one whose time is not over.
-SELECT text, {open} AS open FROM {notes} WHERE name = :name AND lapses > {now}`;
+export const noteRead: string = `-- :name. One row: its text, NULL where there is none whose time is not over; and whether the server takes no writes, for one that was
+-- the primary does not know what was written since.
+SELECT note.text AS text, {closed} AS closed, {open} AS open
+FROM (SELECT 1) AS one LEFT JOIN {notes} AS note ON note.name = :name AND note.lapses > {now}`;
 
 export const noteSweep: string = `-- Some of those whose time is over.
 DELETE FROM {notes} WHERE lapses <= {now} LIMIT 100`;

@@ -1,5 +1,5 @@
 import type { Value } from './pool.ts';
-import { hash, now, open, room } from './sql.generated.ts';
+import { closed, hash, now, open, room } from './sql.generated.ts';
 
 export type Values = Readonly<Record<string, Value>>;
 
@@ -20,7 +20,7 @@ export interface Statement {
 }
 
 /** Parts that several statements share. */
-const INCLUDES: Readonly<Record<string, string>> = { hash, now, open, room };
+const INCLUDES: Readonly<Record<string, string>> = { closed, hash, now, open, room };
 
 /** A file without its comments, and with `?` for each `:name`. @param parts what stands for its names in braces, beside the shared parts */
 export function statement(text: string, parts: Readonly<Record<string, string>>): Statement {
@@ -37,6 +37,13 @@ export function statement(text: string, parts: Readonly<Record<string, string>>)
       return { sql, values: names.map((name) => (name === '?' ? list[next++]! : values[name]!)) };
     },
   };
+}
+
+/** A file as one text, with its values in it, as bytes in hexadecimal: for what takes no parameters. */
+export function spelled(text: string, parts: Readonly<Record<string, string>>, values: Values): string {
+  const bound = statement(text, parts).bind(values, []);
+  let next = 0;
+  return bound.sql.replaceAll('?', () => `X'${Buffer.from(bound.values[next++]!).toString('hex')}'`);
 }
 
 export const bare = (text: string): string =>

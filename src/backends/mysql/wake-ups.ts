@@ -1,7 +1,8 @@
 import type { Clock } from '../../core/clock.ts';
+import { checkWrites } from './no-writes.ts';
 import { type Connection, destroy, type Row } from './pool.ts';
 import type { Server } from './server.ts';
-import { open } from './sql.generated.ts';
+import { closed, open } from './sql.generated.ts';
 import { bare } from './statements.ts';
 
 /** How long one sleep on the server takes, s: less than every common idle limit. */
@@ -74,7 +75,7 @@ export class ServerBell {
     if (!connection) return;
     destroy(connection);
     // Otherwise the server would sleep on, and only then notice that the connection has ended.
-    await this.#server.kill(`IS_USED_LOCK('${lockOf(this.#name)}')`).catch(() => {});
+    await this.#server.kill(`KILL IS_USED_LOCK('${lockOf(this.#name)}')`).catch(() => {});
   }
 
   async #listen(): Promise<void> {
@@ -100,13 +101,14 @@ export class ServerBell {
       if (Number(row?.got) !== 1) throw new Error('another session has the lock of this bell');
       for (;;) {
         this.#sleeping = true;
-        await this.#server
-          .say(connection, `SELECT SLEEP(${SLEEP})`, SLEEP * 1_000, this.#over.signal)
+        const rows = await this.#server
+          .say(connection, `SELECT SLEEP(${SLEEP}), ${bare(closed)} AS closed`, SLEEP * 1_000, this.#over.signal)
           .catch((error) => {
             if (!isInterrupted(error)) throw error;
           });
         if (this.#over.signal.aborted) throw new Error('closed');
         this.#onRing();
+        checkWrites(rows);
       }
     } finally {
       this.#sleeping = false;
@@ -138,7 +140,8 @@ export class ServerBell {
   }
 }
 
-const getLock = `SELECT GET_LOCK(?, 0) AS got, ${bare(open)} AS open`;
+// Nobody rings at a server that was the primary.
+const getLock = `SELECT GET_LOCK(?, 0) AS got, ${bare(closed)} AS closed, ${bare(open)} AS open`;
 
 /** The name comes from the table, so only the characters of our own names go into a statement. */
 const lockOf = (bell: string): string => `holdfast:${bell.replace(/[^0-9a-f]/g, '').slice(0, 32)}`;

@@ -1,5 +1,5 @@
 import type { Opened } from './advisory-sessions.ts';
-import { isMissing, refusal, unavailable } from './errors.ts';
+import { isMissing, readOnly, refusal, unavailable } from './errors.ts';
 import { type Dial, isTrue } from './pool.ts';
 import type { Server } from './server.ts';
 import { lookAlike } from './server-kind.ts';
@@ -43,7 +43,7 @@ export async function openAdvisory(
         'the connection goes through a pooler, which would leave locks behind on sessions of others; give `connect` a direct connection, or pooler: "session" if it pools whole sessions',
       );
     }
-    if (isTrue(before!.replica)) throw unavailable(backend, 'the server is a replica; connect to the primary');
+    if (isTrue(before!.read_only)) throw readOnly(backend, ASKED);
     await session.query(named(TOKENS)).catch(async (error) => {
       if (!create || !isMissing(error)) throw error;
       await create();

@@ -17,11 +17,13 @@ const DEFINITE: Readonly<Record<string, readonly [what: string, advice: string]>
   '42501': ['the role lacks a right', RIGHTS],
   '28000': ['the role was refused', 'correct the role or pg_hba.conf'],
   '28P01': ['the password was refused', 'correct the password'],
-  '25006': [
-    'the server is read-only',
-    'connect to the primary, for a replica cannot grant locks, and leave transactions read-write',
-  ],
 };
+
+/**
+ * The server behind the connection takes no writes. After a fail-over behind one address, the old primary may keep the connections
+ * that it had, and only a new connection leads to the new one. No effect; not for good.
+ */
+const READ_ONLY = '25006';
 
 /** The server undid it, on a conflict with another transaction. It had no effect, and may be sent again. */
 const CONFLICT = new Set(['40001', '40P01']);
@@ -42,13 +44,21 @@ export const isConflict = (error: unknown): boolean => CONFLICT.has(sqlState(err
 export const isUnprepared = (error: unknown): boolean => UNPREPARED.has(sqlState(error));
 export const isForeign = (error: unknown): boolean => FOREIGN.has(sqlState(error));
 export const isFull = (error: unknown): boolean => sqlState(error) === FULL;
+export const isReadOnly = (error: unknown): boolean => sqlState(error) === READ_ONLY;
 export const isMissing = (error: unknown): boolean => ['3F000', '42P01', '42883'].includes(sqlState(error));
 
 export const unavailable = (backend: string, message: string, key?: string, cause?: unknown): LockError =>
   new LockError('LOCK_UNAVAILABLE', `${backend}: ${message}`, { backend, key, cause });
 
+export const readOnly = (backend: string, asked: string, cause?: unknown): Error =>
+  new Error(
+    `${backend}: ${asked} was refused: the server is read-only, and the connection was given up. If it stays so: connect to the primary, for a replica cannot grant locks, and leave transactions read-write`,
+    { cause },
+  );
+
 /** A definite refusal as a `LockError`; anything else as it is, since its outcome is unknown. */
 export function refusal(error: unknown, backend: string, asked: string, key?: string): unknown {
+  if (isReadOnly(error)) return readOnly(backend, asked, error);
   const known = DEFINITE[sqlState(error)];
   return known ? unavailable(backend, `${asked} was refused: ${known[0]}; ${known[1]}`, key, error) : error;
 }

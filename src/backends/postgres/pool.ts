@@ -86,6 +86,9 @@ export function dialOf(pool: PgPool, connect: Dial | false | undefined): Dial {
   throw invalid('this pool does not tell how to open a connection like its own; give `connect`');
 }
 
+/** Connections that are there already, and free; 0 where the pool does not tell. */
+export const idleOf = (pool: PgPool): number => (pool as PoolParts).idleCount ?? 0;
+
 /** Why a statement may not be sent: no connection of the pool is free. Undefined where one is, or where the pool does not tell. */
 export function busyPool(pool: PgPool): string | undefined {
   const { totalCount, idleCount, waitingCount, options } = pool as PoolParts;

@@ -1,4 +1,5 @@
 import type { Claim, Renewal } from '../../core/backend.ts';
+import { isReadOnly } from './errors.ts';
 import type { Dial } from './pool.ts';
 import type { Server } from './server.ts';
 import { Session } from './session.ts';
@@ -26,9 +27,11 @@ export class Renewals {
     const asked = claims.map(({ key, id, ttl }) => ({ key: Buffer.from(key).toString('hex'), id, ttl }));
     const values = [JSON.stringify(asked)];
     const session = await this.#own();
-    const [row] = session
-      ? await session.query(this.#server.named(RENEW), values)
-      : await this.#server.send(RENEW, values, 'a renewal');
+    const overPool = () => this.#server.send(RENEW, values, 'a renewal');
+    const [row] = await (session?.query(this.#server.named(RENEW), values) ?? overPool()).catch((error) => {
+      if (!session || !isReadOnly(error)) throw error;
+      return overPool();
+    });
     const good = new Set(answerOf(row!).split(','));
     return claims.map(({ ttl }, index) => (good.has(`${index + 1}`) ? { validFor: ttl } : 'gone'));
   }

@@ -1,6 +1,5 @@
 import { isMissing, unavailable } from './errors.ts';
 import { checkNaming, type Naming, naming } from './options.ts';
-import { isTrue } from './pool.ts';
 import { aboutFunctions, FUNCTIONS, marked, NEEDED, REVISION } from './revision.ts';
 import type { Server } from './server.ts';
 import * as sql from './sql.generated.ts';
@@ -39,14 +38,13 @@ export const setup = (server: Server): Promise<void> => server.script(SETUP, 'se
 
 /**
  * Looks at what is stored, before anything else is asked of the server. If `create`, it makes what is missing or of an older revision.
- * @throws LockError `LOCK_UNAVAILABLE`: not set up, another format, an older revision, too old a server, a replica.
+ * @throws LockError `LOCK_UNAVAILABLE`: not set up, another format, an older revision, or too old a server.
  */
 export async function open(server: Server, create: boolean): Promise<void> {
   const look = async () => (await server.send(STATE, [], 'a look at the tables'))[0] ?? {};
   const {
     format,
     version,
-    replica,
     server_time,
     revision: found,
   } = await look().catch(async (error) => {
@@ -61,7 +59,6 @@ export async function open(server: Server, create: boolean): Promise<void> {
     );
   }
   if (Number(version) < OLDEST) throw unavailable('postgres', `the server is too old (${version}); use 12 or newer`);
-  if (isTrue(replica)) throw unavailable('postgres', 'the server is a replica; connect to the primary');
   const revision = Number(found ?? 0);
   if (revision < REVISION && create) {
     await setup(server).catch((error) => {

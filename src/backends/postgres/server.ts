@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import { ServerClock } from '../../core/server-clock.ts';
-import { isConflict, isForeign, isUnprepared, refusal, unavailable } from './errors.ts';
+import { isConflict, isForeign, isReadOnly, isUnprepared, refusal, unavailable } from './errors.ts';
 import type { Named } from './options.ts';
-import { type PgPool, type PgQuery, patienceOf, type Row } from './pool.ts';
+import { idleOf, type PgPool, type PgQuery, patienceOf, type Row } from './pool.ts';
 
 /** How often a statement is sent again after a conflict. Whoever loses one has seen another succeed, so few times suffice. */
 const RESENDS = 10;
@@ -41,12 +41,15 @@ export class Server {
   async send(script: string, values: unknown[], asked: string, key?: string): Promise<Row[]> {
     const { name, text } = this.#prepared.get(script) ?? this.#remember(script);
     for (let resends = 0; ; ) {
+      const idle = idleOf(this.#pool);
       const query = { name: this.#prepare ? name : undefined, text, values, query_timeout: this.#patience };
       try {
         return (await this.#pool.query(query)).rows;
       } catch (error) {
         if (isUnprepared(error) && query.name) this.#prepare = false;
         else if (isConflict(error) && resends++ < RESENDS) await this.#pause(resends);
+        else if (isReadOnly(error) && idle > 0 && resends++ < RESENDS)
+          continue; // the pool has dropped one that was there before
         else if (isForeign(error)) this.#foreign(error, resends++, asked, key);
         else throw refusal(error, this.backend, asked, key);
       }

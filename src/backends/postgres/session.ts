@@ -1,5 +1,6 @@
 import type { Cancel, Clock } from '../../core/clock.ts';
 import { repeat } from '../../core/repeat.ts';
+import { isReadOnly } from './errors.ts';
 import type { Dial, PgClient, Row } from './pool.ts';
 
 /** ms between two looks at whether an idle session is still there, and the longest that any answer may take. */
@@ -23,6 +24,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   tcp_user_timeout: '11000',
   synchronous_commit: 'on',
 };
+/** A server that takes no writes was the primary: it frees no locks for others, and nobody sends messages there. */
+const LOOK = "SELECT current_setting('transaction_read_only') AS read_only";
 /** Refused where the platform cannot do it, as on Windows: https://www.postgresql.org/docs/current/runtime-config-connection.html */
 const CHECKS: typeof SETTINGS = { client_connection_check_interval: '5000' };
 /** $2: the process that it must be, or null. A process of a pooler serves another client in a moment. */
@@ -30,7 +33,7 @@ const CONFIGURE = `SELECT set_config(w.name, w.value, false)
   FROM json_each_text($1::json) AS w(name, value) JOIN pg_settings USING (name)
   WHERE pg_backend_pid() = coalesce($2::int, pg_backend_pid()) AND (name <> 'synchronous_commit' OR setting = 'off')`;
 
-/** A connection of our own. It ends when the server ends it, and when the server stops answering. */
+/** A connection of our own. It ends when the server ends it, stops answering, or turns out to take no writes. */
 export class Session {
   readonly #client: PgClient;
   readonly #clock: Clock;
@@ -122,6 +125,9 @@ export class Session {
     this.#last = answer.catch(() => {});
     try {
       return (await answer).rows;
+    } catch (error) {
+      if (isReadOnly(error)) this.cut();
+      throw error;
     } finally {
       if (--this.#working === 0) this.#client.unref?.();
     }
@@ -148,6 +154,8 @@ export class Session {
 
   /** A busy session is left alone: its statement has a limit of its own, or waits. */
   async #look(): Promise<void> {
-    if (this.#working === 0) await this.query('SELECT 1').catch(() => this.cut());
+    if (this.#working > 0) return;
+    const [row] = await this.query(LOOK).catch(() => []);
+    if (row?.read_only !== 'off') this.cut();
   }
 }

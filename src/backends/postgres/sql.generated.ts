@@ -62,7 +62,7 @@ SELECT pg_backend_pid()::text AS pid, ((SELECT count(*) FROM pg_locks WHERE lock
 
 export const advisoryLook: string = `-- What a new session is, and takes a lock on it that advisory-kept looks for.
 --   $1  a random number    $2  the process it has to be, or null: on a pooler's session the lock would stay
-SELECT pg_backend_pid()::text AS pid, version() AS product, pg_is_in_recovery()::int AS replica,
+SELECT pg_backend_pid()::text AS pid, version() AS product, (current_setting('transaction_read_only') = 'on')::int AS read_only,
        (SELECT extract(epoch FROM coalesce(backend_start, pg_postmaster_start_time()))::text
           FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS started,
        CASE WHEN pg_backend_pid() = coalesce($2::int, pg_backend_pid()) THEN pg_advisory_lock($1::bigint) IS NOT NULL END AS locked,
@@ -383,8 +383,9 @@ export const installed: string = `-- Revisions of the functions that are there: 
 SELECT min(coalesce(substring(prosrc FROM '-- holdfast revision ([0-9]+)')::int, 1)) FROM pg_proc
   WHERE pronamespace = to_regnamespace('{schema}') AND '"' || proname || '"' IN ({functions})`;
 
-export const noteRead: string = `-- $1 name. Gives its text, if there is one whose time is not over.
-SELECT text FROM {notes} WHERE name = $1 AND lapses > clock_timestamp()`;
+export const noteRead: string = `-- $1 name. Gives its text, if there is one whose time is not over. The lock is for a server that was the primary: it does not know
+-- what was written since, and refuses to lock.
+SELECT text FROM {notes} WHERE name = $1 AND lapses > clock_timestamp() FOR KEY SHARE`;
 
 export const notes: string = `-- Words that processes leave for each other beside the locks: advice, which may be gone. Made by setup(), or when the first
 -- note is kept.
@@ -587,7 +588,7 @@ $holdfast$;`;
 
 export const state: string = `-- Whether this is set up for us, and what time it is there; as text, for pg misreads numbers where its pool is \`binary\`.
 SELECT format, ({installed}) AS revision,
-       current_setting('server_version_num') AS version, version() AS product, pg_is_in_recovery()::int AS replica,
+       current_setting('server_version_num') AS version, version() AS product,
        (extract(epoch FROM clock_timestamp()) * 1000)::text AS server_time
 FROM {meta}`;
 

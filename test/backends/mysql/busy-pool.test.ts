@@ -2,14 +2,14 @@ import { createPool, type Pool } from 'mysql2/promise';
 import { expect, test } from 'vitest';
 import { mysql } from '../../../src/backends/mysql/index.ts';
 import { createLocks } from '../../../src/index.ts';
+import { describeOnMysql } from '../../kit/mysql-kinds.ts';
 import { startProxy } from '../../kit/proxy.ts';
-import { describeOn } from '../../kit/suite.ts';
 import { bounded, until } from '../../kit/wait.ts';
 import { claimOf } from './claims.ts';
-import { useMariadb } from './server.ts';
+import { useServer } from './server.ts';
 
-describeOn('mysql', 'a pool whose connections the application keeps busy', () => {
-  const mariadb = useMariadb();
+describeOnMysql('a pool whose connections the application keeps busy', (kind) => {
+  const host = useServer(kind);
   const occupy = async (pool: Pool): Promise<() => void> => {
     const connections = await Promise.all([pool.getConnection(), pool.getConnection()]);
     return () => {
@@ -18,7 +18,7 @@ describeOn('mysql', 'a pool whose connections the application keeps busy', () =>
   };
 
   test('a hold that is lost because its renewals waited for a connection says so', async () => {
-    const pool = mariadb.pool({ connectionLimit: 2 });
+    const pool = host.pool({ connectionLimit: 2 });
     const locks = createLocks(mysql(pool));
     const lease = await locks.mutex('busy').acquire({ ttl: 1_000 });
     const free = await occupy(pool);
@@ -36,7 +36,7 @@ describeOn('mysql', 'a pool whose connections the application keeps busy', () =>
   });
 
   test('with a connection of our own, renewals go on, and it ends with the locks', async () => {
-    const pool = mariadb.pool({ connectionLimit: 2 });
+    const pool = host.pool({ connectionLimit: 2 });
     const backend = mysql(pool, { ownConnection: true });
     const claim = claimOf('own');
     await backend.attempt(claim);
@@ -44,7 +44,7 @@ describeOn('mysql', 'a pool whose connections the application keeps busy', () =>
     expect(await bounded('a renewal', backend.renew([claim]))).toEqual([{ validFor: claim.ttl }]);
     expect(await bounded('a renewal', backend.renew([claimOf('none')]))).toEqual(['gone']);
     free();
-    const root = mariadb.pool();
+    const root = host.pool();
     const sessions = async (): Promise<number> => {
       const sql = "SELECT COUNT(*) AS n FROM information_schema.PROCESSLIST WHERE COMMAND = 'Sleep'";
       return ((await root.query(sql))[0] as { n: number }[])[0]!.n;
@@ -55,8 +55,8 @@ describeOn('mysql', 'a pool whose connections the application keeps busy', () =>
   });
 
   test('while a connection of our own is away, renewals go over the pool', async () => {
-    const link = await startProxy(mariadb.server.port);
-    const pool = createPool({ uri: mariadb.server.url, port: link.port, connectionLimit: 1 });
+    const link = await startProxy(host.server.port);
+    const pool = createPool({ uri: host.server.url, port: link.port, connectionLimit: 1 });
     const backend = mysql(pool, { ownConnection: true });
     const claim = claimOf('away');
     await backend.attempt(claim); // over the connection of the pool, which stays

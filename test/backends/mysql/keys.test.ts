@@ -2,21 +2,23 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { mark } from '../../../src/backends/mysql/place.ts';
 import * as sql from '../../../src/backends/mysql/sql.generated.ts';
 import { namesOf } from '../../../src/backends/mysql/statements.ts';
-import { describeOn } from '../../kit/suite.ts';
-import { placeOf, Rows, type Stored, seconds } from './rows.ts';
-import { useMariadb } from './server.ts';
+import { describeOnMysql } from '../../kit/mysql-kinds.ts';
+import { numbersTo, placeOf, Rows, type Stored, seconds } from './rows.ts';
+import { useServer } from './server.ts';
 
 const KEY = Buffer.from('holdfast/key');
+/** As open.sql tells it. */
+const NOTHING_OPEN = { MariaDB: '0', MySQL: null };
 const BESIDE: Stored = { line: '@beside 9000000000000000 4 1 1 30000000 1 - ;', ticket: 4, used: 5 };
 
-describeOn('mysql', 'the rows of keys of mysql, as its statements leave them', () => {
+describeOnMysql('the rows of keys of mysql, as its statements leave them', (kind) => {
   // What a line may be is then for its column to say.
-  const mariadb = useMariadb({ 'max-allowed-packet': '67108864' });
+  const host = useServer(kind, { 'max-allowed-packet': '67108864' });
   let rows: Rows;
   let now: number;
 
   beforeAll(async () => {
-    rows = await Rows.of(mariadb, 'kept_keys');
+    rows = await Rows.of(host, 'kept_keys');
   });
   beforeEach(async () => {
     await rows.clear();
@@ -35,7 +37,7 @@ describeOn('mysql', 'the rows of keys of mysql, as its statements leave them', (
     found.map(({ name }) => String(name));
 
   test('a table that was just made has given no ticket, and is founded once', async () => {
-    const made = await Rows.of(mariadb, 'just_made');
+    const made = await Rows.of(host, 'just_made');
     expect(await made.own()).toMatchObject({ ticket: 0, line: 'holdfast 1' });
     await made.write(sql.floor, { ticket: '41' });
     expect(await made.write(sql.found, { format: 'another' })).toMatchObject({ affectedRows: 0 });
@@ -98,8 +100,8 @@ describeOn('mysql', 'the rows of keys of mysql, as its statements leave them', (
   });
 
   test('a sweep comes by all keys, page by page', async () => {
-    const made = await Rows.of(mariadb, 'paged');
-    await made.query("INSERT INTO paged SELECT CONCAT('key/', LPAD(seq, 5, 0)), 1, 0, '' FROM seq_1_to_2005");
+    const made = await Rows.of(host, 'paged');
+    await made.query(`INSERT INTO paged SELECT CONCAT('key/', LPAD(seq, 5, 0)), 1, 0, '' FROM ${numbersTo(2_005)}`);
     const page = async (after: string) => {
       const [row] = await made.read(sql.page, { after: Buffer.from(after) });
       return row!.last === null ? null : String(row!.last);
@@ -147,13 +149,15 @@ describeOn('mysql', 'the rows of keys of mysql, as its statements leave them', (
     await rows.put('c', {});
     const found = await rows.read(sql.list, { from: Buffer.from('b'), to: Buffer.from('e') });
     expect(namesIn(found)).toEqual(['', 'b', 'd']);
-    expect(found[1]).toMatchObject({ line: Buffer.from(line), open: '0' });
+    expect(found[1]).toMatchObject({ line: Buffer.from(line), open: NOTHING_OPEN[kind.name] });
     expect(found[0]!.now, 'the time').toBeGreaterThanOrEqual(now);
   });
 
   test('a list comes page by page, in the order of the names', async () => {
-    const made = await Rows.of(mariadb, 'listed');
-    await made.query("INSERT INTO listed SELECT CONCAT('key/', LPAD(251 - seq, 3, 0)), 1, 0, 'x' FROM seq_1_to_250");
+    const made = await Rows.of(host, 'listed');
+    await made.query(
+      `INSERT INTO listed SELECT CONCAT('key/', LPAD(251 - seq, 3, 0)), 1, 0, 'x' FROM ${numbersTo(250)}`,
+    );
     const found = namesIn(await made.read(sql.list, { from: Buffer.from('key/'), to: Buffer.from('key0') }));
     const expected = Array.from({ length: 199 }, (_, i) => `key/${`${i + 1}`.padStart(3, '0')}`);
     expect(found).toEqual(['', ...expected]);
@@ -164,7 +168,10 @@ describeOn('mysql', 'the rows of keys of mysql, as its statements leave them', (
     await rows.put(String(KEY), { line });
     const found = await rows.read(sql.read, {}, namesOf([KEY]));
     expect(namesIn(found).sort()).toEqual(['', String(KEY)]);
-    expect(found.find(({ name }) => String(name) !== '')).toMatchObject({ line: Buffer.from(line), open: '0' });
+    expect(found.find(({ name }) => String(name) !== '')).toMatchObject({
+      line: Buffer.from(line),
+      open: NOTHING_OPEN[kind.name],
+    });
     expect(found[0]!.now, 'the time').toBeGreaterThanOrEqual(now);
   });
 
@@ -187,7 +194,8 @@ describeOn('mysql', 'the rows of keys of mysql, as its statements leave them', (
     await rows.table.make(sql.notes);
     const name = Buffer.from('note');
     const keep = (text: string, ttl: number) => rows.write(sql.noteKeep, { name, text, ttl: `${ttl}` });
-    const read = async () => (await rows.read(sql.noteRead, { name })).map(({ text }) => String(text));
+    const read = async () =>
+      (await rows.read(sql.noteRead, { name })).flatMap(({ text }) => (text === null ? [] : [String(text)]));
     await rows.write(sql.noteKeep, { name: Buffer.from('another'), text: 'x', ttl: `${seconds(60)}` });
     await keep('first', seconds(60));
     expect(await read()).toEqual(['first']);
@@ -204,9 +212,9 @@ describeOn('mysql', 'the rows of keys of mysql, as its statements leave them', (
   });
 
   test('notes whose time is over go a hundred at a time, and no others', async () => {
-    const made = await Rows.of(mariadb, 'noted');
+    const made = await Rows.of(host, 'noted');
     await made.table.make(sql.notes);
-    await made.query(`INSERT INTO noted_notes SELECT CONCAT('old', seq), 'x', ${now} - seq FROM seq_1_to_150`);
+    await made.query(`INSERT INTO noted_notes SELECT CONCAT('old', seq), 'x', ${now} - seq FROM ${numbersTo(150)}`);
     await made.write(sql.noteKeep, { name: Buffer.from('new'), text: 'x', ttl: `${seconds(60)}` });
     for (const gone of [100, 50, 0]) expect(await made.write(sql.noteSweep)).toMatchObject({ affectedRows: gone });
     expect(namesIn(await made.query('SELECT name FROM noted_notes'))).toEqual(['new']);
@@ -214,7 +222,7 @@ describeOn('mysql', 'the rows of keys of mysql, as its statements leave them', (
 
   test('the shape of a table is looked up in its own database, under its own name', async () => {
     await rows.query('CREATE DATABASE elsewhere');
-    const there = await Rows.of(mariadb, 'elsewhere.kept_keys');
+    const there = await Rows.of(host, 'elsewhere.kept_keys');
     await rows.query('ALTER TABLE elsewhere.kept_keys ENGINE = MyISAM');
     for (const [table, engine] of [
       [rows.table, 'InnoDB'],

@@ -1,35 +1,39 @@
 import { mysql } from '../../../src/backends/mysql/index.ts';
-import { describeConformance, describeOn } from '../../kit/suite.ts';
-import { useMariadb } from './server.ts';
+import { describeOnMysql, type MysqlKind } from '../../kit/mysql-kinds.ts';
+import { describeConformance } from '../../kit/suite.ts';
+import { useServer } from './server.ts';
 import { subject } from './subject.ts';
 
-describeOn('mysql', 'mysql', () => {
-  const mariadb = useMariadb();
-  describeConformance(subject('mysql', mariadb, (pool, prefix) => mysql(pool, { prefix, table: 'polled' })));
+describeOnMysql('mysql', (kind) => {
+  const host = useServer(kind);
+  describeConformance(subject('mysql', host, (pool, prefix) => mysql(pool, { prefix, table: 'polled' })));
   describeConformance(
-    subject('mysql, gate', mariadb, (pool, prefix) => mysql(pool, { prefix, table: 'gated', gate: true })),
+    subject('mysql, gate', host, (pool, prefix) => mysql(pool, { prefix, table: 'gated', gate: true })),
   );
 });
 
 /** Settings that people have, each of which has broken somebody's locks; a pool of one; and the least rights. */
-const HOSTILE = {
+const HOSTILE = ({ name }: MysqlKind) => ({
   'transaction-isolation': 'SERIALIZABLE',
   'default-time-zone': '+05:45',
-  'sql-mode': 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES,SIMULTANEOUS_ASSIGNMENT,STRICT_ALL_TABLES,PAD_CHAR_TO_FULL_LENGTH',
+  'sql-mode': [
+    ...['ANSI_QUOTES', 'NO_BACKSLASH_ESCAPES', 'STRICT_ALL_TABLES', 'PAD_CHAR_TO_FULL_LENGTH'],
+    ...(name === 'MariaDB' ? ['SIMULTANEOUS_ASSIGNMENT'] : []),
+  ].join(','),
   'character-set-server': 'latin1',
   'wait-timeout': '2',
-};
+});
 
-describeOn('mysql', 'mysql with hostile settings, a small pool and the least rights', () => {
-  const mariadb = useMariadb(HOSTILE);
-  const make = subject('mysql, hostile', mariadb, (pool, prefix) => mysql(pool, { prefix }), {
+describeOnMysql('mysql with hostile settings, a small pool and the least rights', (kind) => {
+  const host = useServer(kind, HOSTILE(kind));
+  const make = subject('mysql, hostile', host, (pool, prefix) => mysql(pool, { prefix }), {
     user: 'locker',
     connectionLimit: 2,
     flags: ['-FOUND_ROWS'],
     charset: 'latin1',
   });
   const asRoot = async (): Promise<void> => {
-    const root = mariadb.pool();
+    const root = host.pool();
     const owner = mysql(root);
     await owner.setup();
     await owner.close();

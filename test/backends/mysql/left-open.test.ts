@@ -5,10 +5,10 @@ import { Server } from '../../../src/backends/mysql/server.ts';
 import type { Backend, Standing } from '../../../src/core/backend.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { createStock, sqlStock } from '../../../src/stock/index.ts';
-import { describeOn } from '../../kit/suite.ts';
+import { describeOnMysql } from '../../kit/mysql-kinds.ts';
 import { until } from '../../kit/wait.ts';
 import { claimOf } from './claims.ts';
-import { useMariadb } from './server.ts';
+import { useServer } from './server.ts';
 
 /** What an application may have left on a connection that it gave back, by the statements that left it. */
 const LEFT = {
@@ -21,8 +21,8 @@ const LEFT = {
   'locked tables': ['LOCK TABLES work WRITE'],
 } as const;
 
-describeOn('mysql', 'a connection that was given back with something left open on it', () => {
-  const mariadb = useMariadb();
+describeOnMysql('a connection that was given back with something left open on it', (kind) => {
+  const host = useServer(kind);
   const opened: Backend[] = [];
   const kept = <B extends Backend>(backend: B): B => {
     opened.push(backend);
@@ -34,7 +34,7 @@ describeOn('mysql', 'a connection that was given back with something left open o
 
   /** A pool of one connection, on which somebody ran these statements and then gave it back. */
   const spoilt = async (backend: (pool: Pool) => Backend, statements: readonly string[]): Promise<Backend> => {
-    const pool = mariadb.pool({ connectionLimit: 1 });
+    const pool = host.pool({ connectionLimit: 1 });
     const made = kept(backend(pool));
     const first = claimOf('first'); // the table is known
     await made.attempt(first);
@@ -56,7 +56,7 @@ describeOn('mysql', 'a connection that was given back with something left open o
   for (const [kind, make] of Object.entries(kinds)) {
     for (const [what, statements] of Object.entries(LEFT)) {
       test(`${kind}: nothing is granted over ${what}, the error names it, and the next attempt is sound`, async () => {
-        const root = mariadb.pool();
+        const root = host.pool();
         await root.query('CREATE TABLE IF NOT EXISTS work (done INT NOT NULL)');
         await root.query('DELETE FROM work');
         await root.query('INSERT INTO work VALUES (0)');
@@ -82,8 +82,8 @@ describeOn('mysql', 'a connection that was given back with something left open o
   }
 
   test('what a transaction that was left open still sees is not taken for what is there', async () => {
-    const pool = mariadb.pool({ connectionLimit: 1 });
-    const [backend, other] = [kept(mysql(pool)), kept(mysql(mariadb.pool()))];
+    const pool = host.pool({ connectionLimit: 1 });
+    const [backend, other] = [kept(mysql(pool)), kept(mysql(host.pool()))];
     const leave = async (): Promise<void> => {
       const connection = await pool.getConnection();
       await connection.query('START TRANSACTION WITH CONSISTENT SNAPSHOT');
@@ -113,9 +113,9 @@ describeOn('mysql', 'a connection that was given back with something left open o
   });
 
   test('making the tables does not commit what was left open', async () => {
-    const root = mariadb.pool();
+    const root = host.pool();
     await root.query('CREATE TABLE half (done INT NOT NULL)');
-    const pool = mariadb.pool({ connectionLimit: 1 });
+    const pool = host.pool({ connectionLimit: 1 });
     const connection = await pool.getConnection();
     await connection.query('START TRANSACTION');
     await connection.query('INSERT INTO half VALUES (1)');
@@ -127,7 +127,7 @@ describeOn('mysql', 'a connection that was given back with something left open o
   });
 
   test('what was sold over such a connection stays sold', async () => {
-    const pool = mariadb.pool({ connectionLimit: 1 });
+    const pool = host.pool({ connectionLimit: 1 });
     const stockOver = async (own: Pool) => {
       const store = sqlStock({
         dialect: 'mariadb',
@@ -156,12 +156,12 @@ describeOn('mysql', 'a connection that was given back with something left open o
       await left.query('ROLLBACK');
       left.destroy();
     }
-    const others = await (await stockOver(mariadb.pool())).open('phone');
+    const others = await (await stockOver(host.pool())).open('phone');
     expect(await others.audit()).toMatchObject({ sold: 2 });
   });
 
   test('where the server has no variable for it, the answer to a statement without rows tells', async () => {
-    const server = new Server(mariadb.pool({ connectionLimit: 1 }), systemClock);
+    const server = new Server(host.pool({ connectionLimit: 1 }), systemClock);
     const ask = () => server.run({ sql: 'SELECT 1 AS one, NULL AS open', values: [] }); // as MySQL reads open.sql
     expect(await ask()).toHaveLength(1);
     await server.with((connection) => server.say(connection, 'START TRANSACTION'));
@@ -171,8 +171,8 @@ describeOn('mysql', 'a connection that was given back with something left open o
   });
 
   test('a waiter whose looks ran in an old view is granted all the same, once it is its turn', async () => {
-    const pool = mariadb.pool({ connectionLimit: 1 });
-    const [waiting, holding] = [kept(mysql(pool, { poll: 5 })), kept(mysql(mariadb.pool()))];
+    const pool = host.pool({ connectionLimit: 1 });
+    const [waiting, holding] = [kept(mysql(pool, { poll: 5 })), kept(mysql(host.pool()))];
     const [holder, waiter] = [claimOf('turn'), claimOf('turn')];
     await holding.attempt(holder);
     await waiting.attempt(waiter);

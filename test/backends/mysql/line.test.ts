@@ -3,20 +3,20 @@ import { mark } from '../../../src/backends/mysql/place.ts';
 import type { Header } from '../../../src/backends/mysql/pool.ts';
 import { exchange, join, leave, swap, touch } from '../../../src/backends/mysql/sql.generated.ts';
 import { claimsOf, type Values } from '../../../src/backends/mysql/statements.ts';
-import { describeOn } from '../../kit/suite.ts';
+import { describeOnMysql } from '../../kit/mysql-kinds.ts';
 import { placeOf, Rows, seconds } from './rows.ts';
-import { useMariadb } from './server.ts';
+import { useServer } from './server.ts';
 
 const KEY = Buffer.from('holdfast/key');
 const BESIDE = { line: '@beside 9000000000000000 4 1 1 30000000 1 - ;', ticket: 4, used: 5 };
 
-describeOn('mysql', 'a line of mysql, as its statements leave it', () => {
-  const mariadb = useMariadb({ 'max-allowed-packet': '65536' });
+describeOnMysql('a line of mysql, as its statements leave it', (kind) => {
+  const host = useServer(kind, { 'max-allowed-packet': '65536' });
   let rows: Rows;
   let now: number;
 
   beforeAll(async () => {
-    rows = await Rows.of(mariadb, 'kept_lines');
+    rows = await Rows.of(host, 'kept_lines');
   });
   beforeEach(async () => {
     await rows.clear();

@@ -4,19 +4,19 @@ import { mysqlNamed } from '../../../src/backends/mysql/index.ts';
 import type { Backend, Grant } from '../../../src/core/backend.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { createLocks } from '../../../src/index.ts';
-import { startMariadb } from '../../kit/mariadb.ts';
+import { describeOnMysql } from '../../kit/mysql-kinds.ts';
 import { startProxy } from '../../kit/proxy.ts';
-import { describeConformance, describeOn } from '../../kit/suite.ts';
+import { describeConformance } from '../../kit/suite.ts';
 import { bounded, until } from '../../kit/wait.ts';
 import { claimOf, median } from './claims.ts';
-import { useMariadb } from './server.ts';
+import { useServer } from './server.ts';
 import { subject } from './subject.ts';
 
-describeOn('mysql', 'mysqlNamed', () => {
-  const mariadb = useMariadb();
+describeOnMysql('mysqlNamed', (kind) => {
+  const host = useServer(kind);
   const open: Backend[] = [];
   const named = (connectionLimit = 10): Backend => {
-    const backend = mysqlNamed(mariadb.pool({ connectionLimit }));
+    const backend = mysqlNamed(host.pool({ connectionLimit }));
     open.push(backend);
     return backend;
   };
@@ -26,12 +26,12 @@ describeOn('mysql', 'mysqlNamed', () => {
 
   // Every hold is a connection, and one case holds many.
   describeConformance(
-    subject('mysqlNamed', mariadb, (pool, prefix) => mysqlNamed(pool, { prefix }), { connectionLimit: 120 }),
+    subject('mysqlNamed', host, (pool, prefix) => mysqlNamed(pool, { prefix }), { connectionLimit: 120 }),
   );
 
   const sessions = async (): Promise<{ id: number; info: string | null }[]> => {
     const sql = 'SELECT ID AS id, INFO AS info FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID()';
-    return (await mariadb.pool().query(sql))[0] as { id: number; info: string | null }[];
+    return (await host.pool().query(sql))[0] as { id: number; info: string | null }[];
   };
   const isFree = async (key: string): Promise<boolean> => {
     const other = named(1);
@@ -47,7 +47,7 @@ describeOn('mysql', 'mysqlNamed', () => {
     const before = new Set((await sessions()).map(({ id }) => id));
     const grant = (await holder.attempt(claim)) as Grant;
     const mine = (await sessions()).filter(({ id }) => !before.has(id));
-    for (const { id } of mine) await mariadb.pool().query(`KILL ${id}`);
+    for (const { id } of mine) await host.pool().query(`KILL ${id}`);
     await until('the loss is told', () => grant.lost!.aborted);
     expect(await holder.renew([claim])).toEqual(['gone']);
     expect(await holder.release(claim)).toMatchObject({ freed: false });
@@ -79,7 +79,7 @@ describeOn('mysql', 'mysqlNamed', () => {
     const waits = async () => (await sessions()).find(({ info }) => /GET_LOCK/.test(info ?? ''))?.id;
     await until('the server waits', async () => (await waits()) !== undefined);
     const first = await waits();
-    await mariadb.pool().query(`KILL ${first}`);
+    await host.pool().query(`KILL ${first}`);
     await until('the server waits again', async () => ![first, undefined].includes(await waits()));
     await lease.release();
     await (await bounded('the grant', next)).release();
@@ -92,19 +92,19 @@ describeOn('mysql', 'mysqlNamed', () => {
     await waiter.watch!(claimOf('interrupted'), () => woken.resolve());
     const waiting = async () => (await sessions()).find(({ info }) => /GET_LOCK/.test(info ?? ''));
     await until('the server waits', async () => (await waiting()) !== undefined);
-    await mariadb.pool().query(`KILL QUERY ${(await waiting())!.id}`);
+    await host.pool().query(`KILL QUERY ${(await waiting())!.id}`);
     await bounded('the wake', woken.promise);
     expect(await bounded('a connection', waiter.attempt(claimOf('other')))).toMatchObject({ granted: true });
   });
 
   test('a lock is not kept where there is no ticket for it, since somebody emptied the table', async () => {
     const table = 'emptied';
-    const [holder, next] = [1, 2].map(() => mysqlNamed(mariadb.pool({ connectionLimit: 1 }), { table }));
+    const [holder, next] = [1, 2].map(() => mysqlNamed(host.pool({ connectionLimit: 1 }), { table }));
     open.push(holder!, next!);
     const first = claimOf('before');
     await holder!.attempt(first);
     await holder!.release(first);
-    await mariadb.pool().query(`DELETE FROM ${table}`);
+    await host.pool().query(`DELETE FROM ${table}`);
     await expect(holder!.attempt(claimOf('emptied'))).rejects.toThrow(/ticket/);
     await until('others can have it', async () => (await next!.attempt(claimOf('emptied'))).granted);
   });
@@ -133,7 +133,7 @@ describeOn('mysql', 'mysqlNamed', () => {
 
   test('whoever loses its session ends no session of the server that came after', async () => {
     await using stack = new AsyncDisposableStack();
-    const own = stack.use(await startMariadb());
+    const own = stack.use(await kind.start());
     const link = stack.use(await startProxy(own.port));
     const pool = (port: number): Pool => {
       const made = createPool({ uri: own.url, port });
@@ -170,7 +170,7 @@ describeOn('mysql', 'mysqlNamed', () => {
         return systemClock.after(ms, ...rest);
       },
     };
-    const backend = mysqlNamed(mariadb.pool({ charset: 'binary' }), { clock });
+    const backend = mysqlNamed(host.pool({ charset: 'binary' }), { clock });
     open.push(backend);
     await backend.attempt(claimOf('bytes'));
     await new Promise(setImmediate);
@@ -182,22 +182,22 @@ describeOn('mysql', 'mysqlNamed', () => {
     const grant = (await holder.attempt(claimOf('down'))) as Grant;
     const waiting = claimOf('down');
     await holder.watch!(waiting, () => {});
-    await mariadb.server.kill();
+    await host.server.kill();
     await until('the loss is told', () => grant.lost!.aborted);
     await expect(holder.attempt(claimOf('other'))).rejects.toThrow();
-    await mariadb.server.restart();
+    await host.server.restart();
     const next = (await named().attempt(claimOf('down'))) as Grant;
     expect(next.ticket).toBeGreaterThan(grant.ticket);
   });
 });
 
-describeOn('mysql', 'mysqlNamed where the server ends idle sessions after a second', () => {
-  const mariadb = useMariadb({ 'wait-timeout': '1', 'interactive-timeout': '1' });
+describeOnMysql('mysqlNamed where the server ends idle sessions after a second', (kind) => {
+  const host = useServer(kind, { 'wait-timeout': '1', 'interactive-timeout': '1' });
 
   test('a hold is kept alive, also where the pool has no connection left to look at the table anew', async () => {
     let ahead = 0;
     const clock: Clock = { ...systemClock, now: () => systemClock.now() + ahead };
-    const backend = mysqlNamed(mariadb.pool({ connectionLimit: 1 }), { clock });
+    const backend = mysqlNamed(host.pool({ connectionLimit: 1 }), { clock });
     const claim = claimOf('crowded');
     const grant = (await backend.attempt(claim)) as Grant;
     ahead = 600_000; // the table was last looked at ten minutes ago
@@ -208,10 +208,10 @@ describeOn('mysql', 'mysqlNamed where the server ends idle sessions after a seco
   });
 
   test('a hold is kept alive', async () => {
-    const backend = mysqlNamed(mariadb.pool());
+    const backend = mysqlNamed(host.pool());
     const claim = claimOf('kept');
     const grant = (await backend.attempt(claim)) as Grant;
-    const other = mariadb.pool();
+    const other = host.pool();
     const end = performance.now() + 3_000;
     await until('three seconds go by', async () => {
       const rival = mysqlNamed(other);

@@ -2,26 +2,22 @@ import { createPool } from 'mysql2/promise';
 import { expect, test } from 'vitest';
 import { DANGERS } from '../../../src/backends/mysql/dangers.ts';
 import { mysql } from '../../../src/backends/mysql/index.ts';
-import { startMariadb } from '../../kit/mariadb.ts';
-import { describeOn } from '../../kit/suite.ts';
+import { follow } from '../../kit/fail-over.ts';
+import { describeOnMysql } from '../../kit/mysql-kinds.ts';
 import { until } from '../../kit/wait.ts';
 
-describeOn('mysql', 'a server with a replica', () => {
+describeOnMysql('a server with a replica', (kind) => {
   test('check() names the replica that is not waited for on one, and the primary that is elsewhere on the other', async () => {
     await using stack = new AsyncDisposableStack();
     const settings = { 'log-bin': 'binlog', 'sync-binlog': '1', 'innodb-flush-log-at-trx-commit': '1' };
-    const [primary, replica] = await Promise.all(
-      [1, 2].map((id) => startMariadb({ ...settings, 'server-id': `${id}` })),
-    );
+    const [primary, replica] = await Promise.all([1, 2].map((id) => kind.start({ ...settings, 'server-id': `${id}` })));
     const [up, down] = [primary, replica].map((server) => {
       stack.use(server!);
       const pool = createPool(server!.url);
       stack.defer(() => pool.end());
       return pool;
     });
-    const { host, port } = primary!;
-    await down!.query(`CHANGE MASTER TO MASTER_HOST='${host}', MASTER_PORT=${port}, MASTER_USER='root'`);
-    await down!.query('START SLAVE');
+    await follow(kind, replica!, primary!);
     const [above, below] = [up!, down!].map((pool, i) => mysql(pool, { table: `lines_${i}`, sweep: 0 }));
     const codes = async (backend = above): Promise<string[]> => (await backend!.check()).map(({ code }) => code);
     await until('the replica follows', async () => (await codes()).includes('asynchronous-replicas')).catch((error) => {
@@ -32,7 +28,7 @@ describeOn('mysql', 'a server with a replica', () => {
   });
 });
 
-// There is no MySQL server here to run a group on: this is what its manual says of these two variables.
+// A group is not run here: this is what the manual of MySQL says of these two variables.
 test('a group with several primaries is a danger, one with a single primary is not', () => {
   const codes = (single: string): string[] => {
     const all: Record<string, string> = {

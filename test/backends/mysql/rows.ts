@@ -5,7 +5,7 @@ import { greet } from '../../../src/backends/mysql/sql.generated.ts';
 import type { List, Values } from '../../../src/backends/mysql/statements.ts';
 import { Table } from '../../../src/backends/mysql/table.ts';
 import { systemClock } from '../../../src/core/clock.ts';
-import type { Mariadb } from './server.ts';
+import type { Host } from './server.ts';
 
 export interface Stored {
   readonly ticket: number;
@@ -16,6 +16,14 @@ export interface Stored {
 
 /** s, as µs. */
 export const seconds = (count: number): number => count * 1_000_000;
+
+/** A table of the whole numbers from 1 to `last`, in the column `seq`: MariaDB has such tables, MySQL has not. */
+export function numbersTo(last: number): string {
+  const digit = Array.from({ length: 10 }, (_, i) => `SELECT ${i} AS d`).join(' UNION ALL ');
+  const digits = Array.from({ length: `${last}`.length }, (_, i) => `(${digit}) AS d${i}`);
+  const sum = digits.map((_, i) => `d${i}.d * ${10 ** i}`).join(' + ');
+  return `(SELECT 1 + ${sum} AS seq FROM ${digits.join(', ')} HAVING seq <= ${last}) AS numbers`;
+}
 
 /** A place as join.sql writes it. @param until µs */
 export const placeOf = (id: string, until: number, ticket = 1): string =>
@@ -34,8 +42,8 @@ export class Rows {
   }
 
   /** @param name of the table @param sessions at most */
-  static async of(mariadb: Mariadb, name: string, sessions = 2): Promise<Rows> {
-    const rows = new Rows(mariadb.pool({ connectionLimit: sessions }), name);
+  static async of(host: Host, name: string, sessions = 2): Promise<Rows> {
+    const rows = new Rows(host.pool({ connectionLimit: sessions }), name);
     await rows.table.ready();
     return rows;
   }

@@ -1,10 +1,11 @@
 import { createPool, type Pool, type PoolOptions } from 'mysql2/promise';
 import { afterAll, beforeAll } from 'vitest';
-import { type MariadbSettings, startMariadb } from '../../kit/mariadb.ts';
+import type { MysqlSettings } from '../../kit/mysql-flags.ts';
+import type { MysqlKind } from '../../kit/mysql-kinds.ts';
 import type { Server } from '../../kit/server.ts';
 
 /** A server for all tests of a file, and pools to it that end with the test file. */
-export class Mariadb {
+export class Host {
   server!: Server;
   readonly #pools: Pool[] = [];
 
@@ -27,14 +28,14 @@ export class Mariadb {
 }
 
 /** A killed server loses nothing by it, and the disk is not what these tests are about. */
-const QUICK: MariadbSettings = { 'innodb-flush-log-at-trx-commit': '2' };
+const QUICK: MysqlSettings = { 'innodb-flush-log-at-trx-commit': '2' };
 
 /** Call it at the top of a `describe`. */
-export function useMariadb(settings?: MariadbSettings): Mariadb {
-  const mariadb = new Mariadb();
+export function useServer(kind: MysqlKind, settings?: MysqlSettings): Host {
+  const host = new Host();
   beforeAll(async () => {
-    mariadb.server = await startMariadb({ ...QUICK, ...settings });
+    host.server = await kind.start({ ...QUICK, ...settings });
   }, 60_000);
-  afterAll(() => mariadb.close());
-  return mariadb;
+  afterAll(() => host.close());
+  return host;
 }

@@ -4,16 +4,16 @@ import type { Backend } from '../../../src/core/backend.ts';
 import type { Subject } from '../../../src/testing/index.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
 import { bounded } from '../../kit/wait.ts';
-import type { Mariadb } from './server.ts';
+import type { Host } from './server.ts';
 
 type Make = (pool: MysqlPool, prefix: string) => Backend;
 
 /** A backend on trial: each client has a pool and a link of its own, which can be cut and stalled. */
-export function subject(name: string, mariadb: Mariadb, make: Make, options: PoolOptions = {}): Subject {
+export function subject(name: string, host: Host, make: Make, options: PoolOptions = {}): Subject {
   const links = new Map<Backend, FaultProxy>();
   const open = async (prefix: string): Promise<Backend> => {
-    const link = await startProxy(mariadb.server.port);
-    const pool = mariadb.pool({ ...options, port: link.port });
+    const link = await startProxy(host.server.port);
+    const pool = host.pool({ ...options, port: link.port });
     const backend = make(pool, prefix);
     const close = backend.close.bind(backend);
     links.set(backend, link);

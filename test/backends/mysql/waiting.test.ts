@@ -3,19 +3,19 @@ import { type MysqlBackend, type MysqlOptions, mysql } from '../../../src/backen
 import type { Backend, Claim, Grant } from '../../../src/core/backend.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { createLocks } from '../../../src/index.ts';
+import { describeOnMysql } from '../../kit/mysql-kinds.ts';
 import { startProxy } from '../../kit/proxy.ts';
-import { describeOn } from '../../kit/suite.ts';
 import { bounded, until } from '../../kit/wait.ts';
 import { claimOf, hastened, median } from './claims.ts';
-import { useMariadb } from './server.ts';
+import { useServer } from './server.ts';
 
 const POLL = 400;
 
-describeOn('mysql', 'waiting at mysql', () => {
-  const mariadb = useMariadb();
+describeOnMysql('waiting at mysql', (kind) => {
+  const host = useServer(kind);
   const opened: Backend[] = [];
   const open = (options: MysqlOptions = {}): MysqlBackend => {
-    const backend = mysql(mariadb.pool(), { sweep: 0, ...options });
+    const backend = mysql(host.pool(), { sweep: 0, ...options });
     opened.push(backend);
     return backend;
   };
@@ -71,7 +71,7 @@ describeOn('mysql', 'waiting at mysql', () => {
     }
     await until('it listens', async () => (await sleepers()) > 0);
     const kills = async (): Promise<number> => {
-      const [rows] = await mariadb.pool().query("SHOW GLOBAL STATUS LIKE 'Com_kill'");
+      const [rows] = await host.pool().query("SHOW GLOBAL STATUS LIKE 'Com_kill'");
       return Number((rows as { Value: string }[])[0]!.Value);
     };
     const before = await kills();
@@ -82,7 +82,7 @@ describeOn('mysql', 'waiting at mysql', () => {
 
   const sleepers = async (): Promise<number> => {
     const sql = "SELECT COUNT(*) AS n FROM information_schema.PROCESSLIST WHERE INFO LIKE 'SELECT SLEEP%'";
-    return Number(((await mariadb.pool().query(sql))[0] as { n: number }[])[0]!.n);
+    return Number(((await host.pool().query(sql))[0] as { n: number }[])[0]!.n);
   };
 
   test('a gate leaves no session on the server, and nothing to wait for', async () => {
@@ -95,7 +95,7 @@ describeOn('mysql', 'waiting at mysql', () => {
   });
 
   test('a gate that is closed as it begins to listen leaves no session on the server', async () => {
-    const pool = mariadb.pool();
+    const pool = host.pool();
     const acquired = new Promise((resolve) => pool.on('acquire', resolve));
     const backend = mysql(pool, { gate: true, sweep: 0 });
     await using _ = await backend.watch!(claimOf('a'), () => {});
@@ -106,7 +106,7 @@ describeOn('mysql', 'waiting at mysql', () => {
   });
 
   test('a gate does not sleep where nobody could find it, while a session of before still has its lock', async () => {
-    const before = await mariadb.pool().getConnection();
+    const before = await host.pool().getConnection();
     await before.query("SELECT GET_LOCK('holdfast:feed', 0)");
     const backend = open({ gate: true, clock: { ...systemClock, id: () => 'feed' } });
     await using _ = await backend.watch!(claimOf('a'), () => {});
@@ -118,8 +118,8 @@ describeOn('mysql', 'waiting at mysql', () => {
   });
 
   test('a gate that is closed while the server is silent gives up in the end', async () => {
-    const link = await startProxy(mariadb.server.port);
-    const backend = mysql(mariadb.pool({ port: link.port }), { gate: true, sweep: 0, clock: hastened(20) });
+    const link = await startProxy(host.server.port);
+    const backend = mysql(host.pool({ port: link.port }), { gate: true, sweep: 0, clock: hastened(20) });
     await backend.setup();
     await using _ = await backend.watch!(claimOf('a'), () => {});
     await until('it listens', async () => (await sleepers()) === 1);
@@ -131,7 +131,7 @@ describeOn('mysql', 'waiting at mysql', () => {
 
   test('the polls of a process do not grow with its waiters', async () => {
     const counted = async (waiters: number): Promise<number> => {
-      const pool = mariadb.pool();
+      const pool = host.pool();
       let statements = 0;
       pool.on('acquire', () => statements++); // one is borrowed for each
       const holder = open();
@@ -159,7 +159,7 @@ describeOn('mysql', 'waiting at mysql', () => {
   });
 
   test('a pool of one connection serves holders, waiters and renewals', async () => {
-    const locks = [0, 1].map(() => createLocks(mysql(mariadb.pool({ connectionLimit: 1 }), { poll: 10, sweep: 0 })));
+    const locks = [0, 1].map(() => createLocks(mysql(host.pool({ connectionLimit: 1 }), { poll: 10, sweep: 0 })));
     let inside = 0;
     const section = (i: number): Promise<void> =>
       locks[i % 2]!.mutex('narrow', { ttl: 1_500, handOff: false }).run(
@@ -176,7 +176,7 @@ describeOn('mysql', 'waiting at mysql', () => {
   });
 
   test('connections that are killed all the time cost patience, never exclusion', async () => {
-    const root = mariadb.pool();
+    const root = host.pool();
     const locks = [createLocks(open({ poll: 10 })), createLocks(open({ poll: 10 }))];
     let inside = 0;
     let last = 0n;
@@ -215,9 +215,9 @@ describeOn('mysql', 'waiting at mysql', () => {
   test('a server that is killed and comes back lets a waiter in, with a higher token', async () => {
     const [one, two] = [open(), open()];
     const { ticket } = (await one.attempt(claimOf('down', { ttl: 1_000 }))) as Grant;
-    await mariadb.server.kill();
+    await host.server.kill();
     await expect(two.attempt(claimOf('down'))).rejects.toThrow();
-    await mariadb.server.restart();
+    await host.server.restart();
     let next: Grant | undefined;
     const claim = claimOf('down');
     await until('it is admitted', async () => {

@@ -16,7 +16,7 @@ import { startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { bounded, until } from '../../kit/wait.ts';
-import { mariadbTransactions, postgresTransactions } from '../../stock/stores.ts';
+import { mysqlTransactions, postgresTransactions } from '../../stock/stores.ts';
 import { example, found, together } from '../block.ts';
 import { closeAll, createLocks } from '../tracked.ts';
 import { expectOneAtATime } from './exclusive.ts';
@@ -282,7 +282,7 @@ describeOn('mysql', 'blocks on mariadb', () => {
 
   test('a change that somebody else was quicker at is made anew', async () => {
     await using stack = new AsyncDisposableStack();
-    const withTransaction = mariadbTransactions(server.url, stack);
+    const withTransaction = mysqlTransactions(server.url, stack);
     const next = (state: string): string => `${state}+`.slice(-9);
     const block = found('docs/guides/locks-in-your-transaction.md', 'Do not lock: notice (optimistic)');
     const results = await together(
