@@ -9,14 +9,15 @@ import { crawl } from '../../examples/recipes/one-per-site.ts';
 import { StockService, sell } from '../../examples/recipes/over-services.ts';
 import { callPartner } from '../../examples/recipes/partner-calls.ts';
 import { FEED, poll, poller } from '../../examples/recipes/poller.ts';
-import { type Statistic, statistic } from '../../examples/recipes/rebuild.ts';
+import { type Statistic, statisticOf } from '../../examples/recipes/rebuild.ts';
 import { onTick } from '../../examples/recipes/scheduled-job.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/backend.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { createLocks, type Locks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
-import { until } from '../kit/wait.ts';
+import { manualClock } from '../../src/testing/index.ts';
+import { bounded, until } from '../kit/wait.ts';
 
 /** Instances of a service over one engine. */
 let engine: Backend;
@@ -102,21 +103,47 @@ test('replicas that start together migrate once, and none goes on before', async
   db.close();
 });
 
-test('a message that comes again is booked once; workers that get it together do not both work', async () => {
+test('of twenty deliveries of a message one does the slow step, also after the first one failed at it', async () => {
   const db = new DatabaseSync(':memory:');
   db.exec(SCHEMA);
   const payment = { id: 'p1', amount: 5 };
-  let [inside, most] = [0, 0];
+  let [steps, inside, most] = [0, 0, 0];
   const receipt = async (): Promise<void> => {
     most = Math.max(most, ++inside);
     await pass(2);
     inside--;
+    if (++steps === 1) throw new Error('the bank does not answer');
   };
-  const booked = await Promise.all(instances.map((locks) => onMessage(locks, db, payment, receipt)));
-  // The one whose worker died before it could acknowledge, and which is delivered again.
-  booked.push(book(db, payment));
-  expect(booked.filter(Boolean)).toHaveLength(1);
-  expect(most).toBe(1);
+  const deliver = () =>
+    Promise.allSettled(Array.from({ length: 20 }, (_, i) => onMessage(instances[i % 3]!, db, payment, receipt)));
+  const delivered = await deliver();
+  const booked = delivered.filter((result) => result.status === 'fulfilled' && result.value);
+  const failed = delivered.flatMap((result) => (result.status === 'rejected' ? [result.reason.message] : []));
+  expect([steps, most, booked.length], 'slow steps, at a time, bookings').toEqual([2, 1, 1]);
+  expect(failed, 'only the delivery whose own step failed is to come again').toEqual(['the bank does not answer']);
+  await deliver();
+  expect(steps, 'a message that was handled costs no slow step').toBe(2);
+  expect(db.prepare('SELECT total FROM balance').get()).toEqual({ total: 5 });
+  db.close();
+});
+
+test('a message whose worker died after its work and before its booking is booked once', async () => {
+  const db = new DatabaseSync(':memory:');
+  db.exec(SCHEMA);
+  const payment = { id: 'p1', amount: 5 };
+  // The first worker stands still inside its lock, loses it, and goes on when the second one is done.
+  const standstill = Promise.withResolvers<void>();
+  const inside = Promise.withResolvers<void>();
+  const late = onMessage(instances[0], db, payment, async () => {
+    inside.resolve();
+    await standstill.promise;
+  });
+  await inside.promise;
+  await instances[2].forceRelease('payment:p1', { reason: 'its worker stands still' });
+  expect(await onMessage(instances[1], db, payment, async () => {})).toBe(true);
+  standstill.resolve();
+  expect(await late, 'the late worker finds it booked').toBe(false);
+  expect(book(db, payment)).toBe(false);
   expect(db.prepare('SELECT total FROM balance').get()).toEqual({ total: 5 });
   db.close();
 });
@@ -141,23 +168,105 @@ test('each site is crawled by one worker', async () => {
   expect(new Set(crawled.flat())).toEqual(new Set(['a', 'b', 'c']));
 });
 
-test('a statistic is built by one; the others show the old one, or wait for the new one', async () => {
-  let [built, stored] = [0, undefined as Statistic | undefined];
+/** A store in memory that counts its reads. */
+function statistics() {
   const store = {
-    read: async () => stored,
-    write: async (statistic: Statistic) => {
-      stored = statistic;
+    stored: undefined as Statistic | undefined,
+    reads: 0,
+    async read() {
+      store.reads++;
+      await pass(1);
+      return store.stored;
+    },
+    async write(statistic: Statistic) {
+      store.stored = statistic;
     },
   };
+  return store;
+}
+
+/** Twenty callers in each process, all at once. */
+const herd = (processes: readonly (() => Promise<Statistic>)[]) =>
+  Promise.allSettled(Array.from({ length: 20 * processes.length }, (_, i) => processes[i % processes.length]!()));
+
+test('of 60 callers who have no statistic one builds, all have it, and each process reads twice at most', async () => {
+  const store = statistics();
+  let built = 0;
   const build = async (): Promise<number> => {
-    await pass(5);
+    await pass(20);
     return ++built;
   };
-  const first = await Promise.all(instances.map((locks) => statistic(locks, store, build)));
-  expect(first.map(({ value }) => value)).toEqual([1, 1, 1]);
-  stored = { ...stored!, builtAt: 0 };
-  const second = await Promise.all(instances.map((locks) => statistic(locks, store, build)));
-  expect(second.map(({ value }) => value).sort()).toEqual([1, 1, 2]);
+  const results = await herd(instances.map((locks) => statisticOf(locks, store, build)));
+  expect(results.map((result) => result.status === 'fulfilled' && result.value.value)).toEqual(Array(60).fill(1));
+  expect(store.reads).toBeLessThanOrEqual(6);
+});
+
+test('of 60 callers who have no statistic and whose build fails each gets its error, after one build for each process', async () => {
+  const store = statistics();
+  let builds = 0;
+  const build = async (): Promise<number> => {
+    builds++;
+    await pass(5);
+    throw new Error('the database is full');
+  };
+  const processes = instances.map((locks) => statisticOf(locks, store, build));
+  const results = await herd(processes);
+  const messages = results.map((result) => (result.status === 'rejected' ? result.reason.message : 'none'));
+  expect([new Set(messages), builds], 'errors, builds').toEqual([new Set(['the database is full']), 3]);
+  await expect(processes[0]!(), 'the next caller tries again').rejects.toThrow('the database is full');
+  expect(builds).toBe(4);
+});
+
+test('who has an old statistic shows it at once, while one builds, and also when the build fails', async () => {
+  const store = statistics();
+  const old = { value: 0, builtAt: 0 };
+  store.stored = old;
+  const go = Promise.withResolvers<void>();
+  let builds = 0;
+  const build = async (): Promise<number> => {
+    builds++;
+    await go.promise;
+    throw new Error('the database is full');
+  };
+  const warned: unknown[] = [];
+  const processes = instances.map((locks) => statisticOf(locks, store, build, (error) => void warned.push(error)));
+  const shown = await bounded('nobody waits for the build', herd(processes));
+  expect(shown).toEqual(Array(60).fill({ status: 'fulfilled', value: old }));
+  go.resolve();
+  await until('every process has tried, and said so', () => builds === 3 && warned.length === 60);
+});
+
+test('a statistic whose builder dies in a long build is built by the next, before that one gives up', async () => {
+  const clock = manualClock();
+  const shared = memory({ clock });
+  let dead = false;
+  const never = new Promise<never>(() => {});
+  const mortal = around(shared, {
+    renew: (claims) => (dead ? never : shared.renew(claims)),
+    close: async () => {},
+  });
+  await using dying = createLocks(mortal, { clock });
+  await using living = createLocks(shared, { clock });
+  const store = statistics();
+  const begun = Promise.withResolvers<void>();
+  const build = (): Promise<never> => {
+    begun.resolve();
+    return never;
+  };
+  void statisticOf(dying, store, build)().catch(() => {});
+  await begun.promise;
+  const next = statisticOf(living, store, async () => 7)();
+  let settled = false;
+  next
+    .catch(() => {})
+    .finally(() => {
+      settled = true;
+    });
+  for (let second = 0; second < 60 && !settled; second++) {
+    dead = second >= 12; // after a renewal
+    await clock.advance(1_000);
+  }
+  expect(await next).toMatchObject({ value: 7 });
 });
 
 test('a partner is called by three at a time', async () => {

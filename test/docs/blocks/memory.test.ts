@@ -374,19 +374,43 @@ test('each site is crawled by one at a time, and who finds it taken goes on to t
   expect(new Set(visits)).toEqual(new Set(['a', 'b']));
 });
 
-test('a statistic is built by one, and the others take what it built', async () => {
-  let [stored, built] = [undefined as number | undefined, 0];
+/** Twenty callers in each of three processes, all at once; the first build of them all fails if told. */
+async function statistics(failing: boolean) {
+  let [stored, reads, builds] = [undefined as number | undefined, 0, 0];
   const store = {
-    read: async () => stored,
+    read: async () => {
+      reads++;
+      return stored;
+    },
     write: async (value: number) => {
       stored = value;
     },
   };
-  const given = { store, isFresh: (value?: number) => value !== undefined, build: async () => ++built };
-  const results = await together(
-    found('docs/recipes/rebuild.md', 'Rebuilding a statistic'),
+  const build = async (): Promise<number> => {
+    builds++;
+    await turn();
+    if (failing) throw new Error('the database is full');
+    return builds;
+  };
+  const given = { store, isFresh: (value?: number) => value !== undefined, build, log: { warn() {} } };
+  const processes = await together(
+    found('docs/recipes/rebuild.md', 'Cache stampede: one builds for all'),
     instances.map((each) => ({ ...given, locks: each })),
   );
-  expect(results).toEqual(Array(3).fill({ status: 'fulfilled', value: 1 }));
-  expect(built).toBe(1);
+  const callers = processes.flatMap((made) =>
+    Array.from({ length: 20 }, () => (made as PromiseFulfilledResult<{ statistic(): unknown }>).value.statistic()),
+  );
+  const results = (await Promise.allSettled(callers)) as { value?: number; reason?: Error }[];
+  return { results: results.map(({ value, reason }) => reason?.message ?? value), builds, reads };
+}
+
+test('of 60 callers who have no statistic one builds, and the others take what it built', async () => {
+  const { results, builds, reads } = await statistics(false);
+  expect([new Set(results), results.length, builds]).toEqual([new Set([1]), 60, 1]);
+  expect(reads).toBeLessThanOrEqual(6);
+});
+
+test('of 60 callers whose build fails each gets its error, after one build for each process', async () => {
+  const { results, builds } = await statistics(true);
+  expect([new Set(results), builds]).toEqual([new Set(['the database is full']), 3]);
 });

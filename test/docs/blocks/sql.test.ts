@@ -142,14 +142,24 @@ describeOn('postgres', 'blocks on postgres', () => {
     expect(statuses(await Promise.allSettled(buys)).filter((status) => status === 'fulfilled')).toHaveLength(2);
   });
 
-  test('a message that comes twice at once, and once more, is booked once', async () => {
+  test('of twenty deliveries of a message one does the slow step, and it is booked once', async () => {
     await db.query('create table handled (id text primary key); create table balance (total int)');
     await db.query('insert into balance values (0)');
-    const fetchReceipt = vi.fn();
+    let [steps, failing] = [0, true];
+    const fetchReceipt = async (): Promise<void> => {
+      steps++;
+      if (failing) throw new Error('the bank does not answer');
+    };
     const block = found('docs/recipes/message-once.md', 'Handling a message once');
     const given = { inTransaction, payment: { id: 'p1', amount: 5 }, fetchReceipt };
-    const givens = instances.map((locks) => ({ ...given, locks }));
+    const givens = Array.from({ length: 20 }, (_, i) => ({ ...given, locks: instances[i % 3] }));
+    const failed = await together(block, givens);
+    expect(failed.map((result) => (result as PromiseRejectedResult).reason?.message)).toEqual(
+      Array(20).fill('the bank does not answer'),
+    );
+    [steps, failing] = [0, false];
     expect(new Set(statuses(await together(block, [...givens, givens[0]!])))).toEqual(new Set(['fulfilled']));
+    expect(steps, 'slow steps of twenty deliveries').toBe(1);
     expect(await numberOf('select total n from balance')).toBe(5);
   });
 
