@@ -10,13 +10,13 @@ import { StockService, sell } from '../../examples/recipes/over-services.ts';
 import { callPartner } from '../../examples/recipes/partner-calls.ts';
 import { FEED, poll, poller } from '../../examples/recipes/poller.ts';
 import { type Statistic, statisticOf } from '../../examples/recipes/rebuild.ts';
-import { onTick } from '../../examples/recipes/scheduled-job.ts';
+import { everyFiveMinutes } from '../../examples/recipes/scheduled-job.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/backend.ts';
-import { systemClock } from '../../src/core/clock.ts';
 import { createLocks, type Locks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
+import { timerOf } from '../kit/timer.ts';
 import { bounded, until } from '../kit/wait.ts';
 
 /** Instances of a service over one engine. */
@@ -30,17 +30,63 @@ afterEach(async () => {
   for (const locks of instances) await locks.close();
 });
 
-test('a job runs once per tick, also when it is done before the last instance asks', async () => {
+/** Instances of a service that have the loop, on a clock that is moved: what they ran, when, and what they said. */
+function schedule(job: () => Promise<void> = async () => {}) {
+  const clock = manualClock();
+  const shared = memory({ clock });
+  const stop = new AbortController();
+  const ran: string[] = [];
+  const said: unknown[] = [];
+  const ends: Promise<void>[] = [];
+  const timeOf = (at: number): string => new Date(at).toISOString().slice(11, 19);
+  return {
+    clock,
+    ran,
+    said,
+    start(behind = 0): void {
+      const { now, sleep } = timerOf(clock, behind);
+      const locks = createLocks(around(shared, { close: async () => {} }), { clock: { ...clock, epoch: now } });
+      const run = async ({ tick }: { readonly tick: Date }): Promise<void> => {
+        ran.push(timeOf(tick.getTime()));
+        await job();
+      };
+      const loop = everyFiveMinutes(locks, run, stop.signal, (word) => said.push(word), { now, sleep });
+      ends.push(loop.finally(() => locks.close()));
+    },
+    async end(): Promise<void> {
+      stop.abort();
+      await bounded('the loops end', Promise.all(ends));
+    },
+  };
+}
+const MINUTE = 60_000;
+
+test('a job runs once at each tick, whenever its instances began, and with clocks that differ by a little', async () => {
+  const { clock, ran, said, start, end } = schedule();
+  await clock.advance(3 * MINUTE);
+  start();
+  await clock.advance(40_000);
+  start(300);
+  await clock.advance(79_000);
+  start(-300);
+  await clock.advance(16 * MINUTE);
+  await end();
+  expect([ran, said]).toEqual([['00:05:00', '00:10:00', '00:15:00', '00:20:00'], []]);
+});
+
+test('a job that fails runs again at the next tick, and one whose machine slept is told as late and goes on', async () => {
   let runs = 0;
-  const ticks: boolean[] = [];
-  const due = Date.UTC(2026, 4, 4, 3);
-  for (const now of [due + 20, due - 3, due + 900]) {
-    await using locks = createLocks(around(engine, { close: async () => {} }), {
-      clock: { ...systemClock, epoch: () => now },
-    });
-    ticks.push(await onTick(locks, now, async () => void runs++));
-  }
-  expect([ticks, runs]).toEqual([[true, false, false], 1]);
+  const { clock, ran, said, start, end } = schedule(async () => {
+    if (++runs === 1) throw new Error('no report today');
+  });
+  start();
+  await clock.advance(6 * MINUTE);
+  expect(said).toEqual([expect.objectContaining({ message: 'no report today' })]);
+  clock.suspend(2 * MINUTE); // its timer for 00:10 fires at 00:12
+  await clock.advance(9 * MINUTE);
+  await end();
+  expect(ran).toEqual(['00:05:00', '00:15:00']);
+  expect(said.slice(1)).toEqual(['the tick of 2026-01-01T00:10:00.000Z was late here']);
 });
 
 test('a feed is read by one at a time, on from where the last one stopped, and an old leader writes nothing', async () => {
