@@ -115,6 +115,52 @@ test('a feed is read by one at a time, on from where the last one stopped, and a
   db.close();
 });
 
+test('a feed that fails is read on after a pause, and one that has nothing new is not asked without end', async () => {
+  const db = new DatabaseSync(':memory:');
+  db.exec(FEED);
+  let asked = 0;
+  const fetch = async (cursor: number) => {
+    if (++asked === 2) throw new Error('the partner does not answer');
+    await pass(1);
+    return cursor < 3 ? { entries: [`entry ${cursor}`], next: cursor + 1 } : { entries: [], next: cursor };
+  };
+  const stop = new AbortController();
+  const running = poller(instances[0], db, fetch, stop.signal);
+  await until('it has found nothing new', () => asked >= 5);
+  await pass(200);
+  expect(asked, 'three entries, a failure, and one look that found nothing').toBe(5);
+  stop.abort();
+  await bounded('it stops in its pause', running);
+  expect(db.prepare('SELECT count(*) AS n FROM entries').get()).toEqual({ n: 3 });
+  db.close();
+});
+
+test('a connection that cannot be opened, or that tells an error, is opened again, and there are never two', async () => {
+  let [connected, tries] = [0, 0];
+  const opened: (EventEmitter & Connection)[] = [];
+  const open = async (): Promise<Connection> => {
+    if (++tries <= 2) throw new Error('refused');
+    expect(++connected, 'connections at a time').toBe(1);
+    const events: EventEmitter = new EventEmitter();
+    events.once('close', () => connected--);
+    const connection = Object.assign(events, { close: () => void events.emit('close') });
+    opened.push(connection as EventEmitter & Connection);
+    return connection as Connection;
+  };
+  const stop = new AbortController();
+  const running = instances.map((locks) => keepConnected(locks, open, stop.signal));
+  await until('one is connected', () => opened.length === 1);
+  expect(
+    () => opened[0]!.emit('error', new Error('reset')),
+    'an error that nobody hears ends the process',
+  ).not.toThrow();
+  opened[0]!.close();
+  await until('it is connected again', () => opened.length === 2);
+  stop.abort();
+  await Promise.all(running);
+  expect([connected, tries]).toEqual([0, 4]);
+});
+
 test('one instance is connected at a time, the next one when the last is closed, and again after a break', async () => {
   let connected = 0;
   const opened: Connection[] = [];
@@ -146,6 +192,23 @@ test('replicas that start together migrate once, and none goes on before', async
   const steps = ['a', 'b', 'c'].map((name) => ({ name, sql: `CREATE TABLE ${name} (x)` }));
   const done = await Promise.all(instances.map((locks) => migrate(locks, db, steps)));
   expect(done.sort()).toEqual([0, 0, 3]);
+  db.close();
+});
+
+test('a migration that fails leaves whole steps and a usable connection; mended, it goes on from there', async () => {
+  const db = new DatabaseSync(':memory:');
+  db.exec(STEPS);
+  const steps = (second: string) => [
+    { name: 'a', sql: 'CREATE TABLE a (x)' },
+    { name: 'b', sql: `CREATE TABLE b (x); ${second}` },
+    { name: 'c', sql: 'CREATE TABLE c (x)' },
+  ];
+  const failed = await Promise.allSettled(instances.map((locks) => migrate(locks, db, steps('CREATE TABLE a (y)'))));
+  expect(failed.map((result) => result.status === 'rejected' && result.reason.message)).toEqual(
+    Array(3).fill('table a already exists'),
+  );
+  expect(db.prepare('SELECT name FROM steps').all(), 'steps that are done').toEqual([{ name: 'a' }]);
+  expect(await migrate(instances[0], db, steps('CREATE TABLE d (y)'))).toBe(2);
   db.close();
 });
 
@@ -234,6 +297,30 @@ function statistics() {
 /** Twenty callers in each process, all at once. */
 const herd = (processes: readonly (() => Promise<Statistic>)[]) =>
   Promise.allSettled(Array.from({ length: 20 * processes.length }, (_, i) => processes[i % processes.length]!()));
+
+test('a site that fails stops neither its worker nor the next try, and each page is fetched once', async () => {
+  const fetched: string[] = [];
+  let failing = true;
+  const sites = ['a', 'b', 'c'].map((host) => {
+    let pages = 3;
+    const next = async (): Promise<boolean> => {
+      await pass(1);
+      if (host === 'b' && failing) throw new Error('b is away');
+      if (pages === 0) return false;
+      fetched.push(`${host}${pages--}`);
+      return true;
+    };
+    return { host, next };
+  });
+  const warned: unknown[] = [];
+  const all = () => Promise.all(instances.map((locks) => crawl(locks, sites, (error) => void warned.push(error))));
+  await all();
+  expect(new Set(fetched.map(([host]) => host))).toEqual(new Set(['a', 'c']));
+  expect(warned.length).toBeGreaterThan(0);
+  failing = false;
+  await all();
+  expect([fetched.length, new Set(fetched).size]).toEqual([9, 9]);
+});
 
 test('of 60 callers who have no statistic one builds, all have it, and each process reads twice at most', async () => {
   const store = statistics();
@@ -324,6 +411,21 @@ test('a partner is called by three at a time', async () => {
   };
   await Promise.all(Array.from({ length: 12 }, (_, i) => callPartner(instances[i % 3]!, call)));
   expect(most).toBe(3);
+});
+
+test('three calls that hang give their permits up, and are told before', async () => {
+  const clock = manualClock();
+  await using locks = createLocks(memory({ clock }), { clock });
+  let told = 0;
+  const hung = Array.from({ length: 3 }, () =>
+    callPartner(locks, (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(++told)))),
+  );
+  const ended = Promise.allSettled(hung);
+  await clock.advance(2_900);
+  const next = callPartner(locks, async () => told);
+  await clock.advance(2_000);
+  expect(await next, 'hung calls that were told before the next one began').toBe(3);
+  await ended;
 });
 
 test('another service refuses who has lost the lock, by the token', async () => {

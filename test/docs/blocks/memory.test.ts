@@ -361,7 +361,7 @@ test('one instance is connected at a time', async () => {
   const block = found('docs/recipes/one-connection.md', 'One outgoing connection');
   const running = together(
     block,
-    instances.map((each, n) => ({ locks: each, store: { connect }, signal: stops[n]!.signal })),
+    instances.map((each, n) => ({ locks: each, store: { connect }, signal: stops[n]!.signal, log: { warn() {} } })),
   );
   for (const n of [0, 1, 2]) {
     await until('one more is connected', () => opened.length === n + 1);
@@ -369,6 +369,48 @@ test('one instance is connected at a time', async () => {
   }
   expect((await running).map(({ status }) => status)).toEqual(Array(3).fill('fulfilled'));
   expect(connected).toBe(0);
+});
+
+test('a connection that cannot be opened, or that tells an error, is opened again', async () => {
+  let tries = 0;
+  const opened: (EventEmitter & { close(): void })[] = [];
+  const connect = async (): Promise<EventEmitter> => {
+    if (++tries === 1) throw new Error('refused');
+    const bot = new EventEmitter();
+    opened.push(Object.assign(bot, { close: () => void bot.emit('close') }));
+    return bot;
+  };
+  const stop = new AbortController();
+  const warned: unknown[] = [];
+  const log = { warn: (error: Error) => void warned.push(error.message) };
+  const block = found('docs/recipes/one-connection.md', 'One outgoing connection');
+  const running = together(block, [{ locks, store: { connect }, signal: stop.signal, log }]);
+  await until('it is connected', () => opened.length === 1);
+  expect(
+    () => opened[0]!.emit('error', new Error('reset')),
+    'an error that nobody hears ends the process',
+  ).not.toThrow();
+  opened[0]!.close();
+  await until('it is connected again', () => opened.length === 2);
+  stop.abort();
+  expect((await running).map(({ status }) => status)).toEqual(['fulfilled']);
+  expect(warned).toContain('reset');
+});
+
+test('a site that fails does not keep its worker from the next one', async () => {
+  const visited: string[] = [];
+  const sites = ['a', 'b', 'c'].map((host) => ({
+    host,
+    next: async () => {
+      visited.push(host);
+      if (host === 'a') throw new Error('a is away');
+      return false;
+    },
+  }));
+  const log = { warn() {} };
+  await together(found('docs/recipes/one-crawler-per-site.md', 'One crawler per site'), [{ locks, sites, log }]);
+  expect(visited).toEqual(['a', 'b', 'c']);
+  expect(await instances[1]!.mutex('site:a').tryAcquire(), 'its site is free for the next try').not.toBeNull();
 });
 
 test('each site is crawled by one at a time, and who finds it taken goes on to the next', async () => {
@@ -384,7 +426,7 @@ test('each site is crawled by one at a time, and who finds it taken goes on to t
   }));
   await together(
     found('docs/recipes/one-crawler-per-site.md', 'One crawler per site'),
-    instances.map((own) => ({ locks: own, sites: each })),
+    instances.map((own) => ({ locks: own, sites: each, log: { warn() {} } })),
   );
   for (const { section } of sites) section.expectOrderly(0);
   expect(new Set(visits)).toEqual(new Set(['a', 'b']));
