@@ -87,7 +87,7 @@ export const navigation: readonly Section[] = [
       ['docs/recipes/one-crawler-per-site.md', 'One crawler per site'],
       ['docs/recipes/partner-calls.md', 'Calls to a partner'],
       ['docs/recipes/rate-limit.md', 'A rate limit'],
-      ['docs/recipes/rebuild.md', 'A rebuild by one'],
+      ['docs/recipes/rebuild.md', 'A cache stampede'],
       ['docs/recipes/over-services.md', 'Over several services'],
       ['docs/recipes/poller.md', 'A poller'],
       ['docs/recipes/one-connection.md', 'One outgoing connection'],

@@ -29,6 +29,8 @@ declare global {
   const withTransaction: Transaction;
   const next: Yours;
   const nextJob: Yours;
+  const giveBack: Yours;
+  const migrator: Yours;
   const work: Yours;
   const store: Yours;
   const stock: Yours;

@@ -25,7 +25,10 @@ export function book(db: DatabaseSync, { id, amount }: Payment): boolean {
   }
 }
 
-/** The lock saves two workers from the same work at the same time. That it counts once is the transaction's doing. */
+export const wasHandled = (db: DatabaseSync, { id }: Payment): boolean =>
+  db.prepare('SELECT 1 FROM handled WHERE id = ?').get(id) !== undefined;
+
+/** The lock, with the look under it, saves the work of the other deliveries. The transaction makes the effect count once. */
 export function onMessage(
   locks: Locks,
   db: DatabaseSync,
@@ -34,9 +37,10 @@ export function onMessage(
 ): Promise<boolean> {
   return locks.mutex(`payment:${payment.id}`).run(
     async () => {
+      if (wasHandled(db, payment)) return false; // by the holder before this one
       await fetchReceipt(); // slow: not to be done by two
       return book(db, payment);
     },
-    { wait: '1m' },
+    { wait: '10s' },
   );
 }

@@ -22,8 +22,14 @@ export function migrate(locks: Locks, db: DatabaseSync, steps: readonly Step[]):
       for (const { name, sql } of missing) {
         lease.assertHeld();
         db.exec('BEGIN IMMEDIATE');
-        db.prepare('INSERT INTO steps VALUES (?)').run(name);
-        db.exec(`${sql}; COMMIT`);
+        try {
+          db.prepare('INSERT INTO steps VALUES (?)').run(name);
+          db.exec(sql);
+          db.exec('COMMIT');
+        } catch (error) {
+          db.exec('ROLLBACK');
+          throw error;
+        }
       }
       return missing.length;
     },

@@ -73,6 +73,7 @@ export class AskedClaim {
    * @throws what makes it useless to ask again
    */
   protected async ask(): Promise<Attempt | undefined> {
+    this.engine.clock.lookAgain?.(); // a sleep that is found later would count as a part of the lease
     const sent = this.engine.clock.now();
     this.#earlier = this.#sent;
     this.#sent ??= sent;

@@ -24,7 +24,8 @@ export interface TickRun {
   /**
    * @throws LockError `LOCK_LOST`
    * @example
-   * await locks.once('report', new Date(), async (run) => {
+   * const tick = Math.floor(Date.now() / 60_000) * 60_000; // the last full minute, on every instance the same
+   * await locks.once('report', tick, async (run) => {
    *   const rows = await report(run.tick);
    *   run.assertHeld();
    *   await writeOrder(rows, run.token);

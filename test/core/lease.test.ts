@@ -63,6 +63,14 @@ test.each<[string, (lease: Lease) => boolean]>([
   expect(() => lease.assertHeld()).toThrow(expect.objectContaining({ code: 'LOCK_LOST' }));
 });
 
+test('a machine that slept before it asked has all of its lease', async () => {
+  const { clock, locks } = scene();
+  clock.suspend(60_000);
+  const lease = await locks.mutex('key').acquire();
+  lease.assertHeld();
+  expect(lease.remaining).toBeGreaterThan(800);
+});
+
 test('a lease is over at its deadline, and not a moment later', async () => {
   const { clock, locks } = scene();
   const lease = await locks.mutex('key').acquire();

@@ -66,6 +66,11 @@ test.each(pages)('every link of %s leads somewhere', (page) => {
   expect(dead).toEqual([]);
 });
 
+test.each(pages)('no mark of a list or of a quotation stands inside a line of %s, where it would be shown', (page) => {
+  const words = prose(page).replace(/`[^`\n]*`/g, '`');
+  expect(words.match(/^.*[.。!！?？](?: [*-]| ?>) (?=\S).*$/gm) ?? []).toEqual([]);
+});
+
 test.each(pages)('every file that %s names is there', (page) => {
   const named = [...prose(page).matchAll(/`(?:node )?((?:bench|docs|examples|scripts|src|test)\/[\w./-]+)`/g)];
   expect(named.map(([, path]) => path!).filter((path) => !existsSync(join(root, path)))).toEqual([]);

@@ -1,16 +1,34 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { connect } from '../../src/connect/index.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { freePorts } from '../kit/net.ts';
+import { startRedis } from '../kit/redis.ts';
 import { describeOn } from '../kit/suite.ts';
 import { until } from '../kit/wait.ts';
 import { Reader } from './reader.ts';
-import { type Step, stepsOf } from './tutorial.ts';
+import { patternOf, type Step, stepsOf } from './tutorial.ts';
 
 const stepsIn = (page: string): Step[] => stepsOf(readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8'));
 
 test('the tutorial has the same files, commands and outputs in Chinese as in English', () => {
   expect(stepsIn('start.zh-CN.md')).toEqual(stepsIn('start.md'));
+});
+
+/** What a Redis that is given no `save` does. */
+const SNAPSHOTS = '3600 1 300 100 60 10000';
+
+describeOn('redis', 'the tutorial, with its Redis from Docker', () => {
+  test.for(['start.md', 'start.zh-CN.md'])('%s: the check in step 8 says what the page shows', async (page) => {
+    const text = readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8');
+    const [, more = ''] = /`docker run [^`]* redis((?: [^`]*)?)`/.exec(text)!;
+    const given = [...more.matchAll(/--([\w-]+) (\S+)/g)].map(([, name, value]) => [name!, value!.replaceAll("'", '')]);
+    await using server = await startRedis({ save: SNAPSHOTS, ...Object.fromEntries(given) });
+    await using locks = await connect(server.url);
+    const [shown] = /^warning: .*: …$/m.exec(text)!;
+    const said = (await locks.check()).map(({ severity, message }) => `${severity}: ${message}`);
+    expect(said).toEqual([expect.stringMatching(patternOf(shown, 'ended'))]);
+  });
 });
 
 describeOn(['redis', 'curl'], 'the tutorial', () => {

@@ -9,14 +9,15 @@ import { crawl } from '../../examples/recipes/one-per-site.ts';
 import { StockService, sell } from '../../examples/recipes/over-services.ts';
 import { callPartner } from '../../examples/recipes/partner-calls.ts';
 import { FEED, poll, poller } from '../../examples/recipes/poller.ts';
-import { type Statistic, statistic } from '../../examples/recipes/rebuild.ts';
-import { onTick } from '../../examples/recipes/scheduled-job.ts';
+import { type Statistic, statisticOf } from '../../examples/recipes/rebuild.ts';
+import { everyFiveMinutes } from '../../examples/recipes/scheduled-job.ts';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/backend.ts';
-import { systemClock } from '../../src/core/clock.ts';
 import { createLocks, type Locks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
-import { until } from '../kit/wait.ts';
+import { manualClock } from '../../src/testing/index.ts';
+import { timerOf } from '../kit/timer.ts';
+import { bounded, until } from '../kit/wait.ts';
 
 /** Instances of a service over one engine. */
 let engine: Backend;
@@ -29,17 +30,63 @@ afterEach(async () => {
   for (const locks of instances) await locks.close();
 });
 
-test('a job runs once per tick, also when it is done before the last instance asks', async () => {
+/** Instances of a service that have the loop, on a clock that is moved: what they ran, when, and what they said. */
+function schedule(job: () => Promise<void> = async () => {}) {
+  const clock = manualClock();
+  const shared = memory({ clock });
+  const stop = new AbortController();
+  const ran: string[] = [];
+  const said: unknown[] = [];
+  const ends: Promise<void>[] = [];
+  const timeOf = (at: number): string => new Date(at).toISOString().slice(11, 19);
+  return {
+    clock,
+    ran,
+    said,
+    start(behind = 0): void {
+      const { now, sleep } = timerOf(clock, behind);
+      const locks = createLocks(around(shared, { close: async () => {} }), { clock: { ...clock, epoch: now } });
+      const run = async ({ tick }: { readonly tick: Date }): Promise<void> => {
+        ran.push(timeOf(tick.getTime()));
+        await job();
+      };
+      const loop = everyFiveMinutes(locks, run, stop.signal, (word) => said.push(word), { now, sleep });
+      ends.push(loop.finally(() => locks.close()));
+    },
+    async end(): Promise<void> {
+      stop.abort();
+      await bounded('the loops end', Promise.all(ends));
+    },
+  };
+}
+const MINUTE = 60_000;
+
+test('a job runs once at each tick, whenever its instances began, and with clocks that differ by a little', async () => {
+  const { clock, ran, said, start, end } = schedule();
+  await clock.advance(3 * MINUTE);
+  start();
+  await clock.advance(40_000);
+  start(300);
+  await clock.advance(79_000);
+  start(-300);
+  await clock.advance(16 * MINUTE);
+  await end();
+  expect([ran, said]).toEqual([['00:05:00', '00:10:00', '00:15:00', '00:20:00'], []]);
+});
+
+test('a job that fails runs again at the next tick, and one whose machine slept is told as late and goes on', async () => {
   let runs = 0;
-  const ticks: boolean[] = [];
-  const due = Date.UTC(2026, 4, 4, 3);
-  for (const now of [due + 20, due - 3, due + 900]) {
-    await using locks = createLocks(around(engine, { close: async () => {} }), {
-      clock: { ...systemClock, epoch: () => now },
-    });
-    ticks.push(await onTick(locks, now, async () => void runs++));
-  }
-  expect([ticks, runs]).toEqual([[true, false, false], 1]);
+  const { clock, ran, said, start, end } = schedule(async () => {
+    if (++runs === 1) throw new Error('no report today');
+  });
+  start();
+  await clock.advance(6 * MINUTE);
+  expect(said).toEqual([expect.objectContaining({ message: 'no report today' })]);
+  clock.suspend(2 * MINUTE); // its timer for 00:10 fires at 00:12
+  await clock.advance(9 * MINUTE);
+  await end();
+  expect(ran).toEqual(['00:05:00', '00:15:00']);
+  expect(said.slice(1)).toEqual(['the tick of 2026-01-01T00:10:00.000Z was late here']);
 });
 
 test('a feed is read by one at a time, on from where the last one stopped, and an old leader writes nothing', async () => {
@@ -66,6 +113,52 @@ test('a feed is read by one at a time, on from where the last one stopped, and a
   await expect(poll(db, fetch, old)).rejects.toThrow('another leads by now');
   expect(Number((db.prepare('SELECT count(*) AS n FROM entries').get() as { n: number }).n)).toBe(position());
   db.close();
+});
+
+test('a feed that fails is read on after a pause, and one that has nothing new is not asked without end', async () => {
+  const db = new DatabaseSync(':memory:');
+  db.exec(FEED);
+  let asked = 0;
+  const fetch = async (cursor: number) => {
+    if (++asked === 2) throw new Error('the partner does not answer');
+    await pass(1);
+    return cursor < 3 ? { entries: [`entry ${cursor}`], next: cursor + 1 } : { entries: [], next: cursor };
+  };
+  const stop = new AbortController();
+  const running = poller(instances[0], db, fetch, stop.signal);
+  await until('it has found nothing new', () => asked >= 5);
+  await pass(200);
+  expect(asked, 'three entries, a failure, and one look that found nothing').toBe(5);
+  stop.abort();
+  await bounded('it stops in its pause', running);
+  expect(db.prepare('SELECT count(*) AS n FROM entries').get()).toEqual({ n: 3 });
+  db.close();
+});
+
+test('a connection that cannot be opened, or that tells an error, is opened again, and there are never two', async () => {
+  let [connected, tries] = [0, 0];
+  const opened: (EventEmitter & Connection)[] = [];
+  const open = async (): Promise<Connection> => {
+    if (++tries <= 2) throw new Error('refused');
+    expect(++connected, 'connections at a time').toBe(1);
+    const events: EventEmitter = new EventEmitter();
+    events.once('close', () => connected--);
+    const connection = Object.assign(events, { close: () => void events.emit('close') });
+    opened.push(connection as EventEmitter & Connection);
+    return connection as Connection;
+  };
+  const stop = new AbortController();
+  const running = instances.map((locks) => keepConnected(locks, open, stop.signal));
+  await until('one is connected', () => opened.length === 1);
+  expect(
+    () => opened[0]!.emit('error', new Error('reset')),
+    'an error that nobody hears ends the process',
+  ).not.toThrow();
+  opened[0]!.close();
+  await until('it is connected again', () => opened.length === 2);
+  stop.abort();
+  await Promise.all(running);
+  expect([connected, tries]).toEqual([0, 4]);
 });
 
 test('one instance is connected at a time, the next one when the last is closed, and again after a break', async () => {
@@ -102,21 +195,64 @@ test('replicas that start together migrate once, and none goes on before', async
   db.close();
 });
 
-test('a message that comes again is booked once; workers that get it together do not both work', async () => {
+test('a migration that fails leaves whole steps and a usable connection; mended, it goes on from there', async () => {
+  const db = new DatabaseSync(':memory:');
+  db.exec(STEPS);
+  const steps = (second: string) => [
+    { name: 'a', sql: 'CREATE TABLE a (x)' },
+    { name: 'b', sql: `CREATE TABLE b (x); ${second}` },
+    { name: 'c', sql: 'CREATE TABLE c (x)' },
+  ];
+  const failed = await Promise.allSettled(instances.map((locks) => migrate(locks, db, steps('CREATE TABLE a (y)'))));
+  expect(failed.map((result) => result.status === 'rejected' && result.reason.message)).toEqual(
+    Array(3).fill('table a already exists'),
+  );
+  expect(db.prepare('SELECT name FROM steps').all(), 'steps that are done').toEqual([{ name: 'a' }]);
+  expect(await migrate(instances[0], db, steps('CREATE TABLE d (y)'))).toBe(2);
+  db.close();
+});
+
+test('of twenty deliveries of a message one does the slow step, also after the first one failed at it', async () => {
   const db = new DatabaseSync(':memory:');
   db.exec(SCHEMA);
   const payment = { id: 'p1', amount: 5 };
-  let [inside, most] = [0, 0];
+  let [steps, inside, most] = [0, 0, 0];
   const receipt = async (): Promise<void> => {
     most = Math.max(most, ++inside);
     await pass(2);
     inside--;
+    if (++steps === 1) throw new Error('the bank does not answer');
   };
-  const booked = await Promise.all(instances.map((locks) => onMessage(locks, db, payment, receipt)));
-  // The one whose worker died before it could acknowledge, and which is delivered again.
-  booked.push(book(db, payment));
-  expect(booked.filter(Boolean)).toHaveLength(1);
-  expect(most).toBe(1);
+  const deliver = () =>
+    Promise.allSettled(Array.from({ length: 20 }, (_, i) => onMessage(instances[i % 3]!, db, payment, receipt)));
+  const delivered = await deliver();
+  const booked = delivered.filter((result) => result.status === 'fulfilled' && result.value);
+  const failed = delivered.flatMap((result) => (result.status === 'rejected' ? [result.reason.message] : []));
+  expect([steps, most, booked.length], 'slow steps, at a time, bookings').toEqual([2, 1, 1]);
+  expect(failed, 'only the delivery whose own step failed is to come again').toEqual(['the bank does not answer']);
+  await deliver();
+  expect(steps, 'a message that was handled costs no slow step').toBe(2);
+  expect(db.prepare('SELECT total FROM balance').get()).toEqual({ total: 5 });
+  db.close();
+});
+
+test('a message whose worker died after its work and before its booking is booked once', async () => {
+  const db = new DatabaseSync(':memory:');
+  db.exec(SCHEMA);
+  const payment = { id: 'p1', amount: 5 };
+  // The first worker stands still inside its lock, loses it, and goes on when the second one is done.
+  const standstill = Promise.withResolvers<void>();
+  const inside = Promise.withResolvers<void>();
+  const late = onMessage(instances[0], db, payment, async () => {
+    inside.resolve();
+    await standstill.promise;
+  });
+  await inside.promise;
+  await instances[2].forceRelease('payment:p1', { reason: 'its worker stands still' });
+  expect(await onMessage(instances[1], db, payment, async () => {})).toBe(true);
+  standstill.resolve();
+  expect(await late, 'the late worker finds it booked').toBe(false);
+  expect(book(db, payment)).toBe(false);
   expect(db.prepare('SELECT total FROM balance').get()).toEqual({ total: 5 });
   db.close();
 });
@@ -141,23 +277,129 @@ test('each site is crawled by one worker', async () => {
   expect(new Set(crawled.flat())).toEqual(new Set(['a', 'b', 'c']));
 });
 
-test('a statistic is built by one; the others show the old one, or wait for the new one', async () => {
-  let [built, stored] = [0, undefined as Statistic | undefined];
+/** A store in memory that counts its reads. */
+function statistics() {
   const store = {
-    read: async () => stored,
-    write: async (statistic: Statistic) => {
-      stored = statistic;
+    stored: undefined as Statistic | undefined,
+    reads: 0,
+    async read() {
+      store.reads++;
+      await pass(1);
+      return store.stored;
+    },
+    async write(statistic: Statistic) {
+      store.stored = statistic;
     },
   };
+  return store;
+}
+
+/** Twenty callers in each process, all at once. */
+const herd = (processes: readonly (() => Promise<Statistic>)[]) =>
+  Promise.allSettled(Array.from({ length: 20 * processes.length }, (_, i) => processes[i % processes.length]!()));
+
+test('a site that fails stops neither its worker nor the next try, and each page is fetched once', async () => {
+  const fetched: string[] = [];
+  let failing = true;
+  const sites = ['a', 'b', 'c'].map((host) => {
+    let pages = 3;
+    const next = async (): Promise<boolean> => {
+      await pass(1);
+      if (host === 'b' && failing) throw new Error('b is away');
+      if (pages === 0) return false;
+      fetched.push(`${host}${pages--}`);
+      return true;
+    };
+    return { host, next };
+  });
+  const warned: unknown[] = [];
+  const all = () => Promise.all(instances.map((locks) => crawl(locks, sites, (error) => void warned.push(error))));
+  await all();
+  expect(new Set(fetched.map(([host]) => host))).toEqual(new Set(['a', 'c']));
+  expect(warned.length).toBeGreaterThan(0);
+  failing = false;
+  await all();
+  expect([fetched.length, new Set(fetched).size]).toEqual([9, 9]);
+});
+
+test('of 60 callers who have no statistic one builds, all have it, and each process reads twice at most', async () => {
+  const store = statistics();
+  let built = 0;
   const build = async (): Promise<number> => {
-    await pass(5);
+    await pass(20);
     return ++built;
   };
-  const first = await Promise.all(instances.map((locks) => statistic(locks, store, build)));
-  expect(first.map(({ value }) => value)).toEqual([1, 1, 1]);
-  stored = { ...stored!, builtAt: 0 };
-  const second = await Promise.all(instances.map((locks) => statistic(locks, store, build)));
-  expect(second.map(({ value }) => value).sort()).toEqual([1, 1, 2]);
+  const results = await herd(instances.map((locks) => statisticOf(locks, store, build)));
+  expect(results.map((result) => result.status === 'fulfilled' && result.value.value)).toEqual(Array(60).fill(1));
+  expect(store.reads).toBeLessThanOrEqual(6);
+});
+
+test('of 60 callers who have no statistic and whose build fails each gets its error, after one build for each process', async () => {
+  const store = statistics();
+  let builds = 0;
+  const build = async (): Promise<number> => {
+    builds++;
+    await pass(5);
+    throw new Error('the database is full');
+  };
+  const processes = instances.map((locks) => statisticOf(locks, store, build));
+  const results = await herd(processes);
+  const messages = results.map((result) => (result.status === 'rejected' ? result.reason.message : 'none'));
+  expect([new Set(messages), builds], 'errors, builds').toEqual([new Set(['the database is full']), 3]);
+  await expect(processes[0]!(), 'the next caller tries again').rejects.toThrow('the database is full');
+  expect(builds).toBe(4);
+});
+
+test('who has an old statistic shows it at once, while one builds, and also when the build fails', async () => {
+  const store = statistics();
+  const old = { value: 0, builtAt: 0 };
+  store.stored = old;
+  const go = Promise.withResolvers<void>();
+  let builds = 0;
+  const build = async (): Promise<number> => {
+    builds++;
+    await go.promise;
+    throw new Error('the database is full');
+  };
+  const warned: unknown[] = [];
+  const processes = instances.map((locks) => statisticOf(locks, store, build, (error) => void warned.push(error)));
+  const shown = await bounded('nobody waits for the build', herd(processes));
+  expect(shown).toEqual(Array(60).fill({ status: 'fulfilled', value: old }));
+  go.resolve();
+  await until('every process has tried, and said so', () => builds === 3 && warned.length === 60);
+});
+
+test('a statistic whose builder dies in a long build is built by the next, before that one gives up', async () => {
+  const clock = manualClock();
+  const shared = memory({ clock });
+  let dead = false;
+  const never = new Promise<never>(() => {});
+  const mortal = around(shared, {
+    renew: (claims) => (dead ? never : shared.renew(claims)),
+    close: async () => {},
+  });
+  await using dying = createLocks(mortal, { clock });
+  await using living = createLocks(shared, { clock });
+  const store = statistics();
+  const begun = Promise.withResolvers<void>();
+  const build = (): Promise<never> => {
+    begun.resolve();
+    return never;
+  };
+  void statisticOf(dying, store, build)().catch(() => {});
+  await begun.promise;
+  const next = statisticOf(living, store, async () => 7)();
+  let settled = false;
+  next
+    .catch(() => {})
+    .finally(() => {
+      settled = true;
+    });
+  for (let second = 0; second < 60 && !settled; second++) {
+    dead = second >= 12; // after a renewal
+    await clock.advance(1_000);
+  }
+  expect(await next).toMatchObject({ value: 7 });
 });
 
 test('a partner is called by three at a time', async () => {
@@ -169,6 +411,21 @@ test('a partner is called by three at a time', async () => {
   };
   await Promise.all(Array.from({ length: 12 }, (_, i) => callPartner(instances[i % 3]!, call)));
   expect(most).toBe(3);
+});
+
+test('three calls that hang give their permits up, and are told before', async () => {
+  const clock = manualClock();
+  await using locks = createLocks(memory({ clock }), { clock });
+  let told = 0;
+  const hung = Array.from({ length: 3 }, () =>
+    callPartner(locks, (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(++told)))),
+  );
+  const ended = Promise.allSettled(hung);
+  await clock.advance(2_900);
+  const next = callPartner(locks, async () => told);
+  await clock.advance(2_000);
+  expect(await next, 'hung calls that were told before the next one began').toBe(3);
+  await ended;
 });
 
 test('another service refuses who has lost the lock, by the token', async () => {

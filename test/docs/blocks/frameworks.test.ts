@@ -65,12 +65,27 @@ test('Next: of ten requests for one order, one has it', async () => {
   await (await (globalThis as unknown as { keptLocks: Promise<Locks> }).keptLocks).close();
 });
 
-test('a worker: two of them do all jobs, those of one account one after the other, with growing tokens', async () => {
+test('Next: a first request that finds no engine is told so, and the next one gets its locks', async () => {
+  Reflect.deleteProperty(globalThis, 'keptLocks');
+  const { POST } = await example('docs/guides/frameworks.md', 'Next: a route handler')({ grabOrder: orders(data()) });
+  const grab = () =>
+    POST(new Request('http://localhost/api/orders/42/grab?driver=1', { method: 'POST' }), {
+      params: Promise.resolve({ id: '42' }),
+    }) as Promise<Response>;
+  const url = process.env.LOCKS_URL!;
+  vi.stubEnv('LOCKS_URL', `file:${folder.path}/not-there/locks.db`);
+  expect((await grab()).status).toBe(503);
+  vi.stubEnv('LOCKS_URL', url);
+  expect((await grab()).status).toBe(201);
+  await (await (globalThis as unknown as { keptLocks: Promise<Locks> }).keptLocks).close();
+});
+
+test('a worker: two of them do all jobs, also those that failed once, those of one account one after the other, with growing tokens', async () => {
   const jobs = queue(data());
   jobs.add(Array.from({ length: 24 }, (_, i) => `account ${i % 2}`));
   const file = await program(
     found('docs/guides/frameworks.md', 'A worker'),
-    ['nextJob', 'work'],
+    ['nextJob', 'work', 'giveBack'],
     `await example(service.queue(${JSON.stringify(data())}));`,
   );
   const workers = [1, 2].map(() => spawn(process.execPath, [file], { stdio: ['ignore', 'ignore', 'inherit'] }));

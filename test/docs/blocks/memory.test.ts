@@ -10,8 +10,9 @@ import { useLocks } from '../../../src/decorator/index.ts';
 import type { Locks } from '../../../src/index.ts';
 import { manualClock } from '../../../src/testing/index.ts';
 import { temporaryFolder } from '../../kit/folder.ts';
+import { timerOf } from '../../kit/timer.ts';
 import { bounded, until } from '../../kit/wait.ts';
-import { example, found, together } from '../block.ts';
+import { example, found, moduleOf, together } from '../block.ts';
 import { closeAll, createLocks } from '../tracked.ts';
 import { criticalSection, expectOneAtATime } from './exclusive.ts';
 
@@ -208,17 +209,44 @@ test('re-entrance: a batch that says so is not entered again', async () => {
   await bounded('the job has its turn', inner!);
 });
 
-test('schedules: of three instances one runs the tick, and the others are told who', async () => {
-  const report = vi.fn();
-  const results = await together(
-    found('docs/guides/schedules.md', 'Schedules: once per tick'),
-    instances.map((each) => ({ locks: each, report, console })),
-    { 'setUTCHours(3, 0, 0, 0)': 'setUTCMilliseconds(0)' },
-  );
-  expect(results.map(({ status }) => status)).toEqual(Array(3).fill('fulfilled'));
-  expect(report.mock.calls).toHaveLength(1);
-  expect(report.mock.calls[0]![0]).toMatchObject({ signal: expect.any(AbortSignal) });
-  expect(logged).toHaveLength(2);
+test.each([
+  ['docs/guides/schedules.md', found('docs/guides/schedules.md', 'A timer of your own')],
+  ['docs/recipes/scheduled-job.md', found('docs/recipes/scheduled-job.md', 'With a timer of your own')],
+])('%s: its loop runs each tick once, whenever the instances began, after a failure and a sleep', async (_page, block) => {
+  const clock = manualClock();
+  const shared = memory({ clock });
+  const stop = new AbortController();
+  const [ran, warned]: [string[], unknown[]] = [[], []];
+  const report = ({ tick }: { readonly tick: Date }): void => {
+    ran.push(tick.toISOString().slice(11, 16));
+    if (ran.length === 1) throw new Error('no report today');
+  };
+  const loops: Promise<unknown>[] = [];
+  const start = async (): Promise<void> => {
+    const timer = timerOf(clock);
+    const log = { warn: (word: unknown) => void warned.push(word) };
+    const { signal } = stop;
+    const given = { locks: createLocks(shared, { clock }), report, log, signal, sleep: timer.sleep, Date: timer.Date };
+    const module = await import(
+      await moduleOf(block, Object.keys(given), { "import { setTimeout as sleep } from 'node:timers/promises';\n": '' })
+    );
+    loops.push(module.default(given));
+  };
+  for (const wait of [3, 1.5, 0.4]) {
+    await clock.advance(wait * 60_000);
+    await start();
+  }
+  await clock.advance(11 * 60_000);
+  expect([ran, warned]).toEqual([
+    ['00:05', '00:10', '00:15'],
+    [expect.objectContaining({ message: 'no report today' })],
+  ]);
+  clock.suspend(120_000); // 00:20 comes while the machine sleeps
+  await clock.advance(10 * 60_000);
+  expect(ran.slice(3)).toEqual(['00:25']);
+  expect(warned.slice(1)).toEqual(Array(3).fill('the tick of 2026-01-01T00:20:00.000Z was late here'));
+  stop.abort();
+  await bounded('the loops end', Promise.all(loops));
 });
 
 test('testing: two of one engine stand for two processes', async () => {
@@ -320,18 +348,6 @@ test('a backend of your own: the rule and the times are exported', async () => {
   expect(queue({ clock: { now: () => 7 } }).now()).toBe(7);
 });
 
-test('a job runs once per tick', async () => {
-  const report = vi.fn();
-  const block = found('docs/recipes/scheduled-job.md', 'A scheduled job, once per tick');
-  // A tick is young for a minute: of this period, there is one at any time.
-  await together(
-    block,
-    instances.map((each) => ({ locks: each, report })),
-    { '5 * 60_000': '30_000' },
-  );
-  expect(report).toHaveBeenCalledOnce();
-});
-
 test('one instance is connected at a time', async () => {
   let connected = 0;
   const opened: EventEmitter[] = [];
@@ -345,7 +361,7 @@ test('one instance is connected at a time', async () => {
   const block = found('docs/recipes/one-connection.md', 'One outgoing connection');
   const running = together(
     block,
-    instances.map((each, n) => ({ locks: each, store: { connect }, signal: stops[n]!.signal })),
+    instances.map((each, n) => ({ locks: each, store: { connect }, signal: stops[n]!.signal, log: { warn() {} } })),
   );
   for (const n of [0, 1, 2]) {
     await until('one more is connected', () => opened.length === n + 1);
@@ -353,6 +369,48 @@ test('one instance is connected at a time', async () => {
   }
   expect((await running).map(({ status }) => status)).toEqual(Array(3).fill('fulfilled'));
   expect(connected).toBe(0);
+});
+
+test('a connection that cannot be opened, or that tells an error, is opened again', async () => {
+  let tries = 0;
+  const opened: (EventEmitter & { close(): void })[] = [];
+  const connect = async (): Promise<EventEmitter> => {
+    if (++tries === 1) throw new Error('refused');
+    const bot = new EventEmitter();
+    opened.push(Object.assign(bot, { close: () => void bot.emit('close') }));
+    return bot;
+  };
+  const stop = new AbortController();
+  const warned: unknown[] = [];
+  const log = { warn: (error: Error) => void warned.push(error.message) };
+  const block = found('docs/recipes/one-connection.md', 'One outgoing connection');
+  const running = together(block, [{ locks, store: { connect }, signal: stop.signal, log }]);
+  await until('it is connected', () => opened.length === 1);
+  expect(
+    () => opened[0]!.emit('error', new Error('reset')),
+    'an error that nobody hears ends the process',
+  ).not.toThrow();
+  opened[0]!.close();
+  await until('it is connected again', () => opened.length === 2);
+  stop.abort();
+  expect((await running).map(({ status }) => status)).toEqual(['fulfilled']);
+  expect(warned).toContain('reset');
+});
+
+test('a site that fails does not keep its worker from the next one', async () => {
+  const visited: string[] = [];
+  const sites = ['a', 'b', 'c'].map((host) => ({
+    host,
+    next: async () => {
+      visited.push(host);
+      if (host === 'a') throw new Error('a is away');
+      return false;
+    },
+  }));
+  const log = { warn() {} };
+  await together(found('docs/recipes/one-crawler-per-site.md', 'One crawler per site'), [{ locks, sites, log }]);
+  expect(visited).toEqual(['a', 'b', 'c']);
+  expect(await instances[1]!.mutex('site:a').tryAcquire(), 'its site is free for the next try').not.toBeNull();
 });
 
 test('each site is crawled by one at a time, and who finds it taken goes on to the next', async () => {
@@ -368,25 +426,49 @@ test('each site is crawled by one at a time, and who finds it taken goes on to t
   }));
   await together(
     found('docs/recipes/one-crawler-per-site.md', 'One crawler per site'),
-    instances.map((own) => ({ locks: own, sites: each })),
+    instances.map((own) => ({ locks: own, sites: each, log: { warn() {} } })),
   );
   for (const { section } of sites) section.expectOrderly(0);
   expect(new Set(visits)).toEqual(new Set(['a', 'b']));
 });
 
-test('a statistic is built by one, and the others take what it built', async () => {
-  let [stored, built] = [undefined as number | undefined, 0];
+/** Twenty callers in each of three processes, all at once; the first build of them all fails if told. */
+async function statistics(failing: boolean) {
+  let [stored, reads, builds] = [undefined as number | undefined, 0, 0];
   const store = {
-    read: async () => stored,
+    read: async () => {
+      reads++;
+      return stored;
+    },
     write: async (value: number) => {
       stored = value;
     },
   };
-  const given = { store, isFresh: (value?: number) => value !== undefined, build: async () => ++built };
-  const results = await together(
-    found('docs/recipes/rebuild.md', 'Rebuilding a statistic'),
+  const build = async (): Promise<number> => {
+    builds++;
+    await turn();
+    if (failing) throw new Error('the database is full');
+    return builds;
+  };
+  const given = { store, isFresh: (value?: number) => value !== undefined, build, log: { warn() {} } };
+  const processes = await together(
+    found('docs/recipes/rebuild.md', 'Cache stampede: one builds for all'),
     instances.map((each) => ({ ...given, locks: each })),
   );
-  expect(results).toEqual(Array(3).fill({ status: 'fulfilled', value: 1 }));
-  expect(built).toBe(1);
+  const callers = processes.flatMap((made) =>
+    Array.from({ length: 20 }, () => (made as PromiseFulfilledResult<{ statistic(): unknown }>).value.statistic()),
+  );
+  const results = (await Promise.allSettled(callers)) as { value?: number; reason?: Error }[];
+  return { results: results.map(({ value, reason }) => reason?.message ?? value), builds, reads };
+}
+
+test('of 60 callers who have no statistic one builds, and the others take what it built', async () => {
+  const { results, builds, reads } = await statistics(false);
+  expect([new Set(results), results.length, builds]).toEqual([new Set([1]), 60, 1]);
+  expect(reads).toBeLessThanOrEqual(6);
+});
+
+test('of 60 callers whose build fails each gets its error, after one build for each process', async () => {
+  const { results, builds } = await statistics(true);
+  expect([new Set(results), builds]).toEqual([new Set(['the database is full']), 3]);
 });

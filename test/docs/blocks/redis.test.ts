@@ -6,6 +6,7 @@ import Redlock from 'redlock';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { redis } from '../../../src/backends/redis/index.ts';
 import type { Locks } from '../../../src/index.ts';
+import { createStock, redisStock } from '../../../src/stock/index.ts';
 import { startProxy } from '../../kit/proxy.ts';
 import { startRedis, startRedisCluster, startRedisNodes, startRedisSentinel } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
@@ -99,6 +100,16 @@ describeOn('redis', 'blocks on one redis', () => {
     )({ client, pay, show });
     expect([pay.mock.calls.length, show.mock.calls.length]).toEqual([1, 0]);
     expect((await phones.audit()).sold).toBe(1);
+  });
+
+  test('selling: a payment that fails is told, and its units can be sold to others', async () => {
+    const pay = async (): Promise<void> => {
+      throw new Error('the card was refused');
+    };
+    const sale = example('docs/guides/selling-without-overselling.md', 'Selling without overselling')({ client, pay });
+    await expect(sale).rejects.toThrow('the card was refused');
+    const phones = await createStock(redisStock(client), { locks }).open('phone');
+    expect(await phones.audit()).toMatchObject({ reserved: 0, sold: 0 });
   });
 
   test('telemetry: waits and holds are measured', async () => {

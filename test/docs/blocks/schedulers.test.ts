@@ -9,7 +9,11 @@ import { closeAll, createLocks } from '../tracked.ts';
 
 let instances: Locks[];
 let ticks: number[];
-const report = (tick: Date): void => void ticks.push(Math.floor(Number(tick ?? Date.now()) / 1_000));
+/** It gets the tick, or what has it. */
+const report = (of?: Date | { readonly for: Date } | { readonly tick: Date }): void => {
+  const tick = of && 'for' in of ? of.for : of && 'tick' in of ? of.tick : of;
+  ticks.push(Math.floor(Number(tick ?? Date.now()) / 1_000));
+};
 beforeEach(() => {
   const engine = memory();
   instances = [createLocks(engine), createLocks(engine)];
@@ -39,9 +43,13 @@ test('node-cron: a task of two instances is run once per tick', async () => {
   await expectOnePerTick();
 });
 
-test('croner: a task of two instances is run once per tick', async () => {
-  const jobs = await together(found('docs/guides/cron-libraries.md', 'croner'), givens(), {
-    ...EACH_SECOND,
+test.each([
+  ['docs/guides/cron-libraries.md', found('docs/guides/cron-libraries.md', 'croner'), '0 3 * * *'],
+  ['docs/guides/schedules.md', found('docs/guides/schedules.md', 'Schedules: once per tick'), '0 3 * * *'],
+  ['docs/recipes/scheduled-job.md', found('docs/recipes/scheduled-job.md', 'With a cron library'), '*/5 * * * *'],
+])('croner: a task of two instances is run once per tick, as %s has it', async (_page, block, pattern) => {
+  const jobs = await together(block, givens(), {
+    [`'${pattern}'`]: "'* * * * * *'",
     'new Cron(': 'const job = new Cron(',
   });
   await expectOnePerTick();

@@ -6,7 +6,7 @@ function opened(file: string): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: 5_000 });
   db.exec(`
     create table if not exists orders (id text primary key, driver text, token text);
-    create table if not exists jobs (id integer primary key, account text, taken integer default 0);
+    create table if not exists jobs (id integer primary key, account text, taken integer default 0, tries integer default 0);
     create table if not exists work (account text, token text, began integer, ended integer)`);
   return db;
 }
@@ -25,20 +25,25 @@ export function orders(file: string) {
 interface Job {
   readonly id: number;
   readonly account: string;
+  readonly tries: number;
 }
 
-/** A queue that gives each job to one worker, and what is done with a job. */
+/** A queue that gives each job to one worker, and what is done with a job: every fifth fails at first. */
 export function queue(file: string) {
   const db = opened(file);
   const take = db.prepare(
-    'update jobs set taken = 1 where id = (select min(id) from jobs where taken = 0) returning id, account',
+    'update jobs set taken = 1, tries = tries + 1 where id = (select min(id) from jobs where taken = 0) returning id, account, tries',
   );
   return {
     add: (accounts: readonly string[]): void => {
       for (const account of accounts) db.prepare('insert into jobs (account) values (?)').run(account);
     },
     nextJob: async (): Promise<Job | undefined> => take.get() as Job | undefined,
-    async work({ account }: Job, token: bigint): Promise<void> {
+    giveBack: async ({ id }: Job): Promise<void> => {
+      db.prepare('update jobs set taken = 0 where id = ?').run(id);
+    },
+    async work({ id, account, tries }: Job, token: bigint): Promise<void> {
+      if (id % 5 === 0 && tries === 1) throw new Error(`job ${id} fails at first`);
       const began = process.hrtime.bigint();
       await pass(3);
       db.prepare('insert into work values (?, ?, ?, ?)').run(account, String(token), began, process.hrtime.bigint());

@@ -2,10 +2,14 @@
 import { EventEmitter } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pass } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { Kysely, PostgresDialect } from 'kysely';
+import { Migrator } from 'kysely/migration';
 import { createPool, type Pool } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { memory } from '../../../src/backends/memory.ts';
 import { postgres } from '../../../src/backends/postgres/index.ts';
 import { useLocks } from '../../../src/decorator/index.ts';
 import { isLockError, type Locks } from '../../../src/index.ts';
@@ -128,6 +132,20 @@ describeOn('postgres', 'blocks on postgres', () => {
     expect(await numberOf('select count(*) n from invoices')).toBe(1);
   });
 
+  test('schedules: a tick that runs again after its record was lost does no harm, and is done', async () => {
+    await db.query('create table runs (job text, tick timestamptz, unique (job, tick))');
+    await db.query('create table due (id int); create table invoices (id int); insert into due values (1)');
+    const block = found('docs/guides/schedules.md', 'What it cannot');
+    const tick = new Date(Math.floor(Date.now() / 10_000) * 10_000).toISOString();
+    // Of two engines neither knows what ran by the other.
+    const apart = [createLocks(memory()), createLocks(memory())].map((locks) => ({ locks, inTransaction }));
+    const results = await together(block, apart, { '2026-05-04T03:00:00Z': tick });
+    expect(statuses(results), 'a second run that fails would be tried again and again').toEqual(
+      Array(2).fill('fulfilled'),
+    );
+    expect(await numberOf('select count(*) n from invoices')).toBe(1);
+  });
+
   test('selling: units in tables', async () => {
     const { stock } = await example(
       'docs/guides/selling-without-overselling.md',
@@ -142,15 +160,69 @@ describeOn('postgres', 'blocks on postgres', () => {
     expect(statuses(await Promise.allSettled(buys)).filter((status) => status === 'fulfilled')).toHaveLength(2);
   });
 
-  test('a message that comes twice at once, and once more, is booked once', async () => {
+  test('of twenty deliveries of a message one does the slow step, and it is booked once', async () => {
     await db.query('create table handled (id text primary key); create table balance (total int)');
     await db.query('insert into balance values (0)');
-    const fetchReceipt = vi.fn();
+    let [steps, failing] = [0, true];
+    const fetchReceipt = async (): Promise<void> => {
+      steps++;
+      if (failing) throw new Error('the bank does not answer');
+    };
     const block = found('docs/recipes/message-once.md', 'Handling a message once');
     const given = { inTransaction, payment: { id: 'p1', amount: 5 }, fetchReceipt };
-    const givens = instances.map((locks) => ({ ...given, locks }));
+    const givens = Array.from({ length: 20 }, (_, i) => ({ ...given, locks: instances[i % 3] }));
+    const failed = await together(block, givens);
+    expect(failed.map((result) => (result as PromiseRejectedResult).reason?.message)).toEqual(
+      Array(20).fill('the bank does not answer'),
+    );
+    [steps, failing] = [0, false];
     expect(new Set(statuses(await together(block, [...givens, givens[0]!])))).toEqual(new Set(['fulfilled']));
+    expect(steps, 'slow steps of twenty deliveries').toBe(1);
     expect(await numberOf('select total n from balance')).toBe(5);
+  });
+
+  test('a transaction by hand is done as a whole, or not at all, and gives its connection back', async () => {
+    const { inTransaction: byHand } = await example(
+      'docs/guides/locks-in-your-transaction.md',
+      'A transaction, by hand',
+    )({ pool: db });
+    const insert = (id: number, then: string) =>
+      byHand(async (query: Send) => {
+        await query('insert into orders (id) values ($1)', [id]);
+        await query(then, []);
+      });
+    await insert(1, 'select 1');
+    await expect(insert(2, 'select * from nowhere')).rejects.toThrow('nowhere');
+    await expect(insert(3, 'select pg_terminate_backend(pg_backend_pid())')).rejects.toThrow('terminat');
+    expect(await numberOf('select count(*) n from orders where id < 4')).toBe(1);
+    const open = "select count(*) n from pg_stat_activity where state like 'idle in transaction%'";
+    await until('no transaction is left open', async () => (await numberOf(open)) === 0);
+  });
+
+  test('replicas that start together with the migrator of a library migrate once, and each is told of a failure', async () => {
+    const ran: string[] = [];
+    let failing = true;
+    const migrations = {
+      first: {
+        async up() {
+          ran.push('first');
+        },
+      },
+      second: {
+        async up() {
+          ran.push('second');
+          if (failing) throw new Error('no such column');
+        },
+      },
+    };
+    const kysely = new Kysely({ dialect: new PostgresDialect({ pool: db }) });
+    const migrator = new Migrator({ db: kysely, provider: { getMigrations: async () => migrations } });
+    const block = found('docs/recipes/migrations.md', 'Migrations at start');
+    const givens = instances.map((locks) => ({ locks, migrator }));
+    expect(statuses(await together(block, givens))).toEqual(Array(3).fill('rejected'));
+    [failing, ran.length] = [false, 0];
+    expect(statuses(await together(block, givens))).toEqual(Array(3).fill('fulfilled'));
+    expect(ran).toEqual(['first', 'second']);
   });
 
   test('replicas that start together migrate once', async () => {
@@ -163,9 +235,50 @@ describeOn('postgres', 'blocks on postgres', () => {
       },
     };
     const givens = instances.map((locks) => ({ locks, inTransaction, store }));
-    const results = await together(found('docs/recipes/migrations.md', 'Migrations at start'), givens);
+    const results = await together(found('docs/recipes/migrations.md', 'Migrations at start', 2), givens);
     expect(statuses(results)).toEqual(Array(3).fill('fulfilled'));
     expect(await numberOf('select count(*) n from steps')).toBe(1);
+  });
+
+  test('a migration that fails leaves whole steps, and each replica its error', async () => {
+    await db.query('create table steps (name text unique)');
+    const all = [
+      { name: 'one', sql: 'create table made (x int)' },
+      { name: 'two', sql: 'create table made (y int)' },
+    ];
+    const store = {
+      missingSteps: async () => {
+        const { rows } = await db.query('select name from steps');
+        return all.filter(({ name }) => !rows.some((row) => row.name === name));
+      },
+    };
+    const givens = instances.map((locks) => ({ locks, inTransaction, store }));
+    const results = await together(found('docs/recipes/migrations.md', 'Migrations at start', 2), givens);
+    const codes = results.map((result) => result.status === 'rejected' && result.reason.code);
+    expect(codes).toEqual(Array(3).fill('42P07')); // there is such a table
+    expect((await db.query('select name from steps')).rows).toEqual([{ name: 'one' }]);
+  });
+
+  test('a feed that has nothing new is not asked without end', async () => {
+    await db.query('create table feed (cursor int, fence bigint not null default 0); create table entries (row text)');
+    await db.query('insert into feed values (0, 0)');
+    const stop = new AbortController();
+    const asked = vi.fn();
+    const store = {
+      position: async () => (await db.query('select cursor from feed')).rows[0],
+      fetch: async (cursor: number) => {
+        asked();
+        return { rows: [], next: cursor };
+      },
+    };
+    const running = together(found('docs/recipes/poller.md', 'A poller'), [
+      { locks: instances[0], inTransaction, store, signal: stop.signal },
+    ]);
+    await until('it asks', () => asked.mock.calls.length > 0);
+    await pass(300);
+    stop.abort();
+    expect(statuses(await bounded('it stops in its pause', running))).toEqual(['fulfilled']);
+    expect(asked).toHaveBeenCalledOnce();
   });
 
   test('a feed is read by one, and a page of it is written once', async () => {
@@ -183,6 +296,20 @@ describeOn('postgres', 'blocks on postgres', () => {
     await bounded('all stop', running);
     expect(await numberOf('select count(*) - count(distinct row) n from entries')).toBe(0);
     expect(await numberOf('select count(*) n from entries')).toBe(await numberOf('select cursor n from feed'));
+  });
+
+  test('what the other service refuses is not taken for stock, and nothing is written', async () => {
+    const wrote = vi.fn();
+    const service = createServer(async (request, response) => {
+      if (request.method === 'PUT') wrote(String(Buffer.concat(await request.toArray())));
+      response.writeHead(request.method === 'PUT' ? 409 : 503).end('{"error":"no stock today"}');
+    });
+    await new Promise<void>((resolve) => void service.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void service.close());
+    const stock = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+    const block = found('docs/recipes/over-services.md', 'A lock held over several services');
+    expect(statuses(await together(block, [{ locks: instances[0], stock }]))).toEqual(['rejected']);
+    expect(wrote).not.toHaveBeenCalled();
   });
 
   test('another service refuses an old token, and one who holds the lock changes its units', async () => {
