@@ -13,6 +13,9 @@ const AGAIN = 5_000;
 /** A renewal that comes late finds its claim gone, or does no harm. */
 const FOREVER = `${Number.MAX_SAFE_INTEGER}`;
 
+/** How often those that stand are renewed again. */
+const TRIES = 4;
+
 /** Renewals: over a connection of our own where there is one. Over the pool they wait behind the application's statements. */
 export class Renewals {
   readonly #lines: Lines;
@@ -57,16 +60,32 @@ export class Renewals {
 }
 
 async function renewed(lines: Lines, claims: readonly Claim[]): Promise<Renewal[]> {
-  const gone = new Set<Claim>();
-  for (const portion of [...rounds(claims)].flatMap((round) => [...portions(round)])) {
-    if ((await lines.touch(portion, FOREVER, '0')) === portion.length) continue;
-    const found = await lines.read(portion.map(({ key }) => key));
-    for (const claim of portion) if (!stands(claim, found.get(claim.key))) gone.add(claim);
-  }
-  return claims.map((claim) => (gone.has(claim) ? 'gone' : { validFor: claim.ttl }));
+  const answers = new Map<Claim, Renewal>();
+  for (const portion of [...rounds(claims)].flatMap((round) => [...portions(round)]))
+    for (const [claim, answer] of await renewedTogether(lines, portion)) answers.set(claim, answer);
+  return claims.map((claim) => answers.get(claim)!);
 }
 
-/** Whether a claim is there after a renewal: if it was alive then, it is alive now, with its whole ttl. */
+/**
+ * A statement says only how many it renewed, so nothing is known of each before one has renewed all that it was asked for. What stands
+ * was not always renewed: the server's clock may have been set back since.
+ */
+async function renewedTogether(lines: Lines, claims: readonly Claim[]): Promise<Map<Claim, Renewal>> {
+  const answers = new Map<Claim, Renewal>(claims.map((claim) => [claim, 'unknown']));
+  let standing = claims;
+  for (let tries = 0; standing.length > 0 && tries < TRIES; tries++) {
+    if ((await lines.touch(standing, FOREVER, '0')) === standing.length) {
+      for (const claim of standing) answers.set(claim, { validFor: claim.ttl });
+      break;
+    }
+    const found = await lines.read(standing.map(({ key }) => key));
+    const stay = standing.filter((claim) => stands(claim, found.get(claim.key)));
+    for (const claim of standing) if (!stay.includes(claim)) answers.set(claim, 'gone');
+    standing = stay;
+  }
+  return answers;
+}
+
 const stands = ({ id }: Claim, line: Line | undefined): boolean =>
   line !== undefined && parse(line.text).some((place) => place.id === id && place.until > line.now);
 

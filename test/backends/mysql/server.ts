@@ -8,6 +8,10 @@ export class Mariadb {
   server!: Server;
   readonly #pools: Pool[] = [];
 
+  async start(settings?: MariadbSettings): Promise<void> {
+    this.server = await startMariadb({ ...QUICK, ...settings });
+  }
+
   pool(options: PoolOptions = {}): Pool {
     const pool = createPool({
       host: this.server.host,
@@ -32,9 +36,7 @@ const QUICK: MariadbSettings = { 'innodb-flush-log-at-trx-commit': '2' };
 /** Call it at the top of a `describe`. */
 export function useMariadb(settings?: MariadbSettings): Mariadb {
   const mariadb = new Mariadb();
-  beforeAll(async () => {
-    mariadb.server = await startMariadb({ ...QUICK, ...settings });
-  }, 60_000);
+  beforeAll(() => mariadb.start(settings), 60_000);
   afterAll(() => mariadb.close());
   return mariadb;
 }
