@@ -260,6 +260,8 @@ WHERE INSTR(kept.line, claims.mark) > 0
   AND SUBSTRING(kept.line, INSTR(kept.line, claims.mark) + LENGTH(claims.mark), 16) > CAST({earliest} AS CHAR)
   AND {latest} <= CAST(:notAfter AS SIGNED)`;
 
-export const turn: string = `-- Whose turn it is to sweep: one row is changed for the one process that asks first in each interval.
+export const turn: string = `-- Whose turn it is to sweep: one row is changed for the one process that asks first in each interval. One that is still to come
+-- means that the clock was set back since.
 -- :interval (µs)
-UPDATE {table} SET used = {latest} WHERE name = '' AND used <= {earliest} - CAST(:interval AS SIGNED)`;
+UPDATE {table} SET used = {latest}
+WHERE name = '' AND (used <= {earliest} - CAST(:interval AS SIGNED) OR used > {latest} + 1000000)`;

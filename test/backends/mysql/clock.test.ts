@@ -1,6 +1,7 @@
 import type { Pool } from 'mysql2/promise';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type MysqlBackend, mysql } from '../../../src/backends/mysql/index.ts';
+import * as sql from '../../../src/backends/mysql/sql.generated.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
 import { type SteppedClock, steppedClock } from '../../kit/stepped-clock.ts';
 import { describeOn } from '../../kit/suite.ts';
@@ -56,7 +57,7 @@ describeOn(['mysql', 'models'], 'mysql, while the clock of its server is set', (
   });
 
   /** Sets the clock while the first statement of `act` on the table has begun, and waits for the table. @param then what happens before it goes on */
-  async function during<T>(ms: number, act: () => Promise<T>, then = async (): Promise<unknown> => {}): Promise<T> {
+  async function during<T>(ms: number, act: () => Promise<T>, then = async (): Promise<unknown> => undefined): Promise<T> {
     await admin.query('LOCK TABLES holdfast_lines WRITE');
     try {
       const done = act();
@@ -136,5 +137,14 @@ describeOn(['mysql', 'models'], 'mysql, while the clock of its server is set', (
     pool.once('release', () => clock.step(-TEN_MINUTES));
     expect(await one.renew([claim])).toEqual([{ validFor: 60_000 }]);
     expect(await left(), 'µs of the lease').toBeGreaterThan(seconds(59));
+  });
+
+  test('sweeps go on, though the last one is still to come', async () => {
+    const turn = async () => (await rows.write(sql.turn, { interval: `${seconds(300)}` })).affectedRows;
+    await turn();
+    expect(await turn(), 'right after a turn').toBe(0);
+    clock.step(-TEN_MINUTES);
+    expect(await turn(), 'ten minutes before the last one').toBe(1);
+    expect(await turn(), 'right after that').toBe(0);
   });
 });
