@@ -103,9 +103,10 @@ const CLOCKS: readonly Owned[] = [
     },
     {
       name: `${name}, its clock set forward`,
-      promise: 'a clock that is set forward shortens leases: two may hold, tokens grow',
+      promise: 'a clock that is set forward shortens leases: two may hold, the token tells',
       hurts: ['its clock set forward'],
-      mayBreak: ['exclusion'],
+      // Who does not know yet hands on the tokens that it has, and the resource refuses them.
+      mayBreak: ['exclusion', 'tokens', 'register'],
       start: () => byClock(start),
     },
   ]),
