@@ -157,6 +157,7 @@ export const navigation: readonly Section[] = [
       ['docs/decisions/postgres-line.md', 'PostgreSQL’s line'],
       ['docs/decisions/etcd-transport.md', 'etcd’s transport'],
       ['docs/decisions/etcd-leases.md', 'Leases on etcd'],
+      ['docs/decisions/server-clocks.md', 'Servers’ clocks'],
       ['docs/decisions/zookeeper-client.md', 'ZooKeeper’s client'],
       ['docs/decisions/stock-identity.md', 'A product’s identity'],
       ['docs/decisions/exploration.md', 'Exploration'],

@@ -74,10 +74,7 @@ export class Hold {
     return { ...this.claim, ttl: this.timing.ttl };
   }
 
-  /**
-   * As a claim that is asked for inside tells of it, also one of other `Locks`: these may be on the same server. Where they are not,
-   * a look finds no claim with this number under the key there.
-   */
+  /** As a claim inside tells of it, also one of other `Locks`: on another server a look finds no claim of this number under the key. */
   get enclosing(): Enclosing {
     return { claim: this.claim.number, key: this.claim.key };
   }

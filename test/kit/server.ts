@@ -36,10 +36,13 @@ export class Server implements AsyncDisposable {
   readonly #plan: ServerPlan;
   readonly #folder: Folder;
   readonly #data: string;
+  /** Of all its runs, whatever this process sets later. */
+  readonly #env: NodeJS.ProcessEnv;
   #child!: Child;
 
   private constructor(plan: ServerPlan) {
     this.#plan = plan;
+    this.#env = plan.env ?? { ...process.env };
     this.port = plan.port;
     this.url = plan.url;
     this.#folder = temporaryFolder(plan.account);
@@ -132,7 +135,7 @@ export class Server implements AsyncDisposable {
   }
 
   #spawn(): void {
-    const { command, account, args, env } = this.#plan;
+    const { command, account, args } = this.#plan;
     const folder = this.#folder.path;
     this.#child = new Child({
       command,
@@ -140,7 +143,7 @@ export class Server implements AsyncDisposable {
       log: join(folder, 'log'),
       cwd: this.#data,
       account,
-      env,
+      env: this.#env,
     });
   }
 }

@@ -10,8 +10,21 @@ export const create: string = `-- The row of a key that was never used, or was s
 -- (https://dev.mysql.com/doc/refman/8.0/en/innodb-locks-set.html).
 -- :name
 INSERT INTO {table} (name, ticket, used, line)
-SELECT :name, own.ticket, {now}, '' FROM {table} AS own WHERE own.name = '' LOCK IN SHARE MODE
+SELECT :name, own.ticket, {latest}, '' FROM {table} AS own WHERE own.name = '' LOCK IN SHARE MODE
 ON DUPLICATE KEY UPDATE used = VALUES(used)`;
+
+export const earliest: string = `-- The server's time when this is evaluated, or earlier: what has lapsed by then has lapsed. µs since 1970.
+--
+-- UTC_TIMESTAMP stands still from the start of the statement, also while it waits for a row lock. SYSDATE goes on, but in the
+-- session's time zone. So: the start, plus how far SYSDATE is from NOW, which is the start in the same time zone.
+-- When the clock was set back in between, this is as far back as the clock is now: others may have stored times by it meanwhile.
+-- When summer time began, the modulus takes it out. When it ended, this is an hour early, for this one statement.
+(
+  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) + LEAST(
+    TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6)),
+    MOD(TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6)), 900000000)
+  )
+)`;
 
 export const exchange: string = `-- Gives up a hold that has not lapsed, and in the same step takes a place for another claim at the end of the line.
 -- :gone (\`@id \` of the hold), the rest as in join.sql
@@ -21,16 +34,16 @@ UPDATE {table}
 SET line = CONCAT(
       SUBSTRING_INDEX(line, :gone, 1),
       SUBSTRING(line, LOCATE(';', line, INSTR(line, :gone)) + 1),
-      :mark, {now} + CAST(:ttl AS SIGNED), ' ', GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)),
-      :seats, {now}, :tail
+      :mark, {latest} + CAST(:ttl AS SIGNED), ' ', GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)),
+      :seats, {latest}, :tail
     ),
     ticket = GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)) + CAST(:span AS UNSIGNED) - 1,
-    used = {now}
+    used = {latest}
 WHERE name = :name
   AND INSTR(line, :gone) > 0
   AND INSTR(line, :mark) = 0
-  AND SUBSTRING(line, INSTR(line, :gone) + LENGTH(:gone), 16) > CAST({now} AS CHAR)
-  AND {now} <= CAST(:notAfter AS SIGNED)
+  AND SUBSTRING(line, INSTR(line, :gone) + LENGTH(:gone), 16) > CAST({earliest} AS CHAR)
+  AND {latest} <= CAST(:notAfter AS SIGNED)
   AND {room}
   AND LAST_INSERT_ID(
     IF(INSTR(line, :gone) = 1 AND LOCATE(';', line) = LENGTH(line), GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)), 0)
@@ -42,26 +55,26 @@ UPDATE {table} SET ticket = GREATEST(ticket, CAST(:ticket AS UNSIGNED)) WHERE na
 
 export const found: string = `-- Writes the table's own row. IGNORE: another process may have been first.
 -- :format  the format of the table
-INSERT IGNORE INTO {table} (name, ticket, used, line) VALUES ('', 0, {now}, :format)`;
+INSERT IGNORE INTO {table} (name, ticket, used, line) VALUES ('', 0, {latest}, :format)`;
 
 export const getLock: string = `-- Takes the named lock of a key in this session. Names are of the whole server, of 64 characters at most, and on some
 -- servers without case: hence a hash, in lower case, with the database mixed in.
 -- :database (of the table, or empty: the session's), :name (prefix/key), :wait (s)
 -- :notAfter  the server's time after which it is too late
 -- Result: got: 1 yes, 0 no, -1 too late, NULL an error. now.
-SELECT IF({now} > CAST(:notAfter AS SIGNED), -1, GET_LOCK({hash}, CAST(:wait AS SIGNED))) AS got, {now} AS now`;
+SELECT IF({latest} > CAST(:notAfter AS SIGNED), -1, GET_LOCK({hash}, CAST(:wait AS SIGNED))) AS got, {earliest} AS now`;
 
 export const greet: string = `-- Before the first step: which table is this, and what time is it?
 -- Result: format, now, open. No row: the table was made, but not founded.
-SELECT line AS format, {now} AS now, {open} AS open FROM {table} WHERE name = ''`;
+SELECT line AS format, {earliest} AS now, {open} AS open FROM {table} WHERE name = ''`;
 
 export const hash: string = `-- The name of the lock of a key. HEX, since the names of databases and keys have different character sets.
 SHA2(CONCAT(HEX(COALESCE(NULLIF(:database, ''), DATABASE(), '')), '/', HEX(:name)), 256)`;
 
 export const idle: string = `-- Keys of a page that nobody has used for :idle µs. A line that is not empty then is one of the dead, or of a hold with a long ttl.
 -- :after, :last (where the page ends), :idle
-SELECT name, ticket, line, {now} AS now FROM {table}
-WHERE name > :after AND name <= :last AND used <= {now} - CAST(:idle AS SIGNED)`;
+SELECT name, ticket, line, {earliest} AS now FROM {table}
+WHERE name > :after AND name <= :last AND used <= {earliest} - CAST(:idle AS SIGNED)`;
 
 export const join: string = `-- Takes a place at the end of the line, if the line is :expected or, when the claim queues, whatever the line is.
 --
@@ -74,14 +87,14 @@ export const join: string = `-- Takes a place at the end of the line, if the lin
 --         insertId: the ticket, if the line was :expected; else 0, and the line has to be read.
 UPDATE {table}
 SET line = CONCAT(
-      line, :mark, {now} + CAST(:ttl AS SIGNED), ' ', GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)),
-      :seats, {now}, :tail
+      line, :mark, {latest} + CAST(:ttl AS SIGNED), ' ', GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)),
+      :seats, {latest}, :tail
     ),
     ticket = GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)) + CAST(:span AS UNSIGNED) - 1,
-    used = {now}
+    used = {latest}
 WHERE name = :name
   AND (line = :expected OR (CAST(:queue AS UNSIGNED) = 1 AND INSTR(line, :mark) = 0))
-  AND {now} <= CAST(:notAfter AS SIGNED)
+  AND {latest} <= CAST(:notAfter AS SIGNED)
   AND {room}
   AND LAST_INSERT_ID(IF(line = :expected, GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)), 0)) >= 0`;
 
@@ -89,6 +102,13 @@ export const killOwner: string = `-- Ends a session if it has the named lock of 
 -- taken over, it is somebody else's. MySQL takes no parameters in a KILL, so the values stand in the text.
 -- :database, :name as in get-lock.sql; {session}
 KILL IF(IS_USED_LOCK({hash}) = {session}, {session}, 0)`;
+
+export const latest: string = `-- The server's time when this is evaluated, or later: a lease that counts from then is not too short. µs since 1970.
+-- As earliest.sql, but when the clock was set back since the start of the statement, or summer time ended, this is the start.
+(
+  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
+  + MOD(GREATEST(TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6)), 0), 900000000)
+)`;
 
 export const leave: string = `-- Gives up a hold or a place.
 -- :name, :mark (\`@id \`)
@@ -99,18 +119,18 @@ SET line = CONCAT(
       SUBSTRING_INDEX(line, :mark, 1),
       SUBSTRING(line, LOCATE(';', line, INSTR(line, :mark)) + 1)
     ),
-    used = {now}
+    used = {latest}
 WHERE name = :name
   AND INSTR(line, :mark) > 0
   AND LAST_INSERT_ID(
-    (SUBSTRING(line, INSTR(line, :mark) + LENGTH(:mark), 16) > CAST({now} AS CHAR))
+    (SUBSTRING(line, INSTR(line, :mark) + LENGTH(:mark), 16) > CAST({earliest} AS CHAR))
     + 2 * (INSTR(line, :mark) > 1 OR LOCATE(';', line) < LENGTH(line))
   ) >= 0`;
 
 export const list: string = `-- The lines that are not empty, of the names from :from up to, but not including, :to, a page at a time.
 -- The table's own row comes first, as in read.sql.
 -- :from, :to
-SELECT name, line, {now} AS now, {open} AS open FROM {table}
+SELECT name, line, {earliest} AS now, {open} AS open FROM {table}
 WHERE name = '' OR (name >= :from AND name < :to AND line <> '')
 ORDER BY name LIMIT 200`;
 
@@ -118,16 +138,16 @@ export const noteForget: string = `-- :name
 DELETE FROM {notes} WHERE name = :name`;
 
 export const noteKeep: string = `-- :name, :text, :ttl (µs)
-INSERT INTO {notes} (name, text, lapses) VALUES (:name, :text, {now} + CAST(:ttl AS SIGNED))
+INSERT INTO {notes} (name, text, lapses) VALUES (:name, :text, {latest} + CAST(:ttl AS SIGNED))
 ON DUPLICATE KEY UPDATE text = VALUES(text), lapses = VALUES(lapses)`;
 
 export const noteRead: string = `-- :name. One row: its text, NULL where there is none whose time is not over; and whether the server takes no writes, for one that was
 -- the primary does not know what was written since.
 SELECT note.text AS text, {closed} AS closed, {open} AS open
-FROM (SELECT 1) AS one LEFT JOIN {notes} AS note ON note.name = :name AND note.lapses > {now}`;
+FROM (SELECT 1) AS one LEFT JOIN {notes} AS note ON note.name = :name AND note.lapses > {earliest}`;
 
 export const noteSweep: string = `-- Some of those whose time is over.
-DELETE FROM {notes} WHERE lapses <= {now} LIMIT 100`;
+DELETE FROM {notes} WHERE lapses <= {earliest} LIMIT 100`;
 
 export const notes: string = `-- Words that processes leave for each other beside the locks: advice, which may be gone. Made with the first note.
 CREATE TABLE IF NOT EXISTS {notes} (
@@ -137,14 +157,6 @@ CREATE TABLE IF NOT EXISTS {notes} (
   PRIMARY KEY (name),
   KEY lapses (lapses)
 ) ENGINE = InnoDB`;
-
-export const now: string = `-- The server's time when this is evaluated, µs since 1970. UTC_TIMESTAMP stands still from the start of the statement,
--- also while it waits for a row lock; SYSDATE goes on, but in the session's time zone. So: the start, plus how far SYSDATE
--- is from NOW, which is the start in the same time zone. The modulus takes out a change of summer time in between.
-(
-  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
-  + MOD(TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6)) + 86400000000, 900000000)
-)`;
 
 export const open: string = `-- What is open on the session: 2 autocommit is off, 1 a transaction, 0 nothing. NULL on MySQL, which has no variable for it, and
 -- takes the inside for a comment: there the answer to a statement without rows tells.
@@ -167,7 +179,7 @@ export const read: string = `-- The lines of some keys, and the server's time. N
 -- left, never before others that are still there. The table's own row comes, too: without a row nothing would tell of a
 -- transaction that was left open, which sees the table as it was when that began.
 -- {list}
-SELECT name, line, {now} AS now, {open} AS open FROM {table} WHERE name IN ('', {list})`;
+SELECT name, line, {earliest} AS now, {open} AS open FROM {table} WHERE name IN ('', {list})`;
 
 export const releaseLock: string = `-- :database, :name as in get-lock.sql
 -- Result: freed: 1, 0 if it is another session's, NULL if it is nobody's.
@@ -221,18 +233,18 @@ SHOW GLOBAL STATUS WHERE Variable_name IN (
 
 export const swap: string = `-- Puts another line in the place of the one that was read, unless it has changed meanwhile: how the dead are removed.
 -- :name, :old, :new
-UPDATE {table} SET line = :new, used = {now} WHERE name = :name AND line = :old`;
+UPDATE {table} SET line = :new, used = {latest} WHERE name = :name AND line = :old`;
 
 export const sweep: string = `-- Takes away the rows of idle keys, unless they were used again since they were read.
 -- {list}, :ticket (the floor they are under), :idle (µs)
 DELETE FROM {table}
-WHERE name IN ({list}) AND line = '' AND ticket <= CAST(:ticket AS UNSIGNED) AND used <= {now} - CAST(:idle AS SIGNED)`;
+WHERE name IN ({list}) AND line = '' AND ticket <= CAST(:ticket AS UNSIGNED) AND used <= {earliest} - CAST(:idle AS SIGNED)`;
 
 export const ticket: string = `-- The next ticket of a key whose named lock this session has.
 -- :name, :atLeast
 -- Result: insertId. No row changed: there is no row for the key yet.
 UPDATE {table}
-SET ticket = LAST_INSERT_ID(GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED))), used = {now}
+SET ticket = LAST_INSERT_ID(GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED))), used = {latest}
 WHERE name = :name`;
 
 export const touch: string = `-- A sign of life of many claims, at most one of each key: each lapses its ttl from now, and if :keeps is 1 no sooner than it
@@ -244,15 +256,17 @@ export const touch: string = `-- A sign of life of many claims, at most one of e
 UPDATE ({list}) AS claims STRAIGHT_JOIN {table} AS kept ON kept.name = claims.name
 SET kept.line = INSERT(
       kept.line, INSTR(kept.line, claims.mark) + LENGTH(claims.mark), 16, GREATEST(
-        {now} + CAST(claims.ttl AS SIGNED),
+        {latest} + CAST(claims.ttl AS SIGNED),
         CAST(:keeps AS SIGNED) * CAST(SUBSTRING(kept.line, INSTR(kept.line, claims.mark) + LENGTH(claims.mark), 16) AS SIGNED)
       )
     ),
-    kept.used = {now}
+    kept.used = {latest}
 WHERE INSTR(kept.line, claims.mark) > 0
-  AND SUBSTRING(kept.line, INSTR(kept.line, claims.mark) + LENGTH(claims.mark), 16) > CAST({now} AS CHAR)
-  AND {now} <= CAST(:notAfter AS SIGNED)`;
+  AND SUBSTRING(kept.line, INSTR(kept.line, claims.mark) + LENGTH(claims.mark), 16) > CAST({earliest} AS CHAR)
+  AND {latest} <= CAST(:notAfter AS SIGNED)`;
 
-export const turn: string = `-- Whose turn it is to sweep: one row is changed for the one process that asks first in each interval.
+export const turn: string = `-- Whose turn it is to sweep: one row is changed for the one process that asks first in each interval. One that is still to come
+-- means that the clock was set back since.
 -- :interval (µs)
-UPDATE {table} SET used = {now} WHERE name = '' AND used <= {now} - CAST(:interval AS SIGNED)`;
+UPDATE {table} SET used = {latest}
+WHERE name = '' AND (used <= {earliest} - CAST(:interval AS SIGNED) OR used > {latest} + 1000000)`;

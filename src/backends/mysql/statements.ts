@@ -1,5 +1,5 @@
 import type { Value } from './pool.ts';
-import { closed, hash, now, open, room } from './sql.generated.ts';
+import { closed, earliest, hash, latest, open, room } from './sql.generated.ts';
 
 export type Values = Readonly<Record<string, Value>>;
 
@@ -20,7 +20,7 @@ export interface Statement {
 }
 
 /** Parts that several statements share. */
-const INCLUDES: Readonly<Record<string, string>> = { closed, hash, now, open, room };
+const INCLUDES: Readonly<Record<string, string>> = { closed, earliest, hash, latest, open, room };
 
 /** A file without its comments, and with `?` for each `:name`. @param parts what stands for its names in braces, beside the shared parts */
 export function statement(text: string, parts: Readonly<Record<string, string>>): Statement {
@@ -80,6 +80,3 @@ export function claimsOf(claims: readonly (readonly [Buffer, string, string])[])
   const values = padded(claims);
   return { text: values.map(() => CLAIM).join(' UNION ALL '), values: values.flat() };
 }
-
-/** The server's time as an expression, µs since 1970, whatever the time zone of the session. */
-export const serverTime: string = bare(now);

@@ -537,6 +537,10 @@ export const settle: string = `-- Removes everyone in the key's line who has lap
 CREATE OR REPLACE FUNCTION {settle}(spot {keys}, moment timestamptz, asking text) RETURNS {keys}
 LANGUAGE plpgsql AS $holdfast$
 BEGIN
+  -- Nobody has: the row was found by a time from before the clock was set back.
+  IF spot.lapses > moment THEN
+    RETURN spot;
+  END IF;
   DELETE FROM {line} WHERE key = spot.key AND ticket >= spot.first AND lapses <= moment;
   spot.id := NULL; -- whoever was alone, it was they who lapsed
   SELECT coalesce(sum(take) FILTER (WHERE held), 0), count(*) FILTER (WHERE NOT held),
@@ -611,7 +615,9 @@ DECLARE
 BEGIN
   removed := 0;
   IF page = 0 THEN
-    PERFORM FROM {meta} WHERE swept <= moment - every * interval '1 ms' FOR UPDATE SKIP LOCKED;
+    -- One that is still to come: the clock was set back since.
+    PERFORM FROM {meta}
+      WHERE swept <= moment - every * interval '1 ms' OR swept > moment + interval '1 s' FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
       RETURN;
     END IF;

@@ -1,3 +1,4 @@
+import { mostOf } from '../../core/extremes.ts';
 import type { Node } from './node.ts';
 
 /** Who is next at a key, and for how long it had waited when it said so, ms. */
@@ -67,7 +68,7 @@ export function namedBy(
   for (const each of found) {
     const same = found.filter((other) => other && other.id === each?.id);
     // Some may have heard it earlier than others.
-    if (same.length >= majority) return { id: each!.id, waited: Math.max(...same.map((other) => other!.waited)) };
+    if (same.length >= majority) return { id: each!.id, waited: mostOf(same.map((other) => other!.waited)) };
     most = Math.max(most, same.length);
   }
   return most + nodes - found.length < majority ? undefined : 'open';

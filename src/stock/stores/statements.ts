@@ -1,4 +1,3 @@
-import { serverTime } from '../../backends/mysql/statements.ts';
 import type { View } from '../books.ts';
 import type { Cell, Entry, Status } from '../cell.ts';
 import { decide } from '../rule.ts';
@@ -15,7 +14,7 @@ export interface StockDialect {
   readonly text: string;
   readonly insertNew: readonly [before: string, after: string];
   readonly forUpdate: string;
-  /** ms of the database's own clock. */
+  /** ms since 1970 by the database's own clock, when the statement that has it began or later. */
   readonly now: string;
   /** One more column, where a row is read in order to be changed. It makes the commit wait for the disk. */
   readonly durable: string;
@@ -27,7 +26,7 @@ const MYSQL: StockDialect = {
   text: 'mediumtext CHARACTER SET ascii',
   insertNew: ['INSERT IGNORE INTO', ''],
   forUpdate: ' FOR UPDATE',
-  now: `${serverTime} DIV 1000`,
+  now: "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000",
   durable: '', // there, a setting of the whole server says what a commit waits for
 };
 
@@ -157,20 +156,21 @@ export class Statements {
       const sql = `${insertNew[0]} ${this.#cells} (product, cell, state) VALUES (?, ?, '')${insertNew[1]}`;
       yield this.#say(sql, ...here);
     }
-    const find = `SELECT state, ${clock} AS moment${durable} FROM ${this.#cells} WHERE ${HERE}${forUpdate}`;
+    const find = `SELECT state${durable} FROM ${this.#cells} WHERE ${HERE}${forUpdate}`;
     const [row] = yield this.#say(find, ...here);
     if (!row) return steps.map(() => ({ is: 'missing' }));
-    const now = Number(row.moment);
     const text = String(row.state); // where the character set of a connection is `binary`, it comes as bytes
     const state = text === '' ? undefined : (JSON.parse(text) as Cell);
 
     const entries = `SELECT id, buyer, units, status, expires FROM ${this.#requests} WHERE ${HERE}`;
-    const due = yield this.#say(
-      `${entries} AND status = 'reserved' AND expires <= ? ORDER BY expires LIMIT ${MOST}`,
-      ...here,
-      now,
-    );
-    const known = new Map(due.map((each) => [String(each.id), entryOf(each)]));
+    // The time is that of a statement which waits for nothing: in the one before, it would be from before the wait for the cell, during
+    // which another may have stored times by a clock that was set back.
+    const due = `${entries} AND status = 'reserved' AND expires <= ${clock} ORDER BY expires LIMIT ${MOST}`;
+    const moment = `SELECT '' AS id, '' AS buyer, 0 AS units, 'now' AS status, ${clock} AS expires`;
+    const told = yield this.#say(`${moment} UNION ALL SELECT * FROM (${due}) AS due`, ...here);
+    const over = told.filter(({ status }) => String(status) !== 'now').map(entryOf);
+    const now = Number(told.find(({ status }) => String(status) === 'now')!.expires);
+    const known = new Map(over.map((entry) => [entry.id, entry]));
     for (const id of ids) {
       const [found] = yield this.#say(`${entries} AND id = ?`, ...here, id);
       if (found) known.set(id, entryOf(found));

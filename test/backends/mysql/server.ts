@@ -9,6 +9,10 @@ export class Host {
   server!: Server;
   readonly #pools: Pool[] = [];
 
+  async start(kind: MysqlKind, settings?: MysqlSettings): Promise<void> {
+    this.server = await kind.start({ ...QUICK, ...settings });
+  }
+
   pool(options: PoolOptions = {}): Pool {
     const pool = createPool({
       host: this.server.host,
@@ -33,9 +37,7 @@ const QUICK: MysqlSettings = { 'innodb-flush-log-at-trx-commit': '2' };
 /** Call it at the top of a `describe`. */
 export function useServer(kind: MysqlKind, settings?: MysqlSettings): Host {
   const host = new Host();
-  beforeAll(async () => {
-    host.server = await kind.start({ ...QUICK, ...settings });
-  }, 60_000);
+  beforeAll(() => host.start(kind, settings), 60_000);
   afterAll(() => host.close());
   return host;
 }

@@ -16,31 +16,43 @@ describeOnMysql('a session of mysql, as statements see it', (kind) => {
     rows = await Rows.of(host, 'seen', 1);
   });
 
-  /** Asks for the time twice in a statement, with 50 ms in between. @param ahead ms that this statement's clock is ahead of ours */
-  const expectTime = async (what: string, ahead = 0): Promise<void> => {
-    const before = (Date.now() + ahead) * 1_000;
-    if (ahead !== 0) await rows.query(`SET timestamp = ${before / 1e6}`);
-    const [row] = await rows.query(
-      `SELECT ${bare(sql.now)} AS first, SLEEP(0.05) AS slept, ${bare(sql.now)} AS second`,
-    );
-    const after = (Date.now() + ahead + 1) * 1_000;
-    const [first, second] = [Number(row!.first), Number(row!.second)];
-    expect(first, `µs at first: ${what}`).toBeGreaterThanOrEqual(before - 1);
-    expect(second - first, `µs in between: ${what}`).toBeGreaterThanOrEqual(50_000 - 100);
-    expect(second, `µs at the end: ${what}`).toBeLessThanOrEqual(after);
+  /** What a statement says of its time, twice, with 50 ms in between; and what the time was around it. @param ahead of ours, ms */
+  const times = async (expression: string, ahead = 0) => {
+    const began = (Date.now() + ahead) * 1_000;
+    if (ahead !== 0) await rows.query(`SET timestamp = ${began / 1e6}`);
+    const time = bare(expression);
+    const [row] = await rows.query(`SELECT ${time} AS first, SLEEP(0.05) AS slept, ${time} AS second`);
+    return { began, first: Number(row!.first), second: Number(row!.second), ended: (Date.now() + ahead + 1) * 1_000 };
   };
+  const SLEPT = 50_000 - 100;
 
-  test('the time goes on during a statement, and is the same in every time zone', async () => {
+  test.each([
+    ['earliest', sql.earliest],
+    ['latest', sql.latest],
+  ])('the %s time goes on during a statement, and is the same in every time zone', async (_, text) => {
     for (const zone of ['+00:00', '-11:30', '+05:45', 'SYSTEM']) {
       await rows.query(`SET time_zone = '${zone}'`);
-      await expectTime(`in the zone ${zone}`);
+      const { began, first, second, ended } = await times(text);
+      expect(first, `µs at first, in the zone ${zone}`).toBeGreaterThanOrEqual(began - 1);
+      expect(second - first, `µs in between, in the zone ${zone}`).toBeGreaterThanOrEqual(SLEPT);
+      expect(second, `µs at the end, in the zone ${zone}`).toBeLessThanOrEqual(ended);
     }
   });
 
   // The local time is then as far from that of the start of the statement as after such a change.
-  test.each([-1, -0.5, 0.5, 1])('clocks that change by %d h during a statement do not move its time', async (hours) => {
-    await expectTime(`clocks go by ${hours} h`, -hours * HOUR);
+  test.each([
+    -1, -0.5, 0.5, 1,
+  ])('where clocks change by %d h during a statement, no lease is shorter', async (hours) => {
+    const earliest = await times(sql.earliest, -hours * HOUR);
+    const latest = await times(sql.latest, -hours * HOUR);
     await rows.query('SET timestamp = DEFAULT');
+    for (const { second, ended } of [earliest, latest])
+      expect(second, 'µs, of the true time').toBeLessThanOrEqual(ended);
+    expect(latest.first, 'µs, of the true time').toBeGreaterThanOrEqual(latest.began - 1);
+    if (hours > 0) {
+      expect(earliest.second, 'µs, of the true time').toBeGreaterThanOrEqual(earliest.began + SLEPT);
+      expect(latest.second, 'µs, of the true time').toBeGreaterThanOrEqual(latest.began + SLEPT);
+    }
   });
 
   test('what is open on a session is told apart', async () => {

@@ -4,6 +4,8 @@ import type { Server } from '../../kit/server.ts';
 export interface Hurt {
   readonly servers: readonly Server[];
   readonly drag?: (ms: number) => void;
+  /** Sets their clocks, where that can be done. */
+  readonly step?: (ms: number) => void;
   /** Where one of several leads: its port. */
   readonly primary?: () => Promise<number>;
 }
@@ -31,6 +33,14 @@ async function away(server: Server, ms: number, pass: Pass, wipe = false): Promi
   await server.restart({ wipe });
 }
 
+const TEN_MINUTES = 600_000;
+/**
+ * By how much a clock is set, one after the other, ms. Back by no more than a few seconds: where leases go by that clock, what a dead
+ * process held is not free before the clock is there again, and the key shows nothing more.
+ */
+const BACK = [50, 5_000, 200];
+const FORWARD = [50, TEN_MINUTES, 200, 5_000];
+
 /** What only the owner of servers can do to them. */
 export const HURTS = {
   stopped: (hurt, ms, turn, pass) => still([one(hurt, turn)], ms, pass),
@@ -48,6 +58,18 @@ export const HURTS = {
     drag!(250);
     await pass(ms);
     drag!(0);
+  },
+  'its clock set back': async ({ step }, ms, turn, pass) => {
+    step!(-BACK[turn % BACK.length]!);
+    await pass(ms);
+  },
+  'its clock set back by ten minutes': async ({ step }, ms, _, pass) => {
+    step!(-TEN_MINUTES);
+    await pass(ms);
+  },
+  'its clock set forward': async ({ step }, ms, turn, pass) => {
+    step!(FORWARD[turn % FORWARD.length]!);
+    await pass(ms);
   },
 } as const satisfies Record<string, Act>;
 

@@ -1,6 +1,6 @@
 /**
  * `npm run torture:owner [-- name, or part of names…] [--for 60] [--seed 1] [--json]`: torture, while its servers are stopped, killed, started
- * again with or without their data, or write slowly: what only their owner can do. Each line says which promise of docs/promises.md is looked at.
+ * again with or without their data, write slowly, or have their clock set: what only their owner can do. Each line says which promise of docs/promises.md is looked at.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';

@@ -6,6 +6,7 @@ import { startPostgres } from '../../kit/postgres.ts';
 import { startRedis, startRedisCluster, startRedisNodes, startRedisSentinel, untilWhole } from '../../kit/redis.ts';
 import type { Server, Servers } from '../../kit/server.ts';
 import { slowDisk } from '../../kit/slow-disk.ts';
+import { steppedClock } from '../../kit/stepped-clock.ts';
 import { until } from '../../kit/wait.ts';
 import { startZookeeper, startZookeeperMembers } from '../../kit/zookeeper.ts';
 import { NODE_REDIS } from '../node-redis.ts';
@@ -72,6 +73,56 @@ async function onDisk(start: () => Promise<Server>) {
   const all = stack.move();
   return { ...owned, drag: disk.drag, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
+
+type Start = Owned['start'];
+
+/** With a clock of their own, which is set. */
+async function byClock(start: Start): ReturnType<Start> {
+  await using stack = new AsyncDisposableStack();
+  const clock = stack.use(await steppedClock());
+  const owned = stack.use(await clock.under(start));
+  const all = stack.move();
+  return { ...owned, step: clock.step, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+/** Engines whose leases go by a clock that can be set. */
+const SETTABLE: Readonly<Record<string, Start>> = {
+  redis: () => single(startRedis()),
+  'redlock over 5': () => several(startRedisNodes(5, KEEPS)),
+  postgres: () => single(startPostgres()),
+  'mysql (MariaDB)': () => single(startMariadb()),
+};
+
+const CLOCKS: readonly Owned[] = [
+  ...Object.entries(SETTABLE).flatMap(([name, start]): Owned[] => [
+    {
+      name: `${name}, its clock set back`,
+      promise: 'a clock that is set back shortens no lease',
+      hurts: ['its clock set back'],
+      start: () => byClock(start),
+    },
+    {
+      name: `${name}, its clock set forward`,
+      promise: 'a clock that is set forward shortens leases: two may hold, the token tells',
+      hurts: ['its clock set forward'],
+      // Who does not know yet hands on the tokens that it has, and the resource refuses them.
+      mayBreak: ['exclusion', 'tokens', 'register'],
+      start: () => byClock(start),
+    },
+  ]),
+  {
+    name: 'etcd, one member, its clock set',
+    promise: 'a clock that is set shortens no lease',
+    hurts: ['its clock set back', 'its clock set forward'],
+    start: () => byClock(() => single(startEtcd())),
+  },
+  {
+    name: 'zookeeper, one server, its clock set',
+    promise: 'sessions do not go by a clock that can be set',
+    hurts: ['its clock set back', 'its clock set forward', 'its clock set back by ten minutes'],
+    start: () => byClock(() => single(startZookeeper(), ZOOKEEPER)),
+  },
+];
 
 /** The first of its three primaries, or whatever has taken its place, is killed: the keys of the others are not hurt. */
 async function cluster() {
@@ -148,4 +199,5 @@ export const OWNED: readonly Owned[] = [
     hurts: OF_LED,
     start: () => led(startZookeeperMembers(3), 'srvr', /^Mode: leader$/m, ZOOKEEPER),
   },
+  ...CLOCKS,
 ];

@@ -5,5 +5,5 @@
 -- (https://dev.mysql.com/doc/refman/8.0/en/innodb-locks-set.html).
 -- :name
 INSERT INTO {table} (name, ticket, used, line)
-SELECT :name, own.ticket, {now}, '' FROM {table} AS own WHERE own.name = '' LOCK IN SHARE MODE
+SELECT :name, own.ticket, {latest}, '' FROM {table} AS own WHERE own.name = '' LOCK IN SHARE MODE
 ON DUPLICATE KEY UPDATE used = VALUES(used)

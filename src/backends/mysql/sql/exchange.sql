@@ -6,16 +6,16 @@ UPDATE {table}
 SET line = CONCAT(
       SUBSTRING_INDEX(line, :gone, 1),
       SUBSTRING(line, LOCATE(';', line, INSTR(line, :gone)) + 1),
-      :mark, {now} + CAST(:ttl AS SIGNED), ' ', GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)),
-      :seats, {now}, :tail
+      :mark, {latest} + CAST(:ttl AS SIGNED), ' ', GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)),
+      :seats, {latest}, :tail
     ),
     ticket = GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)) + CAST(:span AS UNSIGNED) - 1,
-    used = {now}
+    used = {latest}
 WHERE name = :name
   AND INSTR(line, :gone) > 0
   AND INSTR(line, :mark) = 0
-  AND SUBSTRING(line, INSTR(line, :gone) + LENGTH(:gone), 16) > CAST({now} AS CHAR)
-  AND {now} <= CAST(:notAfter AS SIGNED)
+  AND SUBSTRING(line, INSTR(line, :gone) + LENGTH(:gone), 16) > CAST({earliest} AS CHAR)
+  AND {latest} <= CAST(:notAfter AS SIGNED)
   AND {room}
   AND LAST_INSERT_ID(
     IF(INSTR(line, :gone) = 1 AND LOCATE(';', line) = LENGTH(line), GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)), 0)

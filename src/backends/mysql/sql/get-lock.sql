@@ -3,4 +3,4 @@
 -- :database (of the table, or empty: the session's), :name (prefix/key), :wait (s)
 -- :notAfter  the server's time after which it is too late
 -- Result: got: 1 yes, 0 no, -1 too late, NULL an error. now.
-SELECT IF({now} > CAST(:notAfter AS SIGNED), -1, GET_LOCK({hash}, CAST(:wait AS SIGNED))) AS got, {now} AS now
+SELECT IF({latest} > CAST(:notAfter AS SIGNED), -1, GET_LOCK({hash}, CAST(:wait AS SIGNED))) AS got, {earliest} AS now

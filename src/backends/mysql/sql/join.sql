@@ -9,13 +9,13 @@
 --         insertId: the ticket, if the line was :expected; else 0, and the line has to be read.
 UPDATE {table}
 SET line = CONCAT(
-      line, :mark, {now} + CAST(:ttl AS SIGNED), ' ', GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)),
-      :seats, {now}, :tail
+      line, :mark, {latest} + CAST(:ttl AS SIGNED), ' ', GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)),
+      :seats, {latest}, :tail
     ),
     ticket = GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)) + CAST(:span AS UNSIGNED) - 1,
-    used = {now}
+    used = {latest}
 WHERE name = :name
   AND (line = :expected OR (CAST(:queue AS UNSIGNED) = 1 AND INSTR(line, :mark) = 0))
-  AND {now} <= CAST(:notAfter AS SIGNED)
+  AND {latest} <= CAST(:notAfter AS SIGNED)
   AND {room}
   AND LAST_INSERT_ID(IF(line = :expected, GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED)), 0)) >= 0

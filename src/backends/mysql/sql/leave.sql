@@ -7,10 +7,10 @@ SET line = CONCAT(
       SUBSTRING_INDEX(line, :mark, 1),
       SUBSTRING(line, LOCATE(';', line, INSTR(line, :mark)) + 1)
     ),
-    used = {now}
+    used = {latest}
 WHERE name = :name
   AND INSTR(line, :mark) > 0
   AND LAST_INSERT_ID(
-    (SUBSTRING(line, INSTR(line, :mark) + LENGTH(:mark), 16) > CAST({now} AS CHAR))
+    (SUBSTRING(line, INSTR(line, :mark) + LENGTH(:mark), 16) > CAST({earliest} AS CHAR))
     + 2 * (INSTR(line, :mark) > 1 OR LOCATE(';', line) < LENGTH(line))
   ) >= 0

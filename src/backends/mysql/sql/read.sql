@@ -2,4 +2,4 @@
 -- left, never before others that are still there. The table's own row comes, too: without a row nothing would tell of a
 -- transaction that was left open, which sees the table as it was when that began.
 -- {list}
-SELECT name, line, {now} AS now, {open} AS open FROM {table} WHERE name IN ('', {list})
+SELECT name, line, {earliest} AS now, {open} AS open FROM {table} WHERE name IN ('', {list})

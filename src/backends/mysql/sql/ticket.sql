@@ -2,5 +2,5 @@
 -- :name, :atLeast
 -- Result: insertId. No row changed: there is no row for the key yet.
 UPDATE {table}
-SET ticket = LAST_INSERT_ID(GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED))), used = {now}
+SET ticket = LAST_INSERT_ID(GREATEST(ticket + 1, CAST(:atLeast AS UNSIGNED))), used = {latest}
 WHERE name = :name

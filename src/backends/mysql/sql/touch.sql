@@ -7,11 +7,11 @@
 UPDATE ({list}) AS claims STRAIGHT_JOIN {table} AS kept ON kept.name = claims.name
 SET kept.line = INSERT(
       kept.line, INSTR(kept.line, claims.mark) + LENGTH(claims.mark), 16, GREATEST(
-        {now} + CAST(claims.ttl AS SIGNED),
+        {latest} + CAST(claims.ttl AS SIGNED),
         CAST(:keeps AS SIGNED) * CAST(SUBSTRING(kept.line, INSTR(kept.line, claims.mark) + LENGTH(claims.mark), 16) AS SIGNED)
       )
     ),
-    kept.used = {now}
+    kept.used = {latest}
 WHERE INSTR(kept.line, claims.mark) > 0
-  AND SUBSTRING(kept.line, INSTR(kept.line, claims.mark) + LENGTH(claims.mark), 16) > CAST({now} AS CHAR)
-  AND {now} <= CAST(:notAfter AS SIGNED)
+  AND SUBSTRING(kept.line, INSTR(kept.line, claims.mark) + LENGTH(claims.mark), 16) > CAST({earliest} AS CHAR)
+  AND {latest} <= CAST(:notAfter AS SIGNED)

@@ -5,6 +5,10 @@
 CREATE OR REPLACE FUNCTION {settle}(spot {keys}, moment timestamptz, asking text) RETURNS {keys}
 LANGUAGE plpgsql AS $holdfast$
 BEGIN
+  -- Nobody has: the row was found by a time from before the clock was set back.
+  IF spot.lapses > moment THEN
+    RETURN spot;
+  END IF;
   DELETE FROM {line} WHERE key = spot.key AND ticket >= spot.first AND lapses <= moment;
   spot.id := NULL; -- whoever was alone, it was they who lapsed
   SELECT coalesce(sum(take) FILTER (WHERE held), 0), count(*) FILTER (WHERE NOT held),

@@ -17,7 +17,9 @@ DECLARE
 BEGIN
   removed := 0;
   IF page = 0 THEN
-    PERFORM FROM {meta} WHERE swept <= moment - every * interval '1 ms' FOR UPDATE SKIP LOCKED;
+    -- One that is still to come: the clock was set back since.
+    PERFORM FROM {meta}
+      WHERE swept <= moment - every * interval '1 ms' OR swept > moment + interval '1 s' FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
       RETURN;
     END IF;
