@@ -15,7 +15,8 @@ export interface CronerJob {
  * last time of the pattern, so instances that are called a little late agree on it.
  * @example
  * import { Cron } from 'croner';
- * new Cron('0 3 * * *', { timezone: 'Europe/Berlin' }, cronerTask(locks, 'nightly-report', (run) => report(run.tick)));
+ * const options = { timezone: 'Europe/Berlin', catch: (error: unknown) => console.warn(error) }; // or a job that fails ends the process
+ * new Cron('0 3 * * *', options, cronerTask(locks, 'nightly-report', (run) => report(run.tick)));
  */
 export function cronerTask<J extends CronerJob = CronerJob, C = unknown>(
   locks: Locks,

@@ -1,10 +1,10 @@
 /** Blocks of cron libraries. What is due at night is due each second here. */
 import cron from 'node-cron';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
 import type { Locks } from '../../../src/index.ts';
 import { until } from '../../kit/wait.ts';
-import { found, together } from '../block.ts';
+import { type Found, found, together } from '../block.ts';
 import { closeAll, createLocks } from '../tracked.ts';
 
 let instances: Locks[];
@@ -26,7 +26,9 @@ afterEach(async () => {
 });
 
 const EACH_SECOND = { "'0 3 * * *'": "'* * * * * *'" };
-const givens = () => instances.map((locks) => ({ locks, report }));
+const warned: unknown[] = [];
+const log = { warn: (error: unknown): void => void warned.push(error) };
+const givens = () => instances.map((locks) => ({ locks, report, log }));
 
 async function expectOnePerTick(): Promise<void> {
   await until('two ticks are run', () => ticks.length >= 2);
@@ -43,15 +45,47 @@ test('node-cron: a task of two instances is run once per tick', async () => {
   await expectOnePerTick();
 });
 
-test.each([
+const CRONER = [
   ['docs/guides/cron-libraries.md', found('docs/guides/cron-libraries.md', 'croner'), '0 3 * * *'],
   ['docs/guides/schedules.md', found('docs/guides/schedules.md', 'Schedules: once per tick'), '0 3 * * *'],
   ['docs/recipes/scheduled-job.md', found('docs/recipes/scheduled-job.md', 'With a cron library'), '*/5 * * * *'],
-])('croner: a task of two instances is run once per tick, as %s has it', async (_page, block, pattern) => {
-  const jobs = await together(block, givens(), {
+] as const;
+
+async function ofCroner(block: Found, pattern: string, given: Parameters<typeof together>[1]): Promise<Disposable> {
+  const jobs = await together(block, given, {
     [`'${pattern}'`]: "'* * * * * *'",
     'new Cron(': 'const job = new Cron(',
   });
+  const stop = (): void => {
+    for (const job of jobs) if (job.status === 'fulfilled') job.value.job.stop();
+  };
+  return { [Symbol.dispose]: stop };
+}
+
+test.each(
+  CRONER,
+)('croner: a task of two instances is run once per tick, as %s has it', async (_page, block, pattern) => {
+  using _ = await ofCroner(block, pattern, givens());
   await expectOnePerTick();
-  for (const job of jobs) if (job.status === 'fulfilled') job.value.job.stop();
+});
+
+test.each(CRONER)('croner: a job that fails, as %s has it, does not end the process', async (_page, block, pattern) => {
+  const unhandled: unknown[] = [];
+  const others = process.listeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection');
+  process.on('unhandledRejection', (error) => unhandled.push(error));
+  onTestFinished(() => {
+    process.removeAllListeners('unhandledRejection');
+    for (const other of others) process.on('unhandledRejection', other);
+  });
+  warned.length = 0;
+  const failing = givens().map((given) => ({
+    ...given,
+    report() {
+      throw new Error('no report today');
+    },
+  }));
+  using _ = await ofCroner(block, pattern, failing);
+  await until('the job has failed, and somebody was told', () => warned.length + unhandled.length >= 1);
+  expect(unhandled, 'rejections that nobody handles').toEqual([]);
 });
