@@ -147,6 +147,7 @@ export const navigation: readonly Section[] = [
       ['docs/decisions/once-per-tick.md', 'Once per tick'],
       ['docs/decisions/observing-leaders.md', 'Observing leaders'],
       ['docs/decisions/whose-claim.md', 'Whose a claim is'],
+      ['docs/decisions/signs-of-life.md', 'Signs of life'],
       ['docs/decisions/deadlocks.md', 'Deadlocks'],
       ['docs/decisions/events.md', 'Events'],
       ['docs/decisions/telemetry.md', 'Telemetry'],

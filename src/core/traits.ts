@@ -6,6 +6,11 @@ export interface Traits {
   readonly seats: 'exclusive' | 'shared' | 'counted';
   /** Keeps a line: first come, first served over all processes. Where not, core asks again and again. */
   readonly fair: boolean;
+  /**
+   * A client that asks without pause may keep others out for long: the engine keeps no line, and nothing makes clients take turns.
+   * Default false. With it, the conformance suite leaves out its laws on starvation.
+   */
+  readonly starves?: boolean;
   /** Exclusive tickets strictly grow: `always`; `durable`, as long as the engine keeps what it acknowledged; or `never`. */
   readonly fencing: 'always' | 'durable' | 'never';
   /** Several tickets in a row can be reserved, so that a hold may pass from hand to hand inside a process. */

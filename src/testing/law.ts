@@ -7,6 +7,7 @@ export const MET = {
   'shared seats': ({ traits }) => traits.seats !== 'exclusive',
   'counted seats': ({ traits }) => traits.seats === 'counted',
   fair: ({ traits }) => traits.fair,
+  turns: ({ traits }) => traits.starves !== true,
   fencing: ({ traits }) => traits.fencing !== 'never',
   spans: ({ traits }) => traits.spans,
   lapses: ({ traits }) => traits.lapses,

@@ -10,7 +10,15 @@ export function poor(): Subject {
   const engine = memory({ clock });
   const client = around(engine, {
     name: 'poor',
-    traits: { ...engine.traits, seats: 'exclusive', fair: false, fencing: 'never', spans: false, wakes: 'never' },
+    traits: {
+      ...engine.traits,
+      seats: 'exclusive',
+      fair: false,
+      starves: true,
+      fencing: 'never',
+      spans: false,
+      wakes: 'never',
+    },
     attempt: (claim) => engine.attempt({ ...claim, queue: false }),
     watch: undefined,
     inspect: undefined,

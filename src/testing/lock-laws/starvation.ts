@@ -10,7 +10,7 @@ const LASTS = 1_500;
 export const starvation: readonly Law[] = [busy(2), busy(4)];
 
 function busy(clients: number): Law {
-  return law(`nobody starves among ${clients} clients that ask without pause`, async (scene) => {
+  return law(`nobody starves among ${clients} clients that ask without pause`, ['turns'], async (scene) => {
     const all = await Promise.all(Array.from({ length: clients }, () => scene.locks({ spin: {} })));
     for (const locks of all) await locks.mutex(scene.key).run(() => {}); // whoever connects is no waiter yet
     const served: Served[] = [];
