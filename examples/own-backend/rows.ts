@@ -37,6 +37,7 @@ export function rows(db: DatabaseSync): Backend {
     traits: {
       seats: 'exclusive', // no readers, no permits
       fair: false, // keeps no line: core asks again and again
+      starves: true, // and so a client that never pauses may keep the others out
       fencing: 'durable',
       spans: false,
       wakes: 'never',
