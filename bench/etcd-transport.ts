@@ -14,8 +14,8 @@ import { Channel } from '../src/backends/etcd/wire/grpc.ts';
 import { TxnRequest } from '../src/backends/etcd/wire/messages.ts';
 import { list, remove, stand } from '../src/backends/etcd/wire/ops.ts';
 import { encode, type Sent } from '../src/backends/etcd/wire/protobuf.ts';
-import { EXCLUSIVE } from '../src/core/admission.ts';
-import { systemClock } from '../src/core/clock.ts';
+import { EXCLUSIVE } from '../src/core/contract/admission.ts';
+import { systemClock } from '../src/core/contract/clock.ts';
 import { startEtcd } from '../test/kit/etcd.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 7);

@@ -5,7 +5,7 @@
  */
 import { etcd } from '../src/backends/etcd/index.ts';
 import { zookeeper } from '../src/backends/zookeeper/index.ts';
-import type { Backend } from '../src/core/backend.ts';
+import type { Backend } from '../src/core/contract/backend.ts';
 import { startEtcd } from '../test/kit/etcd.ts';
 import { IDLE_LINES, IdleLine } from '../test/kit/idle-line.ts';
 import { exchange } from '../test/kit/net.ts';

@@ -2,7 +2,7 @@
 // node bench/mysql-sweep.ts [idle rows, 1,000,000] [rows in use, 100,000]
 import { createPool } from 'mysql2/promise';
 import { mysql } from '../src/backends/mysql/index.ts';
-import { systemClock } from '../src/core/clock.ts';
+import { systemClock } from '../src/core/contract/clock.ts';
 import { createLocks } from '../src/index.ts';
 import { startMariadb } from '../test/kit/mariadb.ts';
 

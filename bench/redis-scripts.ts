@@ -10,8 +10,8 @@
  */
 import { Redis } from 'ioredis';
 import { redis } from '../src/backends/redis/index.ts';
-import { SHARED } from '../src/core/admission.ts';
-import type { Backend, Claim } from '../src/core/backend.ts';
+import { SHARED } from '../src/core/contract/admission.ts';
+import type { Backend, Claim } from '../src/core/contract/backend.ts';
 import { createStock, redisStock } from '../src/stock/index.ts';
 import { Mail, wish } from '../test/backends/redis/scene.ts';
 import { HOST } from '../test/kit/net.ts';

@@ -9,7 +9,7 @@ import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
 import { Redis } from 'ioredis';
 import { redis } from '../src/backends/redis/index.ts';
-import { channels } from '../src/core/events.ts';
+import { channels } from '../src/core/contract/events.ts';
 import { createLocks, type Locks } from '../src/index.ts';
 import { type InstrumentOptions, instrument } from '../src/otel/index.ts';
 import { startRedis } from '../test/kit/redis.ts';

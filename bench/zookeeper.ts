@@ -14,7 +14,7 @@ import {
 } from '../src/backends/zookeeper/wire/operations.ts';
 import { OPEN } from '../src/backends/zookeeper/wire/records.ts';
 import { Session } from '../src/backends/zookeeper/wire/session.ts';
-import { systemClock } from '../src/core/clock.ts';
+import { systemClock } from '../src/core/contract/clock.ts';
 import { createLocks } from '../src/index.ts';
 import { HOST } from '../test/kit/net.ts';
 import { startZookeeper, startZookeeperMembers } from '../test/kit/zookeeper.ts';

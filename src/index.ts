@@ -1,4 +1,4 @@
-export { ALL_SEATS, admitted, isExclusive, type Seats } from './core/admission.ts';
+export { ALL_SEATS, admitted, isExclusive, type Seats } from './core/contract/admission.ts';
 export type {
   Attempt,
   Backend,
@@ -13,16 +13,16 @@ export type {
   Renewal,
   Standing,
   Traits,
-} from './core/backend.ts';
-export { PLACE_TTL, placeTtlOf } from './core/backend.ts';
-export { type Clock, systemClock } from './core/clock.ts';
-export type { Duration } from './core/duration.ts';
-export { isLockError, LockError, type LockErrorCode } from './core/errors.ts';
-export type { ForcedEvent, LockEvent, LockType } from './core/events.ts';
-export type { ForceOptions } from './core/forced-release.ts';
-export type { AnyLease, Lease, LeaseRecord, SharedLease } from './core/lease.ts';
-export type { Adaptive, HandOff, LockOptions, Spin } from './core/options.ts';
-export type { Enclosing, Origin } from './core/origin.ts';
+} from './core/contract/backend.ts';
+export { PLACE_TTL, placeTtlOf } from './core/contract/backend.ts';
+export { type Clock, systemClock } from './core/contract/clock.ts';
+export type { Duration } from './core/contract/duration.ts';
+export { isLockError, LockError, type LockErrorCode } from './core/contract/errors.ts';
+export type { ForcedEvent, LockEvent, LockType } from './core/contract/events.ts';
+export type { Adaptive, HandOff, LockOptions, Spin } from './core/contract/options.ts';
+export type { Enclosing, Origin } from './core/contract/origin.ts';
+export type { AnyLease, Lease, LeaseRecord, SharedLease } from './core/holds/lease.ts';
+export type { ForceOptions } from './core/line/forced-release.ts';
 export type { LeaderEvent, TermEnd } from './leading/events.ts';
 export type { CampaignOptions, Leader, ObserveOptions } from './leading/leader.ts';
 export type { Incumbent } from './leading/observer.ts';

@@ -1,13 +1,20 @@
-import type { Backend, Finding, Listing, Standing } from './core/backend.ts';
-import { type Clock, systemClock } from './core/clock.ts';
-import { checkWaitersListed } from './core/deadlock-watch.ts';
-import { invalid, LockError, shown } from './core/errors.ts';
-import { checkListable, type ForceOptions, forceRelease } from './core/forced-release.ts';
-import { checkKey } from './core/key.ts';
-import type { AnyLease } from './core/lease.ts';
-import { checkBackend, checkNames, flag, LayeredOptions, LOCK_OPTIONS, type LockOptions } from './core/options.ts';
-import { LockRuntime } from './core/runtime.ts';
-import { joined } from './core/users.ts';
+import type { Backend, Finding, Listing, Standing } from './core/contract/backend.ts';
+import { type Clock, systemClock } from './core/contract/clock.ts';
+import { invalid, LockError, shown } from './core/contract/errors.ts';
+import { checkKey } from './core/contract/key.ts';
+import {
+  checkBackend,
+  checkNames,
+  flag,
+  LayeredOptions,
+  LOCK_OPTIONS,
+  type LockOptions,
+} from './core/contract/options.ts';
+import { joined } from './core/engine/users.ts';
+import type { AnyLease } from './core/holds/lease.ts';
+import { checkWaitersListed } from './core/line/deadlock-watch.ts';
+import { checkListable, type ForceOptions, forceRelease } from './core/line/forced-release.ts';
+import { LockRuntime } from './core/line/runtime.ts';
 import { Leader } from './leading/leader.ts';
 import type { LeaderOptions } from './leading/options.ts';
 import { type OnceResult, Ticks, type TickWork } from './once/once.ts';

@@ -125,8 +125,8 @@ test('finds a file that is too long, unless it is generated, an index that is mo
 });
 
 test.each([
-  ['src/core/clock.ts', 'export const now = () => Date.now();'],
-  ['src/core/clock.ts', "import { setImmediate } from 'node:timers';"],
+  ['src/core/contract/clock.ts', 'export const now = () => Date.now();'],
+  ['src/core/contract/clock.ts', "import { setImmediate } from 'node:timers';"],
   ['src/core/a.ts', 'export const expired = (socket: { setTimeout(ms: number): void }) => socket.setTimeout(5);'],
   ['src/core/a.ts', 'const date = new Date(0); // Date.now()'],
   ['src/backends/redlock.ts', "import { redis } from './redis/index.ts';"],

@@ -1,4 +1,4 @@
-import type { Backend } from '../../src/core/backend.ts';
+import type { Backend } from '../../src/core/contract/backend.ts';
 import { createLocks, type LocksDefaults } from '../../src/index.ts';
 import type { Contestant } from '../contestant.ts';
 

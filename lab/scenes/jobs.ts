@@ -1,4 +1,4 @@
-import type { LockOptions } from '../../src/core/options.ts';
+import type { LockOptions } from '../../src/core/contract/options.ts';
 import type { Actor } from '../stage/actor.ts';
 import type { StoreClient } from '../stage/store-client.ts';
 

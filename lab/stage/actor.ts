@@ -1,4 +1,4 @@
-import type { HeldLease, Lease } from '../../src/core/lease.ts';
+import type { HeldLease, Lease } from '../../src/core/holds/lease.ts';
 import type { Locks } from '../../src/locks.ts';
 import type { Process } from '../../test/simulation/process.ts';
 import type { What, Who } from './events.ts';

@@ -1,6 +1,6 @@
 import { quorum } from '../../src/backends/quorum/index.ts';
-import type { Attempt, Backend, Renewal } from '../../src/core/backend.ts';
-import { parted } from '../../src/core/origin.ts';
+import type { Attempt, Backend, Renewal } from '../../src/core/contract/backend.ts';
+import { parted } from '../../src/core/contract/origin.ts';
 import { createLocks, type Locks } from '../../src/locks.ts';
 import { around } from '../../src/testing/around.ts';
 import { Client, Engine } from '../../test/simulation/engine.ts';

@@ -1,4 +1,4 @@
-import { mostOf } from '../../src/core/extremes.ts';
+import { mostOf } from '../../src/core/contract/extremes.ts';
 import type { Actor } from './actor.ts';
 import { apply, type Fault } from './faults.ts';
 import { believes, type Moment, type PersonView, type Recording } from './recording.ts';

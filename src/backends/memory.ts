@@ -1,4 +1,4 @@
-import type { Seats } from '../core/admission.ts';
+import type { Seats } from '../core/contract/admission.ts';
 import {
   type Attempt,
   type Backend,
@@ -13,11 +13,11 @@ import {
   type Renewal,
   type Standing,
   type Traits,
-} from '../core/backend.ts';
-import { type Clock, systemClock } from '../core/clock.ts';
-import { LONGEST } from '../core/duration.ts';
-import { ArrivalLine } from '../core/line.ts';
-import { checkNames } from '../core/options.ts';
+} from '../core/contract/backend.ts';
+import { type Clock, systemClock } from '../core/contract/clock.ts';
+import { LONGEST } from '../core/contract/duration.ts';
+import { checkNames } from '../core/contract/options.ts';
+import { ArrivalLine } from '../core/line/line.ts';
 
 const TRAITS: Traits = {
   seats: 'counted',

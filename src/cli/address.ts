@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { redacted, urlOfFile } from '../connect/url.ts';
-import { visible } from '../core/visible.ts';
+import { visible } from '../core/contract/visible.ts';
 import { UsageError } from './exit.ts';
 import { ownFolder } from './state-folder.ts';
 

@@ -1,5 +1,5 @@
-import { lastArgument } from '../core/shell.ts';
-import { visible } from '../core/visible.ts';
+import { lastArgument } from '../core/contract/shell.ts';
+import { visible } from '../core/contract/visible.ts';
 import type { Deadlock, Waits, WaitsClaim } from '../index.ts';
 import { recordOf } from './listing.ts';
 import { span } from './terminal/table.ts';

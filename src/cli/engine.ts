@@ -1,5 +1,5 @@
 import { type ConnectOptions, connect } from '../connect/index.ts';
-import { isLockError } from '../core/errors.ts';
+import { isLockError } from '../core/contract/errors.ts';
 import type { Locks, LocksDefaults } from '../locks.ts';
 import type { EngineAddress } from './address.ts';
 import type { Interruption } from './interruption.ts';

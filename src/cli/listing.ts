@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
-import { asOf, isExclusive } from '../core/admission.ts';
-import { visible } from '../core/visible.ts';
+import { asOf, isExclusive } from '../core/contract/admission.ts';
+import { visible } from '../core/contract/visible.ts';
 import type { Locks, Standing } from '../index.ts';
 import { type EngineAddress, toldOf } from './address.ts';
 import { span, table } from './terminal/table.ts';

@@ -1,4 +1,4 @@
-import { milliseconds, said } from '../core/duration.ts';
+import { milliseconds, said } from '../core/contract/duration.ts';
 import { time } from './child/timing.ts';
 import { UsageError } from './exit.ts';
 

@@ -1,5 +1,5 @@
-import { systemClock } from '../core/clock.ts';
-import { limited } from '../core/limited.ts';
+import { systemClock } from '../core/contract/clock.ts';
+import { limited } from '../core/contract/limited.ts';
 
 /** Limit for opening a connection, ms. */
 export const CONNECT_WITHIN = 5_000;

@@ -1,4 +1,4 @@
-import { LockError } from '../core/errors.ts';
+import { LockError } from '../core/contract/errors.ts';
 
 interface Drivers {
   readonly ioredis: typeof import('ioredis');

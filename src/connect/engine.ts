@@ -1,5 +1,5 @@
-import type { Backend } from '../core/backend.ts';
-import { systemClock } from '../core/clock.ts';
+import type { Backend } from '../core/contract/backend.ts';
+import { systemClock } from '../core/contract/clock.ts';
 import { bounded } from './bounded.ts';
 import type { Address } from './url.ts';
 import { unreachable } from './url.ts';

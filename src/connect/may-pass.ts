@@ -1,4 +1,4 @@
-import { isLockError } from '../core/errors.ts';
+import { isLockError } from '../core/contract/errors.ts';
 
 /** What servers say to a wrong user or password, by the code of the driver's error. */
 const REFUSED: ReadonlySet<unknown> = new Set([

@@ -1,5 +1,5 @@
-import type { Backend } from '../core/backend.ts';
-import { invalid } from '../core/errors.ts';
+import type { Backend } from '../core/contract/backend.ts';
+import { invalid } from '../core/contract/errors.ts';
 import { bounded } from './bounded.ts';
 import { didYouMean } from './did-you-mean.ts';
 import type { EngineUrl, Opened } from './engine.ts';

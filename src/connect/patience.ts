@@ -1,8 +1,8 @@
-import { type Clock, systemClock } from '../core/clock.ts';
-import { type Duration, milliseconds } from '../core/duration.ts';
-import { LockError } from '../core/errors.ts';
-import { checkNames } from '../core/options.ts';
-import { backOff } from '../core/pause.ts';
+import { backOff } from '../core/claims/pause.ts';
+import { type Clock, systemClock } from '../core/contract/clock.ts';
+import { type Duration, milliseconds } from '../core/contract/duration.ts';
+import { LockError } from '../core/contract/errors.ts';
+import { checkNames } from '../core/contract/options.ts';
 import { mayPass } from './may-pass.ts';
 
 /** Options of `connect` for a server that is not there yet. */

@@ -1,4 +1,4 @@
-import { LockError } from '../core/errors.ts';
+import { LockError } from '../core/contract/errors.ts';
 import { bounded } from './bounded.ts';
 import type { Opened } from './engine.ts';
 

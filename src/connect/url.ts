@@ -1,4 +1,4 @@
-import { invalid, isLockError, LockError } from '../core/errors.ts';
+import { invalid, isLockError, LockError } from '../core/contract/errors.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { withoutSecrets } from './without-secrets.ts';
 

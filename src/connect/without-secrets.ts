@@ -1,4 +1,4 @@
-import { isLockError, LockError } from '../core/errors.ts';
+import { isLockError, LockError } from '../core/contract/errors.ts';
 
 /**
  * A driver's error with its names, codes and messages, and nothing else. Some drivers add the command (`AUTH user password`) or the

@@ -1,4 +1,4 @@
-import { invalid } from '../core/errors.ts';
+import { invalid } from '../core/contract/errors.ts';
 import type { Locks } from '../locks.ts';
 import type { TickRun } from '../once/run.ts';
 import { checkTask, runTick, type TaskOptions } from './task.ts';

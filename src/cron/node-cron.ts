@@ -1,6 +1,6 @@
-import { systemClock } from '../core/clock.ts';
-import { invalid, shown } from '../core/errors.ts';
-import { checkNames } from '../core/options.ts';
+import { systemClock } from '../core/contract/clock.ts';
+import { invalid, shown } from '../core/contract/errors.ts';
+import { checkNames } from '../core/contract/options.ts';
 import type { Locks } from '../locks.ts';
 import { ONCE_OPTIONS, type OnceOptions } from '../once/options.ts';
 import type { TickRun } from '../once/run.ts';

@@ -1,5 +1,5 @@
-import { shown } from '../core/errors.ts';
-import { checkNames } from '../core/options.ts';
+import { shown } from '../core/contract/errors.ts';
+import { checkNames } from '../core/contract/options.ts';
 import type { Locks } from '../locks.ts';
 import { ONCE_OPTIONS, type OnceOptions } from '../once/options.ts';
 import type { TickRun } from '../once/run.ts';

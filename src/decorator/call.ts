@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isLockError } from '../core/errors.ts';
-import type { AnyLease } from '../core/lease.ts';
-import { backOff } from '../core/pause.ts';
+import { backOff } from '../core/claims/pause.ts';
+import { isLockError } from '../core/contract/errors.ts';
+import type { AnyLease } from '../core/holds/lease.ts';
 import type { Lock, LockOptions, Locks, PermitOptions } from '../index.ts';
 import { withLease } from './lease.ts';
 import { locksOf } from './locks.ts';

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { LockError } from '../core/errors.ts';
-import type { AnyLease, Lease } from '../core/lease.ts';
+import { LockError } from '../core/contract/errors.ts';
+import type { AnyLease, Lease } from '../core/holds/lease.ts';
 
 const leases = new AsyncLocalStorage<AnyLease>();
 

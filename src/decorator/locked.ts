@@ -1,4 +1,4 @@
-import { invalid } from '../core/errors.ts';
+import { invalid } from '../core/contract/errors.ts';
 import { locking } from './call.ts';
 import {
   type BusyArgs,

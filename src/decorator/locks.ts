@@ -1,5 +1,5 @@
-import { ofAllCopies } from '../core/all-copies.ts';
-import { invalid, LockError, shown } from '../core/errors.ts';
+import { ofAllCopies } from '../core/contract/all-copies.ts';
+import { invalid, LockError, shown } from '../core/contract/errors.ts';
 import type { Locks } from '../index.ts';
 
 /**

@@ -1,5 +1,12 @@
-import { invalid, type LockError, shown } from '../core/errors.ts';
-import { checkNames, LOCK_OPTIONS, type LockOptions, type ResolvedOptions, spin, whole } from '../core/options.ts';
+import { invalid, type LockError, shown } from '../core/contract/errors.ts';
+import {
+  checkNames,
+  LOCK_OPTIONS,
+  type LockOptions,
+  type ResolvedOptions,
+  spin,
+  whole,
+} from '../core/contract/options.ts';
 import type { Locks } from '../index.ts';
 
 /** A template over the arguments, or a function of them. */

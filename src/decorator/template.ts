@@ -1,4 +1,4 @@
-import { invalid, shown } from '../core/errors.ts';
+import { invalid, shown } from '../core/contract/errors.ts';
 import { parametersOf } from './parameters.ts';
 
 /** Makes the key of one call. */

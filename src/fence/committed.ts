@@ -1,4 +1,4 @@
-import { LockError } from '../core/errors.ts';
+import { LockError } from '../core/contract/errors.ts';
 import type { DialectName } from '../transaction/dialect.ts';
 import { type Query, recordsOf } from '../transaction/query.ts';
 

@@ -2,8 +2,8 @@ import type { EtcdOptions } from '../backends/etcd/options.ts';
 import { open } from '../backends/etcd/options.ts';
 import type { Client } from '../backends/etcd/wire/client.ts';
 import { get, type Op, put, unchanged } from '../backends/etcd/wire/ops.ts';
-import { invalid, isLockError, LockError, shown } from '../core/errors.ts';
-import { checkKey } from '../core/key.ts';
+import { invalid, isLockError, LockError, shown } from '../core/contract/errors.ts';
+import { checkKey } from '../core/contract/key.ts';
 import { checkToken, type Fence, fenced } from './fence.ts';
 
 /** A key of yours, and its new value. */

@@ -1,6 +1,6 @@
 import { portOf, type RedisClient } from '../backends/redis/port.ts';
-import { checkKey, checkPrefix } from '../core/key.ts';
-import { checkNames } from '../core/options.ts';
+import { checkKey, checkPrefix } from '../core/contract/key.ts';
+import { checkNames } from '../core/contract/options.ts';
 import { checkToken, type Fence, fenced } from './fence.ts';
 
 /** Options of `redisFence`. */

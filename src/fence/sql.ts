@@ -1,6 +1,6 @@
-import { invalid } from '../core/errors.ts';
-import { checkKey } from '../core/key.ts';
-import { checkNames } from '../core/options.ts';
+import { invalid } from '../core/contract/errors.ts';
+import { checkKey } from '../core/contract/key.ts';
+import { checkNames } from '../core/contract/options.ts';
 import { type DialectName, dialectOf } from '../transaction/dialect.ts';
 import { changedBy, made, type Query, rowsOf, Text } from '../transaction/query.ts';
 import { checkClosed, checkCommitted, OWN_TRANSACTION } from './committed.ts';

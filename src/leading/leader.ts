@@ -1,9 +1,9 @@
-import { abortSignal } from '../core/abort-signal.ts';
-import { type Duration, milliseconds } from '../core/duration.ts';
-import { quoted } from '../core/engine.ts';
-import { invalid, LockError, shown } from '../core/errors.ts';
-import { checkNames, type LockOptions } from '../core/options.ts';
-import type { LockRuntime } from '../core/runtime.ts';
+import { abortSignal } from '../core/contract/abort-signal.ts';
+import { type Duration, milliseconds } from '../core/contract/duration.ts';
+import { invalid, LockError, shown } from '../core/contract/errors.ts';
+import { checkNames, type LockOptions } from '../core/contract/options.ts';
+import { quoted } from '../core/engine/engine.ts';
+import type { LockRuntime } from '../core/line/runtime.ts';
 import { Candidate } from './candidate.ts';
 import { tell } from './events.ts';
 import { News, TOLD, UNTOLD } from './news.ts';

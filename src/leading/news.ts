@@ -1,6 +1,6 @@
-import { inNoContext } from '../core/context.ts';
-import { CALL_TIMEOUT, type Engine } from '../core/engine.ts';
-import { dispose } from '../core/listener.ts';
+import { inNoContext } from '../core/contract/context.ts';
+import { CALL_TIMEOUT, type Engine } from '../core/engine/engine.ts';
+import { dispose } from '../core/engine/listener.ts';
 
 /** The shortest time between two questions after many changes, ms. */
 const SOONEST = 50;

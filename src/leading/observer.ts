@@ -1,6 +1,6 @@
-import { isExclusive } from '../core/admission.ts';
-import type { Standing } from '../core/backend.ts';
-import { printable } from '../core/printable.ts';
+import { isExclusive } from '../core/contract/admission.ts';
+import type { Standing } from '../core/contract/backend.ts';
+import { printable } from '../core/contract/printable.ts';
 
 /** Who leads, as the engine has it. */
 export interface Incumbent {

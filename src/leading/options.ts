@@ -1,7 +1,14 @@
-import type { Traits } from '../core/backend.ts';
-import { type Duration, milliseconds } from '../core/duration.ts';
-import { invalid, shown } from '../core/errors.ts';
-import { checkNames, DEFAULT_LABEL, type LockOptions, type Spin, spin, UNSHARED_HOLD } from '../core/options.ts';
+import type { Traits } from '../core/contract/backend.ts';
+import { type Duration, milliseconds } from '../core/contract/duration.ts';
+import { invalid, shown } from '../core/contract/errors.ts';
+import {
+  checkNames,
+  DEFAULT_LABEL,
+  type LockOptions,
+  type Spin,
+  spin,
+  UNSHARED_HOLD,
+} from '../core/contract/options.ts';
 
 /** Options that all candidates and observers of an election should share. */
 export interface LeaderOptions {

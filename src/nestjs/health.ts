@@ -1,7 +1,7 @@
-import { systemClock } from '../core/clock.ts';
-import { type Duration, milliseconds } from '../core/duration.ts';
-import { isLockError } from '../core/errors.ts';
-import { checkNames, type LockOptions } from '../core/options.ts';
+import { systemClock } from '../core/contract/clock.ts';
+import { type Duration, milliseconds } from '../core/contract/duration.ts';
+import { isLockError } from '../core/contract/errors.ts';
+import { checkNames, type LockOptions } from '../core/contract/options.ts';
 import type { Locks } from '../locks.ts';
 import type { Candidate } from './candidate.ts';
 

@@ -1,6 +1,6 @@
 import { SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { checkKey } from '../core/key.ts';
+import { checkKey } from '../core/contract/key.ts';
 import { type DecoratedMethod, placeOf } from '../decorator/place.ts';
 import { type LeaderOptions, leaderPlan } from '../leading/options.ts';
 import type { Term } from '../leading/term.ts';

@@ -8,8 +8,8 @@ import {
   type Type,
 } from '@nestjs/common';
 import { ModuleRef, ModulesContainer } from '@nestjs/core';
-import { invalid } from '../core/errors.ts';
-import { checkGiven, flag } from '../core/options.ts';
+import { invalid } from '../core/contract/errors.ts';
+import { checkGiven, flag } from '../core/contract/options.ts';
 import { Locks } from '../locks.ts';
 import { LocksHealthIndicator } from './health.ts';
 import { LocksHost } from './host.ts';

@@ -1,7 +1,7 @@
-import type { Backend } from '../core/backend.ts';
-import { type Duration, milliseconds } from '../core/duration.ts';
-import { invalid, shown } from '../core/errors.ts';
-import { checkNames } from '../core/options.ts';
+import type { Backend } from '../core/contract/backend.ts';
+import { type Duration, milliseconds } from '../core/contract/duration.ts';
+import { invalid, shown } from '../core/contract/errors.ts';
+import { checkNames } from '../core/contract/options.ts';
 import { createLocks, type Locks, type LocksDefaults } from '../locks.ts';
 
 /** One of `url`, `backend` and `locks` says where the locks are. The module closes them when the application has ended. */

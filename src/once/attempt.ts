@@ -1,7 +1,7 @@
-import { isLockError } from '../core/errors.ts';
-import type { HeldLease, Lease } from '../core/lease.ts';
-import { LayeredOptions, type LockOptions } from '../core/options.ts';
-import type { LockRuntime } from '../core/runtime.ts';
+import { isLockError } from '../core/contract/errors.ts';
+import { LayeredOptions, type LockOptions } from '../core/contract/options.ts';
+import type { HeldLease, Lease } from '../core/holds/lease.ts';
+import type { LockRuntime } from '../core/line/runtime.ts';
 import { incumbentOf } from '../leading/observer.ts';
 import { type Mutex, mutex } from '../primitives/mutex.ts';
 import { insist } from './insist.ts';

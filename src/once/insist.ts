@@ -1,6 +1,6 @@
-import type { Engine } from '../core/engine.ts';
-import { isLockError } from '../core/errors.ts';
-import { backOff } from '../core/pause.ts';
+import { backOff } from '../core/claims/pause.ts';
+import { isLockError } from '../core/contract/errors.ts';
+import type { Engine } from '../core/engine/engine.ts';
 import type { OncePlan } from './options.ts';
 import { leftOf } from './window.ts';
 

@@ -1,9 +1,9 @@
-import { LONGEST } from '../core/duration.ts';
-import { quoted } from '../core/engine.ts';
-import { invalid, shown } from '../core/errors.ts';
-import { EVENT_VERSION } from '../core/events.ts';
-import type { LockOptions } from '../core/options.ts';
-import type { LockRuntime } from '../core/runtime.ts';
+import { LONGEST } from '../core/contract/duration.ts';
+import { invalid, shown } from '../core/contract/errors.ts';
+import { EVENT_VERSION } from '../core/contract/events.ts';
+import type { LockOptions } from '../core/contract/options.ts';
+import { quoted } from '../core/engine/engine.ts';
+import type { LockRuntime } from '../core/line/runtime.ts';
 import { TickAttempt } from './attempt.ts';
 import { tell } from './events.ts';
 import { type OnceOptions, type OncePlan, oncePlan } from './options.ts';

@@ -1,7 +1,14 @@
-import { type Duration, LONGEST, milliseconds } from '../core/duration.ts';
-import { invalid, shown } from '../core/errors.ts';
-import { checkNames, DEFAULT_LABEL, flag, LayeredOptions, type LockOptions, UNSHARED_HOLD } from '../core/options.ts';
-import type { Traits } from '../core/traits.ts';
+import { type Duration, LONGEST, milliseconds } from '../core/contract/duration.ts';
+import { invalid, shown } from '../core/contract/errors.ts';
+import {
+  checkNames,
+  DEFAULT_LABEL,
+  flag,
+  LayeredOptions,
+  type LockOptions,
+  UNSHARED_HOLD,
+} from '../core/contract/options.ts';
+import type { Traits } from '../core/contract/traits.ts';
 import { keysOf, millisecondsOf, type TickKeys } from './tick.ts';
 import { longestKept, type Window, windowOf } from './window.ts';
 

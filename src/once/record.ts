@@ -1,10 +1,10 @@
-import { EXCLUSIVE } from '../core/admission.ts';
-import type { Notes } from '../core/backend.ts';
-import { CALL_TIMEOUT, type Engine } from '../core/engine.ts';
-import { isLockError, LockError } from '../core/errors.ts';
-import { LayeredOptions } from '../core/options.ts';
-import { backOff } from '../core/pause.ts';
-import type { LockRuntime } from '../core/runtime.ts';
+import { backOff } from '../core/claims/pause.ts';
+import { EXCLUSIVE } from '../core/contract/admission.ts';
+import type { Notes } from '../core/contract/backend.ts';
+import { isLockError, LockError } from '../core/contract/errors.ts';
+import { LayeredOptions } from '../core/contract/options.ts';
+import { CALL_TIMEOUT, type Engine } from '../core/engine/engine.ts';
+import type { LockRuntime } from '../core/line/runtime.ts';
 import { incumbentOf } from '../leading/observer.ts';
 import { type RwLock, rwLock } from '../primitives/rw-lock.ts';
 import type { OncePlan } from './options.ts';

@@ -1,5 +1,5 @@
-import { leastOf } from '../core/extremes.ts';
-import type { Lease } from '../core/lease.ts';
+import { leastOf } from '../core/contract/extremes.ts';
+import type { Lease } from '../core/holds/lease.ts';
 
 /** One run of a tick. */
 export interface TickRun {

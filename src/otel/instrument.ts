@@ -1,6 +1,6 @@
 import { type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
-import { invalid, shown } from '../core/errors.ts';
-import { checkNames, whole } from '../core/options.ts';
+import { invalid, shown } from '../core/contract/errors.ts';
+import { checkNames, whole } from '../core/contract/options.ts';
 import { type Locks, runtimeOf } from '../locks.ts';
 import { Holders } from './holders.ts';
 import { Kinds, kindOfKey } from './kinds.ts';

@@ -1,5 +1,5 @@
-import { isLockError } from '../core/errors.ts';
-import { channels, type LockEvent } from '../core/events.ts';
+import { isLockError } from '../core/contract/errors.ts';
+import { channels, type LockEvent } from '../core/contract/events.ts';
 
 export type LockChannel = Exclude<keyof typeof channels, 'forced'>;
 

@@ -1,6 +1,6 @@
 import type { Attributes, BatchObservableCallback, Counter, Histogram, Meter } from '@opentelemetry/api';
-import { inNoContext } from '../core/context.ts';
-import type { LockEvent, LockType } from '../core/events.ts';
+import { inNoContext } from '../core/contract/context.ts';
+import type { LockEvent, LockType } from '../core/contract/events.ts';
 import { type Instruments, instrumentsOf } from './instruments.ts';
 import type { Kinds } from './kinds.ts';
 import { type End, forEachEnd, type Listeners, OUTCOMES, typeOfError } from './listening.ts';

@@ -7,9 +7,9 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { type Cancel, systemClock } from '../core/clock.ts';
-import type { LockEvent } from '../core/events.ts';
-import type { RequestEvents } from '../core/request-events.ts';
+import { type Cancel, systemClock } from '../core/contract/clock.ts';
+import type { LockEvent } from '../core/contract/events.ts';
+import type { RequestEvents } from '../core/line/request-events.ts';
 import type { Holder, Holders } from './holders.ts';
 import type { Kinds } from './kinds.ts';
 import { type End, forEachEnd, type Listeners, OUTCOMES, typeOfError } from './listening.ts';

@@ -1,12 +1,12 @@
-import { AdaptiveHistory } from '../core/adaptive-history.ts';
-import type { Seats } from '../core/admission.ts';
-import { checkWaitersListed } from '../core/deadlock-watch.ts';
-import { quoted } from '../core/engine.ts';
-import { invalid, LockError, shown } from '../core/errors.ts';
-import type { AnyLease, HeldLease } from '../core/lease.ts';
-import type { LayeredOptions, LockOptions, ResolvedOptions } from '../core/options.ts';
-import { Frame, obtain } from '../core/reentrancy.ts';
-import type { LockRuntime } from '../core/runtime.ts';
+import type { Seats } from '../core/contract/admission.ts';
+import { invalid, LockError, shown } from '../core/contract/errors.ts';
+import type { LayeredOptions, LockOptions, ResolvedOptions } from '../core/contract/options.ts';
+import { quoted } from '../core/engine/engine.ts';
+import { AdaptiveHistory } from '../core/holds/adaptive-history.ts';
+import type { AnyLease, HeldLease } from '../core/holds/lease.ts';
+import { checkWaitersListed } from '../core/line/deadlock-watch.ts';
+import { Frame, obtain } from '../core/line/reentrancy.ts';
+import type { LockRuntime } from '../core/line/runtime.ts';
 
 /** Something that is held by one, or by a few, at a time. */
 export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = LockOptions> {

@@ -1,6 +1,6 @@
-import type { Duration } from '../core/duration.ts';
-import { leastOf } from '../core/extremes.ts';
-import type { AnyLease, LeaseRecord } from '../core/lease.ts';
+import type { Duration } from '../core/contract/duration.ts';
+import { leastOf } from '../core/contract/extremes.ts';
+import type { AnyLease, LeaseRecord } from '../core/holds/lease.ts';
 
 /** Several leases as one: lost when any part is. */
 export class MultiLease implements AnyLease {

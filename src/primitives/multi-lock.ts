@@ -1,8 +1,8 @@
-import { LockError } from '../core/errors.ts';
-import { nextNumber } from '../core/events.ts';
-import type { AnyLease, HeldLease } from '../core/lease.ts';
-import { type LayeredOptions, type LockOptions, type ResolvedOptions, restOf } from '../core/options.ts';
-import type { LockRuntime } from '../core/runtime.ts';
+import { LockError } from '../core/contract/errors.ts';
+import { nextNumber } from '../core/contract/events.ts';
+import { type LayeredOptions, type LockOptions, type ResolvedOptions, restOf } from '../core/contract/options.ts';
+import type { AnyLease, HeldLease } from '../core/holds/lease.ts';
+import type { LockRuntime } from '../core/line/runtime.ts';
 import { type Lock, LockObject, type Taking } from './lock.ts';
 import { MultiLease } from './multi-lease.ts';
 import { Stop } from './stop.ts';

@@ -1,7 +1,7 @@
-import { EXCLUSIVE } from '../core/admission.ts';
-import type { Lease } from '../core/lease.ts';
-import type { LayeredOptions } from '../core/options.ts';
-import type { LockRuntime } from '../core/runtime.ts';
+import { EXCLUSIVE } from '../core/contract/admission.ts';
+import type { LayeredOptions } from '../core/contract/options.ts';
+import type { Lease } from '../core/holds/lease.ts';
+import type { LockRuntime } from '../core/line/runtime.ts';
 import { type Lock, LockObject, OneKey } from './lock.ts';
 
 /** One holder at a time. Re-enters inside `run`. */

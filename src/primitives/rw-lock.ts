@@ -1,8 +1,8 @@
-import { SHARED, WRITER } from '../core/admission.ts';
-import { LockError } from '../core/errors.ts';
-import type { Lease, SharedLease } from '../core/lease.ts';
-import type { LayeredOptions } from '../core/options.ts';
-import type { LockRuntime } from '../core/runtime.ts';
+import { SHARED, WRITER } from '../core/contract/admission.ts';
+import { LockError } from '../core/contract/errors.ts';
+import type { LayeredOptions } from '../core/contract/options.ts';
+import type { Lease, SharedLease } from '../core/holds/lease.ts';
+import type { LockRuntime } from '../core/line/runtime.ts';
 import { type Lock, LockObject, OneKey } from './lock.ts';
 
 /** Many readers or one writer, in order of arrival, so that neither starves. `read` inside `write` re-enters. */

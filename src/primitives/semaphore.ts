@@ -1,8 +1,8 @@
-import { ALL_SEATS } from '../core/admission.ts';
-import { LockError } from '../core/errors.ts';
-import type { SharedLease } from '../core/lease.ts';
-import { type LayeredOptions, type LockOptions, whole } from '../core/options.ts';
-import type { LockRuntime } from '../core/runtime.ts';
+import { ALL_SEATS } from '../core/contract/admission.ts';
+import { LockError } from '../core/contract/errors.ts';
+import { type LayeredOptions, type LockOptions, whole } from '../core/contract/options.ts';
+import type { SharedLease } from '../core/holds/lease.ts';
+import type { LockRuntime } from '../core/line/runtime.ts';
 import { type Lock, LockObject, OneKey, type Taking } from './lock.ts';
 
 /** Options of a lock, and how many permits there are. */

@@ -1,5 +1,5 @@
-import type { LockError } from '../core/errors.ts';
-import type { HeldLease } from '../core/lease.ts';
+import type { LockError } from '../core/contract/errors.ts';
+import type { HeldLease } from '../core/holds/lease.ts';
 
 /** Ends a wait for one lock while others are had already: when one of those is lost, or by the caller's own signal. */
 export class Stop implements Disposable {

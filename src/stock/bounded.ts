@@ -1,7 +1,7 @@
-import { CallTimeouts } from '../core/call-timeouts.ts';
-import { systemClock } from '../core/clock.ts';
-import { LockError } from '../core/errors.ts';
-import { heard } from '../core/heard.ts';
+import { systemClock } from '../core/contract/clock.ts';
+import { LockError } from '../core/contract/errors.ts';
+import { heard } from '../core/contract/heard.ts';
+import { CallTimeouts } from '../core/engine/call-timeouts.ts';
 import { nameOf } from './address.ts';
 import type { StockStore } from './store.ts';
 

@@ -1,6 +1,6 @@
-import { type Duration, LONGEST, milliseconds } from '../core/duration.ts';
-import { isLockError, shown } from '../core/errors.ts';
-import { whole } from '../core/options.ts';
+import { type Duration, LONGEST, milliseconds } from '../core/contract/duration.ts';
+import { isLockError, shown } from '../core/contract/errors.ts';
+import { whole } from '../core/contract/options.ts';
 import { StockError } from './errors.ts';
 
 /** Longest name of a product, buyer or request, in bytes of UTF-8. Encoded, it still fits into an index of every engine. */

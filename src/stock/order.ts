@@ -1,5 +1,5 @@
-import { systemClock } from '../core/clock.ts';
-import type { Duration } from '../core/duration.ts';
+import { systemClock } from '../core/contract/clock.ts';
+import type { Duration } from '../core/contract/duration.ts';
 import { checkCount, checkDuration, checkName, MAX_UNITS } from './input.ts';
 
 /** What one buyer wants. */

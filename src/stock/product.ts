@@ -1,4 +1,4 @@
-import { systemClock } from '../core/clock.ts';
+import { systemClock } from '../core/contract/clock.ts';
 import type { Locks } from '../locks.ts';
 import type { Mutex } from '../primitives/mutex.ts';
 import { type Audit, auditOf } from './audit.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Duration } from '../core/duration.ts';
-import { isLockError } from '../core/errors.ts';
+import type { Duration } from '../core/contract/duration.ts';
+import { isLockError } from '../core/contract/errors.ts';
 import type { Mutex } from '../primitives/mutex.ts';
 import { RESERVE } from './cell.ts';
 import { isStockError } from './errors.ts';

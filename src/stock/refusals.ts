@@ -1,4 +1,4 @@
-import { LockError } from '../core/errors.ts';
+import { LockError } from '../core/contract/errors.ts';
 import { errorOf, type StockError, type StockErrorCode } from './errors.ts';
 import type { Reply } from './step.ts';
 

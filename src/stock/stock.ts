@@ -1,5 +1,5 @@
-import { systemClock } from '../core/clock.ts';
-import type { Duration } from '../core/duration.ts';
+import { systemClock } from '../core/contract/clock.ts';
+import type { Duration } from '../core/contract/duration.ts';
 import type { Locks } from '../locks.ts';
 import { bounded } from './bounded.ts';
 import { errorOf, StockError } from './errors.ts';

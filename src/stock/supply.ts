@@ -1,4 +1,4 @@
-import { systemClock } from '../core/clock.ts';
+import { systemClock } from '../core/contract/clock.ts';
 import { RESERVE } from './cell.ts';
 import { MOST } from './crowd.ts';
 import type { LayoutOf } from './layout.ts';

@@ -1,4 +1,4 @@
-import type { Backend } from '../core/backend.ts';
+import type { Backend } from '../core/contract/backend.ts';
 
 /**
  * Replaces some calls of a backend, or removes them (`undefined`). So a test can break the way between the library and any

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Attempt, Backend, Claim, Grant, Refusal, Release, Renewal } from '../core/backend.ts';
-import type { Clock } from '../core/clock.ts';
-import { isLockError } from '../core/errors.ts';
+import type { Attempt, Backend, Claim, Grant, Refusal, Release, Renewal } from '../core/contract/backend.ts';
+import type { Clock } from '../core/contract/clock.ts';
+import { isLockError } from '../core/contract/errors.ts';
 
 /** After so many refusals in a row for lateness, the backend is wrong about time. */
 const LATE = 3;

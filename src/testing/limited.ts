@@ -1,5 +1,5 @@
-import type { Clock } from '../core/clock.ts';
-import { limited as limitedBy } from '../core/limited.ts';
+import type { Clock } from '../core/contract/clock.ts';
+import { limited as limitedBy } from '../core/contract/limited.ts';
 
 /** The result of `work`, or an error after `ms`: work that never ends fails a case instead of hanging it. */
 export const limited = <T>(work: Promise<T>, ms: number, message: string, clock: Clock): Promise<T> =>

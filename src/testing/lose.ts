@@ -1,5 +1,5 @@
-import { invalid } from '../core/errors.ts';
-import { type AnyLease, HeldLease } from '../core/lease.ts';
+import { invalid } from '../core/contract/errors.ts';
+import { type AnyLease, HeldLease } from '../core/holds/lease.ts';
 
 /**
  * Ends a lease as if the engine had taken it away: its signal is aborted, `held` is false, and others can get the lock. Of a

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { EXCLUSIVE } from '../core/admission.ts';
-import type { Backend, Claim, Standing } from '../core/backend.ts';
-import { type Clock, systemClock } from '../core/clock.ts';
-import type { Spin } from '../core/options.ts';
+import { EXCLUSIVE } from '../core/contract/admission.ts';
+import type { Backend, Claim, Standing } from '../core/contract/backend.ts';
+import { type Clock, systemClock } from '../core/contract/clock.ts';
+import type { Spin } from '../core/contract/options.ts';
 import { createLocks, type Locks, type LocksDefaults } from '../locks.ts';
 import { Contender } from './contender.ts';
 import { limited } from './limited.ts';

@@ -1,4 +1,4 @@
-import type { Backend } from '../core/backend.ts';
+import type { Backend } from '../core/contract/backend.ts';
 import type { ManualClock } from './manual-clock.ts';
 
 /** A backend to test: how to reach its engine, how quick it is, and how to disturb it. */

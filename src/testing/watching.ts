@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Grant } from '../core/backend.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Grant } from '../core/contract/backend.ts';
+import type { Clock } from '../core/contract/clock.ts';
 import type { Contender } from './contender.ts';
 import { limited } from './limited.ts';
 

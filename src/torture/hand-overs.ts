@@ -1,4 +1,4 @@
-import { leastOf, mostOf } from '../core/extremes.ts';
+import { leastOf, mostOf } from '../core/contract/extremes.ts';
 import { byKey, type Ledger, type Wish } from './ledger.ts';
 import type { Terms, Violation } from './violation.ts';
 

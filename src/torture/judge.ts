@@ -1,4 +1,4 @@
-import { admitted, isExclusive } from '../core/admission.ts';
+import { admitted, isExclusive } from '../core/contract/admission.ts';
 import { type HandOver, handOvers } from './hand-overs.ts';
 import { byKey, type Held, type Ledger } from './ledger.ts';
 import type { Terms, Violation } from './violation.ts';

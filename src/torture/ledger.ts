@@ -1,5 +1,5 @@
-import type { Seats } from '../core/admission.ts';
-import { mostOf } from '../core/extremes.ts';
+import type { Seats } from '../core/contract/admission.ts';
+import { mostOf } from '../core/contract/extremes.ts';
 import type { Disturbance, Event } from './history.ts';
 
 /** One wish and its outcome. Times are ms since the start. */

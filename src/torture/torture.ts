@@ -1,6 +1,6 @@
 import { openBackend } from '../connect/open.ts';
-import type { Traits } from '../core/backend.ts';
-import { LockError } from '../core/errors.ts';
+import type { Traits } from '../core/contract/backend.ts';
+import { LockError } from '../core/contract/errors.ts';
 import { createLocks, type Locks } from '../locks.ts';
 import type { FaultKind } from './history.ts';
 import type { Prize } from './messages.ts';

@@ -1,4 +1,4 @@
-import { invalid, type LockErrorCode, shown } from '../core/errors.ts';
+import { invalid, type LockErrorCode, shown } from '../core/contract/errors.ts';
 
 /** Which SQL a database speaks. */
 export type DialectName = 'postgres' | 'mysql' | 'mariadb';

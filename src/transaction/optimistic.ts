@@ -1,7 +1,7 @@
-import { type Clock, systemClock } from '../core/clock.ts';
-import { milliseconds } from '../core/duration.ts';
-import { invalid, isLockError, LockError, shown } from '../core/errors.ts';
-import { checkGiven, checkNames, whole } from '../core/options.ts';
+import { type Clock, systemClock } from '../core/contract/clock.ts';
+import { milliseconds } from '../core/contract/duration.ts';
+import { invalid, isLockError, LockError, shown } from '../core/contract/errors.ts';
+import { checkGiven, checkNames, whole } from '../core/contract/options.ts';
 import { type DialectName, dialectOf } from './dialect.ts';
 import { changedBy, checkQuery, codesOf, columnsOf, mapped, type Query, type Row, Text } from './query.ts';
 

@@ -1,7 +1,7 @@
-import { systemClock } from '../core/clock.ts';
-import { type Duration, milliseconds } from '../core/duration.ts';
-import { invalid } from '../core/errors.ts';
-import { checkGiven, whole } from '../core/options.ts';
+import { systemClock } from '../core/contract/clock.ts';
+import { type Duration, milliseconds } from '../core/contract/duration.ts';
+import { invalid } from '../core/contract/errors.ts';
+import { checkGiven, whole } from '../core/contract/options.ts';
 import { type Dialect, type DialectName, dialectOf } from './dialect.ts';
 import { checkQuery, codesOf, columnsOf, mapped, type Query, type Row, recordsOf, Text } from './query.ts';
 

@@ -1,4 +1,4 @@
-import { invalid, isLockError, LockError, shown } from '../core/errors.ts';
+import { invalid, isLockError, LockError, shown } from '../core/contract/errors.ts';
 import type { Dialect, DialectName } from './dialect.ts';
 
 /**

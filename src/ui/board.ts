@@ -1,4 +1,4 @@
-import type { Finding, Standing } from '../core/traits.ts';
+import type { Finding, Standing } from '../core/contract/traits.ts';
 import { changesBetween } from './changes.ts';
 import { type KeyLine, lineOf, moveOn } from './claim.ts';
 import { Deadlocks } from './deadlocks.ts';

@@ -1,5 +1,5 @@
-import type { Origin } from '../core/origin.ts';
-import type { Standing } from '../core/traits.ts';
+import type { Origin } from '../core/contract/origin.ts';
+import type { Standing } from '../core/contract/traits.ts';
 
 /** One holder or waiter, as the page keeps it between looks. Times are ms by the clock of this process. */
 export interface ListedClaim {

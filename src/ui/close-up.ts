@@ -1,4 +1,4 @@
-import { collected } from '../core/collected.ts';
+import { collected } from '../core/contract/collected.ts';
 import type { Surroundings } from './listing.ts';
 import { busyFor, Cost } from './pace.ts';
 import { Stopwatch } from './stopwatch.ts';

@@ -1,4 +1,4 @@
-import type { Standing } from '../core/traits.ts';
+import type { Standing } from '../core/contract/traits.ts';
 import { linesOf, type WaitsClaim } from '../waits/claims.ts';
 import { Suspects } from '../waits/suspects.ts';
 import { type KeyLine, processOf } from './claim.ts';

@@ -1,4 +1,4 @@
-import { mostOf } from '../core/extremes.ts';
+import { mostOf } from '../core/contract/extremes.ts';
 import { type KeyLine, type ListedClaim, processOf } from './claim.ts';
 import type { Deadlock, Graph, GraphEdge, GraphNode } from './wire.ts';
 

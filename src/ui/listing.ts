@@ -1,5 +1,5 @@
-import { isLockError } from '../core/errors.ts';
-import type { Standing } from '../core/traits.ts';
+import { isLockError } from '../core/contract/errors.ts';
+import type { Standing } from '../core/contract/traits.ts';
 import type { Locks } from '../locks.ts';
 import type { Access } from './access.ts';
 import type { Board } from './board.ts';

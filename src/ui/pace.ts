@@ -1,4 +1,4 @@
-import { leastOf } from '../core/extremes.ts';
+import { leastOf } from '../core/contract/extremes.ts';
 /** How often to look at an engine. */
 export interface Pace {
   /** The shortest time from the end of a look to the next, ms. */

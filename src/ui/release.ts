@@ -1,4 +1,4 @@
-import { isLockError } from '../core/errors.ts';
+import { isLockError } from '../core/contract/errors.ts';
 import type { Locks } from '../locks.ts';
 import type { ReleaseAnswer, ReleaseOrder } from './wire.ts';
 

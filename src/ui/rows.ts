@@ -1,4 +1,4 @@
-import { asOf } from '../core/admission.ts';
+import { asOf } from '../core/contract/admission.ts';
 import { beganAt } from './changes.ts';
 import type { KeyLine, ListedClaim } from './claim.ts';
 import type { Query, Sort } from './query.ts';

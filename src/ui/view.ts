@@ -1,4 +1,4 @@
-import { isExclusive } from '../core/admission.ts';
+import { isExclusive } from '../core/contract/admission.ts';
 import type { Board } from './board.ts';
 import type { Change } from './changes.ts';
 import { beganAt } from './changes.ts';

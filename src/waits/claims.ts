@@ -1,6 +1,6 @@
-import type { LocalStanding } from '../core/local-standing.ts';
-import type { Origin } from '../core/origin.ts';
-import type { Standing } from '../core/traits.ts';
+import type { Origin } from '../core/contract/origin.ts';
+import type { Standing } from '../core/contract/traits.ts';
+import type { LocalStanding } from '../core/line/local-standing.ts';
 
 /** A hold, or a waiting claim. */
 export interface WaitsClaim extends Standing {

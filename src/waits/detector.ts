@@ -1,8 +1,8 @@
-import type { AcquireRequest } from '../core/acquire-request.ts';
-import type { DeadlockWatch } from '../core/deadlock-watch.ts';
-import { quoted } from '../core/engine.ts';
-import { LockError } from '../core/errors.ts';
-import type { LockRuntime } from '../core/runtime.ts';
+import { LockError } from '../core/contract/errors.ts';
+import { quoted } from '../core/engine/engine.ts';
+import type { AcquireRequest } from '../core/line/acquire-request.ts';
+import type { DeadlockWatch } from '../core/line/deadlock-watch.ts';
+import type { LockRuntime } from '../core/line/runtime.ts';
 import { idOfOrigin, type Lines } from './claims.ts';
 import { type Deadlock, told } from './deadlocks.ts';
 import { neighbourhood } from './neighbourhood.ts';

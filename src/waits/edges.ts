@@ -1,4 +1,4 @@
-import type { Seats } from '../core/admission.ts';
+import type { Seats } from '../core/contract/admission.ts';
 import { enclosingOf, type Lines, type WaitsClaim } from './claims.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { collected } from '../core/collected.ts';
-import type { LockRuntime } from '../core/runtime.ts';
-import { type Listing, LONGEST_PLACE_TTL, type Standing } from '../core/traits.ts';
+import { collected } from '../core/contract/collected.ts';
+import { type Listing, LONGEST_PLACE_TTL, type Standing } from '../core/contract/traits.ts';
+import type { LockRuntime } from '../core/line/runtime.ts';
 import { type Lines, linesAmong, linesOf } from './claims.ts';
 import type { Deadlock } from './deadlocks.ts';
 import { BETWEEN, Suspects } from './suspects.ts';

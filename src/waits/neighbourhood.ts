@@ -1,5 +1,5 @@
-import type { LockRuntime } from '../core/runtime.ts';
-import type { Standing } from '../core/traits.ts';
+import type { Standing } from '../core/contract/traits.ts';
+import type { LockRuntime } from '../core/line/runtime.ts';
 import { type Lines, linesOf } from './claims.ts';
 import { standingsOf } from './look.ts';
 

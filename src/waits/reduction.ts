@@ -1,5 +1,5 @@
-import type { Seats } from '../core/admission.ts';
-import { ArrivalLine } from '../core/line.ts';
+import type { Seats } from '../core/contract/admission.ts';
+import { ArrivalLine } from '../core/line/line.ts';
 import { enclosingOf, type Lines, type WaitsClaim } from './claims.ts';
 
 /** A claim in one of its lines. */

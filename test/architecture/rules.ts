@@ -32,7 +32,7 @@ const COMPOSED: Readonly<Record<string, readonly string[]>> = { redlock: ['quoru
 /** They get time, timers and randomness from a `Clock`… */
 const CLOCKED = ['core', 'primitives', 'leading', 'once', 'waits', 'backends'];
 /** …which is this file. The machine is the engine of the file backend, so its clock is asked there. */
-const CLOCKS = ['src/core/clock.ts', 'src/backends/file/machine.ts'];
+const CLOCKS = ['src/core/contract/clock.ts', 'src/backends/file/machine.ts'];
 const TIMERS = ['setTimeout', 'setInterval', 'setImmediate'];
 const SOURCES = ['Date.now', 'Math.random', 'performance.now', 'process.hrtime', 'AbortSignal.timeout'];
 
@@ -126,7 +126,8 @@ function wrongArrow(path: string, { from, kind }: Import): string | undefined {
       : `${arrow}: ${layer} may import ${['itself', ...allowed].join(', ')}`;
   }
   if (layer !== 'backends' || otherPart === part || COMPOSED[part]?.includes(otherPart)) return undefined;
-  return `${arrow}: a backend knows core only, never another backend`;
+  if (otherPart === 'shared') return undefined;
+  return `${arrow}: a backend knows core and backends/shared only, never another backend`;
 }
 
 /** The time, timers and randomness that a piece of code takes from elsewhere than the Clock. */

@@ -7,7 +7,7 @@ import { mysql, mysqlNamed } from '../../src/backends/mysql/index.ts';
 import { postgres, postgresAdvisory } from '../../src/backends/postgres/index.ts';
 import { redis } from '../../src/backends/redis/index.ts';
 import { redlock } from '../../src/backends/redlock/index.ts';
-import type { Backend } from '../../src/core/backend.ts';
+import type { Backend } from '../../src/core/contract/backend.ts';
 import { createLocks } from '../../src/index.ts';
 import { startMariadb } from '../kit/mariadb.ts';
 import { startPostgres } from '../kit/postgres.ts';

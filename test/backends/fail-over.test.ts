@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { mysql, mysqlNamed } from '../../src/backends/mysql/index.ts';
 import { postgres, postgresAdvisory } from '../../src/backends/postgres/index.ts';
-import type { Backend } from '../../src/core/backend.ts';
+import type { Backend } from '../../src/core/contract/backend.ts';
 import { createLocks, type Lease, type Locks } from '../../src/index.ts';
 import { type Pair, startMysqlPair, startPostgresPair } from '../kit/fail-over.ts';
 import { MYSQL_KINDS } from '../kit/mysql-kinds.ts';

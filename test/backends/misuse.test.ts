@@ -14,7 +14,7 @@ import { postgres, postgresAdvisory } from '../../src/backends/postgres/index.ts
 import { redis } from '../../src/backends/redis/index.ts';
 import { redlock } from '../../src/backends/redlock/index.ts';
 import { zookeeper } from '../../src/backends/zookeeper/index.ts';
-import { isLockError } from '../../src/core/errors.ts';
+import { isLockError } from '../../src/core/contract/errors.ts';
 import { createLocks } from '../../src/index.ts';
 
 // None of them is ever used: what is wrong has to be seen before.

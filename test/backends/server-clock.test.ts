@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect } from '../../src/connect/index.ts';
 import { openBackend } from '../../src/connect/open.ts';
-import { EXCLUSIVE } from '../../src/core/admission.ts';
-import type { Backend } from '../../src/core/backend.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
+import type { Backend } from '../../src/core/contract/backend.ts';
+import { systemClock } from '../../src/core/contract/clock.ts';
 import type { Locks } from '../../src/index.ts';
 import { startEtcd } from '../kit/etcd.ts';
 import { startMariadb } from '../kit/mariadb.ts';

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { details, linesOf, overview, records } from '../../src/cli/listing.ts';
-import { ALL_SEATS } from '../../src/core/admission.ts';
+import { ALL_SEATS } from '../../src/core/contract/admission.ts';
 import type { Standing } from '../../src/index.ts';
 import { startProxy } from '../kit/proxy.ts';
 import { startRedis } from '../kit/redis.ts';

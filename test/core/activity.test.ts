@@ -2,9 +2,9 @@ import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { Activity } from '../../src/core/activity.ts';
-import { GoingOn } from '../../src/core/going-on.ts';
-import { limited } from '../../src/core/limited.ts';
+import { limited } from '../../src/core/contract/limited.ts';
+import { Activity } from '../../src/core/engine/activity.ts';
+import { GoingOn } from '../../src/core/engine/going-on.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
 function setup() {

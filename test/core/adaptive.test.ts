@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { learn, read, written } from '../../src/core/adaptive.ts';
-import type { Backend } from '../../src/core/backend.ts';
+import type { Backend } from '../../src/core/contract/backend.ts';
+import { learn, read, written } from '../../src/core/holds/adaptive.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';
 import { manualClock } from '../../src/testing/index.ts';
 

@@ -9,7 +9,7 @@ import {
   type Seats,
   SHARED,
   Tally,
-} from '../../src/core/admission.ts';
+} from '../../src/core/contract/admission.ts';
 
 /** Small rooms, so that random lines meet at their bounds. */
 const permits = fc

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Alarm } from '../../src/core/alarm.ts';
+import { Alarm } from '../../src/core/engine/alarm.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
 /** An alarm, and when it rang. */

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { systemClock } from '../../src/core/clock.ts';
-import { channels, type LockEvent } from '../../src/core/events.ts';
+import { systemClock } from '../../src/core/contract/clock.ts';
+import { channels, type LockEvent } from '../../src/core/contract/events.ts';
 import { type Backend, createLocks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { lose, manualClock } from '../../src/testing/index.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { BusyPoll, POLL_LIMIT, spareAfter } from '../../src/core/busy-poll.ts';
-import { CallTimeouts } from '../../src/core/call-timeouts.ts';
+import { BusyPoll, POLL_LIMIT, spareAfter } from '../../src/core/engine/busy-poll.ts';
+import { CallTimeouts } from '../../src/core/engine/call-timeouts.ts';
 import { createLocks } from '../../src/index.ts';
 import { manualClock } from '../../src/testing/index.ts';
 

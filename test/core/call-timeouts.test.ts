@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { CallTimeouts } from '../../src/core/call-timeouts.ts';
-import type { Clock } from '../../src/core/clock.ts';
+import type { Clock } from '../../src/core/contract/clock.ts';
+import { CallTimeouts } from '../../src/core/engine/call-timeouts.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
 const never = new Promise<never>(() => {});

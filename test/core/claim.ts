@@ -1,5 +1,5 @@
-import { EXCLUSIVE } from '../../src/core/admission.ts';
-import type { Claim } from '../../src/core/backend.ts';
+import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
+import type { Claim } from '../../src/core/contract/backend.ts';
 
 /** A claim of a mutex that waits in line. */
 export const claim = (id: string, wish: Partial<Claim> = {}): Claim => ({

@@ -2,7 +2,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import { mock } from 'node:test';
 import { expect, test, vi } from 'vitest';
-import { systemClock, withoutContext } from '../../src/core/clock.ts';
+import { systemClock, withoutContext } from '../../src/core/contract/clock.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
 const HOUR = 3_600_000;
@@ -78,7 +78,7 @@ async function inWholeSeconds(fraction: number) {
   os.uptime = () => Math.floor(1_000 + fraction + slept + (performance.now() - begin) / 1_000);
   syncBuiltinESMExports();
   vi.resetModules();
-  const { systemClock: clock } = await import('../../src/core/clock.ts');
+  const { systemClock: clock } = await import('../../src/core/contract/clock.ts');
   return {
     clock,
     sleep: (seconds: number) => (slept += seconds),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Danger, findingsOf } from '../../src/core/danger.ts';
+import { type Danger, findingsOf } from '../../src/backends/shared/danger.ts';
 
 test('what is found is what the facts say, in words of its own', () => {
   const advice = 'look';

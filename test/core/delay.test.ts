@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend, Claim, Traits } from '../../src/core/backend.ts';
-import { believed, closedUntil, delayOf } from '../../src/core/delay.ts';
+import { believed, closedUntil, delayOf } from '../../src/core/claims/delay.ts';
+import type { Backend, Claim, Traits } from '../../src/core/contract/backend.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';

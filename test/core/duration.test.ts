@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Duration, LONGEST, milliseconds, said } from '../../src/core/duration.ts';
-import { isLockError, shown } from '../../src/core/errors.ts';
+import { type Duration, LONGEST, milliseconds, said } from '../../src/core/contract/duration.ts';
+import { isLockError, shown } from '../../src/core/contract/errors.ts';
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const attempt = (value: unknown): unknown => {

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { invalid, isLockError, LockError, shown } from '../../src/core/errors.ts';
+import { invalid, isLockError, LockError, shown } from '../../src/core/contract/errors.ts';
 
 describe('LockError', () => {
   test('carries its code, key, backend and cause', () => {
@@ -27,9 +27,9 @@ describe('LockError', () => {
 
 describe('isLockError', () => {
   test('knows the error of another copy of the package, where instanceof does not', async () => {
-    const copy: typeof import('../../src/core/errors.ts') = await import(
+    const copy: typeof import('../../src/core/contract/errors.ts') = await import(
       // @ts-expect-error a query makes it another module
-      '../../src/core/errors.ts?copy'
+      '../../src/core/contract/errors.ts?copy'
     );
     const foreign = new copy.LockError('LOCK_LOST', 'lost');
     expect(foreign).not.toBeInstanceOf(LockError);

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { channels, LockEvent } from '../../src/core/events.ts';
+import type { channels, LockEvent } from '../../src/core/contract/events.ts';
 import { type AnyLease, createLocks, isLockError, type Lock, type Locks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { type ManualClock, manualClock } from '../../src/testing/index.ts';

@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { ALL_SEATS } from '../../src/core/admission.ts';
+import { ALL_SEATS } from '../../src/core/contract/admission.ts';
 import { createLocks, type Locks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';

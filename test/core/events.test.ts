@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { LockEvent } from '../../src/core/events.ts';
+import type { LockEvent } from '../../src/core/contract/events.ts';
 import { createLocks, type LeaderEvent } from '../../src/index.ts';
 import { leaderChannels } from '../../src/leading/events.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -89,15 +89,15 @@ describe('numbers of Locks and of requests', () => {
 
   test('begin at 1, and go on over all copies of the package, of whatever version', async () => {
     shared[COUNTERS] = undefined;
-    const first: typeof import('../../src/core/events.ts') = await import(
+    const first: typeof import('../../src/core/contract/events.ts') = await import(
       // @ts-expect-error a query makes it another module
-      '../../src/core/events.ts?first'
+      '../../src/core/contract/events.ts?first'
     );
     expect([first.nextNumber('locks'), first.nextNumber('requests'), first.nextNumber('requests')]).toEqual([1, 1, 2]);
     expect(shared[COUNTERS], 'under a mark that never changes').toEqual({ locks: 1, requests: 2 });
-    const second: typeof import('../../src/core/events.ts') = await import(
+    const second: typeof import('../../src/core/contract/events.ts') = await import(
       // @ts-expect-error a query makes it another module
-      '../../src/core/events.ts?second'
+      '../../src/core/contract/events.ts?second'
     );
     expect([second.nextNumber('locks'), second.nextNumber('requests')]).toEqual([2, 3]);
     expect([first.nextNumber('locks'), first.nextNumber('requests')]).toEqual([3, 4]);

@@ -1,4 +1,4 @@
-import { channels, type ForcedEvent, type LockEvent } from '../../src/core/events.ts';
+import { channels, type ForcedEvent, type LockEvent } from '../../src/core/contract/events.ts';
 
 /** Listens to some channels until it is disposed of. */
 export function heard(...names: (keyof typeof channels)[]): Disposable & {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Granted } from '../../src/core/deadline.ts';
-import { HoldTiming } from '../../src/core/hold-timing.ts';
-import { LayeredOptions, type LockOptions } from '../../src/core/options.ts';
+import type { Granted } from '../../src/core/claims/deadline.ts';
+import { LayeredOptions, type LockOptions } from '../../src/core/contract/options.ts';
+import { HoldTiming } from '../../src/core/holds/hold-timing.ts';
 
 const { traits } = memory();
 const resolved = (options: LockOptions) => new LayeredOptions(traits, { ttl: 3_000, ...options }).resolved;

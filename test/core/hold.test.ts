@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend } from '../../src/core/backend.ts';
-import { channels } from '../../src/core/events.ts';
+import type { Backend } from '../../src/core/contract/backend.ts';
+import { channels } from '../../src/core/contract/events.ts';
 import { createLocks, type LockEvent, type LockOptions } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';

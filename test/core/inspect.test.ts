@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Listing, Standing } from '../../src/core/backend.ts';
+import type { Listing, Standing } from '../../src/core/contract/backend.ts';
 import { createLocks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/manual-clock.ts';

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { inspect } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { channels } from '../../src/core/events.ts';
+import { channels } from '../../src/core/contract/events.ts';
 import { createLocks, type Locks } from '../../src/index.ts';
 import { leaderChannels } from '../../src/leading/events.ts';
 import { until } from '../kit/wait.ts';

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Contender, stillRefused } from '../../src/backends/etcd/contender.ts';
 import type { Client } from '../../src/backends/etcd/wire/client.ts';
-import { admitted, EXCLUSIVE, type Seats, SHARED } from '../../src/core/admission.ts';
-import { type Admitted, type Refused, verdictOn } from '../../src/core/line-verdict.ts';
+import { type Admitted, type Refused, verdictOn } from '../../src/backends/shared/line-verdict.ts';
+import { admitted, EXCLUSIVE, type Seats, SHARED } from '../../src/core/contract/admission.ts';
 
 type Member = Seats & { readonly name: string };
 const member = (seats: Seats, at: number): Member => ({ name: `n${at}`, ...seats });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { EXCLUSIVE, type Seats, SHARED } from '../../src/core/admission.ts';
-import { ArrivalLine } from '../../src/core/line.ts';
+import { EXCLUSIVE, type Seats, SHARED } from '../../src/core/contract/admission.ts';
+import { ArrivalLine } from '../../src/core/line/line.ts';
 
 const member = (seats: Seats) => ({ seats });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend, Grant } from '../../src/core/backend.ts';
-import { Listener } from '../../src/core/listener.ts';
+import type { Backend, Grant } from '../../src/core/contract/backend.ts';
+import { Listener } from '../../src/core/engine/listener.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { claim } from './claim.ts';

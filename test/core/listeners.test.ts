@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend } from '../../src/core/backend.ts';
-import { channels } from '../../src/core/events.ts';
+import type { Backend } from '../../src/core/contract/backend.ts';
+import { channels } from '../../src/core/contract/events.ts';
 import { createLocks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { lose, manualClock } from '../../src/testing/index.ts';

@@ -1,7 +1,14 @@
 import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { checkGiven, checkNames, LayeredOptions, type LockOptions, restOf, spin } from '../../src/core/options.ts';
+import {
+  checkGiven,
+  checkNames,
+  LayeredOptions,
+  type LockOptions,
+  restOf,
+  spin,
+} from '../../src/core/contract/options.ts';
 import { createLocks, LockError } from '../../src/index.ts';
 import { manualClock } from '../../src/testing/index.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { labelled, type Origin, parted } from '../../src/core/origin.ts';
+import { labelled, type Origin, parted } from '../../src/core/contract/origin.ts';
 import { createLocks, type Standing } from '../../src/index.ts';
 import { LOOKALIKES } from '../../src/testing/names.ts';
 import { until } from '../kit/wait.ts';

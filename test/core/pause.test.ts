@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type Attempt, PLACE_TTL, type Refusal, type Traits } from '../../src/core/backend.ts';
-import type { ResolvedOptions } from '../../src/core/options.ts';
-import { backOff, pauseAfter, placeTtlFor, waitedAway } from '../../src/core/pause.ts';
+import { backOff, pauseAfter, placeTtlFor, waitedAway } from '../../src/core/claims/pause.ts';
+import { type Attempt, PLACE_TTL, type Refusal, type Traits } from '../../src/core/contract/backend.ts';
+import type { ResolvedOptions } from '../../src/core/contract/options.ts';
 
 const SPIN = { pause: 10, bound: 400, jitter: 0.5 };
 /** Its place needs a sign of life every 2 s. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { remembered } from '../../src/core/remembered.ts';
+import { remembered } from '../../src/core/contract/remembered.ts';
 
 test('what is remembered is done once for all who ask, and tried again only after a failure', async () => {
   let tried = 0;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { repeat } from '../../src/core/repeat.ts';
+import { repeat } from '../../src/backends/shared/repeat.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
 test('an act is repeated after each pause, also after a failure, until it is ended', async () => {

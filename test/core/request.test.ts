@@ -1,14 +1,14 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { AcquireRequest } from '../../src/core/acquire-request.ts';
-import { EXCLUSIVE, type Seats, SHARED, WRITER } from '../../src/core/admission.ts';
-import type { Traits } from '../../src/core/backend.ts';
-import { claimFor } from '../../src/core/numbered-claim.ts';
-import { LayeredOptions, type LockOptions } from '../../src/core/options.ts';
-import { parted } from '../../src/core/origin.ts';
-import { RequestEvents } from '../../src/core/request-events.ts';
-import { LockRuntime } from '../../src/core/runtime.ts';
+import { claimFor } from '../../src/core/claims/numbered-claim.ts';
+import { EXCLUSIVE, type Seats, SHARED, WRITER } from '../../src/core/contract/admission.ts';
+import type { Traits } from '../../src/core/contract/backend.ts';
+import { LayeredOptions, type LockOptions } from '../../src/core/contract/options.ts';
+import { parted } from '../../src/core/contract/origin.ts';
+import { AcquireRequest } from '../../src/core/line/acquire-request.ts';
+import { RequestEvents } from '../../src/core/line/request-events.ts';
+import { LockRuntime } from '../../src/core/line/runtime.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 

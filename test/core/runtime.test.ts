@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { EXCLUSIVE, SHARED } from '../../src/core/admission.ts';
-import { channels } from '../../src/core/events.ts';
-import { LayeredOptions, type LockOptions } from '../../src/core/options.ts';
-import { obtain } from '../../src/core/reentrancy.ts';
-import { LockRuntime } from '../../src/core/runtime.ts';
+import { EXCLUSIVE, SHARED } from '../../src/core/contract/admission.ts';
+import { channels } from '../../src/core/contract/events.ts';
+import { LayeredOptions, type LockOptions } from '../../src/core/contract/options.ts';
+import { obtain } from '../../src/core/line/reentrancy.ts';
+import { LockRuntime } from '../../src/core/line/runtime.ts';
 import { createLocks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';

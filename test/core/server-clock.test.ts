@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ServerClock } from '../../src/core/server-clock.ts';
+import { ServerClock } from '../../src/backends/shared/server-clock.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
 /** A server whose clock is `ahead` of ours, and what is known of it. */

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { shellWord } from '../../src/core/shell.ts';
-import { visible } from '../../src/core/visible.ts';
+import { shellWord } from '../../src/core/contract/shell.ts';
+import { visible } from '../../src/core/contract/visible.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 20 }),

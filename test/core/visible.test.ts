@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { visible } from '../../src/core/visible.ts';
+import { visible } from '../../src/core/contract/visible.ts';
 
 test.each([
   ['order:42', 'order:42'],

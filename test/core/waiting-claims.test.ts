@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { WaitingClaims } from '../../src/core/waiting-claims.ts';
+import { WaitingClaims } from '../../src/backends/shared/waiting-claims.ts';
 import { claim } from './claim.ts';
 
 test('whoever is watched is woken, and no longer once the watch has ended', async () => {

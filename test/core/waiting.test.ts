@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend, Claim, Grant, Standing, Traits } from '../../src/core/backend.ts';
+import type { Backend, Claim, Grant, Standing, Traits } from '../../src/core/contract/backend.ts';
 import { createLocks, LockError } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';

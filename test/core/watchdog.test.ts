@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend, Claim, Renewal } from '../../src/core/backend.ts';
+import type { Backend, Claim, Renewal } from '../../src/core/contract/backend.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';

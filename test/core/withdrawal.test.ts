@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend, Traits } from '../../src/core/backend.ts';
-import { Engine } from '../../src/core/engine.ts';
-import { withdrawAt } from '../../src/core/withdrawal.ts';
+import type { Backend, Traits } from '../../src/core/contract/backend.ts';
+import { Engine } from '../../src/core/engine/engine.ts';
+import { withdrawAt } from '../../src/core/engine/withdrawal.ts';
 import { createLocks, LockError } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';

@@ -6,8 +6,8 @@ import { rows } from '../../bench/rows/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { COMMANDS } from '../../src/cli/commands/index.ts';
 import type { EngineUrl } from '../../src/connect/engine.ts';
-import { channels } from '../../src/core/events.ts';
-import { LOCK_OPTIONS } from '../../src/core/options.ts';
+import { channels } from '../../src/core/contract/events.ts';
+import { LOCK_OPTIONS } from '../../src/core/contract/options.ts';
 import { createLocks } from '../../src/index.ts';
 import { leaderChannels } from '../../src/leading/events.ts';
 import { tickChannels } from '../../src/once/events.ts';
@@ -128,7 +128,7 @@ test('the versions of clients that a page says are tested are those that are ins
 test('each error code has a row on the page of errors, and is on that of troubleshooting', () => {
   const page = readFileSync(join(root, 'docs/guides/errors.md'), 'utf8');
   const bySymptom = prose('docs/troubleshooting.md');
-  for (const source of ['src/core/errors.ts', 'src/stock/errors.ts']) {
+  for (const source of ['src/core/contract/errors.ts', 'src/stock/errors.ts']) {
     const codes = readFileSync(join(root, source), 'utf8').matchAll(/^ {2}\| '(\w+)'/gm);
     const missing = [...codes]
       .map(([, code]) => code)
@@ -153,7 +153,7 @@ test('each channel has a row in the reference, and each field of its events', ()
   const all = [...Object.values(channels), ...Object.values(leaderChannels), ...Object.values(tickChannels)];
   const names = all.map(({ name }) => String(name));
   expect(names.filter((name) => !rows.includes(`| \`${name}\` |`))).toEqual([]);
-  const files = ['src/core/events.ts', 'src/leading/events.ts', 'src/once/events.ts'];
+  const files = ['src/core/contract/events.ts', 'src/leading/events.ts', 'src/once/events.ts'];
   const sources = files.map((file) => readFileSync(join(root, file), 'utf8'));
   const fields = [...sources.join('').matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, field]) => field!);
   expect(fields.length).toBeGreaterThan(15);

@@ -12,7 +12,7 @@ import { FEED, poll, poller } from '../../examples/recipes/poller.ts';
 import { type Statistic, statisticOf } from '../../examples/recipes/rebuild.ts';
 import { everyFiveMinutes } from '../../examples/recipes/scheduled-job.ts';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend } from '../../src/core/backend.ts';
+import type { Backend } from '../../src/core/contract/backend.ts';
 import { createLocks, type Locks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';

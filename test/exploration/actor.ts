@@ -1,5 +1,5 @@
-import type { AnyLease, Lease } from '../../src/core/lease.ts';
-import type { LockOptions } from '../../src/core/options.ts';
+import type { LockOptions } from '../../src/core/contract/options.ts';
+import type { AnyLease, Lease } from '../../src/core/holds/lease.ts';
 import type { Locks } from '../../src/locks.ts';
 import type { Lock } from '../../src/primitives/lock.ts';
 import type { Process } from '../simulation/process.ts';

@@ -3,8 +3,8 @@ import { notes, schema } from '../../src/backends/file/sql.generated.ts';
 import { prepare } from '../../src/backends/file/statements.ts';
 import { FileTransaction } from '../../src/backends/file/transaction.ts';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend, Grant } from '../../src/core/backend.ts';
-import type { Clock } from '../../src/core/clock.ts';
+import type { Backend, Grant } from '../../src/core/contract/backend.ts';
+import type { Clock } from '../../src/core/contract/clock.ts';
 import type { Plot } from './plots.ts';
 
 /** Plots of one server that keeps claims by their leases. */

@@ -1,6 +1,6 @@
 import { quorum } from '../../src/backends/quorum/index.ts';
-import type { Backend } from '../../src/core/backend.ts';
-import type { Clock } from '../../src/core/clock.ts';
+import type { Backend } from '../../src/core/contract/backend.ts';
+import type { Clock } from '../../src/core/contract/clock.ts';
 import type { createLocks } from '../../src/locks.ts';
 import { randomFrom } from '../../src/testing/random.ts';
 import type { Event, History, Served } from '../simulation/history.ts';

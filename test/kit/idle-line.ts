@@ -1,6 +1,6 @@
-import { EXCLUSIVE, type Seats, SHARED } from '../../src/core/admission.ts';
-import type { Backend, Claim } from '../../src/core/backend.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { EXCLUSIVE, type Seats, SHARED } from '../../src/core/contract/admission.ts';
+import type { Backend, Claim } from '../../src/core/contract/backend.ts';
+import { systemClock } from '../../src/core/contract/clock.ts';
 import type { FaultProxy } from './proxy.ts';
 
 /** Kinds of waiters, and who holds the key meanwhile. */

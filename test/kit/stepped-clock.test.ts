@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createPersistentSequential } from '../../src/backends/zookeeper/wire/operations.ts';
 import { OPEN } from '../../src/backends/zookeeper/wire/records.ts';
 import { Session } from '../../src/backends/zookeeper/wire/session.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/contract/clock.ts';
 import { startEtcd } from './etcd.ts';
 import { startMariadb } from './mariadb.ts';
 import { exchange } from './net.ts';

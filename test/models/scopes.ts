@@ -1,4 +1,4 @@
-import type { LockOptions } from '../../src/core/options.ts';
+import type { LockOptions } from '../../src/core/contract/options.ts';
 import type { Actor } from '../exploration/actor.ts';
 import type { Plot } from '../exploration/plots.ts';
 import type { Event } from '../simulation/history.ts';

@@ -1,6 +1,6 @@
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend, Standing } from '../../src/core/backend.ts';
-import type { Clock } from '../../src/core/clock.ts';
+import type { Backend, Standing } from '../../src/core/contract/backend.ts';
+import type { Clock } from '../../src/core/contract/clock.ts';
 import { around } from '../../src/testing/around.ts';
 import type { Served } from '../simulation/history.ts';
 

@@ -1,113 +1,121 @@
 /** Mutants that no test can tell from the sources, or that change nothing that is promised: by their ids, and why. */
 export const EQUIVALENT: Readonly<Record<string, string>> = {
-  'src/core/acquire-request.ts#AcquireRequest.limit 7fcddce@465+4: true => false':
+  'src/core/line/acquire-request.ts#AcquireRequest.limit 7fcddce@465+4: true => false':
     'The listener is taken away in any case.',
-  'src/core/acquire-request.ts#AcquireRequest.settle da996dc@137+21: this.#named = NOBODY; => guard':
+  'src/core/line/acquire-request.ts#AcquireRequest.settle da996dc@137+21: this.#named = NOBODY; => guard':
     'A request is settled once; what settles it again comes to no hold that is still counted.',
-  'src/core/acquire-request.ts#AcquireRequest.circumstances 674a3a3@107+75: !this.#around && !this.resolved.beside?.lengt … == undefined => false':
+  'src/core/line/acquire-request.ts#AcquireRequest.circumstances 674a3a3@107+75: !this.#around && !this.resolved.beside?.lengt … == undefined => false':
     'Of nobody around there is nothing to tell either way; the question before only costs less.',
-  'src/core/adaptive-history.ts#AdaptiveHistory.lengthen 48fc93c@262+1: 0 => 1':
+  'src/core/holds/adaptive-history.ts#AdaptiveHistory.lengthen 48fc93c@262+1: 0 => 1':
     'No lease is as short as 1 ms, so one that was not learnt lengthens none.',
-  'src/core/adaptive-history.ts#AdaptiveHistory.lengthen 48fc93c@239+24: this.#before?.lease ?? 0 => this.#before?.lease':
+  'src/core/holds/adaptive-history.ts#AdaptiveHistory.lengthen 48fc93c@239+24: this.#before?.lease ?? 0 => this.#before?.lease':
     'Without a lesson there is no number, which is not more than any lease either.',
-  'src/core/adaptive-history.ts#AdaptiveHistory.lengthen 48fc93c@294+20: > => >=':
+  'src/core/holds/adaptive-history.ts#AdaptiveHistory.lengthen 48fc93c@294+20: > => >=':
     'A lease that is made as long as it is.',
-  'src/core/adaptive-history.ts#unlessAborted 531fc29@311+4: true => false': 'The listener is taken away in any case.',
-  "src/core/adaptive.ts#read acc6301@119+10: text ?? '' => text":
+  'src/core/holds/adaptive-history.ts#unlessAborted 531fc29@311+4: true => false':
+    'The listener is taken away in any case.',
+  "src/core/holds/adaptive.ts#read acc6301@119+10: text ?? '' => text":
     'What is not there is looked at as the word "undefined", which is no lesson.',
-  "src/core/acquire-request.ts#AcquireRequest.beginsToWait 52520f6@111+9: 'waiting' => ''":
+  "src/core/line/acquire-request.ts#AcquireRequest.beginsToWait 52520f6@111+9: 'waiting' => ''":
     'Neither of the states that are asked for.',
-  'src/core/acquire-request.ts#aborted 7204509@81+23: resolved.signal?.reason => resolved.signal.reason':
+  'src/core/line/acquire-request.ts#aborted 7204509@81+23: resolved.signal?.reason => resolved.signal.reason':
     'Only a signal aborts.',
-  'src/core/admission.ts#FEW 66f2f72@12+1: 4 => 0':
+  'src/core/contract/admission.ts#FEW 66f2f72@12+1: 4 => 0':
     'A room that nobody names is forgotten sooner, which only costs time.',
-  'src/core/admission.ts#FEW 66f2f72@12+1: 4 => (4 * 10)':
+  'src/core/contract/admission.ts#FEW 66f2f72@12+1: 4 => (4 * 10)':
     'A room that nobody names is forgotten later, which only costs space.',
-  'src/core/admission.ts#Tally.remove 09259ad@117+36: left === 0 && this.#rooms.size > FEW => false':
+  'src/core/contract/admission.ts#Tally.remove 09259ad@117+36: left === 0 && this.#rooms.size > FEW => false':
     'A room that nobody names counts for nothing, forgotten or not.',
-  'src/core/admission.ts#Tally.remove 09259ad@148+22: > => >=':
+  'src/core/contract/admission.ts#Tally.remove 09259ad@148+22: > => >=':
     'A room that nobody names counts for nothing, forgotten or not.',
-  'src/core/admission.ts#Tally.remove 09259ad@148+22: > => <=':
+  'src/core/contract/admission.ts#Tally.remove 09259ad@148+22: > => <=':
     'A room that nobody names counts for nothing, forgotten or not.',
-  'src/core/admission.ts#Tally.remove 09259ad@235+35: left > 0 || seats.of !== this.#room => false':
+  'src/core/contract/admission.ts#Tally.remove 09259ad@235+35: left > 0 || seats.of !== this.#room => false':
     'The smallest room is looked for where it is known, which only costs time.',
-  'src/core/admission.ts#Tally.remove 09259ad@235+35: left > 0 || seats.of !== this.#room => (left > 0) && (seats.of !== this.#room)':
+  'src/core/contract/admission.ts#Tally.remove 09259ad@235+35: left > 0 || seats.of !== this.#room => (left > 0) && (seats.of !== this.#room)':
     'The smallest room is looked for where it is known, which only costs time.',
-  'src/core/admission.ts#Tally.remove 09259ad@242+1: 0 => 1':
+  'src/core/contract/admission.ts#Tally.remove 09259ad@242+1: 0 => 1':
     'The smallest room is looked for where it is known, which only costs time.',
-  'src/core/admission.ts#Tally.remove 09259ad@390+17: < => <=': 'The same number is kept.',
-  'src/core/asked-claim.ts#AskedClaim.lasts d460cf3@285+40: > => >=': 'A moment later nothing is left of it either.',
-  'src/core/asked-claim.ts#AskedClaim.lasts d460cf3@325+36: > => >=': 'A moment later nothing is left of it either.',
-  'src/core/alarm.ts#Alarm.by 92ee2bd@36+16: >= => >': 'The timer is set anew for the same moment.',
-  'src/core/busy-poll.ts#BusyPoll.until af774af@9+1: 0 => 1': 'It is set before it is read.',
-  'src/core/busy-poll.ts#BusyPoll.turns b528781@9+1: 0 => 1': 'It is set before it is read.',
-  'src/core/busy-poll.ts#BusyPoll.polling d4d8046@11+5: false => true':
+  'src/core/contract/admission.ts#Tally.remove 09259ad@390+17: < => <=': 'The same number is kept.',
+  'src/core/claims/asked-claim.ts#AskedClaim.lasts d460cf3@285+40: > => >=':
+    'A moment later nothing is left of it either.',
+  'src/core/claims/asked-claim.ts#AskedClaim.lasts d460cf3@325+36: > => >=':
+    'A moment later nothing is left of it either.',
+  'src/core/engine/alarm.ts#Alarm.by 92ee2bd@36+16: >= => >': 'The timer is set anew for the same moment.',
+  'src/core/engine/busy-poll.ts#BusyPoll.until af774af@9+1: 0 => 1': 'It is set before it is read.',
+  'src/core/engine/busy-poll.ts#BusyPoll.turns b528781@9+1: 0 => 1': 'It is set before it is read.',
+  'src/core/engine/busy-poll.ts#BusyPoll.polling d4d8046@11+5: false => true':
     'Nothing is answered before the first call has begun, which sets it.',
-  'src/core/busy-poll.ts#BusyPoll.turn 40b1aa4@135+31: < => <=':
+  'src/core/engine/busy-poll.ts#BusyPoll.turn 40b1aa4@135+31: < => <=':
     'One turn of the loop more, at the very moment of the limit.',
-  'src/core/call-timeouts.ts#CallTimeouts.begin 48fa544@118+2: -1 => 1': 'The bag sets it.',
-  'src/core/call-timeouts.ts#CallTimeouts.begin 48fa544@119+1: 1 => 0': 'The bag sets it.',
-  'src/core/call-timeouts.ts#CallTimeouts.begin 48fa544@119+1: 1 => 2': 'The bag sets it.',
-  'src/core/call-timeouts.ts#CallTimeouts.look 9d4154b@282+7: + => -':
+  'src/core/engine/call-timeouts.ts#CallTimeouts.begin 48fa544@118+2: -1 => 1': 'The bag sets it.',
+  'src/core/engine/call-timeouts.ts#CallTimeouts.begin 48fa544@119+1: 1 => 0': 'The bag sets it.',
+  'src/core/engine/call-timeouts.ts#CallTimeouts.begin 48fa544@119+1: 1 => 2': 'The bag sets it.',
+  'src/core/engine/call-timeouts.ts#CallTimeouts.look 9d4154b@282+7: + => -':
     'Of a timer for less than 1 ms Node makes one for 1 ms.',
-  'src/core/call-timeouts.ts#CallTimeouts.look 9d4154b@284+1: 1 => 0':
+  'src/core/engine/call-timeouts.ts#CallTimeouts.look 9d4154b@284+1: 1 => 0':
     'Of a timer for less than 1 ms Node makes one for 1 ms.',
-  'src/core/call-timeouts.ts#CallTimeouts.look 9d4154b@284+1: 1 => 2':
+  'src/core/engine/call-timeouts.ts#CallTimeouts.look 9d4154b@284+1: 1 => 2':
     'A ms later; what counts is that the sockets come first.',
-  'src/core/clock.ts#systemClock 0f9c583@354+38: wall = Date.now() - performance.now(); => guard':
+  'src/core/contract/clock.ts#systemClock 0f9c583@354+38: wall = Date.now() - performance.now(); => guard':
     'The uptime is read each time from then on, which only costs time.',
-  'src/core/context.ts#MANUAL 6b93ae1@39+4: true => false': 'Only hooks that look for the end of a resource see it.',
-  "src/core/context.ts#Context.resource 4800fe4@39+10: 'holdfast' => ''": 'A name for tools that look at resources.',
-  "src/core/context.ts#nobody 8e26069@33+10: 'holdfast' => ''": 'A name for tools that look at resources.',
-  'src/core/clock.ts#randomId aee8479@36+23: drawn === digits.length => true':
+  'src/core/contract/context.ts#MANUAL 6b93ae1@39+4: true => false':
+    'Only hooks that look for the end of a resource see it.',
+  "src/core/contract/context.ts#Context.resource 4800fe4@39+10: 'holdfast' => ''":
+    'A name for tools that look at resources.',
+  "src/core/contract/context.ts#nobody 8e26069@33+10: 'holdfast' => ''": 'A name for tools that look at resources.',
+  'src/core/contract/clock.ts#randomId aee8479@36+23: drawn === digits.length => true':
     'Bits are drawn for each id, which only costs time.',
-  'src/core/clock.ts#randomId aee8479@88+2: 16 => (16 * 10)': 'Bits are drawn for more ids at a time.',
-  'src/core/clock.ts#randomId aee8479@93+2: 64 => (64 * 10)': 'Bits are drawn for more ids at a time.',
-  'src/core/clock.ts#systemClock 0f9c583@301+55: > => >=': 'A quarter of a second, to the last bit.',
-  'src/core/clock.ts#systemClock 0f9c583@485+13: > => >=': 'A quarter of a second, to the last bit.',
-  'src/core/delay.ts#delayOf b249c54@344+1: 0 => 1': 'Half of 1 ms leaves no delay but 0, which was answered before.',
-  'src/core/outage.ts#Outage.exceeds 4d5d870@107+19: this.#since ?? sent => this.#since':
+  'src/core/contract/clock.ts#randomId aee8479@88+2: 16 => (16 * 10)': 'Bits are drawn for more ids at a time.',
+  'src/core/contract/clock.ts#randomId aee8479@93+2: 64 => (64 * 10)': 'Bits are drawn for more ids at a time.',
+  'src/core/contract/clock.ts#systemClock 0f9c583@301+55: > => >=': 'A quarter of a second, to the last bit.',
+  'src/core/contract/clock.ts#systemClock 0f9c583@485+13: > => >=': 'A quarter of a second, to the last bit.',
+  'src/core/claims/delay.ts#delayOf b249c54@344+1: 0 => 1':
+    'Half of 1 ms leaves no delay but 0, which was answered before.',
+  'src/core/engine/outage.ts#Outage.exceeds 4d5d870@107+19: this.#since ?? sent => this.#since':
     'Nothing is later than what is not known, as nothing is later than itself.',
   'src/primitives/stop.ts#Stop.constructor 3046eb4@216+4: true => false': 'The listener is taken away in any case.',
-  'src/core/engine.ts#Engine.inspect 1d0ae80@975+20: standings.return?. => standings.return':
+  'src/core/engine/engine.ts#Engine.inspect 1d0ae80@975+20: standings.return?. => standings.return':
     'In a function whose failure is dropped.',
-  'src/core/events.ts#emit 5ec6258@140+30: !channels[name].hasSubscribers => false':
+  'src/core/contract/events.ts#emit 5ec6258@140+30: !channels[name].hasSubscribers => false':
     'What nobody listens to is made for nobody, which only costs time.',
-  'src/core/request-events.ts#RequestEvents.tell 65ee30a@112+29: channels[name].hasSubscribers => true':
+  'src/core/line/request-events.ts#RequestEvents.tell 65ee30a@112+29: channels[name].hasSubscribers => true':
     'It is asked again before anything is made.',
-  'src/core/request-events.ts#RequestEvents.event d15429b@634+41: more ? Object.assign(event, more) : event => Object.assign(event, more)':
+  'src/core/line/request-events.ts#RequestEvents.event d15429b@634+41: more ? Object.assign(event, more) : event => Object.assign(event, more)':
     'Nothing is assigned of what is undefined.',
-  'src/core/listener.ts#Listener.watchFor 6d72d53@130+171: this.#backend.watch?. => this.#backend.watch':
+  'src/core/engine/listener.ts#Listener.watchFor 6d72d53@130+171: this.#backend.watch?. => this.#backend.watch':
     'What throws is no more than a watch that is not there.',
-  'src/core/listener.ts#Listener.watchFor 6d72d53@324+31: { return undefined; } => skip':
+  'src/core/engine/listener.ts#Listener.watchFor 6d72d53@324+31: { return undefined; } => skip':
     'A function that ends gives undefined.',
-  'src/core/listener.ts#dispose 1f10e8e@74+5: watch => true': 'What throws there is ignored.',
-  'src/core/hold-timing.ts#HoldTiming.constructor fae032f@905+20: > => >=':
+  'src/core/engine/listener.ts#dispose 1f10e8e@74+5: watch => true': 'What throws there is ignored.',
+  'src/core/holds/hold-timing.ts#HoldTiming.constructor fae032f@905+20: > => >=':
     'A lease that lasts just what was asked for from now was asked for now.',
-  'src/core/hold.ts#Hold.slot 81a73d6@7+2: -1 => 1': 'The bag sets it.',
-  'src/core/hold.ts#Hold.slot 81a73d6@8+1: 1 => 0': 'The bag sets it.',
-  'src/core/hold.ts#Hold.slot 81a73d6@8+1: 1 => 2': 'The bag sets it.',
-  'src/core/key.ts#checkKey ef07fd1@325+30: > => >=': 'No length is a third of 512.',
-  'src/core/key.ts#checkKey ef07fd1@323+1: 3 => (3 * 10)': 'Shorter keys are counted as well, which only costs time.',
-  'src/core/line.ts#ArrivalLine.leave 90acb0c@100+24: this.#outside.size === 0 => false':
+  'src/core/holds/hold.ts#Hold.slot 81a73d6@7+2: -1 => 1': 'The bag sets it.',
+  'src/core/holds/hold.ts#Hold.slot 81a73d6@8+1: 1 => 0': 'The bag sets it.',
+  'src/core/holds/hold.ts#Hold.slot 81a73d6@8+1: 1 => 2': 'The bag sets it.',
+  'src/core/contract/key.ts#checkKey ef07fd1@325+30: > => >=': 'No length is a third of 512.',
+  'src/core/contract/key.ts#checkKey ef07fd1@323+1: 3 => (3 * 10)':
+    'Shorter keys are counted as well, which only costs time.',
+  'src/core/line/line.ts#ArrivalLine.leave 90acb0c@100+24: this.#outside.size === 0 => false':
     'Of nobody outside nobody comes in; the question before only costs less.',
-  'src/core/line.ts#ArrivalLine.exit ca7a5fe@199+4: true => false':
+  'src/core/line/line.ts#ArrivalLine.exit ca7a5fe@199+4: true => false':
     'Who was inside is not outside, and is not found there.',
-  'src/core/line.ts#ArrivalLine.head 2a1910c@39+74: this.#outside.size === 0 ? undefined : this.#outside.values => this.#outside.values':
+  'src/core/line/line.ts#ArrivalLine.head 2a1910c@39+74: this.#outside.size === 0 ? undefined : this.#outside.values => this.#outside.values':
     'The first of nobody is undefined as well; the question before only costs less.',
-  'src/core/origin.ts#read 070e944@531+63: { return undefined; // no percent-encoding, so not ours } => skip':
+  'src/core/contract/origin.ts#read 070e944@531+63: { return undefined; // no percent-encoding, so not ours } => skip':
     'A function that ends gives undefined.',
-  'src/core/origin.ts#read 070e944@140+44: process === undefined || claim === undefined => (process === undefined) && (claim === undefined)':
+  'src/core/contract/origin.ts#read 070e944@140+44: process === undefined || claim === undefined => (process === undefined) && (claim === undefined)':
     'What matches has both, what does not has neither.',
-  'src/core/pause.ts#watchedPause 80b45cc@48+1: 1 => 0': 'One that is next has nobody before it in either count.',
-  "src/core/reentrancy.ts#RULES ca1860b@231+6: 'line' => ''": 'Neither of the rules that are asked for.',
-  "src/core/reentrancy.ts#RULES ca1860b@285+6: 'line' => ''": 'Neither of the rules that are asked for.',
-  "src/core/reentrancy.ts#RULES ca1860b@302+6: 'line' => ''": 'Neither of the rules that are asked for.',
-  "src/core/queued-claim.ts#verdictOn 22b2020@202+9: 'unknown' => ''":
+  'src/core/claims/pause.ts#watchedPause 80b45cc@48+1: 1 => 0':
+    'One that is next has nobody before it in either count.',
+  "src/core/line/reentrancy.ts#RULES ca1860b@231+6: 'line' => ''": 'Neither of the rules that are asked for.',
+  "src/core/line/reentrancy.ts#RULES ca1860b@285+6: 'line' => ''": 'Neither of the rules that are asked for.',
+  "src/core/line/reentrancy.ts#RULES ca1860b@302+6: 'line' => ''": 'Neither of the rules that are asked for.',
+  "src/core/claims/queued-claim.ts#verdictOn 22b2020@202+9: 'unknown' => ''":
     'After neither there is anything to do but to wait.',
-  'src/core/queued-claim.ts#QueuedClaim.pauseAfter d8c71b4@370+1: 1 => 0':
+  'src/core/claims/queued-claim.ts#QueuedClaim.pauseAfter d8c71b4@370+1: 1 => 0':
     'Of a timer for less than 1 ms Node makes one for 1 ms.',
-  'src/core/server-clock.ts#ServerClock.learn 2408117@275+19: > => >=': 'The same number is kept.',
+  'src/backends/shared/server-clock.ts#ServerClock.learn 2408117@275+19: > => >=': 'The same number is kept.',
   'src/backends/quorum/ballot.ts#Ballot.voted 077d543@135+28: > => >=': 'The same number is kept.',
   "src/backends/quorum/ballot.ts#Ballot.voted 077d543@223+36: this.#state === 'held' && this.#lost => (this.#state === 'held') || (this.#lost)":
     'A hold without a signal keeps the majority that it was won with, or that confirmed it; after a release nobody listens to a session.',
@@ -368,7 +376,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'The tickets are one or two µs older, and above the last one all the same.',
   'src/backends/redis/lua/include/take.lua#tickets a571f5f@381+1: 1 => 0':
     'The tickets are one or two µs older, and above the last one all the same.',
-  'src/core/pause.ts#backOff 0e2ff3d@163+2: 16 => (16 * 10)':
+  'src/core/claims/pause.ts#backOff 0e2ff3d@163+2: 16 => (16 * 10)':
     'The bound is 60 s at most, and that is less than 2 to the 16th of the shortest pause.',
   'src/backends/mysql/sql/exchange.sql#script a26a600@862+2: 16 => 160':
     'The first 16 signs decide, and nothing happens in the very µs of the clock that was read before.',
@@ -440,63 +448,66 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'All nodes say once more who they are, not only those in doubt, which only costs.',
   "src/backends/quorum/ballot.ts#Ballot.release bbb88cb@524+9: 'unknown' => ''":
     'What is unknown is what is neither freed nor nothing nor open: it is never counted by its name.',
-  'src/core/local-line.ts#LocalLine.obtain 8dbce26@686+13: this.#tidy(); => guard':
+  'src/core/line/local-line.ts#LocalLine.obtain 8dbce26@686+13: this.#tidy(); => guard':
     'Whoever is refused at once finds others there, and who gives up at once has tidied up by then.',
-  'src/core/local-line.ts#LocalLine.successorOf 67b1ce6@178+14: queued?.open => queued.open':
+  'src/core/line/local-line.ts#LocalLine.successorOf 67b1ce6@178+14: queued?.open => queued.open':
     'Where somebody comes next there is its claim.',
-  'src/core/local-line.ts#LocalLine.tellAlike 931c429@116+21: now < outage.limit(0) => false':
+  'src/core/line/local-line.ts#LocalLine.tellAlike 931c429@116+21: now < outage.limit(0) => false':
     'For nobody the time is over before that; the question before only costs less.',
-  'src/core/local-line.ts#LocalLine.tellAlike 931c429@120+21: < => <=': 'Nothing happens in the very ms of the limit.',
-  'src/core/local-line.ts#LocalLine.tellAlike 931c429@135+1: 0 => 1':
+  'src/core/line/local-line.ts#LocalLine.tellAlike 931c429@120+21: < => <=':
+    'Nothing happens in the very ms of the limit.',
+  'src/core/line/local-line.ts#LocalLine.tellAlike 931c429@135+1: 0 => 1':
     'Nobody asks in the first ms of a process, from which its clock counts.',
-  'src/core/local-line.ts#LocalLine.tellAlike 931c429@246+33: < => <=': 'Nothing happens in the very ms of the limit.',
-  'src/core/local-line.ts#LocalLine.waits bc7e5dc@75+36: request?.beginsToWait => request.beginsToWait':
+  'src/core/line/local-line.ts#LocalLine.tellAlike 931c429@246+33: < => <=':
+    'Nothing happens in the very ms of the limit.',
+  'src/core/line/local-line.ts#LocalLine.waits bc7e5dc@75+36: request?.beginsToWait => request.beginsToWait':
     'Who left is told of nothing: that its claim ends by a failure nobody hears, and it is taken back in any case.',
-  'src/core/local-standing.ts#localStanding c375599@185+21: process === undefined => false':
+  'src/core/line/local-standing.ts#localStanding c375599@185+21: process === undefined => false':
     'Whoever stands here has claimed something, or waits behind somebody who has.',
-  'src/core/local-standing.ts#localStanding c375599@441+40: request.queued?.claim.detects ?? detects => request.queued?.claim.detects':
+  'src/core/line/local-standing.ts#localStanding c375599@441+40: request.queued?.claim.detects ?? detects => request.queued?.claim.detects':
     'Who looks for deadlocks inside of something has a claim: whoever waits here without one has nothing to tell.',
-  'src/core/local-standing.ts#localStanding c375599@441+40: request.queued?.claim.detects ?? detects => detects':
+  'src/core/line/local-standing.ts#localStanding c375599@441+40: request.queued?.claim.detects ?? detects => detects':
     'They differ only when nothing is around it any more, and who is inside of nothing is part of no deadlock.',
-  'src/core/queued-claim.ts#QueuedClaim.stand 264e807@623+12: this.request => true':
+  'src/core/claims/queued-claim.ts#QueuedClaim.stand 264e807@623+12: this.request => true':
     'What came for nobody is taken back in either case: else by whoever it is given to.',
-  'src/core/queued-claim.ts#QueuedClaim.stand 264e807@750+20: attempt = undefined; => guard':
+  'src/core/claims/queued-claim.ts#QueuedClaim.stand 264e807@750+20: attempt = undefined; => guard':
     'The mail has rung, so that there is no pause; after an attempt that was granted there is the same one.',
-  'src/core/queued-claim.ts#QueuedClaim.pauseAfter d8c71b4@370+1: 1 => 2':
+  'src/core/claims/queued-claim.ts#QueuedClaim.pauseAfter d8c71b4@370+1: 1 => 2':
     'A ms later; what counts is that it is when the time is over.',
-  'src/core/reentrancy.ts#Frame.giveUp db8ba90@67+15: request.settled => false':
+  'src/core/line/reentrancy.ts#Frame.giveUp db8ba90@67+15: request.settled => false':
     'It comes to that only at the loss of the hold, which lets nobody in any more, in whichever order they are told.',
-  'src/core/withdrawal.ts#untilReleased c74d2d0@506+20: >= => >': 'One try more, at the very moment of the limit.',
-  'src/core/activity.ts#Activity.pause 98c43e3@255+4: true => false': 'The listener is taken away in any case.',
-  'src/core/asked-claim.ts#AskedClaim.began e40c892@43+24: this.request?.began ?? 0 => this.request?.began':
+  'src/core/engine/withdrawal.ts#untilReleased c74d2d0@506+20: >= => >':
+    'One try more, at the very moment of the limit.',
+  'src/core/engine/activity.ts#Activity.pause 98c43e3@255+4: true => false': 'The listener is taken away in any case.',
+  'src/core/claims/asked-claim.ts#AskedClaim.began e40c892@43+24: this.request?.began ?? 0 => this.request?.began':
     'Without a request it has left the line, and is over by its next sleep as well as by an error.',
-  'src/core/asked-claim.ts#AskedClaim.began e40c892@43+19: this.request?.began => this.request.began':
+  'src/core/claims/asked-claim.ts#AskedClaim.began e40c892@43+19: this.request?.began => this.request.began':
     'Without a request it has left the line, and is over by its next sleep as well as by an error.',
-  'src/core/asked-claim.ts#AskedClaim.began e40c892@66+1: 0 => 1':
+  'src/core/claims/asked-claim.ts#AskedClaim.began e40c892@66+1: 0 => 1':
     'Without a request it has left the line, and is over by its next sleep as well as by an error.',
-  'src/core/asked-claim.ts#AskedClaim.answered e889485@607+62: <= => <':
+  'src/core/claims/asked-claim.ts#AskedClaim.answered e889485@607+62: <= => <':
     'The deadline comes before the place can lapse: nothing happens in the very ms.',
-  'src/core/asked-claim.ts#AskedClaim.mail bcf8d29@250+82: < => <=':
+  'src/core/claims/asked-claim.ts#AskedClaim.mail bcf8d29@250+82: < => <=':
     'What has just as much left as a new answer would give: to ask once more only costs a request.',
-  'src/core/bag.ts#Bag.remove f1da8d5@227+1: 1 => 2': 'Any slot below 0 is in no bag.',
-  'src/core/hold.ts#Hold.listen 1fba613@159+4: true => false': 'The listener is taken away in any case.',
-  'src/core/hold.ts#Hold.tell f99c9c9@101+78: this.request?.events.tell => this.request.events.tell':
+  'src/core/engine/bag.ts#Bag.remove f1da8d5@227+1: 1 => 2': 'Any slot below 0 is in no bag.',
+  'src/core/holds/hold.ts#Hold.listen 1fba613@159+4: true => false': 'The listener is taken away in any case.',
+  'src/core/holds/hold.ts#Hold.tell f99c9c9@101+78: this.request?.events.tell => this.request.events.tell':
     'A hold has its request before anything is told of it.',
-  'src/core/key-holds.ts#KeyHolds.served 8042f76@142+7: request => true':
+  'src/core/line/key-holds.ts#KeyHolds.served 8042f76@142+7: request => true':
     'What throws without a request is caught right there, and withdraws the claim just so.',
-  'src/core/key-holds.ts#KeyHolds.over 9a4fb33@39+27: queued.request = undefined; => guard':
+  'src/core/line/key-holds.ts#KeyHolds.over 9a4fb33@39+27: queued.request = undefined; => guard':
     'Nobody asks a claim that is over for its request.',
-  'src/core/key-holds.ts#KeyHolds.release eb3d90b@92+26: !request || hold.life.over => false':
+  'src/core/line/key-holds.ts#KeyHolds.release eb3d90b@92+26: !request || hold.life.over => false':
     'What is over is not held, which is asked next, and does not end again.',
-  'src/core/key-holds.ts#KeyHolds.release eb3d90b@92+26: !request || hold.life.over => (!request) && (hold.life.over)':
+  'src/core/line/key-holds.ts#KeyHolds.release eb3d90b@92+26: !request || hold.life.over => (!request) && (hold.life.over)':
     'What is over is not held, which is asked next, and does not end again.',
-  'src/core/key-holds.ts#KeyHolds.release eb3d90b@614+22: > => >=':
+  'src/core/line/key-holds.ts#KeyHolds.release eb3d90b@614+22: > => >=':
     'In the very ms in which nothing can arrive any more; that it is taken back once more changes nothing.',
-  'src/core/key-holds.ts#KeyHolds.ended 9bc0b48@112+12: hold.request => true':
+  'src/core/line/key-holds.ts#KeyHolds.ended 9bc0b48@112+12: hold.request => true':
     'A hold has its request from before it can end.',
-  'src/core/key-holds.ts#KeyHolds.takeBack 326c48c@36+1: 0 => 1':
+  'src/core/line/key-holds.ts#KeyHolds.takeBack 326c48c@36+1: 0 => 1':
     'No process is in its first ms when it gives something back.',
-  'src/core/lease.ts#HeldLease.release 5b98e54@248+14: this.#unlisten => true':
+  'src/core/holds/lease.ts#HeldLease.release 5b98e54@248+14: this.#unlisten => true':
     'A release never rejects, and of nobody who listens nothing is ended.',
   'src/backends/redis/lua/include/line.lua#line_rule f7b813d@7264+1: 1 => 2':
     'A prefix is not empty, so that text never begins an address.',
@@ -509,19 +520,19 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'Holders are counted anew where they need not be, which only costs.',
   'src/backends/redis/lua/include/line.lua#line_rule f7b813d@1188+1: 1 => 0':
     'Holders are counted anew where they need not be, which only costs.',
-  'src/core/key-holds.ts#KeyHolds.served 8042f76@293+18: queued.withdraw(); => guard':
+  'src/core/line/key-holds.ts#KeyHolds.served 8042f76@293+18: queued.withdraw(); => guard':
     'Nothing in there throws; should it, nothing is to be left behind.',
-  'src/core/key-holds.ts#KeyHolds.served 8042f76@371+28: this.#failed(queued, error); => guard':
+  'src/core/line/key-holds.ts#KeyHolds.served 8042f76@371+28: this.#failed(queued, error); => guard':
     'Nothing in there throws; should it, nothing is to be left behind.',
-  'src/core/local-standing.ts#localStanding c375599@215+2: [] => undefined':
+  'src/core/line/local-standing.ts#localStanding c375599@215+2: [] => undefined':
     'Whoever stands here has claimed something, or waits behind somebody who has.',
-  'src/core/repeat.ts#repeat 884029f@382+10: cancel?. => cancel': 'It is set before anybody can end it.',
-  'src/core/waiting-claims.ts#WaitingClaim. 49901f8@150+4: DONE => undefined':
+  'src/backends/shared/repeat.ts#repeat 884029f@382+10: cancel?. => cancel': 'It is set before anybody can end it.',
+  'src/backends/shared/waiting-claims.ts#WaitingClaim. 49901f8@150+4: DONE => undefined':
     'Whoever closes it from outside waits for it, and nothing is as good to wait for; inside a promise is made of it.',
   'src/backends/quorum/ballot.ts#Ballot.release bbb88cb@342+11: !this.grant => true':
     'Whoever was told of a grant hears of no failure after it; it only costs an error.',
   'src/backends/quorum/releases.ts#Releases.close 6ec84a8@44+1: 0 => 1':
     'A pause is nothing under way, so it is not waited for in either case.',
-  'src/core/key-holds.ts#KeyHolds.served 8042f76@283+140: { queued.withdraw(); // what came of it was n … ); return; } => skip':
+  'src/core/line/key-holds.ts#KeyHolds.served 8042f76@283+140: { queued.withdraw(); // what came of it was n … ); return; } => skip':
     'Nothing in there throws; should it, nothing is to be left behind.',
 };

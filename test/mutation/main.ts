@@ -1,5 +1,5 @@
 /**
- * `npm run mutants [-- --for 30m] [--lane sources] [--only src/core/pause.ts] [--again] [--files] [--survivors] [--json]
+ * `npm run mutants [-- --for 30m] [--lane sources] [--only src/core/claims/pause.ts] [--again] [--files] [--survivors] [--json]
  * [--tests test/core/pause.test.ts] [--sample 200] [--seed 1]`: every place
  * of the sources changed, one at a time, and the tests that come by it. It goes on where it was ended: a verdict holds as long as the
  * declaration around its mutant is the same.

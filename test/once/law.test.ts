@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend } from '../../src/core/backend.ts';
+import type { Backend } from '../../src/core/contract/backend.ts';
 import { createLocks, type TickRun } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { type ManualClock, manualClock } from '../../src/testing/index.ts';

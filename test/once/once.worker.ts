@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { openBackend } from '../../src/connect/open.ts';
-import type { Backend } from '../../src/core/backend.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import type { Backend } from '../../src/core/contract/backend.ts';
+import { systemClock } from '../../src/core/contract/clock.ts';
 import { createLocks, type OnceOptions } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { serve, tell } from '../kit/worker.ts';

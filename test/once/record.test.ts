@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Backend } from '../../src/core/backend.ts';
+import type { Backend } from '../../src/core/contract/backend.ts';
 import { around } from '../../src/testing/around.ts';
 import { scene, TTL, work } from './scene.ts';
 

@@ -1,7 +1,7 @@
 import type { Meter } from '@opentelemetry/api';
 import { afterEach, expect, test, vi } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { channels } from '../../src/core/events.ts';
+import { channels } from '../../src/core/contract/events.ts';
 import { createLocks, type Locks, type LocksDefaults } from '../../src/index.ts';
 import { type InstrumentOptions, instrument } from '../../src/otel/index.ts';
 import { lose, manualClock } from '../../src/testing/index.ts';

@@ -3,7 +3,7 @@ import type { Tracer } from '@opentelemetry/api';
 import { AlwaysOffSampler } from '@opentelemetry/sdk-trace';
 import { afterEach, expect, test, vi } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend, Standing } from '../../src/core/backend.ts';
+import type { Backend, Standing } from '../../src/core/contract/backend.ts';
 import { createLocks, type Locks } from '../../src/index.ts';
 import { type InstrumentOptions, instrument } from '../../src/otel/index.ts';
 import { around } from '../../src/testing/around.ts';

@@ -1,5 +1,5 @@
 /** A process as `holdfast torture` has it, with the locks of another library: which one `RIVAL` tells. */
-import { LockError } from '../../src/core/errors.ts';
+import { LockError } from '../../src/core/contract/errors.ts';
 import type { Doors, Holding, Wanted } from '../../src/torture/process/doors.ts';
 import { work } from '../../src/torture/process/work.ts';
 import type { RivalHold } from './rival.ts';

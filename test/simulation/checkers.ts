@@ -1,4 +1,4 @@
-import { admitted } from '../../src/core/admission.ts';
+import { admitted } from '../../src/core/contract/admission.ts';
 import type { Event, History } from './history.ts';
 
 /** Finds what must not be in a history: a line for each. */

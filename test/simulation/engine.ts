@@ -9,8 +9,8 @@ import type {
   Release,
   Standing,
   Traits,
-} from '../../src/core/backend.ts';
-import type { Clock } from '../../src/core/clock.ts';
+} from '../../src/core/contract/backend.ts';
+import type { Clock } from '../../src/core/contract/clock.ts';
 import type { Process } from './process.ts';
 
 /** What is between the processes and the engine. */

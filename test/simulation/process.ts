@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import type { Clock } from '../../src/core/clock.ts';
+import type { Clock } from '../../src/core/contract/clock.ts';
 import type { World } from './world.ts';
 
 interface Timer {

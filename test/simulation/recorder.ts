@@ -1,9 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Standing } from '../../src/core/backend.ts';
-import { deadlineOf } from '../../src/core/deadline.ts';
-import type { LockEvent } from '../../src/core/events.ts';
-import type { Hold } from '../../src/core/hold.ts';
-import type { AnyLease, HeldLease } from '../../src/core/lease.ts';
+import { deadlineOf } from '../../src/core/claims/deadline.ts';
+import type { Standing } from '../../src/core/contract/backend.ts';
+import type { LockEvent } from '../../src/core/contract/events.ts';
+import type { Hold } from '../../src/core/holds/hold.ts';
+import type { AnyLease, HeldLease } from '../../src/core/holds/lease.ts';
 import type { MultiLease } from '../../src/primitives/multi-lease.ts';
 import { asking, isLabel, labelOf } from './asking.ts';
 import type { Event } from './history.ts';

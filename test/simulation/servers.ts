@@ -1,5 +1,5 @@
 import type { quorum } from '../../src/backends/quorum/index.ts';
-import type { Backend, Standing } from '../../src/core/backend.ts';
+import type { Backend, Standing } from '../../src/core/contract/backend.ts';
 import { around } from '../../src/testing/around.ts';
 import { Client, Engine, type Serve, type Wire } from './engine.ts';
 import type { Scene } from './history.ts';

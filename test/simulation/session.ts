@@ -1,4 +1,4 @@
-import type { Attempt, Backend, Claim, Grant, Handle } from '../../src/core/backend.ts';
+import type { Attempt, Backend, Claim, Grant, Handle } from '../../src/core/contract/backend.ts';
 import { around } from '../../src/testing/around.ts';
 import type { Engine } from './engine.ts';
 

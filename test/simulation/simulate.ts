@@ -1,5 +1,5 @@
 import { quorum } from '../../src/backends/quorum/index.ts';
-import { LockError } from '../../src/core/errors.ts';
+import { LockError } from '../../src/core/contract/errors.ts';
 import type { createLocks, Locks } from '../../src/locks.ts';
 import { randomFrom } from '../../src/testing/random.ts';
 import { Choice } from './choice.ts';

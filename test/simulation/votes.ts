@@ -1,5 +1,5 @@
-import type { Standing } from '../../src/core/backend.ts';
-import type { Hold } from '../../src/core/hold.ts';
+import type { Standing } from '../../src/core/contract/backend.ts';
+import type { Hold } from '../../src/core/holds/hold.ts';
 
 /** What a quorum puts before the label of a claim at its nodes: the same at all of them. */
 const tagOf = ({ label }: Standing): string => label.slice(0, 15);

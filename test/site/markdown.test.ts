@@ -33,9 +33,10 @@ test.each([
 });
 
 test('a link to a source file becomes its name, once', () => {
-  const link = (text: string) => rendered(`See [${text}](../../src/core/backend.ts).`).replaceAll(' v-pre', '');
-  expect(link('the contract')).toBe('<p>See the contract (<code>src/core/backend.ts</code>).</p>\n');
-  expect(link('`src/core/backend.ts`')).toBe('<p>See <code>src/core/backend.ts</code>.</p>\n');
+  const link = (text: string) =>
+    rendered(`See [${text}](../../src/core/contract/backend.ts).`).replaceAll(' v-pre', '');
+  expect(link('the contract')).toBe('<p>See the contract (<code>src/core/contract/backend.ts</code>).</p>\n');
+  expect(link('`src/core/contract/backend.ts`')).toBe('<p>See <code>src/core/contract/backend.ts</code>.</p>\n');
 });
 
 test('a link to what is not there stops the build, and says on which page it is', () => {

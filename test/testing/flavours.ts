@@ -1,6 +1,6 @@
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend, Claim, Grant } from '../../src/core/backend.ts';
-import type { Clock } from '../../src/core/clock.ts';
+import type { Backend, Claim, Grant } from '../../src/core/contract/backend.ts';
+import type { Clock } from '../../src/core/contract/clock.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock, type Subject } from '../../src/testing/index.ts';
 

@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 import { memory } from '../../src/backends/memory.ts';
-import { ALL_SEATS, EXCLUSIVE } from '../../src/core/admission.ts';
-import type { Backend, Claim, Grant, Handle, Standing } from '../../src/core/backend.ts';
-import type { Clock } from '../../src/core/clock.ts';
+import { ALL_SEATS, EXCLUSIVE } from '../../src/core/contract/admission.ts';
+import type { Backend, Claim, Grant, Handle, Standing } from '../../src/core/contract/backend.ts';
+import type { Clock } from '../../src/core/contract/clock.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock, type Subject } from '../../src/testing/index.ts';
 

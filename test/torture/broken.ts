@@ -1,5 +1,5 @@
-import { ALL_SEATS, isExclusive } from '../../src/core/admission.ts';
-import type { Attempt, Backend, Claim } from '../../src/core/backend.ts';
+import { ALL_SEATS, isExclusive } from '../../src/core/contract/admission.ts';
+import type { Attempt, Backend, Claim } from '../../src/core/contract/backend.ts';
 import { around } from '../../src/testing/around.ts';
 
 /** A grant that the engine knows nothing of. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ALL_SEATS } from '../../src/core/admission.ts';
+import { ALL_SEATS } from '../../src/core/contract/admission.ts';
 import type { Event } from '../../src/torture/history.ts';
 import { judge } from '../../src/torture/judge.ts';
 import { Ledger } from '../../src/torture/ledger.ts';

@@ -1,7 +1,7 @@
 import { createPool, type Pool, type PoolConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { type Clock, systemClock } from '../../src/core/contract/clock.ts';
 import type { Duration } from '../../src/index.ts';
 import {
   changeRow,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { ALL_SEATS } from '../../src/core/admission.ts';
-import type { Origin } from '../../src/core/origin.ts';
-import type { Standing } from '../../src/core/traits.ts';
+import { ALL_SEATS } from '../../src/core/contract/admission.ts';
+import type { Origin } from '../../src/core/contract/origin.ts';
+import type { Standing } from '../../src/core/contract/traits.ts';
 import { createLocks } from '../../src/index.ts';
 import { Access } from '../../src/ui/access.ts';
 import { Board } from '../../src/ui/board.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Backend } from '../../src/core/backend.ts';
+import type { Backend } from '../../src/core/contract/backend.ts';
 import { createLocks, type Lock, type LockOptions, type Locks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { bounded } from '../kit/wait.ts';

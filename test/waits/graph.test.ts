@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ALL_SEATS, admitted, EXCLUSIVE, type Seats, SHARED } from '../../src/core/admission.ts';
-import type { Standing } from '../../src/core/backend.ts';
+import { ALL_SEATS, admitted, EXCLUSIVE, type Seats, SHARED } from '../../src/core/contract/admission.ts';
+import type { Standing } from '../../src/core/contract/backend.ts';
 import { type Lines, linesOf } from '../../src/waits/claims.ts';
 import { deadlocksIn } from '../../src/waits/deadlocks.ts';
 import { edgesAmong } from '../../src/waits/edges.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect } from '../../src/connect/index.ts';
-import { collected } from '../../src/core/collected.ts';
+import { collected } from '../../src/core/contract/collected.ts';
 import type { Lock, LockOptions } from '../../src/index.ts';
 import { startWorker, type WorkerProcess } from '../kit/processes.ts';
 import { describeOn } from '../kit/suite.ts';

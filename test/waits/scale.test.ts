@@ -1,8 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { EXCLUSIVE, type Seats, SHARED } from '../../src/core/admission.ts';
-import type { Backend, Standing } from '../../src/core/backend.ts';
+import { EXCLUSIVE, type Seats, SHARED } from '../../src/core/contract/admission.ts';
+import type { Backend, Standing } from '../../src/core/contract/backend.ts';
 import { createLocks, type Lock, type LockEvent, type Locks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { linesOf } from '../../src/waits/claims.ts';

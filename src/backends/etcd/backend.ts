@@ -11,10 +11,10 @@ import {
   type Renewal,
   type Standing,
   type Traits,
-} from '../../core/backend.ts';
-import { LockError } from '../../core/errors.ts';
-import { leastOf } from '../../core/extremes.ts';
-import { KeyedSerializer } from '../../core/keyed-serializer.ts';
+} from '../../core/contract/backend.ts';
+import { LockError } from '../../core/contract/errors.ts';
+import { leastOf } from '../../core/contract/extremes.ts';
+import { KeyedSerializer } from '../../core/contract/keyed-serializer.ts';
 import { check } from './check.ts';
 import { Contenders } from './contenders.ts';
 import { inspect } from './inspect.ts';

@@ -1,4 +1,4 @@
-import type { Finding } from '../../core/backend.ts';
+import type { Finding } from '../../core/contract/backend.ts';
 import { ALARMS, type Client, MEMBERS, STATUS_OF } from './wire/client.ts';
 
 interface Defect {

@@ -1,4 +1,4 @@
-import { type Refused, UNTOLD, verdictOn } from '../../core/line-verdict.ts';
+import { type Refused, UNTOLD, verdictOn } from '../shared/line-verdict.ts';
 import type { ServerLease } from './leases.ts';
 import type { Line, Place } from './line.ts';
 import type { Client } from './wire/client.ts';

@@ -1,6 +1,6 @@
-import { admitted } from '../../core/admission.ts';
-import { type Attempt, type Claim, type Handle, PLACE_TTL, type Release } from '../../core/backend.ts';
-import type { Clock } from '../../core/clock.ts';
+import { admitted } from '../../core/contract/admission.ts';
+import { type Attempt, type Claim, type Handle, PLACE_TTL, type Release } from '../../core/contract/backend.ts';
+import type { Clock } from '../../core/contract/clock.ts';
 import { type Contender, indexOf, isSettled, isUnderLeaseOf, secondsOf, stillRefused } from './contender.ts';
 import { KnownContenders } from './known-contenders.ts';
 import { Leases } from './leases.ts';

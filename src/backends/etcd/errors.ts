@@ -1,4 +1,4 @@
-import { LockError } from '../../core/errors.ts';
+import { LockError } from '../../core/contract/errors.ts';
 import { GrpcError, STATUS } from './wire/grpc.ts';
 
 /** Definite refusals, by status and words, with advice. */

@@ -1,5 +1,5 @@
-import { admitted } from '../../core/admission.ts';
-import type { Standing } from '../../core/backend.ts';
+import { admitted } from '../../core/contract/admission.ts';
+import type { Standing } from '../../core/contract/backend.ts';
 import { type Place, placeOf } from './line.ts';
 import { type Client, TIME_TO_LIVE } from './wire/client.ts';
 import { endOf } from './wire/ops.ts';

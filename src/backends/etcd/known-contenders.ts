@@ -1,5 +1,5 @@
-import type { Claim } from '../../core/backend.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { Claim } from '../../core/contract/backend.ts';
+import type { Clock } from '../../core/contract/clock.ts';
 import { type Contender, secondsOf } from './contender.ts';
 import type { Leases, ServerLease } from './leases.ts';
 import { lineOf, nameOf } from './line.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../core/clock.ts';
-import { LockError } from '../../core/errors.ts';
+import type { Clock } from '../../core/contract/clock.ts';
+import { LockError } from '../../core/contract/errors.ts';
 import type { Client } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { ALL_SEATS, type Seats } from '../../core/admission.ts';
-import { LockError } from '../../core/errors.ts';
+import { ALL_SEATS, type Seats } from '../../core/contract/admission.ts';
+import { LockError } from '../../core/contract/errors.ts';
 import type { Client } from './wire/client.ts';
 import type { KeyValue, RangeResponse, TxnResponse } from './wire/messages.ts';
 import { listing } from './wire/ops.ts';

@@ -1,5 +1,5 @@
-import { LockError } from '../../core/errors.ts';
-import { KeyedSerializer } from '../../core/keyed-serializer.ts';
+import { LockError } from '../../core/contract/errors.ts';
+import { KeyedSerializer } from '../../core/contract/keyed-serializer.ts';
 import { type Contender, isSettled, isUnderLeaseOf } from './contender.ts';
 import type { Leases } from './leases.ts';
 import { type Line, readFrom } from './line.ts';

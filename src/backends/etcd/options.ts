@@ -1,9 +1,9 @@
 import type { SecureClientSessionOptions } from 'node:http2';
-import { type Clock, systemClock } from '../../core/clock.ts';
-import { type Duration, milliseconds } from '../../core/duration.ts';
-import { invalid, shown } from '../../core/errors.ts';
-import { checkPrefix } from '../../core/key.ts';
-import { checkGiven, checkNames } from '../../core/options.ts';
+import { type Clock, systemClock } from '../../core/contract/clock.ts';
+import { type Duration, milliseconds } from '../../core/contract/duration.ts';
+import { invalid, shown } from '../../core/contract/errors.ts';
+import { checkPrefix } from '../../core/contract/key.ts';
+import { checkGiven, checkNames } from '../../core/contract/options.ts';
 import { Client, type Credentials } from './wire/client.ts';
 import { Channel } from './wire/grpc.ts';
 

@@ -1,5 +1,5 @@
-import type { Claim, Renewal } from '../../core/backend.ts';
-import type { LockError } from '../../core/errors.ts';
+import type { Claim, Renewal } from '../../core/contract/backend.ts';
+import type { LockError } from '../../core/contract/errors.ts';
 import { type Contender, secondsOf } from './contender.ts';
 import type { Moves } from './moves.ts';
 import type { Client } from './wire/client.ts';

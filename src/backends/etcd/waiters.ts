@@ -1,6 +1,6 @@
-import type { Attempt, Claim, Grant } from '../../core/backend.ts';
-import type { Clock } from '../../core/clock.ts';
-import { WaitingClaims } from '../../core/waiting-claims.ts';
+import type { Attempt, Claim, Grant } from '../../core/contract/backend.ts';
+import type { Clock } from '../../core/contract/clock.ts';
+import { WaitingClaims } from '../shared/waiting-claims.ts';
 import { beckon, type Contender, indexOf, isUnderLeaseOf, secondsOf, stateIn } from './contender.ts';
 import { type Line, lineNow } from './line.ts';
 import type { Moves } from './moves.ts';

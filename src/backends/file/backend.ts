@@ -12,9 +12,9 @@ import {
   type Renewal,
   type Standing,
   type Traits,
-} from '../../core/backend.ts';
-import { LONGEST } from '../../core/duration.ts';
-import { WaitingClaims } from '../../core/waiting-claims.ts';
+} from '../../core/contract/backend.ts';
+import { LONGEST } from '../../core/contract/duration.ts';
+import { WaitingClaims } from '../shared/waiting-claims.ts';
 import { findings } from './check.ts';
 import { LocksFile } from './locks-file.ts';
 import { machineBoot, machineTime } from './machine.ts';

@@ -1,5 +1,5 @@
-import { ALL_SEATS, admitted, type Seats } from '../../core/admission.ts';
-import { type Claim, placeTtlOf } from '../../core/backend.ts';
+import { ALL_SEATS, admitted, type Seats } from '../../core/contract/admission.ts';
+import { type Claim, placeTtlOf } from '../../core/contract/backend.ts';
 import type { Row, Statements } from './statements.ts';
 
 interface Tally {

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { type Clock, systemClock } from '../../core/clock.ts';
-import { invalid, shown } from '../../core/errors.ts';
-import { checkPrefix } from '../../core/key.ts';
-import { checkGiven } from '../../core/options.ts';
+import { type Clock, systemClock } from '../../core/contract/clock.ts';
+import { invalid, shown } from '../../core/contract/errors.ts';
+import { checkPrefix } from '../../core/contract/key.ts';
+import { checkGiven } from '../../core/contract/options.ts';
 import type { Durability } from './store.ts';
 
 /** Options of `file`. */

@@ -1,4 +1,4 @@
-import type { Attempt, Claim, Grant, Handle, Release, Renewal, Standing } from '../../core/backend.ts';
+import type { Attempt, Claim, Grant, Handle, Release, Renewal, Standing } from '../../core/contract/backend.ts';
 import { Line } from './line.ts';
 import type { Row, Statements } from './statements.ts';
 

@@ -11,10 +11,10 @@ import {
   type Renewal,
   type Standing,
   type Traits,
-} from '../../core/backend.ts';
-import { Bell } from '../../core/bell.ts';
-import type { Clock } from '../../core/clock.ts';
-import { invalid } from '../../core/errors.ts';
+} from '../../core/contract/backend.ts';
+import type { Clock } from '../../core/contract/clock.ts';
+import { invalid } from '../../core/contract/errors.ts';
+import { Bell } from '../../core/engine/bell.ts';
 import { check } from './check.ts';
 import type { LineDocument, MongoCollection, MongoDb } from './driver.ts';
 import { standings } from './inspect.ts';

@@ -1,5 +1,5 @@
-import { admitted } from '../../core/admission.ts';
-import type { Standing } from '../../core/backend.ts';
+import { admitted } from '../../core/contract/admission.ts';
+import type { Standing } from '../../core/contract/backend.ts';
 import type { LineDocument, MongoCollection } from './driver.ts';
 import { newer } from './errors.ts';
 import { FORM, idOf, keyOf } from './pipeline.ts';

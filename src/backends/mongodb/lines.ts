@@ -1,6 +1,6 @@
-import type { Clock } from '../../core/clock.ts';
-import { remembered } from '../../core/remembered.ts';
-import { ServerClock } from '../../core/server-clock.ts';
+import type { Clock } from '../../core/contract/clock.ts';
+import { remembered } from '../../core/contract/remembered.ts';
+import { ServerClock } from '../shared/server-clock.ts';
 import type { LineDocument, MongoCollection, MongoDb } from './driver.ts';
 import { isDuplicate, newer, refusal } from './errors.ts';
 import { FORM, idOf, type Stage } from './pipeline.ts';

@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from '../../core/clock.ts';
-import { checkPrefix } from '../../core/key.ts';
-import { checkNames } from '../../core/options.ts';
+import { type Clock, systemClock } from '../../core/contract/clock.ts';
+import { checkPrefix } from '../../core/contract/key.ts';
+import { checkNames } from '../../core/contract/options.ts';
 
 /** Options of `mongodb`. */
 export interface MongoOptions {

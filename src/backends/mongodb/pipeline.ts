@@ -9,7 +9,7 @@
  *   now   the time, as above
  *   idle  when the document is of no more use: for the TTL index
  */
-import { type Claim, placeTtlOf } from '../../core/backend.ts';
+import { type Claim, placeTtlOf } from '../../core/contract/backend.ts';
 
 export type Stage = Readonly<Record<string, unknown>>;
 

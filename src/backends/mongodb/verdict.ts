@@ -1,6 +1,6 @@
-import { admitted } from '../../core/admission.ts';
-import type { Attempt, Claim } from '../../core/backend.ts';
-import { leastOf } from '../../core/extremes.ts';
+import { admitted } from '../../core/contract/admission.ts';
+import type { Attempt, Claim } from '../../core/contract/backend.ts';
+import { leastOf } from '../../core/contract/extremes.ts';
 import type { LineDocument } from './driver.ts';
 
 /** What a line means for a claim that must not join it after `notAfter`. */

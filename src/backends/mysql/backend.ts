@@ -11,10 +11,10 @@ import type {
   Renewal,
   Standing,
   Traits,
-} from '../../core/backend.ts';
-import { systemClock } from '../../core/clock.ts';
-import { LONGEST, milliseconds } from '../../core/duration.ts';
-import { checkPrefix } from '../../core/key.ts';
+} from '../../core/contract/backend.ts';
+import { systemClock } from '../../core/contract/clock.ts';
+import { LONGEST, milliseconds } from '../../core/contract/duration.ts';
+import { checkPrefix } from '../../core/contract/key.ts';
 import { findings } from './check.ts';
 import { standings } from './inspect.ts';
 import { Lines } from './lines.ts';

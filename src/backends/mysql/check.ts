@@ -1,6 +1,6 @@
-import type { Finding } from '../../core/backend.ts';
-import { findingsOf } from '../../core/danger.ts';
-import { isLockError } from '../../core/errors.ts';
+import type { Finding } from '../../core/contract/backend.ts';
+import { isLockError } from '../../core/contract/errors.ts';
+import { findingsOf } from '../shared/danger.ts';
 import { DANGERS, type Settings } from './dangers.ts';
 import { NoWrites } from './no-writes.ts';
 import type { Row } from './pool.ts';

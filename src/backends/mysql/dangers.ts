@@ -1,4 +1,4 @@
-import type { Danger } from '../../core/danger.ts';
+import type { Danger } from '../shared/danger.ts';
 
 /** The variables of a server; '' where it has no such variable. */
 export type Settings = (name: string) => string;

@@ -1,4 +1,4 @@
-import { LockError } from '../../core/errors.ts';
+import { LockError } from '../../core/contract/errors.ts';
 
 /** ER_LOCK_DEADLOCK, ER_LOCK_WAIT_TIMEOUT, ER_CHECKREAD. They had no effect, and another try may succeed. */
 const PASSING = new Set([1213, 1205, 1020]);

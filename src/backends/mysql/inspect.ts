@@ -1,4 +1,4 @@
-import type { Listing, Standing } from '../../core/backend.ts';
+import type { Listing, Standing } from '../../core/contract/backend.ts';
 import type { Lines } from './lines.ts';
 import { lapse, MICRO, survey } from './place.ts';
 import { list } from './sql.generated.ts';

@@ -1,4 +1,4 @@
-import type { Claim } from '../../core/backend.ts';
+import type { Claim } from '../../core/contract/backend.ts';
 import { MICRO, mark } from './place.ts';
 import type { MysqlPool } from './pool.ts';
 import { read, touch } from './sql.generated.ts';

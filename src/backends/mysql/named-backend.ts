@@ -1,8 +1,18 @@
-import type { Attempt, Backend, Claim, Finding, Grant, Handle, Release, Renewal, Traits } from '../../core/backend.ts';
-import { systemClock } from '../../core/clock.ts';
-import { LONGEST } from '../../core/duration.ts';
-import { checkPrefix } from '../../core/key.ts';
-import { WaitingClaims } from '../../core/waiting-claims.ts';
+import type {
+  Attempt,
+  Backend,
+  Claim,
+  Finding,
+  Grant,
+  Handle,
+  Release,
+  Renewal,
+  Traits,
+} from '../../core/contract/backend.ts';
+import { systemClock } from '../../core/contract/clock.ts';
+import { LONGEST } from '../../core/contract/duration.ts';
+import { checkPrefix } from '../../core/contract/key.ts';
+import { WaitingClaims } from '../shared/waiting-claims.ts';
 import { findings } from './check.ts';
 import { mapped } from './errors.ts';
 import type { LockName, NamedSession } from './named-session.ts';

@@ -1,4 +1,4 @@
-import type { Grant } from '../../core/backend.ts';
+import type { Grant } from '../../core/contract/backend.ts';
 import { type Connection, destroy, type Header, type Row, type Value } from './pool.ts';
 import * as sql from './sql.generated.ts';
 import { spelled, type Values } from './statements.ts';

@@ -1,8 +1,8 @@
-import type { Handle } from '../../core/backend.ts';
-import type { Cancel, Clock } from '../../core/clock.ts';
-import { LockError } from '../../core/errors.ts';
-import { remembered } from '../../core/remembered.ts';
-import { repeat } from '../../core/repeat.ts';
+import type { Handle } from '../../core/contract/backend.ts';
+import type { Cancel, Clock } from '../../core/contract/clock.ts';
+import { LockError } from '../../core/contract/errors.ts';
+import { remembered } from '../../core/contract/remembered.ts';
+import { repeat } from '../shared/repeat.ts';
 import { settingsOf } from './check.ts';
 import { mapped } from './errors.ts';
 import { type LockName, NamedSession } from './named-session.ts';

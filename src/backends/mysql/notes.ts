@@ -1,4 +1,4 @@
-import type { Notes } from '../../core/backend.ts';
+import type { Notes } from '../../core/contract/backend.ts';
 import { isNoTable } from './errors.ts';
 import { MICRO } from './place.ts';
 import { noteForget, noteKeep, noteRead, noteSweep, notes } from './sql.generated.ts';

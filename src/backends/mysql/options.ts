@@ -1,5 +1,5 @@
-import type { Clock } from '../../core/clock.ts';
-import { checkNames } from '../../core/options.ts';
+import type { Clock } from '../../core/contract/clock.ts';
+import { checkNames } from '../../core/contract/options.ts';
 
 /** Options of `mysqlNamed`. */
 export interface MysqlNamedOptions {

@@ -1,5 +1,5 @@
-import { type Seats, Tally } from '../../core/admission.ts';
-import { type Claim, PLACE_TTL } from '../../core/backend.ts';
+import { type Seats, Tally } from '../../core/contract/admission.ts';
+import { type Claim, PLACE_TTL } from '../../core/contract/backend.ts';
 
 /** One claim as it stands in a line. Times are in µs, by the server's clock. */
 export interface Place extends Seats {

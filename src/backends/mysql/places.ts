@@ -1,4 +1,4 @@
-import type { Attempt, Claim, Handle, Release } from '../../core/backend.ts';
+import type { Attempt, Claim, Handle, Release } from '../../core/contract/backend.ts';
 import type { Lines } from './lines.ts';
 import { mark, partsOf, survey } from './place.ts';
 import * as sql from './sql.generated.ts';

@@ -1,7 +1,7 @@
-import { admitted } from '../../core/admission.ts';
-import type { Claim, Grant } from '../../core/backend.ts';
-import type { Cancel, Clock } from '../../core/clock.ts';
-import { WaitingClaims } from '../../core/waiting-claims.ts';
+import { admitted } from '../../core/contract/admission.ts';
+import type { Claim, Grant } from '../../core/contract/backend.ts';
+import type { Cancel, Clock } from '../../core/contract/clock.ts';
+import { WaitingClaims } from '../shared/waiting-claims.ts';
 import type { Line } from './lines.ts';
 import { parse, survey } from './place.ts';
 import { grantOf } from './verdict.ts';

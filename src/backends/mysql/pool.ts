@@ -1,4 +1,4 @@
-import { invalid } from '../../core/errors.ts';
+import { invalid } from '../../core/contract/errors.ts';
 
 /** mysql2's pool: the one with callbacks, or the one with promises, which contains the other. */
 export type MysqlPool = CallbackPool | { readonly pool: CallbackPool };

@@ -1,7 +1,7 @@
-import type { Claim, Renewal } from '../../core/backend.ts';
-import { CallTimeouts } from '../../core/call-timeouts.ts';
-import type { Clock } from '../../core/clock.ts';
-import { isLockError } from '../../core/errors.ts';
+import type { Claim, Renewal } from '../../core/contract/backend.ts';
+import type { Clock } from '../../core/contract/clock.ts';
+import { isLockError } from '../../core/contract/errors.ts';
+import { CallTimeouts } from '../../core/engine/call-timeouts.ts';
 import type { Lines } from './lines.ts';
 import type { PoolOfOne } from './pool.ts';
 import { portions } from './statements.ts';

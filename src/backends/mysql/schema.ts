@@ -1,5 +1,5 @@
-import type { Finding } from '../../core/backend.ts';
-import { shown } from '../../core/errors.ts';
+import type { Finding } from '../../core/contract/backend.ts';
+import { shown } from '../../core/contract/errors.ts';
 import { isNoTable, refused } from './errors.ts';
 import { LeftOpen } from './left-open.ts';
 import type { Row } from './pool.ts';

@@ -1,5 +1,5 @@
-import { CallTimeouts } from '../../core/call-timeouts.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/contract/clock.ts';
+import { CallTimeouts } from '../../core/engine/call-timeouts.ts';
 import { isPassing } from './errors.ts';
 import { checkAlone, LeftOpen, refusedFor } from './left-open.ts';
 import { checkWrites, isNoWrites, NoWrites } from './no-writes.ts';

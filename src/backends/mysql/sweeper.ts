@@ -1,6 +1,6 @@
-import type { Cancel, Clock } from '../../core/clock.ts';
-import { milliseconds } from '../../core/duration.ts';
-import { repeat } from '../../core/repeat.ts';
+import type { Cancel, Clock } from '../../core/contract/clock.ts';
+import { milliseconds } from '../../core/contract/duration.ts';
+import { repeat } from '../shared/repeat.ts';
 import { MICRO, survey } from './place.ts';
 import type { Row } from './pool.ts';
 import * as sql from './sql.generated.ts';

@@ -1,7 +1,7 @@
-import type { Clock } from '../../core/clock.ts';
-import { invalid, shown } from '../../core/errors.ts';
-import { remembered } from '../../core/remembered.ts';
-import { ServerClock } from '../../core/server-clock.ts';
+import type { Clock } from '../../core/contract/clock.ts';
+import { invalid, shown } from '../../core/contract/errors.ts';
+import { remembered } from '../../core/contract/remembered.ts';
+import { ServerClock } from '../shared/server-clock.ts';
 import { mapped } from './errors.ts';
 import { MICRO } from './place.ts';
 import type { Header, MysqlPool, Row } from './pool.ts';

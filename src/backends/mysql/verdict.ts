@@ -1,6 +1,6 @@
-import { type Seats, Tally } from '../../core/admission.ts';
-import type { Claim, Grant, Refusal } from '../../core/backend.ts';
-import { leastOf } from '../../core/extremes.ts';
+import { type Seats, Tally } from '../../core/contract/admission.ts';
+import type { Claim, Grant, Refusal } from '../../core/contract/backend.ts';
+import { leastOf } from '../../core/contract/extremes.ts';
 import { lapse, MICRO, type Place, type Survey } from './place.ts';
 
 export const grantOf = (ticket: bigint, { ttl }: Claim): Grant => ({ granted: true, ticket, validFor: ttl });

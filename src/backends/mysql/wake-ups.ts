@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/contract/clock.ts';
 import { checkWrites } from './no-writes.ts';
 import { type Connection, destroy, type Row } from './pool.ts';
 import type { Server } from './server.ts';

@@ -1,9 +1,18 @@
 import { createHash } from 'node:crypto';
-import { isExclusive } from '../../core/admission.ts';
-import type { Attempt, Backend, Claim, Finding, Handle, Release, Renewal, Traits } from '../../core/backend.ts';
-import { systemClock } from '../../core/clock.ts';
-import { LONGEST } from '../../core/duration.ts';
-import { isLockError } from '../../core/errors.ts';
+import { isExclusive } from '../../core/contract/admission.ts';
+import type {
+  Attempt,
+  Backend,
+  Claim,
+  Finding,
+  Handle,
+  Release,
+  Renewal,
+  Traits,
+} from '../../core/contract/backend.ts';
+import { systemClock } from '../../core/contract/clock.ts';
+import { LONGEST } from '../../core/contract/duration.ts';
+import { isLockError } from '../../core/contract/errors.ts';
 import { type AdvisoryHold, AdvisoryHolds } from './advisory-holds.ts';
 import { openAdvisory } from './advisory-session.ts';
 import { AdvisorySessions } from './advisory-sessions.ts';

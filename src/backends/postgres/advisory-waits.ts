@@ -1,6 +1,6 @@
-import { isExclusive } from '../../core/admission.ts';
-import type { Claim, Grant } from '../../core/backend.ts';
-import type { Clock } from '../../core/clock.ts';
+import { isExclusive } from '../../core/contract/admission.ts';
+import type { Claim, Grant } from '../../core/contract/backend.ts';
+import type { Clock } from '../../core/contract/clock.ts';
 import type { AdvisoryHolds } from './advisory-holds.ts';
 import type { AdvisorySessions } from './advisory-sessions.ts';
 import { type AdvisoryStatements, granted, leastOf } from './advisory-statements.ts';

@@ -11,10 +11,10 @@ import {
   type Renewal,
   type Standing,
   type Traits,
-} from '../../core/backend.ts';
-import { systemClock } from '../../core/clock.ts';
-import { LONGEST } from '../../core/duration.ts';
-import { remembered } from '../../core/remembered.ts';
+} from '../../core/contract/backend.ts';
+import { systemClock } from '../../core/contract/clock.ts';
+import { LONGEST } from '../../core/contract/duration.ts';
+import { remembered } from '../../core/contract/remembered.ts';
 import { tableFindings } from './check.ts';
 import { standings } from './inspect.ts';
 import { notesOf } from './notes.ts';

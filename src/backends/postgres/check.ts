@@ -1,5 +1,5 @@
-import type { Finding } from '../../core/backend.ts';
-import { findingsOf } from '../../core/danger.ts';
+import type { Finding } from '../../core/contract/backend.ts';
+import { findingsOf } from '../shared/danger.ts';
 import { DANGERS } from './dangers.ts';
 import { aboutFunctions, revisionFinding } from './revision.ts';
 import type { Server } from './server.ts';

@@ -1,4 +1,4 @@
-import type { Danger } from '../../core/danger.ts';
+import type { Danger } from '../shared/danger.ts';
 import { isTrue, type Row } from './pool.ts';
 import { lookAlike } from './server-kind.ts';
 

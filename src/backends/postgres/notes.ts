@@ -1,4 +1,4 @@
-import type { Notes } from '../../core/backend.ts';
+import type { Notes } from '../../core/contract/backend.ts';
 import type { Server } from './server.ts';
 import { noteRead } from './sql.generated.ts';
 

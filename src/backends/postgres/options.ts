@@ -1,7 +1,7 @@
-import { ALL_SEATS } from '../../core/admission.ts';
-import type { Clock } from '../../core/clock.ts';
-import { checkPrefix } from '../../core/key.ts';
-import { checkNames, whole } from '../../core/options.ts';
+import { ALL_SEATS } from '../../core/contract/admission.ts';
+import type { Clock } from '../../core/contract/clock.ts';
+import { checkPrefix } from '../../core/contract/key.ts';
+import { checkNames, whole } from '../../core/contract/options.ts';
 import type { Dial } from './pool.ts';
 
 export interface Naming {

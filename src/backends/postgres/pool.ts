@@ -1,4 +1,4 @@
-import { invalid } from '../../core/errors.ts';
+import { invalid } from '../../core/contract/errors.ts';
 
 /** What holdfast uses of a statement of node-postgres (`pg`). Any client and pool of this shape will do. */
 export interface PgQuery {

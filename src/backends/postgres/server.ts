@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../core/clock.ts';
-import { ServerClock } from '../../core/server-clock.ts';
+import type { Clock } from '../../core/contract/clock.ts';
+import { ServerClock } from '../shared/server-clock.ts';
 import { isConflict, isForeign, isReadOnly, isUnprepared, refusal, unavailable } from './errors.ts';
 import type { Named } from './options.ts';
 import { idleOf, type PgPool, type PgQuery, patienceOf, type Row } from './pool.ts';

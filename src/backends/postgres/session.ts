@@ -1,5 +1,5 @@
-import type { Cancel, Clock } from '../../core/clock.ts';
-import { repeat } from '../../core/repeat.ts';
+import type { Cancel, Clock } from '../../core/contract/clock.ts';
+import { repeat } from '../shared/repeat.ts';
 import { isReadOnly } from './errors.ts';
 import type { Dial, PgClient, Row } from './pool.ts';
 

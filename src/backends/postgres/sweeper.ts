@@ -1,6 +1,6 @@
-import { Bell } from '../../core/bell.ts';
-import type { Cancel } from '../../core/clock.ts';
-import { repeat } from '../../core/repeat.ts';
+import type { Cancel } from '../../core/contract/clock.ts';
+import { Bell } from '../../core/engine/bell.ts';
+import { repeat } from '../shared/repeat.ts';
 import type { Server } from './server.ts';
 import { take } from './statements.ts';
 

@@ -1,7 +1,16 @@
-import type { Attempt, Backend, Claim, Finding, Handle, Release, Renewal, Traits } from '../../core/backend.ts';
-import { CallTimeouts } from '../../core/call-timeouts.ts';
-import { leastOf, mostOf } from '../../core/extremes.ts';
-import { joined } from '../../core/users.ts';
+import type {
+  Attempt,
+  Backend,
+  Claim,
+  Finding,
+  Handle,
+  Release,
+  Renewal,
+  Traits,
+} from '../../core/contract/backend.ts';
+import { leastOf, mostOf } from '../../core/contract/extremes.ts';
+import { CallTimeouts } from '../../core/engine/call-timeouts.ts';
+import { joined } from '../../core/engine/users.ts';
 import { Ballot } from './ballot.ts';
 import { findings } from './check.ts';
 import { ContentionBackoff } from './contention-backoff.ts';

@@ -1,5 +1,5 @@
-import type { Attempt, Claim, Grant } from '../../core/backend.ts';
-import { deadlineOf, sentLater } from '../../core/deadline.ts';
+import { deadlineOf, sentLater } from '../../core/claims/deadline.ts';
+import type { Attempt, Claim, Grant } from '../../core/contract/backend.ts';
 import { Answers } from './answers.ts';
 import type { QuorumContext } from './context.ts';
 import { mayKeep, type NodeAnswer, REFUSED } from './node-answer.ts';

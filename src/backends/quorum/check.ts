@@ -1,4 +1,4 @@
-import type { Finding } from '../../core/backend.ts';
+import type { Finding } from '../../core/contract/backend.ts';
 import type { Node } from './node.ts';
 
 /** What each node says of itself, under its number, and what is wrong with their sum. */

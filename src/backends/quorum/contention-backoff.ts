@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/contract/clock.ts';
 
 /** Keys remembered. */
 const KEPT = 1_000;

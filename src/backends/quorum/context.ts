@@ -1,5 +1,5 @@
-import type { Claim } from '../../core/backend.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { Claim } from '../../core/contract/backend.ts';
+import type { Clock } from '../../core/contract/clock.ts';
 import type { Node } from './node.ts';
 
 /** What a ballot knows of its quorum. */

@@ -1,4 +1,4 @@
-import { mostOf } from '../../core/extremes.ts';
+import { mostOf } from '../../core/contract/extremes.ts';
 /** What was found when a node was looked at. Times are ms by our clock. */
 export interface Looked {
   /** '' where it names none: then it always counts. */

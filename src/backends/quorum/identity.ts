@@ -1,5 +1,5 @@
-import type { Backend, Run } from '../../core/backend.ts';
-import { invalid, isLockError } from '../../core/errors.ts';
+import type { Backend, Run } from '../../core/contract/backend.ts';
+import { invalid, isLockError } from '../../core/contract/errors.ts';
 
 /** As a backend names a run of its server; undefined where it does not. */
 export type Named = string | Run | undefined;

@@ -1,4 +1,4 @@
-import type { Listing, Standing } from '../../core/backend.ts';
+import type { Listing, Standing } from '../../core/contract/backend.ts';
 import type { QuorumContext } from './context.ts';
 import { type Poll, standings } from './standings.ts';
 

@@ -1,6 +1,6 @@
-import type { CallTimeouts } from '../../core/call-timeouts.ts';
-import type { Clock } from '../../core/clock.ts';
-import { heard } from '../../core/heard.ts';
+import type { Clock } from '../../core/contract/clock.ts';
+import { heard } from '../../core/contract/heard.ts';
+import type { CallTimeouts } from '../../core/engine/call-timeouts.ts';
 
 /** A node that does not answer is asked again this often, and left out between. ms. */
 const PROBE = 500;

@@ -1,5 +1,5 @@
-import type { Backend, Notes, Run } from '../../core/backend.ts';
-import { isLockError } from '../../core/errors.ts';
+import type { Backend, Notes, Run } from '../../core/contract/backend.ts';
+import { isLockError } from '../../core/contract/errors.ts';
 import type { Looked } from './guard.ts';
 
 /** How long a note is kept beyond what it is about, and how often one that is in use is written again. ms. */

@@ -1,4 +1,4 @@
-import { mostOf } from '../../core/extremes.ts';
+import { mostOf } from '../../core/contract/extremes.ts';
 import type { Node } from './node.ts';
 
 /** Who is next at a key, and for how long it had waited when it said so, ms. */

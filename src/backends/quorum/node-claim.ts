@@ -1,4 +1,4 @@
-import type { Attempt, Claim, Grant } from '../../core/backend.ts';
+import type { Attempt, Claim, Grant } from '../../core/contract/backend.ts';
 import type { Hearing } from './link.ts';
 import type { Node } from './node.ts';
 import { LATE, type NodeAnswer, noOf, REFUSED } from './node-answer.ts';

@@ -1,5 +1,5 @@
-import { isExclusive } from '../../core/admission.ts';
-import type { Claim } from '../../core/backend.ts';
+import { isExclusive } from '../../core/contract/admission.ts';
+import type { Claim } from '../../core/contract/backend.ts';
 import { nodeTimeoutOf, type QuorumContext } from './context.ts';
 import { lostOf, mayKeep, type NodeAnswer, OPEN, REFUSED, UNASKED } from './node-answer.ts';
 import { type ClaimOfAll, NodeClaim, type Told } from './node-claim.ts';

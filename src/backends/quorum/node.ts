@@ -1,11 +1,20 @@
-import type { Attempt, Backend, Claim, Finding, Listing, Notes, Renewal, Standing } from '../../core/backend.ts';
-import type { CallTimeouts } from '../../core/call-timeouts.ts';
-import type { Clock } from '../../core/clock.ts';
-import { collected } from '../../core/collected.ts';
-import { invalid, isLockError, type LockError } from '../../core/errors.ts';
-import { mostOf } from '../../core/extremes.ts';
-import { GoingOn } from '../../core/going-on.ts';
-import { left } from '../../core/users.ts';
+import type {
+  Attempt,
+  Backend,
+  Claim,
+  Finding,
+  Listing,
+  Notes,
+  Renewal,
+  Standing,
+} from '../../core/contract/backend.ts';
+import type { Clock } from '../../core/contract/clock.ts';
+import { collected } from '../../core/contract/collected.ts';
+import { invalid, isLockError, type LockError } from '../../core/contract/errors.ts';
+import { mostOf } from '../../core/contract/extremes.ts';
+import type { CallTimeouts } from '../../core/engine/call-timeouts.ts';
+import { GoingOn } from '../../core/engine/going-on.ts';
+import { left } from '../../core/engine/users.ts';
 import { type Hearing, Link } from './link.ts';
 import { Releases } from './releases.ts';
 import { Trust, type Trusts } from './trust.ts';

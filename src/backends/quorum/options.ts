@@ -1,8 +1,8 @@
-import type { Backend } from '../../core/backend.ts';
-import { type Clock, systemClock } from '../../core/clock.ts';
-import { type Duration, LONGEST, milliseconds } from '../../core/duration.ts';
-import { invalid, shown } from '../../core/errors.ts';
-import { checkBackend, checkNames } from '../../core/options.ts';
+import type { Backend } from '../../core/contract/backend.ts';
+import { type Clock, systemClock } from '../../core/contract/clock.ts';
+import { type Duration, LONGEST, milliseconds } from '../../core/contract/duration.ts';
+import { invalid, shown } from '../../core/contract/errors.ts';
+import { checkBackend, checkNames } from '../../core/contract/options.ts';
 
 /** Options of `quorum`. */
 export interface QuorumOptions {

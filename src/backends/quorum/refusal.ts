@@ -1,5 +1,5 @@
-import type { Attempt } from '../../core/backend.ts';
-import { isLockError, LockError } from '../../core/errors.ts';
+import type { Attempt } from '../../core/contract/backend.ts';
+import { isLockError, LockError } from '../../core/contract/errors.ts';
 import type { QuorumContext } from './context.ts';
 import type { NodeAnswer } from './node-answer.ts';
 

@@ -1,5 +1,5 @@
-import { Activity } from '../../core/activity.ts';
-import type { Backend, Handle } from '../../core/backend.ts';
+import type { Backend, Handle } from '../../core/contract/backend.ts';
+import { Activity } from '../../core/engine/activity.ts';
 import type { Link } from './link.ts';
 
 /** Pauses between tries: the first, doubled up to the last. ms. */

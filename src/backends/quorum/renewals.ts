@@ -1,5 +1,5 @@
-import type { Claim, Renewal } from '../../core/backend.ts';
-import { leastOf } from '../../core/extremes.ts';
+import type { Claim, Renewal } from '../../core/contract/backend.ts';
+import { leastOf } from '../../core/contract/extremes.ts';
 import { Answers } from './answers.ts';
 import type { Ballot } from './ballot.ts';
 import { nodeTimeoutOf, type QuorumContext } from './context.ts';

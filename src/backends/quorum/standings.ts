@@ -1,5 +1,5 @@
-import { isExclusive } from '../../core/admission.ts';
-import type { Standing } from '../../core/backend.ts';
+import { isExclusive } from '../../core/contract/admission.ts';
+import type { Standing } from '../../core/contract/backend.ts';
 
 /** One claim, as the nodes that admit it show it. */
 export interface Poll {

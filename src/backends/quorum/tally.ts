@@ -1,5 +1,5 @@
-import type { Renewal } from '../../core/backend.ts';
-import { leastOf } from '../../core/extremes.ts';
+import type { Renewal } from '../../core/contract/backend.ts';
+import { leastOf } from '../../core/contract/extremes.ts';
 import type { NodeAnswer } from './node-answer.ts';
 
 /** What one node has said to a claim: `open` while it is asked. */

@@ -1,5 +1,5 @@
-import type { Backend } from '../../core/backend.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { Backend } from '../../core/contract/backend.ts';
+import type { Clock } from '../../core/contract/clock.ts';
 import { areNew, type Looked, type QuorumBounds, restsUntil, seemNew } from './guard.ts';
 import { Identity, type Named } from './identity.ts';
 import { Memory } from './memory.ts';

@@ -1,4 +1,4 @@
-import { leastOf } from '../../core/extremes.ts';
+import { leastOf } from '../../core/contract/extremes.ts';
 /**
  * The renewals of one claim that its node has not answered. Each may still be on its way, be overtaken by a later one, and set
  * the claim to lapse by its own, shorter lease: until it is answered the node is good for no longer.

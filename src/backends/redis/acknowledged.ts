@@ -1,5 +1,5 @@
-import { CallTimeouts } from '../../core/call-timeouts.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/contract/clock.ts';
+import { CallTimeouts } from '../../core/engine/call-timeouts.ts';
 import type { Traffic } from './command-batcher.ts';
 import { ended, isReply } from './errors.ts';
 import type { OwnConnection, Port } from './port.ts';

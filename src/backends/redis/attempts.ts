@@ -1,6 +1,6 @@
-import type { Attempt, Claim } from '../../core/backend.ts';
-import type { Clock } from '../../core/clock.ts';
-import { isLockError } from '../../core/errors.ts';
+import type { Attempt, Claim } from '../../core/contract/backend.ts';
+import type { Clock } from '../../core/contract/clock.ts';
+import { isLockError } from '../../core/contract/errors.ts';
 import type { Port } from './port.ts';
 import { ATTEMPT } from './scripts.generated.ts';
 import type { Server } from './server.ts';

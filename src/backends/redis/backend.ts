@@ -11,9 +11,9 @@ import type {
   Renewal,
   Standing,
   Traits,
-} from '../../core/backend.ts';
-import type { Clock } from '../../core/clock.ts';
-import { LONGEST } from '../../core/duration.ts';
+} from '../../core/contract/backend.ts';
+import type { Clock } from '../../core/contract/clock.ts';
+import { LONGEST } from '../../core/contract/duration.ts';
 import { Acknowledged, isTooFew } from './acknowledged.ts';
 import { Attempts } from './attempts.ts';
 import { findings } from './check.ts';

@@ -1,5 +1,5 @@
-import type { Finding } from '../../core/backend.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { Finding } from '../../core/contract/backend.ts';
+import type { Clock } from '../../core/contract/clock.ts';
 import { clocksApart, type Reading, readingOf } from './clocks.ts';
 import type { Node } from './port.ts';
 import { fieldsOf, unsupported } from './server-kind.ts';

@@ -1,6 +1,6 @@
-import type { Finding } from '../../core/backend.ts';
-import type { Clock } from '../../core/clock.ts';
-import { leastOf, mostOf } from '../../core/extremes.ts';
+import type { Finding } from '../../core/contract/backend.ts';
+import type { Clock } from '../../core/contract/clock.ts';
+import { leastOf, mostOf } from '../../core/contract/extremes.ts';
 import type { Node } from './port.ts';
 
 /** By how much a server's clock is ahead of ours, ms: between these. */

@@ -1,4 +1,4 @@
-import { LockError } from '../../core/errors.ts';
+import { LockError } from '../../core/contract/errors.ts';
 import { isReply } from './errors.ts';
 
 /** Calls on a connection, each in the database that its client names or not at all. */

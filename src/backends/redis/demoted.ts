@@ -1,4 +1,4 @@
-import { systemClock } from '../../core/clock.ts';
+import { systemClock } from '../../core/contract/clock.ts';
 import { isReply } from './errors.ts';
 
 /** Between two times that a connection is left, ms: nobody may have taken the place of the primary yet. */

@@ -1,4 +1,4 @@
-import { isLockError, LockError } from '../../core/errors.ts';
+import { isLockError, LockError } from '../../core/contract/errors.ts';
 
 /** Refusals that asking again does not change, by the code the server begins them with; and what to do. */
 const ADVICE: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
-import type { Run } from '../../core/backend.ts';
-import { isLockError } from '../../core/errors.ts';
+import type { Run } from '../../core/contract/backend.ts';
+import { isLockError } from '../../core/contract/errors.ts';
 import type { Port } from './port.ts';
 import type { Server } from './server.ts';
 

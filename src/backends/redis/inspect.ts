@@ -1,4 +1,4 @@
-import type { Listing, Standing } from '../../core/backend.ts';
+import type { Listing, Standing } from '../../core/contract/backend.ts';
 import { parts } from './command-batcher.ts';
 import { ended, meaning } from './errors.ts';
 import { lockOf, nameOf, patternOf } from './keys.ts';

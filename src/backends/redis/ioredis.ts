@@ -1,4 +1,4 @@
-import { LockError } from '../../core/errors.ts';
+import { LockError } from '../../core/contract/errors.ts';
 import { databaseOf, ioredisDatabase, selected } from './database.ts';
 import { connections } from './incarnation.ts';
 import type { Listening, OwnConnection, Port } from './port.ts';

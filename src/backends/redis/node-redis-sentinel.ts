@@ -1,4 +1,4 @@
-import { LockError } from '../../core/errors.ts';
+import { LockError } from '../../core/contract/errors.ts';
 import { type KeyPrefix, raw } from './node-redis.ts';
 import type { Listening, Port } from './port.ts';
 

@@ -1,8 +1,8 @@
-import { type Clock, systemClock } from '../../core/clock.ts';
-import { type Duration, milliseconds } from '../../core/duration.ts';
-import { invalid } from '../../core/errors.ts';
-import { checkPrefix } from '../../core/key.ts';
-import { checkNames } from '../../core/options.ts';
+import { type Clock, systemClock } from '../../core/contract/clock.ts';
+import { type Duration, milliseconds } from '../../core/contract/duration.ts';
+import { invalid } from '../../core/contract/errors.ts';
+import { checkPrefix } from '../../core/contract/key.ts';
+import { checkNames } from '../../core/contract/options.ts';
 import type { Acknowledgement } from './acknowledged.ts';
 
 const KNOWN = new Set(['prefix', 'replicas', 'remember', 'clock']);

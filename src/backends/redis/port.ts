@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import { LockError } from '../../core/errors.ts';
+import { LockError } from '../../core/contract/errors.ts';
 import { type IoredisLike, overIoredis } from './ioredis.ts';
 import { type IoredisClusterLike, overIoredisCluster } from './ioredis-cluster.ts';
 import { type NodeRedisLike, overNodeRedis } from './node-redis.ts';

@@ -1,5 +1,5 @@
-import { type Claim, PLACE_TTL, type Renewal } from '../../core/backend.ts';
-import { leastOf } from '../../core/extremes.ts';
+import { type Claim, PLACE_TTL, type Renewal } from '../../core/contract/backend.ts';
+import { leastOf } from '../../core/contract/extremes.ts';
 import type { Acknowledged } from './acknowledged.ts';
 import { parts } from './command-batcher.ts';
 import { RENEW } from './scripts.generated.ts';

@@ -1,4 +1,4 @@
-import { LockError } from '../../core/errors.ts';
+import { LockError } from '../../core/contract/errors.ts';
 
 /** What INFO tells of itself and a Redis does not say, by server. */
 const UNSUPPORTED: Readonly<Record<string, string>> = { dragonfly_version: 'Dragonfly' };

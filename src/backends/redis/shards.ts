@@ -1,5 +1,5 @@
-import type { Clock } from '../../core/clock.ts';
-import { ServerClock } from '../../core/server-clock.ts';
+import type { Clock } from '../../core/contract/clock.ts';
+import { ServerClock } from '../shared/server-clock.ts';
 import { lockOf, named } from './keys.ts';
 import type { Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';

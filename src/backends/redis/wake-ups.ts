@@ -1,6 +1,6 @@
-import type { Claim, Grant } from '../../core/backend.ts';
-import type { Cancel, Clock } from '../../core/clock.ts';
-import { WaitingClaims } from '../../core/waiting-claims.ts';
+import type { Claim, Grant } from '../../core/contract/backend.ts';
+import type { Cancel, Clock } from '../../core/contract/clock.ts';
+import { WaitingClaims } from '../shared/waiting-claims.ts';
 import type { Listening, Port } from './port.ts';
 import { readMail } from './wire.ts';
 

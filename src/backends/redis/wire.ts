@@ -1,5 +1,5 @@
-import type { Attempt, Claim, Renewal, Standing } from '../../core/backend.ts';
-import { invalid } from '../../core/errors.ts';
+import type { Attempt, Claim, Renewal, Standing } from '../../core/contract/backend.ts';
+import { invalid } from '../../core/contract/errors.ts';
 import { layouts, NO_TICKET, writer } from './layout.ts';
 
 const asked = writer(layouts.asked);

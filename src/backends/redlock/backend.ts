@@ -1,6 +1,6 @@
-import type { Backend } from '../../core/backend.ts';
-import { invalid, shown } from '../../core/errors.ts';
-import { checkNames } from '../../core/options.ts';
+import type { Backend } from '../../core/contract/backend.ts';
+import { invalid, shown } from '../../core/contract/errors.ts';
+import { checkNames } from '../../core/contract/options.ts';
 import { QUORUM_OPTIONS, type QuorumOptions, quorum } from '../quorum/index.ts';
 import { type RedisClient, redis } from '../redis/index.ts';
 

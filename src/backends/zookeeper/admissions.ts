@@ -1,6 +1,6 @@
-import type { Attempt, Claim, Grant, Renewal } from '../../core/backend.ts';
-import type { Clock } from '../../core/clock.ts';
-import { LockError } from '../../core/errors.ts';
+import type { Attempt, Claim, Grant, Renewal } from '../../core/contract/backend.ts';
+import type { Clock } from '../../core/contract/clock.ts';
+import { LockError } from '../../core/contract/errors.ts';
 import { explained } from './errors.ts';
 import { judged, stillRefused, watched } from './lines.ts';
 import { read } from './nodes.ts';

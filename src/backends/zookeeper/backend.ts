@@ -12,10 +12,10 @@ import {
   type Renewal,
   type Standing,
   type Traits,
-} from '../../core/backend.ts';
-import { LONGEST } from '../../core/duration.ts';
-import { LockError } from '../../core/errors.ts';
-import { KeyedSerializer } from '../../core/keyed-serializer.ts';
+} from '../../core/contract/backend.ts';
+import { LONGEST } from '../../core/contract/duration.ts';
+import { LockError } from '../../core/contract/errors.ts';
+import { KeyedSerializer } from '../../core/contract/keyed-serializer.ts';
 import { Admissions } from './admissions.ts';
 import { check } from './check.ts';
 import { explained } from './errors.ts';

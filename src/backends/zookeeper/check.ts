@@ -1,4 +1,4 @@
-import type { Finding } from '../../core/backend.ts';
+import type { Finding } from '../../core/contract/backend.ts';
 import type { Settings } from './options.ts';
 import type { Connection } from './wire/connection.ts';
 import { getAcl } from './wire/operations.ts';

@@ -1,4 +1,4 @@
-import { LockError } from '../../core/errors.ts';
+import { LockError } from '../../core/contract/errors.ts';
 import { Code, KeeperError } from './wire/errors.ts';
 
 /** Errors that another try would get again, with advice. */

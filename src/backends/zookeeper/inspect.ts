@@ -1,5 +1,5 @@
-import { admitted } from '../../core/admission.ts';
-import type { Listing, Standing } from '../../core/backend.ts';
+import { admitted } from '../../core/contract/admission.ts';
+import type { Listing, Standing } from '../../core/contract/backend.ts';
 import { decodeKey, lineOf, type Member } from './names.ts';
 import { caughtUp, list, listNow, read, removed } from './nodes.ts';
 import type { Connection } from './wire/connection.ts';

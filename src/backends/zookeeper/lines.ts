@@ -1,4 +1,4 @@
-import { type Admitted, type Refused, UNTOLD, verdictOn } from '../../core/line-verdict.ts';
+import { type Admitted, type Refused, UNTOLD, verdictOn } from '../shared/line-verdict.ts';
 import { lineOf, type Member } from './names.ts';
 import { type Children, caughtUp, list, read, stat } from './nodes.ts';
 import type { Place } from './places.ts';

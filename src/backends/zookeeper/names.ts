@@ -1,6 +1,6 @@
-import { ALL_SEATS, EXCLUSIVE, type Seats, SHARED } from '../../core/admission.ts';
-import type { Claim } from '../../core/backend.ts';
-import { checkPrefix } from '../../core/key.ts';
+import { ALL_SEATS, EXCLUSIVE, type Seats, SHARED } from '../../core/contract/admission.ts';
+import type { Claim } from '../../core/contract/backend.ts';
+import { checkPrefix } from '../../core/contract/key.ts';
 
 /**
  * The names of Curator's recipes, so that its locks and ours stand in one line: `_c_<guid>-`, then `lock-` (a mutex) or `__WRIT__` or

@@ -1,4 +1,4 @@
-import type { Notes } from '../../core/backend.ts';
+import type { Notes } from '../../core/contract/backend.ts';
 import { encodeKey } from './names.ts';
 import { ensureContainer, list, read, removed, TRIES } from './nodes.ts';
 import type { Connection } from './wire/connection.ts';

@@ -1,8 +1,8 @@
 import type { ConnectionOptions } from 'node:tls';
-import { type Clock, systemClock } from '../../core/clock.ts';
-import { type Duration, milliseconds } from '../../core/duration.ts';
-import { invalid } from '../../core/errors.ts';
-import { checkGiven } from '../../core/options.ts';
+import { type Clock, systemClock } from '../../core/contract/clock.ts';
+import { type Duration, milliseconds } from '../../core/contract/duration.ts';
+import { invalid } from '../../core/contract/errors.ts';
+import { checkGiven } from '../../core/contract/options.ts';
 import { rootOf } from './names.ts';
 import type { Credentials } from './wire/open.ts';
 import { type Acl, CREATOR_ONLY, OPEN } from './wire/records.ts';

@@ -1,4 +1,4 @@
-import type { Claim, Handle } from '../../core/backend.ts';
+import type { Claim, Handle } from '../../core/contract/backend.ts';
 import type { Guard, ListedRefusal } from './lines.ts';
 import { encodeKey, isOf, nameOf } from './names.ts';
 import { type Children, ensureContainer, list, listNow, read, removed, TRIES } from './nodes.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/contract/clock.ts';
 import { list, stat } from './nodes.ts';
 import type { Connection } from './wire/connection.ts';
 import type { Watcher } from './wire/watches.ts';

@@ -1,4 +1,4 @@
-import type { AnyLease } from '../../core/lease.ts';
+import type { AnyLease } from '../../core/holds/lease.ts';
 import { EXIT } from '../exit.ts';
 import { complain } from '../terminal/say.ts';
 import type { ProcessGroup } from './group.ts';

@@ -1,5 +1,5 @@
-import type { Duration } from '../../core/duration.ts';
-import { milliseconds, said } from '../../core/duration.ts';
+import type { Duration } from '../../core/contract/duration.ts';
+import { milliseconds, said } from '../../core/contract/duration.ts';
 import { UsageError } from '../exit.ts';
 
 /** When to ask a command to end, and when to kill it, so that it ends before the lease. All in ms. */

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { visible } from '../../core/visible.ts';
+import { visible } from '../../core/contract/visible.ts';
 import type { Finding } from '../../index.ts';
 import { addressOf, toldOf } from '../address.ts';
 import { command } from '../command.ts';

@@ -1,4 +1,4 @@
-import { shellWord } from '../../core/shell.ts';
+import { shellWord } from '../../core/contract/shell.ts';
 import { type Command, command } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 

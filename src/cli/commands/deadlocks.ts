@@ -1,4 +1,4 @@
-import { milliseconds } from '../../core/duration.ts';
+import { milliseconds } from '../../core/contract/duration.ts';
 import { addressOf, toldOf } from '../address.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';

@@ -1,4 +1,4 @@
-import { LONGEST } from '../../core/duration.ts';
+import { LONGEST } from '../../core/contract/duration.ts';
 import type { Term } from '../../index.ts';
 import { addressOf } from '../address.ts';
 import { checkCommand, labelOf } from '../child/find.ts';

@@ -1,5 +1,5 @@
-import { LONGEST, milliseconds } from '../../core/duration.ts';
-import { isLockError } from '../../core/errors.ts';
+import { LONGEST, milliseconds } from '../../core/contract/duration.ts';
+import { isLockError } from '../../core/contract/errors.ts';
 import type { OnceOptions, OnceResult, TickRun } from '../../index.ts';
 import { addressOf } from '../address.ts';
 import { checkCommand, labelOf } from '../child/find.ts';

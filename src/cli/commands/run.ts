@@ -1,5 +1,5 @@
-import { milliseconds } from '../../core/duration.ts';
-import type { AnyLease } from '../../core/lease.ts';
+import { milliseconds } from '../../core/contract/duration.ts';
+import type { AnyLease } from '../../core/holds/lease.ts';
 import type { LockOptions, Locks, LocksDefaults } from '../../index.ts';
 import { addressOf } from '../address.ts';
 import { checkCommand, labelOf } from '../child/find.ts';

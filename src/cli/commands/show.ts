@@ -1,4 +1,4 @@
-import { visible } from '../../core/visible.ts';
+import { visible } from '../../core/contract/visible.ts';
 import { addressOf, toldOf } from '../address.ts';
 import { command } from '../command.ts';
 import { open, URL_OPTION } from '../engine.ts';

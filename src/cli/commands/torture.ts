@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { redacted } from '../../connect/url.ts';
-import { milliseconds } from '../../core/duration.ts';
+import { milliseconds } from '../../core/contract/duration.ts';
 import type { Verdict } from '../../torture/verdict.ts';
 import { addressOf } from '../address.ts';
 import { time } from '../child/timing.ts';

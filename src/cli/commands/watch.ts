@@ -1,5 +1,5 @@
-import { milliseconds } from '../../core/duration.ts';
-import { visible } from '../../core/visible.ts';
+import { milliseconds } from '../../core/contract/duration.ts';
+import { visible } from '../../core/contract/visible.ts';
 import { addressOf } from '../address.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';

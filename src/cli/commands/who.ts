@@ -1,4 +1,4 @@
-import { visible } from '../../core/visible.ts';
+import { visible } from '../../core/contract/visible.ts';
 import type { Incumbent } from '../../index.ts';
 import { addressOf, toldOf } from '../address.ts';
 import { timeIfGiven } from '../child/timing.ts';

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { visible } from '../../core/visible.ts';
+import { visible } from '../../core/contract/visible.ts';
 
 /** One line on standard error. */
 export const complain = (message: string): void =>

@@ -1,4 +1,4 @@
-import { visible } from '../../core/visible.ts';
+import { visible } from '../../core/contract/visible.ts';
 import type { Progress } from '../../torture/torture.ts';
 import type { FaultCount, Verdict } from '../../torture/verdict.ts';
 import type { Violation } from '../../torture/violation.ts';

@@ -1,5 +1,5 @@
 import type { Durability } from '../../backends/file/index.ts';
-import { invalid } from '../../core/errors.ts';
+import { invalid } from '../../core/contract/errors.ts';
 import { type EngineUrl, opened } from '../engine.ts';
 import { picked } from '../url.ts';
 

@@ -1,4 +1,4 @@
-import { invalid } from '../../core/errors.ts';
+import { invalid } from '../../core/contract/errors.ts';
 import { CONNECT_WITHIN } from '../bounded.ts';
 import { driver } from '../driver.ts';
 import { type EngineUrl, opened } from '../engine.ts';

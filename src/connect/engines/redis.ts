@@ -1,5 +1,5 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
-import { invalid } from '../../core/errors.ts';
+import { invalid } from '../../core/contract/errors.ts';
 import { bounded, CONNECT_WITHIN } from '../bounded.ts';
 import { driver } from '../driver.ts';
 import { type EngineUrl, opened } from '../engine.ts';

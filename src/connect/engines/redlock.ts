@@ -1,4 +1,4 @@
-import { invalid } from '../../core/errors.ts';
+import { invalid } from '../../core/contract/errors.ts';
 import type { EngineUrl } from '../engine.ts';
 import { several } from '../several.ts';
 import { redisUrl } from './redis.ts';

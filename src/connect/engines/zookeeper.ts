@@ -1,4 +1,4 @@
-import type { Duration } from '../../core/duration.ts';
+import type { Duration } from '../../core/contract/duration.ts';
 import { type EngineUrl, opened } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
 import { endpoints } from '../url.ts';

@@ -1,6 +1,6 @@
 import { Cron, type CronOptions, SchedulerRegistry } from '@nestjs/schedule';
-import { invalid, shown } from '../../core/errors.ts';
-import { checkNames } from '../../core/options.ts';
+import { invalid, shown } from '../../core/contract/errors.ts';
+import { checkNames } from '../../core/contract/options.ts';
 import { type CronTimeLike, lastTime } from '../../cron/cron-time.ts';
 import { placeOf } from '../../decorator/place.ts';
 import type { OnceOptions } from '../../once/options.ts';

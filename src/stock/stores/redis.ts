@@ -1,8 +1,8 @@
 import { meaning } from '../../backends/redis/errors.ts';
 import { portOf, type RedisClient } from '../../backends/redis/port.ts';
 import { Server } from '../../backends/redis/server.ts';
-import { checkPrefix } from '../../core/key.ts';
-import { remembered } from '../../core/remembered.ts';
+import { checkPrefix } from '../../core/contract/key.ts';
+import { remembered } from '../../core/contract/remembered.ts';
 import { nameOf } from '../address.ts';
 import { RESERVE } from '../cell.ts';
 import { StockError } from '../errors.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { admitted, EXCLUSIVE, type Seats, SHARED } from '../../core/admission.ts';
-import type { Traits } from '../../core/backend.ts';
+import { admitted, EXCLUSIVE, type Seats, SHARED } from '../../core/contract/admission.ts';
+import type { Traits } from '../../core/contract/backend.ts';
 import type { Contender } from '../contender.ts';
 import { type Law, law } from '../law.ts';
 import type { Scene } from '../scene.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { SHARED } from '../../core/admission.ts';
-import { isLockError } from '../../core/errors.ts';
+import { SHARED } from '../../core/contract/admission.ts';
+import { isLockError } from '../../core/contract/errors.ts';
 import { type Law, law } from '../law.ts';
 
 /** What an operator sees and can end. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { SHARED } from '../../core/admission.ts';
-import type { Grant } from '../../core/backend.ts';
-import { isLockError } from '../../core/errors.ts';
+import { SHARED } from '../../core/contract/admission.ts';
+import type { Grant } from '../../core/contract/backend.ts';
+import { isLockError } from '../../core/contract/errors.ts';
 import type { Contender } from '../contender.ts';
 import { type Law, law } from '../law.ts';
 import type { Scene } from '../scene.ts';

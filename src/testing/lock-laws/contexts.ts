@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Backend } from '../../core/backend.ts';
-import { channels, type LockEvent } from '../../core/events.ts';
-import type { AnyLease } from '../../core/lease.ts';
-import type { LockOptions } from '../../core/options.ts';
+import type { Backend } from '../../core/contract/backend.ts';
+import { channels, type LockEvent } from '../../core/contract/events.ts';
+import type { LockOptions } from '../../core/contract/options.ts';
+import type { AnyLease } from '../../core/holds/lease.ts';
 import type { Locks } from '../../locks.ts';
 import { around } from '../around.ts';
 import { type Law, law } from '../law.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Standing } from '../../core/backend.ts';
+import type { Standing } from '../../core/contract/backend.ts';
 import { type Law, law } from '../law.ts';
 import { meanwhile } from '../meanwhile.ts';
 import { toldOfLoss } from './leases.ts';

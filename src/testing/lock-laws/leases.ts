@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { deadlineOf } from '../../core/deadline.ts';
-import type { Lease } from '../../core/lease.ts';
+import { deadlineOf } from '../../core/claims/deadline.ts';
+import type { Lease } from '../../core/holds/lease.ts';
 import { type Law, law } from '../law.ts';
 import { meanwhile } from '../meanwhile.ts';
 import type { Scene } from '../scene.ts';

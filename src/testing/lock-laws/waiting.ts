@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isLockError } from '../../core/errors.ts';
+import { isLockError } from '../../core/contract/errors.ts';
 import { type Law, law } from '../law.ts';
 import { limited } from '../limited.ts';
 import { meanwhile } from '../meanwhile.ts';

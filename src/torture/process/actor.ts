@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { ALL_SEATS, isExclusive, SHARED } from '../../core/admission.ts';
-import { isLockError, type LockError } from '../../core/errors.ts';
-import type { LockOptions } from '../../core/options.ts';
+import { ALL_SEATS, isExclusive, SHARED } from '../../core/contract/admission.ts';
+import { isLockError, type LockError } from '../../core/contract/errors.ts';
+import type { LockOptions } from '../../core/contract/options.ts';
 import type { Prize } from '../messages.ts';
 import type { Doors, Holding, Wanted } from './doors.ts';
 import { Looks } from './look.ts';

@@ -1,4 +1,4 @@
-import type { LockOptions } from '../../core/options.ts';
+import type { LockOptions } from '../../core/contract/options.ts';
 
 /** What an actor needs of a hold. Our leases have it; an adapter can add it to another library. */
 export interface Holding {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PLACE_TTL } from '../../core/backend.ts';
-import { isLockError } from '../../core/errors.ts';
+import { PLACE_TTL } from '../../core/contract/backend.ts';
+import { isLockError } from '../../core/contract/errors.ts';
 import type { Locks, Standing } from '../../index.ts';
 
 /** Time between two looks at what is left, ms. */

@@ -1,4 +1,4 @@
-import { lastArgument } from '../../core/shell.ts';
+import { lastArgument } from '../../core/contract/shell.ts';
 import type { Who } from '../wire.ts';
 import { number, t, time } from './language.ts';
 import { elapsed, query, releasing, show, snapshot, toggledLine } from './state.ts';

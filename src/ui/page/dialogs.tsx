@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { visible } from '../../core/visible.ts';
+import { visible } from '../../core/contract/visible.ts';
 import { t } from './language.ts';
 import { helping, releasing } from './state.ts';
 import { release } from './stream.ts';

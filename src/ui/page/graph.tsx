@@ -1,6 +1,6 @@
 import { Fragment } from 'preact';
-import { mostOf } from '../../core/extremes.ts';
-import { visible } from '../../core/visible.ts';
+import { mostOf } from '../../core/contract/extremes.ts';
+import { visible } from '../../core/contract/visible.ts';
 import type { Deadlock, Graph, GraphEdge, GraphNode } from '../wire.ts';
 import { number, t, time } from './language.ts';
 import { elapsed, going, query, show, snapshot } from './state.ts';

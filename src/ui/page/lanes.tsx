@@ -1,5 +1,5 @@
-import { mostOf } from '../../core/extremes.ts';
-import { visible } from '../../core/visible.ts';
+import { mostOf } from '../../core/contract/extremes.ts';
+import { visible } from '../../core/contract/visible.ts';
 import type { Lane, Span } from '../wire.ts';
 import { number, t, time } from './language.ts';
 import { chosenSpan, elapsed, going, query, show, snapshot, span, WINDOWS, writeAddress } from './state.ts';

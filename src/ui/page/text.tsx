@@ -1,4 +1,4 @@
-import { visible } from '../../core/visible.ts';
+import { visible } from '../../core/contract/visible.ts';
 import type { Who } from '../wire.ts';
 import { number, t, time } from './language.ts';
 import { elapsed } from './state.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EtcdOptions, etcd } from '../../../src/backends/etcd/index.ts';
-import type { Backend, Standing } from '../../../src/core/backend.ts';
+import type { Backend, Standing } from '../../../src/core/contract/backend.ts';
 import { type Authority, startAuthority } from '../../kit/certificates.ts';
 import { startEtcd } from '../../kit/etcd.ts';
 import type { Server } from '../../kit/server.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import { etcd } from '../../../src/backends/etcd/index.ts';
-import type { Backend } from '../../../src/core/backend.ts';
+import type { Backend } from '../../../src/core/contract/backend.ts';
 import { startEtcdMembers } from '../../kit/etcd.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
 import type { Servers } from '../../kit/server.ts';

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { EXCLUSIVE } from '../../../src/core/admission.ts';
-import type { Claim } from '../../../src/core/backend.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
+import type { Claim } from '../../../src/core/contract/backend.ts';
+import { systemClock } from '../../../src/core/contract/clock.ts';
 import { program } from '../../kit/programs.ts';
 
 const run = promisify(execFile);

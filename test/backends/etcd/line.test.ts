@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { lineOf, nameOf, placeOf, written } from '../../../src/backends/etcd/line.ts';
 import { endOf } from '../../../src/backends/etcd/wire/ops.ts';
-import { ALL_SEATS } from '../../../src/core/admission.ts';
+import { ALL_SEATS } from '../../../src/core/contract/admission.ts';
 import { LOOKALIKES } from '../../../src/testing/names.ts';
 
 const kv = (value: string | Buffer) => ({

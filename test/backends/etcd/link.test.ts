@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { etcd } from '../../../src/backends/etcd/index.ts';
-import type { Backend } from '../../../src/core/backend.ts';
+import type { Backend } from '../../../src/core/contract/backend.ts';
 import { startEtcd } from '../../kit/etcd.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
 import type { Server } from '../../kit/server.ts';

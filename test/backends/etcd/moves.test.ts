@@ -3,7 +3,7 @@ import { Etcd } from '../../../src/backends/etcd/backend.ts';
 import { etcd } from '../../../src/backends/etcd/index.ts';
 import { open } from '../../../src/backends/etcd/options.ts';
 import type { Client } from '../../../src/backends/etcd/wire/client.ts';
-import type { Backend, Grant } from '../../../src/core/backend.ts';
+import type { Backend, Grant } from '../../../src/core/contract/backend.ts';
 import { startEtcd } from '../../kit/etcd.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
 import type { Server } from '../../kit/server.ts';

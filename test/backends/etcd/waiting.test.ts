@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { etcd } from '../../../src/backends/etcd/index.ts';
-import { SHARED } from '../../../src/core/admission.ts';
-import type { Attempt, Backend, Claim, Grant } from '../../../src/core/backend.ts';
+import { SHARED } from '../../../src/core/contract/admission.ts';
+import type { Attempt, Backend, Claim, Grant } from '../../../src/core/contract/backend.ts';
 import { startEtcd } from '../../kit/etcd.ts';
 import { exchange } from '../../kit/net.ts';
 import { startProxy } from '../../kit/proxy.ts';

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { Line } from '../../../src/backends/file/line.ts';
 import { notes, schema } from '../../../src/backends/file/sql.generated.ts';
 import { prepare, type Row } from '../../../src/backends/file/statements.ts';
-import { ALL_SEATS, admitted, type Seats } from '../../../src/core/admission.ts';
-import type { Claim } from '../../../src/core/backend.ts';
+import { ALL_SEATS, admitted, type Seats } from '../../../src/core/contract/admission.ts';
+import type { Claim } from '../../../src/core/contract/backend.ts';
 
 const KEY = Buffer.from('holdfast/k');
 

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { file } from '../../../src/backends/file/index.ts';
 import { machineTime } from '../../../src/backends/file/machine.ts';
 import { Bells } from '../../../src/backends/file/wake-ups.ts';
-import { isLockError } from '../../../src/core/errors.ts';
+import { isLockError } from '../../../src/core/contract/errors.ts';
 import { createLocks, type Lease, type LockOptions, type Locks } from '../../../src/index.ts';
 import { serve, tell } from '../../kit/worker.ts';
 

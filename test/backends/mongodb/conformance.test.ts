@@ -1,7 +1,7 @@
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll } from 'vitest';
 import { mongodb } from '../../../src/backends/mongodb/index.ts';
-import type { Backend } from '../../../src/core/backend.ts';
+import type { Backend } from '../../../src/core/contract/backend.ts';
 import type { Faults } from '../../../src/testing/index.ts';
 import { startMongo } from '../../kit/mongodb.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';

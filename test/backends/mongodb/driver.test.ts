@@ -1,9 +1,9 @@
 import { type Document, MongoClient } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type MongoOptions, mongodb } from '../../../src/backends/mongodb/index.ts';
-import { EXCLUSIVE } from '../../../src/core/admission.ts';
-import type { Backend, Claim } from '../../../src/core/backend.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
+import type { Backend, Claim } from '../../../src/core/contract/backend.ts';
+import { systemClock } from '../../../src/core/contract/clock.ts';
 import type { MongoStub } from '../../kit/mongodb-stub.ts';
 import { bounded, until } from '../../kit/wait.ts';
 import { lines, startLineStub } from './line-stub.ts';

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LineDocument } from '../../../src/backends/mongodb/driver.ts';
 import { attempting, idOf, leaving, renewing } from '../../../src/backends/mongodb/pipeline.ts';
-import { admitted, EXCLUSIVE, SHARED } from '../../../src/core/admission.ts';
-import { type Claim, PLACE_TTL } from '../../../src/core/backend.ts';
+import { admitted, EXCLUSIVE, SHARED } from '../../../src/core/contract/admission.ts';
+import { type Claim, PLACE_TTL } from '../../../src/core/contract/backend.ts';
 import { apply } from '../../kit/mongodb-expressions.ts';
 
 const claim = (id: string, wish: Partial<Claim> = {}): Claim => ({

@@ -1,6 +1,6 @@
-import { EXCLUSIVE } from '../../../src/core/admission.ts';
-import type { Claim } from '../../../src/core/backend.ts';
-import { type Clock, systemClock } from '../../../src/core/clock.ts';
+import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
+import type { Claim } from '../../../src/core/contract/backend.ts';
+import { type Clock, systemClock } from '../../../src/core/contract/clock.ts';
 
 /** An exclusive claim as core makes one. */
 export const claimOf = (key: string, wish: Partial<Claim> = {}): Claim => ({

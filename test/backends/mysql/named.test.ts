@@ -1,8 +1,8 @@
 import { createPool, type Pool } from 'mysql2/promise';
 import { afterEach, expect, test } from 'vitest';
 import { mysqlNamed } from '../../../src/backends/mysql/index.ts';
-import type { Backend, Grant } from '../../../src/core/backend.ts';
-import { type Clock, systemClock } from '../../../src/core/clock.ts';
+import type { Backend, Grant } from '../../../src/core/contract/backend.ts';
+import { type Clock, systemClock } from '../../../src/core/contract/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { describeOnMysql } from '../../kit/mysql-kinds.ts';
 import { startProxy } from '../../kit/proxy.ts';

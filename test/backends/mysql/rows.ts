@@ -4,7 +4,7 @@ import type { Header, Row } from '../../../src/backends/mysql/pool.ts';
 import { greet } from '../../../src/backends/mysql/sql.generated.ts';
 import type { List, Values } from '../../../src/backends/mysql/statements.ts';
 import { Table } from '../../../src/backends/mysql/table.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/contract/clock.ts';
 import type { Host } from './server.ts';
 
 export interface Stored {

@@ -1,6 +1,6 @@
 import type { PoolOptions } from 'mysql2/promise';
 import type { MysqlPool } from '../../../src/backends/mysql/index.ts';
-import type { Backend } from '../../../src/core/backend.ts';
+import type { Backend } from '../../../src/core/contract/backend.ts';
 import type { Subject } from '../../../src/testing/index.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
 import { bounded } from '../../kit/wait.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { mysql, mysqlNamed } from '../../../src/backends/mysql/index.ts';
-import type { Grant } from '../../../src/core/backend.ts';
+import type { Grant } from '../../../src/core/contract/backend.ts';
 import { createLocks } from '../../../src/index.ts';
 import { describeOnMysql } from '../../kit/mysql-kinds.ts';
 import { startProxy } from '../../kit/proxy.ts';

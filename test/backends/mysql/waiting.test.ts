@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { type MysqlBackend, type MysqlOptions, mysql } from '../../../src/backends/mysql/index.ts';
-import type { Backend, Claim, Grant } from '../../../src/core/backend.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import type { Backend, Claim, Grant } from '../../../src/core/contract/backend.ts';
+import { systemClock } from '../../../src/core/contract/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { describeOnMysql } from '../../kit/mysql-kinds.ts';
 import { startProxy } from '../../kit/proxy.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../../src/backends/postgres/index.ts';
 import { naming } from '../../../src/backends/postgres/options.ts';
 import { advisoryKept, advisoryLook } from '../../../src/backends/postgres/sql.generated.ts';
-import { type Clock, systemClock } from '../../../src/core/clock.ts';
+import { type Clock, systemClock } from '../../../src/core/contract/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { bounded, until } from '../../kit/wait.ts';

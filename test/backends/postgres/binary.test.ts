@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { postgres } from '../../../src/backends/postgres/index.ts';
-import { collected } from '../../../src/core/collected.ts';
+import { collected } from '../../../src/core/contract/collected.ts';
 import { createLocks } from '../../../src/index.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { Database } from './database.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { postgres, postgresAdvisory } from '../../../src/backends/postgres/index.ts';
-import type { Clock } from '../../../src/core/clock.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import type { Clock } from '../../../src/core/contract/clock.ts';
+import { systemClock } from '../../../src/core/contract/clock.ts';
 import { describeConformance, describeOn } from '../../kit/suite.ts';
 import { Database } from './database.ts';
 

@@ -9,7 +9,7 @@ import {
   postgres,
   postgresAdvisory,
 } from '../../../src/backends/postgres/index.ts';
-import { type Clock, systemClock } from '../../../src/core/clock.ts';
+import { type Clock, systemClock } from '../../../src/core/contract/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { startProxy } from '../../kit/proxy.ts';
 import { describeOn } from '../../kit/suite.ts';

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type PostgresBackend, postgres } from '../../../src/backends/postgres/index.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/contract/clock.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { claimOf, Database } from './database.ts';
 

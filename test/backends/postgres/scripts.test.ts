@@ -6,7 +6,7 @@ import { postgres, setupScript } from '../../../src/backends/postgres/index.ts';
 import { naming } from '../../../src/backends/postgres/options.ts';
 import { aboutFunctions } from '../../../src/backends/postgres/revision.ts';
 import { facts, inspect, rights } from '../../../src/backends/postgres/sql.generated.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/contract/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { Database } from './database.ts';

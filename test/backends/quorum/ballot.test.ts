@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
-import { SHARED } from '../../../src/core/admission.ts';
+import { SHARED } from '../../../src/core/contract/admission.ts';
 import { claim } from './nodes.ts';
 import { NO, scripted, yes } from './scripted.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
 import { type Looked, restsUntil } from '../../../src/backends/quorum/guard.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
-import type { Backend, Run } from '../../../src/core/backend.ts';
+import type { Backend, Run } from '../../../src/core/contract/backend.ts';
 import { around } from '../../../src/testing/around.ts';
 import { type ManualClock, manualClock } from '../../../src/testing/index.ts';
 import { claim, holders } from './nodes.ts';

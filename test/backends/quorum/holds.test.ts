@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
-import type { Claim } from '../../../src/core/backend.ts';
+import type { Claim } from '../../../src/core/contract/backend.ts';
 import { createLocks } from '../../../src/index.ts';
 import { manualClock } from '../../../src/testing/index.ts';
 import { claim, holders, told } from './nodes.ts';

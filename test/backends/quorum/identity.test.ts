@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
 import { Identity } from '../../../src/backends/quorum/identity.ts';
-import type { Run } from '../../../src/core/backend.ts';
-import { LockError } from '../../../src/core/errors.ts';
+import type { Run } from '../../../src/core/contract/backend.ts';
+import { LockError } from '../../../src/core/contract/errors.ts';
 import { around } from '../../../src/testing/around.ts';
 
 /** The nodes of one quorum, each with what it says of its run. */

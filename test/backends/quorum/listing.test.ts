@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
-import { EXCLUSIVE } from '../../../src/core/admission.ts';
-import type { Backend, Listing, Standing } from '../../../src/core/backend.ts';
+import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
+import type { Backend, Listing, Standing } from '../../../src/core/contract/backend.ts';
 import { around } from '../../../src/testing/around.ts';
 import { manualClock } from '../../../src/testing/index.ts';
 import { outcomeOf } from './scripted.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
 import { classes, Memory } from '../../../src/backends/quorum/memory.ts';
-import type { Notes } from '../../../src/core/backend.ts';
-import { LockError } from '../../../src/core/errors.ts';
+import type { Notes } from '../../../src/core/contract/backend.ts';
+import { LockError } from '../../../src/core/contract/errors.ts';
 import { around } from '../../../src/testing/around.ts';
 
 const DAY = 86_400_000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Node } from '../../../src/backends/quorum/node.ts';
-import { CallTimeouts } from '../../../src/core/call-timeouts.ts';
+import { CallTimeouts } from '../../../src/core/engine/call-timeouts.ts';
 import { around } from '../../../src/testing/around.ts';
 import { manualClock } from '../../../src/testing/index.ts';
 import { claim } from './nodes.ts';

@@ -1,7 +1,7 @@
 import { memory } from '../../../src/backends/memory.ts';
-import { EXCLUSIVE } from '../../../src/core/admission.ts';
-import type { Attempt, Backend, Claim } from '../../../src/core/backend.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
+import type { Attempt, Backend, Claim } from '../../../src/core/contract/backend.ts';
+import { systemClock } from '../../../src/core/contract/clock.ts';
 
 export const claim = (more: Partial<Claim> = {}): Claim => ({
   ...{ key: 'k', id: systemClock.id(), ...EXCLUSIVE, ttl: 30_000, queue: false, span: 1, within: 5_000, label: 'test' },

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
-import type { Backend } from '../../../src/core/backend.ts';
-import type { Traits } from '../../../src/core/traits.ts';
+import type { Backend } from '../../../src/core/contract/backend.ts';
+import type { Traits } from '../../../src/core/contract/traits.ts';
 import { around } from '../../../src/testing/around.ts';
 
 const two = (): Backend[] => [memory(), memory()];

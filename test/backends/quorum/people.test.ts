@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
-import type { Backend, Standing } from '../../../src/core/backend.ts';
+import type { Backend, Standing } from '../../../src/core/contract/backend.ts';
 import { createLocks } from '../../../src/index.ts';
 import { around } from '../../../src/testing/around.ts';
 import { manualClock } from '../../../src/testing/index.ts';

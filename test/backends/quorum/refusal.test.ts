@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { QuorumContext } from '../../../src/backends/quorum/context.ts';
 import { LATE, type NodeAnswer, noOf, OPEN, REFUSED } from '../../../src/backends/quorum/node-answer.ts';
 import { refusalOf } from '../../../src/backends/quorum/refusal.ts';
-import { LockError, type LockErrorCode } from '../../../src/core/errors.ts';
+import { LockError, type LockErrorCode } from '../../../src/core/contract/errors.ts';
 
 const YES: NodeAnswer = { kind: 'yes', ticket: 1n, span: 1, until: 1_000 };
 const away = (why = 'connection refused'): NodeAnswer => noOf(new Error(why));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Unanswered } from '../../../src/backends/quorum/unanswered.ts';
-import { SHARED } from '../../../src/core/admission.ts';
+import { SHARED } from '../../../src/core/contract/admission.ts';
 import { claim } from './nodes.ts';
 import { NO, outcomeOf, scripted, yes } from './scripted.ts';
 

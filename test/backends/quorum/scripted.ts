@@ -1,7 +1,7 @@
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import type { QuorumOptions } from '../../../src/backends/quorum/options.ts';
-import type { Attempt, Backend, Claim, Grant, Handle, Release, Renewal } from '../../../src/core/backend.ts';
+import type { Attempt, Backend, Claim, Grant, Handle, Release, Renewal } from '../../../src/core/contract/backend.ts';
 import { around } from '../../../src/testing/around.ts';
 import { manualClock } from '../../../src/testing/index.ts';
 import { claim } from './nodes.ts';

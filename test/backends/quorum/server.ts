@@ -1,5 +1,5 @@
 import { memory } from '../../../src/backends/memory.ts';
-import type { Notes, Run } from '../../../src/core/backend.ts';
+import type { Notes, Run } from '../../../src/core/contract/backend.ts';
 import { around } from '../../../src/testing/around.ts';
 
 export const LEASE = '\u0001quorum/lease/';

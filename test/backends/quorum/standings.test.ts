@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { standings } from '../../../src/backends/quorum/standings.ts';
-import { EXCLUSIVE, SHARED } from '../../../src/core/admission.ts';
-import type { Standing } from '../../../src/core/backend.ts';
+import { EXCLUSIVE, SHARED } from '../../../src/core/contract/admission.ts';
+import type { Standing } from '../../../src/core/contract/backend.ts';
 
 const TAG = 'a'.repeat(15);
 const claimed = (more: Partial<Standing> = {}): Standing => ({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Trust } from '../../../src/backends/quorum/trust.ts';
-import { LockError } from '../../../src/core/errors.ts';
+import { LockError } from '../../../src/core/contract/errors.ts';
 import { manualClock } from '../../../src/testing/index.ts';
 import { outcomeOf } from './scripted.ts';
 import { counted, LEASE, newThree, RUN, Server, three } from './server.ts';

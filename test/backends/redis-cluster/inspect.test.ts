@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { Backend } from '../../../src/core/backend.ts';
+import type { Backend } from '../../../src/core/contract/backend.ts';
 import { askRedis, startRedisCluster } from '../../kit/redis.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { until } from '../../kit/wait.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { NodeRedisLike } from '../../../src/backends/redis/node-redis.ts';
 import type { NodeRedisClusterLike } from '../../../src/backends/redis/node-redis-cluster.ts';
-import type { Backend } from '../../../src/core/backend.ts';
+import type { Backend } from '../../../src/core/contract/backend.ts';
 import { createLocks, type Lease } from '../../../src/index.ts';
 import { around } from '../../../src/testing/around.ts';
 import { startRedisCluster, untilWhole } from '../../kit/redis.ts';

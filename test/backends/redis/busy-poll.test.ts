@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { redis } from '../../../src/backends/redis/index.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/contract/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
 import { startRedis } from '../../kit/redis.ts';

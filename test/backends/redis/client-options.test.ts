@@ -2,7 +2,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { BasicClientSideCache, createClient, RESP_TYPES, type RedisClientOptions } from 'redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { redis } from '../../../src/backends/redis/index.ts';
-import type { Backend } from '../../../src/core/backend.ts';
+import type { Backend } from '../../../src/core/contract/backend.ts';
 import { redisFence } from '../../../src/fence/redis.ts';
 import { startProxy } from '../../kit/proxy.ts';
 import { askRedis, startRedis } from '../../kit/redis.ts';

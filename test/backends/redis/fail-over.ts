@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Backend } from '../../../src/core/backend.ts';
+import type { Backend } from '../../../src/core/contract/backend.ts';
 import { memoryFence } from '../../../src/fence/index.ts';
 import { createLocks, isLockError, type Lease } from '../../../src/index.ts';
 import { bounded, until } from '../../kit/wait.ts';

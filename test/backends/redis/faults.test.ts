@@ -1,8 +1,8 @@
 import type { EventEmitter } from 'node:events';
 import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Backend } from '../../../src/core/backend.ts';
-import { isLockError } from '../../../src/core/errors.ts';
+import type { Backend } from '../../../src/core/contract/backend.ts';
+import { isLockError } from '../../../src/core/contract/errors.ts';
 import { startProxy } from '../../kit/proxy.ts';
 import { askRedis, startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';

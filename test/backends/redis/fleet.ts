@@ -2,7 +2,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { createClient } from 'redis';
 import { type RedisOptions as Options, redis } from '../../../src/backends/redis/index.ts';
 import type { RedisClient } from '../../../src/backends/redis/port.ts';
-import type { Backend } from '../../../src/core/backend.ts';
+import type { Backend } from '../../../src/core/contract/backend.ts';
 import { around } from '../../../src/testing/around.ts';
 
 export type Library = 'ioredis' | 'node-redis';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lockOf, nameOf, patternOf } from '../../../src/backends/redis/keys.ts';
-import type { Claim } from '../../../src/core/backend.ts';
+import type { Claim } from '../../../src/core/contract/backend.ts';
 import { startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { clocksApart } from '../../../src/backends/redis/clocks.ts';
 import { fieldsOf, refuseUnsupported, unsupported } from '../../../src/backends/redis/server-kind.ts';
-import { isLockError } from '../../../src/core/errors.ts';
+import { isLockError } from '../../../src/core/contract/errors.ts';
 
 // As Dragonfly documents its INFO; it was not run.
 const DRAGONFLY = '# Server\r\nredis_version:7.4.0\r\ndragonfly_version:df-v1.30.0\r\nredis_mode:standalone\r\n';

@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { redis } from '../../../src/backends/redis/index.ts';
-import { ALL_SEATS } from '../../../src/core/admission.ts';
-import type { Backend, Standing } from '../../../src/core/backend.ts';
+import { ALL_SEATS } from '../../../src/core/contract/admission.ts';
+import type { Backend, Standing } from '../../../src/core/contract/backend.ts';
 import { createLocks } from '../../../src/index.ts';
 import { startProxy } from '../../kit/proxy.ts';
 import { askRedis, startRedis } from '../../kit/redis.ts';

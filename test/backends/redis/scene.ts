@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
-import { EXCLUSIVE, type Seats } from '../../../src/core/admission.ts';
-import type { Attempt, Backend, Claim, Grant } from '../../../src/core/backend.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import { EXCLUSIVE, type Seats } from '../../../src/core/contract/admission.ts';
+import type { Attempt, Backend, Claim, Grant } from '../../../src/core/contract/backend.ts';
+import { systemClock } from '../../../src/core/contract/clock.ts';
 
 /** A wish for one key, as core would make it. */
 export const wish = (key: string, more: Partial<Claim> = {}, seats: Seats = EXCLUSIVE): Claim => ({

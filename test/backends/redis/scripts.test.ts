@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RedisClient } from '../../../src/backends/redis/index.ts';
 import { redis } from '../../../src/backends/redis/index.ts';
 import * as generated from '../../../src/backends/redis/scripts.generated.ts';
-import { isLockError } from '../../../src/core/errors.ts';
+import { isLockError } from '../../../src/core/contract/errors.ts';
 import { startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';

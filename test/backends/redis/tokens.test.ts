@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { SHARED } from '../../../src/core/admission.ts';
-import type { Backend, Claim, Grant } from '../../../src/core/backend.ts';
+import { SHARED } from '../../../src/core/contract/admission.ts';
+import type { Backend, Claim, Grant } from '../../../src/core/contract/backend.ts';
 import { createLocks } from '../../../src/index.ts';
 import { askRedis, startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
-import type { Backend } from '../../../src/core/backend.ts';
+import type { Backend } from '../../../src/core/contract/backend.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
 import type { Server, Servers } from '../../kit/server.ts';
 import { describeConformance, describeOn } from '../../kit/suite.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
-import { EXCLUSIVE } from '../../../src/core/admission.ts';
-import type { Backend, Claim, Grant } from '../../../src/core/backend.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
+import type { Backend, Claim, Grant } from '../../../src/core/contract/backend.ts';
+import { systemClock } from '../../../src/core/contract/clock.ts';
 import { HOST } from '../../kit/net.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
 import type { Server } from '../../kit/server.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
-import { EXCLUSIVE } from '../../../src/core/admission.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
+import { systemClock } from '../../../src/core/contract/clock.ts';
 import { Contender } from '../../../src/testing/contender.ts';
 import { breakAt, listenForDebugger } from '../../kit/jdwp.ts';
 import { exchange, freePorts, HOST } from '../../kit/net.ts';

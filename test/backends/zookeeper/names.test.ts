@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isOf, lineOf, nameOf } from '../../../src/backends/zookeeper/names.ts';
-import { ALL_SEATS, EXCLUSIVE, type Seats, SHARED, WRITER } from '../../../src/core/admission.ts';
-import type { Claim } from '../../../src/core/backend.ts';
+import { ALL_SEATS, EXCLUSIVE, type Seats, SHARED, WRITER } from '../../../src/core/contract/admission.ts';
+import type { Claim } from '../../../src/core/contract/backend.ts';
 
 const claim = (id: string, seats: Seats): Claim => ({
   key: 'k',

@@ -3,7 +3,7 @@ import { zookeeper } from '../../../src/backends/zookeeper/index.ts';
 import { createPersistentSequential, getChildren } from '../../../src/backends/zookeeper/wire/operations.ts';
 import { OPEN } from '../../../src/backends/zookeeper/wire/records.ts';
 import { Session } from '../../../src/backends/zookeeper/wire/session.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/contract/clock.ts';
 import { createLocks } from '../../../src/index.ts';
 import { HOST } from '../../kit/net.ts';
 import { startProxy } from '../../kit/proxy.ts';

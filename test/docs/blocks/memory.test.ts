@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
-import type { Backend } from '../../../src/core/backend.ts';
+import type { Backend } from '../../../src/core/contract/backend.ts';
 import { useLocks } from '../../../src/decorator/index.ts';
 import type { Locks } from '../../../src/index.ts';
 import { manualClock } from '../../../src/testing/index.ts';

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Cancel, Clock } from '../../../core/clock.ts';
+import type { Cancel, Clock } from '../../../core/contract/clock.ts';
 import { ConnectionLost } from './errors.ts';
 import type { Frames } from './frames.ts';
 import { Decoder } from './jute.ts';

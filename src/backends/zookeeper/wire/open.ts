@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
-import type { Clock } from '../../../core/clock.ts';
+import type { Clock } from '../../../core/contract/clock.ts';
 import { Connection } from './connection.ts';
 import { ConnectionLost } from './errors.ts';
 import { Frames } from './frames.ts';

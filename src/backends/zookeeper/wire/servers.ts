@@ -1,4 +1,4 @@
-import { invalid, shown } from '../../../core/errors.ts';
+import { invalid, shown } from '../../../core/contract/errors.ts';
 
 export interface Server {
   readonly host: string;

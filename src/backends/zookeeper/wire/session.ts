@@ -1,6 +1,6 @@
-import type { Cancel, Clock } from '../../../core/clock.ts';
-import { LockError } from '../../../core/errors.ts';
-import { limited } from '../../../core/limited.ts';
+import type { Cancel, Clock } from '../../../core/contract/clock.ts';
+import { LockError } from '../../../core/contract/errors.ts';
+import { limited } from '../../../core/contract/limited.ts';
 import type { Connection } from './connection.ts';
 import { ConnectionLost, KeeperError } from './errors.ts';
 import { NOBODY, type Opened, open, SessionExpired, type Wishes } from './open.ts';

@@ -1,6 +1,6 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import type { Clock } from '../../../core/clock.ts';
+import type { Clock } from '../../../core/contract/clock.ts';
 import { ConnectionLost } from './errors.ts';
 import type { Server } from './servers.ts';
 

@@ -12,7 +12,7 @@ import {
 } from '../../../../src/backends/zookeeper/wire/operations.ts';
 import { OPEN } from '../../../../src/backends/zookeeper/wire/records.ts';
 import { Session } from '../../../../src/backends/zookeeper/wire/session.ts';
-import { systemClock } from '../../../../src/core/clock.ts';
+import { systemClock } from '../../../../src/core/contract/clock.ts';
 import { HOST } from '../../../kit/net.ts';
 import { startProxy } from '../../../kit/proxy.ts';
 import type { Server } from '../../../kit/server.ts';

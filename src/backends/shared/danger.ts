@@ -1,0 +1,15 @@
+import type { Finding } from '../../core/contract/backend.ts';
+
+/** Something that endangers locks, as data: by which facts it is recognised, and what is said then. */
+export interface Danger<Facts> extends Omit<Finding, 'message'> {
+  readonly when: (facts: Facts) => boolean;
+  readonly message: string | ((facts: Facts) => string);
+}
+
+export const findingsOf = <Facts>(dangers: readonly Danger<Facts>[], facts: Facts): Finding[] =>
+  dangers
+    .filter(({ when }) => when(facts))
+    .map(({ when: _, message, ...finding }) => ({
+      ...finding,
+      message: typeof message === 'string' ? message : message(facts),
+    }));

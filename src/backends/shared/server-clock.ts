@@ -1,0 +1,45 @@
+import type { Clock } from '../../core/contract/clock.ts';
+
+/**
+ * A server's clock as its answers tell it, so that the server can refuse what comes too late. An answer says what the clock showed
+ * between sending and receiving, so it is ahead of ours by `time - received` to `time - sent` (Cristian 1989). The lower bound is kept: a
+ * limit made of it is too early by a round trip at worst, never too late.
+ */
+export class ServerClock {
+  readonly #clock: Clock;
+  /** ms; at least by so much it is ahead of ours. */
+  #ahead: number | undefined;
+  #learned = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * From an answer that just came.
+   * @param time ms since 1970 there
+   * @param sent when it was asked for, by our clock; where that is not known, only the newest answer counts
+   */
+  learn(time: number, sent?: number): void {
+    const received = this.#clock.now();
+    const least = time - received;
+    const most = time - (sent ?? received);
+    // Beyond the upper bound: one of the clocks was set, or drifted.
+    if (this.#ahead === undefined || least > this.#ahead || most < this.#ahead) this.#ahead = least;
+    this.#learned = received;
+  }
+
+  get known(): boolean {
+    return this.#ahead !== undefined;
+  }
+
+  /** ms since it was last heard of. */
+  get age(): number {
+    return this.#clock.now() - this.#learned;
+  }
+
+  /** ms since 1970 there, `ms` after it was `since` here; undefined while nothing is known. */
+  in(ms: number, since: number = this.#clock.now()): number | undefined {
+    return this.#ahead === undefined ? undefined : since + ms + this.#ahead;
+  }
+}

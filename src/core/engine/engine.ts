@@ -1,0 +1,158 @@
+import type {
+  Attempt,
+  Backend,
+  Claim,
+  Finding,
+  Handle,
+  Listing,
+  Release,
+  Renewal,
+  Standing,
+} from '../contract/backend.ts';
+import { type Clock, type EngineClock, withoutContext } from '../contract/clock.ts';
+import { Context, inNoContext } from '../contract/context.ts';
+import { isLockError, LockError } from '../contract/errors.ts';
+import { heard } from '../contract/heard.ts';
+import { KeyedSerializer } from '../contract/keyed-serializer.ts';
+import { parted } from '../contract/origin.ts';
+import { printable } from '../contract/printable.ts';
+import { Activity } from './activity.ts';
+import { BusyPoll } from './busy-poll.ts';
+import { CallTimeouts } from './call-timeouts.ts';
+import { GoingOn } from './going-on.ts';
+import { left } from './users.ts';
+
+/** Longest time an engine may take over one call; after it the outcome is unknown. ms. */
+export const CALL_TIMEOUT = 5_000;
+/** Longest time that a backend may take to close, ms: it may have requests under way that have limits of their own. */
+const CLOSING = 15_000;
+
+/** A backend with a limit around every call. */
+export class Engine {
+  readonly backend: Backend;
+  readonly clock: EngineClock;
+  readonly activity: Activity;
+  readonly #timeouts: CallTimeouts;
+  /** Of one claim one after the other, whoever holds it by then: of two at once the server may take the shorter one last. */
+  readonly extensions = new KeyedSerializer();
+
+  constructor(backend: Backend, clock: Clock, busyPoll: boolean) {
+    this.backend = backend;
+    this.clock = withoutContext(clock);
+    this.activity = new Activity(this.clock);
+    this.#timeouts = new CallTimeouts(this.clock, busyPoll ? new BusyPoll(this.clock) : undefined);
+  }
+
+  attempt(claim: Claim): Promise<Attempt> {
+    return this.bounded(() => this.backend.attempt(claim), claim.within, 'take', claim.key);
+  }
+
+  /** An answer per claim, whatever the backend gave: without one, nobody knows. */
+  async renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
+    const answers = await this.bounded(() => this.backend.renew(claims), within, `renew ${claims.length} holds`);
+    return claims.map((_, i) => renewalOf(answers?.[i]));
+  }
+
+  release(handle: Handle, next?: Claim): Promise<Release> {
+    const within = next?.within ?? CALL_TIMEOUT;
+    return this.bounded(() => this.backend.release(handle, next), within, 'release', handle.key);
+  }
+
+  /** @throws LockError `LOCK_UNAVAILABLE` */
+  evict(key: string, ticket: bigint): Promise<boolean> {
+    const unknown = 'Nobody knows whether a holder was evicted: look, and try again';
+    return this.#asked(key, () => this.backend.evict!(key, ticket), unknown);
+  }
+
+  /** @throws LockError `LOCK_UNAVAILABLE` */
+  async *inspect(prefix: string, { exact = false, progress }: Listing = {}): AsyncIterable<Standing> {
+    const caller = new Context();
+    const work = new GoingOn();
+    const goesOn = (looked: number): void => {
+      work.moved();
+      if (progress) caller.run(() => progress(looked));
+    };
+    const limited = (step: () => Promise<void>): Promise<void> => this.#asked(prefix, step, 'Try again');
+    const standings = inNoContext(() =>
+      this.backend.inspect!(prefix, { exact, progress: goesOn })[Symbol.asyncIterator](),
+    );
+    try {
+      for (;;) {
+        const { done, value } = await work.until(
+          inNoContext(heard<IteratorResult<Standing>>, () => standings.next()),
+          limited,
+        );
+        if (done) return;
+        // An engine that cannot ask for one key by its name lists others, too.
+        if (!exact || value.key === prefix) yield printable({ ...value, ...parted(value.label) });
+      }
+    } finally {
+      inNoContext(async () => standings.return?.()).catch(() => {}); // not waited for: it may hang in the very call that took too long
+    }
+  }
+
+  /** @throws LockError `LOCK_UNAVAILABLE` */
+  async check(): Promise<Finding[]> {
+    const { backend } = this;
+    return backend.check ? this.#whole(() => backend.check!(), CALL_TIMEOUT, 'checked', 'asked for its settings') : [];
+  }
+
+  /**
+   * Closes the backend, unless others use it.
+   * @throws LockError `LOCK_UNAVAILABLE`: then it may go on in the background
+   */
+  close(): Promise<void> {
+    this.#timeouts.rest();
+    return this.#whole(() => left(this.backend), CLOSING, 'closed', 'close');
+  }
+
+  /** A call that is about no key. */
+  async #whole<T>(call: () => Promise<T>, within: number, done: string, what: string): Promise<T> {
+    try {
+      return await this.bounded(call, within, what);
+    } catch (cause) {
+      if (isLockError(cause)) throw cause;
+      const { name } = this.backend;
+      const message = `${name} could not be ${done}: ${reasonOf(cause)}`;
+      throw new LockError('LOCK_UNAVAILABLE', message, { backend: name, cause });
+    }
+  }
+
+  async #asked<T>(key: string, call: () => Promise<T>, advice: string): Promise<T> {
+    try {
+      return await this.bounded(call, CALL_TIMEOUT, 'look at', key);
+    } catch (error) {
+      throw isLockError(error) ? error : this.unavailable(key, error, advice);
+    }
+  }
+
+  /**
+   * The call, or a rejection when it takes too long. A late answer is dropped: whoever gave up settles the outcome. It is made in
+   * no caller's context: what a backend or its driver opens, arms and sends with it, others will use.
+   */
+  bounded<T>(call: () => Promise<T>, within: number, act: string, key?: string): Promise<T> {
+    return this.#timeouts.bound(inNoContext(heard<T>, call), within, () => {
+      const obstacle = this.backend.obstacle?.();
+      const what = key === undefined ? act : `${act} ${quoted(key)}`;
+      return new Error(`${what}: no answer within ${within} ms${obstacle ? `; ${obstacle}` : ''}`);
+    });
+  }
+
+  /** @param advice what became of it, and what to do */
+  unavailable(key: string, cause: unknown, advice: string): LockError {
+    const { name: backend } = this.backend;
+    const message = `${backend} could not be asked for ${quoted(key)}: ${reasonOf(cause)}. ${advice}`;
+    return new LockError('LOCK_UNAVAILABLE', message, { key, backend, cause });
+  }
+}
+
+/** Without a full stop of its own: a sentence follows. */
+export const reasonOf = (cause: unknown): string =>
+  (cause instanceof Error ? cause.message : String(cause)).replace(/[.\s]+$/, '');
+
+export const quoted = (key: string): string => JSON.stringify(key.length > 80 ? `${key.slice(0, 77)}…` : key);
+
+const renewalOf = (answer: Renewal | undefined): Renewal =>
+  answer === 'gone' || typeof (answer as { validFor?: unknown } | undefined)?.validFor === 'number'
+    ? answer!
+    : 'unknown';

@@ -1,0 +1,70 @@
+import type { Notes } from '../contract/backend.ts';
+import { LockError } from '../contract/errors.ts';
+import type { ResolvedOptions } from '../contract/options.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { LockRuntime } from '../line/runtime.ts';
+import { type Lesson, learn, read, written } from './adaptive.ts';
+
+/** How long a lesson is remembered. ms. */
+const DAY = 86_400_000;
+/** Longest time that a lesson may hold up the lock. ms. */
+const NOTE_TIMEOUT = 1_000;
+
+/** What holders of a group leave for the next: how long their work took. Advice, so trouble with it is no trouble of the lock. */
+export class AdaptiveHistory {
+  readonly #notes: Notes;
+  readonly #engine: Engine;
+  readonly #group: string;
+  readonly #cap: number;
+  #before: Lesson | undefined;
+
+  private constructor(notes: Notes, engine: Engine, group: string, cap: number) {
+    this.#notes = notes;
+    this.#engine = engine;
+    this.#group = group;
+    this.#cap = cap;
+  }
+
+  /**
+   * Undefined for options that are not adaptive.
+   * @throws LockError `LOCK_UNSUPPORTED`
+   */
+  static of({ engine }: LockRuntime, key: string, { adaptive }: ResolvedOptions): AdaptiveHistory | undefined {
+    const { backend } = engine;
+    if (!adaptive) return undefined;
+    if (backend.notes && backend.traits.lapses)
+      return new AdaptiveHistory(backend.notes, engine, adaptive.group ?? key, adaptive.cap);
+    const lack = backend.notes ? 'carries its holds by a session' : 'keeps no notes';
+    const why = `${backend.name} ${lack}, so leases cannot be adaptive there; let them renew instead`;
+    throw new LockError('LOCK_UNSUPPORTED', why, { key, backend: backend.name });
+  }
+
+  /** The options with the lease that the last holders would have needed. */
+  async lengthen(resolved: ResolvedOptions): Promise<ResolvedOptions> {
+    this.#before = read(
+      await this.#tried(() => this.#notes.read(this.#group), resolved.wait || NOTE_TIMEOUT, resolved.signal),
+    );
+    const lease = Math.min(this.#before?.lease ?? 0, this.#cap);
+    return lease > resolved.ttl ? { ...resolved, ttl: lease } : resolved;
+  }
+
+  /** @param ttl the lease that was asked for */
+  async leave(took: number, ttl: number): Promise<void> {
+    const lesson = learn(this.#before, took, ttl, this.#cap);
+    if (!lesson && !this.#before) return;
+    await this.#tried(() => this.#notes.write(this.#group, lesson && written(lesson), DAY), NOTE_TIMEOUT);
+  }
+
+  async #tried<T>(ask: () => Promise<T>, within: number, signal?: AbortSignal): Promise<T | undefined> {
+    const tried = this.#engine.bounded(ask, Math.min(within, NOTE_TIMEOUT), 'a note').catch(() => undefined);
+    return signal ? unlessAborted(tried, signal) : tried;
+  }
+}
+
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  if (signal.aborted) return undefined;
+  const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
+  const abort = (): void => resolve(undefined);
+  signal.addEventListener('abort', abort, { once: true });
+  return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', abort));
+}

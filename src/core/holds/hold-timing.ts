@@ -1,0 +1,128 @@
+import { deadlineOf, type Granted } from '../claims/deadline.ts';
+import { believed } from '../claims/delay.ts';
+import type { ResolvedOptions } from '../contract/options.ts';
+import { askedOf, leaseOf } from '../line/acquire-request.ts';
+
+/** For how long a hold is good, and when it is to be renewed. It is told what time it is. */
+export class HoldTiming {
+  /** When this holder got it. */
+  readonly since: number;
+  /** The lease that is asked of the engine, ms: an extension makes it longer. */
+  ttl: number;
+  deadline: number;
+  /** When the request was sent that the deadline counts from. */
+  sent: number;
+  /** For how long the engine's last answer was good, ms: the ttl, or less where a session carries the hold. */
+  confirmedFor: number;
+  /** When the next renewal is due; Infinity when none is. */
+  renewAt: number;
+  /** Why the last renewal failed, if it did and that is known. */
+  failure: unknown;
+  /** Until when an attempt may arrive that was not answered; after a release it would bring the hold back. */
+  readonly lateUntil: number;
+  /** How long the key stays taken from `since`, ms. */
+  minHold: number;
+  /** The engine's last confirmation that this hold counts on, which may be good for longer than the lease. */
+  confirmation: Pick<Granted, 'sent' | 'validFor'>;
+  readonly #resolved: ResolvedOptions;
+  /** A hold of this engine lapses by itself; else a session carries it. */
+  readonly #lapses: boolean;
+  /** Without `renew`, the end of the lease. A session confirms for less; it is asked again until then. */
+  #leaseEnd: number;
+  /** The shortest lease that a request without an answer may still set, whenever it arrives. ms. */
+  #doubt = Number.POSITIVE_INFINITY;
+
+  /** @param patient it is of a claim that waits long, and lasts longer than the lease */
+  constructor(granted: Granted, resolved: ResolvedOptions, lapses: boolean, patient: boolean, now: number) {
+    this.#resolved = resolved;
+    this.#lapses = lapses;
+    this.since = now;
+    this.ttl = askedOf(resolved);
+    this.minHold = resolved.minHold;
+    this.lateUntil = granted.lateUntil ?? 0;
+    if (this.lateUntil > 0) this.#doubt = this.ttl; // however late: over several nodes each has its own time to refuse it
+    const full = deadlineOf(now, believed(this.ttl, resolved));
+    this.#leaseEnd = resolved.renew ? Number.POSITIVE_INFINITY : full;
+    this.confirmation = { sent: granted.sent, validFor: this.#good(granted.validFor) };
+    this.deadline = deadlineOf(granted.sent, believed(this.confirmation.validFor, resolved));
+    // It lasts what was asked for, from now; the next renewal makes it last no longer, however long the claim of a waiter does.
+    const longer = this.deadline > full && this.deadline < Number.POSITIVE_INFINITY;
+    this.sent = longer ? now : granted.sent;
+    this.confirmedFor = believed(Math.min(this.ttl, this.confirmation.validFor), resolved);
+    this.deadline = Math.min(this.deadline, longer ? full : this.#leaseEnd);
+    this.renewAt = this.#nextRenewal(now);
+    // The claim of a patient waiter lasts much longer than the lease: until it is renewed, a crash would keep the key for all of that.
+    if (patient && this.renewAt < Number.POSITIVE_INFINITY) this.renewAt = now;
+  }
+
+  /** When the loss signal is due. Where the engine confirms for less than the lease, the notice is as large a part of that as of the lease. */
+  get noticeAt(): number {
+    return this.deadline - this.#resolved.notice * Math.min(1, this.confirmedFor / leaseOf(this.#resolved));
+  }
+
+  /** ms for which the key has to stay taken, by `minHold`. */
+  rest(now: number): number {
+    return this.minHold > 0 ? this.since + this.minHold - now : 0;
+  }
+
+  renews(now: number): boolean {
+    if (!this.#resolved.renew) return !this.#lapses && this.deadline < this.#leaseEnd;
+    return now - this.since < this.#resolved.maxHold;
+  }
+
+  /** For how long an answer is: with `maxHold` no longer than the lease, or a session would carry the hold for ever. */
+  #good(validFor: number): number {
+    return this.#resolved.maxHold < Number.POSITIVE_INFINITY ? Math.min(validFor, this.ttl) : validFor;
+  }
+
+  /** After a third; with a long notice earlier, so that there is time for a second try before it. */
+  #nextRenewal(now: number): number {
+    if (!this.renews(now)) return Number.POSITIVE_INFINITY;
+    return this.sent + Math.min(this.confirmedFor / 3, (this.noticeAt - this.sent) / 2);
+  }
+
+  renewed(sent: number, validFor: number, now: number): void {
+    const confirmed = Math.min(this.#good(validFor), this.#doubt);
+    this.confirmation = { sent, validFor: confirmed };
+    const good = believed(confirmed, this.#resolved);
+    this.deadline = Math.min(Math.max(this.deadline, deadlineOf(sent, good)), this.#leaseEnd);
+    this.sent = sent;
+    this.failure = undefined;
+    this.confirmedFor = Math.min(believed(this.ttl, this.#resolved), good);
+    this.renewAt = this.#nextRenewal(now);
+  }
+
+  renewalFailed(ttl: number, error: unknown, now: number): void {
+    this.doubt(ttl);
+    this.failure = error;
+    this.renewAt = now + this.confirmedFor / 12;
+  }
+
+  /** The lease is to last for `ttl`, counted from `sent`; false when that is in doubt and nothing will renew it. */
+  extended(ttl: number, sent: number): boolean {
+    if (this.#resolved.renew) return true;
+    this.#leaseEnd = Math.max(this.#leaseEnd, deadlineOf(sent, ttl));
+    return ttl + this.#resolved.delay <= this.#doubt;
+  }
+
+  /**
+   * A renewal to `ttl` is not known to have arrived, nor not to: over another connection it may overtake what is sent after it,
+   * and set the shorter lease last. Until then no answer is good for longer.
+   */
+  doubt(ttl: number): void {
+    this.#doubt = Math.min(this.#doubt, ttl);
+  }
+
+  /** No request without an answer may still set the lease, which would be that of whoever has the hold by then. */
+  get certain(): boolean {
+    return this.#doubt === Number.POSITIVE_INFINITY;
+  }
+
+  /** Whether it can be passed on: who does not renew has nothing but what is left of it, and gets all that was asked for. */
+  lastsFor(next: ResolvedOptions, now: number): boolean {
+    const lease = leaseOf(next);
+    if (next.renew) return this.deadline - now >= lease / 2;
+    const { sent, validFor } = this.confirmation;
+    return deadlineOf(sent, believed(validFor, next)) >= deadlineOf(now, lease);
+  }
+}

@@ -1,0 +1,219 @@
+import { leaseBounds } from '../claims/deadline.ts';
+import { Context, inNoContext } from '../contract/context.ts';
+import { type Duration, milliseconds } from '../contract/duration.ts';
+import { LockError } from '../contract/errors.ts';
+import { CALL_TIMEOUT, type Engine, quoted } from '../engine/engine.ts';
+import { released, warnOfDrop } from './dropped.ts';
+import type { Hold } from './hold.ts';
+
+/** So long after the deadline the timer of the signal will not fire any more: a test made it a fake one. ms */
+const OVERDUE = 1_000;
+
+/** A hold in the hands of one caller. Whatever the clock says counts, so ask `held` right before what must not happen twice. */
+export interface AnyLease extends AsyncDisposable {
+  /** What is held; of several, all keys. */
+  readonly key: string;
+  /**
+   * Aborted on loss, `notice` before the deadline; its reason is the `LOCK_LOST` error. Its listeners run in the async context of
+   * whoever was the first to ask this lease for it; inside `run` the lock cannot be entered again by then.
+   */
+  readonly signal: AbortSignal;
+  /**
+   * Compares the clock, now. False from the deadline on, and after a release; at once where the engine says that the hold is gone. After `signal`
+   * it stays true until the deadline: nobody else is inside before.
+   */
+  readonly held: boolean;
+  /** ms until the deadline unless renewed; 0 when not held. */
+  readonly remaining: number;
+  /**
+   * @throws LockError `LOCK_LOST`, `LOCK_NOT_HELD` after a release
+   * @example
+   * await locks.mutex('order:42').run(async (lease) => {
+   *   await work(lease.signal);
+   *   lease.assertHeld(); // right before what must not happen twice
+   * });
+   */
+  assertHeld(): void;
+  /**
+   * Makes the lease last at least `ttl` from now, and each renewal from now on; never shorter than it was. One that renews, and
+   * of which an earlier renewal was never answered, goes on in steps no longer than that one: `remaining` tells.
+   * @throws LockError `LOCK_LOST`, `LOCK_NOT_HELD`; `LOCK_UNAVAILABLE` when nobody knows (the old deadline stands)
+   * @example
+   * await using lease = await locks.mutex('export').acquire({ renew: false });
+   * await lease.extend('2m');
+   */
+  extend(ttl: Duration): Promise<void>;
+  /**
+   * Whether this call freed it: false, not an error, after a loss, a second time, or while an outer frame still holds; and when
+   * the engine gave no answer, within 5 s: then it goes on in the background. Never throws.
+   * @example
+   * const lease = await locks.mutex('order:42').acquire();
+   * const freed = await lease.release();
+   */
+  release(): Promise<boolean>;
+  /**
+   * For logs: the token as text, since JSON has no such numbers.
+   * @example
+   * await using lease = await locks.mutex('order:42').acquire();
+   * console.log(lease.toJSON()); // what JSON.stringify(lease) shows
+   */
+  toJSON(): LeaseRecord;
+  /** Releases; never throws. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** A lease as JSON shows it, at that moment. */
+export interface LeaseRecord {
+  /** What is held; of several, all keys. */
+  readonly key: string;
+  /** Whether it was held. */
+  readonly held: boolean;
+  /** ms until the deadline unless renewed; 0 when not held. */
+  readonly remaining: number;
+  /** The fencing token in digits; only of exclusive holds. */
+  readonly token?: string;
+}
+
+/** A lease of readers and permits: without a token, since several hold at once. */
+export interface SharedLease extends AnyLease {
+  /** None. */
+  readonly token?: undefined;
+}
+
+/** A lease of a mutex or a writer: with a token, since nobody holds beside it. */
+export interface Lease extends AnyLease {
+  /** The fencing token: grows with every exclusive grant of the key. The guarded resource refuses anything older. */
+  readonly token: bigint;
+}
+
+/** @internal A caller's view of a hold; several views share one while a lock is re-entered. */
+export class HeldLease implements AnyLease {
+  readonly key: string;
+  readonly token: bigint | undefined;
+  /** Private, not only readonly: it has the id, and a lease is an object that people log. */
+  readonly #hold: Hold;
+  readonly #engine: Engine;
+  readonly #giveBack: (() => Promise<boolean>) | undefined;
+  #released = false;
+  #signal: AbortSignal | undefined;
+  /** Ends the telling. */
+  #unlisten: (() => void) | undefined;
+
+  /** @param giveBack what a release does, called once; without it, its caller leaves the hold */
+  constructor(engine: Engine, hold: Hold, giveBack?: () => Promise<boolean>) {
+    this.#engine = engine;
+    this.#hold = hold;
+    this.#giveBack = giveBack;
+    this.key = hold.claim.key;
+    this.token = hold.exclusive ? hold.token : undefined;
+    if (hold.resolved.renew) warnOfDrop(this, hold);
+  }
+
+  get hold(): Hold {
+    return this.#hold;
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= this.#signalOfLoss();
+    return this.#signal;
+  }
+
+  #signalOfLoss(): AbortSignal {
+    const controller = new AbortController();
+    if (!this.#released || this.#hold.life.loss) {
+      const context = new Context();
+      this.#unlisten = this.#hold.life.onLoss((loss) => context.run(() => controller.abort(loss)));
+    }
+    return controller.signal;
+  }
+
+  get held(): boolean {
+    if (this.#released) return false;
+    this.#engine.clock.resync(); // the machine may have slept since the last look
+    const hold = this.#hold;
+    const overdue = !hold.life.over && this.#engine.clock.now() > hold.timing.deadline + OVERDUE;
+    if (overdue) inNoContext(queueMicrotask, () => hold.expire());
+    return hold.held;
+  }
+
+  get remaining(): number {
+    return this.held ? this.#hold.timing.deadline - this.#engine.clock.now() : 0;
+  }
+
+  assertHeld(): void {
+    if (this.held) return;
+    const { name: backend } = this.#engine.backend;
+    const details = { key: this.key, backend };
+    if (this.#released)
+      throw new LockError('LOCK_NOT_HELD', `the lease of ${quoted(this.key)} was released before`, details);
+    throw (
+      this.#hold.life.loss ??
+      new LockError('LOCK_LOST', `the lease of ${quoted(this.key)} on ${backend} ran out. Stop writing`, details)
+    );
+  }
+
+  /** Held, and not told of its loss. */
+  #assertKept(): void {
+    this.assertHeld();
+    const { loss } = this.#hold.life;
+    if (loss) throw loss;
+  }
+
+  async extend(ttl: Duration): Promise<void> {
+    const ms = milliseconds(ttl, 'ttl', leaseBounds(this.#engine.backend.traits, this.#hold.resolved.delay));
+    await this.#engine.extensions.take(this.#hold.claim.id, () => this.#extend(ms));
+  }
+
+  async #extend(ms: number): Promise<void> {
+    const hold = this.#hold;
+    await hold.renewing; // it may be shorter, too
+    this.#assertKept();
+    const sent = this.#engine.clock.now();
+    const { timing } = hold;
+    const before = timing.ttl;
+    timing.ttl = Math.max(ms + hold.resolved.delay, timing.ttl); // and no renewal from now on is shorter
+    const unknown = (why: unknown): LockError => {
+      timing.doubt(timing.ttl);
+      return this.#engine.unavailable(this.key, why, 'The old deadline stands; try again before it');
+    };
+    const [answer] = await this.#engine.renew([hold.asked], CALL_TIMEOUT).catch((error) => {
+      throw unknown(error);
+    });
+    if (answer === 'gone') hold.end('the engine no longer has it');
+    this.#assertKept();
+    if (typeof answer !== 'object') throw unknown('the renewal was not confirmed');
+    if (answer.kept) {
+      timing.ttl = before;
+      hold.renewed(sent, answer.validFor);
+      throw answer.kept;
+    }
+    const lasts = timing.extended(ms, sent);
+    hold.renewed(sent, answer.validFor);
+    if (!lasts) throw unknown('an earlier renewal may still arrive, and shorten it');
+  }
+
+  release(): Promise<boolean> {
+    if (this.#released) return Promise.resolve(false);
+    this.#released = true;
+    released(this);
+    const given = this.#giveBack ? this.#giveBack() : this.#hold.leave();
+    // Not before: it may find that the hold is lost.
+    if (this.#unlisten) given.then(this.#unlisten, this.#unlisten);
+    return given;
+  }
+
+  toJSON(): LeaseRecord {
+    const { key, held, remaining, token } = this;
+    return { key, held, remaining, ...(token !== undefined && { token: `${token}` }) };
+  }
+
+  /** As if it had not been granted: `minHold` is for what somebody was given. Of a hold that others are in nothing changes. */
+  undo(): Promise<boolean> {
+    if (this.#hold.users === 1) this.#hold.timing.minHold = 0;
+    return this.release();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.release();
+  }
+}

@@ -1,0 +1,110 @@
+import { leastOf } from '../contract/extremes.ts';
+import { Alarm } from '../engine/alarm.ts';
+import { Bag } from '../engine/bag.ts';
+import { CALL_TIMEOUT, type Engine, reasonOf } from '../engine/engine.ts';
+import type { Hold } from './hold.ts';
+import type { HoldTiming } from './hold-timing.ts';
+
+/** Holds renewed by one call. */
+const BATCH = 500;
+
+/**
+ * The watchdog: one timer for all holds of an engine, one call for many renewals. It notifies; whether a hold is good is
+ * decided by comparing the clock, also here, since after a stall Node may run this timer late.
+ */
+export class Watchdog {
+  readonly #engine: Engine;
+  readonly #holds = new Bag<Hold>();
+  readonly #alarm: Alarm;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    this.#alarm = new Alarm(
+      engine.clock,
+      () => this.#holds.size > 0,
+      () => this.#pass(),
+    );
+  }
+
+  add(hold: Hold): void {
+    this.#holds.add(hold);
+    this.#alarm.by(due(hold));
+  }
+
+  remove(hold: Hold): void {
+    this.#holds.remove(hold);
+  }
+
+  get holds(): Iterable<Hold> {
+    return this.#holds.items;
+  }
+
+  /** No more holds will come. */
+  close(): void {
+    this.#alarm.stop();
+  }
+
+  #pass(): void {
+    const now = this.#engine.clock.resync();
+    const batch: Hold[] = [];
+    for (const hold of this.#holds.items) {
+      const { timing } = hold;
+      if (now >= timing.deadline) hold.expire();
+      else if (now >= timing.noticeAt) {
+        const { reason, cause } = whyLost(timing, now);
+        hold.lose(reason, cause);
+      } else if (now >= timing.renewAt - timing.confirmedFor / 30) {
+        // A little early, so that holds taken at different times come to share a batch.
+        if (timing.renews(now)) batch.push(hold);
+        else timing.renewAt = Number.POSITIVE_INFINITY;
+      }
+    }
+    for (const holds of Map.groupBy(batch, patienceOf).values()) {
+      for (let i = 0; i < holds.length; i += BATCH) void this.#renew(holds.slice(i, i + BATCH));
+    }
+    for (const hold of this.#holds.items) this.#alarm.by(due(hold));
+  }
+
+  async #renew(batch: readonly Hold[]): Promise<void> {
+    const sent = this.#engine.clock.now();
+    const claims = batch.map(({ asked }) => asked);
+    for (const { timing } of batch) timing.renewAt = Number.POSITIVE_INFINITY; // until it is answered
+    const within = leastOf(batch.map(timeoutFor));
+    const renewing = this.#engine.renew(claims, within).then(
+      (answers) => ({ answers, error: undefined }),
+      (error: unknown) => ({ answers: [], error }),
+    );
+    for (const hold of batch) hold.renewing = renewing;
+    const { answers, error } = await renewing;
+    for (const [i, hold] of batch.entries()) {
+      hold.renewing = undefined;
+      if (hold.life.over || hold.life.loss) continue;
+      const answer = answers[i];
+      const late = this.#engine.clock.now() >= hold.timing.deadline; // whoever looked meanwhile was told that it is over
+      if (late) hold.end('its renewal was answered after the deadline');
+      else if (answer === 'gone') hold.end('the engine no longer has it');
+      else if (answer === undefined || answer === 'unknown') hold.renewalFailed(claims[i]!.ttl, error);
+      else hold.renewed(sent, answer.validFor);
+      this.#alarm.by(due(hold));
+    }
+  }
+}
+
+/** Why one is lost that is about to reach its deadline. */
+function whyLost(timing: HoldTiming, now: number): { readonly reason: string; readonly cause?: unknown } {
+  const { failure } = timing;
+  if (!timing.renews(now)) return { reason: 'its time is up and it is not renewed' };
+  const reason = 'renewal failed until shortly before the deadline';
+  return failure === undefined ? { reason } : { reason: `${reason} (${reasonOf(failure)})`, cause: failure };
+}
+
+/** When something has to be done about a hold. */
+function due({ life, timing }: Hold): number {
+  return life.loss ? timing.deadline : Math.min(timing.renewAt, timing.noticeAt);
+}
+
+/** How long it can wait for an answer, to within a factor of two: a short lease must not take the time that a long one has. */
+const patienceOf = (hold: Hold): number => Math.floor(Math.log2(timeoutFor(hold)));
+
+/** ms that a renewal of it may take: long enough before the deadline there has to be another. */
+const timeoutFor = ({ timing }: Hold): number => Math.min(CALL_TIMEOUT, timing.confirmedFor / 3);

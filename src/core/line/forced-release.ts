@@ -1,0 +1,53 @@
+import type { Backend } from '../contract/backend.ts';
+import { Context } from '../contract/context.ts';
+import { invalid, LockError, shown } from '../contract/errors.ts';
+import { EVENT_VERSION, emit } from '../contract/events.ts';
+import { checkKey } from '../contract/key.ts';
+import { checkNames } from '../contract/options.ts';
+import { quoted } from '../engine/engine.ts';
+import type { LockRuntime } from './runtime.ts';
+
+/** Whom to evict, and why. */
+export interface ForceOptions {
+  /** Why, for whoever reads the log later. */
+  readonly reason: string;
+  /** Only the holder with this ticket, as `inspect` shows it. Default: every holder of the key. */
+  readonly ticket?: bigint;
+}
+
+const FORCE_OPTIONS = new Set(['reason', 'ticket'] satisfies readonly (keyof ForceOptions)[]);
+
+/** Evicts every holder of the key, or the one with the ticket; how many. */
+export async function forceRelease(runtime: LockRuntime, key: string, options: ForceOptions): Promise<number> {
+  const { engine, number: locks } = runtime;
+  const { backend } = engine;
+  checkKey(key);
+  checkNames(options, FORCE_OPTIONS, 'the options of forceRelease'); // a misspelt ticket would evict everybody
+  const { reason, ticket } = options ?? {};
+  if (typeof reason !== 'string' || reason === '')
+    throw invalid('forceRelease needs a reason, for whoever reads the log', key);
+  if (ticket !== undefined && typeof ticket !== 'bigint')
+    throw invalid(`a ticket is a bigint, as inspect() shows it, not ${shown(ticket)}`, key);
+  if (!backend.evict) throw unsupported(backend, 'evict a holder');
+  checkListable(backend, key);
+  const holders: bigint[] = [];
+  for await (const standing of engine.inspect(key, { exact: true })) {
+    if (standing.held && (ticket === undefined || standing.ticket === ticket)) holders.push(standing.ticket);
+  }
+  let evicted = 0;
+  for (const holder of holders) if (await engine.evict(key, holder)) evicted++;
+  emit('forced', new Context(), () => ({
+    ...{ version: EVENT_VERSION, locks, backend: backend.name },
+    ...{ key, reason, evicted },
+  }));
+  return evicted;
+}
+
+/** @throws LockError `LOCK_INVALID`, `LOCK_UNSUPPORTED` */
+export function checkListable(backend: Backend, prefix: string): void {
+  if (typeof prefix !== 'string') throw invalid(`a prefix must be a string, not ${shown(prefix)}`);
+  if (!backend.inspect) throw unsupported(backend, 'list its locks');
+}
+
+const unsupported = ({ name }: Backend, what: string): LockError =>
+  new LockError('LOCK_UNSUPPORTED', `${quoted(name)} cannot ${what}`, { backend: name });

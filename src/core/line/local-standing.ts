@@ -1,0 +1,31 @@
+import type { Seats } from '../contract/admission.ts';
+import type { Origin } from '../contract/origin.ts';
+import type { AcquireRequest } from './acquire-request.ts';
+import type { LockRuntime } from './runtime.ts';
+
+/** One request of this process for a key, in the order of the line that they have here. */
+export interface LocalStanding extends Seats {
+  readonly key: string;
+  readonly label: string;
+  /** ms since it was asked for. */
+  readonly since: number;
+  /** As it is by now: frames that are over are around nothing. */
+  readonly origin: Origin;
+  /** It stands in the engine's line, or holds. */
+  readonly queued: boolean;
+}
+
+/** None before this process has claimed anything. */
+export function localStanding(runtime: LockRuntime, request: AcquireRequest, queued: boolean): LocalStanding[] {
+  const { name, engine } = runtime;
+  const process = name.known;
+  if (process === undefined) return [];
+  request.number ??= name.next();
+  const { key, number: claim, began } = request;
+  const { take, of } = request.seats;
+  const { inside = [], cut = false, detects } = request.circumstances(runtime) ?? {};
+  const told = request.queued?.claim.detects ?? detects; // it may stand in the place of one that asked earlier
+  const origin = { process, claim, inside, cut, ...(told !== undefined && { detects: told }) };
+  const since = engine.clock.now() - began;
+  return [{ key, label: request.resolved.label, take, of, since, origin, queued }];
+}

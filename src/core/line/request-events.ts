@@ -1,0 +1,91 @@
+import { ALL_SEATS, isExclusive, type Seats } from '../contract/admission.ts';
+import { isLockError } from '../contract/errors.ts';
+import {
+  channels,
+  EVENT_VERSION,
+  emit,
+  eventContext,
+  type LockEvent,
+  type LockType,
+  nextNumber,
+} from '../contract/events.ts';
+import type { ResolvedOptions } from '../contract/options.ts';
+import type { LockRuntime } from './runtime.ts';
+
+/** What is told of one request, from when it is made to the end of the hold that it gets. */
+export class RequestEvents {
+  readonly key: string;
+  readonly seats: Seats;
+  readonly number: number = nextNumber('requests');
+  /** Of the caller. */
+  readonly #context = eventContext();
+  readonly #runtime: LockRuntime;
+  readonly #options: ResolvedOptions;
+  readonly #began: number;
+  #waited = false;
+
+  constructor(runtime: LockRuntime, key: string, seats: Seats, options: ResolvedOptions, began: number) {
+    this.#runtime = runtime;
+    this.key = key;
+    this.seats = seats;
+    this.#options = options;
+    this.#began = began;
+  }
+
+  /** @param token of an exclusive hold */
+  tell(name: Exclude<keyof typeof channels, 'forced'>, token?: bigint, more?: Partial<LockEvent>): void {
+    if (channels[name].hasSubscribers) emit(name, this.#context, () => this.event(token, more));
+  }
+
+  /** It has to wait, here or in the engine's line: told once. */
+  waits(): void {
+    if (this.#waited) return;
+    this.#waited = true;
+    this.tell('waiting');
+  }
+
+  /** The request ended in this. */
+  ends(how: 'acquired' | 'handedOver' | 'reentered' | 'refused', token?: bigint): void {
+    this.tell(how, token, { duration: this.#sinceBegin });
+  }
+
+  /** The request ended in this error. */
+  fails(error: unknown): void {
+    const how = isLockError(error, 'LOCK_TIMEOUT')
+      ? 'timedOut'
+      : isLockError(error, 'LOCK_ABORTED')
+        ? 'aborted'
+        : 'failed';
+    this.tell(how, undefined, { duration: this.#sinceBegin, error });
+  }
+
+  get #sinceBegin(): number {
+    return this.#runtime.engine.clock.now() - this.#began;
+  }
+
+  event(token?: bigint, more?: Partial<LockEvent>): LockEvent {
+    const { take, of } = this.seats;
+    const { label, all } = this.#options;
+    const event: { -readonly [F in keyof LockEvent]: LockEvent[F] } = {
+      version: EVENT_VERSION,
+      locks: this.#runtime.number,
+      request: this.number,
+      backend: this.#runtime.engine.backend.name,
+      key: this.key,
+      type: typeOf(this.seats),
+      label,
+      take,
+      of,
+    };
+    // Not spread, which copies: an event is made at every grant and release.
+    if (all !== undefined) event.all = all;
+    if (token !== undefined) event.token = token;
+    return more ? Object.assign(event, more) : event;
+  }
+}
+
+function typeOf(seats: Seats): LockType {
+  if (seats.of !== ALL_SEATS) return 'semaphore';
+  if (!isExclusive(seats)) return 'reader';
+  return seats.readWrite ? 'writer' : 'mutex';
+}

@@ -1,0 +1,98 @@
+import type { Backend } from '../contract/backend.ts';
+import type { Clock } from '../contract/clock.ts';
+import { LockError } from '../contract/errors.ts';
+import { nextNumber } from '../contract/events.ts';
+import { type ProcessName, processName } from '../contract/process-name.ts';
+import { CALL_TIMEOUT, Engine } from '../engine/engine.ts';
+import { RefusalThrottle } from '../engine/refusal-throttle.ts';
+import { Watchdog } from '../holds/watchdog.ts';
+import type { DeadlockWatch } from './deadlock-watch.ts';
+import { LocalLine } from './local-line.ts';
+import type { LocalStanding } from './local-standing.ts';
+import type { RequestEvents } from './request-events.ts';
+
+/** Lines kept for the next use of their keys, so that a busy key does not make a new one each time. */
+const KEPT = 1_000;
+
+/** What one `Locks` shares over all its keys: the engine, the watchdog, and the line of each key in use. */
+export class LockRuntime {
+  /** Whose it is: events tell it. */
+  readonly number: number = nextNumber('locks');
+  readonly engine: Engine;
+  readonly watchdog: Watchdog;
+  readonly refusals: RefusalThrottle;
+  /** Of the claims, in listings. */
+  readonly name: ProcessName;
+  /** Of the span that a request belongs to, asked once for each, in its caller's context: 55 characters. */
+  traceparent: ((request: RequestEvents) => string | undefined) | undefined;
+  /** Looks whether waits can ever end, for those that ask for it. */
+  deadlocks: DeadlockWatch | undefined;
+  readonly #lines = new Map<string, LocalLine>();
+  #closed: PromiseWithResolvers<void> | undefined;
+
+  constructor(backend: Backend, clock: Clock, busyPoll: boolean) {
+    this.engine = new Engine(backend, clock, busyPoll);
+    this.watchdog = new Watchdog(this.engine);
+    this.name = processName(clock);
+    this.refusals = new RefusalThrottle(this.engine.clock);
+  }
+
+  /** @throws LockError `LOCK_CLOSED` */
+  assertOpen(key?: string): void {
+    if (this.#closed) throw closed(key, this.engine.backend.name);
+  }
+
+  /** @throws LockError `LOCK_CLOSED` */
+  line(key: string): LocalLine {
+    this.assertOpen(key);
+    return this.#lines.get(key) ?? this.#newLine(key);
+  }
+
+  /** By somebody in this process. */
+  isWaitedFor(key: string): boolean {
+    return this.#lines.get(key)?.waitedFor === true;
+  }
+
+  /** Who holds and who waits in this process, key by key: for these keys, or for all. */
+  localStandings(keys: Iterable<string> = this.#lines.keys()): LocalStanding[][] {
+    return [...keys].flatMap((key) => {
+      const line = this.#lines.get(key);
+      return line && !line.idle ? [line.standings] : [];
+    });
+  }
+
+  #newLine(key: string): LocalLine {
+    const line: LocalLine = new LocalLine(key, this, () => {
+      // Another one may have come in its place.
+      if (this.#lines.size > KEPT && this.#lines.get(key) === line) this.#lines.delete(key);
+    });
+    this.#lines.set(key, line);
+    return line;
+  }
+
+  /** Rejects who waits, releases what is held, ends what is ours of the backend. */
+  close(): Promise<void> {
+    if (this.#closed) return this.#closed.promise;
+    this.#closed = Promise.withResolvers();
+    this.#close().then(this.#closed.resolve, this.#closed.reject);
+    return this.#closed.promise;
+  }
+
+  /** Before anything else can run, nobody waits and nothing is held: what listeners ask for on the way finds it closed. */
+  async #close(): Promise<void> {
+    const lines = [...this.#lines];
+    this.deadlocks?.close();
+    for (const [key, line] of lines) line.close(closed(key, this.engine.backend.name));
+    for (const hold of [...this.watchdog.holds]) void hold.abandon('its Locks were closed');
+    this.watchdog.close();
+    await undefined; // this may be called in the middle of a release, which is under way only then
+    await this.engine.activity.quiet(CALL_TIMEOUT);
+    await this.engine.close();
+  }
+}
+
+const closed = (key: string | undefined, backend: string): LockError =>
+  new LockError('LOCK_CLOSED', `these Locks on ${backend} are closed; make new ones with createLocks()`, {
+    key,
+    backend,
+  });
