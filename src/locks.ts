@@ -1,4 +1,5 @@
 import type { Backend, Finding, Listing, Standing } from './core/contract/backend.ts';
+import { checkListable, checkWaitersListed } from './core/contract/capability.ts';
 import { type Clock, systemClock } from './core/contract/clock.ts';
 import { invalid, LockError, shown } from './core/contract/errors.ts';
 import { checkKey } from './core/contract/key.ts';
@@ -12,8 +13,7 @@ import {
 } from './core/contract/options.ts';
 import { joined } from './core/engine/users.ts';
 import type { AnyLease } from './core/holds/lease.ts';
-import { checkWaitersListed } from './core/line/deadlock-watch.ts';
-import { checkListable, type ForceOptions, forceRelease } from './core/line/forced-release.ts';
+import { type ForceOptions, forceRelease } from './core/line/forced-release.ts';
 import { LockRuntime } from './core/line/runtime.ts';
 import { Leader } from './leading/leader.ts';
 import type { LeaderOptions } from './leading/options.ts';

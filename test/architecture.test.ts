@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { circles, importsOf } from './architecture/circles.ts';
 import { labViolations } from './architecture/lab.ts';
 import { violations } from './architecture/rules.ts';
 
@@ -10,6 +11,21 @@ test('src keeps to its layers, its clock and its size', () => {
   expect(files.length).toBeGreaterThan(20);
   const found = files.flatMap((path) => violations(path, readFileSync(`${root}${path}`, 'utf8')));
   expect(found.join('\n')).toBe('');
+});
+
+test('no files of src or lab import each other in a circle, types included', () => {
+  const all = [...files, ...globSync('lab/**/*.{ts,tsx}', { cwd: root })].filter((path) => !path.endsWith('.css'));
+  const imports = new Map(all.map((path) => [path, importsOf(path, readFileSync(`${root}${path}`, 'utf8'))]));
+  expect(circles(imports)).toEqual([]);
+});
+
+test('finds a circle, and no circle where all roads lead one way', () => {
+  const of = (roads: Record<string, string[]>) => circles(new Map(Object.entries(roads)));
+  expect(of({ a: ['b', 'c'], b: ['d'], c: ['d'], d: [] })).toEqual([]);
+  expect(of({ a: ['b'], b: ['c'], c: ['b', 'd'], d: ['e'], e: ['d'] })).toEqual([
+    ['d', 'e'],
+    ['b', 'c'],
+  ]);
 });
 
 test('a name that core exports stands for nothing else', () => {
@@ -50,6 +66,7 @@ test.each([
 
 test.each([
   ['core on a backend', 'src/core/a.ts', "import { memory } from '../backends/memory.ts';"],
+  ['a room of core on one above it', 'src/core/holds/a.ts', "import type { LocalLine } from '../line/local-line.ts';"],
   ['core on a primitive, for its type', 'src/core/a.ts', "import type { Lock } from '../primitives/lock.ts';"],
   ['core on the network', 'src/core/a.ts', "import { connect } from 'node:net';"],
   ['a primitive on locks', 'src/primitives/a.ts', "export * from '../locks.ts';"],

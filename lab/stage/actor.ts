@@ -1,9 +1,9 @@
-import type { HeldLease, Lease } from '../../src/core/holds/lease.ts';
+import { heldLease, type Lease } from '../../src/core/holds/lease.ts';
 import type { Locks } from '../../src/locks.ts';
 import type { Process } from '../../test/simulation/process.ts';
-import type { What, Who } from './events.ts';
+import type { Doing, What, Who } from './events.ts';
 import { ResourceClient } from './resource-client.ts';
-import type { Stage } from './stage.ts';
+import type { Setting } from './setting.ts';
 import { StoreClient } from './store-client.ts';
 
 /** What a process counts on: that the lock is its own, and until when, by its own clock. */
@@ -13,8 +13,6 @@ export interface Belief {
   /** By the clock of the process; infinite where it does not know of an end. */
   readonly until: () => number;
 }
-
-export type Doing = 'idle' | 'asks' | 'works' | 'gives';
 
 /** How long a write is away from the last look before it: a pause may come in between. ms */
 const STEP = 1;
@@ -34,14 +32,14 @@ export class Actor {
   readonly rate: number;
   /** By how much its clock on the wall is ahead, ms. */
   readonly ahead: number;
-  readonly #stage: Stage;
+  readonly #setting: Setting;
 
-  constructor(process: Process, clock: Pick<Actor, 'rate' | 'ahead'>, stage: Stage) {
+  constructor(process: Process, clock: Pick<Actor, 'rate' | 'ahead'>, setting: Setting) {
     this.name = process.name as Who;
     this.process = process;
     this.rate = clock.rate;
     this.ahead = clock.ahead;
-    this.#stage = stage;
+    this.#setting = setting;
   }
 
   /** The lock of this scene, as the library gives it. */
@@ -55,12 +53,12 @@ export class Actor {
   }
 
   get stores(): StoreClient[] {
-    return this.#stage.stores.map((store, i) => new StoreClient(this, store, this.#stage, `engine ${i + 1}`));
+    return this.#setting.stores.map((store, i) => new StoreClient(this, store, this.#setting, `engine ${i + 1}`));
   }
 
   /** What the clock on its wall says, ms. */
   get wall(): number {
-    return this.#stage.now + this.ahead;
+    return this.#setting.now + this.ahead;
   }
 
   sleep(ms: number): Promise<void> {
@@ -68,7 +66,7 @@ export class Actor {
   }
 
   tell(what: What, more: { readonly token?: string; readonly n?: number; readonly code?: string } = {}): void {
-    this.#stage.tell({ what, who: this.name, ...more });
+    this.#setting.tell({ what, who: this.name, ...more });
   }
 
   asks(): void {
@@ -80,7 +78,7 @@ export class Actor {
   /** It has the lock, for all that it knows. */
   has(lease?: Lease): void {
     this.doing = 'works';
-    const { hold } = (lease ?? {}) as Partial<HeldLease>; // a lease tells only what is left
+    const hold = lease && heldLease(lease).hold; // the lease itself says only what is left
     this.belief = {
       token: lease?.token,
       held: () => lease?.held ?? true,
@@ -108,7 +106,7 @@ export class Actor {
    */
   async counts(ms: number, lease: Partial<Pick<Lease, 'token' | 'signal' | 'assertHeld'>> = {}): Promise<void> {
     const { token } = lease;
-    const counter = new ResourceClient(this, this.#stage);
+    const counter = new ResourceClient(this, this.#setting);
     const seen = await counter.read(token);
     await this.#works(ms, lease.signal);
     lease.assertHeld?.();

@@ -89,3 +89,6 @@ const TONES: Partial<Record<What, Tone>> = {
 };
 
 export const toneOf = (what: What): Tone => TONES[what] ?? 'plain';
+
+/** What a process does now. */
+export type Doing = 'idle' | 'asks' | 'works' | 'gives';

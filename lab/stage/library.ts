@@ -7,7 +7,7 @@ import { Client, Engine } from '../../test/simulation/engine.ts';
 import type { Process } from '../../test/simulation/process.ts';
 import type { Standing } from './line.ts';
 import type { Kind, Says } from './message.ts';
-import type { Stage } from './stage.ts';
+import type { Setting } from './setting.ts';
 
 /** What a quorum puts before a label at its nodes. */
 const TAG = 16;
@@ -19,13 +19,13 @@ interface Claim extends Standing {
 /** The engines of the library, one or several, and what is told of them as it is seen from outside. */
 export class Library {
   readonly engines: readonly Engine[];
-  readonly #stage: Stage;
+  readonly #setting: Setting;
   readonly #lines = new Map<Process, readonly Claim[]>();
   readonly #watched = new Set<string>();
 
-  constructor(machines: readonly Process[], stage: Stage) {
+  constructor(machines: readonly Process[], setting: Setting) {
     this.engines = machines.map((machine) => new Engine(machine));
-    this.#stage = stage;
+    this.#setting = setting;
   }
 
   line(engine: Engine): readonly Standing[] {
@@ -34,14 +34,16 @@ export class Library {
 
   /** The library itself, as one process has it. */
   locksOf(process: Process, ttl: number): Locks {
-    const clients = this.engines.map((engine) => this.#named(new Client(engine, this.#stage.network, process, TRAITS)));
+    const clients = this.engines.map((engine) =>
+      this.#named(new Client(engine, this.#setting.network, process, TRAITS)),
+    );
     const backend = clients.length === 1 ? clients[0]! : quorum(clients, { clock: process.clock });
     return createLocks(backend, { clock: process.clock, ttl, label: process.name, handOff: false });
   }
 
   /** Says of each message what it is. */
   #named(client: Client): Backend {
-    const next = (kind: Kind): void => this.#stage.network.next(kind);
+    const next = (kind: Kind): void => this.#setting.network.next(kind);
     return around(client, {
       attempt: (claim) => {
         next('attempt');
@@ -66,8 +68,8 @@ export class Library {
     const after = await this.#look(engine);
     this.#lines.set(machine, after);
     const place = machine.name;
-    const tell = (what: Parameters<Stage['tell']>[0]['what'], more: object = {}): void =>
-      this.#stage.tell({ what, who: process.name, place, ...more });
+    const tell = (what: Parameters<Setting['tell']>[0]['what'], more: object = {}): void =>
+      this.#setting.tell({ what, who: process.name, place, ...more });
 
     const mine = before.find(({ who }) => who === process.name);
     const still = mine && after.some(({ ticket }) => ticket === mine.ticket);
@@ -90,7 +92,7 @@ export class Library {
       const { who, held, token } = claim;
       const waited = known && !known.held;
       if (held && !known?.held)
-        tell(waited ? 'admitted' : 'granted', { who, token, n: Math.round(claim.lapses! - this.#stage.now) });
+        tell(waited ? 'admitted' : 'granted', { who, token, n: Math.round(claim.lapses! - this.#setting.now) });
       else if (!held && !known) tell('queued', { who, n: i });
       if (held) this.#watchLapse(machine, claim);
     }
@@ -99,7 +101,7 @@ export class Library {
   }
 
   async #look(engine: Engine): Promise<Claim[]> {
-    const { now } = this.#stage;
+    const { now } = this.#setting;
     const found = await engine.standings('counter');
     return found.map(({ label, held, ticket, remaining }) => ({
       who: parted(label).label.slice(this.engines.length > 1 ? TAG : 0),
@@ -114,11 +116,11 @@ export class Library {
     const watched = `${machine.name} ${ticket} ${lapses!.toFixed(2)}`;
     if (this.#watched.has(watched)) return;
     this.#watched.add(watched);
-    this.#stage.at(lapses!, () => {
+    this.#setting.at(lapses!, () => {
       const claim = this.#lines.get(machine)?.find((each) => each.ticket === ticket && each.held);
-      if (claim && Math.abs(claim.lapses! - this.#stage.now) < 0.1)
+      if (claim && Math.abs(claim.lapses! - this.#setting.now) < 0.1)
         // and not earlier, nor later, by a renewal
-        this.#stage.tell({ what: 'lapsed', who, place: machine.name });
+        this.#setting.tell({ what: 'lapsed', who, place: machine.name });
     });
   }
 }

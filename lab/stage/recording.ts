@@ -1,8 +1,6 @@
-import type { Doing } from './actor.ts';
-import type { Happening, Who } from './events.ts';
+import type { Doing, Happening, Who } from './events.ts';
 import type { Standing } from './line.ts';
 import type { Message } from './message.ts';
-import type { Tally } from './tally.ts';
 
 export interface PersonView {
   readonly name: Who;
@@ -38,6 +36,23 @@ export interface Moment {
   readonly people: readonly PersonView[];
   readonly engines: readonly EngineView[];
   readonly resource: ResourceView;
+}
+
+/** What came of a run, in numbers. */
+export interface Tally {
+  /** ms in which more than one counted on the lock. */
+  readonly two: number;
+  /** Writes that made another one's vanish. */
+  readonly lost: number;
+  /** The longest time that somebody waited while nobody worked, ms; infinite: to the end. */
+  readonly idle: number;
+  /** Requests to engines. */
+  readonly requests: number;
+  readonly engines: number;
+  /** Jobs that were done. */
+  readonly done: number;
+  /** Writes that the guard refused. */
+  readonly fenced: number;
 }
 
 /** A whole run: all that the page shows. Times are true ms since the scene began. */

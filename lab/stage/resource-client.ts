@@ -1,21 +1,20 @@
-import type { Actor } from './actor.ts';
-import type { Stage } from './stage.ts';
+import type { Caller, Setting } from './setting.ts';
 
 /** The counter as one process reaches it. With a token it is guarded. */
 export class ResourceClient {
-  readonly #actor: Actor;
-  readonly #stage: Stage;
+  readonly #caller: Caller;
+  readonly #setting: Setting;
 
-  constructor(actor: Actor, stage: Stage) {
-    this.#actor = actor;
-    this.#stage = stage;
+  constructor(caller: Caller, setting: Setting) {
+    this.#caller = caller;
+    this.#setting = setting;
   }
 
   /** @throws LockError `LOCK_FENCED` */
   read(token: bigint | undefined): Promise<number> {
     return this.#call('read', token, () => {
-      const value = this.#stage.resource.read(token);
-      this.#stage.tell({ what: 'reads', who: this.#actor.name, n: value });
+      const value = this.#setting.resource.read(token);
+      this.#setting.tell({ what: 'reads', who: this.#caller.name, n: value });
       return value;
     });
   }
@@ -26,21 +25,21 @@ export class ResourceClient {
    */
   write(seen: number, token: bigint | undefined): Promise<void> {
     return this.#call('write', token, () => {
-      const written = this.#stage.resource.write(seen, token);
+      const written = this.#setting.resource.write(seen, token);
       const what = written === 'written' ? 'writes' : 'loses';
-      this.#stage.tell({ what, who: this.#actor.name, n: this.#stage.resource.value });
+      this.#setting.tell({ what, who: this.#caller.name, n: this.#setting.resource.value });
     });
   }
 
   #call<T>(kind: 'read' | 'write', token: bigint | undefined, work: () => T): Promise<T> {
-    const { network, resource } = this.#stage;
+    const { network, resource } = this.#setting;
     network.next(kind);
-    return network.call(this.#actor.process, resource.machine, async () => {
+    return network.call(this.#caller.process, resource.machine, async () => {
       try {
         return work();
       } catch (error) {
-        const { name: who } = this.#actor;
-        this.#stage.tell({ what: 'fenced', who, token: `${token}`, other: `${resource.newest}`, code: kind });
+        const { name: who } = this.#caller;
+        this.#setting.tell({ what: 'fenced', who, token: `${token}`, other: `${resource.newest}`, code: kind });
         throw error;
       }
     });

@@ -1,7 +1,7 @@
 import type { Actor } from './actor.ts';
 import type { What, Who } from './events.ts';
+import type { Tally } from './recording.ts';
 import type { Stage } from './stage.ts';
-import type { Tally } from './tally.ts';
 
 /** One way to do the job of a scene. */
 export interface Way {

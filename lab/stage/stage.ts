@@ -8,7 +8,7 @@ import { Library } from './library.ts';
 import type { Place } from './line.ts';
 import { LabNetwork } from './network.ts';
 import { Resource } from './resource.ts';
-import type { Scene, Way } from './scene.ts';
+import type { Setting } from './setting.ts';
 import { since } from './since.ts';
 import { Store } from './store.ts';
 import { Story } from './story.ts';
@@ -19,8 +19,22 @@ const DELAY = [25, 45] as const;
 /** How wrong the rates of clocks are, either way. */
 const DRIFT = 0.004;
 
+/** What a scene says of its processes. */
+interface Cast {
+  readonly ttl: number;
+  readonly ahead?: Partial<Record<Who, number>>;
+}
+
+/** The part of a way to do the job that a run needs. */
+interface Job {
+  readonly naive: boolean;
+  readonly engines?: number;
+  readonly ttl?: number;
+  readonly job: (actor: Actor) => Promise<void>;
+}
+
 /** Everything of one run: true time, the processes, what they talk to, and what is told. */
-export class Stage {
+export class Stage implements Setting {
   readonly world = new World();
   readonly choice: Choice;
   readonly network: LabNetwork;
@@ -31,10 +45,10 @@ export class Stage {
   readonly story = new Story();
   readonly troubles: Troubles;
   readonly #machines: readonly Process[];
-  readonly #way: Way;
+  readonly #way: Job;
   #origin = 0;
 
-  constructor(scene: Scene, way: Way, seed: number) {
+  constructor(scene: Cast, way: Job, seed: number) {
     this.troubles = new Troubles(this);
     const choice = new Choice(randomFrom(seed));
     this.choice = choice;
@@ -77,6 +91,10 @@ export class Stage {
 
   actor(who: Who): Actor {
     return this.actors.find(({ name }) => name === who)!;
+  }
+
+  process(name: string): Process | undefined {
+    return [...this.actors.map(({ process }) => process), ...this.#machines].find((process) => process.name === name);
   }
 
   /** Each process asks the engine once, which tells it what time it is there; then the scene begins. */

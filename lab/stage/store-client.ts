@@ -1,7 +1,6 @@
-import type { Actor } from './actor.ts';
 import type { What } from './events.ts';
 import type { Kind } from './message.ts';
-import type { Stage } from './stage.ts';
+import type { Caller, Setting } from './setting.ts';
 import type { Store } from './store.ts';
 
 /** A client gives up on an answer after this long. ms */
@@ -9,15 +8,15 @@ const PATIENCE = 500;
 
 /** A key-value server as one process reaches it, with the commands that naive locks are made of. */
 export class StoreClient {
-  readonly #actor: Actor;
+  readonly #caller: Caller;
   readonly #store: Store;
-  readonly #stage: Stage;
+  readonly #setting: Setting;
   readonly #place: string;
 
-  constructor(actor: Actor, store: Store, stage: Stage, place: string) {
-    this.#actor = actor;
+  constructor(caller: Caller, store: Store, setting: Setting, place: string) {
+    this.#caller = caller;
     this.#store = store;
-    this.#stage = stage;
+    this.#setting = setting;
     this.#place = place;
   }
 
@@ -38,8 +37,8 @@ export class StoreClient {
   set(ttl: number, text = ''): Promise<void> {
     return this.#call('set', () => {
       const before = this.#store.get();
-      this.#store.set(this.#actor.name, ttl, text);
-      if (before && before.owner !== this.#actor.name) this.#tell('overwrites', before.owner);
+      this.#store.set(this.#caller.name, ttl, text);
+      if (before && before.owner !== this.#caller.name) this.#tell('overwrites', before.owner);
       else this.#granted(ttl);
     });
   }
@@ -47,7 +46,7 @@ export class StoreClient {
   /** Sets it only where there is none. */
   add(ttl: number): Promise<boolean> {
     return this.#call('set', () => {
-      const added = this.#store.add(this.#actor.name, ttl);
+      const added = this.#store.add(this.#caller.name, ttl);
       if (added) this.#granted(ttl);
       else this.#tell('refused', this.#store.get()!.owner);
       return added;
@@ -66,7 +65,7 @@ export class StoreClient {
     return this.#call('delete', () => {
       const gone = this.#store.delete();
       if (!gone) this.#tell('releases-nothing');
-      else if (gone.owner === this.#actor.name) this.#tell('released');
+      else if (gone.owner === this.#caller.name) this.#tell('released');
       else this.#tell('robs', gone.owner);
       if (publish) this.#store.publish();
       return gone !== undefined;
@@ -75,9 +74,9 @@ export class StoreClient {
 
   /** Calls `woken` whenever somebody says that they gave the lock back, from when this is answered. */
   subscribe(woken: () => void): Promise<void> {
-    const { process, name } = this.#actor;
+    const { process, name } = this.#caller;
     return this.#call('subscribe', () => {
-      this.#store.listeners.set(name, () => this.#stage.network.tell(process, this.#store.machine, woken));
+      this.#store.listeners.set(name, () => this.#setting.network.tell(process, this.#store.machine, woken));
       this.#tell('subscribed');
     });
   }
@@ -91,26 +90,26 @@ export class StoreClient {
 
   /** The server itself notices only when somebody asks. */
   #watchLapse(ttl: number): void {
-    const { name } = this.#actor;
+    const { name } = this.#caller;
     const value = this.#store.get();
-    this.#stage.at(this.#stage.now + ttl, () => {
+    this.#setting.at(this.#setting.now + ttl, () => {
       if (this.#store.left === value && value!.lapses <= this.#store.machine.clock.now() + 0.01)
-        this.#stage.tell({ what: 'lapsed', who: name, place: this.#place });
+        this.#setting.tell({ what: 'lapsed', who: name, place: this.#place });
     });
   }
 
   #tell(what: What, other?: string, n?: number): void {
-    this.#stage.tell({ what, who: this.#actor.name, place: this.#place, other, n });
+    this.#setting.tell({ what, who: this.#caller.name, place: this.#place, other, n });
   }
 
   /** @throws when the connection broke, or nothing was heard */
   #call<T>(kind: Kind, work: () => T): Promise<T> {
-    const { network } = this.#stage;
+    const { network } = this.#setting;
     network.next(kind);
-    const answer = network.call(this.#actor.process, this.#store.machine, async () => work());
+    const answer = network.call(this.#caller.process, this.#store.machine, async () => work());
     return new Promise((resolve, reject) => {
       void answer.then(resolve, reject);
-      void this.#actor.sleep(PATIENCE).then(() => reject(new Error('no answer')));
+      void this.#caller.sleep(PATIENCE).then(() => reject(new Error('no answer')));
     });
   }
 }

@@ -1,23 +1,6 @@
 import { lanes, overlaps } from './lanes.ts';
 import type { Message } from './message.ts';
-import { believes, type Moment } from './recording.ts';
-
-/** What came of a run, in numbers. */
-export interface Tally {
-  /** ms in which more than one counted on the lock. */
-  readonly two: number;
-  /** Writes that made another one's vanish. */
-  readonly lost: number;
-  /** The longest time that somebody waited while nobody worked, ms; infinite: to the end. */
-  readonly idle: number;
-  /** Requests to engines. */
-  readonly requests: number;
-  readonly engines: number;
-  /** Jobs that were done. */
-  readonly done: number;
-  /** Writes that the guard refused. */
-  readonly fenced: number;
-}
+import { believes, type Moment, type Tally } from './recording.ts';
 
 const LOCKING = new Set(['attempt', 'renew', 'release', 'get', 'set', 'expire', 'delete', 'subscribe']);
 

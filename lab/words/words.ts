@@ -1,8 +1,8 @@
 import type { Happening, What } from '../stage/events.ts';
 import type { Deed } from '../stage/faults.ts';
 import type { Kind } from '../stage/message.ts';
+import type { Tally } from '../stage/recording.ts';
 import type { Harm, WayName } from '../stage/scene.ts';
-import type { Tally } from '../stage/tally.ts';
 
 /** A happening with its places named for people. */
 export type Told = Happening & { readonly who: string; readonly other: string; readonly place: string };

@@ -1,12 +1,6 @@
 import { invalid, type LockError, shown } from '../core/contract/errors.ts';
-import {
-  checkNames,
-  LOCK_OPTIONS,
-  type LockOptions,
-  type ResolvedOptions,
-  spin,
-  whole,
-} from '../core/contract/options.ts';
+import { checkNames, LOCK_OPTIONS, type LockOptions, spin, whole } from '../core/contract/options.ts';
+import type { Terms } from '../core/contract/terms.ts';
 import type { Locks } from '../index.ts';
 
 /** A template over the arguments, or a function of them. */
@@ -64,7 +58,7 @@ export interface Plan {
   readonly permits: number;
   readonly units: number;
   readonly retries: number;
-  readonly spin: ResolvedOptions['spin'];
+  readonly spin: Terms['spin'];
   readonly onBusy: 'throw' | 'skip' | ((error: LockError, ...args: unknown[]) => unknown);
   readonly onLoss: 'signal' | 'reject';
   readonly locks: Locks | undefined;

@@ -3,8 +3,8 @@ import { isLockError, LockError } from '../core/contract/errors.ts';
 import { EVENT_VERSION } from '../core/contract/events.ts';
 import { LayeredOptions } from '../core/contract/options.ts';
 import type { Hold } from '../core/holds/hold.ts';
-import type { HeldLease, Lease } from '../core/holds/lease.ts';
-import { Frame } from '../core/line/reentrancy.ts';
+import { heldLease } from '../core/holds/lease.ts';
+import { Frame } from '../core/line/frame.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import { type Mutex, mutex } from '../primitives/mutex.ts';
 import { type LeaderEvent, tell } from './events.ts';
@@ -100,8 +100,9 @@ export class Candidate {
       const settled = await this.#mutex.run(
         (lease) => {
           elected = clock.now();
-          const { hold } = lease as Lease & HeldLease;
-          request = hold.request?.events.number;
+          const held = heldLease(lease);
+          const { hold } = held;
+          request = held.request;
           return lead(lease, work, {
             name: this.#name,
             clock,

@@ -1,8 +1,7 @@
 import { abortSignal } from '../core/contract/abort-signal.ts';
 import { type Duration, milliseconds } from '../core/contract/duration.ts';
-import { invalid, LockError, shown } from '../core/contract/errors.ts';
+import { invalid, LockError, quoted, shown } from '../core/contract/errors.ts';
 import { checkNames, type LockOptions } from '../core/contract/options.ts';
-import { quoted } from '../core/engine/engine.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import { Candidate } from './candidate.ts';
 import { tell } from './events.ts';

@@ -1,6 +1,6 @@
 import { isLockError } from '../core/contract/errors.ts';
 import { LayeredOptions, type LockOptions } from '../core/contract/options.ts';
-import type { HeldLease, Lease } from '../core/holds/lease.ts';
+import { heldLease, type Lease } from '../core/holds/lease.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import { incumbentOf } from '../leading/observer.ts';
 import { type Mutex, mutex } from '../primitives/mutex.ts';
@@ -52,7 +52,7 @@ export class TickAttempt {
       for (const { lease: other } of guards.slice(1)) await other.release();
       // The decision to leave it out holds for all instances, as a run does.
       const decided = leftOut || this.#committed;
-      await (decided ? lease.release() : (lease as Lease & HeldLease).undo());
+      await (decided ? lease.release() : heldLease(lease).undo());
     }
   }
 

@@ -1,8 +1,7 @@
 import { LONGEST } from '../core/contract/duration.ts';
-import { invalid, shown } from '../core/contract/errors.ts';
+import { invalid, quoted, shown } from '../core/contract/errors.ts';
 import { EVENT_VERSION } from '../core/contract/events.ts';
 import type { LockOptions } from '../core/contract/options.ts';
-import { quoted } from '../core/engine/engine.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import { TickAttempt } from './attempt.ts';
 import { tell } from './events.ts';

@@ -100,7 +100,7 @@ export function oncePlan(
     retry: flag(retry, 'retry', name),
     overlap,
     lock,
-    ttl: new LayeredOptions(traits, lock).resolved.ttl,
+    ttl: new LayeredOptions(traits, lock).terms.ttl,
     label,
     signal,
   };

@@ -9,7 +9,6 @@ import {
 } from '@opentelemetry/api';
 import { type Cancel, systemClock } from '../core/contract/clock.ts';
 import type { LockEvent } from '../core/contract/events.ts';
-import type { RequestEvents } from '../core/line/request-events.ts';
 import type { Holder, Holders } from './holders.ts';
 import type { Kinds } from './kinds.ts';
 import { type End, forEachEnd, type Listeners, OUTCOMES, typeOfError } from './listening.ts';
@@ -71,7 +70,7 @@ export class LockSpans {
   }
 
   /** Begins the span of a request in its caller's context. @returns its name, which travels in the claim */
-  readonly begin = (request: RequestEvents): string | undefined => {
+  readonly begin = (request: { event(): LockEvent }): string | undefined => {
     try {
       if (!this.#isTraced()) return undefined;
       const traced = this.#begun(request.event());

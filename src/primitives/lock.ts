@@ -1,12 +1,13 @@
 import type { Seats } from '../core/contract/admission.ts';
-import { invalid, LockError, shown } from '../core/contract/errors.ts';
-import type { LayeredOptions, LockOptions, ResolvedOptions } from '../core/contract/options.ts';
-import { quoted } from '../core/engine/engine.ts';
+import { checkWaitersListed } from '../core/contract/capability.ts';
+import { invalid, LockError, quoted, shown } from '../core/contract/errors.ts';
+import type { LayeredOptions, LockOptions } from '../core/contract/options.ts';
+import type { Terms } from '../core/contract/terms.ts';
 import { AdaptiveHistory } from '../core/holds/adaptive-history.ts';
-import type { AnyLease, HeldLease } from '../core/holds/lease.ts';
-import { checkWaitersListed } from '../core/line/deadlock-watch.ts';
-import { Frame, obtain } from '../core/line/reentrancy.ts';
+import { type AnyLease, heldLease } from '../core/holds/lease.ts';
+import { Frame } from '../core/line/frame.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
+import { takeSeats } from '../core/line/take-seats.ts';
 
 /** Something that is held by one, or by a few, at a time. */
 export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = LockOptions> {
@@ -36,39 +37,40 @@ export interface Lock<L extends AnyLease = AnyLease, O extends LockOptions = Loc
   run<T>(fn: (lease: L) => Promise<T> | T, options?: O): Promise<T>;
 }
 
-/** @internal What one kind of lock takes, and how a function runs inside it. */
-export interface Taking<L, O> {
+/** @internal What a lock locks: seats of one key, or several of these. */
+export interface Target<L, O> {
   /** The key, or the keys, for people. */
   readonly name: string;
   /** What it is made of, where that is more than one lock. */
-  readonly parts?: readonly Taking<AnyLease, LockOptions>[];
-  /** What of a call's options is about locking in general. */
+  readonly parts?: readonly Target<AnyLease, LockOptions>[];
+  /** The options of a call without those of this kind of lock only. */
   lockOptions(options: O): LockOptions;
-  /** Undefined when `wait` is 0 and it cannot be had now. It lets a loop of refusals rest, as `RefusalThrottle` wants it. */
-  obtain(resolved: ResolvedOptions, options: O | undefined): Promise<L | undefined>;
+  /** @returns undefined when `wait` is 0 and it cannot be had now. A loop of refusals is slowed, see `RefusalThrottle` */
+  take(terms: Terms, options: O | undefined): Promise<L | undefined>;
+  /** Runs `fn` where the lock can be re-entered. */
   inside<T>(lease: L, fn: () => Promise<T> | T): Promise<T>;
 }
 
 /** @internal Every lock object: options are checked when it is made, and again for what a call adds. */
 export class LockObject<L extends AnyLease, O extends LockOptions> implements Lock<L, O> {
   readonly #runtime: LockRuntime;
-  readonly taking: Taking<L, O>;
+  readonly target: Target<L, O>;
   readonly #options: LayeredOptions;
 
-  constructor(runtime: LockRuntime, taking: Taking<L, O>, options: LayeredOptions) {
+  constructor(runtime: LockRuntime, target: Target<L, O>, options: LayeredOptions) {
     this.#runtime = runtime;
-    this.taking = taking;
+    this.target = target;
     this.#options = options;
-    AdaptiveHistory.of(runtime, taking.name, options.resolved); // refused here, where the engine cannot
-    this.#checkDetect(options.resolved);
+    AdaptiveHistory.of(runtime.engine, target.name, options.terms); // refused here, where the engine cannot
+    this.#checkDetect(options.terms);
   }
 
   // Not async, as most of what is called for each lock: an async function more costs more than it does.
   acquire(options?: O): Promise<L> {
     try {
-      const resolved = this.#resolve(options);
-      const obtained = this.taking.obtain(resolved, options);
-      return resolved.wait > 0 ? (obtained as Promise<L>) : obtained.then((lease) => lease ?? this.#taken());
+      const terms = this.#termsFor(options);
+      const lease = this.target.take(terms, options);
+      return terms.wait > 0 ? (lease as Promise<L>) : lease.then((lease) => lease ?? this.#taken());
     } catch (error) {
       return this.#runtime.refusals.refuse(error);
     }
@@ -77,7 +79,7 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   tryAcquire(options?: Omit<O, 'wait'>): Promise<L | null> {
     const given = options as O | undefined;
     try {
-      return this.taking.obtain({ ...this.#resolve(given), wait: 0 }, given).then((lease) => lease ?? null);
+      return this.target.take({ ...this.#termsFor(given), wait: 0 }, given).then((lease) => lease ?? null);
     } catch (error) {
       return this.#runtime.refusals.refuse(error);
     }
@@ -85,44 +87,44 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
 
   async run<T>(fn: (lease: L) => Promise<T> | T, options?: O): Promise<T> {
     // Here: to find it out with the lock in hand would make everybody wait for nothing.
-    if (typeof fn !== 'function') throw invalid(`run() needs a function, not ${shown(fn)}`, this.taking.name);
+    if (typeof fn !== 'function') throw invalid(`run() needs a function, not ${shown(fn)}`, this.target.name);
     const lease = await this.acquire(options);
     try {
-      return await this.taking.inside(lease, () => fn(lease));
+      return await this.target.inside(lease, () => fn(lease));
     } finally {
       await lease.release();
     }
   }
 
-  /** Made by the same `Locks`: what they take and for how long is resolved for one engine. */
+  /** Whether the same `Locks` made it: its terms are those of one engine. */
   isOf(runtime: LockRuntime): boolean {
     return this.#runtime === runtime;
   }
 
   #taken(): never {
     const { name: backend } = this.#runtime.engine.backend;
-    const { name } = this.taking;
+    const { name } = this.target;
     throw new LockError('LOCK_TIMEOUT', `${quoted(name)} on ${backend} is taken, and wait is 0`, {
       key: name,
       backend,
     });
   }
 
-  #checkDetect({ detect }: ResolvedOptions): void {
+  #checkDetect({ detect }: Terms): void {
     const { backend } = this.#runtime.engine;
-    if (detect) checkWaitersListed(backend, 'leave detect out, and give a wait', this.taking.name);
+    if (detect) checkWaitersListed(backend, 'leave detect out, and give a wait', this.target.name);
   }
 
-  #resolve(options: O | undefined): ResolvedOptions {
-    if (options === undefined) return this.#options.resolved;
-    const { resolved } = this.#options.with(this.taking.lockOptions(options));
-    this.#checkDetect(resolved);
-    return resolved;
+  #termsFor(options: O | undefined): Terms {
+    if (options === undefined) return this.#options.terms;
+    const { terms } = this.#options.with(this.target.lockOptions(options));
+    this.#checkDetect(terms);
+    return terms;
   }
 }
 
 /** @internal Takes seats of one key. */
-export class OneKey<L extends AnyLease> implements Taking<L, LockOptions> {
+export class OneKey<L extends AnyLease> implements Target<L, LockOptions> {
   readonly name: string;
   readonly #runtime: LockRuntime;
   readonly #seats: Seats;
@@ -137,13 +139,13 @@ export class OneKey<L extends AnyLease> implements Taking<L, LockOptions> {
     return options;
   }
 
-  obtain(resolved: ResolvedOptions): Promise<L | undefined> {
-    return obtain(this.#runtime, this.name, this.#seats, resolved) as Promise<AnyLease | undefined> as Promise<
+  take(terms: Terms): Promise<L | undefined> {
+    return takeSeats(this.#runtime, this.name, this.#seats, terms) as Promise<AnyLease | undefined> as Promise<
       L | undefined
     >;
   }
 
   inside<T>(lease: L, fn: () => Promise<T> | T): Promise<T> {
-    return new Frame(this.#runtime, lease as AnyLease as HeldLease).run(fn);
+    return new Frame(this.#runtime, heldLease(lease)).run(fn);
   }
 }

@@ -1,11 +1,12 @@
 import { LockError } from '../core/contract/errors.ts';
 import { nextNumber } from '../core/contract/events.ts';
-import { type LayeredOptions, type LockOptions, type ResolvedOptions, restOf } from '../core/contract/options.ts';
-import type { AnyLease, HeldLease } from '../core/holds/lease.ts';
+import type { LayeredOptions, LockOptions } from '../core/contract/options.ts';
+import { type Terms, withWaitUntil } from '../core/contract/terms.ts';
+import { type AnyLease, type HeldLease, heldLease } from '../core/holds/lease.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
-import { type Lock, LockObject, type Taking } from './lock.ts';
+import { type Lock, LockObject, type Target } from './lock.ts';
 import { MultiLease } from './multi-lease.ts';
-import { Stop } from './stop.ts';
+import { WaitAbort } from './wait-abort.ts';
 
 /** Several locks as one: all or none. */
 export type MultiLock = Lock<MultiLease>;
@@ -24,11 +25,11 @@ export function multiLock(
   if (foreign)
     throw new LockError(
       'LOCK_INVALID',
-      `all() was given a lock of ${JSON.stringify(foreign.taking.name)} that other Locks made; give it keys, or locks of its own Locks`,
-      { key: foreign.taking.name },
+      `all() was given a lock of ${JSON.stringify(foreign.target.name)} that other Locks made; give it keys, or locks of its own Locks`,
+      { key: foreign.target.name },
     );
   // Of locks that are several themselves, the parts: as a whole they would stand out of the order.
-  const sorted = parts.flatMap(({ taking }) => taking.parts ?? [taking]).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const sorted = parts.flatMap(({ target }) => target.parts ?? [target]).sort((a, b) => (a.name < b.name ? -1 : 1));
   const twin = sorted.find((part, i) => part.name === sorted[i + 1]?.name);
   if (twin)
     throw new LockError('LOCK_INVALID', `all() was given the key ${JSON.stringify(twin.name)} twice`, {
@@ -37,48 +38,48 @@ export function multiLock(
   if (sorted.length === 0) throw new LockError('LOCK_INVALID', 'all() was given no keys');
   const { clock } = runtime.engine;
 
-  async function obtain(resolved: ResolvedOptions): Promise<MultiLease | undefined> {
-    const until = clock.now() + resolved.wait;
-    const leases: AnyLease[] = [];
+  async function take(terms: Terms): Promise<MultiLease | undefined> {
+    const until = clock.now() + terms.wait;
+    const leases: HeldLease[] = [];
     const all = nextNumber('requests');
-    using stop = new Stop(resolved.signal);
+    using abort = new WaitAbort(terms.signal);
     try {
       for (const part of sorted) {
         const rest = {
-          ...restOf(resolved, until, clock.now()),
-          signal: stop.signal,
+          ...withWaitUntil(terms, until, clock.now()),
+          signal: abort.signal,
           all,
-          beside: leases as HeldLease[],
+          beside: leases.map(({ hold }) => hold),
         };
-        const lease = await part.obtain(rest, undefined);
+        const lease = await part.take(rest, undefined);
         if (!lease) break;
-        leases.push(lease);
-        stop.onLossOf(lease as HeldLease);
+        const held = heldLease(lease);
+        leases.push(held);
+        abort.onLossOf(held);
         for (const had of leases) had.assertHeld(); // one may be lost while the rest is waited for
       }
       if (leases.length === sorted.length) return new MultiLease(leases);
     } catch (error) {
-      await undone(leases);
-      throw stop.loss ?? error;
+      await undo(leases);
+      throw abort.loss ?? error;
     }
-    await undone(leases);
+    await undo(leases);
     return undefined;
   }
 
-  const taking: Taking<MultiLease, LockOptions> = {
+  const target: Target<MultiLease, LockOptions> = {
     name: sorted.map(({ name }) => name).join(', '),
     parts: sorted,
     lockOptions: (options) => options,
-    obtain,
+    take,
     inside: (lease, fn) =>
       sorted.reduceRight<() => Promise<unknown>>(
         (inner, part, i) => () => part.inside(lease.parts[i]!, inner),
         async () => fn(),
-      )() as ReturnType<Taking<MultiLease, LockOptions>['inside']> as never,
+      )() as ReturnType<Target<MultiLease, LockOptions>['inside']> as never,
   };
-  return new LockObject(runtime, taking, options);
+  return new LockObject(runtime, target, options);
 }
 
 /** At once, as a release. */
-const undone = (leases: readonly AnyLease[]): Promise<unknown> =>
-  Promise.all(leases.map((lease) => (lease as HeldLease).undo()));
+const undo = (leases: readonly HeldLease[]): Promise<unknown> => Promise.all(leases.map((lease) => lease.undo()));

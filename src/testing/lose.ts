@@ -1,5 +1,4 @@
-import { invalid } from '../core/contract/errors.ts';
-import { type AnyLease, HeldLease } from '../core/holds/lease.ts';
+import { type AnyLease, heldLease } from '../core/holds/lease.ts';
 
 /**
  * Ends a lease as if the engine had taken it away: its signal is aborted, `held` is false, and others can get the lock. Of a
@@ -13,6 +12,5 @@ import { type AnyLease, HeldLease } from '../core/holds/lease.ts';
  */
 export function lose(lease: AnyLease): void {
   const [part = lease] = (lease as { parts?: readonly AnyLease[] }).parts ?? [];
-  if (!(part instanceof HeldLease)) throw invalid('lose() takes a lease, as acquire() and run() give it');
-  part.hold.end('a test took it away');
+  heldLease(part).hold.end('a test took it away');
 }

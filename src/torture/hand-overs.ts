@@ -1,6 +1,6 @@
 import { leastOf, mostOf } from '../core/contract/extremes.ts';
 import { byKey, type Ledger, type Wish } from './ledger.ts';
-import type { Terms, Violation } from './violation.ts';
+import type { Conditions, Violation } from './violation.ts';
 
 /** A key that became free while a claim waited and no fault was active. */
 export interface HandOver {
@@ -34,7 +34,10 @@ const HICCUP = 1_000;
 export const settling = (ttl: number): number => ttl + RECOVERY;
 
 /** How free keys found their next holder without any fault, and where that took too long. */
-export function handOvers(ledger: Ledger, { ttl, wakes, way }: Terms): { violations: Violation[]; calm: HandOver[] } {
+export function handOvers(
+  ledger: Ledger,
+  { ttl, wakes, way }: Conditions,
+): { violations: Violation[]; calm: HandOver[] } {
   const times = calmTimes(ledger, ttl);
   const violations: Violation[] = [];
   const calm: HandOver[] = [];

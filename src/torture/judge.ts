@@ -1,7 +1,7 @@
 import { admitted, isExclusive } from '../core/contract/admission.ts';
 import { type HandOver, handOvers } from './hand-overs.ts';
 import { byKey, type Held, type Ledger } from './ledger.ts';
-import type { Terms, Violation } from './violation.ts';
+import type { Conditions, Violation } from './violation.ts';
 
 export interface Judgement {
   readonly violations: readonly Violation[];
@@ -10,8 +10,8 @@ export interface Judgement {
 }
 
 /** Finds broken promises in a history. Pure: the same history gets the same judgement. */
-export function judge(ledger: Ledger, terms: Terms): Judgement {
-  const waits = handOvers(ledger, terms);
+export function judge(ledger: Ledger, conditions: Conditions): Judgement {
+  const waits = handOvers(ledger, conditions);
   const violations = [...byKey(ledger.wishes.values())].flatMap(([key, wishes]) => {
     const holds = wishes.filter((wish): wish is Held => wish.hold !== undefined);
     return [...exclusion(key, holds), ...tokens(key, holds), ...register(key, holds)];

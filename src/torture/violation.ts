@@ -26,7 +26,7 @@ export interface Violation {
 }
 
 /** What the judge must know of the engine and the run. */
-export interface Terms {
+export interface Conditions {
   /** ms */
   readonly ttl: number;
   /** Whether the engine wakes waiters. If they only poll, no wake-up can be late. */

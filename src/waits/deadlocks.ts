@@ -1,4 +1,4 @@
-import { quoted } from '../core/engine/engine.ts';
+import { quoted } from '../core/contract/errors.ts';
 import { type Lines, linesAmong, type WaitsClaim } from './claims.ts';
 import { type Arrows, components, cycleFrom } from './cycles.ts';
 import { edgesAmong } from './edges.ts';

@@ -1,7 +1,5 @@
-import { LockError } from '../core/contract/errors.ts';
-import { quoted } from '../core/engine/engine.ts';
-import type { AcquireRequest } from '../core/line/acquire-request.ts';
-import type { DeadlockWatch } from '../core/line/deadlock-watch.ts';
+import { LockError, quoted } from '../core/contract/errors.ts';
+import type { DeadlockWatch, WatchedWait } from '../core/line/line-context.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import { idOfOrigin, type Lines } from './claims.ts';
 import { type Deadlock, told } from './deadlocks.ts';
@@ -19,7 +17,7 @@ const SHORTEST_REST = 100;
 
 interface Wait {
   readonly key: string;
-  readonly request: AcquireRequest;
+  readonly request: WatchedWait;
   readonly giveUp: (error: LockError) => void;
   lookAt: number;
 }
@@ -37,7 +35,7 @@ export class Detector implements DeadlockWatch {
     this.#runtime = runtime;
   }
 
-  watch(key: string, request: AcquireRequest, giveUp: Wait['giveUp']): void {
+  watch(key: string, request: WatchedWait, giveUp: Wait['giveUp']): void {
     if (!this.#around(request)) return; // it holds nothing, so nobody waits for it
     const wait = { key, request, giveUp, lookAt: this.#runtime.engine.clock.now() + FIRST };
     this.#waits.add(wait);
@@ -51,8 +49,8 @@ export class Detector implements DeadlockWatch {
   }
 
   /** The keys of the holds around it; undefined if there are none. */
-  #around(request: AcquireRequest): readonly string[] | undefined {
-    const inside = request.circumstances(this.#runtime)?.inside.flatMap(({ key }) => key ?? []) ?? [];
+  #around(request: WatchedWait): readonly string[] | undefined {
+    const inside = request.circumstances()?.inside.flatMap(({ key }) => key ?? []) ?? [];
     return inside.length > 0 ? inside : undefined;
   }
 

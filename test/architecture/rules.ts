@@ -26,7 +26,10 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   nestjs: ['core', 'leading', 'once', 'locks', 'index', 'decorator', 'connect', 'cron'],
 };
 
-/** Backends know `core` alone; Redlock is the quorum of several Redis, and nothing else. */
+/** The rooms of core, from the ground up: each may import those before it, types included. */
+const ROOMS = ['contract', 'engine', 'claims', 'holds', 'line'];
+
+/** Backends know `core` and what they share; Redlock is the quorum of several Redis, and nothing else. */
 const COMPOSED: Readonly<Record<string, readonly string[]>> = { redlock: ['quorum', 'redis'] };
 
 /** They get time, timers and randomness from a `Clock`… */
@@ -124,6 +127,10 @@ function wrongArrow(path: string, { from, kind }: Import): string | undefined {
     return allowed.includes(otherLayer)
       ? undefined
       : `${arrow}: ${layer} may import ${['itself', ...allowed].join(', ')}`;
+  }
+  if (layer === 'core') {
+    const known = ROOMS.slice(0, ROOMS.indexOf(part) + 1);
+    return known.includes(otherPart) ? undefined : `${arrow}: ${part} may import ${known.join(', ')}`;
   }
   if (layer !== 'backends' || otherPart === part || COMPOSED[part]?.includes(otherPart)) return undefined;
   if (otherPart === 'shared') return undefined;

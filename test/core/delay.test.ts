@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { believed, closedUntil, delayOf } from '../../src/core/claims/delay.ts';
 import type { Backend, Claim, Traits } from '../../src/core/contract/backend.ts';
+import { LayeredOptions } from '../../src/core/contract/options.ts';
+import { checkDelay, usableTime } from '../../src/core/contract/terms.ts';
+import { HoldTiming } from '../../src/core/holds/hold-timing.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -273,20 +275,25 @@ test('an engine whose answers are worth less than the delay is told of, and not 
 test('a delay is at most what leases leave beside the shortest one, and half of what a session outlives', () => {
   const { traits } = memory();
   const leases: Traits = { ...traits, keptBy: 'lease', ttl: { min: 10, max: 1_000 } };
-  expect(delayOf(990, leases)).toBe(990);
-  expect(() => delayOf(991, leases)).toThrow(/from 0 ms to 990 ms/);
+  expect(checkDelay(990, leases)).toBe(990);
+  expect(() => checkDelay(991, leases)).toThrow(/from 0 ms to 990 ms/);
   const sessions: Traits = { ...traits, keptBy: 'session', outlives: 999 };
-  expect(delayOf(499, sessions)).toBe(499);
-  expect(() => delayOf(500, sessions)).toThrow(/from 0 ms to 499 ms/);
+  expect(checkDelay(499, sessions)).toBe(499);
+  expect(() => checkDelay(500, sessions)).toThrow(/from 0 ms to 499 ms/);
 });
 
 test('a holder believes in what is left beside the delay: in all of it without one, and never in nothing', () => {
-  expect(believed(100, { delay: 1 })).toBe(99);
-  expect(believed(0.4, { delay: 0 })).toBe(0.4);
-  expect(believed(5, { delay: 10 })).toBe(1);
+  expect(usableTime(100, { delay: 1 })).toBe(99);
+  expect(usableTime(0.4, { delay: 0 })).toBe(0.4);
+  expect(usableTime(5, { delay: 10 })).toBe(1);
 });
 
 test('nobody is kept out after a hold without a delay', () => {
-  const timing = { deadline: 50 };
-  expect([0, 1, 7].map((delay) => closedUntil({ timing, resolved: { delay } }))).toEqual([0, 51, 57]);
+  const { traits } = memory();
+  const closed = [0, 1, 7].map((delay) => {
+    const { terms } = new LayeredOptions(traits, { ttl: 50, delay });
+    const timing = new HoldTiming({ ticket: 1n, sent: 0, validFor: 50 + delay }, terms, true, 0);
+    return timing.closedUntil - timing.deadline;
+  });
+  expect(closed).toEqual([-47.5, 1, 7]);
 });

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Renewal, Standing } from '../../src/core/contract/backend.ts';
-import { Engine, quoted, reasonOf } from '../../src/core/engine/engine.ts';
+import { quoted, reasonOf } from '../../src/core/contract/errors.ts';
+import { Engine } from '../../src/core/engine/engine.ts';
 import { LockError } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import type { Granted } from '../../src/core/claims/deadline.ts';
+import type { LocalGrant } from '../../src/core/claims/deadline.ts';
 import { LayeredOptions, type LockOptions } from '../../src/core/contract/options.ts';
 import { HoldTiming } from '../../src/core/holds/hold-timing.ts';
 
 const { traits } = memory();
-const resolved = (options: LockOptions) => new LayeredOptions(traits, { ttl: 3_000, ...options }).resolved;
+const resolved = (options: LockOptions) => new LayeredOptions(traits, { ttl: 3_000, ...options }).terms;
 
-interface How extends Partial<Granted> {
+interface How extends Partial<LocalGrant> {
   readonly options?: LockOptions;
   /** A session carries it. */
   readonly session?: boolean;
@@ -17,7 +17,9 @@ interface How extends Partial<Granted> {
 
 function timingOf({ options = {}, session = false, patient = false, now = 0, ...granted }: How = {}): HoldTiming {
   const asked = { ticket: 1n, sent: now, validFor: 3_000, ...granted };
-  return new HoldTiming(asked, resolved(options), !session, patient, now);
+  const timing = new HoldTiming(asked, resolved(options), !session, now);
+  if (patient) timing.renewAtOnce(now);
+  return timing;
 }
 
 describe('a hold is good', () => {
@@ -134,9 +136,9 @@ describe('its holder is told', () => {
 });
 
 test('the key stays taken for the rest of minHold, from the grant', () => {
-  expect(timingOf({ now: 100, options: { minHold: 5_000 } }).rest(1_100)).toBe(4_000);
-  expect(timingOf({ now: 100, options: { minHold: 1 } }).rest(100)).toBe(1);
-  expect(timingOf({ now: 100 }).rest(1_100)).toBe(0);
+  expect(timingOf({ now: 100, options: { minHold: 5_000 } }).minHoldLeft(1_100)).toBe(4_000);
+  expect(timingOf({ now: 100, options: { minHold: 1 } }).minHoldLeft(100)).toBe(1);
+  expect(timingOf({ now: 100 }).minHoldLeft(1_100)).toBe(0);
 });
 
 describe('an extension', () => {

@@ -148,7 +148,7 @@ describe('mail', () => {
     listener.arm(ours);
     wake[0]!(GRANT);
     await rings();
-    listener.doubt();
+    listener.distrustMail();
     expect(listener.mail).toBeUndefined();
     wake[0]!(GRANT);
     expect(listener.mail).toBeUndefined();

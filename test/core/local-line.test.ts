@@ -3,10 +3,10 @@ import { memory } from '../../src/backends/memory.ts';
 import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
 import type { Backend, Standing } from '../../src/core/contract/backend.ts';
 import { LayeredOptions } from '../../src/core/contract/options.ts';
-import type { DeadlockWatch } from '../../src/core/line/deadlock-watch.ts';
+import type { DeadlockWatch } from '../../src/core/line/line-context.ts';
 import type { LocalStanding } from '../../src/core/line/local-standing.ts';
-import { obtain } from '../../src/core/line/reentrancy.ts';
 import { LockRuntime } from '../../src/core/line/runtime.ts';
+import { takeSeats } from '../../src/core/line/take-seats.ts';
 import { createLocks, LockError, type LockOptions } from '../../src/index.ts';
 import { runtimeOf } from '../../src/locks.ts';
 import { around } from '../../src/testing/around.ts';
@@ -211,7 +211,7 @@ function watched(watch?: DeadlockWatch['watch']) {
     close: () => void ends.push('closed'),
   };
   const take = (key: string, options: LockOptions = {}) =>
-    obtain(runtime, key, EXCLUSIVE, new LayeredOptions(engine.traits, options).resolved);
+    takeSeats(runtime, key, EXCLUSIVE, new LayeredOptions(engine.traits, options).terms);
   return { clock, engine, runtime, take, asked, ends };
 }
 

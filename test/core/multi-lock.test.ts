@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { HeldLease } from '../../src/core/holds/lease.ts';
 import { createLocks, type Lock, LockError, type Locks } from '../../src/index.ts';
-import { Stop } from '../../src/primitives/stop.ts';
+import { WaitAbort } from '../../src/primitives/wait-abort.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { meanwhile } from '../../src/testing/meanwhile.ts';
@@ -89,7 +89,7 @@ test('one of several that lapsed while the machine slept is not given with the o
 
 test('of several losses the first is told', () => {
   const losses: ((loss: LockError) => void)[] = [];
-  using stop = new Stop(undefined);
+  using stop = new WaitAbort(undefined);
   const told = [1, 2].map((number) => new LockError('LOCK_LOST', `loss ${number}`));
   const listening = {
     hold: {

@@ -1,19 +1,13 @@
 import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import {
-  checkGiven,
-  checkNames,
-  LayeredOptions,
-  type LockOptions,
-  restOf,
-  spin,
-} from '../../src/core/contract/options.ts';
+import { checkGiven, checkNames, LayeredOptions, type LockOptions, spin } from '../../src/core/contract/options.ts';
+import { withWaitUntil } from '../../src/core/contract/terms.ts';
 import { createLocks, LockError } from '../../src/index.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
 const { traits } = memory();
-const resolved = (options: LockOptions, own = traits) => new LayeredOptions(own, options).resolved;
+const resolved = (options: LockOptions, own = traits) => new LayeredOptions(own, options).terms;
 
 test('what is not given is what the reference says', () => {
   expect(resolved({})).toEqual({
@@ -118,7 +112,7 @@ test('a lease that nobody chose fits the engine and the delay', () => {
 test('the nearest layer wins, and what it leaves undefined stays as it was', () => {
   const layers = new LayeredOptions(traits, { ttl: 5_000, wait: 7 });
   expect(layers.with(undefined)).toBe(layers);
-  expect(layers.with({ ttl: undefined, wait: 9 }).resolved).toMatchObject({ ttl: 5_000, wait: 9 });
+  expect(layers.with({ ttl: undefined, wait: 9 }).terms).toMatchObject({ ttl: 5_000, wait: 9 });
   expect(() => layers.with({ tll: 1 } as never)).toThrow('"tll" is not one of lock options; there are wait, ttl');
 });
 
@@ -133,10 +127,10 @@ test('options that may be left out may be undefined, and those that may not say 
 
 test('the rest of a wait is never more than there is, in whole ms, and never none', () => {
   const options = resolved({ wait: 100 });
-  expect(restOf(options, 100, 40.2).wait).toBe(60);
-  expect(restOf(options, 100, 100).wait).toBe(1);
+  expect(withWaitUntil(options, 100, 40.2).wait).toBe(60);
+  expect(withWaitUntil(options, 100, 100).wait).toBe(1);
   const once = resolved({ wait: 0 });
-  expect(restOf(once, 100, 40)).toBe(once);
+  expect(withWaitUntil(once, 100, 40)).toBe(once);
 });
 
 test('spin options are checked where they are given by themselves, too', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { backOff, pauseAfter, placeTtlFor, waitedAway } from '../../src/core/claims/pause.ts';
+import { backOff, pauseAfter, placeTtlFor, waiterMargin } from '../../src/core/claims/pause.ts';
 import { type Attempt, PLACE_TTL, type Refusal, type Traits } from '../../src/core/contract/backend.ts';
-import type { ResolvedOptions } from '../../src/core/contract/options.ts';
+import type { Terms } from '../../src/core/contract/terms.ts';
 
 const SPIN = { pause: 10, bound: 400, jitter: 0.5 };
 /** Its place needs a sign of life every 2 s. */
@@ -68,7 +68,7 @@ test('a pause doubles with each try up to its bound, and as much of it as jitter
 
 test('a place lives for three of the longest pauses where that is longer than all live, and as the engine allows', () => {
   const wanted = (bound: number, placeTtl?: number): number | undefined =>
-    placeTtlFor({ spin: { ...SPIN, bound } } as ResolvedOptions, { placeTtl } as Traits);
+    placeTtlFor({ spin: { ...SPIN, bound } } as Terms, { placeTtl } as Traits);
   expect(wanted(3_000, 24_000)).toBe(9_000);
   expect(wanted(10_000, 24_000)).toBe(24_000);
   expect(wanted(PLACE_TTL / 3, 24_000)).toBeUndefined();
@@ -76,7 +76,7 @@ test('a place lives for three of the longest pauses where that is longer than al
 });
 
 test('a claim that waits lasts longer than its lease by a sign of life that is late by a quarter and 25 ms, in whole ms', () => {
-  expect(waitedAway(CLAIM)).toBe(2_525);
-  expect(waitedAway({ ttl: 300, placeTtl: 6_000 }), 'of a lease shorter than a place').toBe(150);
-  expect(waitedAway({ ttl: 30_000, placeTtl: 6_001 })).toBe(2_526);
+  expect(waiterMargin(CLAIM)).toBe(2_525);
+  expect(waiterMargin({ ttl: 300, placeTtl: 6_000 }), 'of a lease shorter than a place').toBe(150);
+  expect(waiterMargin({ ttl: 30_000, placeTtl: 6_001 })).toBe(2_526);
 });

@@ -7,6 +7,7 @@ import type { Traits } from '../../src/core/contract/backend.ts';
 import { LayeredOptions, type LockOptions } from '../../src/core/contract/options.ts';
 import { parted } from '../../src/core/contract/origin.ts';
 import { AcquireRequest } from '../../src/core/line/acquire-request.ts';
+import { alike } from '../../src/core/line/hand-over.ts';
 import { RequestEvents } from '../../src/core/line/request-events.ts';
 import { LockRuntime } from '../../src/core/line/runtime.ts';
 import { around } from '../../src/testing/around.ts';
@@ -18,14 +19,18 @@ function setup(traits: Partial<Traits> = {}) {
   const backend = around(engine, { traits: { ...engine.traits, ...traits } });
   const runtime = new LockRuntime(backend, clock, false);
   const request = (options: LockOptions = {}, seats: Seats = EXCLUSIVE) => {
-    const { resolved } = new LayeredOptions(backend.traits, options);
-    return new AcquireRequest(new RequestEvents(runtime, 'key', seats, resolved, 0), resolved, 0);
+    const { terms } = new LayeredOptions(backend.traits, options);
+    return new AcquireRequest(new RequestEvents(runtime, { key: 'key', seats, terms }, 0), terms, 0);
+  };
+  const claimOf = (one: AcquireRequest) => {
+    const { key, seats, terms } = one;
+    return claimFor({ key, seats, terms, circumstances: one.circumstances() }, runtime.engine, runtime.name);
   };
   return {
     clock,
-    runtime,
     request,
-    claim: (options?: LockOptions, seats?: Seats) => claimFor(request(options, seats), runtime),
+    claimOf,
+    claim: (options?: LockOptions, seats?: Seats) => claimOf(request(options, seats)),
   };
 }
 
@@ -37,7 +42,7 @@ describe('a request', () => {
     [{ wait: 100 }, 1],
   ])('has a timer where its wait has an end that is to come: %j', (options, timers) => {
     const { clock, request } = setup();
-    request(options).limit(clock, 'memory', () => {});
+    request(options).startLimits(() => {});
     expect(clock.pending).toBe(timers);
   });
 
@@ -49,7 +54,7 @@ describe('a request', () => {
     const { signal } = new AbortController();
     const one = request({ wait: 60_000, signal });
     one.outcome.catch(() => {});
-    one.limit(clock, 'memory', () => expect.fail('it was given up'));
+    one.startLimits(() => expect.fail('it was given up'));
     expect(getEventListeners(signal, 'abort')).toHaveLength(1);
     settle(one);
     expect([clock.pending, getEventListeners(signal, 'abort').length, one.settled]).toEqual([0, 0, true]);
@@ -68,8 +73,8 @@ describe('a request', () => {
     ['a delay', { delay: 5 }, {}, false],
   ])('equals another, %s: %j and %j', (_, a, b, equal) => {
     const { request } = setup();
-    expect(request(a).equals(request(b))).toBe(equal);
-    expect(request(b).equals(request(a))).toBe(equal);
+    expect(alike(request(a), request(b))).toBe(equal);
+    expect(alike(request(b), request(a))).toBe(equal);
   });
 
   test('equals none of another kind', () => {
@@ -77,7 +82,7 @@ describe('a request', () => {
     const kinds: Seats[] = [EXCLUSIVE, WRITER, SHARED, { take: 1, of: 3 }, { take: 2, of: 3 }];
     for (const [i, a] of kinds.entries())
       for (const [j, b] of kinds.entries())
-        expect(request({}, a).equals(request({}, b)), `${i} and ${j}`).toBe(i === j);
+        expect(alike(request({}, a), request({}, b)), `${i} and ${j}`).toBe(i === j);
   });
 });
 
@@ -123,19 +128,19 @@ describe('its claim', () => {
   });
 
   test('tells the span that it was asked in, also inside of nothing', () => {
-    const { runtime, request } = setup();
+    const { claimOf, request } = setup();
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     const one = request();
     one.traceparent = traceparent;
-    expect(parted(claimFor(one, runtime).label).origin).toMatchObject({ inside: [], traceparent });
+    expect(parted(claimOf(one).label).origin).toMatchObject({ inside: [], traceparent });
   });
 
   test('does not say that it looks for deadlocks inside of nothing, also where it has something else to tell', () => {
-    const { runtime, request } = setup();
+    const { claimOf, request } = setup();
     const one = request();
     one.traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     one.detects = 5;
-    const claim = claimFor(one, runtime);
+    const claim = claimOf(one);
     expect(claim.detects).toBeUndefined();
     expect(parted(claim.label).origin).not.toHaveProperty('detects');
   });

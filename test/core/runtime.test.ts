@@ -3,8 +3,8 @@ import { memory } from '../../src/backends/memory.ts';
 import { EXCLUSIVE, SHARED } from '../../src/core/contract/admission.ts';
 import { channels } from '../../src/core/contract/events.ts';
 import { LayeredOptions, type LockOptions } from '../../src/core/contract/options.ts';
-import { obtain } from '../../src/core/line/reentrancy.ts';
 import { LockRuntime } from '../../src/core/line/runtime.ts';
+import { takeSeats } from '../../src/core/line/take-seats.ts';
 import { createLocks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -14,7 +14,7 @@ function setup() {
   const engine = memory({ clock });
   const runtime = new LockRuntime(engine, clock, false);
   const take = (key: string, options: LockOptions = {}, seats = EXCLUSIVE) =>
-    obtain(runtime, key, seats, new LayeredOptions(engine.traits, options).resolved);
+    takeSeats(runtime, key, seats, new LayeredOptions(engine.traits, options).terms);
   return { clock, engine, runtime, take };
 }
 

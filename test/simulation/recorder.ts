@@ -109,7 +109,7 @@ export class Recorder implements Disposable {
     // A lease of that length is counted from when it was asked for, and its process may die at once.
     const kept =
       this.#world.now +
-      deadlineOf(Math.min(hold.timing.sent, hold.timing.since), hold.resolved.minHold) -
+      deadlineOf(Math.min(hold.timing.sent, hold.timing.since), hold.terms.minHold) -
       process.clock.now();
     this.add({
       what: 'given',

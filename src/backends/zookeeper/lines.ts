@@ -1,27 +1,11 @@
 import { type Admitted, type Refused, UNTOLD, verdictOn } from '../shared/line-verdict.ts';
 import { lineOf, type Member } from './names.ts';
 import { type Children, caughtUp, list, read, stat } from './nodes.ts';
-import type { Place } from './places.ts';
+import type { Guard, Place } from './place.ts';
 import type { Connection } from './wire/connection.ts';
 import { ConnectionLost } from './wire/errors.ts';
 import { sync } from './wire/operations.ts';
 import type { Watcher } from './wire/watches.ts';
-
-/** Why a place was refused, and by which listing. */
-export interface ListedRefusal {
-  readonly verdict: Refused<Member>;
-  /** The transaction that had changed the line last. */
-  readonly asOf: bigint;
-  /** By the clock. */
-  readonly listed: number;
-}
-
-/** The watch on the obstacle of a place. */
-export interface Guard {
-  readonly connection: Connection;
-  /** Nobody would be told any more. */
-  isOver(): boolean;
-}
 
 /** What a listing of its line means for a place. The place remembers a refusal. */
 export function judged(place: Place, { names, asOf }: Children, now: number): Admitted | Refused<Member> {

@@ -1,7 +1,7 @@
 import type { Claim, Handle } from '../../core/contract/backend.ts';
-import type { Guard, ListedRefusal } from './lines.ts';
 import { encodeKey, isOf, nameOf } from './names.ts';
 import { type Children, ensureContainer, list, listNow, read, removed, TRIES } from './nodes.ts';
+import type { Place } from './place.ts';
 import type { Connection } from './wire/connection.ts';
 import { Code, isKeeperError } from './wire/errors.ts';
 import { type Created, createEphemeralSequential } from './wire/operations.ts';
@@ -9,26 +9,6 @@ import type { Acl } from './wire/records.ts';
 
 /** Characters. A claim's label is not longer (`Claim.label`); this protects the server. */
 const LONGEST_LABEL = 896;
-
-/** A node of ours in a line. It is the place, and later the hold. */
-export interface Place {
-  readonly session: bigint;
-  readonly path: string;
-  readonly name: string;
-  readonly ticket: bigint;
-  /** Made with the first grant: only a hold can be lost. */
-  lost?: AbortController;
-  /** When the last answered attempt began. */
-  asked: number;
-  /** Whether the next in line was told of this admission. */
-  relay?: 'owed' | 'told';
-  /** The connection on which the node was seen and is watched. While it lives and tells nothing, the node is there. */
-  seenOn?: Connection;
-  /** Why it waits, by the last listing of its line. */
-  refusal?: ListedRefusal;
-  /** The watch that tells when that changes. */
-  guard?: Guard;
-}
 
 /** A place, and a listing of its line from after it was taken. */
 export interface Stand {

@@ -58,24 +58,25 @@ const fish: Script = (commands) =>
 
 const SHELLS: Readonly<Record<string, Script>> = { bash, zsh, fish };
 
-export const completion = command({
-  name: 'completion',
-  summary: 'print the completion script for bash, zsh or fish',
-  takes: ['<shell>'],
-  options: {},
-  help: `Print the completion script for a shell. It completes no keys: for these it would ask the engine at every Tab.
+/** @param commands all commands, this one included */
+export const completion = (commands: () => readonly Command[]): Command =>
+  command({
+    name: 'completion',
+    summary: 'print the completion script for bash, zsh or fish',
+    takes: ['<shell>'],
+    options: {},
+    help: `Print the completion script for a shell. It completes no keys: for these it would ask the engine at every Tab.
 
   holdfast completion bash > ~/.local/share/bash-completion/completions/holdfast
   holdfast completion zsh  > "\${fpath[1]}/_holdfast"
   holdfast completion fish > ~/.config/fish/completions/holdfast.fish`,
-  async run({ positionals: [shell] }) {
-    const script = SHELLS[shell!];
-    if (!script)
-      throw new UsageError(
-        `there is no completion for ${JSON.stringify(shell)}, only for ${Object.keys(SHELLS).join(', ')}`,
-      );
-    const { COMMANDS } = await import('./index.ts'); // which has this one
-    console.log(script(COMMANDS));
-    return EXIT.OK;
-  },
-});
+    async run({ positionals: [shell] }) {
+      const script = SHELLS[shell!];
+      if (!script)
+        throw new UsageError(
+          `there is no completion for ${JSON.stringify(shell)}, only for ${Object.keys(SHELLS).join(', ')}`,
+        );
+      console.log(script(commands()));
+      return EXIT.OK;
+    },
+  });

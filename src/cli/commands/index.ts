@@ -29,5 +29,5 @@ export const COMMANDS: readonly Command[] = [
   check,
   torture,
   demo,
-  completion,
+  completion(() => COMMANDS),
 ];

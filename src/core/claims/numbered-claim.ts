@@ -1,12 +1,12 @@
-import { isExclusive } from '../contract/admission.ts';
+import { isExclusive, type Seats } from '../contract/admission.ts';
 import type { Claim } from '../contract/backend.ts';
-import { type Enclosing, labelled } from '../contract/origin.ts';
-import { CALL_TIMEOUT } from '../engine/engine.ts';
-import { type AcquireRequest, askedOf, leaseOf } from '../line/acquire-request.ts';
-import type { LockRuntime } from '../line/runtime.ts';
-import { placeTtlFor, waitedAway } from './pause.ts';
+import { type Circumstances, type Enclosing, labelled } from '../contract/origin.ts';
+import type { ProcessName } from '../contract/process-name.ts';
+import { engineTtl, leaseLength, type Terms } from '../contract/terms.ts';
+import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
+import { placeTtlFor, waiterMargin } from './pause.ts';
 
-/** A claim, and what its label tells of it. */
+/** A claim, and what its label says of it. */
 export interface NumberedClaim extends Claim {
   /** Its number in this process. */
   readonly number: number;
@@ -14,34 +14,44 @@ export interface NumberedClaim extends Claim {
   readonly detects?: number | undefined;
 }
 
+/** What a caller asks for: seats of a key, on its terms. */
+export interface SeatRequest {
+  readonly key: string;
+  readonly seats: Seats;
+  readonly terms: Terms;
+  /** Undefined: the claim has nothing to say beside its number. */
+  readonly circumstances: Circumstances | undefined;
+}
+
 const NOTHING: readonly never[] = [];
 
-/** What is asked of the engine for a request. Its id is made anew: one that was given back is never used again. */
-export function claimFor(request: AcquireRequest, runtime: LockRuntime): NumberedClaim {
-  const { seats, resolved } = request;
-  const { engine, name } = runtime;
+/** The claim for a request. Its id is new each time: an id that was given back is never used again. */
+export function claimFor(
+  { key, seats, terms, circumstances }: SeatRequest,
+  engine: Engine,
+  name: ProcessName,
+): NumberedClaim {
   const { backend, clock } = engine;
   const { traits } = backend;
   const id = clock.id();
   const number = name.next();
-  const circumstances = request.circumstances(runtime);
-  const ttl = askedOf(resolved);
-  const queue = resolved.wait > 0 && traits.fair;
-  const placeTtl = queue ? placeTtlFor(resolved, traits) : undefined;
+  const ttl = engineTtl(terms);
+  const queue = terms.wait > 0 && traits.fair;
+  const placeTtl = queue ? placeTtlFor(terms, traits) : undefined;
   const woken = queue && traits.keptBy === 'lease' && traits.wakes !== 'never';
   return {
-    key: request.key,
+    key,
     id,
     take: seats.take,
     of: seats.of,
     readWrite: seats.readWrite,
-    ttl: woken ? Math.min(ttl + waitedAway({ ttl, placeTtl }), traits.ttl.max) : ttl,
+    ttl: woken ? Math.min(ttl + waiterMargin({ ttl, placeTtl }), traits.ttl.max) : ttl,
     queue,
     placeTtl,
-    span: isExclusive(seats) ? resolved.handOff.max + 1 : 1,
-    within: Math.min(CALL_TIMEOUT, Math.max(leaseOf(resolved) / 2, 100)),
-    lingers: resolved.minHold > 0 || resolved.delay > 0,
-    label: labelled(resolved.label, name.word(id), number, circumstances),
+    span: isExclusive(seats) ? terms.handOff.max + 1 : 1,
+    within: Math.min(CALL_TIMEOUT, Math.max(leaseLength(terms) / 2, 100)),
+    lingers: terms.minHold > 0 || terms.delay > 0,
+    label: labelled(terms.label, name.word(id), number, circumstances),
     number,
     inside: circumstances?.inside ?? NOTHING,
     detects: circumstances?.detects,

@@ -1,5 +1,5 @@
 import { type Attempt, type Claim, PLACE_TTL, placeTtlOf, type Refusal, type Traits } from '../contract/backend.ts';
-import type { ResolvedOptions } from '../contract/options.ts';
+import type { Terms } from '../contract/terms.ts';
 
 /** Random part of the pause beside a watch, so that waiters do not ask in step. ms. */
 const JITTER = 5;
@@ -11,7 +11,7 @@ export function pauseAfter(
   attempt: Attempt | undefined,
   wakes: Traits['wakes'],
   claim: Waiting,
-  spin: ResolvedOptions['spin'],
+  spin: Terms['spin'],
   tries: number,
   random: number,
 ): number {
@@ -26,7 +26,7 @@ export function pauseAfter(
 const signOfLife = (claim: Pick<Claim, 'ttl' | 'placeTtl'>): number => placeTtlOf(claim) / 3;
 
 /** What a waiter asks for that would rather cost the engine little: `spin.bound` is how often it asks, where the engine allows it. */
-export function placeTtlFor({ spin }: ResolvedOptions, { placeTtl = PLACE_TTL }: Traits): number | undefined {
+export function placeTtlFor({ spin }: Terms, { placeTtl = PLACE_TTL }: Traits): number | undefined {
   const wanted = Math.min(3 * spin.bound, placeTtl);
   return wanted > PLACE_TTL ? wanted : undefined;
 }
@@ -36,7 +36,8 @@ export function placeTtlFor({ spin }: ResolvedOptions, { placeTtl = PLACE_TTL }:
  * answered, for when it was admitted since then it cannot know; so much may be over by the time it hears of its grant: a pause, a
  * timer that is late, the way of the next sign of life, and the difference of the clocks.
  */
-export const waitedAway = (claim: Pick<Claim, 'ttl' | 'placeTtl'>): number => Math.ceil(1.25 * signOfLife(claim)) + 25;
+export const waiterMargin = (claim: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
+  Math.ceil(1.25 * signOfLife(claim)) + 25;
 
 /** So much later than the one ahead of it a waiter looks after a lapse, ms: what the first one finds wakes the others. */
 const STAGGER = 5;
@@ -51,7 +52,7 @@ function watchedPause(claim: Waiting, { ahead = 1, retryAfter }: Refusal, random
 /** Never so long that its place in line would lapse, nor past the moment from which the engine says it is worth asking. */
 function polledPause(
   claim: Waiting,
-  spin: ResolvedOptions['spin'],
+  spin: Terms['spin'],
   tries: number,
   random: number,
   attempt: Attempt | undefined,
@@ -61,6 +62,6 @@ function polledPause(
 }
 
 /** Doubled with each try, part of it random, so that rivals part. */
-export function backOff({ pause, bound, jitter }: ResolvedOptions['spin'], tries: number, random: number): number {
+export function backOff({ pause, bound, jitter }: Terms['spin'], tries: number, random: number): number {
   return Math.min(pause * 2 ** Math.min(tries, 16), bound) * (1 - jitter * random);
 }

@@ -1,30 +1,42 @@
 import type { Attempt } from '../contract/backend.ts';
 import { isLockError } from '../contract/errors.ts';
-import { type AcquireRequest, askedOf } from '../line/acquire-request.ts';
-import { AskedClaim, type PiggybackedAttempt } from './asked-claim.ts';
-import type { Granted } from './deadline.ts';
+import { engineTtl } from '../contract/terms.ts';
+import type { LocalGrant } from './deadline.ts';
 import { pauseAfter } from './pause.ts';
+import { type PiggybackedAttempt, SentClaim } from './sent-claim.ts';
+
+/** What a claim needs of the request that it stands in line for. */
+export interface Requester {
+  /** When its caller began to wait. */
+  readonly began: number;
+  /** Its claim in the engine's line. */
+  queued: unknown;
+  /** The number of that claim in this process. */
+  number: number | undefined;
+}
 
 /**
- * What an answer, or none, comes to. `over`: a grant of which too little is left. `late`: the engine knows the time by now, and is
- * asked at once. `unknown`: it has to be asked again.
+ * What an answer means. `held`: the process has the hold. `over`: too little is left of the grant. `late`: the engine knows the time
+ * by now, so ask at once. `refused`: wait. `unknown`: no answer came, so ask again.
  */
 type Verdict = 'held' | 'over' | 'late' | 'refused' | 'unknown';
 
-function verdictOn(attempt: Attempt | undefined, granted: Granted | undefined, lasts: boolean): Verdict {
-  if (granted) return lasts && !granted.lost?.aborted ? 'held' : 'over';
+function verdictOn(attempt: Attempt | undefined, grant: LocalGrant | undefined, lasts: boolean): Verdict {
+  if (grant) return lasts && !grant.lost?.aborted ? 'held' : 'over';
   if (!attempt) return 'unknown';
   return !attempt.granted && attempt.late ? 'late' : 'refused';
 }
 
-type OnWait = (request: AcquireRequest | undefined) => void;
-
 /**
- * One claim standing in the engine's line: attempt, arm the watch, attempt, sleep until woken or until it is time to ask
- * again. However the stand ends, it leaves nothing behind but the hold it gave.
+ * One claim in the engine's line. It attempts, arms the watch, attempts again, and sleeps until the engine wakes it or until it is time
+ * to ask again. However that ends, it leaves nothing behind but the hold that it gave.
  */
-export class QueuedClaim extends AskedClaim {
-  standFor(request: AcquireRequest): void {
+export class QueuedClaim<R extends Requester> extends SentClaim {
+  /** The request that gets what comes of the claim. Without one the claim leaves the line. */
+  request: R | undefined;
+
+  /** From now on the claim is for this request. */
+  assign(request: R): void {
     this.request = request;
     request.queued = this;
     request.number = this.claim.number;
@@ -36,33 +48,38 @@ export class QueuedClaim extends AskedClaim {
   }
 
   /** Opens the mailbox if that is free now: then the claim may ride on a release, and no grant goes unheard. */
-  open(): boolean {
+  openMailbox(): boolean {
     if (this.engine.backend.traits.wakes === 'mailbox' && this.listener.arm(this.claim)) return true;
     this.listener.disarm();
     return false;
   }
 
   /**
-   * Gives undefined when refused and not patient, or left.
-   * @param onWait called at each refusal of one who waits
-   * @param piggybacked its first attempt, which is part of a release
+   * @param onRefusal called at each refusal of a caller that waits
+   * @param piggybacked its first attempt, if that is part of a release
+   * @returns undefined when the caller does not wait and was refused, or when the claim left the line
    * @throws LockError what the engine refused with, or `LOCK_UNAVAILABLE`
    */
-  async stand(onWait: OnWait, piggybacked?: PiggybackedAttempt): Promise<Granted | undefined> {
+  async pursue(
+    onRefusal: (request: R | undefined) => void,
+    piggybacked?: PiggybackedAttempt,
+  ): Promise<LocalGrant | undefined> {
     const { wakes } = this.engine.backend.traits;
-    let kept: Granted | undefined;
+    let kept: LocalGrant | undefined;
     try {
-      let attempt = piggybacked && (await this.takenAlong(piggybacked));
+      let attempt = piggybacked && (await this.answerOf(piggybacked));
       for (let tries = 0; this.request; ) {
         if (wakes === 'mailbox' && this.claim.queue) this.listener.arm(this.claim);
-        if (!this.mail) attempt ??= await this.ask();
-        const granted = this.granted(attempt);
-        switch (verdictOn(attempt, granted, granted !== undefined && this.lasts(granted))) {
+        this.checkMail();
+        if (!this.listener.mail) attempt ??= await this.ask(this.#began);
+        this.checkMail();
+        const grant = this.grantOf(attempt);
+        switch (verdictOn(attempt, grant, grant !== undefined && this.lasts(grant))) {
           case 'held':
-            if (this.request) kept = granted;
+            if (this.request) kept = grant;
             return kept;
           case 'over':
-            this.#tooLate(granted!);
+            this.#tooLate(grant!);
             attempt = undefined;
             break;
           case 'late':
@@ -70,10 +87,10 @@ export class QueuedClaim extends AskedClaim {
             continue;
           case 'refused':
             if (!this.patient) {
-              this.leftNothing();
+              this.forgetSent();
               return undefined;
             }
-            onWait(this.request);
+            onRefusal(this.request);
             if (wakes === 'watch') this.listener.arm(this.claim);
         }
         await this.listener.sleep(this.#pauseAfter(attempt, tries++));
@@ -89,18 +106,22 @@ export class QueuedClaim extends AskedClaim {
     }
   }
 
-  #tooLate({ validFor }: Granted): void {
-    if (validFor <= this.resolved.delay) throw new Error(`a hold is good for ${validFor} ms, with its delay`);
-    this.startAnew();
-    if (!this.patient) throw new Error(`the hold, of ${askedOf(this.resolved)} ms, was over before its answer came`);
+  get #began(): number {
+    return this.request?.began ?? 0;
   }
 
-  /** In trouble the last attempt is sent when the time is over, not later: only then it ends within the limit of a call. */
+  #tooLate({ validFor }: LocalGrant): void {
+    if (validFor <= this.terms.delay) throw new Error(`a hold is good for ${validFor} ms, with its delay`);
+    this.startAnew();
+    if (!this.patient) throw new Error(`the hold, of ${engineTtl(this.terms)} ms, was over before its answer came`);
+  }
+
+  /** In trouble the last attempt is sent when the time is over, and not later: only then it ends within the limit of a call. */
   #pauseAfter(attempt: Attempt | undefined, tries: number): number {
     const { backend, clock } = this.engine;
     const { queue, placeTtl } = this.claim;
-    const needs = { ttl: askedOf(this.resolved), queue, placeTtl };
-    const pause = pauseAfter(attempt, backend.traits.wakes, needs, this.resolved.spin, tries, clock.random());
-    return Math.min(pause, Math.max(1, this.outage.limit(this.began) - clock.now()));
+    const needs = { ttl: engineTtl(this.terms), queue, placeTtl };
+    const pause = pauseAfter(attempt, backend.traits.wakes, needs, this.terms.spin, tries, clock.random());
+    return Math.min(pause, Math.max(1, this.outage.limit(this.#began) - clock.now()));
   }
 }

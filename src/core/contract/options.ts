@@ -1,12 +1,10 @@
 import { hostname } from 'node:os';
-import { leaseBounds } from '../claims/deadline.ts';
-import { delayOf } from '../claims/delay.ts';
-import type { HeldLease } from '../holds/lease.ts';
 import { abortSignal } from './abort-signal.ts';
 import type { Backend } from './backend.ts';
 import { type Duration, LONGEST, milliseconds } from './duration.ts';
 import { invalid, shown } from './errors.ts';
 import { checkKey } from './key.ts';
+import { checkDelay, leaseBounds, type Terms } from './terms.ts';
 import type { Traits } from './traits.ts';
 
 /** How to take a lock. Given per call, per lock, or for all as `createLocks(backend, defaults)`; the nearest wins. Undefined is not given; null is refused. */
@@ -80,32 +78,6 @@ export interface Spin {
   readonly bound?: Duration;
 }
 
-/** Options after checking: every duration in ms, every default filled in. */
-export interface ResolvedOptions {
-  readonly wait: number;
-  readonly ttl: number;
-  readonly renew: boolean;
-  readonly maxHold: number;
-  readonly minHold: number;
-  readonly delay: number;
-  readonly notice: number;
-  readonly adaptive: { readonly group: string | undefined; readonly cap: number } | undefined;
-  readonly spin: { readonly pause: number; readonly jitter: number; readonly bound: number };
-  readonly signal: AbortSignal | undefined;
-  readonly label: string;
-  readonly handOff: { readonly max: number; readonly within: number };
-  readonly reentrant: boolean;
-  readonly detect: boolean;
-  /** Of a part of `all()`: what its events are told with. */
-  readonly all?: number;
-  /** What the same caller holds already and gives back together with this, so that it is waited for inside of it: `all()`. */
-  readonly beside?: readonly HeldLease[];
-}
-
-/** With what is left of the wait; never 0, which would not wait at all. */
-export const restOf = (resolved: ResolvedOptions, until: number, now: number): ResolvedOptions =>
-  resolved.wait === 0 ? resolved : { ...resolved, wait: Math.max(1, Math.ceil(until - now)) };
-
 /**
  * For a request that is its caller's alone. A hold that passes from hand to hand would keep the label of whoever had it first, so that
  * others would name the wrong one; and it must not be entered again from inside.
@@ -113,9 +85,9 @@ export const restOf = (resolved: ResolvedOptions, until: number, now: number): R
 export const UNSHARED_HOLD = { handOff: false, reentrant: false } as const satisfies LockOptions;
 
 // Shared, so that a waiter does not carry its own.
-const NO_HAND_OFF: ResolvedOptions['handOff'] = { max: 0, within: 0 };
-const HAND_OFF: ResolvedOptions['handOff'] = { max: 64, within: 10 };
-const SPIN: ResolvedOptions['spin'] = { pause: 10, jitter: 0.5, bound: 1_000 };
+const NO_HAND_OFF: Terms['handOff'] = { max: 0, within: 0 };
+const HAND_OFF: Terms['handOff'] = { max: 64, within: 10 };
+const SPIN: Terms['spin'] = { pause: 10, jitter: 0.5, bound: 1_000 };
 const DEFAULT_TTL = 30_000;
 export const DEFAULT_LABEL = `${hostname()}:${process.pid}`;
 /** Every option there is, by name. */
@@ -152,7 +124,7 @@ export function checkGiven(given: unknown, names: ReadonlySet<string>, what: str
 
 /** Options in layers, the nearest strongest. They are checked once, when a layer is added, and not at each call. */
 export class LayeredOptions {
-  readonly resolved: ResolvedOptions;
+  readonly terms: Terms;
   readonly #traits: Traits;
   readonly #given: LockOptions;
 
@@ -160,7 +132,7 @@ export class LayeredOptions {
   constructor(traits: Traits, given: LockOptions) {
     this.#traits = traits;
     this.#given = given;
-    this.resolved = resolve(traits, given);
+    this.terms = resolve(traits, given);
   }
 
   /** As the constructor throws. */
@@ -171,8 +143,8 @@ export class LayeredOptions {
   }
 }
 
-function resolve(traits: Traits, given: LockOptions): ResolvedOptions {
-  const delay = delayOf(given.delay ?? 0, traits);
+function resolve(traits: Traits, given: LockOptions): Terms {
+  const delay = checkDelay(given.delay ?? 0, traits);
   const bounds = leaseBounds(traits, delay);
   const ttl = milliseconds(given.ttl ?? Math.min(Math.max(DEFAULT_TTL, bounds.min), bounds.max), 'ttl', bounds);
   const minHold = milliseconds(given.minHold ?? 0, 'minHold', { min: 0, max: bounds.max });
@@ -209,7 +181,7 @@ function renews({ renew, adaptive }: LockOptions): boolean {
   return flag(renew ?? !adaptive, 'renew');
 }
 
-function adaptive(given: Adaptive | undefined, ttl: number, max: number): ResolvedOptions['adaptive'] {
+function adaptive(given: Adaptive | undefined, ttl: number, max: number): Terms['adaptive'] {
   if (given === undefined) return undefined;
   checkNames(given, new Set(['group', 'cap']), 'adaptive options');
   const cap = milliseconds(given.cap, 'adaptive.cap', { min: ttl, max });
@@ -227,7 +199,7 @@ export function whole(value: unknown, name: string, min: number, max: number): n
   throw invalid(`${name} is ${shown(value)}; it must be a whole number from ${min} to ${max}`);
 }
 
-function handOff(given: false | HandOff | undefined): ResolvedOptions['handOff'] {
+function handOff(given: false | HandOff | undefined): Terms['handOff'] {
   if (given === undefined) return HAND_OFF;
   if (given === false) return NO_HAND_OFF;
   checkNames(given, new Set(['max', 'within']), 'handOff options');
@@ -238,7 +210,7 @@ function handOff(given: false | HandOff | undefined): ResolvedOptions['handOff']
 }
 
 /** Checks them and fills in the defaults. */
-export function spin(given: Spin | undefined): ResolvedOptions['spin'] {
+export function spin(given: Spin | undefined): Terms['spin'] {
   if (given === undefined) return SPIN;
   checkNames(given, new Set(['pause', 'jitter', 'bound']), 'spin options');
   const pause = milliseconds(given.pause ?? SPIN.pause, 'spin.pause', { min: 1, max: 60_000 });

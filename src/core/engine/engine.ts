@@ -11,7 +11,7 @@ import type {
 } from '../contract/backend.ts';
 import { type Clock, type EngineClock, withoutContext } from '../contract/clock.ts';
 import { Context, inNoContext } from '../contract/context.ts';
-import { isLockError, LockError } from '../contract/errors.ts';
+import { isLockError, LockError, quoted, reasonOf } from '../contract/errors.ts';
 import { heard } from '../contract/heard.ts';
 import { KeyedSerializer } from '../contract/keyed-serializer.ts';
 import { parted } from '../contract/origin.ts';
@@ -145,12 +145,6 @@ export class Engine {
     return new LockError('LOCK_UNAVAILABLE', message, { key, backend, cause });
   }
 }
-
-/** Without a full stop of its own: a sentence follows. */
-export const reasonOf = (cause: unknown): string =>
-  (cause instanceof Error ? cause.message : String(cause)).replace(/[.\s]+$/, '');
-
-export const quoted = (key: string): string => JSON.stringify(key.length > 80 ? `${key.slice(0, 77)}…` : key);
 
 const renewalOf = (answer: Renewal | undefined): Renewal =>
   answer === 'gone' || typeof (answer as { validFor?: unknown } | undefined)?.validFor === 'number'

@@ -14,7 +14,7 @@ export class Listener extends Bell {
   readonly #backend: Backend;
   #claim: Claim | undefined;
   #watch: AsyncDisposable | undefined;
-  #doubted = false;
+  #distrusts = false;
 
   constructor(backend: Backend, clock: Clock) {
     super(clock);
@@ -54,7 +54,7 @@ export class Listener extends Bell {
       return inNoContext(() =>
         this.#backend.watch?.(claim, (grant) => {
           if (this.#claim !== claim) return;
-          if (!this.#doubted) this.mail ??= grant;
+          if (!this.#distrusts) this.mail ??= grant;
           this.ring();
         }),
       );
@@ -63,9 +63,9 @@ export class Listener extends Bell {
     }
   }
 
-  /** Forgets the mail; what comes from now on for this claim only rings. */
-  doubt(): void {
-    this.#doubted = true;
+  /** Forgets the mail. What comes from now on for this claim only rings. */
+  distrustMail(): void {
+    this.#distrusts = true;
     this.mail = undefined;
   }
 
@@ -74,7 +74,7 @@ export class Listener extends Bell {
     dispose(this.#watch);
     this.#watch = undefined;
     this.#claim = undefined;
-    this.#doubted = false;
+    this.#distrusts = false;
     this.mail = undefined;
   }
 }

@@ -1,8 +1,7 @@
 import type { Notes } from '../contract/backend.ts';
 import { LockError } from '../contract/errors.ts';
-import type { ResolvedOptions } from '../contract/options.ts';
+import type { Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { LockRuntime } from '../line/runtime.ts';
 import { type Lesson, learn, read, written } from './adaptive.ts';
 
 /** How long a lesson is remembered. ms. */
@@ -29,7 +28,7 @@ export class AdaptiveHistory {
    * Undefined for options that are not adaptive.
    * @throws LockError `LOCK_UNSUPPORTED`
    */
-  static of({ engine }: LockRuntime, key: string, { adaptive }: ResolvedOptions): AdaptiveHistory | undefined {
+  static of(engine: Engine, key: string, { adaptive }: Terms): AdaptiveHistory | undefined {
     const { backend } = engine;
     if (!adaptive) return undefined;
     if (backend.notes && backend.traits.lapses)
@@ -40,12 +39,12 @@ export class AdaptiveHistory {
   }
 
   /** The options with the lease that the last holders would have needed. */
-  async lengthen(resolved: ResolvedOptions): Promise<ResolvedOptions> {
+  async lengthen(terms: Terms): Promise<Terms> {
     this.#before = read(
-      await this.#tried(() => this.#notes.read(this.#group), resolved.wait || NOTE_TIMEOUT, resolved.signal),
+      await this.#tried(() => this.#notes.read(this.#group), terms.wait || NOTE_TIMEOUT, terms.signal),
     );
     const lease = Math.min(this.#before?.lease ?? 0, this.#cap);
-    return lease > resolved.ttl ? { ...resolved, ttl: lease } : resolved;
+    return lease > terms.ttl ? { ...terms, ttl: lease } : terms;
   }
 
   /** @param ttl the lease that was asked for */

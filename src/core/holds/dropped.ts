@@ -1,4 +1,4 @@
-import { quoted } from '../engine/engine.ts';
+import { quoted } from '../contract/errors.ts';
 import type { Hold } from './hold.ts';
 
 /**

@@ -1,7 +1,5 @@
-import { deadlineOf, type Granted } from '../claims/deadline.ts';
-import { believed } from '../claims/delay.ts';
-import type { ResolvedOptions } from '../contract/options.ts';
-import { askedOf, leaseOf } from '../line/acquire-request.ts';
+import { deadlineOf, type LocalGrant } from '../claims/deadline.ts';
+import { engineTtl, leaseLength, type Terms, usableTime } from '../contract/terms.ts';
 
 /** For how long a hold is good, and when it is to be renewed. It is told what time it is. */
 export class HoldTiming {
@@ -23,8 +21,8 @@ export class HoldTiming {
   /** How long the key stays taken from `since`, ms. */
   minHold: number;
   /** The engine's last confirmation that this hold counts on, which may be good for longer than the lease. */
-  confirmation: Pick<Granted, 'sent' | 'validFor'>;
-  readonly #resolved: ResolvedOptions;
+  confirmation: Pick<LocalGrant, 'sent' | 'validFor'>;
+  readonly #terms: Terms;
   /** A hold of this engine lapses by itself; else a session carries it. */
   readonly #lapses: boolean;
   /** Without `renew`, the end of the lease. A session confirms for less; it is asked again until then. */
@@ -32,47 +30,55 @@ export class HoldTiming {
   /** The shortest lease that a request without an answer may still set, whenever it arrives. ms. */
   #doubt = Number.POSITIVE_INFINITY;
 
-  /** @param patient it is of a claim that waits long, and lasts longer than the lease */
-  constructor(granted: Granted, resolved: ResolvedOptions, lapses: boolean, patient: boolean, now: number) {
-    this.#resolved = resolved;
+  /** @param lapses whether a hold of this engine lapses by itself; else a session carries it */
+  constructor(grant: LocalGrant, terms: Terms, lapses: boolean, now: number) {
+    this.#terms = terms;
     this.#lapses = lapses;
     this.since = now;
-    this.ttl = askedOf(resolved);
-    this.minHold = resolved.minHold;
-    this.lateUntil = granted.lateUntil ?? 0;
+    this.ttl = engineTtl(terms);
+    this.minHold = terms.minHold;
+    this.lateUntil = grant.lateUntil ?? 0;
     if (this.lateUntil > 0) this.#doubt = this.ttl; // however late: over several nodes each has its own time to refuse it
-    const full = deadlineOf(now, believed(this.ttl, resolved));
-    this.#leaseEnd = resolved.renew ? Number.POSITIVE_INFINITY : full;
-    this.confirmation = { sent: granted.sent, validFor: this.#good(granted.validFor) };
-    this.deadline = deadlineOf(granted.sent, believed(this.confirmation.validFor, resolved));
+    const full = deadlineOf(now, usableTime(this.ttl, terms));
+    this.#leaseEnd = terms.renew ? Number.POSITIVE_INFINITY : full;
+    this.confirmation = { sent: grant.sent, validFor: this.#good(grant.validFor) };
+    this.deadline = deadlineOf(grant.sent, usableTime(this.confirmation.validFor, terms));
     // It lasts what was asked for, from now; the next renewal makes it last no longer, however long the claim of a waiter does.
     const longer = this.deadline > full && this.deadline < Number.POSITIVE_INFINITY;
-    this.sent = longer ? now : granted.sent;
-    this.confirmedFor = believed(Math.min(this.ttl, this.confirmation.validFor), resolved);
+    this.sent = longer ? now : grant.sent;
+    this.confirmedFor = usableTime(Math.min(this.ttl, this.confirmation.validFor), terms);
     this.deadline = Math.min(this.deadline, longer ? full : this.#leaseEnd);
     this.renewAt = this.#nextRenewal(now);
-    // The claim of a patient waiter lasts much longer than the lease: until it is renewed, a crash would keep the key for all of that.
-    if (patient && this.renewAt < Number.POSITIVE_INFINITY) this.renewAt = now;
   }
 
   /** When the loss signal is due. Where the engine confirms for less than the lease, the notice is as large a part of that as of the lease. */
   get noticeAt(): number {
-    return this.deadline - this.#resolved.notice * Math.min(1, this.confirmedFor / leaseOf(this.#resolved));
+    return this.deadline - this.#terms.notice * Math.min(1, this.confirmedFor / leaseLength(this.#terms));
   }
 
-  /** ms for which the key has to stay taken, by `minHold`. */
-  rest(now: number): number {
+  /** Makes the next renewal due now, if there is one. */
+  renewAtOnce(now: number): void {
+    if (this.renewAt < Number.POSITIVE_INFINITY) this.renewAt = now;
+  }
+
+  /** Until when nobody is to be let in after this hold has lapsed. 0: `delay` is 0. */
+  get closedUntil(): number {
+    return this.#terms.delay > 0 ? this.deadline + this.#terms.delay : 0;
+  }
+
+  /** ms for which the key still has to stay taken, by `minHold`. */
+  minHoldLeft(now: number): number {
     return this.minHold > 0 ? this.since + this.minHold - now : 0;
   }
 
   renews(now: number): boolean {
-    if (!this.#resolved.renew) return !this.#lapses && this.deadline < this.#leaseEnd;
-    return now - this.since < this.#resolved.maxHold;
+    if (!this.#terms.renew) return !this.#lapses && this.deadline < this.#leaseEnd;
+    return now - this.since < this.#terms.maxHold;
   }
 
   /** For how long an answer is: with `maxHold` no longer than the lease, or a session would carry the hold for ever. */
   #good(validFor: number): number {
-    return this.#resolved.maxHold < Number.POSITIVE_INFINITY ? Math.min(validFor, this.ttl) : validFor;
+    return this.#terms.maxHold < Number.POSITIVE_INFINITY ? Math.min(validFor, this.ttl) : validFor;
   }
 
   /** After a third; with a long notice earlier, so that there is time for a second try before it. */
@@ -84,11 +90,11 @@ export class HoldTiming {
   renewed(sent: number, validFor: number, now: number): void {
     const confirmed = Math.min(this.#good(validFor), this.#doubt);
     this.confirmation = { sent, validFor: confirmed };
-    const good = believed(confirmed, this.#resolved);
+    const good = usableTime(confirmed, this.#terms);
     this.deadline = Math.min(Math.max(this.deadline, deadlineOf(sent, good)), this.#leaseEnd);
     this.sent = sent;
     this.failure = undefined;
-    this.confirmedFor = Math.min(believed(this.ttl, this.#resolved), good);
+    this.confirmedFor = Math.min(usableTime(this.ttl, this.#terms), good);
     this.renewAt = this.#nextRenewal(now);
   }
 
@@ -100,9 +106,9 @@ export class HoldTiming {
 
   /** The lease is to last for `ttl`, counted from `sent`; false when that is in doubt and nothing will renew it. */
   extended(ttl: number, sent: number): boolean {
-    if (this.#resolved.renew) return true;
+    if (this.#terms.renew) return true;
     this.#leaseEnd = Math.max(this.#leaseEnd, deadlineOf(sent, ttl));
-    return ttl + this.#resolved.delay <= this.#doubt;
+    return ttl + this.#terms.delay <= this.#doubt;
   }
 
   /**
@@ -119,10 +125,10 @@ export class HoldTiming {
   }
 
   /** Whether it can be passed on: who does not renew has nothing but what is left of it, and gets all that was asked for. */
-  lastsFor(next: ResolvedOptions, now: number): boolean {
-    const lease = leaseOf(next);
+  lastsFor(next: Terms, now: number): boolean {
+    const lease = leaseLength(next);
     if (next.renew) return this.deadline - now >= lease / 2;
     const { sent, validFor } = this.confirmation;
-    return deadlineOf(sent, believed(validFor, next)) >= deadlineOf(now, lease);
+    return deadlineOf(sent, usableTime(validFor, next)) >= deadlineOf(now, lease);
   }
 }

@@ -1,14 +1,11 @@
-import type { Granted } from '../claims/deadline.ts';
+import type { LocalGrant } from '../claims/deadline.ts';
 import type { NumberedClaim } from '../claims/numbered-claim.ts';
 import { isExclusive } from '../contract/admission.ts';
-import { LockError } from '../contract/errors.ts';
+import { LockError, quoted } from '../contract/errors.ts';
 import type { LockEvent } from '../contract/events.ts';
-import type { ResolvedOptions } from '../contract/options.ts';
 import type { Enclosing } from '../contract/origin.ts';
+import type { EnclosingHold, Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
-import { quoted } from '../engine/engine.ts';
-import type { AcquireRequest } from '../line/acquire-request.ts';
-import type { KeyHolds } from '../line/key-holds.ts';
 import { HoldLife } from './hold-life.ts';
 import { HoldTiming } from './hold-timing.ts';
 
@@ -18,73 +15,92 @@ interface Tenure {
   readonly passes: number;
 }
 
-/** What a hold is to its process: who is inside, how it is told of its loss, and how it ends. */
-export class Hold {
+type HoldEventName = 'renewed' | 'renewalFailed' | 'lost' | 'released';
+
+/** What a hold needs of the request that it was granted to. */
+export interface HoldOwner {
+  readonly events: {
+    readonly number: number;
+    tell(name: HoldEventName, token: bigint | undefined, more: Partial<LockEvent>): void;
+  };
+}
+
+/** What a hold needs of the line that keeps it. */
+export interface HoldKeeper<O extends HoldOwner> {
+  readonly engine: Engine;
+  /** Gives the hold up. Never rejects. @returns whether that freed it */
+  release(hold: Hold<O>): Promise<boolean>;
+  /** The hold ended by itself. */
+  ended(hold: Hold<O>): void;
+}
+
+/** What a hold is to its process: its callers, how they learn of its loss, and how it ends. */
+export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
   readonly claim: NumberedClaim;
-  /** What it was granted to. */
-  request: AcquireRequest | undefined;
-  readonly resolved: ResolvedOptions;
+  /** The request that it was granted to. */
+  owner: O | undefined;
+  readonly terms: Terms;
   readonly token: bigint;
   /** How many tokens in a row the engine gave, the first holder's included. */
   readonly span: number;
   readonly tenure: Tenure;
   readonly life = new HoldLife();
   readonly timing: HoldTiming;
-  /** Among those that are renewed. */
+  /** Its slot among those that the watchdog renews. */
   slot = -1;
-  /** Of the renewal that is under way, if one is. Never rejects. */
+  /** The renewal that is under way. Never rejects. */
   renewing: Promise<unknown> | undefined;
-  /** Claims that wait and say that they do so inside of this one's claim. */
   waitsInside = 0;
-  /** Callers inside: the one it was granted to, and those who re-entered. */
+  /** Callers inside: the one it was granted to, and those that re-entered. */
   users = 1;
   readonly #engine: Engine;
-  readonly #keeper: KeyHolds;
+  readonly #keeper: HoldKeeper<O>;
   readonly #lost: AbortSignal | undefined;
 
-  /** @param tenure of the hands it comes from */
-  constructor(of: KeyHolds, claim: NumberedClaim, granted: Granted, resolved: ResolvedOptions, tenure?: Tenure) {
-    const { backend, clock } = of.engine;
+  /** @param grant with the tenure of a hold that passes on */
+  constructor(keeper: HoldKeeper<O>, claim: NumberedClaim, grant: LocalGrant & { tenure?: Tenure }, terms: Terms) {
+    const { backend, clock } = keeper.engine;
     const now = clock.now();
-    this.#keeper = of;
-    this.#engine = of.engine;
+    this.#keeper = keeper;
+    this.#engine = keeper.engine;
     this.claim = claim;
-    this.resolved = resolved;
-    this.token = granted.ticket;
-    this.span = granted.span ?? claim.span;
-    this.tenure = tenure ?? { since: now, passes: 0 };
-    this.timing = new HoldTiming(granted, resolved, backend.traits.lapses, claim.placeTtl !== undefined, now);
-    this.#lost = granted.lost instanceof AbortSignal ? granted.lost : undefined;
+    this.terms = terms;
+    this.token = grant.ticket;
+    this.span = grant.span ?? claim.span;
+    this.tenure = grant.tenure ?? { since: now, passes: 0 };
+    this.timing = new HoldTiming(grant, terms, backend.traits.lapses, now);
+    // The claim of a patient waiter lasts much longer than the lease: a crash before the first renewal would keep the key for all of that.
+    if (claim.placeTtl !== undefined) this.timing.renewAtOnce(now);
+    this.#lost = grant.lost instanceof AbortSignal ? grant.lost : undefined;
   }
 
-  /** From now on the engine's `lost` ends it: at once where that came while nobody listened. */
+  /** From now on the engine's `lost` ends it: at once, if that came before anybody listened. */
   listen(): void {
     if (this.life.over) return;
     if (this.#lost?.aborted) this.handleEvent();
     else this.#lost?.addEventListener('abort', this, { once: true });
   }
 
-  /** Of the engine's `lost`. */
+  /** Handles the engine's `lost`. */
   handleEvent(): void {
     this.end('the engine ended it');
   }
 
-  /** What is asked of the engine for it from now on: the claim of one that waited lasts longer. */
-  get asked(): NumberedClaim {
+  /** The claim as the engine is asked for it from now on. The claim of a waiter lasted longer. */
+  get currentClaim(): NumberedClaim {
     return { ...this.claim, ttl: this.timing.ttl };
   }
 
-  /** As a claim inside tells of it, also one of other `Locks`: on another server a look finds no claim of this number under the key. */
   get enclosing(): Enclosing {
     return { claim: this.claim.number, key: this.claim.key };
   }
 
-  /** By the clock, this very moment. */
+  /** By the clock, now. */
   get held(): boolean {
     return !this.life.over && this.#engine.clock.now() < this.timing.deadline;
   }
 
-  /** No renewal is on its way, or may still be: arriving later, it would set the lease of whoever has this hold by then. */
+  /** No renewal is on its way, or may still be. One that arrives later would set the lease of the next caller that has this hold. */
   get settled(): boolean {
     return !this.renewing && !this.#engine.extensions.has(this.claim.id) && this.timing.certain;
   }
@@ -100,24 +116,24 @@ export class Hold {
     this.#tell('renewed', { margin });
   }
 
-  /** Nobody knows whether the renewal to `ttl` took effect: the old deadline stands, and it is tried again soon. */
+  /** Nobody knows whether the renewal to `ttl` took effect. The old deadline stands, and the next renewal comes soon. */
   renewalFailed(ttl: number, error: unknown): void {
     const now = this.#engine.clock.now();
     this.timing.renewalFailed(ttl, error, now);
     this.#tell('renewalFailed', { margin: this.timing.deadline - now, error });
   }
 
-  /** Tells the holder, once and for good. It may still hold until the deadline: time to stop. */
+  /** Tells the holder of the loss, once. The holder may hold until the deadline: it has time to stop. */
   lose(reason: string, cause?: unknown): void {
     if (this.life.become('lost')) this.#lossFor(reason, cause)();
   }
 
-  /** Past its deadline, if it is. */
+  /** Ends the hold, if its deadline has passed. */
   expire(): void {
     if (!this.held) this.end('its deadline passed without a renewal');
   }
 
-  /** The end that nobody asked for. */
+  /** Ends the hold, though no caller asked for that. */
   end(reason: string): void {
     if (!this.life.become('ended')) return;
     const tell = this.life.loss ? undefined : this.#lossFor(reason);
@@ -139,33 +155,33 @@ export class Hold {
     };
   }
 
-  /** One caller less inside; the last one gives the hold up. Whether that freed it. */
+  /** One caller less inside. The last one gives the hold up. @returns whether that freed it */
   leave(): Promise<boolean> {
     this.users--;
     return this.users === 0 ? this.#keeper.release(this) : Promise.resolve(false);
   }
 
-  /** Gives the hold up, however many are inside. Whether that freed it. */
+  /** Gives the hold up, however many callers are inside. @returns whether that freed it */
   abandon(reason: string): Promise<boolean> {
     this.lose(reason);
     return this.#keeper.release(this);
   }
 
-  /** It is given back: over before that is told, since a listener may release again, or close. */
+  /** Ends the hold as released. It is over before listeners hear of that, since a listener may release again, or close. */
   released(): void {
     this.life.become('released');
     this.#lost?.removeEventListener('abort', this);
     this.#tell('released', { duration: this.#engine.clock.now() - this.timing.since });
   }
 
-  #tell(name: 'renewed' | 'renewalFailed' | 'lost' | 'released', more: Partial<LockEvent>): void {
-    this.request?.events.tell(name, this.exclusive ? this.token : undefined, more);
+  #tell(name: HoldEventName, more: Partial<LockEvent>): void {
+    this.owner?.events.tell(name, this.exclusive ? this.token : undefined, more);
   }
 
   /** The same hold on the engine in the next hands, with the next token. */
-  passTo(resolved: ResolvedOptions): Hold {
-    const granted = { ticket: this.token + 1n, span: this.span, ...this.timing.confirmation, lost: this.#lost };
+  passTo(terms: Terms): Hold<O> {
     const tenure = { since: this.tenure.since, passes: this.tenure.passes + 1 };
-    return new Hold(this.#keeper, this.claim, granted, resolved, tenure);
+    const grant = { ticket: this.token + 1n, span: this.span, ...this.timing.confirmation, lost: this.#lost, tenure };
+    return new Hold(this.#keeper, this.claim, grant, terms);
   }
 }

@@ -1,8 +1,8 @@
-import { leaseBounds } from '../claims/deadline.ts';
 import { Context, inNoContext } from '../contract/context.ts';
 import { type Duration, milliseconds } from '../contract/duration.ts';
-import { LockError } from '../contract/errors.ts';
-import { CALL_TIMEOUT, type Engine, quoted } from '../engine/engine.ts';
+import { invalid, LockError, quoted, shown } from '../contract/errors.ts';
+import { leaseBounds } from '../contract/terms.ts';
+import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
 import { released, warnOfDrop } from './dropped.ts';
 import type { Hold } from './hold.ts';
 
@@ -106,11 +106,16 @@ export class HeldLease implements AnyLease {
     this.#giveBack = giveBack;
     this.key = hold.claim.key;
     this.token = hold.exclusive ? hold.token : undefined;
-    if (hold.resolved.renew) warnOfDrop(this, hold);
+    if (hold.terms.renew) warnOfDrop(this, hold);
   }
 
   get hold(): Hold {
     return this.#hold;
+  }
+
+  /** The number that the events of this hold have as `request`. */
+  get request(): number | undefined {
+    return this.#hold.owner?.events.number;
   }
 
   get signal(): AbortSignal {
@@ -160,7 +165,7 @@ export class HeldLease implements AnyLease {
   }
 
   async extend(ttl: Duration): Promise<void> {
-    const ms = milliseconds(ttl, 'ttl', leaseBounds(this.#engine.backend.traits, this.#hold.resolved.delay));
+    const ms = milliseconds(ttl, 'ttl', leaseBounds(this.#engine.backend.traits, this.#hold.terms.delay));
     await this.#engine.extensions.take(this.#hold.claim.id, () => this.#extend(ms));
   }
 
@@ -171,12 +176,12 @@ export class HeldLease implements AnyLease {
     const sent = this.#engine.clock.now();
     const { timing } = hold;
     const before = timing.ttl;
-    timing.ttl = Math.max(ms + hold.resolved.delay, timing.ttl); // and no renewal from now on is shorter
+    timing.ttl = Math.max(ms + hold.terms.delay, timing.ttl); // and no renewal from now on is shorter
     const unknown = (why: unknown): LockError => {
       timing.doubt(timing.ttl);
       return this.#engine.unavailable(this.key, why, 'The old deadline stands; try again before it');
     };
-    const [answer] = await this.#engine.renew([hold.asked], CALL_TIMEOUT).catch((error) => {
+    const [answer] = await this.#engine.renew([hold.currentClaim], CALL_TIMEOUT).catch((error) => {
       throw unknown(error);
     });
     if (answer === 'gone') hold.end('the engine no longer has it');
@@ -216,4 +221,10 @@ export class HeldLease implements AnyLease {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.release();
   }
+}
+
+/** @internal The lease as the core made it. @throws LockError `LOCK_INVALID` for what is no lease of one key */
+export function heldLease(lease: unknown): HeldLease {
+  if (lease instanceof HeldLease) return lease;
+  throw invalid(`${shown(lease)} is no lease, as acquire() and run() give it`);
 }

@@ -1,7 +1,8 @@
+import { reasonOf } from '../contract/errors.ts';
 import { leastOf } from '../contract/extremes.ts';
 import { Alarm } from '../engine/alarm.ts';
 import { Bag } from '../engine/bag.ts';
-import { CALL_TIMEOUT, type Engine, reasonOf } from '../engine/engine.ts';
+import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
 import type { Hold } from './hold.ts';
 import type { HoldTiming } from './hold-timing.ts';
 
@@ -67,7 +68,7 @@ export class Watchdog {
 
   async #renew(batch: readonly Hold[]): Promise<void> {
     const sent = this.#engine.clock.now();
-    const claims = batch.map(({ asked }) => asked);
+    const claims = batch.map(({ currentClaim }) => currentClaim);
     for (const { timing } of batch) timing.renewAt = Number.POSITIVE_INFINITY; // until it is answered
     const within = leastOf(batch.map(timeoutFor));
     const renewing = this.#engine.renew(claims, within).then(

@@ -1,50 +1,53 @@
-import type { NumberedClaim } from '../claims/numbered-claim.ts';
 import type { QueuedClaim } from '../claims/queued-claim.ts';
 import type { Seats } from '../contract/admission.ts';
-import type { Cancel, Clock } from '../contract/clock.ts';
-import { LockError } from '../contract/errors.ts';
-import type { ResolvedOptions } from '../contract/options.ts';
+import type { Cancel } from '../contract/clock.ts';
+import { LockError, quoted, reasonOf } from '../contract/errors.ts';
 import { type Circumstances, type Enclosing, MOST_ENCLOSING } from '../contract/origin.ts';
-import { quoted, reasonOf } from '../engine/engine.ts';
+import type { ProcessName } from '../contract/process-name.ts';
+import type { EnclosingHold, Terms } from '../contract/terms.ts';
 import type { Hold } from '../holds/hold.ts';
-import type { Frame } from './reentrancy.ts';
 import type { RequestEvents } from './request-events.ts';
-import type { LockRuntime } from './runtime.ts';
 
 const NOBODY: readonly never[] = [];
 
-/** One caller waiting for one key in this process. Settled once: granted, refused, or given up. */
+/** What a caller is inside of. */
+export interface Enclosure {
+  /** The holds of that process around the caller, the innermost first. */
+  holds(name: ProcessName): Iterable<EnclosingHold>;
+}
+
+/** One caller in this process that waits for one key. It is settled once: granted or refused. */
 export class AcquireRequest {
   readonly key: string;
   readonly seats: Seats;
-  readonly resolved: ResolvedOptions;
+  readonly terms: Terms;
   readonly began: number;
-  /** What is told of it and its hold. */
+  /** What listeners hear of it and of its hold. */
   readonly events: RequestEvents;
   /** Its claim in the engine's line, once it stands there. */
-  queued: QueuedClaim | undefined;
-  /** Of its claim, once it has one; in a look at those who wait here, of what will be its claim. */
+  queued: QueuedClaim<AcquireRequest> | undefined;
+  /** The number of its claim. A listing may number it before it has one. */
   number: number | undefined;
   /** When it began to wait, ms since 1970, if it asked to be told of a deadlock. */
   detects: number | undefined;
-  /** The span that it belongs to, for whoever lists it. */
+  /** The span that it belongs to, for listings. */
   traceparent: string | undefined;
-  /** What the caller is inside of, until this is settled: a hold must not keep what its caller was inside of. */
-  #around: Frame | undefined;
-  #named: readonly Hold[] = NOBODY;
+  /** What the caller is inside of, until this is settled: a hold must not keep that alive. */
+  #around: Enclosure | undefined;
+  #named: readonly EnclosingHold[] = NOBODY;
   readonly outcome: Promise<Hold | undefined>;
   #resolve!: (hold: Hold | undefined) => void;
   #reject!: (error: unknown) => void;
   #cancel: Cancel | undefined;
   #unlisten: (() => void) | undefined;
-  #state: 'asked' | 'waiting' | 'settled' = 'asked';
+  #state: 'new' | 'waiting' | 'settled' = 'new';
 
-  constructor(events: RequestEvents, resolved: ResolvedOptions, now: number, around?: Frame) {
+  constructor(events: RequestEvents, terms: Terms, now: number, around?: Enclosure) {
     this.key = events.key;
     this.#around = around;
     this.seats = events.seats;
     this.events = events;
-    this.resolved = resolved;
+    this.terms = terms;
     this.began = now;
     this.outcome = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -52,15 +55,16 @@ export class AcquireRequest {
     });
   }
 
-  /** Its limits, `wait` and `signal`: `giveUp` gets the error to refuse it with. */
-  limit(clock: Clock, backend: string, giveUp: (error: LockError) => void): void {
-    const { wait, signal } = this.resolved;
+  /** Starts its limits, `wait` and `signal`. @param giveUp gets the error to refuse it with */
+  startLimits(giveUp: (error: LockError) => void): void {
+    const { wait, signal } = this.terms;
+    const { backend, clock } = this.events.context.engine;
     if (signal?.aborted) {
       giveUp(aborted(this));
       return;
     }
     if (wait > 0 && wait < Number.POSITIVE_INFINITY) {
-      this.#cancel = clock.after(wait, () => giveUp(timedOut(this, backend)));
+      this.#cancel = clock.after(wait, () => giveUp(timedOut(this, backend.name)));
     }
     if (!signal) return;
     const abort = () => giveUp(aborted(this));
@@ -91,72 +95,49 @@ export class AcquireRequest {
     this.#unlisten?.();
   }
 
-  /** What its claim, to an engine of `runtime`, tells beside itself. Undefined: nothing. */
-  circumstances(runtime: LockRuntime): Circumstances | undefined {
+  /** What its claim says beside its number. Undefined: nothing. */
+  circumstances(): Circumstances | undefined {
     const { traceparent } = this;
-    if (!this.#around && !this.resolved.beside?.length && traceparent === undefined) return undefined;
+    if (!this.#around && !this.terms.beside?.length && traceparent === undefined) return undefined;
     const inside: Enclosing[] = [];
-    const told = (cut: boolean): Circumstances => {
-      const detects = inside.length > 0 ? this.detects : undefined; // who is inside of nothing is waited for by nobody
-      return { inside, cut, detects, traceparent };
-    };
-    for (const hold of this.#enclosing(runtime)) {
+    let cut = false;
+    for (const hold of this.#enclosing()) {
       const { enclosing } = hold;
-      if (inside.some(({ claim }) => claim === enclosing.claim)) continue; // entered again
-      if (inside.length === MOST_ENCLOSING) return told(true);
+      if (inside.some(({ claim }) => claim === enclosing.claim)) continue; // the caller re-entered it
+      cut = inside.length === MOST_ENCLOSING;
+      if (cut) break;
       inside.push(enclosing);
     }
-    return told(false);
+    const detects = inside.length > 0 ? this.detects : undefined; // nobody waits for a caller that holds nothing
+    return { inside, cut, detects, traceparent };
   }
 
-  *#enclosing(runtime: LockRuntime): Iterable<Hold> {
-    const { beside = [] } = this.resolved;
-    for (let i = beside.length - 1; i >= 0; i--) yield beside[i]!.hold;
-    if (this.#around) yield* this.#around.holds(runtime);
+  *#enclosing(): Iterable<EnclosingHold> {
+    const { beside = [] } = this.terms;
+    for (let i = beside.length - 1; i >= 0; i--) yield beside[i]!;
+    if (this.#around) yield* this.#around.holds(this.events.context.name);
   }
 
-  /** Whether it has to wait from now on. Until it is settled, the holds around it keep their claims for themselves. */
-  beginsToWait(runtime: LockRuntime): boolean {
-    if (this.#state !== 'asked') return false;
+  /** It has to wait from now on. Until it is settled, the holds around it keep their claims. @returns false if it waited already */
+  beginWait(): boolean {
+    if (this.#state !== 'new') return false;
     this.#state = 'waiting';
-    this.#named = [...this.#enclosing(runtime)];
+    this.#named = [...this.#enclosing()];
     for (const hold of this.#named) hold.waitsInside++;
     return true;
   }
-
-  /** Whether it may take over a place in the engine's line: what the place tells of whoever it was made for has to be true of this one. */
-  inherits({ inside, detects }: NumberedClaim, runtime: LockRuntime): boolean {
-    const own = this.circumstances(runtime);
-    if ((own?.detects === undefined) !== (detects === undefined)) return false;
-    return (
-      (own?.inside.length ?? 0) === inside.length && inside.every(({ claim }, i) => claim === own!.inside[i]!.claim)
-    );
-  }
-
-  /** Whether the other may take over what was meant for this one: the engine would not see a difference. */
-  equals(other: AcquireRequest): boolean {
-    return (
-      this.seats.take === other.seats.take &&
-      this.seats.of === other.seats.of &&
-      this.seats.readWrite === other.seats.readWrite &&
-      leaseOf(this.resolved) === leaseOf(other.resolved) &&
-      this.resolved.minHold > 0 === other.resolved.minHold > 0 &&
-      this.resolved.delay === other.resolved.delay &&
-      this.resolved.wait > 0 === other.resolved.wait > 0
-    );
-  }
 }
 
-function aborted({ key, resolved }: AcquireRequest): LockError {
-  const cause = resolved.signal?.reason;
+function aborted({ key, terms }: AcquireRequest): LockError {
+  const cause = terms.signal?.reason;
   return new LockError('LOCK_ABORTED', `the wait for ${quoted(key)} was aborted by its signal`, { key, cause });
 }
 
 /**
- * A wait that ends while the engine does not answer says so: the reader's next step is another. But not one that others in
- * this process took up, for the most part: the engine has only just been asked.
+ * The error at the end of a wait. If the engine did not answer, it says so, since the next step of the reader is another one then. It
+ * does not if other callers of this process had the key for the most part: then the engine was asked only just now.
  */
-function timedOut({ key, queued, began, resolved: { wait } }: AcquireRequest, backend: string): LockError {
+function timedOut({ key, queued, began, terms: { wait } }: AcquireRequest, backend: string): LockError {
   const cause = queued?.outage.by(began + wait / 2);
   const waited = `${quoted(key)} could not be had on ${backend} within ${wait} ms`;
   const [code, why] =
@@ -168,9 +149,3 @@ function timedOut({ key, queued, began, resolved: { wait } }: AcquireRequest, ba
       : (['LOCK_UNAVAILABLE', `${reasonOf(cause)}. What it may have done is being undone; try again`] as const);
   return new LockError(code, `${waited}: ${why}`, { key, backend, cause });
 }
-
-/** What the holder believes in. With `minHold` a crash must not free the key early either. */
-export const leaseOf = (resolved: ResolvedOptions): number => Math.max(resolved.ttl, resolved.minHold);
-
-/** The lease asked of the engine: after a lapse nobody is let in before `delay` is over. */
-export const askedOf = (resolved: ResolvedOptions): number => leaseOf(resolved) + resolved.delay;

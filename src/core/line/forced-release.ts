@@ -1,10 +1,9 @@
-import type { Backend } from '../contract/backend.ts';
+import { checkListable, unsupported } from '../contract/capability.ts';
 import { Context } from '../contract/context.ts';
-import { invalid, LockError, shown } from '../contract/errors.ts';
+import { invalid, shown } from '../contract/errors.ts';
 import { EVENT_VERSION, emit } from '../contract/events.ts';
 import { checkKey } from '../contract/key.ts';
 import { checkNames } from '../contract/options.ts';
-import { quoted } from '../engine/engine.ts';
 import type { LockRuntime } from './runtime.ts';
 
 /** Whom to evict, and why. */
@@ -42,12 +41,3 @@ export async function forceRelease(runtime: LockRuntime, key: string, options: F
   }));
   return evicted;
 }
-
-/** @throws LockError `LOCK_INVALID`, `LOCK_UNSUPPORTED` */
-export function checkListable(backend: Backend, prefix: string): void {
-  if (typeof prefix !== 'string') throw invalid(`a prefix must be a string, not ${shown(prefix)}`);
-  if (!backend.inspect) throw unsupported(backend, 'list its locks');
-}
-
-const unsupported = ({ name }: Backend, what: string): LockError =>
-  new LockError('LOCK_UNSUPPORTED', `${quoted(name)} cannot ${what}`, { backend: name });

@@ -1,14 +1,36 @@
+import type { NumberedClaim } from '../claims/numbered-claim.ts';
+import { engineTtl, leaseLength } from '../contract/terms.ts';
 import type { Hold } from '../holds/hold.ts';
-import { type AcquireRequest, askedOf } from './acquire-request.ts';
+import type { AcquireRequest } from './acquire-request.ts';
+
+/** Whether one request may take over what was meant for the other: the engine would not see a difference. */
+export function alike({ seats, terms }: AcquireRequest, other: AcquireRequest): boolean {
+  return (
+    seats.take === other.seats.take &&
+    seats.of === other.seats.of &&
+    seats.readWrite === other.seats.readWrite &&
+    leaseLength(terms) === leaseLength(other.terms) &&
+    terms.minHold > 0 === other.terms.minHold > 0 &&
+    terms.delay === other.terms.delay &&
+    terms.wait > 0 === other.terms.wait > 0
+  );
+}
+
+/** Whether a request may take over the place of a claim in the engine's line: what the label of the claim says has to be true of it. */
+export function mayInherit({ inside, detects }: NumberedClaim, next: AcquireRequest): boolean {
+  const own = next.circumstances();
+  if ((own?.detects === undefined) !== (detects === undefined)) return false;
+  return (own?.inside.length ?? 0) === inside.length && inside.every(({ claim }, i) => claim === own!.inside[i]!.claim);
+}
 
 /** Whether a hold may pass on to the next request: an equal one, while neither the tenure nor too much of the lease is used up. */
-export function mayPass(hold: Hold, next: AcquireRequest, now: number): boolean {
-  const { request, resolved, tenure, timing } = hold;
-  if (!request || !next.equals(request) || !hold.exclusive) return false;
-  if (hold.waitsInside > 0) return false; // what its function has started and left behind would be inside of the next one's
-  if (hold.life.loss || resolved.minHold > 0) return false;
-  if (timing.ttl !== askedOf(next.resolved) || !hold.settled) return false; // it was extended, or may have been
-  if (hold.tenure.passes + 1 >= hold.span) return false; // of whoever asked the engine for the tickets
-  if (tenure.passes >= resolved.handOff.max || next.resolved.handOff.max <= tenure.passes) return false;
-  return now - tenure.since < resolved.handOff.within && timing.lastsFor(next.resolved, now);
+export function mayPass(hold: Hold<AcquireRequest>, next: AcquireRequest, now: number): boolean {
+  const { owner, terms, tenure, timing } = hold;
+  if (!owner || !alike(next, owner) || !hold.exclusive) return false;
+  if (hold.waitsInside > 0) return false; // what its function started and left behind would be inside of the next function's hold
+  if (hold.life.loss || terms.minHold > 0) return false;
+  if (timing.ttl !== engineTtl(next.terms) || !hold.settled) return false; // it was extended, or may have been
+  if (tenure.passes + 1 >= hold.span) return false; // the tickets that the first holder asked for are used up
+  if (tenure.passes >= terms.handOff.max || next.terms.handOff.max <= tenure.passes) return false;
+  return now - tenure.since < terms.handOff.within && timing.lastsFor(next.terms, now);
 }

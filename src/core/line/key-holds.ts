@@ -1,86 +1,98 @@
-import type { PiggybackedAttempt } from '../claims/asked-claim.ts';
-import type { Granted } from '../claims/deadline.ts';
-import { closedUntil } from '../claims/delay.ts';
+import type { LocalGrant } from '../claims/deadline.ts';
 import type { QueuedClaim } from '../claims/queued-claim.ts';
+import type { PiggybackedAttempt } from '../claims/sent-claim.ts';
 import type { Release } from '../contract/backend.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
+import type { Outage } from '../engine/outage.ts';
 import { withdraw, withdrawAt } from '../engine/withdrawal.ts';
-import { Hold } from '../holds/hold.ts';
+import { Hold, type HoldKeeper } from '../holds/hold.ts';
 import type { Watchdog } from '../holds/watchdog.ts';
 import type { AcquireRequest } from './acquire-request.ts';
 import { mayPass } from './hand-over.ts';
-import type { LocalLine } from './local-line.ts';
-import type { LockRuntime } from './runtime.ts';
+import type { LineContext } from './line-context.ts';
+
+/** What the holds of a key need of the callers that wait for it in this process. */
+export interface Callers {
+  /** The first caller that waits here takes the place of `request`, if it may. @returns that caller */
+  replace(request: AcquireRequest, may: (next: AcquireRequest) => boolean): AcquireRequest | undefined;
+  /** The caller that comes in when `request` leaves takes its place now, if its claim can go with the release. @returns that claim */
+  takeSuccessor(request: AcquireRequest): QueuedClaim<AcquireRequest> | undefined;
+  /** @param outage that the next caller would meet, too */
+  leave(request: AcquireRequest, outage?: Outage): void;
+  readonly beginWait: (request: AcquireRequest | undefined) => void;
+  /** Refuses the callers here that have waited for as long as an engine in trouble is waited for. */
+  refuseAlike(outage: Outage): void;
+}
 
 /** The holds of a key in this process: how they begin, pass from hand to hand, go back to the engine, or end by themselves. */
-export class KeyHolds {
-  readonly #watchdog: Watchdog;
-  readonly #line: LocalLine;
+export class KeyHolds implements HoldKeeper<AcquireRequest> {
   readonly engine: Engine;
+  readonly #watchdog: Watchdog;
+  readonly #callers: Callers;
 
-  constructor(runtime: LockRuntime, line: LocalLine) {
-    this.#watchdog = runtime.watchdog;
-    this.engine = runtime.engine;
-    this.#line = line;
+  constructor({ engine, watchdog }: LineContext, callers: Callers) {
+    this.engine = engine;
+    this.#watchdog = watchdog;
+    this.#callers = callers;
   }
 
-  /** Stands in the engine's line; what comes of it goes to the request that the claim belongs to by then. */
-  serve(queued: QueuedClaim, piggybacked?: PiggybackedAttempt): void {
+  /** Stands in the engine's line with a claim. The request that the claim belongs to at the end gets what comes of it. */
+  serve(queued: QueuedClaim<AcquireRequest>, piggybacked?: PiggybackedAttempt): void {
     this.engine.activity.begin();
-    queued.stand(this.#line.waits, piggybacked).then(
-      (granted) => this.#served(queued, granted),
+    queued.pursue(this.#callers.beginWait, piggybacked).then(
+      (grant) => this.#granted(queued, grant),
       (error) => this.#failed(queued, error),
     );
   }
 
-  #served(queued: QueuedClaim, granted: Granted | undefined): void {
+  #granted(queued: QueuedClaim<AcquireRequest>, grant: LocalGrant | undefined): void {
     const { request } = queued;
-    if (granted) {
+    if (grant) {
       try {
-        if (request) this.#hold(new Hold(this, queued.claim, granted, request.resolved), request);
+        if (request) this.#begin(new Hold(this, queued.claim, grant, request.terms), request);
         else queued.withdraw();
       } catch (error) {
-        queued.withdraw(); // what came of it was no grant that could be held
+        queued.withdraw(); // the engine gave no grant that could be held
         this.#failed(queued, error);
         return;
       }
     } else if (request) {
       request.grant(undefined);
-      this.#line.leave(request);
+      this.#callers.leave(request);
     }
-    this.#over(queued);
+    this.#finish(queued);
   }
 
-  #failed(queued: QueuedClaim, error: unknown): void {
+  #failed(queued: QueuedClaim<AcquireRequest>, error: unknown): void {
     const { request } = queued;
     if (request) {
       request.refuse(error);
-      this.#line.tellAlike(queued.outage);
-      this.#line.leave(request, queued.outage);
+      this.#callers.refuseAlike(queued.outage);
+      this.#callers.leave(request, queued.outage);
     }
-    this.#over(queued);
+    this.#finish(queued);
   }
 
-  #over(queued: QueuedClaim): void {
+  #finish(queued: QueuedClaim<AcquireRequest>): void {
     queued.request = undefined;
     this.engine.activity.end();
   }
 
-  /** Renewal comes before the grant is shown. */
-  #hold(hold: Hold, request: AcquireRequest): void {
-    hold.request = request;
+  /** The renewal begins before the caller sees the grant. */
+  #begin(hold: Hold<AcquireRequest>, request: AcquireRequest): void {
+    hold.owner = request;
     request.number = hold.claim.number;
     this.#watchdog.add(hold);
-    request.grant(hold); // before that is told: a listener may end the wait
+    request.grant(hold); // before listeners hear of it: one may end the wait
     const how = hold.tenure.passes > 0 ? 'handedOver' : 'acquired';
     request.events.ends(how, hold.exclusive ? hold.token : undefined);
     hold.listen();
   }
 
-  /** Whether this call freed the hold. Never throws: a release whose outcome is unknown goes on in the background. */
-  async release(hold: Hold): Promise<boolean> {
-    const { request, timing } = hold;
-    if (!request || hold.life.over) return false;
+  /** A release whose outcome is unknown goes on in the background. */
+  async release(hold: Hold<AcquireRequest>): Promise<boolean> {
+    const { owner, timing } = hold;
+    if (!owner || hold.life.over) return false;
     const { engine } = this;
     engine.clock.lookAgain?.();
     if (!hold.held) {
@@ -89,41 +101,40 @@ export class KeyHolds {
     }
     hold.released();
     this.#watchdog.remove(hold);
-    if (this.#passOn(hold, request)) return true;
+    if (this.#passOn(hold, owner)) return true;
     const now = engine.clock.now();
-    const rest = timing.rest(now);
-    // Before it is sent: its answer may come when that time is over, and tells nothing of what arrived after it.
-    if (timing.lateUntil > now) withdrawAt(engine, hold.asked, Math.max(timing.lateUntil, now + rest));
+    const left = timing.minHoldLeft(now);
+    // Before the release is sent: its answer may come when that time is over, and says nothing of what arrived after it.
+    if (timing.lateUntil > now) withdrawAt(engine, hold.currentClaim, Math.max(timing.lateUntil, now + left));
     engine.activity.begin();
     try {
-      if (rest > 0) return await this.#linger(hold, request, rest);
-      return (await this.#giveBack(hold, request)).freed;
+      if (left > 0) return await this.#linger(hold, owner, left);
+      return (await this.#giveBack(hold, owner)).freed;
     } catch {
-      withdraw(engine, hold.asked);
+      withdraw(engine, hold.currentClaim);
       return false;
     } finally {
-      this.#line.leave(request);
+      this.#callers.leave(owner);
       engine.activity.end();
     }
   }
 
-  /** The hold ended by itself: gone on the engine, or past its deadline. Told once. */
-  ended(hold: Hold): void {
+  ended(hold: Hold<AcquireRequest>): void {
     this.#watchdog.remove(hold);
-    this.#takeBack(hold, closedUntil(hold));
-    if (hold.request) this.#line.leave(hold.request);
+    this.#takeBack(hold, hold.timing.closedUntil);
+    if (hold.owner) this.#callers.leave(hold.owner);
   }
 
-  #passOn(hold: Hold, request: AcquireRequest): boolean {
-    const next = this.#line.replace(request, (head) => mayPass(hold, head, this.engine.clock.now()));
-    if (next) this.#hold(hold.passTo(next.resolved), next);
+  #passOn(hold: Hold<AcquireRequest>, owner: AcquireRequest): boolean {
+    const next = this.#callers.replace(owner, (head) => mayPass(hold, head, this.engine.clock.now()));
+    if (next) this.#begin(hold.passTo(next.terms), next);
     return next !== undefined;
   }
 
-  /** Back to the engine, in one step with the claim of whoever comes next here. */
-  #giveBack(hold: Hold, request: AcquireRequest): Promise<Release> {
+  /** Gives it back to the engine, in one step with the claim of the next caller here. */
+  #giveBack(hold: Hold<AcquireRequest>, owner: AcquireRequest): Promise<Release> {
     const { engine } = this;
-    const next = this.#line.successorOf(request);
+    const next = this.#callers.takeSuccessor(owner);
     if (!next) return engine.release(hold.claim);
     const sent = engine.clock.now();
     const released = engine.release(hold.claim, next.claim);
@@ -132,27 +143,27 @@ export class KeyHolds {
   }
 
   /** Keeps the key taken for the rest of `minHold`, if possible without this process. */
-  async #linger(hold: Hold, request: AcquireRequest, rest: number): Promise<boolean> {
+  async #linger(hold: Hold<AcquireRequest>, owner: AcquireRequest, left: number): Promise<boolean> {
     const { engine } = this;
     const { traits } = engine.backend;
     if (traits.lapses) {
-      const ttl = Math.max(Math.ceil(rest), traits.ttl.min);
+      const ttl = Math.max(Math.ceil(left), traits.ttl.min);
       const [answer] = await engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT).catch(() => []);
-      // Else it would stay for as long as its lease, should nothing come of that either: too long, never too short.
+      // Without an answer the key might stay taken for the whole lease. That is too long, but never too short.
       if (answer === undefined || answer === 'unknown') this.#takeBack(hold);
       return typeof answer === 'object';
     }
-    await engine.activity.pause(rest);
-    return (await this.#giveBack(hold, request)).freed;
+    await engine.activity.pause(left);
+    return (await this.#giveBack(hold, owner)).freed;
   }
 
   /** In the background, when `minHold` and, after a lapse, `delay` are over. */
-  #takeBack(hold: Hold, closedUntil = 0): void {
+  #takeBack(hold: Hold<AcquireRequest>, closedUntil = 0): void {
     const { engine } = this;
-    const { timing } = hold;
+    const { currentClaim, timing } = hold;
     const now = engine.clock.now();
-    const kept = Math.max(now + timing.rest(now), closedUntil);
-    if (kept > now) withdrawAt(engine, hold.asked, Math.max(kept, timing.lateUntil));
-    else withdraw(engine, hold.asked, timing.lateUntil);
+    const kept = Math.max(now + timing.minHoldLeft(now), closedUntil);
+    if (kept > now) withdrawAt(engine, currentClaim, Math.max(kept, timing.lateUntil));
+    else withdraw(engine, currentClaim, timing.lateUntil);
   }
 }

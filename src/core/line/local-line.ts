@@ -1,63 +1,62 @@
 import { claimFor } from '../claims/numbered-claim.ts';
 import { QueuedClaim } from '../claims/queued-claim.ts';
-import type { ResolvedOptions } from '../contract/options.ts';
+import type { Terms } from '../contract/terms.ts';
 import type { Outage } from '../engine/outage.ts';
 import type { Hold } from '../holds/hold.ts';
-import { AcquireRequest } from './acquire-request.ts';
-import { KeyHolds } from './key-holds.ts';
+import { AcquireRequest, type Enclosure } from './acquire-request.ts';
+import { alike, mayInherit } from './hand-over.ts';
+import { type Callers, KeyHolds } from './key-holds.ts';
 import { ArrivalLine } from './line.ts';
+import type { LineContext } from './line-context.ts';
 import { type LocalStanding, localStanding } from './local-standing.ts';
-import type { Frame } from './reentrancy.ts';
 import type { RequestEvents } from './request-events.ts';
-import type { LockRuntime } from './runtime.ts';
 
 /**
- * The line of one key inside this process, under the same rule: whoever it would admit stands in the engine's line, the
- * others wait here and cost the engine nothing. A hold may pass from hand to hand for a while before it goes back.
+ * The line of one key inside this process, under the same rule as the engine's. The requests that the rule would admit stand in the
+ * engine's line. The others wait here, and cost the engine nothing. A hold may pass from hand to hand for a while before it goes back.
  */
-export class LocalLine {
+export class LocalLine implements Callers {
   readonly #key: string;
-  readonly #runtime: LockRuntime;
+  readonly #context: LineContext;
   readonly #onIdle: () => void;
-  /** Inside: standing in the engine's line, or holding. */
+  /** Inside: a request that stands in the engine's line, or holds. */
   readonly #line = new ArrivalLine<AcquireRequest>();
-  /** Each in the engine's line for itself, whoever of this process is there: what they wait inside of has to be seen there (`detect`). */
+  /** Requests that stand in the engine's line beside this one: others must see there what these wait inside of (`detect`). */
   readonly #apart = new Set<AcquireRequest>();
   readonly #holds: KeyHolds;
 
-  constructor(key: string, runtime: LockRuntime, onIdle: () => void) {
+  constructor(key: string, context: LineContext, onIdle: () => void) {
     this.#key = key;
-    this.#runtime = runtime;
+    this.#context = context;
     this.#onIdle = onIdle;
-    this.#holds = new KeyHolds(runtime, this);
+    this.#holds = new KeyHolds(context, this);
   }
 
   /**
    * @param around what the caller is inside of
-   * @returns undefined when `wait` is 0 and it cannot be had now
+   * @returns undefined when `wait` is 0 and the key cannot be had now
    * @throws LockError `LOCK_TIMEOUT`, `LOCK_ABORTED`, `LOCK_UNAVAILABLE`, `LOCK_CLOSED`
    */
-  obtain(events: RequestEvents, resolved: ResolvedOptions, around?: Frame): Promise<Hold | undefined> {
-    const { clock, backend } = this.#runtime.engine;
-    const request = new AcquireRequest(events, resolved, clock.now(), around);
-    request.traceparent = this.#runtime.traceparent?.(events);
-    if (resolved.detect) request.detects = clock.epoch();
-    request.limit(clock, backend.name, (error) => this.#giveUp(request, error));
-    if (resolved.wait === 0 && !this.#line.admits(request.seats)) request.grant(undefined);
+  join(events: RequestEvents, terms: Terms, around?: Enclosure): Promise<Hold | undefined> {
+    const { clock } = this.#context.engine;
+    const request = new AcquireRequest(events, terms, clock.now(), around);
+    request.traceparent = this.#context.traceparent?.(events);
+    if (terms.detect) request.detects = clock.epoch();
+    request.startLimits((error) => this.#giveUp(request, error));
+    if (terms.wait === 0 && !this.#line.admits(request.seats)) request.grant(undefined);
     if (!request.settled) {
-      if (this.#standsApart(request) || this.#line.join(request)) this.#stand(request);
-      else this.waits(request);
+      if (this.#joinApart(request) || this.#line.join(request)) this.#enterEngineLine(request);
+      else this.beginWait(request);
     }
     this.#tidy();
     return request.outcome;
   }
 
-  /** Rejects who waits; the last first, so that nobody inherits a place. */
+  /** Rejects all waits; the last one first, so that no request inherits a place. */
   close(error: unknown): void {
     for (const request of [...this.#apart, ...this.#line.members.reverse()]) this.#giveUp(request, error);
   }
 
-  /** Who waits here for the place of this one, which is in the engine's line; `may` take it over. */
   replace(request: AcquireRequest, may: (next: AcquireRequest) => boolean): AcquireRequest | undefined {
     const next = this.#line.isInside(request) ? this.#line.head : undefined;
     if (!next || !may(next)) return undefined;
@@ -65,31 +64,33 @@ export class LocalLine {
     return next;
   }
 
-  /** The claim of whoever would come in when this one left; if that can go with its release, it has taken its place. */
-  successorOf(request: AcquireRequest): QueuedClaim | undefined {
+  takeSuccessor(request: AcquireRequest): QueuedClaim<AcquireRequest> | undefined {
     const next = this.#line.successor(request);
     const queued = next && this.#claimOf(next);
-    if (!next || !queued?.open()) return undefined;
-    queued.standFor(next);
+    if (!next || !queued?.openMailbox()) return undefined;
+    queued.assign(next);
     this.#line.replace(request, next);
     return queued;
   }
 
-  #standsApart(request: AcquireRequest): boolean {
+  #joinApart(request: AcquireRequest): boolean {
     if (request.detects === undefined || this.#line.admits(request.seats)) return false;
-    if (request.circumstances(this.#runtime)?.detects === undefined) return false;
+    if (request.circumstances()?.detects === undefined) return false;
     this.#apart.add(request);
     return true;
   }
 
-  #stand(request: AcquireRequest, outage?: Outage): void {
+  #enterEngineLine(request: AcquireRequest, outage?: Outage): void {
     const queued = this.#claimOf(request, outage);
-    queued.standFor(request);
+    queued.assign(request);
     this.#holds.serve(queued);
   }
 
-  #claimOf(request: AcquireRequest, outage?: Outage): QueuedClaim {
-    return new QueuedClaim(this.#runtime.engine, claimFor(request, this.#runtime), request.resolved, outage);
+  #claimOf(request: AcquireRequest, outage?: Outage): QueuedClaim<AcquireRequest> {
+    const { engine, name } = this.#context;
+    const { key, seats, terms } = request;
+    const claim = claimFor({ key, seats, terms, circumstances: request.circumstances() }, engine, name);
+    return new QueuedClaim(engine, claim, terms, outage);
   }
 
   /** A caller that gives up leaves its place to the next equal one, so that short waits do not send the process to the back. */
@@ -97,18 +98,17 @@ export class LocalLine {
     if (request.settled) return;
     request.refuse(error);
     const { queued } = request;
-    const inherits = (next: AcquireRequest) => next.equals(request) && next.inherits(queued!.claim, this.#runtime);
+    const inherits = (next: AcquireRequest) => alike(next, request) && mayInherit(queued!.claim, next);
     const heir = queued && this.replace(request, inherits);
-    if (heir) queued.standFor(heir);
+    if (heir) queued.assign(heir);
     else {
       queued?.leave();
       this.leave(request);
     }
   }
 
-  /** Who has waited here for as long as an engine is waited for is told with the one who asked it. */
-  tellAlike(outage: Outage): void {
-    const { engine } = this.#runtime;
+  refuseAlike(outage: Outage): void {
+    const { engine } = this.#context;
     const now = engine.clock.now();
     if (now < outage.limit(0)) return;
     for (const request of this.#line.members) {
@@ -118,18 +118,17 @@ export class LocalLine {
     }
   }
 
-  /** @param outage that whoever comes next would meet, too */
   leave(request: AcquireRequest, outage?: Outage): void {
     this.#apart.delete(request);
-    for (const next of this.#line.leave(request)) this.#stand(next, outage);
+    for (const next of this.#line.leave(request)) this.#enterEngineLine(next, outage);
     this.#tidy();
   }
 
-  /** Told once, whether it waits here first or in the engine's line. */
-  readonly waits = (request: AcquireRequest | undefined): void => {
-    if (!request?.beginsToWait(this.#runtime)) return;
+  /** Tells listeners once that a request waits, whether it waits here first or in the engine's line. */
+  readonly beginWait = (request: AcquireRequest | undefined): void => {
+    if (!request?.beginWait()) return;
     if (request.detects !== undefined)
-      this.#runtime.deadlocks?.watch(this.#key, request, (error) => this.#giveUp(request, error));
+      this.#context.deadlocks?.watch(this.#key, request, (error) => this.#giveUp(request, error));
     if (!request.settled) request.events.waits();
   };
 
@@ -137,16 +136,16 @@ export class LocalLine {
     return this.#line.idle && this.#apart.size === 0;
   }
 
-  /** By somebody who does not stand in the engine's line. */
+  /** Whether a request waits that does not stand in the engine's line. */
   get waitedFor(): boolean {
     return this.#line.head !== undefined;
   }
 
-  /** Who holds and who waits in this process. */
+  /** The holders and waiters of this process. */
   get standings(): LocalStanding[] {
     return [...this.#line.members, ...this.#apart].flatMap((request) => {
       const queued = this.#apart.has(request) || this.#line.isInside(request);
-      return localStanding(this.#runtime, request, queued);
+      return localStanding(this.#context, request, queued);
     });
   }
 

@@ -1,7 +1,7 @@
 import type { Seats } from '../contract/admission.ts';
 import type { Origin } from '../contract/origin.ts';
 import type { AcquireRequest } from './acquire-request.ts';
-import type { LockRuntime } from './runtime.ts';
+import type { LineContext } from './line-context.ts';
 
 /** One request of this process for a key, in the order of the line that they have here. */
 export interface LocalStanding extends Seats {
@@ -16,16 +16,16 @@ export interface LocalStanding extends Seats {
 }
 
 /** None before this process has claimed anything. */
-export function localStanding(runtime: LockRuntime, request: AcquireRequest, queued: boolean): LocalStanding[] {
-  const { name, engine } = runtime;
+export function localStanding(context: LineContext, request: AcquireRequest, queued: boolean): LocalStanding[] {
+  const { name, engine } = context;
   const process = name.known;
   if (process === undefined) return [];
   request.number ??= name.next();
   const { key, number: claim, began } = request;
   const { take, of } = request.seats;
-  const { inside = [], cut = false, detects } = request.circumstances(runtime) ?? {};
+  const { inside = [], cut = false, detects } = request.circumstances() ?? {};
   const told = request.queued?.claim.detects ?? detects; // it may stand in the place of one that asked earlier
   const origin = { process, claim, inside, cut, ...(told !== undefined && { detects: told }) };
   const since = engine.clock.now() - began;
-  return [{ key, label: request.resolved.label, take, of, since, origin, queued }];
+  return [{ key, label: request.terms.label, take, of, since, origin, queued }];
 }

@@ -1,3 +1,4 @@
+import type { SeatRequest } from '../claims/numbered-claim.ts';
 import { ALL_SEATS, isExclusive, type Seats } from '../contract/admission.ts';
 import { isLockError } from '../contract/errors.ts';
 import {
@@ -9,32 +10,32 @@ import {
   type LockType,
   nextNumber,
 } from '../contract/events.ts';
-import type { ResolvedOptions } from '../contract/options.ts';
-import type { LockRuntime } from './runtime.ts';
+import type { Terms } from '../contract/terms.ts';
+import type { LineContext } from './line-context.ts';
 
-/** What is told of one request, from when it is made to the end of the hold that it gets. */
+/** What listeners hear of one request, from its beginning to the end of the hold that it gets. */
 export class RequestEvents {
   readonly key: string;
   readonly seats: Seats;
   readonly number: number = nextNumber('requests');
-  /** Of the caller. */
-  readonly #context = eventContext();
-  readonly #runtime: LockRuntime;
-  readonly #options: ResolvedOptions;
+  /** The async context of the caller. */
+  readonly #caller = eventContext();
+  readonly context: LineContext;
+  readonly #terms: Terms;
   readonly #began: number;
   #waited = false;
 
-  constructor(runtime: LockRuntime, key: string, seats: Seats, options: ResolvedOptions, began: number) {
-    this.#runtime = runtime;
+  constructor(context: LineContext, { key, seats, terms }: Omit<SeatRequest, 'circumstances'>, began: number) {
+    this.context = context;
     this.key = key;
     this.seats = seats;
-    this.#options = options;
+    this.#terms = terms;
     this.#began = began;
   }
 
   /** @param token of an exclusive hold */
   tell(name: Exclude<keyof typeof channels, 'forced'>, token?: bigint, more?: Partial<LockEvent>): void {
-    if (channels[name].hasSubscribers) emit(name, this.#context, () => this.event(token, more));
+    if (channels[name].hasSubscribers) emit(name, this.#caller, () => this.event(token, more));
   }
 
   /** It has to wait, here or in the engine's line: told once. */
@@ -60,17 +61,17 @@ export class RequestEvents {
   }
 
   get #sinceBegin(): number {
-    return this.#runtime.engine.clock.now() - this.#began;
+    return this.context.engine.clock.now() - this.#began;
   }
 
   event(token?: bigint, more?: Partial<LockEvent>): LockEvent {
     const { take, of } = this.seats;
-    const { label, all } = this.#options;
+    const { label, all } = this.#terms;
     const event: { -readonly [F in keyof LockEvent]: LockEvent[F] } = {
       version: EVENT_VERSION,
-      locks: this.#runtime.number,
+      locks: this.context.number,
       request: this.number,
-      backend: this.#runtime.engine.backend.name,
+      backend: this.context.engine.backend.name,
       key: this.key,
       type: typeOf(this.seats),
       label,

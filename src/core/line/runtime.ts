@@ -6,26 +6,21 @@ import { type ProcessName, processName } from '../contract/process-name.ts';
 import { CALL_TIMEOUT, Engine } from '../engine/engine.ts';
 import { RefusalThrottle } from '../engine/refusal-throttle.ts';
 import { Watchdog } from '../holds/watchdog.ts';
-import type { DeadlockWatch } from './deadlock-watch.ts';
+import type { DeadlockWatch, LineContext } from './line-context.ts';
 import { LocalLine } from './local-line.ts';
 import type { LocalStanding } from './local-standing.ts';
-import type { RequestEvents } from './request-events.ts';
 
 /** Lines kept for the next use of their keys, so that a busy key does not make a new one each time. */
 const KEPT = 1_000;
 
 /** What one `Locks` shares over all its keys: the engine, the watchdog, and the line of each key in use. */
-export class LockRuntime {
-  /** Whose it is: events tell it. */
+export class LockRuntime implements LineContext {
   readonly number: number = nextNumber('locks');
   readonly engine: Engine;
   readonly watchdog: Watchdog;
   readonly refusals: RefusalThrottle;
-  /** Of the claims, in listings. */
   readonly name: ProcessName;
-  /** Of the span that a request belongs to, asked once for each, in its caller's context: 55 characters. */
-  traceparent: ((request: RequestEvents) => string | undefined) | undefined;
-  /** Looks whether waits can ever end, for those that ask for it. */
+  traceparent: LineContext['traceparent'];
   deadlocks: DeadlockWatch | undefined;
   readonly #lines = new Map<string, LocalLine>();
   #closed: PromiseWithResolvers<void> | undefined;

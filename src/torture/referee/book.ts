@@ -1,7 +1,7 @@
 import type { Seen, Told } from '../history.ts';
 import { type Judgement, judge } from '../judge.ts';
 import { Ledger } from '../ledger.ts';
-import type { Terms, Violation } from '../violation.ts';
+import type { Conditions, Violation } from '../violation.ts';
 import type { Recorder } from './crew.ts';
 
 /** How much history is judged again and again, ms: longer than any fault. */
@@ -32,15 +32,15 @@ export class Book implements Recorder {
   /** Why the engine could not be asked, and how often. */
   readonly troubles = new Map<string, number>();
   readonly #known = new Set<string>();
-  readonly #terms: Terms;
+  readonly #conditions: Conditions;
   readonly #write: (line: string) => void;
   /** Until when the effects of past faults may last. */
   #effects = 0;
   #active = 0;
 
   /** @param write takes each event as a line of JSON */
-  constructor(terms: Terms, write: (line: string) => void) {
-    this.#terms = terms;
+  constructor(conditions: Conditions, write: (line: string) => void) {
+    this.#conditions = conditions;
     this.#write = write;
   }
 
@@ -71,7 +71,7 @@ export class Book implements Recorder {
   }
 
   #judged(): Judgement {
-    const judgement = judge(this.ledger, this.#terms);
+    const judgement = judge(this.ledger, this.#conditions);
     for (const violation of judgement.violations) this.#keep(violation);
     return judgement;
   }
@@ -104,7 +104,7 @@ export class Book implements Recorder {
     else if (event.what === 'over') {
       if (this.ledger.disturbances.get(event.id)?.by === undefined) return;
       this.#active--;
-      this.#effects = Math.max(this.#effects, event.at + this.#terms.ttl);
+      this.#effects = Math.max(this.#effects, event.at + this.#conditions.ttl);
     } else if (event.what === 'entered') {
       totals.holds++;
       const asked = this.ledger.wishes.get(event.op)?.asked ?? event.at;

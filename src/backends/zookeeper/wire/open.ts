@@ -4,6 +4,7 @@ import type { Clock } from '../../../core/contract/clock.ts';
 import { Connection } from './connection.ts';
 import { ConnectionLost } from './errors.ts';
 import { Frames } from './frames.ts';
+import type { Identity, Welcome } from './identity.ts';
 import { Decoder, Encoder } from './jute.ts';
 import { authenticate } from './operations.ts';
 import type { Server } from './servers.ts';
@@ -24,20 +25,6 @@ export interface Wishes {
 /** The session is over, and its nodes with it. */
 export class SessionExpired extends Error {
   override readonly name = 'SessionExpired';
-}
-
-/** Who has both of these may resume the session on another connection. */
-export interface Identity {
-  readonly id: bigint;
-  readonly password: Uint8Array;
-}
-
-/** Asks for a new session. */
-export const NOBODY: Identity = { id: 0n, password: new Uint8Array(16) };
-
-export interface Welcome extends Identity {
-  /** The session timeout that the server granted, ms. */
-  readonly timeout: number;
 }
 
 export interface Opened {

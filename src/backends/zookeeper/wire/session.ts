@@ -3,7 +3,8 @@ import { LockError } from '../../../core/contract/errors.ts';
 import { limited } from '../../../core/contract/limited.ts';
 import type { Connection } from './connection.ts';
 import { ConnectionLost, KeeperError } from './errors.ts';
-import { NOBODY, type Opened, open, SessionExpired, type Wishes } from './open.ts';
+import { NOBODY } from './identity.ts';
+import { type Opened, open, SessionExpired, type Wishes } from './open.ts';
 import { closeSession } from './operations.ts';
 import { rotation, type Server } from './servers.ts';
 

@@ -1,8 +1,8 @@
 import type { LockError } from '../core/contract/errors.ts';
 import type { HeldLease } from '../core/holds/lease.ts';
 
-/** Ends a wait for one lock while others are had already: when one of those is lost, or by the caller's own signal. */
-export class Stop implements Disposable {
+/** Ends the wait for one lock while the caller has others already: when one of those is lost, or by the signal of the caller. */
+export class WaitAbort implements Disposable {
   /** The loss that ended it. */
   loss: LockError | undefined;
   readonly #controller = new AbortController();
@@ -20,7 +20,7 @@ export class Stop implements Disposable {
     return this.#controller.signal;
   }
 
-  /** From now on the loss of this one ends it. */
+  /** From now on the loss of this lease ends the wait. */
   onLossOf({ hold }: HeldLease): void {
     const lost = (loss: LockError): void => {
       this.loss ??= loss;

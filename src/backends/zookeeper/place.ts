@@ -1,0 +1,39 @@
+import type { Refused } from '../shared/line-verdict.ts';
+import type { Member } from './names.ts';
+import type { Connection } from './wire/connection.ts';
+
+/** A node of ours in a line. It is the place, and later the hold. */
+export interface Place {
+  readonly session: bigint;
+  readonly path: string;
+  readonly name: string;
+  readonly ticket: bigint;
+  /** Made with the first grant: only a hold can be lost. */
+  lost?: AbortController;
+  /** When the last answered attempt began. */
+  asked: number;
+  /** Whether the next in line was told of this admission. */
+  relay?: 'owed' | 'told';
+  /** The connection on which the node was seen and is watched. While it lives and tells nothing, the node is there. */
+  seenOn?: Connection;
+  /** Why it waits, by the last listing of its line. */
+  refusal?: ListedRefusal;
+  /** The watch that tells when that changes. */
+  guard?: Guard;
+}
+
+/** Why a place was refused, and by which listing. */
+export interface ListedRefusal {
+  readonly verdict: Refused<Member>;
+  /** The transaction that had changed the line last. */
+  readonly asOf: bigint;
+  /** By the clock. */
+  readonly listed: number;
+}
+
+/** The watch on the obstacle of a place. */
+export interface Guard {
+  readonly connection: Connection;
+  /** Nobody would be told any more. */
+  isOver(): boolean;
+}

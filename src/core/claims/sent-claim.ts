@@ -1,0 +1,161 @@
+import { type Attempt, type Grant, placeTtlOf } from '../contract/backend.ts';
+import { isLockError } from '../contract/errors.ts';
+import { engineTtl, type Terms } from '../contract/terms.ts';
+import type { Engine } from '../engine/engine.ts';
+import { Listener } from '../engine/listener.ts';
+import { Outage } from '../engine/outage.ts';
+import { withdraw } from '../engine/withdrawal.ts';
+import { deadlineOf, type LocalGrant } from './deadline.ts';
+import type { NumberedClaim } from './numbered-claim.ts';
+
+/** Refusals for lateness in a row that are no trouble yet. */
+const MOST_LATE = 3;
+/** By how much an engine may be wrong about when a request was sent, ms. */
+const LATENESS = 50;
+
+/** A claim on its way with the release of another claim. */
+export interface PiggybackedAttempt {
+  /** When the release was sent. */
+  readonly sent: number;
+  /** The answer for the claim. Undefined: the engine did not take it along. */
+  readonly attempt: Promise<Attempt | undefined>;
+}
+
+/** A claim with all that was sent of it, answered and heard. So it knows what the engine may have of it. */
+export class SentClaim {
+  claim: NumberedClaim;
+  readonly outage: Outage;
+  protected readonly engine: Engine;
+  protected readonly terms: Terms;
+  protected readonly listener: Listener;
+  /** When the last answered attempt was sent, or else the first one. Undefined: the engine can have nothing of it. */
+  #sent: number | undefined;
+  /** The value of `#sent` before the attempt that is under way. */
+  #earlier: number | undefined;
+  #lateInARow = 0;
+  /** Until when an unanswered attempt of this claim may arrive. */
+  #lateUntil = 0;
+
+  constructor(engine: Engine, claim: NumberedClaim, terms: Terms, outage = new Outage(engine.clock.now())) {
+    this.engine = engine;
+    this.terms = terms;
+    this.outage = outage;
+    this.claim = claim;
+    this.listener = new Listener(engine.backend, engine.clock);
+  }
+
+  /** A caller that waits asks again after a refusal. */
+  get patient(): boolean {
+    return this.terms.wait > 0;
+  }
+
+  /** @returns undefined when the claim has to be asked again: it was not taken along, came too late, or got no answer */
+  protected async answerOf({ sent, attempt }: PiggybackedAttempt): Promise<Attempt | undefined> {
+    this.#sent = sent; // it was sent, whether or not an answer ever comes
+    this.outage.asked(sent);
+    try {
+      const answer = await attempt;
+      if (!answer || (!answer.granted && answer.late)) return undefined;
+      this.outage.answered(sent);
+      return answer;
+    } catch {
+      this.#noAnswer(sent);
+      return undefined;
+    }
+  }
+
+  /**
+   * @param began when its caller began to wait
+   * @returns undefined when no answer came and it is worth asking again
+   * @throws the reason why it is not
+   */
+  protected async ask(began: number): Promise<Attempt | undefined> {
+    this.engine.clock.lookAgain?.(); // a sleep that is found later would count as a part of the lease
+    const sent = this.engine.clock.now();
+    this.#earlier = this.#sent;
+    this.#sent ??= sent;
+    this.outage.asked(sent);
+    try {
+      return this.#accept(await this.engine.attempt(this.claim), sent);
+    } catch (error) {
+      this.#failed(error, sent, began);
+      return undefined;
+    }
+  }
+
+  #accept(attempt: Attempt, sent: number): Attempt {
+    if (!attempt.granted && attempt.late) {
+      if (++this.#lateInARow <= MOST_LATE) return attempt;
+      throw new Error(`every request came later than ${this.claim.within} ms`);
+    }
+    const { clock } = this.engine;
+    this.#lateInARow = 0;
+    this.outage.answered(sent);
+    // The engine may have admitted the id and let it lapse before we heard of it, so that this is another place in its name. Mail for
+    // the first place may still be on its way: it must not pass for a grant of the second.
+    if (!attempt.granted && deadlineOf(this.#sent!, placeTtlOf(this.claim)) <= clock.now())
+      this.listener.distrustMail();
+    this.#sent = sent;
+    return attempt;
+  }
+
+  /** @throws error when it is not worth asking again */
+  #failed(error: unknown, sent: number, began: number): void {
+    this.outage.failed(error);
+    if (!isLockError(error)) this.#noAnswer(sent);
+    if (this.listener.mail) return;
+    if (isLockError(error)) this.#sent = this.#earlier; // surely without effect: nothing of it has to be withdrawn
+    if (isLockError(error) || !this.patient || this.outage.exceeds(began, sent, this.engine.clock.now())) throw error;
+  }
+
+  #noAnswer(sent: number): void {
+    this.#lateUntil = sent + this.claim.within * 1.01 + LATENESS;
+  }
+
+  /** Distrusts a grant that came by itself and of which too little is left, since this process stood still: an attempt sets it anew. */
+  protected checkMail(): void {
+    const { mail } = this.listener;
+    const ttl = engineTtl(this.terms);
+    if (!mail || this.claim.ttl === ttl || this.#sent === undefined) return;
+    if (deadlineOf(this.#sent, mail.validFor) < deadlineOf(this.engine.clock.now(), ttl)) this.listener.distrustMail();
+  }
+
+  /**
+   * The grant that this process may count on, by the answer or by mail. A refusal that comes after the mail is older than the mail. A
+   * grant is not: the mail may be of an earlier life of the same id, which lapsed before we heard of it.
+   */
+  protected grantOf(attempt: Attempt | undefined): LocalGrant | undefined {
+    const grant: Grant | undefined = attempt?.granted ? attempt : this.listener.mail;
+    if (!grant || this.#sent === undefined) return undefined;
+    const { ticket, span, validFor, lost } = grant;
+    return { ticket, span, sent: this.#sent, validFor, lost, lateUntil: this.#lateUntil };
+  }
+
+  /** Whether some of the grant is left, and some of the lease, which is what the holder will count on. */
+  protected lasts({ sent, validFor }: LocalGrant): boolean {
+    const now = this.engine.clock.now();
+    const { delay } = this.terms;
+    const ttl = engineTtl(this.terms);
+    const lease = this.claim.ttl === ttl ? validFor : ttl;
+    return deadlineOf(sent, validFor - delay) > now && deadlineOf(now, lease - delay) > now;
+  }
+
+  /** A refusal of a claim without a place leaves nothing on the engine. */
+  protected forgetSent(): void {
+    this.#sent = undefined;
+  }
+
+  /** Takes back what the engine may have of it. */
+  withdraw(): void {
+    if (this.#sent !== undefined) withdraw(this.engine, this.claim, this.#lateUntil);
+  }
+
+  /** Goes on as another claim: an id that is given back is never used again. */
+  protected startAnew(): void {
+    this.listener.disarm();
+    this.withdraw();
+    this.claim = { ...this.claim, id: this.engine.clock.id() };
+    this.#sent = undefined;
+    this.#lateUntil = 0;
+  }
+}

@@ -1,0 +1,77 @@
+import { type Duration, milliseconds } from './duration.ts';
+import { LockError, shown } from './errors.ts';
+import type { Enclosing } from './origin.ts';
+import type { Traits } from './traits.ts';
+
+/** A hold that a request is made inside of, as the request sees it. */
+export interface EnclosingHold {
+  /** How many claims wait now and name this hold as one that they are inside of. */
+  waitsInside: number;
+  /**
+   * How the label of a claim inside names this hold. It does so also for a claim of other `Locks`: on another server a look finds no claim
+   * of this number under the key.
+   */
+  readonly enclosing: Enclosing;
+}
+
+/** The terms of a request: the options after the checks. Every duration is in ms, and every default is filled in. */
+export interface Terms {
+  readonly wait: number;
+  readonly ttl: number;
+  readonly renew: boolean;
+  readonly maxHold: number;
+  readonly minHold: number;
+  readonly delay: number;
+  readonly notice: number;
+  readonly adaptive: { readonly group: string | undefined; readonly cap: number } | undefined;
+  readonly spin: { readonly pause: number; readonly jitter: number; readonly bound: number };
+  readonly signal: AbortSignal | undefined;
+  readonly label: string;
+  readonly handOff: { readonly max: number; readonly within: number };
+  readonly reentrant: boolean;
+  readonly detect: boolean;
+  /** Of a part of `all()`: the number that the events of all its parts share. */
+  readonly all?: number;
+  /** The holds that the same caller has already and gives back together with this one: the earlier parts of `all()`. */
+  readonly beside?: readonly EnclosingHold[];
+}
+
+/** The terms with the time that is left of the wait. It is never 0, since a request with 0 does not wait at all. */
+export const withWaitUntil = (terms: Terms, until: number, now: number): Terms =>
+  terms.wait === 0 ? terms : { ...terms, wait: Math.max(1, Math.ceil(until - now)) };
+
+/** The lease that the holder counts on, ms. With `minHold` a crash must not free the key early either. */
+export const leaseLength = ({ ttl, minHold }: Pick<Terms, 'ttl' | 'minHold'>): number => Math.max(ttl, minHold);
+
+/** The ttl that the engine is asked for, ms: after a lapse it lets nobody in before `delay` is over. */
+export const engineTtl = (terms: Pick<Terms, 'ttl' | 'minHold' | 'delay'>): number => leaseLength(terms) + terms.delay;
+
+/** The part of what the engine confirms that the holder may count on, ms. It is at least 1, so that a timer made of it makes progress. */
+export const usableTime = (validFor: number, { delay }: Pick<Terms, 'delay'>): number =>
+  delay > 0 ? Math.max(1, validFor - delay) : validFor;
+
+/** The deadline takes 2 ms and a hundredth off each lease (`deadlineOf`), so nothing would be left of a shorter one. ms. */
+const SHORTEST_LEASE = 3;
+
+/** The bounds of a lease, ms. @param delay for which the key stays taken after it */
+export const leaseBounds = ({ ttl: { min, max } }: Traits, delay: number): { min: number; max: number } => ({
+  min: Math.max(min, SHORTEST_LEASE),
+  max: max - delay,
+});
+
+/** The longest `delay`, ms. */
+const LONGEST_DELAY = 60_000;
+
+/**
+ * How long the key stays taken after a hold that lapsed, ms. The engine is asked for so much more than the holder counts on. Where a
+ * session carries the hold, the holder counts on so much less than the session is good for; it may take half of that at most.
+ * @throws LockError `LOCK_INVALID`; `LOCK_UNSUPPORTED` where a hold ends with the connection of its process
+ */
+export function checkDelay(given: Duration, { keptBy, outlives = 0, ttl }: Traits): number {
+  const leased = keptBy === 'lease';
+  const max = Math.min(LONGEST_DELAY, leased || outlives === 0 ? ttl.max - ttl.min : Math.floor(outlives / 2));
+  const delay = milliseconds(given, 'delay', { min: 0, max });
+  if (delay === 0 || leased || outlives > 0) return delay;
+  const why = `delay is ${shown(given)}, and a lock of this engine is free as soon as the connection of its holder ends: use an engine with leases, or leave delay out`;
+  throw new LockError('LOCK_UNSUPPORTED', why);
+}

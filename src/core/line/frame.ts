@@ -1,0 +1,162 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { ALL_SEATS, isExclusive, type Seats } from '../contract/admission.ts';
+import { LockError, quoted } from '../contract/errors.ts';
+import type { ProcessName } from '../contract/process-name.ts';
+import type { Terms } from '../contract/terms.ts';
+import type { Hold } from '../holds/hold.ts';
+import { HeldLease } from '../holds/lease.ts';
+import { AcquireRequest, type Enclosure } from './acquire-request.ts';
+import { ArrivalLine } from './line.ts';
+import type { LineContext } from './line-context.ts';
+import type { RequestEvents } from './request-events.ts';
+
+/** The innermost frame of the running async context. Each frame knows the one around it. */
+const frames = new AsyncLocalStorage<Frame>();
+
+type Kind = 'exclusive' | 'shared' | 'counted';
+
+const kindOf = (seats: Seats): Kind =>
+  seats.of !== ALL_SEATS ? 'counted' : isExclusive(seats) ? 'exclusive' : 'shared';
+
+/**
+ * What it means to ask for a kind inside a frame of another kind on the same key: enter the frame again, wait for oneself for ever, or
+ * nothing special. Permits never re-enter. A reader that wants to write would wait for its own read.
+ */
+const RULES: Readonly<Record<Kind, Readonly<Record<Kind, 'enter' | 'deadlock' | 'line'>>>> = {
+  exclusive: { exclusive: 'enter', shared: 'enter', counted: 'deadlock' },
+  shared: { exclusive: 'deadlock', shared: 'enter', counted: 'line' },
+  counted: { exclusive: 'deadlock', shared: 'line', counted: 'line' },
+};
+
+/**
+ * What `run` opens around its function. A caller that asks for the same lock inside shares the hold instead of waiting for it.
+ * Such callers form a line under the one rule, so that two that start together exclude each other as strangers would.
+ */
+export class Frame implements Enclosure {
+  readonly #context: LineContext;
+  readonly #lease: HeldLease;
+  #parent: Frame | undefined;
+  /** The callers inside. Most frames have none. */
+  #children: ArrivalLine<AcquireRequest> | undefined;
+  #ended = false;
+
+  constructor(context: LineContext, lease: HeldLease) {
+    this.#context = context;
+    this.#lease = lease;
+    this.#parent = frames.getStore();
+  }
+
+  /**
+   * The frame to re-enter when `seats` of a key are asked for here, if any.
+   * @throws LockError `LOCK_DEADLOCK`
+   */
+  static around(context: LineContext, key: string, seats: Seats): Frame | undefined {
+    for (let frame = frames.getStore(); frame; frame = frame.#outer) {
+      if (frame.over || frame.#context !== context || frame.#lease.key !== key) continue;
+      const rule = RULES[kindOf(frame.#lease.hold.claim)][kindOf(seats)];
+      if (rule === 'enter') return frame;
+      if (rule === 'deadlock') throw deadlock(key, context.engine.backend.name);
+    }
+    return undefined;
+  }
+
+  /** The nearest that is not over: a task that goes on from inside, again and again, must not keep all the frames it has been in. */
+  get #outer(): Frame | undefined {
+    while (this.#parent?.over) this.#parent = this.#parent.#parent;
+    return this.#parent;
+  }
+
+  /** The innermost frame around the caller. It may be over. */
+  static get current(): Frame | undefined {
+    return frames.getStore();
+  }
+
+  /** Whether the caller runs in a function that this hold is held for. */
+  static isInside(hold: Hold, { name }: LineContext): boolean {
+    for (const around of frames.getStore()?.holds(name) ?? []) if (around === hold) return true;
+    return false;
+  }
+
+  *holds(name: ProcessName): Iterable<Hold> {
+    for (let frame: Frame | undefined = this; frame; frame = frame.#outer) {
+      if (!frame.over && frame.#context.name === name) yield frame.#lease.hold;
+    }
+  }
+
+  /** Whether its function has ended, or has given the hold back itself. */
+  get over(): boolean {
+    return this.#ended || this.#lease.hold.users === 0;
+  }
+
+  /** Runs `fn` inside. Afterwards nobody can enter, and the callers that waited for a turn inside go to the lock's own line. */
+  async run<T>(fn: () => Promise<T> | T): Promise<T> {
+    try {
+      return await frames.run(this, fn);
+    } finally {
+      this.#ended = true;
+      // A request that is inside already has its answer.
+      for (const request of this.#children?.members ?? []) request.grant(undefined);
+    }
+  }
+
+  /**
+   * @returns undefined when refused; `'ended'` when the frame was over before the turn of this request came
+   * @throws LockError `LOCK_LOST` when the hold is lost: nothing may run in its name any more
+   */
+  async enter(events: RequestEvents, terms: Terms): Promise<HeldLease | undefined | 'ended'> {
+    this.#children ??= new ArrivalLine();
+    if (terms.wait === 0 && !this.#children.admits(events.seats)) return undefined;
+    const request = new AcquireRequest(events, terms, this.#context.engine.clock.now());
+    request.startLimits((error) => this.#giveUp(request, error));
+    if (!request.settled && this.#children.join(request)) this.#admit(request);
+    if (!request.settled) this.#beginWait(request);
+    if (!(await request.outcome)) return 'ended';
+    const child = this.#childOf(request);
+    try {
+      child.assertHeld();
+      const { loss } = child.hold.life;
+      if (loss) throw loss; // the holder was told already, though some of the lease is left
+      return child;
+    } catch (lost) {
+      await child.release();
+      throw lost;
+    }
+  }
+
+  /** A request does not wait for a hold that is lost, or whose `Locks` were closed: the callers inside may never leave. */
+  #beginWait(request: AcquireRequest): void {
+    request.events.waits();
+    const unlisten = this.#lease.hold.life.onLoss((loss) => this.#giveUp(request, loss));
+    request.outcome.then(unlisten, unlisten);
+  }
+
+  #giveUp(request: AcquireRequest, error: LockError): void {
+    if (request.settled) return;
+    request.refuse(error);
+    this.#leave(request);
+  }
+
+  #leave(request: AcquireRequest): void {
+    for (const next of this.#children!.leave(request)) this.#admit(next);
+  }
+
+  /** The request is inside from this moment, and not only when its caller runs on: the hold must not end in between. */
+  #admit(request: AcquireRequest): void {
+    if (request.settled) return;
+    this.#lease.hold.users++;
+    request.grant(this.#lease.hold);
+  }
+
+  #childOf(request: AcquireRequest): HeldLease {
+    const { hold } = this.#lease;
+    return new HeldLease(this.#context.engine, hold, () => {
+      this.#leave(request);
+      return hold.leave();
+    });
+  }
+}
+
+function deadlock(key: string, backend: string): LockError {
+  const message = `${quoted(key)} is held around this call in a kind that excludes what is asked for, so it would wait for itself. Take the stronger kind first. If this runs for others, in a batch or a pool, ask with reentrant: false`;
+  return new LockError('LOCK_DEADLOCK', message, { key, backend });
+}

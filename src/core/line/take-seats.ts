@@ -1,0 +1,67 @@
+import type { Seats } from '../contract/admission.ts';
+import { type Terms, withWaitUntil } from '../contract/terms.ts';
+import { AdaptiveHistory } from '../holds/adaptive-history.ts';
+import type { Hold } from '../holds/hold.ts';
+import { HeldLease } from '../holds/lease.ts';
+import { Frame } from './frame.ts';
+import { RequestEvents } from './request-events.ts';
+import type { LockRuntime } from './runtime.ts';
+
+/**
+ * Takes seats of a key. If a frame of that key is around the caller and may be re-entered, it enters that.
+ * @returns undefined when `wait` is 0 and they cannot be had now
+ */
+export async function takeSeats(
+  runtime: LockRuntime,
+  key: string,
+  seats: Seats,
+  terms: Terms,
+): Promise<HeldLease | undefined> {
+  const { clock } = runtime.engine;
+  const began = clock.now();
+  const events = new RequestEvents(runtime, { key, seats, terms }, began);
+  const until = began + terms.wait;
+  let left = terms;
+  try {
+    while (terms.reentrant) {
+      runtime.assertOpen(key);
+      const frame = Frame.around(runtime, key, seats);
+      if (!frame) break;
+      const lease = await frame.enter(events, left);
+      if (lease === undefined) return await refused(runtime, events);
+      if (lease !== 'ended') {
+        events.ends('reentered');
+        return lease;
+      }
+      left = withWaitUntil(terms, until, clock.now());
+    }
+    const history = AdaptiveHistory.of(runtime.engine, key, terms);
+    if (history) left = withWaitUntil(await history.lengthen(left), until, clock.now());
+    const hold = await runtime.line(key).join(events, left, Frame.current);
+    return hold ? leaseFor(runtime, hold, terms, history) : await refused(runtime, events);
+  } catch (error) {
+    events.fails(error);
+    return runtime.refusals.refuse(error);
+  }
+}
+
+async function refused({ refusals }: LockRuntime, events: RequestEvents): Promise<undefined> {
+  events.ends('refused');
+  await refusals.next();
+}
+
+function leaseFor(
+  { engine }: LockRuntime,
+  hold: Hold,
+  { ttl }: Terms,
+  history: AdaptiveHistory | undefined,
+): HeldLease {
+  if (!history) return new HeldLease(engine, hold);
+  return new HeldLease(engine, hold, async () => {
+    // Side by side, and both before the caller goes on: a caller that it tells of the release may read the lesson.
+    const left = history.leave(engine.clock.now() - hold.timing.since, ttl);
+    const freed = await hold.leave();
+    await left;
+    return freed;
+  });
+}
