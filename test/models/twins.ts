@@ -91,7 +91,7 @@ export const TWINS: readonly Twin[] = [
     name: 'NO_CLOCK',
     edits: [
       { file: 'core/line/key-holds.ts', sound: 'if (!hold.held) {', broken: 'if (hold.life.over) {' },
-      { file: 'core/line/hand-over.ts', sound: ' && timing.lastsFor(next.resolved, now)', broken: '' },
+      { file: 'core/line/hand-over.ts', sound: ' && timing.lastsFor(next.terms, now)', broken: '' },
     ],
     foundBy: 'tokens',
     // After a pause the watchdog looks at the clock as well. The model does without it: here the work of the holder ends before it,

@@ -67,7 +67,7 @@ export const QUORUM_MUTANTS: readonly Mutant[] = [
 export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'counts the deadline from the reply',
-    file: 'core/claims/asked-claim.ts',
+    file: 'core/claims/sent-claim.ts',
     sound: 'this.#sent = sent;\n    return attempt;',
     broken: 'this.#sent = clock.now();\n    return attempt;',
     foundBy: 'exclusion',
@@ -82,7 +82,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'leaves no margin for clocks that go wrong',
     file: 'core/claims/deadline.ts',
-    sound: 'validFor * WORTH - 2',
+    sound: 'validFor * PART - ROUNDING',
     broken: 'validFor',
     foundBy: 'exclusion',
     from: 1000,
@@ -118,7 +118,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'hands over beyond the reserved tickets',
     file: 'core/line/hand-over.ts',
-    sound: 'if (hold.tenure.passes + 1 >= hold.span) return false;',
+    sound: 'if (tenure.passes + 1 >= hold.span) return false;',
     broken: '',
     foundBy: 'tokens',
     from: 550,
@@ -175,28 +175,28 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'forgets a claim that rode on a release whose reply is lost',
-    file: 'core/claims/asked-claim.ts',
-    sound: 'this.#sent = sent; // sent is sent, whether or not it is ever answered',
+    file: 'core/claims/sent-claim.ts',
+    sound: 'this.#sent = sent; // it was sent, whether or not an answer ever comes',
     broken: '',
     foundBy: 'endings',
   },
   {
     bug: 'lets a child in that was aborted before it began',
-    file: 'core/line/reentrancy.ts',
+    file: 'core/line/frame.ts',
     sound: 'if (!request.settled && this.#children.join(request))',
     broken: 'if (this.#children.join(request))',
     foundBy: 'endings',
   },
   {
     bug: 'lets two children in together',
-    file: 'core/line/reentrancy.ts',
+    file: 'core/line/frame.ts',
     sound: 'if (!request.settled && this.#children.join(request)) this.#admit(request);',
     broken: 'this.#children.join(request);\n    this.#admit(request);',
     foundBy: 'children',
   },
   {
     bug: 'ends a hold while a child is inside',
-    file: 'core/line/reentrancy.ts',
+    file: 'core/line/frame.ts',
     sound: 'this.#lease.hold.users++;',
     broken: '',
     foundBy: 'losses',
@@ -211,23 +211,23 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'keeps what it has of several that it cannot have',
     file: 'primitives/multi-lock.ts',
-    sound: 'await undone(leases);\n      throw stop.loss ?? error;',
-    broken: 'throw stop.loss ?? error;',
+    sound: 'await undo(leases);\n      throw abort.loss ?? error;',
+    broken: 'throw abort.loss ?? error;',
     foundBy: 'endings',
   },
   {
     bug: 'goes on with several of which one was lost meanwhile',
     file: 'primitives/multi-lock.ts',
     sound:
-      'stop.onLossOf(lease as HeldLease);\n        for (const had of leases) had.assertHeld(); // one may be lost while the rest is waited for',
+      'abort.onLossOf(held);\n        for (const had of leases) had.assertHeld(); // one may be lost while the rest is waited for',
     broken: '',
     foundBy: 'tokens',
   },
   {
     bug: 'gives a key back before minHold is over',
     file: 'core/line/key-holds.ts',
-    sound: 'const rest = timing.rest(now);',
-    broken: 'const rest = 0;',
+    sound: 'const left = timing.minHoldLeft(now);',
+    broken: 'const left = 0;',
     foundBy: 'minHold',
   },
   {
