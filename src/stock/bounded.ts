@@ -1,6 +1,6 @@
 import { systemClock } from '../core/contract/clock.ts';
 import { LockError } from '../core/contract/errors.ts';
-import { heard } from '../core/contract/heard.ts';
+import { promiseOf } from '../core/contract/promises.ts';
 import { CallTimeouts } from '../core/engine/call-timeouts.ts';
 import { nameOf } from './address.ts';
 import type { StockStore } from './store.ts';
@@ -10,7 +10,7 @@ export function bounded(store: StockStore, within: number): StockStore {
   const timeouts = new CallTimeouts(systemClock);
   const { name, servers } = store;
   const limited = <T>(what: string, product: string, call: () => Promise<T>): Promise<T> =>
-    timeouts.bound(heard(call), within, () => {
+    timeouts.bound(promiseOf(call), within, () => {
       const message = `${name} did not answer within ${within} ms, asked to ${what} ${JSON.stringify(nameOf(product))}; it may have been done. Ask again, a sale with the same buyer and request`;
       return new LockError('LOCK_UNAVAILABLE', message, { backend: name });
     });

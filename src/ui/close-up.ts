@@ -1,4 +1,4 @@
-import { collected } from '../core/contract/collected.ts';
+import { listOf } from '../core/contract/promises.ts';
 import type { Surroundings } from './listing.ts';
 import { busyFor, Cost } from './pace.ts';
 import { Stopwatch } from './stopwatch.ts';
@@ -21,7 +21,7 @@ export class CloseUp {
     try {
       const locks = await access.locks();
       for (const key of focus()) {
-        const standings = await collected(locks.inspect(key, { exact: true }));
+        const standings = await listOf(locks.inspect(key, { exact: true }));
         if (!goesOn()) return 0;
         board.see(key, standings, now());
       }

@@ -1,4 +1,4 @@
-import { collected } from '../core/contract/collected.ts';
+import { listOf } from '../core/contract/promises.ts';
 import { type Listing, LONGEST_PLACE_TTL, type Standing } from '../core/contract/traits.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import { type Lines, linesAmong, linesOf } from './claims.ts';
@@ -31,7 +31,7 @@ export async function standingsOf(runtime: LockRuntime, keys: readonly string[])
   const found: Standing[][] = [];
   for (let from = 0; from < keys.length; from += AT_ONCE) {
     const lines = await Promise.all(
-      keys.slice(from, from + AT_ONCE).map((key) => collected(runtime.engine.inspect(key, { exact: true }))),
+      keys.slice(from, from + AT_ONCE).map((key) => listOf(runtime.engine.inspect(key, { exact: true }))),
     );
     found.push(lines.flat());
   }

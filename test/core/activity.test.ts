@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { limited } from '../../src/core/contract/limited.ts';
+import { withLimit } from '../../src/core/contract/promises.ts';
 import { Activity } from '../../src/core/engine/activity.ts';
 import { GoingOn } from '../../src/core/engine/going-on.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -113,7 +113,7 @@ test('what goes on may take any time, and is given up by the first step that tak
   const work = new GoingOn();
   const { promise, reject } = Promise.withResolvers<void>();
   let over: unknown;
-  const step = (act: () => Promise<void>) => limited(act(), 100, () => new Error('too long'), clock);
+  const step = (act: () => Promise<void>) => withLimit(act(), 100, () => new Error('too long'), clock);
   work.until(promise, step).catch((error) => {
     over = error.message;
   });
@@ -142,7 +142,7 @@ test('what is given up before any step of it began may fail later: nobody has to
 test('limited work gives its own result, and leaves no timer', async () => {
   const { clock } = setup();
   const late = () => new Error('late');
-  await expect(limited(Promise.resolve(7), 100, late, clock)).resolves.toBe(7);
-  await expect(limited(Promise.reject(new Error('own')), 100, late, clock)).rejects.toThrow('own');
+  await expect(withLimit(Promise.resolve(7), 100, late, clock)).resolves.toBe(7);
+  await expect(withLimit(Promise.reject(new Error('own')), 100, late, clock)).rejects.toThrow('own');
   expect(clock.pending).toBe(0);
 });

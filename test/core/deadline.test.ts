@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { deadlineOf, sentLater } from '../../src/core/claims/deadline.ts';
+import { deadlineOf, sentLater } from '../../src/core/contract/terms.ts';
 
 const ms = fc.double({ min: 0, max: 1e7, noNaN: true });
 

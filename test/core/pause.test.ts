@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { backOff, pauseAfter, placeTtlFor, waiterMargin } from '../../src/core/claims/pause.ts';
+import { placeTtlFor, waiterMargin } from '../../src/core/claims/numbered-claim.ts';
+import { backOff, pauseAfter } from '../../src/core/claims/pause.ts';
 import { type Attempt, PLACE_TTL, type Refusal, type Traits } from '../../src/core/contract/backend.ts';
 import type { Terms } from '../../src/core/contract/terms.ts';
 

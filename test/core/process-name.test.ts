@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ProcessName, processName } from '../../src/core/contract/process-name.ts';
+import { ProcessName, processName } from '../../src/core/contract/origin.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
 test('the word of a process is the digest of its first id: eight characters, and always the same for it', () => {

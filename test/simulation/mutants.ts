@@ -81,7 +81,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'leaves no margin for clocks that go wrong',
-    file: 'core/claims/deadline.ts',
+    file: 'core/contract/terms.ts',
     sound: 'validFor * PART - ROUNDING',
     broken: 'validFor',
     foundBy: 'exclusion',

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { deadlineOf } from '../../src/core/claims/deadline.ts';
 import type { Standing } from '../../src/core/contract/backend.ts';
 import type { LockEvent } from '../../src/core/contract/events.ts';
+import { deadlineOf } from '../../src/core/contract/terms.ts';
 import type { Hold } from '../../src/core/holds/hold.ts';
 import type { AnyLease, HeldLease } from '../../src/core/holds/lease.ts';
 import type { MultiLease } from '../../src/primitives/multi-lease.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect } from '../../src/connect/index.ts';
-import { collected } from '../../src/core/contract/collected.ts';
+import { listOf } from '../../src/core/contract/promises.ts';
 import type { Lock, LockOptions } from '../../src/index.ts';
 import { startWorker, type WorkerProcess } from '../kit/processes.ts';
 import { describeOn } from '../kit/suite.ts';
@@ -102,7 +102,7 @@ for (const engine of ['file', 'redis', 'postgres', 'etcd'] as const) {
       await dies.call('begin', 'dead b', 'dead a', {});
       await dies.call('goOn', 'dead b');
       await using locks = await connect(site.url);
-      await until('it waits', async () => (await collected(locks.inspect('dead a', { exact: true }))).length === 2);
+      await until('it waits', async () => (await listOf(locks.inspect('dead a', { exact: true }))).length === 2);
       await dies.kill();
       await survivor.call('goOn', 'dead a');
       const found = locks.waits('dead');

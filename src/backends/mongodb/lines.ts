@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/contract/clock.ts';
-import { remembered } from '../../core/contract/remembered.ts';
+import { onceFor } from '../../core/contract/promises.ts';
 import { ServerClock } from '../shared/server-clock.ts';
 import type { LineDocument, MongoCollection, MongoDb } from './driver.ts';
 import { isDuplicate, newer, refusal } from './errors.ts';
@@ -21,7 +21,7 @@ export class Lines {
    * Before the first write: whether this is a real MongoDB.
    * @throws LockError `LOCK_UNSUPPORTED`
    */
-  readonly #known = remembered(() => refuseLookalikes(this.#db, LONGEST));
+  readonly #known = onceFor(() => refuseLookalikes(this.#db, LONGEST));
   #indexed: Promise<unknown> | undefined;
 
   constructor(db: MongoDb, collection: MongoCollection, clock: Clock) {

@@ -1,7 +1,7 @@
 import type { Handle } from '../../core/contract/backend.ts';
 import type { Cancel, Clock } from '../../core/contract/clock.ts';
 import { LockError } from '../../core/contract/errors.ts';
-import { remembered } from '../../core/contract/remembered.ts';
+import { onceFor } from '../../core/contract/promises.ts';
 import { repeat } from '../shared/repeat.ts';
 import { settingsOf } from './check.ts';
 import { mapped } from './errors.ts';
@@ -21,7 +21,7 @@ export class NamedSessions {
   readonly #nameOf: (key: string) => LockName;
   readonly #byId = new Map<string, NamedSession>();
   /** ms after which the server ends an idle session. Asked only once: later, holds may have all connections of the pool. */
-  readonly #idleLimit = remembered(() => this.#askIdleLimit());
+  readonly #idleLimit = onceFor(() => this.#askIdleLimit());
   #stopLooking: Cancel | undefined;
   #closed = false;
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/contract/clock.ts';
 import { invalid, shown } from '../../core/contract/errors.ts';
-import { remembered } from '../../core/contract/remembered.ts';
+import { onceFor } from '../../core/contract/promises.ts';
 import { ServerClock } from '../shared/server-clock.ts';
 import { mapped } from './errors.ts';
 import { MICRO } from './place.ts';
@@ -22,7 +22,7 @@ export class Table {
   readonly name: string;
   /** By the text of its file, and by its list. As one text, they would take long to hash at each act. */
   readonly #statements = new Map<string, Map<string, Statement>>();
-  #open = remembered(() => open(this));
+  #open = onceFor(() => open(this));
 
   /** @throws LockError `LOCK_INVALID` for a bad name */
   constructor(pool: MysqlPool, name: string, clock: Clock, backend: string) {
@@ -40,7 +40,7 @@ export class Table {
 
   /** Done once, and again after a long time without news of the server's clock. Many processes may do it at once. */
   ready(): Promise<void> {
-    if (this.#serverClock.age > STALE) this.#open = remembered(() => open(this));
+    if (this.#serverClock.age > STALE) this.#open = onceFor(() => open(this));
     return this.#open();
   }
 

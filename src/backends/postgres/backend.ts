@@ -14,7 +14,7 @@ import {
 } from '../../core/contract/backend.ts';
 import { systemClock } from '../../core/contract/clock.ts';
 import { LONGEST } from '../../core/contract/duration.ts';
-import { remembered } from '../../core/contract/remembered.ts';
+import { onceFor } from '../../core/contract/promises.ts';
 import { tableFindings } from './check.ts';
 import { standings } from './inspect.ts';
 import { notesOf } from './notes.ts';
@@ -94,7 +94,7 @@ class Postgres implements PostgresBackend {
     this.#mailbox = mailbox;
     this.watch = mailbox && ((claim, wake) => mailbox.watch(claim, wake));
     this.traits = mailbox ? TRAITS : { ...TRAITS, wakes: 'never' };
-    this.#open = remembered(async () => {
+    this.#open = onceFor(async () => {
       await open(server, create);
       this.#sweeper.begin();
     });

@@ -1,5 +1,5 @@
-import { deadlineOf, sentLater } from '../../core/claims/deadline.ts';
 import type { Attempt, Claim, Grant } from '../../core/contract/backend.ts';
+import { deadlineOf, sentLater } from '../../core/contract/terms.ts';
 import { Answers } from './answers.ts';
 import type { QuorumContext } from './context.ts';
 import { mayKeep, type NodeAnswer, REFUSED } from './node-answer.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/contract/clock.ts';
-import { heard } from '../../core/contract/heard.ts';
+import { promiseOf } from '../../core/contract/promises.ts';
 import type { CallTimeouts } from '../../core/engine/call-timeouts.ts';
 
 /** A node that does not answer is asked again this often, and left out between. ms. */
@@ -20,7 +20,7 @@ export interface Hearing<Answer> {
   late?(answer: Answer): void;
 }
 
-/** The way to one node, with a time limit for each question. It answers, or is silent from a limit that passed until it is heard. */
+/** The way to one node, with a time limit for each question. It answers, or is silent from a limit that passed until it is promiseOf. */
 export class Link {
   readonly clock: Clock;
   readonly #timeouts: CallTimeouts;
@@ -54,7 +54,7 @@ export class Link {
       hearing.failed(new Error(`no answer within ${Math.round(within)} ms`));
     };
     const asked = this.#timeouts.begin(within, expired, sent);
-    heard(call).then(
+    promiseOf(call).then(
       (answer) => {
         this.#state = 'answers';
         try {

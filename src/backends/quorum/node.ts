@@ -9,9 +9,9 @@ import type {
   Standing,
 } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
-import { collected } from '../../core/contract/collected.ts';
 import { invalid, isLockError, type LockError } from '../../core/contract/errors.ts';
 import { mostOf } from '../../core/contract/extremes.ts';
+import { listOf } from '../../core/contract/promises.ts';
 import type { CallTimeouts } from '../../core/engine/call-timeouts.ts';
 import { GoingOn } from '../../core/engine/going-on.ts';
 import { left } from '../../core/engine/users.ts';
@@ -97,7 +97,7 @@ export class Node {
       work.moved();
       how.progress?.(looked);
     };
-    const all = collected(this.backend.inspect!(prefix, { ...how, progress }));
+    const all = listOf(this.backend.inspect!(prefix, { ...how, progress }));
     return work.until(all, (step) => this.#link.answer(step, within));
   }
 

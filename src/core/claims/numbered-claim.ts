@@ -1,10 +1,8 @@
 import { isExclusive, type Seats } from '../contract/admission.ts';
-import type { Claim } from '../contract/backend.ts';
-import { type Circumstances, type Enclosing, labelled } from '../contract/origin.ts';
-import type { ProcessName } from '../contract/process-name.ts';
+import { type Claim, PLACE_TTL, placeTtlOf, type Traits } from '../contract/backend.ts';
+import { type Circumstances, type Enclosing, labelled, type ProcessName } from '../contract/origin.ts';
 import { engineTtl, leaseLength, type Terms } from '../contract/terms.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
-import { placeTtlFor, waiterMargin } from './pause.ts';
 
 /** A claim, and what its label says of it. */
 export interface NumberedClaim extends Claim {
@@ -57,3 +55,23 @@ export function claimFor(
     detects: circumstances?.detects,
   };
 }
+
+/**
+ * ms in which a place in line needs a sign of life: three times before it may lapse. It is also the safety net beside every watch: a
+ * waiter asks at least this often.
+ */
+export const signOfLife = (claim: Pick<Claim, 'ttl' | 'placeTtl'>): number => placeTtlOf(claim) / 3;
+
+/** The life of its place that a waiter asks for, if it would rather cost the engine little: it asks every `spin.bound`, where the engine allows that. */
+export function placeTtlFor({ spin }: Terms, { placeTtl = PLACE_TTL }: Traits): number | undefined {
+  const wanted = Math.min(3 * spin.bound, placeTtl);
+  return wanted > PLACE_TTL ? wanted : undefined;
+}
+
+/**
+ * How much longer than its lease the claim of a waiter has to last, ms. The lease counts from the last sign of life that was answered,
+ * since the waiter cannot know when the engine admitted it after that. So much of it may be over when the waiter hears of its grant: a
+ * pause, a late timer, the way of the next sign of life, and the difference of the clocks.
+ */
+export const waiterMargin = (claim: Pick<Claim, 'ttl' | 'placeTtl'>): number =>
+  Math.ceil(1.25 * signOfLife(claim)) + 25;

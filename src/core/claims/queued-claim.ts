@@ -1,9 +1,8 @@
 import type { Attempt } from '../contract/backend.ts';
 import { isLockError } from '../contract/errors.ts';
 import { engineTtl } from '../contract/terms.ts';
-import type { LocalGrant } from './deadline.ts';
 import { pauseAfter } from './pause.ts';
-import { type PiggybackedAttempt, SentClaim } from './sent-claim.ts';
+import { type LocalGrant, type PiggybackedAttempt, SentClaim } from './sent-claim.ts';
 
 /** What a claim needs of the request that it stands in line for. */
 export interface Requester {

@@ -1,17 +1,29 @@
 import { type Attempt, type Grant, placeTtlOf } from '../contract/backend.ts';
 import { isLockError } from '../contract/errors.ts';
-import { engineTtl, type Terms } from '../contract/terms.ts';
+import { deadlineOf, engineTtl, type Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
 import { Listener } from '../engine/listener.ts';
 import { Outage } from '../engine/outage.ts';
 import { withdraw } from '../engine/withdrawal.ts';
-import { deadlineOf, type LocalGrant } from './deadline.ts';
 import type { NumberedClaim } from './numbered-claim.ts';
 
 /** Refusals for lateness in a row that are no trouble yet. */
 const MOST_LATE = 3;
 /** By how much an engine may be wrong about when a request was sent, ms. */
 const LATENESS = 50;
+
+/** A grant as this process counts on it: for `validFor` ms from before its request was sent. */
+export interface LocalGrant {
+  readonly ticket: bigint;
+  /** As in `Grant`. */
+  readonly span?: number | undefined;
+  /** When the request was sent that this grant counts from. */
+  readonly sent: number;
+  readonly validFor: number;
+  readonly lost?: AbortSignal;
+  /** Until when an unanswered attempt of this claim may still arrive. It would set the lease that it asked for. */
+  readonly lateUntil?: number;
+}
 
 /** A claim on its way with the release of another claim. */
 export interface PiggybackedAttempt {

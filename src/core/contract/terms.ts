@@ -50,7 +50,21 @@ export const engineTtl = (terms: Pick<Terms, 'ttl' | 'minHold' | 'delay'>): numb
 export const usableTime = (validFor: number, { delay }: Pick<Terms, 'delay'>): number =>
   delay > 0 ? Math.max(1, validFor - delay) : validFor;
 
-/** The deadline takes 2 ms and a hundredth off each lease (`deadlineOf`), so nothing would be left of a shorter one. ms. */
+/** The rest goes to clocks that run at different rates. */
+const PART = 0.99;
+/** ms for the rounding of both clocks. */
+const ROUNDING = 2;
+
+/**
+ * The deadline of a lease. It counts from before the request was sent, less a hundredth for clocks that run at different rates
+ * and 2 ms for their rounding (Gray and Cheriton, *Leases*, 1989).
+ */
+export const deadlineOf = (sent: number, validFor: number): number => sent + validFor * PART - ROUNDING;
+
+/** What `validFor` has to be, if the request was sent `later` ms later, for the deadline to stay the same. */
+export const sentLater = (validFor: number, later: number): number => validFor - later / PART;
+
+/** Of a shorter lease `deadlineOf` would leave nothing. ms. */
 const SHORTEST_LEASE = 3;
 
 /** The bounds of a lease, ms. @param delay for which the key stays taken after it */

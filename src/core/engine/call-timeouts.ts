@@ -1,15 +1,14 @@
 import type { Clock } from '../contract/clock.ts';
-import { Alarm } from './alarm.ts';
-import { Bag } from './bag.ts';
+import { Agenda } from './agenda.ts';
 import type { BusyPoll } from './busy-poll.ts';
 
 /** A timer that fires this late says that this process stood still: answers may lie unread. ms. */
 const STALL = 20;
 
-/** One that is under way, or was. */
+/** A call that is under way, or was. */
 export interface Call {
   readonly due: number;
-  /** Among those under way. */
+  /** Its slot among the calls under way. */
   slot: number;
   readonly expired: () => void;
 }
@@ -21,8 +20,7 @@ export interface Call {
 export class CallTimeouts {
   readonly #clock: Clock;
   readonly #busyPoll: BusyPoll | undefined;
-  readonly #calls = new Bag<Call>();
-  readonly #alarm: Alarm;
+  readonly #calls: Agenda<Call>;
   #graced = false;
   #resting = false;
 
@@ -30,18 +28,13 @@ export class CallTimeouts {
   constructor(clock: Clock, busyPoll?: BusyPoll) {
     this.#clock = clock;
     this.#busyPoll = busyPoll;
-    this.#alarm = new Alarm(
-      clock,
-      () => this.#calls.size > 0,
-      (late) => this.#look(late),
-    );
+    this.#calls = new Agenda(clock, (late) => this.#look(late));
   }
 
   /** A call that was sent at `now`: `expired` is called after `ms`, unless it has ended. */
   begin(ms: number, expired: () => void, now = this.#clock.now()): Call {
     const call: Call = { due: now + ms, slot: -1, expired };
-    this.#calls.add(call);
-    this.#alarm.by(call.due);
+    this.#calls.add(call, call.due);
     if (call.slot === 0) this.#busyPoll?.begin(now);
     else this.#busyPoll?.stop();
     return call;
@@ -85,7 +78,7 @@ export class CallTimeouts {
   }
 
   #settle(): void {
-    if (this.#calls.size === 0) this.#alarm.stop();
+    if (this.#calls.size === 0) this.#calls.stop();
   }
 
   #look(late: number): void {
@@ -93,12 +86,12 @@ export class CallTimeouts {
     // What lies in the sockets is read before the next timer. Once: a loop that is always late must not wait for ever.
     this.#graced = late > STALL && !this.#graced;
     if (this.#graced) {
-      this.#alarm.by(now + 1);
+      this.#calls.ringBy(now + 1);
       return;
     }
     for (const call of this.#calls.items) {
       if (call.due <= now) this.#expire(call);
-      else this.#alarm.by(call.due);
+      else this.#calls.ringBy(call.due);
     }
   }
 

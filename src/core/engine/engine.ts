@@ -12,10 +12,10 @@ import type {
 import { type Clock, type EngineClock, withoutContext } from '../contract/clock.ts';
 import { Context, inNoContext } from '../contract/context.ts';
 import { isLockError, LockError, quoted, reasonOf } from '../contract/errors.ts';
-import { heard } from '../contract/heard.ts';
 import { KeyedSerializer } from '../contract/keyed-serializer.ts';
 import { parted } from '../contract/origin.ts';
 import { printable } from '../contract/printable.ts';
+import { promiseOf } from '../contract/promises.ts';
 import { Activity } from './activity.ts';
 import { BusyPoll } from './busy-poll.ts';
 import { CallTimeouts } from './call-timeouts.ts';
@@ -79,7 +79,7 @@ export class Engine {
     try {
       for (;;) {
         const { done, value } = await work.until(
-          inNoContext(heard<IteratorResult<Standing>>, () => standings.next()),
+          inNoContext(promiseOf<IteratorResult<Standing>>, () => standings.next()),
           limited,
         );
         if (done) return;
@@ -131,7 +131,7 @@ export class Engine {
    * no caller's context: what a backend or its driver opens, arms and sends with it, others will use.
    */
   bounded<T>(call: () => Promise<T>, within: number, act: string, key?: string): Promise<T> {
-    return this.#timeouts.bound(inNoContext(heard<T>, call), within, () => {
+    return this.#timeouts.bound(inNoContext(promiseOf<T>, call), within, () => {
       const obstacle = this.backend.obstacle?.();
       const what = key === undefined ? act : `${act} ${quoted(key)}`;
       return new Error(`${what}: no answer within ${within} ms${obstacle ? `; ${obstacle}` : ''}`);

@@ -1,7 +1,7 @@
 import type { Backend, Claim, Grant } from '../contract/backend.ts';
 import type { Clock } from '../contract/clock.ts';
 import { inNoContext } from '../contract/context.ts';
-import { heard } from '../contract/heard.ts';
+import { promiseOf } from '../contract/promises.ts';
 import { Bell } from './bell.ts';
 
 /** A watch that is asked for and not there yet. */
@@ -84,7 +84,7 @@ const isThenable = <T>(value: T | PromiseLike<T> | undefined): value is PromiseL
 
 const ignored = (): void => {};
 
-/** Not waited for, and not heard of: it may hang, or throw. */
+/** Not waited for, and not promiseOf of: it may hang, or throw. */
 export function dispose(watch: AsyncDisposable | undefined): void {
-  if (watch) inNoContext(heard<void>, () => watch[Symbol.asyncDispose]() as Promise<void>).catch(ignored);
+  if (watch) inNoContext(promiseOf<void>, () => watch[Symbol.asyncDispose]() as Promise<void>).catch(ignored);
 }

@@ -1,5 +1,5 @@
-import { deadlineOf, type LocalGrant } from '../claims/deadline.ts';
-import { engineTtl, leaseLength, type Terms, usableTime } from '../contract/terms.ts';
+import type { LocalGrant } from '../claims/sent-claim.ts';
+import { deadlineOf, engineTtl, leaseLength, type Terms, usableTime } from '../contract/terms.ts';
 
 /** For how long a hold is good, and when it is to be renewed. It is told what time it is. */
 export class HoldTiming {

@@ -1,5 +1,5 @@
-import type { LocalGrant } from '../claims/deadline.ts';
 import type { NumberedClaim } from '../claims/numbered-claim.ts';
+import type { LocalGrant } from '../claims/sent-claim.ts';
 import { isExclusive } from '../contract/admission.ts';
 import { LockError, quoted } from '../contract/errors.ts';
 import type { LockEvent } from '../contract/events.ts';

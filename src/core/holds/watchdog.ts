@@ -1,7 +1,6 @@
 import { reasonOf } from '../contract/errors.ts';
 import { leastOf } from '../contract/extremes.ts';
-import { Alarm } from '../engine/alarm.ts';
-import { Bag } from '../engine/bag.ts';
+import { Agenda } from '../engine/agenda.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
 import type { Hold } from './hold.ts';
 import type { HoldTiming } from './hold-timing.ts';
@@ -15,21 +14,15 @@ const BATCH = 500;
  */
 export class Watchdog {
   readonly #engine: Engine;
-  readonly #holds = new Bag<Hold>();
-  readonly #alarm: Alarm;
+  readonly #holds: Agenda<Hold>;
 
   constructor(engine: Engine) {
     this.#engine = engine;
-    this.#alarm = new Alarm(
-      engine.clock,
-      () => this.#holds.size > 0,
-      () => this.#pass(),
-    );
+    this.#holds = new Agenda(engine.clock, () => this.#pass());
   }
 
   add(hold: Hold): void {
-    this.#holds.add(hold);
-    this.#alarm.by(due(hold));
+    this.#holds.add(hold, due(hold));
   }
 
   remove(hold: Hold): void {
@@ -42,7 +35,7 @@ export class Watchdog {
 
   /** No more holds will come. */
   close(): void {
-    this.#alarm.stop();
+    this.#holds.stop();
   }
 
   #pass(): void {
@@ -63,7 +56,7 @@ export class Watchdog {
     for (const holds of Map.groupBy(batch, patienceOf).values()) {
       for (let i = 0; i < holds.length; i += BATCH) void this.#renew(holds.slice(i, i + BATCH));
     }
-    for (const hold of this.#holds.items) this.#alarm.by(due(hold));
+    for (const hold of this.#holds.items) this.#holds.ringBy(due(hold));
   }
 
   async #renew(batch: readonly Hold[]): Promise<void> {
@@ -86,7 +79,7 @@ export class Watchdog {
       else if (answer === 'gone') hold.end('the engine no longer has it');
       else if (answer === undefined || answer === 'unknown') hold.renewalFailed(claims[i]!.ttl, error);
       else hold.renewed(sent, answer.validFor);
-      this.#alarm.by(due(hold));
+      this.#holds.ringBy(due(hold));
     }
   }
 }

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { ALL_SEATS, isExclusive, type Seats } from '../contract/admission.ts';
 import { LockError, quoted } from '../contract/errors.ts';
-import type { ProcessName } from '../contract/process-name.ts';
+import type { ProcessName } from '../contract/origin.ts';
 import type { Terms } from '../contract/terms.ts';
 import type { Hold } from '../holds/hold.ts';
 import { HeldLease } from '../holds/lease.ts';

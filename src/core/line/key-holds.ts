@@ -1,6 +1,5 @@
-import type { LocalGrant } from '../claims/deadline.ts';
 import type { QueuedClaim } from '../claims/queued-claim.ts';
-import type { PiggybackedAttempt } from '../claims/sent-claim.ts';
+import type { LocalGrant, PiggybackedAttempt } from '../claims/sent-claim.ts';
 import type { Release } from '../contract/backend.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
 import type { Outage } from '../engine/outage.ts';

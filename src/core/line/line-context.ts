@@ -1,7 +1,6 @@
 import type { LockError } from '../contract/errors.ts';
 import type { LockEvent } from '../contract/events.ts';
-import type { Circumstances } from '../contract/origin.ts';
-import type { ProcessName } from '../contract/process-name.ts';
+import type { Circumstances, ProcessName } from '../contract/origin.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Watchdog } from '../holds/watchdog.ts';
 

@@ -2,7 +2,7 @@ import type { Backend } from '../contract/backend.ts';
 import type { Clock } from '../contract/clock.ts';
 import { LockError } from '../contract/errors.ts';
 import { nextNumber } from '../contract/events.ts';
-import { type ProcessName, processName } from '../contract/process-name.ts';
+import { type ProcessName, processName } from '../contract/origin.ts';
 import { CALL_TIMEOUT, Engine } from '../engine/engine.ts';
 import { RefusalThrottle } from '../engine/refusal-throttle.ts';
 import { Watchdog } from '../holds/watchdog.ts';

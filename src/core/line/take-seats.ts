@@ -35,7 +35,7 @@ export async function takeSeats(
       }
       left = withWaitUntil(terms, until, clock.now());
     }
-    const history = AdaptiveHistory.of(runtime.engine, key, terms);
+    const history = terms.adaptive && AdaptiveHistory.of(runtime.engine, key, terms);
     if (history) left = withWaitUntil(await history.lengthen(left), until, clock.now());
     const hold = await runtime.line(key).join(events, left, Frame.current);
     return hold ? leaseFor(runtime, hold, terms, history) : await refused(runtime, events);

@@ -2,7 +2,7 @@ import { meaning } from '../../backends/redis/errors.ts';
 import { portOf, type RedisClient } from '../../backends/redis/port.ts';
 import { Server } from '../../backends/redis/server.ts';
 import { checkPrefix } from '../../core/contract/key.ts';
-import { remembered } from '../../core/contract/remembered.ts';
+import { onceFor } from '../../core/contract/promises.ts';
 import { nameOf } from '../address.ts';
 import { RESERVE } from '../cell.ts';
 import { StockError } from '../errors.ts';
@@ -18,7 +18,7 @@ export interface RedisStockOptions {
   readonly prefix?: string;
 }
 
-/** How many products have their keys remembered, so that they are not put together for every step. */
+/** How many products have their keys onceFor, so that they are not put together for every step. */
 const REMEMBERED = 1_000;
 
 /**
@@ -51,7 +51,7 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
   const allowed = new Map<Server, () => Promise<unknown>>();
   /** Tries all rights before the first step on an engine: a step that a missing right breaks off would stay half done. */
   function allowedOn(engine: Server, keys: readonly string[]): Promise<unknown> {
-    const trial = allowed.get(engine) ?? remembered(() => engine.run(RIGHTS, keys, []));
+    const trial = allowed.get(engine) ?? onceFor(() => engine.run(RIGHTS, keys, []));
     allowed.set(engine, trial);
     return trial();
   }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { postgres } from '../../../src/backends/postgres/index.ts';
-import { collected } from '../../../src/core/contract/collected.ts';
+import { listOf } from '../../../src/core/contract/promises.ts';
 import { createLocks } from '../../../src/index.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { Database } from './database.ts';
@@ -16,8 +16,8 @@ describeOn('postgres', 'a pool with `binary: true`, in whose answers pg misreads
     await using locks = createLocks(await database.open((pool) => postgres(pool), { binary: true } as object));
     await using others = createLocks(await database.open((pool) => postgres(pool)));
     await using _ = await locks.mutex('listed', { ttl: 30_000 }).acquire();
-    const [seen] = await collected(locks.inspect('listed', { exact: true }));
-    const [known] = await collected(others.inspect('listed', { exact: true }));
+    const [seen] = await listOf(locks.inspect('listed', { exact: true }));
+    const [known] = await listOf(others.inspect('listed', { exact: true }));
     const { take, of, position, ticket } = known!;
     expect(seen).toMatchObject({ take, of, position, ticket });
     for (const { since, remaining } of [seen!, known!]) {

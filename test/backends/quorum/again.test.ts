@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
-import { deadlineOf } from '../../../src/core/claims/deadline.ts';
 import type { Attempt, Backend } from '../../../src/core/contract/backend.ts';
+import { deadlineOf } from '../../../src/core/contract/terms.ts';
 import { createLocks } from '../../../src/index.ts';
 import { around } from '../../../src/testing/around.ts';
 import { type ManualClock, manualClock } from '../../../src/testing/index.ts';

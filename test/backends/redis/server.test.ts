@@ -5,8 +5,8 @@ import { ATTEMPT, RENEW } from '../../../src/backends/redis/scripts.generated.ts
 import { attemptArgs, renewArgs } from '../../../src/backends/redis/wire.ts';
 import { SHARED } from '../../../src/core/contract/admission.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
-import { collected } from '../../../src/core/contract/collected.ts';
 import { isLockError, type LockError } from '../../../src/core/contract/errors.ts';
+import { listOf } from '../../../src/core/contract/promises.ts';
 import { askRedis, type RedisSettings, startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
@@ -57,7 +57,7 @@ describeOn('redis', 'redis and its settings', () => {
       fleet.ioredis().eval(ATTEMPT.text, 1, lock, ...attemptArgs(claim, '-', notAfter, 60_000));
     for (const [i, claim] of [holder, waiter].entries()) {
       expect(String(await arrives(claim, (Date.now() - 1_000) * 1_000))).toMatch(/^-1 \d+$/);
-      expect(await collected(backend.inspect!('late')), 'what is there').toHaveLength(i);
+      expect(await listOf(backend.inspect!('late')), 'what is there').toHaveLength(i);
       expect(String(await arrives(claim, (Date.now() + 5_000) * 1_000))).not.toMatch(/^-1 /);
     }
     expect(String(await arrives(holder, (Date.now() - 1_000) * 1_000)), 'of the holder').toMatch(/^-1 \d+$/);

@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from '../../../core/contract/clock.ts';
 import { LockError } from '../../../core/contract/errors.ts';
-import { limited } from '../../../core/contract/limited.ts';
+import { withLimit } from '../../../core/contract/promises.ts';
 import type { Connection } from './connection.ts';
 import { ConnectionLost, KeeperError } from './errors.ts';
 import { NOBODY } from './identity.ts';
@@ -76,7 +76,7 @@ export class Session {
     if (current?.alive) return Promise.resolve(current);
     if (this.#closed) return Promise.reject(closed());
     this.#running ??= this.#run();
-    return limited(this.#next.promise, within, () => this.#nobody(), this.#clock);
+    return withLimit(this.#next.promise, within, () => this.#nobody(), this.#clock);
   }
 
   #nobody(): ConnectionLost {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { remembered } from '../../src/core/contract/remembered.ts';
+import { onceFor } from '../../src/core/contract/promises.ts';
 
-test('what is remembered is done once for all who ask, and tried again only after a failure', async () => {
+test('an act for all callers is done once, and tried again only after a failure', async () => {
   let tried = 0;
-  const act = remembered(async () => {
+  const act = onceFor(async () => {
     if (++tried === 1) throw new Error('not yet');
     return `done by try ${tried}`;
   });

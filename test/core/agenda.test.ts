@@ -1,22 +1,19 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Alarm } from '../../src/core/engine/alarm.ts';
+import { Agenda } from '../../src/core/engine/agenda.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
-/** An alarm, and when it rang. */
+/** An agenda, and when it rang. */
 function alarm(needed = true) {
   const clock = manualClock();
   const rang: number[] = [];
   const start = clock.now();
-  const set = new Alarm(
-    clock,
-    () => needed,
-    () => rang.push(clock.now() - start),
-  );
+  const set = new Agenda(clock, () => rang.push(clock.now() - start));
+  if (needed) set.add({ slot: -1 }, Number.POSITIVE_INFINITY);
   return {
     clock,
     rang,
-    by: (due: number) => set.by(start + due),
+    by: (due: number) => set.ringBy(start + due),
     stop: () => set.stop(),
   };
 }
@@ -56,12 +53,8 @@ test('what is overdue already is rung for at once, by a timer that keeps no proc
     return () => {};
   };
   const clock = { ...manualClock(), after };
-  const set = new Alarm(
-    clock,
-    () => true,
-    () => {},
-  );
-  set.by(clock.now() - 5);
+  const set = new Agenda(clock, () => {});
+  set.add({ slot: -1 }, clock.now() - 5);
   expect(timers).toEqual([[0, true]]);
 });
 
@@ -85,29 +78,29 @@ test('whatever comes and goes, nothing is rung for late, and no timer stays', as
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const clock = manualClock();
-      const waiting: number[] = [];
       const late: number[] = [];
-      const alarm = new Alarm(
-        clock,
-        () => waiting.length > 0,
-        () => {
-          for (const due of waiting.splice(0)) {
-            if (due > clock.now()) alarm.by(waiting[waiting.push(due) - 1]!);
-            else late.push(clock.now() - due);
-          }
-        },
-      );
+      const agenda = new Agenda<{ slot: number; readonly due: number }>(clock, () => {
+        for (const item of agenda.items) {
+          if (item.due > clock.now()) agenda.ringBy(item.due);
+          else if (agenda.remove(item)) late.push(clock.now() - item.due);
+        }
+      });
+      const add = (due: number) => agenda.add({ slot: -1, due }, due);
       for (const each of steps) {
-        if ('due' in each) alarm.by(waiting[waiting.push(clock.now() + each.due) - 1]!);
+        if ('due' in each) add(clock.now() + each.due);
         else if ('pass' in each) await clock.advance(each.pass);
-        else waiting.shift();
+        else for (const item of agenda.items.slice(0, 1)) expect(agenda.remove(item), 'removed').toBe(true);
         expect(clock.pending, 'timers at once').toBeLessThanOrEqual(1);
         expect(
-          waiting.filter((due) => due < clock.now()),
+          agenda.items.filter(({ due }) => due < clock.now()),
           'overdue',
         ).toEqual([]);
+        expect(
+          agenda.items.map(({ slot }) => slot),
+          'each item knows its slot',
+        ).toEqual([...agenda.items.keys()]);
       }
-      waiting.length = 0;
+      for (const item of agenda.items) agenda.remove(item);
       await clock.advance(1_000);
       expect([late.filter((ms) => ms > 0), clock.pending]).toEqual([[], 0]);
     }),

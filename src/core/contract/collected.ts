@@ -1,6 +1,0 @@
-/** All that comes, in its order. */
-export async function collected<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
-  return all;
-}
