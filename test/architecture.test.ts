@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { circles, importsOf } from './architecture/circles.ts';
 import { labViolations } from './architecture/lab.ts';
-import { violations } from './architecture/rules.ts';
+import { LAYERS, violations } from './architecture/rules.ts';
 
 const root = new URL('../', import.meta.url).pathname;
 const files = globSync('src/**/*.{ts,tsx,css}', { cwd: root }).map((path) => path.replaceAll('\\', '/'));
@@ -26,6 +26,28 @@ test('finds a circle, and no circle where all roads lead one way', () => {
     ['d', 'e'],
     ['b', 'c'],
   ]);
+});
+
+test('the picture of the layers on the map is true', () => {
+  const page = readFileSync(`${root}ARCHITECTURE.md`, 'utf8');
+  const [, picture] = /```mermaid\nflowchart TD\n(.*?)```/s.exec(page)!;
+  const layersOf = new Map(
+    [...picture!.matchAll(/(\w+)\["([^"]+)"\]/g)].map(([, id, text]) => [id!, text!.split(', ')]),
+  );
+  const arrows = [...picture!.matchAll(/(\w+)(?:\["[^"]+"\])? --> (\w+)/g)];
+  expect(arrows.length).toBeGreaterThan(5);
+  for (const [, from, to] of arrows) {
+    const wrong = layersOf
+      .get(from!)!
+      .filter((layer) => !layersOf.get(to!)!.some((other) => LAYERS[layer]!.includes(other)));
+    expect(wrong, `what may not import ${layersOf.get(to!)}`).toEqual([]);
+  }
+  const drawn = [...layersOf.values()].flat().sort();
+  expect(drawn, 'the layers that the picture shows').toEqual(
+    Object.keys(LAYERS)
+      .filter((layer) => layer !== 'index')
+      .sort(),
+  );
 });
 
 test('a name that core exports stands for nothing else', () => {

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { parseAst } from 'vitest/node';
 
 /** Who may import whom, by the first folder (or file) under src. Everyone may import their own. */
-const LAYERS: Readonly<Record<string, readonly string[]>> = {
+export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   core: [],
   primitives: ['core'],
   backends: ['core'],
