@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { withLimit } from '../../src/core/contract/promises.ts';
 import { Activity } from '../../src/core/engine/activity.ts';
-import { GoingOn } from '../../src/core/engine/going-on.ts';
+import { StepLimit } from '../../src/core/engine/step-limit.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
 function setup() {
@@ -110,16 +110,16 @@ test('the end of it all takes no longer than its limit, however often what is un
 
 test('what goes on may take any time, and is given up by the first step that takes too long', async () => {
   const { clock } = setup();
-  const work = new GoingOn();
+  const work = new StepLimit();
   const { promise, reject } = Promise.withResolvers<void>();
   let over: unknown;
   const step = (act: () => Promise<void>) => withLimit(act(), 100, () => new Error('too long'), clock);
-  work.until(promise, step).catch((error) => {
+  work.apply(promise, step).catch((error) => {
     over = error.message;
   });
   for (let i = 0; i < 5; i++) {
     await clock.advance(90);
-    work.moved();
+    work.stepDone();
   }
   await clock.advance(99);
   expect(over).toBeUndefined();
@@ -133,7 +133,7 @@ test('what goes on may take any time, and is given up by the first step that tak
 test('what is given up before any step of it began may fail later: nobody has to hear that', async () => {
   const { clock } = setup();
   const { promise, reject } = Promise.withResolvers<void>();
-  const refused = new GoingOn().until(promise, () => Promise.reject(new Error('no step')));
+  const refused = new StepLimit().apply(promise, () => Promise.reject(new Error('no step')));
   await expect(refused).rejects.toThrow('no step');
   reject(new Error('of no interest any more'));
   await clock.advance(1);

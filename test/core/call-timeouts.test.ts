@@ -101,10 +101,10 @@ test('at rest there is no timer, but what is under way keeps its limit', async (
   const clock = manualClock();
   const patience = new CallTimeouts(clock);
   await patience.bound(Promise.resolve(), 1_000, late);
-  patience.rest();
+  patience.endTimers();
   expect(clock.pending, 'timers left behind').toBe(0);
   const call = fate(patience.bound(never, 100, late));
-  patience.rest();
+  patience.endTimers();
   await clock.advance(100);
   expect(call.is).toBe('late');
 });

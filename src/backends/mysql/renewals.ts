@@ -36,7 +36,7 @@ export class Renewals {
   }
 
   close(): void {
-    this.#timeouts.rest();
+    this.#timeouts.endTimers();
     this.#own?.table.server.close();
     this.#pool?.end(() => {});
   }

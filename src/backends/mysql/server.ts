@@ -118,7 +118,7 @@ export class Server {
 
   /** What is under way goes on: a connection that goes back to the pool in the middle of a statement is of no use there. */
   close(): void {
-    this.#timeouts.rest();
+    this.#timeouts.endTimers();
   }
 }
 

@@ -20,7 +20,7 @@ export interface Hearing<Answer> {
   late?(answer: Answer): void;
 }
 
-/** The way to one node, with a time limit for each question. It answers, or is silent from a limit that passed until it is promiseOf. */
+/** The way to one node, with a time limit for each question. It answers, or is silent from a limit that passed until an answer comes. */
 export class Link {
   readonly clock: Clock;
   readonly #timeouts: CallTimeouts;

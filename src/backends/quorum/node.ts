@@ -13,7 +13,7 @@ import { invalid, isLockError, type LockError } from '../../core/contract/errors
 import { mostOf } from '../../core/contract/extremes.ts';
 import { listOf } from '../../core/contract/promises.ts';
 import type { CallTimeouts } from '../../core/engine/call-timeouts.ts';
-import { GoingOn } from '../../core/engine/going-on.ts';
+import { StepLimit } from '../../core/engine/step-limit.ts';
 import { left } from '../../core/engine/users.ts';
 import { type Hearing, Link } from './link.ts';
 import { Releases } from './releases.ts';
@@ -92,13 +92,13 @@ export class Node {
 
   /** @param within for each of its requests, as far as it tells of them */
   async list(prefix: string, how: Listing, within: number): Promise<Standing[]> {
-    const work = new GoingOn();
+    const work = new StepLimit();
     const progress = (looked: number): void => {
-      work.moved();
+      work.stepDone();
       how.progress?.(looked);
     };
     const all = listOf(this.backend.inspect!(prefix, { ...how, progress }));
-    return work.until(all, (step) => this.#link.answer(step, within));
+    return work.apply(all, (step) => this.#link.answer(step, within));
   }
 
   evict(key: string, ticket: bigint, within: number): Promise<boolean> {

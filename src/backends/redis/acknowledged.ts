@@ -116,7 +116,7 @@ export class Acknowledged implements Traffic {
     this.#closed = true;
     for (const { end } of this.#connections.values()) end.abort();
     this.#connections.clear();
-    this.#timeouts.rest();
+    this.#timeouts.endTimers();
   }
 }
 

@@ -1,11 +1,11 @@
 import type { Clock } from '../contract/clock.ts';
 import { Bell } from './bell.ts';
 
-/** What is under way on an engine, and what waits on purpose, until all of it is over. */
+/** The work under way on an engine, and the pauses in it. */
 export class Activity {
   readonly #clock: Clock;
   readonly #pauses = new Set<Bell>();
-  /** Rings when nothing is under way. */
+  /** Rings when no work is under way. */
   readonly #idle: Bell;
   #underWay = 0;
   #over = false;
@@ -20,7 +20,7 @@ export class Activity {
     return this.#over;
   }
 
-  /** Something begins that may have to be cleaned up when it ends. */
+  /** Work begins that may have to be cleaned up when it ends. */
   begin(): void {
     this.#underWay++;
   }
@@ -29,7 +29,7 @@ export class Activity {
     if (--this.#underWay === 0) this.#idle.ring();
   }
 
-  /** Waits on purpose; not beyond the end of it all, nor of `signal`. In the background it does not keep the process alive. */
+  /** Pauses, but not beyond the end of all work, nor of `signal`. In the background it does not keep the process alive. */
   async pause(ms: number, background = false, signal?: AbortSignal): Promise<void> {
     if (this.#over || signal?.aborted) return;
     const bell = new Bell(this.#clock);
@@ -40,7 +40,7 @@ export class Activity {
     this.#pauses.delete(bell);
   }
 
-  /** Settled when nothing is under way, at the latest after `limit` ms; then nothing more is tried. */
+  /** Resolves when no work is under way, at the latest after `limit` ms. Then no work is tried again. */
   async quiet(limit: number): Promise<void> {
     const until = this.#clock.now() + limit;
     for (let left = limit; this.#underWay > 0 && left > 0; left = until - this.#clock.now())

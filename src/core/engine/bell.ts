@@ -15,7 +15,7 @@ export class Bell {
     this.#end?.();
   };
 
-  /** Settled after a ring, at the latest after `ms`. */
+  /** Resolves after a ring, at the latest after `ms`. */
   async sleep(ms: number, background = false): Promise<void> {
     if (!this.#rung) {
       await new Promise<void>((resolve) => {

@@ -8,7 +8,7 @@ export const POLL_LIMIT = 0.25;
 /** Most calls in a row that are not polled for, so that an engine far away costs next to nothing. */
 const MOST_SPARED = 1_024;
 
-/** Calls to spare after this one: the longer polling was in vain, the rarer it is tried. */
+/** How many calls to spare after this one: the longer polling was in vain, the rarer it is tried. */
 export const spareAfter = (spared: number, caught: boolean): number =>
   caught ? 0 : Math.min(MOST_SPARED, spared * 2 || 1);
 
@@ -33,7 +33,7 @@ export class BusyPoll {
     this.#clock = clock;
   }
 
-  /** A call was sent at `now`, and is alone. */
+  /** A call was sent at `now`, and no other one is under way. */
   begin(now: number): void {
     if (!this.#clock.turn) return;
     if (this.#sparing > 0) {
@@ -46,12 +46,12 @@ export class BusyPoll {
     if (!this.#turning) this.#next();
   }
 
-  /** It is not alone any more. */
+  /** Another call is under way, too. */
   stop(): void {
     this.#polling = false;
   }
 
-  /** It was answered. At once, before the loop turned: then polling was as vain as for an answer that took too long. */
+  /** The call was answered. If that was before the loop turned, polling was as vain as for an answer that took too long. */
   answered(): void {
     if (this.#polling) this.#learn(this.#turns > 0);
   }

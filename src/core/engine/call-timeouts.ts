@@ -2,7 +2,7 @@ import type { Clock } from '../contract/clock.ts';
 import { Agenda } from './agenda.ts';
 import type { BusyPoll } from './busy-poll.ts';
 
-/** A timer that fires this late says that this process stood still: answers may lie unread. ms. */
+/** A timer that fires so late shows that this process stood still: answers may lie unread. ms. */
 const STALL = 20;
 
 /** A call that is under way, or was. */
@@ -14,24 +14,24 @@ export interface Call {
 }
 
 /**
- * Limits for calls under way, and one timer for all of them: nearly every call is answered long before, and a timer each would
- * cost more than many an answer. It keeps no process alive; what the call waits for does.
+ * Limits for the calls under way, with one timer for all. Nearly every call is answered long before its limit, and a timer each would
+ * cost more than many answers. The timer keeps no process alive; what the call waits for does.
  */
 export class CallTimeouts {
   readonly #clock: Clock;
   readonly #busyPoll: BusyPoll | undefined;
   readonly #calls: Agenda<Call>;
   #graced = false;
-  #resting = false;
+  #ending = false;
 
-  /** @param busyPoll for a call that is alone */
+  /** @param busyPoll polls for a call that is alone */
   constructor(clock: Clock, busyPoll?: BusyPoll) {
     this.#clock = clock;
     this.#busyPoll = busyPoll;
     this.#calls = new Agenda(clock, (late) => this.#look(late));
   }
 
-  /** A call that was sent at `now`: `expired` is called after `ms`, unless it has ended. */
+  /** Begins the limit of a call that was sent at `now`. After `ms` it calls `expired`, unless the call has ended. */
   begin(ms: number, expired: () => void, now = this.#clock.now()): Call {
     const call: Call = { due: now + ms, slot: -1, expired };
     this.#calls.add(call, call.due);
@@ -40,11 +40,11 @@ export class CallTimeouts {
     return call;
   }
 
-  /** It was answered, or given up. Whether it was still under way. */
+  /** The call was answered, or given up. @returns whether it was still under way */
   end(call: Call): boolean {
     if (!this.#calls.remove(call)) return false;
     this.#busyPoll?.answered();
-    if (this.#resting) this.#settle();
+    if (this.#ending) this.#settle();
     return true;
   }
 
@@ -65,16 +65,16 @@ export class CallTimeouts {
     });
   }
 
-  /** From now on no timer stays when nothing is under way. What is keeps its limit. */
-  rest(): void {
-    this.#resting = true;
+  /** From now on no timer stays when no call is under way. The calls under way keep their limits. */
+  endTimers(): void {
+    this.#ending = true;
     this.#settle();
   }
 
-  /** Whoever still waits is told that nothing came. */
+  /** Tells the callers that still wait that no answer came. */
   close(): void {
     for (const call of this.#calls.items) this.#expire(call);
-    this.rest();
+    this.endTimers();
   }
 
   #settle(): void {
@@ -83,7 +83,7 @@ export class CallTimeouts {
 
   #look(late: number): void {
     const now = this.#clock.now();
-    // What lies in the sockets is read before the next timer. Once: a loop that is always late must not wait for ever.
+    // Node reads the sockets before the next timer. Only once: a loop that is always late must not wait for ever.
     this.#graced = late > STALL && !this.#graced;
     if (this.#graced) {
       this.#calls.ringBy(now + 1);

@@ -19,7 +19,7 @@ import { promiseOf } from '../contract/promises.ts';
 import { Activity } from './activity.ts';
 import { BusyPoll } from './busy-poll.ts';
 import { CallTimeouts } from './call-timeouts.ts';
-import { GoingOn } from './going-on.ts';
+import { StepLimit } from './step-limit.ts';
 import { left } from './users.ts';
 
 /** Longest time an engine may take over one call; after it the outcome is unknown. ms. */
@@ -33,7 +33,7 @@ export class Engine {
   readonly clock: EngineClock;
   readonly activity: Activity;
   readonly #timeouts: CallTimeouts;
-  /** Of one claim one after the other, whoever holds it by then: of two at once the server may take the shorter one last. */
+  /** The extensions of a claim go one after the other: of two at once the server might take the shorter one last. */
   readonly extensions = new KeyedSerializer();
 
   constructor(backend: Backend, clock: Clock, busyPoll: boolean) {
@@ -47,7 +47,7 @@ export class Engine {
     return this.bounded(() => this.backend.attempt(claim), claim.within, 'take', claim.key);
   }
 
-  /** An answer per claim, whatever the backend gave: without one, nobody knows. */
+  /** An answer per claim, whatever the backend gave. No answer is `unknown`. */
   async renew(claims: readonly Claim[], within: number): Promise<Renewal[]> {
     const answers = await this.bounded(() => this.backend.renew(claims), within, `renew ${claims.length} holds`);
     return claims.map((_, i) => renewalOf(answers?.[i]));
@@ -61,53 +61,55 @@ export class Engine {
   /** @throws LockError `LOCK_UNAVAILABLE` */
   evict(key: string, ticket: bigint): Promise<boolean> {
     const unknown = 'Nobody knows whether a holder was evicted: look, and try again';
-    return this.#asked(key, () => this.backend.evict!(key, ticket), unknown);
+    return this.#ask(key, () => this.backend.evict!(key, ticket), unknown);
   }
 
   /** @throws LockError `LOCK_UNAVAILABLE` */
   async *inspect(prefix: string, { exact = false, progress }: Listing = {}): AsyncIterable<Standing> {
     const caller = new Context();
-    const work = new GoingOn();
-    const goesOn = (looked: number): void => {
-      work.moved();
+    const limit = new StepLimit();
+    const step = (looked: number): void => {
+      limit.stepDone();
       if (progress) caller.run(() => progress(looked));
     };
-    const limited = (step: () => Promise<void>): Promise<void> => this.#asked(prefix, step, 'Try again');
+    const ask = (call: () => Promise<void>): Promise<void> => this.#ask(prefix, call, 'Try again');
     const standings = inNoContext(() =>
-      this.backend.inspect!(prefix, { exact, progress: goesOn })[Symbol.asyncIterator](),
+      this.backend.inspect!(prefix, { exact, progress: step })[Symbol.asyncIterator](),
     );
     try {
       for (;;) {
-        const { done, value } = await work.until(
+        const { done, value } = await limit.apply(
           inNoContext(promiseOf<IteratorResult<Standing>>, () => standings.next()),
-          limited,
+          ask,
         );
         if (done) return;
         // An engine that cannot ask for one key by its name lists others, too.
         if (!exact || value.key === prefix) yield printable({ ...value, ...parted(value.label) });
       }
     } finally {
-      inNoContext(async () => standings.return?.()).catch(() => {}); // not waited for: it may hang in the very call that took too long
+      inNoContext(async () => standings.return?.()).catch(() => {}); // without waiting: it may hang in the very call that took too long
     }
   }
 
   /** @throws LockError `LOCK_UNAVAILABLE` */
   async check(): Promise<Finding[]> {
     const { backend } = this;
-    return backend.check ? this.#whole(() => backend.check!(), CALL_TIMEOUT, 'checked', 'asked for its settings') : [];
+    return backend.check
+      ? this.#askEngine(() => backend.check!(), CALL_TIMEOUT, 'checked', 'asked for its settings')
+      : [];
   }
 
   /**
-   * Closes the backend, unless others use it.
-   * @throws LockError `LOCK_UNAVAILABLE`: then it may go on in the background
+   * Closes the backend, unless other `Locks` use it.
+   * @throws LockError `LOCK_UNAVAILABLE`: then the backend may go on closing in the background
    */
   close(): Promise<void> {
-    this.#timeouts.rest();
-    return this.#whole(() => left(this.backend), CLOSING, 'closed', 'close');
+    this.#timeouts.endTimers();
+    return this.#askEngine(() => left(this.backend), CLOSING, 'closed', 'close');
   }
 
-  /** A call that is about no key. */
-  async #whole<T>(call: () => Promise<T>, within: number, done: string, what: string): Promise<T> {
+  /** Makes a call that is about no key. */
+  async #askEngine<T>(call: () => Promise<T>, within: number, done: string, what: string): Promise<T> {
     try {
       return await this.bounded(call, within, what);
     } catch (cause) {
@@ -118,7 +120,7 @@ export class Engine {
     }
   }
 
-  async #asked<T>(key: string, call: () => Promise<T>, advice: string): Promise<T> {
+  async #ask<T>(key: string, call: () => Promise<T>, advice: string): Promise<T> {
     try {
       return await this.bounded(call, CALL_TIMEOUT, 'look at', key);
     } catch (error) {
@@ -127,8 +129,8 @@ export class Engine {
   }
 
   /**
-   * The call, or a rejection when it takes too long. A late answer is dropped: whoever gave up settles the outcome. It is made in
-   * no caller's context: what a backend or its driver opens, arms and sends with it, others will use.
+   * Makes the call; rejects when it takes too long. A late answer is dropped: the caller that gave up settles the outcome. The call
+   * runs in no caller's context: other callers will use what a backend or its driver opens, arms and sends with it.
    */
   bounded<T>(call: () => Promise<T>, within: number, act: string, key?: string): Promise<T> {
     return this.#timeouts.bound(inNoContext(promiseOf<T>, call), within, () => {
@@ -138,7 +140,7 @@ export class Engine {
     });
   }
 
-  /** @param advice what became of it, and what to do */
+  /** The error of an engine that did not answer. @param advice what becomes of the request, and what to do */
   unavailable(key: string, cause: unknown, advice: string): LockError {
     const { name: backend } = this.backend;
     const message = `${backend} could not be asked for ${quoted(key)}: ${reasonOf(cause)}. ${advice}`;

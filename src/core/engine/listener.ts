@@ -4,12 +4,12 @@ import { inNoContext } from '../contract/context.ts';
 import { promiseOf } from '../contract/promises.ts';
 import { Bell } from './bell.ts';
 
-/** A watch that is asked for and not there yet. */
+/** Stands for a watch until the engine has armed it. */
 const ARMING: AsyncDisposable = { [Symbol.asyncDispose]: async () => {} };
 
-/** What a waiting claim hears from the engine without asking: its bell, its mail, and the watch that serves both. */
+/** How a waiting claim hears from the engine without asking: its bell, its mail, and the watch that serves both. */
 export class Listener extends Bell {
-  /** The grant that came by itself. */
+  /** The grant that the engine sent by itself. */
   mail: Grant | undefined;
   readonly #backend: Backend;
   #claim: Claim | undefined;
@@ -22,8 +22,8 @@ export class Listener extends Bell {
   }
 
   /**
-   * Starts to watch; true when that is done at once. A watch that was not there before the last attempt rings when it is,
-   * so that the claim is attempted once more.
+   * Starts to watch. A watch that is armed only after the last attempt rings then, so that the claim is attempted once more.
+   * @returns true when it is armed at once
    */
   arm(claim: Claim): boolean {
     if (this.#watch) return this.#watch !== ARMING;
@@ -42,13 +42,13 @@ export class Listener extends Bell {
         this.ring();
       },
       () => {
-        if (this.#claim === claim) this.#watch = undefined; // the timer stands beside it, and the next round tries again
+        if (this.#claim === claim) this.#watch = undefined; // the timer wakes the claim, and the next round tries again
       },
     );
     return false;
   }
 
-  /** What throws instead of rejecting is no more than a watch that is not there. */
+  /** A backend that throws here has no watch for now. */
   #watchFor(claim: Claim): ReturnType<NonNullable<Backend['watch']>> | undefined {
     try {
       return inNoContext(() =>
@@ -84,7 +84,7 @@ const isThenable = <T>(value: T | PromiseLike<T> | undefined): value is PromiseL
 
 const ignored = (): void => {};
 
-/** Not waited for, and not promiseOf of: it may hang, or throw. */
+/** Ends a watch, without waiting and without an error: that may hang, or throw. */
 export function dispose(watch: AsyncDisposable | undefined): void {
   if (watch) inNoContext(promiseOf<void>, () => watch[Symbol.asyncDispose]() as Promise<void>).catch(ignored);
 }

@@ -1,17 +1,17 @@
-/** How long a waiter outlives an engine that does not answer, ms. */
+/** How long a waiter asks an engine that does not answer, ms. */
 const TROUBLE = 10_000;
-/** One for all: the stack of each would tell nothing, and cost more than many an attempt. */
+/** One error for all: a stack of its own would say nothing, and cost more than many attempts. */
 const UNANSWERED = new Error('no request was answered so far');
 
 /**
- * What went wrong since the engine answered last. It outlives the place that met it: whoever stands there next waits for the
- * same engine, and has its own ten seconds, counted from when it came.
+ * What went wrong since the engine answered last. It outlives the request that met it: the next one in its place waits for the same
+ * engine, and has its own ten seconds from when it began.
  */
 export class Outage {
   readonly #opened: number;
-  /** What went wrong last, while nothing has gone right since. Until something is answered, that nothing was. */
+  /** The last error since the last answer. Before the first answer: that there was none. */
   #last: unknown = UNANSWERED;
-  /** When the last request was sent that was answered, or the very first. */
+  /** When the last answered request was sent, or else the very first one. */
   #since: number | undefined;
 
   constructor(now: number) {
@@ -35,17 +35,17 @@ export class Outage {
     this.#last = error;
   }
 
-  /** The last one. That nothing was answered so far does not count where it was asked after `moment` only. */
+  /** The last error. That there was no answer so far does not count if the first request was sent only after `moment`. */
   by(moment: number): unknown {
     return this.#last === UNANSWERED && this.#opened > moment ? undefined : this.#last;
   }
 
-  /** From when on whoever came at `began` waits no longer; Infinity while nothing is wrong. */
+  /** Until when a caller that began at `began` waits; Infinity while nothing is wrong. */
   limit(began: number): number {
     return this.#last === undefined ? Number.POSITIVE_INFINITY : Math.max(this.#since ?? began, began) + TROUBLE;
   }
 
-  /** Whether it came to that by a request of this time, which failed now: not by the first one, since this process may have stood still. */
+  /** Whether the request that was sent at `sent` and failed now exceeds the limit. The first one does not: this process may have stood still. */
   exceeds(began: number, sent: number, now: number): boolean {
     return now > this.limit(began) && sent > (this.#since ?? sent);
   }

@@ -4,8 +4,8 @@ import { type Clock, systemClock } from '../contract/clock.ts';
 const MOST = 16;
 
 /**
- * Lets timers and sockets have their turn beside a loop of refusals that need no engine: promises alone would starve them,
- * and with them the release that the loop waits for.
+ * Gives timers and sockets their turn beside a loop of refusals that need no engine. Promises alone would starve them, and with them the
+ * release that the loop waits for.
  */
 export class RefusalThrottle {
   readonly #turn: NonNullable<Clock['turn']>;
@@ -17,7 +17,7 @@ export class RefusalThrottle {
     this.#turn = clock.turn ?? systemClock.turn!;
   }
 
-  /** To be awaited by who is refused; settled at once where few were refused lately. */
+  /** A refused caller awaits this. It resolves at once if there were few refusals lately. */
   async next(): Promise<void> {
     this.#turning ??= new Promise((resolve) => {
       this.#turn(() => {
@@ -29,7 +29,7 @@ export class RefusalThrottle {
     if (++this.#since > MOST) await this.#turning;
   }
 
-  /** @throws error after that */
+  /** Throws the error, after that. */
   async refuse(error: unknown): Promise<never> {
     await this.next();
     throw error;

@@ -2,21 +2,21 @@ import type { Claim } from '../contract/backend.ts';
 import { isLockError } from '../contract/errors.ts';
 import type { Engine } from './engine.ts';
 
-/** Pauses of a withdrawal whose outcome is unknown: the first, doubled up to the last. ms. */
+/** Pauses of a withdrawal whose outcome is unknown: the first one, doubled up to the last one. ms. */
 const FIRST_RETRY = 50;
 const LAST_RETRY = 2_000;
 
 /**
- * Takes back, in the background, whatever this id may have been given: releases it until the engine says so, or where its
- * own lease keeps it, until that must be over. Nothing waits for it but `close`.
- * @param lateUntil until when a request may arrive that nobody answered: it is taken back then once more
+ * Takes back, in the background, all that the engine may have given to this id. It releases the id until the engine confirms that. Where
+ * the lease of the claim keeps it, it stops when that lease must be over. Only `close` waits for it.
+ * @param lateUntil until when an unanswered request may arrive: the id is released once more then
  */
 export function withdraw(engine: Engine, claim: Claim, lateUntil = 0): void {
   withdrawAt(engine, claim, lateUntil);
   void untilReleased(engine, claim);
 }
 
-/** At that time, if it is still to come; `close` leaves it then. */
+/** Withdraws at `time`, if that is still to come, and unless the `Locks` are closed by then. */
 export function withdrawAt(engine: Engine, claim: Claim, time: number): void {
   const after = time - engine.clock.now();
   if (after > 0) void engine.activity.pause(after, true).then(() => engine.activity.over || withdraw(engine, claim));
@@ -43,5 +43,5 @@ async function untilReleased(engine: Engine, claim: Claim): Promise<void> {
   }
 }
 
-/** A refusal for what the server is like just now, with a full disk say, is none for good; nor is what nobody knows. */
+/** A refusal for the present state of the server, such as a full disk, may pass; so may an unknown outcome. */
 const mayPass = (error: unknown): boolean => !isLockError(error) || error.code === 'LOCK_UNAVAILABLE';

@@ -1,9 +1,9 @@
 import type { LockError } from '../contract/errors.ts';
 
-/** `lost`: its holder was told to stop, and may hold it until the deadline. `released`: or passed on. `ended`: by itself. */
+/** `lost`: the holder was told to stop, and may hold until the deadline. `released`: given back, or passed on. `ended`: over by itself. */
 type State = 'held' | 'lost' | 'released' | 'ended';
 
-/** What may become of a hold. Where nothing may, it is over. */
+/** The next states of each state. A hold in a state without a next one is over. */
 const NEXT: Readonly<Record<State, readonly State[]>> = {
   held: ['lost', 'released', 'ended'],
   lost: ['released', 'ended'],
@@ -13,7 +13,7 @@ const NEXT: Readonly<Record<State, readonly State[]>> = {
 
 type LossListener = (loss: LockError) => void;
 
-/** The life of a hold, and whom its loss is told. */
+/** The life of a hold, and the listeners for its loss. */
 export class HoldLife {
   #state: State = 'held';
   #loss: LockError | undefined;
@@ -28,14 +28,14 @@ export class HoldLife {
     return this.#loss;
   }
 
-  /** Whether that may come now; then it has. */
+  /** Goes to a state, if the table allows it. @returns whether it does */
   become(state: State): boolean {
     const may = NEXT[this.#state].includes(state);
     if (may) this.#state = state;
     return may;
   }
 
-  /** @returns what tells of it. It may run anything, such as a release or `close`, so it comes when all else is done. */
+  /** @returns a function that tells the listeners. They may run anything, such as a release or `close`, so call it when all else is done. */
   lostBy(loss: LockError): () => void {
     this.#loss = loss;
     return () => {
@@ -43,7 +43,7 @@ export class HoldLife {
     };
   }
 
-  /** Calls `listener` at the loss, at once if it is lost; what is given ends that. */
+  /** Calls `listener` at the loss, or at once if the hold is lost. @returns a function that takes the listener away */
   onLoss(listener: LossListener): () => void {
     if (this.#loss) {
       listener(this.#loss);

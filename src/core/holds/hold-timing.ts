@@ -1,9 +1,9 @@
 import type { LocalGrant } from '../claims/sent-claim.ts';
 import { deadlineOf, engineTtl, leaseLength, type Terms, usableTime } from '../contract/terms.ts';
 
-/** For how long a hold is good, and when it is to be renewed. It is told what time it is. */
+/** How long a hold is good, and when its next renewal is due. Its caller gives it the time. */
 export class HoldTiming {
-  /** When this holder got it. */
+  /** When this holder got the hold. */
   readonly since: number;
   /** The lease that is asked of the engine, ms: an extension makes it longer. */
   ttl: number;
@@ -14,9 +14,9 @@ export class HoldTiming {
   confirmedFor: number;
   /** When the next renewal is due; Infinity when none is. */
   renewAt: number;
-  /** Why the last renewal failed, if it did and that is known. */
+  /** Why the last renewal failed, if that is known. */
   failure: unknown;
-  /** Until when an attempt may arrive that was not answered; after a release it would bring the hold back. */
+  /** Until when an unanswered attempt may arrive. After a release it would bring the hold back. */
   readonly lateUntil: number;
   /** How long the key stays taken from `since`, ms. */
   minHold: number;
@@ -76,12 +76,12 @@ export class HoldTiming {
     return now - this.since < this.#terms.maxHold;
   }
 
-  /** For how long an answer is: with `maxHold` no longer than the lease, or a session would carry the hold for ever. */
+  /** How long an answer is good. With `maxHold` no longer than the lease: else a session would carry the hold for ever. */
   #good(validFor: number): number {
     return this.#terms.maxHold < Number.POSITIVE_INFINITY ? Math.min(validFor, this.ttl) : validFor;
   }
 
-  /** After a third; with a long notice earlier, so that there is time for a second try before it. */
+  /** The next renewal is due after a third of the lease; with a long notice earlier, so that there is time for a second try before it. */
   #nextRenewal(now: number): number {
     if (!this.renews(now)) return Number.POSITIVE_INFINITY;
     return this.sent + Math.min(this.confirmedFor / 3, (this.noticeAt - this.sent) / 2);
@@ -104,7 +104,7 @@ export class HoldTiming {
     this.renewAt = now + this.confirmedFor / 12;
   }
 
-  /** The lease is to last for `ttl`, counted from `sent`; false when that is in doubt and nothing will renew it. */
+  /** Makes the lease last for `ttl` from `sent`. @returns false when that is in doubt and no renewal will settle it */
   extended(ttl: number, sent: number): boolean {
     if (this.#terms.renew) return true;
     this.#leaseEnd = Math.max(this.#leaseEnd, deadlineOf(sent, ttl));
@@ -119,12 +119,12 @@ export class HoldTiming {
     this.#doubt = Math.min(this.#doubt, ttl);
   }
 
-  /** No request without an answer may still set the lease, which would be that of whoever has the hold by then. */
+  /** Whether no unanswered request may still set the lease: it would set that of the next caller that has this hold. */
   get certain(): boolean {
     return this.#doubt === Number.POSITIVE_INFINITY;
   }
 
-  /** Whether it can be passed on: who does not renew has nothing but what is left of it, and gets all that was asked for. */
+  /** Whether the hold lasts for the next caller. A caller that does not renew gets the whole lease that it asked for. */
   lastsFor(next: Terms, now: number): boolean {
     const lease = leaseLength(next);
     if (next.renew) return this.deadline - now >= lease / 2;

@@ -90,16 +90,16 @@ export interface Lease extends AnyLease {
 export class HeldLease implements AnyLease {
   readonly key: string;
   readonly token: bigint | undefined;
-  /** Private, not only readonly: it has the id, and a lease is an object that people log. */
+  /** A private field: the hold has the id, and people log leases. */
   readonly #hold: Hold;
   readonly #engine: Engine;
   readonly #giveBack: (() => Promise<boolean>) | undefined;
   #released = false;
   #signal: AbortSignal | undefined;
-  /** Ends the telling. */
+  /** Takes the listener for the loss away. */
   #unlisten: (() => void) | undefined;
 
-  /** @param giveBack what a release does, called once; without it, its caller leaves the hold */
+  /** @param giveBack what a release does, called once. Default: its caller leaves the hold */
   constructor(engine: Engine, hold: Hold, giveBack?: () => Promise<boolean>) {
     this.#engine = engine;
     this.#hold = hold;
@@ -157,7 +157,7 @@ export class HeldLease implements AnyLease {
     );
   }
 
-  /** Held, and not told of its loss. */
+  /** @throws LockError when it is not held, or when the holder was told of its loss */
   #assertKept(): void {
     this.assertHeld();
     const { loss } = this.#hold.life;
@@ -212,7 +212,7 @@ export class HeldLease implements AnyLease {
     return { key, held, remaining, ...(token !== undefined && { token: `${token}` }) };
   }
 
-  /** As if it had not been granted: `minHold` is for what somebody was given. Of a hold that others are in nothing changes. */
+  /** Releases as if it had not been granted: without `minHold`. A hold that other callers are in stays as it is. */
   undo(): Promise<boolean> {
     if (this.#hold.users === 1) this.#hold.timing.minHold = 0;
     return this.release();

@@ -5,12 +5,12 @@ import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
 import type { Hold } from './hold.ts';
 import type { HoldTiming } from './hold-timing.ts';
 
-/** Holds renewed by one call. */
+/** How many holds one call renews. */
 const BATCH = 500;
 
 /**
- * The watchdog: one timer for all holds of an engine, one call for many renewals. It notifies; whether a hold is good is
- * decided by comparing the clock, also here, since after a stall Node may run this timer late.
+ * The watchdog: one timer for all holds of an engine, and one call for many renewals. It only notifies. Whether a hold is good is
+ * decided by the clock, also here, since Node may run this timer late after a stall.
  */
 export class Watchdog {
   readonly #engine: Engine;
@@ -74,7 +74,7 @@ export class Watchdog {
       hold.renewing = undefined;
       if (hold.life.over || hold.life.loss) continue;
       const answer = answers[i];
-      const late = this.#engine.clock.now() >= hold.timing.deadline; // whoever looked meanwhile was told that it is over
+      const late = this.#engine.clock.now() >= hold.timing.deadline; // a caller that looked meanwhile heard that it is over
       if (late) hold.end('its renewal was answered after the deadline');
       else if (answer === 'gone') hold.end('the engine no longer has it');
       else if (answer === undefined || answer === 'unknown') hold.renewalFailed(claims[i]!.ttl, error);
@@ -84,7 +84,7 @@ export class Watchdog {
   }
 }
 
-/** Why one is lost that is about to reach its deadline. */
+/** Why a hold is lost that is about to reach its deadline. */
 function whyLost(timing: HoldTiming, now: number): { readonly reason: string; readonly cause?: unknown } {
   const { failure } = timing;
   if (!timing.renews(now)) return { reason: 'its time is up and it is not renewed' };
@@ -92,13 +92,13 @@ function whyLost(timing: HoldTiming, now: number): { readonly reason: string; re
   return failure === undefined ? { reason } : { reason: `${reason} (${reasonOf(failure)})`, cause: failure };
 }
 
-/** When something has to be done about a hold. */
+/** When the watchdog has to look at a hold next. */
 function due({ life, timing }: Hold): number {
   return life.loss ? timing.deadline : Math.min(timing.renewAt, timing.noticeAt);
 }
 
-/** How long it can wait for an answer, to within a factor of two: a short lease must not take the time that a long one has. */
+/** How long a hold can wait for an answer, to within a factor of two: a short lease must not share the limit of a long one. */
 const patienceOf = (hold: Hold): number => Math.floor(Math.log2(timeoutFor(hold)));
 
-/** ms that a renewal of it may take: long enough before the deadline there has to be another. */
+/** ms that a renewal may take: it leaves time for another one before the deadline. */
 const timeoutFor = ({ timing }: Hold): number => Math.min(CALL_TIMEOUT, timing.confirmedFor / 3);

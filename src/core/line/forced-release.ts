@@ -6,9 +6,9 @@ import { checkKey } from '../contract/key.ts';
 import { checkNames } from '../contract/options.ts';
 import type { LockRuntime } from './runtime.ts';
 
-/** Whom to evict, and why. */
+/** Which holders to evict, and why. */
 export interface ForceOptions {
-  /** Why, for whoever reads the log later. */
+  /** Why, for people who read the log later. */
   readonly reason: string;
   /** Only the holder with this ticket, as `inspect` shows it. Default: every holder of the key. */
   readonly ticket?: bigint;
@@ -16,7 +16,7 @@ export interface ForceOptions {
 
 const FORCE_OPTIONS = new Set(['reason', 'ticket'] satisfies readonly (keyof ForceOptions)[]);
 
-/** Evicts every holder of the key, or the one with the ticket; how many. */
+/** Evicts every holder of the key, or the one with the ticket. @returns how many */
 export async function forceRelease(runtime: LockRuntime, key: string, options: ForceOptions): Promise<number> {
   const { engine, number: locks } = runtime;
   const { backend } = engine;
@@ -24,7 +24,7 @@ export async function forceRelease(runtime: LockRuntime, key: string, options: F
   checkNames(options, FORCE_OPTIONS, 'the options of forceRelease'); // a misspelt ticket would evict everybody
   const { reason, ticket } = options ?? {};
   if (typeof reason !== 'string' || reason === '')
-    throw invalid('forceRelease needs a reason, for whoever reads the log', key);
+    throw invalid('forceRelease needs a reason, for people who read the log later', key);
   if (ticket !== undefined && typeof ticket !== 'bigint')
     throw invalid(`a ticket is a bigint, as inspect() shows it, not ${shown(ticket)}`, key);
   if (!backend.evict) throw unsupported(backend, 'evict a holder');

@@ -3,7 +3,7 @@ import { Members } from '../contract/members.ts';
 
 const NOBODY: readonly never[] = [];
 
-/** A line in this process, in order of arrival, under the one rule. Who is inside is a prefix, so a tally of it decides. */
+/** A line in this process, in order of arrival, under the one rule. The members inside are a prefix of it, so a tally of them decides. */
 export class ArrivalLine<M extends { readonly seats: Seats }> {
   readonly #inside = new Members<M>();
   readonly #outside = new Set<M>();
@@ -13,7 +13,7 @@ export class ArrivalLine<M extends { readonly seats: Seats }> {
     return this.#inside.size === 0 && this.#outside.size === 0;
   }
 
-  /** First of those who wait outside. */
+  /** The first member that waits outside. */
   get head(): M | undefined {
     return this.#outside.size === 0 ? undefined : this.#outside.values().next().value;
   }
@@ -26,12 +26,12 @@ export class ArrivalLine<M extends { readonly seats: Seats }> {
     return this.#inside.has(member);
   }
 
-  /** Whether a newcomer would be let in. */
+  /** Whether a newcomer could enter. */
   admits(seats: Seats): boolean {
     return this.#outside.size === 0 && this.#tally.fits(seats);
   }
 
-  /** Joins at the end; true when it is let in at once. */
+  /** Joins at the end. @returns true when the member enters at once */
   join(member: M): boolean {
     if (!this.admits(member.seats)) {
       this.#outside.add(member);
@@ -41,7 +41,7 @@ export class ArrivalLine<M extends { readonly seats: Seats }> {
     return true;
   }
 
-  /** Leaves from wherever it stands, if it still does, and gives those who may come in now. */
+  /** Leaves, if the member is still there. @returns the members that enter in its place */
   leave(member: M): readonly M[] {
     if (!this.#exit(member)) this.#outside.delete(member);
     if (this.#outside.size === 0) return NOBODY;
@@ -55,7 +55,7 @@ export class ArrivalLine<M extends { readonly seats: Seats }> {
     return entering;
   }
 
-  /** Who would be let in first if this member, which is inside, left. */
+  /** The member that would enter first if this one, which is inside, left. */
   successor(member: M): M | undefined {
     const { head } = this;
     if (!head || !this.#inside.has(member)) return undefined;
@@ -65,7 +65,7 @@ export class ArrivalLine<M extends { readonly seats: Seats }> {
     return fits ? head : undefined;
   }
 
-  /** The head comes in for a member that is inside. */
+  /** The head enters in the place of a member that is inside. */
   replace(member: M, head: M): void {
     this.#outside.delete(head);
     this.#exit(member);

@@ -9,13 +9,13 @@ export interface LocalStanding extends Seats {
   readonly label: string;
   /** ms since it was asked for. */
   readonly since: number;
-  /** As it is by now: frames that are over are around nothing. */
+  /** As of now: a frame that is over is around nothing. */
   readonly origin: Origin;
-  /** It stands in the engine's line, or holds. */
+  /** Whether it stands in the engine's line, or holds. */
   readonly queued: boolean;
 }
 
-/** None before this process has claimed anything. */
+/** @returns nothing before the first claim of this process */
 export function localStanding(context: LineContext, request: AcquireRequest, queued: boolean): LocalStanding[] {
   const { name, engine } = context;
   const process = name.known;
@@ -24,7 +24,7 @@ export function localStanding(context: LineContext, request: AcquireRequest, que
   const { key, number: claim, began } = request;
   const { take, of } = request.seats;
   const { inside = [], cut = false, detects } = request.circumstances() ?? {};
-  const told = request.queued?.claim.detects ?? detects; // it may stand in the place of one that asked earlier
+  const told = request.queued?.claim.detects ?? detects; // its claim may be that of a request that asked earlier
   const origin = { process, claim, inside, cut, ...(told !== undefined && { detects: told }) };
   const since = engine.clock.now() - began;
   return [{ key, label: request.terms.label, take, of, since, origin, queued }];

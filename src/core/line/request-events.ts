@@ -38,19 +38,19 @@ export class RequestEvents {
     if (channels[name].hasSubscribers) emit(name, this.#caller, () => this.event(token, more));
   }
 
-  /** It has to wait, here or in the engine's line: told once. */
+  /** The request has to wait, here or in the engine's line. Listeners hear it once. */
   waits(): void {
     if (this.#waited) return;
     this.#waited = true;
     this.tell('waiting');
   }
 
-  /** The request ended in this. */
+  /** The request ended so. */
   ends(how: 'acquired' | 'handedOver' | 'reentered' | 'refused', token?: bigint): void {
     this.tell(how, token, { duration: this.#sinceBegin });
   }
 
-  /** The request ended in this error. */
+  /** The request ended with this error. */
   fails(error: unknown): void {
     const how = isLockError(error, 'LOCK_TIMEOUT')
       ? 'timedOut'

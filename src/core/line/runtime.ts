@@ -10,7 +10,7 @@ import type { DeadlockWatch, LineContext } from './line-context.ts';
 import { LocalLine } from './local-line.ts';
 import type { LocalStanding } from './local-standing.ts';
 
-/** Lines kept for the next use of their keys, so that a busy key does not make a new one each time. */
+/** How many lines are kept for the next use of their keys, so that a busy key does not make a new one each time. */
 const KEPT = 1_000;
 
 /** What one `Locks` shares over all its keys: the engine, the watchdog, and the line of each key in use. */
@@ -43,12 +43,12 @@ export class LockRuntime implements LineContext {
     return this.#lines.get(key) ?? this.#newLine(key);
   }
 
-  /** By somebody in this process. */
+  /** Whether a caller of this process waits for the key, and does not stand in the engine's line. */
   isWaitedFor(key: string): boolean {
     return this.#lines.get(key)?.waitedFor === true;
   }
 
-  /** Who holds and who waits in this process, key by key: for these keys, or for all. */
+  /** The holders and waiters of this process, key by key: for these keys, or for all. */
   localStandings(keys: Iterable<string> = this.#lines.keys()): LocalStanding[][] {
     return [...keys].flatMap((key) => {
       const line = this.#lines.get(key);
@@ -65,7 +65,7 @@ export class LockRuntime implements LineContext {
     return line;
   }
 
-  /** Rejects who waits, releases what is held, ends what is ours of the backend. */
+  /** Rejects all waits, releases all holds, and closes what the backend has opened. */
   close(): Promise<void> {
     if (this.#closed) return this.#closed.promise;
     this.#closed = Promise.withResolvers();
@@ -73,14 +73,14 @@ export class LockRuntime implements LineContext {
     return this.#closed.promise;
   }
 
-  /** Before anything else can run, nobody waits and nothing is held: what listeners ask for on the way finds it closed. */
+  /** Before anything else can run, no wait and no hold is left. What listeners ask for on the way finds it closed. */
   async #close(): Promise<void> {
     const lines = [...this.#lines];
     this.deadlocks?.close();
     for (const [key, line] of lines) line.close(closed(key, this.engine.backend.name));
     for (const hold of [...this.watchdog.holds]) void hold.abandon('its Locks were closed');
     this.watchdog.close();
-    await undefined; // this may be called in the middle of a release, which is under way only then
+    await undefined; // this may be called in the middle of a release, which counts as under way only after this turn
     await this.engine.activity.quiet(CALL_TIMEOUT);
     await this.engine.close();
   }

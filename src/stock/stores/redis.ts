@@ -18,7 +18,7 @@ export interface RedisStockOptions {
   readonly prefix?: string;
 }
 
-/** How many products have their keys onceFor, so that they are not put together for every step. */
+/** How many products have their keys kept, so that they are not put together for every step. */
 const REMEMBERED = 1_000;
 
 /**
