@@ -1,4 +1,4 @@
-import { portOf, type RedisClient } from '../backends/redis/port.ts';
+import { portOf, type RedisClient } from '../backends/redis/client.ts';
 import { checkKey, checkPrefix } from '../core/contract/key.ts';
 import { checkNames } from '../core/contract/options.ts';
 import { checkToken, type Fence, fenced } from './fence.ts';

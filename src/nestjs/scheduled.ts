@@ -1,6 +1,14 @@
 import { SetMetadata } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
-import type { LocksHost } from './host.ts';
+import { type ModuleRef, Reflector } from '@nestjs/core';
+import type { Locks } from '../locks.ts';
+import type { Work } from './work.ts';
+
+/** The application that runs a scheduled method. */
+export interface ScheduleHost {
+  readonly locks: Locks;
+  readonly work: Work;
+  readonly moduleRef: ModuleRef;
+}
 
 /** What a method tells about its schedule, which runs it once among all instances. */
 export interface Scheduled {
@@ -9,7 +17,7 @@ export interface Scheduled {
    * @param owner the object of the method
    * @throws LockError `LOCK_INVALID` if it cannot run
    */
-  prepare(host: LocksHost, owner: object): Promise<void>;
+  prepare(host: ScheduleHost, owner: object): Promise<void>;
 }
 
 const SCHEDULED = 'holdfast:scheduled';

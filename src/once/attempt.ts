@@ -5,9 +5,9 @@ import type { LockRuntime } from '../core/line/runtime.ts';
 import { incumbentOf } from '../leading/observer.ts';
 import { type Mutex, mutex } from '../primitives/mutex.ts';
 import { insist } from './insist.ts';
-import type { NotRun, OnceResult, TickWork } from './once.ts';
 import type { OncePlan } from './options.ts';
 import { isRecorded, type TickRecord } from './record.ts';
+import type { NotRun, OnceResult, TickWork } from './result.ts';
 import { type Guard, HeldRun } from './run.ts';
 import { ageAt, keepFrom, leftOf, matters } from './window.ts';
 

@@ -4,7 +4,17 @@ import { isNoTable, refused } from './errors.ts';
 import { LeftOpen } from './left-open.ts';
 import type { Row } from './pool.ts';
 import { found, greet, setup, shape } from './sql.generated.ts';
-import type { Table } from './table.ts';
+import type { Values } from './statements.ts';
+
+/** What is asked of a table before it is used. */
+interface NewTable {
+  readonly name: string;
+  readonly backend: string;
+  readonly address: { readonly database: string; readonly relation: string };
+  read(text: string, values?: Values): Promise<Row[]>;
+  write(text: string, values?: Values): Promise<unknown>;
+  make(text: string): Promise<unknown>;
+}
 
 /**
  * The format of the lines in the table. Nothing else is stored: each process brings its own statements, so no old version must be
@@ -14,7 +24,7 @@ import type { Table } from './table.ts';
 const FORMAT = 'holdfast 1';
 
 /** Looks at the table before anything else is asked of it, and makes it where it is missing. @throws LockError `LOCK_UNAVAILABLE` */
-export async function open(table: Table): Promise<void> {
+export async function open(table: NewTable): Promise<void> {
   const row = await ownRow(table).catch((error) => {
     // This is the first session of the pool that we see. Most likely all are like it, so another try would not help.
     if (!(error instanceof LeftOpen) || error.what !== 'autocommit off') throw error;
@@ -27,7 +37,7 @@ export async function open(table: Table): Promise<void> {
 }
 
 /** The row of the table that is for itself; made where there is none. */
-async function ownRow(table: Table): Promise<Row | undefined> {
+async function ownRow(table: NewTable): Promise<Row | undefined> {
   const known = await table.read(greet).catch((error) => {
     if (isNoTable(error.cause)) return [];
     throw error;
@@ -47,7 +57,7 @@ const textOf = ({ name, type, nullable, part, engine }: Row): string =>
   `${name} ${String(type).replace(/^bigint\(\d+\)/, 'bigint')} ${nullable} ${part} ${engine}`;
 
 /** Whether somebody made or changed the table in another way. As MyISAM, for example, it cannot undo what was interrupted. */
-export async function shapeFindings(table: Table): Promise<Finding[]> {
+export async function shapeFindings(table: NewTable): Promise<Finding[]> {
   const columns = (await table.read(shape, table.address)).map(textOf);
   if (columns.length === 0 || MADE.every((column) => columns.includes(column))) return [];
   const missing = MADE.filter((column) => !columns.includes(column));

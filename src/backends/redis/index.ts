@@ -1,3 +1,3 @@
 export { redis } from './backend.ts';
+export type { RedisClient } from './client.ts';
 export type { RedisOptions } from './options.ts';
-export type { RedisClient } from './port.ts';

@@ -1,11 +1,3 @@
-import type { EventEmitter } from 'node:events';
-import { LockError } from '../../core/contract/errors.ts';
-import { type IoredisLike, overIoredis } from './ioredis.ts';
-import { type IoredisClusterLike, overIoredisCluster } from './ioredis-cluster.ts';
-import { type NodeRedisLike, overNodeRedis } from './node-redis.ts';
-import { type NodeRedisClusterLike, overNodeRedisCluster } from './node-redis-cluster.ts';
-import { type NodeRedisSentinelLike, overNodeRedisSentinel } from './node-redis-sentinel.ts';
-
 /** A client library as this backend needs it. */
 export interface Port {
   /**
@@ -52,53 +44,4 @@ export interface Node {
 export interface Listening {
   readonly ready: Promise<void>;
   hangUp(): void;
-}
-
-/** A client of Redis that you have: `ioredis` or `redis` (node-redis), of one server, of a Cluster or behind sentinels. */
-export type RedisClient =
-  | IoredisLike
-  | IoredisClusterLike
-  | NodeRedisLike
-  | NodeRedisClusterLike
-  | NodeRedisSentinelLike;
-
-/** What each kind of client can do and no other can, the particular ones first. */
-const KINDS: readonly { readonly can: readonly string[]; over(client: never): Port }[] = [
-  { can: ['evalsha', 'eval', 'call', 'nodes'], over: overIoredisCluster },
-  { can: ['evalsha', 'eval', 'call', 'duplicate'], over: overIoredis },
-  { can: ['sendCommand', 'nodeClient', 'duplicate', 'destroy'], over: calmed(overNodeRedisCluster) },
-  { can: ['sendCommand', 'getMasterNode', 'duplicate'], over: calmed(overNodeRedisSentinel) },
-  { can: ['evalSha', 'eval', 'sendCommand', 'duplicate', 'subscribe', 'destroy'], over: calmed(overNodeRedis) },
-];
-
-/**
- * node-redis tells of a broken connection by `error`, which ends the process where nobody listens; ioredis only prints it. The
- * calls that fail tell of it, too.
- */
-function calmed<C extends object>(over: (client: C) => Port): (client: C) => Port {
-  return (client) => {
-    const emitter = client as Partial<EventEmitter>;
-    if (emitter.listenerCount?.('error') === 0) emitter.on?.('error', () => {});
-    return over(client);
-  };
-}
-
-/** @throws LockError `LOCK_INVALID` when it is none of them. */
-export function portOf(client: RedisClient): Port {
-  const kind = KINDS.find(({ can }) => has(client, can));
-  if (kind) return kind.over(client as never);
-  const why = has(client, ['execute', 'sendCommand', 'connect'])
-    ? '; createClientPool() is none of them: a pool has no connection on which to listen for the turn of a waiter'
-    : '';
-  throw new LockError(
-    'LOCK_INVALID',
-    'redis() needs a connected client: new Redis() or new Cluster() of ioredis (5 or newer), or createClient() or ' +
-      `createCluster() of redis (node-redis 5 or newer), or its createSentinel() (6 or newer)${why}`,
-    { backend: 'redis' },
-  );
-}
-
-function has(client: unknown, methods: readonly string[]): boolean {
-  if (typeof client !== 'object' || client === null) return false;
-  return methods.every((method) => typeof (client as Record<string, unknown>)[method] === 'function');
 }

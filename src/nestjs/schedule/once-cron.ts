@@ -6,8 +6,7 @@ import { placeOf } from '../../decorator/place.ts';
 import type { OnceOptions } from '../../once/options.ts';
 import type { TickRun } from '../../once/run.ts';
 import { keysOf } from '../../once/tick.ts';
-import type { LocksHost } from '../host.ts';
-import { noteScheduled } from '../scheduled.ts';
+import { noteScheduled, type ScheduleHost } from '../scheduled.ts';
 
 /** The options of `locks.once`, and those of `@Cron` except its name. The end of the application is the signal. */
 export type OnceCronOptions = Omit<OnceOptions, 'signal'> & Omit<CronOptions, 'name'>;
@@ -57,7 +56,7 @@ export function OnceCron(
   const others = Object.entries(options).filter(([option]) => !(OF_ONCE as readonly string[]).includes(option));
   return ((...decorated: unknown[]) => {
     const { name: method, method: work, put } = placeOf(decorated, '@OnceCron');
-    const hosts = new WeakMap<object, LocksHost>();
+    const hosts = new WeakMap<object, ScheduleHost>();
     async function ticked(this: object): Promise<void> {
       const host = hosts.get(this);
       if (!host)
@@ -85,7 +84,7 @@ export function OnceCron(
 }
 
 /** The scheduler does not say for which time it calls; the schedule of the job does. */
-function tickOf(host: LocksHost, name: string): Date {
+function tickOf(host: ScheduleHost, name: string): Date {
   const job = host.moduleRef.get(SchedulerRegistry, { strict: false }).getCronJob(name) as unknown as Job;
   const called = job.lastDate() ?? new Date();
   const tick = lastTime(job.cronTime, called);
@@ -93,7 +92,7 @@ function tickOf(host: LocksHost, name: string): Date {
   throw invalid(`the job ${shown(name)} was called, and its schedule names no time up to ${called.toISOString()}`);
 }
 
-function checkRegistry({ moduleRef }: LocksHost): void {
+function checkRegistry({ moduleRef }: ScheduleHost): void {
   try {
     moduleRef.get(SchedulerRegistry, { strict: false });
   } catch (cause) {

@@ -1,5 +1,5 @@
+import { portOf, type RedisClient } from '../../backends/redis/client.ts';
 import { meaning } from '../../backends/redis/errors.ts';
-import { portOf, type RedisClient } from '../../backends/redis/port.ts';
 import { Server } from '../../backends/redis/server.ts';
 import { checkPrefix } from '../../core/contract/key.ts';
 import { onceFor } from '../../core/contract/promises.ts';

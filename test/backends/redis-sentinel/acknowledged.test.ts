@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { RedisClient } from '../../../src/backends/redis/client.ts';
 import type { RedisOptions } from '../../../src/backends/redis/index.ts';
 import { redis } from '../../../src/backends/redis/index.ts';
-import type { RedisClient } from '../../../src/backends/redis/port.ts';
 import { createLocks, isLockError } from '../../../src/index.ts';
 import { askRedis, type RedisSentinel, startRedis, startRedisSentinel } from '../../kit/redis.ts';
 import { describeOn } from '../../kit/suite.ts';

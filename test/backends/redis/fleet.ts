@@ -1,7 +1,7 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { createClient } from 'redis';
+import type { RedisClient } from '../../../src/backends/redis/client.ts';
 import { type RedisOptions as Options, redis } from '../../../src/backends/redis/index.ts';
-import type { RedisClient } from '../../../src/backends/redis/port.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
 import { around } from '../../../src/testing/around.ts';
 
