@@ -44,7 +44,18 @@ export class Library {
   /** Says of each message what it is. */
   #named(client: Client): Backend {
     const next = (kind: Kind): void => this.#setting.network.next(kind);
+    const { notes } = client;
     return around(client, {
+      notes: notes && {
+        read: (name) => {
+          next('get');
+          return notes.read(name);
+        },
+        write: (name, text, ttl) => {
+          next('set');
+          return notes.write(name, text, ttl);
+        },
+      },
       attempt: (claim) => {
         next('attempt');
         return client.attempt(claim);

@@ -224,7 +224,7 @@ describeOn('browser', 'the page', () => {
       const { page } = window;
       await page.waitForSelector('.people li');
       expect(await page.locator('button.danger').count()).toBe(0);
-      expect(await page.innerText('.hint')).toContain("holdfast release --force 'kept'");
+      expect(await page.innerText('.hint')).toContain("holdfast release --force --reason '…' 'kept'");
       const status =
         await page.evaluate(`fetch('release', { method: 'POST', headers: { 'Content-Type': 'application/json' },
         body: '{"key":"kept","ticket":"1","reason":"x"}' }).then(({ status }) => status)`);

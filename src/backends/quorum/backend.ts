@@ -100,13 +100,14 @@ class Quorum implements Backend {
     const courtesy = this.#backoff.courtesy(key);
     if (courtesy > 0) await new Promise<void>((resolve) => this.#context.clock.after(courtesy, resolve));
     const first = !(await this.#precedence.yields(key));
+    const sent = this.#context.clock.now();
     const answer = first ? await ballot.open() : ballot.pass();
     if (answer.granted) {
       this.#backoff.granted(key, !ballot.unanimous);
       this.#precedence.granted(key);
       return answer;
     }
-    this.#precedence.refused(key);
+    this.#precedence.refused(key, first ? this.#context.clock.now() - sent : undefined);
     const how = this.#precedence.isNext(key) ? 'next' : first ? 'drawing' : 'behind';
     return { ...answer, retryAfter: this.#backoff.refused(key, how) };
   }

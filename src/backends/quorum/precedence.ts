@@ -3,8 +3,12 @@ import type { Named, NextNote } from './next-note.ts';
 
 /** Keys remembered. */
 const KEPT = 1_000;
-/** After so long a wait a process asks to be next, ms: until then chance serves it sooner. */
+/**
+ * After so long a wait a process asks to be next: until then chance serves it sooner. ms, or so many times the way to the nodes, since the
+ * note takes several ways, in which nobody asks.
+ */
 const PATIENCE = 20;
+const WAYS = 16;
 /** How often a process looks who is next, ms, that has the key again and again or is next itself. */
 const LOOK = 25;
 /** One that asks again so long after its release may keep the others out, ms: as long as a pause of theirs. */
@@ -47,6 +51,8 @@ export class Precedence {
   readonly #clock: Clock;
   readonly #id: string;
   readonly #uses = new Map<string, Use>();
+  /** How long the nodes take to answer, ms: a moving average. */
+  #way = 0;
 
   constructor(note: NextNote, clock: Clock) {
     this.#note = note;
@@ -79,7 +85,11 @@ export class Precedence {
   #knows({ next, since, said, looked }: Use): boolean {
     const now = this.#clock.now();
     if (next) return false;
-    return said === undefined ? since === undefined || now - since < PATIENCE : now - looked < LOOK;
+    return said === undefined ? since === undefined || now - since < this.#patience : now - looked < LOOK;
+  }
+
+  get #patience(): number {
+    return Math.max(PATIENCE, WAYS * this.#way);
   }
 
   /** Whether this process is next, as far as it knows. */
@@ -87,7 +97,9 @@ export class Precedence {
     return this.#uses.get(key)?.said !== undefined;
   }
 
-  refused(key: string): void {
+  /** @param took ms until the nodes had answered; undefined: they were not asked */
+  refused(key: string, took?: number): void {
+    if (took !== undefined) this.#way = this.#way === 0 ? took : 0.8 * this.#way + 0.2 * took;
     const use = this.#use(key);
     use.refused = this.#clock.now();
     use.since ??= use.refused;
@@ -127,7 +139,7 @@ export class Precedence {
     if (use.next && use.next.waited + now - use.next.seen > waited) use.said = undefined;
     else {
       use.next = undefined;
-      if (waited >= PATIENCE && (use.said === undefined || now - use.saidAt >= RENEWED))
+      if (waited >= this.#patience && (use.said === undefined || now - use.saidAt >= RENEWED))
         this.#say(key, use, waited, now);
     }
   }
@@ -135,7 +147,7 @@ export class Precedence {
   #say(key: string, use: Use, waited: number, now: number): void {
     use.said ??= now;
     use.saidAt = now;
-    this.#note.write(key, { id: this.#id, waited }, RENEWED + LASTS + waited / 20);
+    this.#note.write(key, { id: this.#id, waited }, RENEWED + LASTS + 4 * this.#way + waited / 20);
   }
 
   /** It goes on waiting meanwhile, but says for how long only now and then. */

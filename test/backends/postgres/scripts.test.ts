@@ -102,15 +102,15 @@ describeOn('postgres', 'what is asked about a database that is known', () => {
       CREATE VIEW "${schema}".pg_stat_replication AS SELECT * FROM (VALUES
         ('second', 'async'), ('first', 'async'), ('safe', 'sync'), (NULL, NULL)) AS replicas(application_name, sync_state);
       SET search_path = "${schema}", pg_catalog`);
-      const { rows } = await client.query<{ oldest_transaction: number; replicas: number; replica_names: string }>(
+      const { rows } = await client.query<{ oldest_transaction: string; replicas: string; replica_names: string }>(
         facts,
       );
       await client.query('RESET search_path');
       const [{ oldest_transaction, replicas, replica_names }] = rows as [(typeof rows)[0]];
-      expect(oldest_transaction).toBeGreaterThan(599);
-      expect(oldest_transaction).toBeLessThan(700);
+      expect(Number(oldest_transaction)).toBeGreaterThan(599);
+      expect(Number(oldest_transaction)).toBeLessThan(700);
       // Who may not see how one follows takes it for the worse.
-      expect({ replicas, replica_names }).toEqual({ replicas: 3, replica_names: 'first, second' });
+      expect({ replicas: Number(replicas), replica_names }).toEqual({ replicas: 3, replica_names: 'first, second' });
     }));
 
   test('a function that somebody changed is told of, also where a copy of it as it was lies beside', async () => {
@@ -159,7 +159,9 @@ describeOn('postgres', 'what is asked about a database that is known', () => {
     const told = (key: string, held: number, position: number, ticket: string) => ({
       ...{ key: hex(key), label: hex('me'), held, position, ticket },
     });
-    expect(found.map(({ key, label, held, position, ticket }) => ({ key, label, held, position, ticket }))).toEqual([
+    expect(
+      found.map(({ key, label, held, position, ticket }) => ({ key, label, held, position: Number(position), ticket })),
+    ).toEqual([
       told('a', 1, 0, '11'),
       told('a', 1, 1, '12'),
       told('a', 0, 2, '13'),
@@ -167,7 +169,8 @@ describeOn('postgres', 'what is asked about a database that is known', () => {
       told('b', 1, 0, '9'),
       told('b', 0, 1, '10'),
     ]);
-    for (const { since, remaining } of found) {
+    for (const row of found) {
+      const [since, remaining] = [Number(row.since), Number(row.remaining)];
       expect(since).toBeGreaterThanOrEqual(3_600_000);
       expect(since).toBeLessThan(3_660_000);
       expect(remaining).toBeGreaterThan(3_540_000);
