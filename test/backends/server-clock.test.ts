@@ -45,7 +45,7 @@ const STEPS = [50, 200, 5_000, TEN_MINUTES];
 const TTL = 30_000;
 
 for (const [name, { part, start, query = '', settable, lapses }] of Object.entries(ENGINES)) {
-  describeOn([part, 'models'], `${name}, when the clock of its server is set`, () => {
+  describeOn([part, 'preload'], `${name}, when the clock of its server is set`, () => {
     const stack = new AsyncDisposableStack();
     let clock: SteppedClock;
     let one: Locks;

@@ -21,7 +21,7 @@ export async function preload(name: string, variable: string): Promise<Preload> 
   const source = join(import.meta.dirname, `${name}.c`);
   // No guard of the stack: its secret is kept with a thread of libc, and a thread of Go is none.
   const flags = ['-O2', '-shared', '-fPIC', '-fno-stack-protector'];
-  await promisify(execFile)(program('models', 'gcc'), [...flags, '-o', library, source, '-ldl']);
+  await promisify(execFile)(program('preload', 'gcc'), [...flags, '-o', library, source, '-ldl']);
   return {
     file,
     async under(start) {

@@ -18,6 +18,8 @@ export const NEEDS = {
   mongodb: { programs: ['mongod'], packages: [], advice: 'Debian has no package; set MONGO_URL' },
   certificates: { programs: ['openssl'], packages: ['openssl'] },
   models: { programs: ['spin', 'gcc'], packages: ['spin', 'gcc', 'libc6-dev'] },
+  /** Libraries of the kit that servers run with (preload.ts), on Linux. */
+  preload: { programs: ['gcc', '/usr/include/linux/auxvec.h'], packages: ['gcc', 'libc6-dev'] },
   curl: { programs: ['curl'], packages: ['curl'] },
   browser: { programs: ['chromium'], packages: ['chromium'] },
   curator: {

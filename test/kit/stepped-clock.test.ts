@@ -65,7 +65,7 @@ const SERVERS: Readonly<Partial<Record<Part, Told>>> = {
 };
 
 for (const [part, { start, now }] of Object.entries(SERVERS)) {
-  describeOn([part as Part, 'models'], `the clock of ${part}`, () => {
+  describeOn([part as Part, 'preload'], `the clock of ${part}`, () => {
     test('is set back and forward, and stays so when its server is started again', async () => {
       using clock = await steppedClock();
       await using server = await clock.under(start);

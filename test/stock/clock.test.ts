@@ -62,7 +62,7 @@ const reserve = (id: string) =>
   ({ op: 'take', epoch: 1, id, buyer: '', units: 1, ttl: TTL, limit: 0, already: 0, token: '' }) as const;
 
 for (const { part, dialect, start, transactions, session, waiting } of DATABASES) {
-  describeOn([part, 'models'], `stock in ${dialect}, while the clock of its server is set back`, () => {
+  describeOn([part, 'preload'], `stock in ${dialect}, while the clock of its server is set back`, () => {
     test('no reservation ends before its time, also for who waits for the segment meanwhile', async () => {
       await using stack = new AsyncDisposableStack();
       const clock = stack.use(await steppedClock());

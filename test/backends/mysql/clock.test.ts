@@ -16,7 +16,7 @@ const BACK = [50, 200, 5_000, 600_000];
 const TEN_MINUTES = 600_000;
 const HOUR = 3_600_000;
 
-describeOn(['mysql', 'models'], 'mysql, while the clock of its server is set', () => {
+describeOn(['mysql', 'preload'], 'mysql, while the clock of its server is set', () => {
   const mariadb = new Host();
   let clock: SteppedClock;
   let rows: Rows;

@@ -5,7 +5,7 @@ import { describeOn } from '../../kit/suite.ts';
 import { until } from '../../kit/wait.ts';
 import { claimOf, Database } from './database.ts';
 
-describeOn(['postgres', 'models'], 'postgres, while the clock of its server is set back', () => {
+describeOn(['postgres', 'preload'], 'postgres, while the clock of its server is set back', () => {
   let clock: SteppedClock;
   let database: Database;
   let one: PostgresBackend;
