@@ -9,6 +9,7 @@ interface Selecting {
   readonly options?: { readonly db?: number | undefined } | undefined;
   /** Another one for each connection. */
   readonly stream?: unknown;
+  readonly status?: string;
   readonly condition?: { readonly select?: number } | null;
   /** Between a reconnection and its end: of the connection before. */
   readonly prevCondition?: { readonly select?: number } | null;
@@ -28,8 +29,9 @@ export function ioredisDatabase(client: object, select: (database: number) => Pr
   let sure: { readonly stream: unknown; readonly database: number } | undefined;
   let asking: Promise<void> | undefined;
   const isSure = (database: number): boolean => {
-    const { stream } = client as Selecting;
-    return stream !== undefined && sure?.stream === stream && sure.database === database;
+    const { stream, status } = client as Selecting;
+    // Until it is connected again it has the old stream, and what is sent then waits for the new one.
+    return status === 'ready' && sure !== undefined && sure.stream === stream && sure.database === database;
   };
   const ask = async (): Promise<void> => {
     const database = databaseOf(client);

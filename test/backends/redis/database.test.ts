@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import { Redis, type RedisOptions } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -81,11 +82,15 @@ describeOn('redis', 'redis, the database of a client', () => {
   for (const library of LIBRARIES) {
     test(`${library}: after a reconnection at which the database is refused nothing is locked in another`, async () => {
       await using fleet = new Fleet(clients(server.port));
-      const backend = await fleet.backend(library);
+      const client = await fleet.client(library);
+      const backend = fleet.over(client);
       const held = wish('held');
       granted(await backend.attempt(held));
       await allow(false);
+      // What is sent before the client notices is sent again, which the next test is about.
+      const noticed = new Promise((resolve) => (client as unknown as EventEmitter).once('reconnecting', resolve));
       await askRedis(server.port, 'CLIENT KILL USER app');
+      await noticed;
       const answers: unknown[] = [];
       await until('it has been asked on a new connection, or cannot get one', async () => {
         const asked = backend.attempt(wish('other', { queue: false, within: 200 })).then(
