@@ -1,4 +1,4 @@
--- The rule over a line of several (src/core/admission.ts): a claim is admitted when all seats taken up to and including it
+-- The rule over a line of several (src/core/contract/admission.ts): a claim is admitted when all seats taken up to and including it
 -- fit the smallest room named among them. The admitted are a prefix, so what is known of them is a sum, in the lock's string
 -- (`line` and `held` of src/backends/redis/layout.ts). Besides it there are:
 --   line    sorted set of ids: holders below zero, at minus their lapse; waiters above, at their ticket
