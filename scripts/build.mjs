@@ -1,0 +1,91 @@
+// `npm run build`: the package in `dist`. Each entry is one file, and what several entries need is in `dist/chunks`; the types of each
+// entry are one file, too. Comments stay in the types only. There are no maps and no sources beside them: the code stays readable.
+import { spawnSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+import { dts } from 'rolldown-plugin-dts';
+import { bundle } from './build-page.mjs';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const source = join(root, 'src');
+const dist = join(root, 'dist');
+
+/** Programs that the package starts as processes of their own. */
+const PROGRAMS = ['cli/main', 'cli/demo/worker', 'torture/process/worker'];
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+/** The entries by where they are in `dist`, without an ending. */
+const exported = Object.values(manifest.exports)
+  .map(({ default: file }) => file)
+  .filter(Boolean)
+  .map((file) => /^\.\/dist\/(.*)\.js$/.exec(file)[1]);
+
+/**
+ * A module that asks where it is gets the place that it would have in `dist` by itself, wherever the bundle puts it: files beside it, and
+ * the manifest, are found from there.
+ */
+const ownPlaces = {
+  name: 'own-places',
+  transform(code, id) {
+    if (!id.startsWith(source) || !code.includes('import.meta.url')) return undefined;
+    const place = relative(source, id).replace(/\.ts$/, '.js');
+    return { code: code.replaceAll('import.meta.url', `__PLACE_OF__(${JSON.stringify(place)})`), map: null };
+  },
+  renderChunk(code, { fileName }) {
+    if (!code.includes('__PLACE_OF__')) return undefined;
+    const place = (_, text) => {
+      const path = relative(dirname(fileName), text).replaceAll('\\', '/');
+      return `new URL(${JSON.stringify(path.startsWith('.') ? path : `./${path}`)}, import.meta.url).href`;
+    };
+    return { code: code.replace(/__PLACE_OF__\("([^"]+)"\)/g, place), map: null };
+  },
+};
+
+const input = (folder, names, ending) => Object.fromEntries(names.map((name) => [name, join(folder, `${name}${ending}`)]));
+/** Packages stay imports: they are the user's own. */
+const external = (id) => !id.startsWith('.') && !id.startsWith('/');
+
+async function scripts() {
+  const made = await rolldown({
+    input: input(source, [...exported, ...PROGRAMS], '.ts'),
+    external,
+    platform: 'node',
+    plugins: [ownPlaces],
+    treeshake: { moduleSideEffects: false },
+  });
+  await made.write({
+    dir: dist,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name].js',
+    comments: false,
+    // What every entry needs is one file: a file more costs more to load than its code.
+    advancedChunks: { groups: [{ name: 'core', test: /src[\\/]core[\\/]/ }] },
+    minify: false,
+  });
+  await made.close();
+}
+
+async function types() {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-types-'));
+  try {
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', folder], {
+      cwd: root,
+      stdio: 'inherit',
+    });
+    if (status !== 0) throw new Error('the types were not made');
+    const made = await rolldown({ input: input(folder, exported, '.d.ts'), external, plugins: [dts({ dtsOnly: true })] });
+    await made.write({ dir: dist, format: 'esm', entryFileNames: '[name].ts', chunkFileNames: 'chunks/[name].ts' });
+    await made.close();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+rmSync(dist, { recursive: true, force: true });
+await scripts();
+await types();
