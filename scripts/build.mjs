@@ -1,9 +1,9 @@
 // `npm run build`: the package in `dist`. Each entry is one file, and what several entries need is in `dist/chunks`; the types of each
 // entry are one file, too. Comments stay in the types only. There are no maps and no sources beside them: the code stays readable.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
@@ -44,17 +44,29 @@ const ownPlaces = {
   },
 };
 
-const input = (folder, names, ending) => Object.fromEntries(names.map((name) => [name, join(folder, `${name}${ending}`)]));
-/** Packages stay imports: they are the user's own. */
-const external = (id) => !id.startsWith('.') && !id.startsWith('/');
+/** What is always loaded together is one file: each file more costs more to load than its code. */
+const GROUPS = [
+  { name: 'core', test: /src[\\/](core|primitives|leading|once|waits|locks\.ts)/ },
+  { name: 'shared', test: /src[\\/]backends[\\/]shared[\\/]/ },
+  { name: 'redis', test: /src[\\/]backends[\\/]redis[\\/](?!check|clocks|inspect)/ },
+];
+
+const input = (folder, names, ending) =>
+  Object.fromEntries(names.map((name) => [name, join(folder, `${name}${ending}`)]));
+/** Packages stay imports: they are the user's own. What the compiler adds itself (for `using`) is part of the bundle. */
+const external = (id) => !/^[./\\\0]|^@oxc-project\/|^[A-Z]:/i.test(id);
 
 async function scripts() {
   const made = await rolldown({
     input: input(source, [...exported, ...PROGRAMS], '.ts'),
     external,
     platform: 'node',
+    transform: { target: 'es2023' }, // the oldest Node that is promised has no `using`
     plugins: [ownPlaces],
-    treeshake: { moduleSideEffects: false },
+    // Only the programs do something when they are loaded.
+    treeshake: {
+      moduleSideEffects: (id) => id.startsWith(join(source, 'cli')) || id.startsWith(join(source, 'torture')),
+    },
   });
   await made.write({
     dir: dist,
@@ -62,8 +74,7 @@ async function scripts() {
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name].js',
     comments: false,
-    // What every entry needs is one file: a file more costs more to load than its code.
-    advancedChunks: { groups: [{ name: 'core', test: /src[\\/]core[\\/]/ }] },
+    codeSplitting: { groups: GROUPS },
     minify: false,
   });
   await made.close();
@@ -78,7 +89,11 @@ async function types() {
       stdio: 'inherit',
     });
     if (status !== 0) throw new Error('the types were not made');
-    const made = await rolldown({ input: input(folder, exported, '.d.ts'), external, plugins: [dts({ dtsOnly: true })] });
+    const made = await rolldown({
+      input: input(folder, exported, '.d.ts'),
+      external,
+      plugins: [dts({ dtsOnly: true })],
+    });
     await made.write({ dir: dist, format: 'esm', entryFileNames: '[name].ts', chunkFileNames: 'chunks/[name].ts' });
     await made.close();
   } finally {
@@ -86,6 +101,16 @@ async function types() {
   }
 }
 
+/** What programs read beside their code. */
+async function beside() {
+  const page = join(dist, 'ui/page');
+  mkdirSync(page, { recursive: true });
+  for (const [name, contents] of Object.entries(await bundle())) writeFileSync(join(page, name), contents);
+  copyFileSync(join(source, 'cli/holdfast'), join(dist, 'cli/holdfast'));
+  chmodSync(join(dist, 'cli/holdfast'), 0o755);
+}
+
 rmSync(dist, { recursive: true, force: true });
 await scripts();
 await types();
+await beside();
