@@ -17,6 +17,7 @@ const run = promisify(execFile);
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   engines: { node: string };
+  bin: Record<string, string>;
   exports: Record<string, string | { types: string }>;
 };
 const subpaths = Object.keys(manifest.exports).filter((name) => name !== './package.json');
@@ -127,6 +128,55 @@ describe('the package, as it is installed', () => {
     const script = await (await fetch(`${address}page.js`)).text();
     expect(script).toMatch(/preact \d+[\s\S]*Permission is hereby granted/);
     expect(script.length, 'made small').toBeLessThan(100_000);
+  });
+
+  /** The command line, by the program that npm starts on every system. */
+  const commandLine = (...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> =>
+    new Shell(process.execPath, [join(installed, manifest.bin['holdfast-node']!), ...args], { cwd: project }).end();
+
+  test('the demo finds the processes that it starts', { timeout: 60_000 }, async () => {
+    const { code, stdout, stderr } = await commandLine('demo');
+    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('every order has exactly one driver');
+  });
+
+  test('torture finds the processes that it starts', { timeout: 60_000 }, async () => {
+    const { code, stdout, stderr } = await commandLine(
+      'torture',
+      '--for',
+      '5s',
+      '--processes',
+      '2',
+      '--url',
+      'file:hurt.db',
+    );
+    expect([0, 2], `${stdout}\n${stderr}`).toContain(code); // 2: too little happened to prove anything
+  });
+
+  test('where npm cannot start a shell script, it starts the command line by Node', () => {
+    expect(read(manifest.bin['holdfast-node']!)).toMatch(/^#!\/usr\/bin\/env node\n/);
+    expect(read(manifest.bin.holdfast!)).toMatch(/^#!\/bin\/sh\n/);
+  });
+
+  test('on Windows run says what it cannot end', async () => {
+    const windows = `data:text/javascript,Object.defineProperty(process,'platform',{value:'win32'})`;
+    const program = join(installed, manifest.bin['holdfast-node']!);
+    const args = [
+      '--import',
+      windows,
+      program,
+      'run',
+      '--url',
+      'memory:',
+      'report',
+      '--',
+      process.execPath,
+      '-p',
+      '6*7',
+    ];
+    const { code, stdout, stderr } = await new Shell(process.execPath, args, { cwd: project }).end();
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '42\n' });
+    expect(stderr).toContain('Windows has no process groups');
   });
 
   test('brings neither its tests nor its decisions', () => {
