@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Shell } from './cli/shell.ts';
 import { temporaryFolder } from './kit/folder.ts';
-import { packed } from './kit/packed.ts';
+import { built, packed } from './kit/packed.ts';
 import { deadLinks } from './package/pages.ts';
 import { typed } from './package/typed.ts';
 import { commonJs, esm, USES } from './package/uses.ts';
@@ -40,11 +40,11 @@ describe('the package, as it is installed', () => {
   const write = (name: string, text: string): void => writeFileSync(join(project, name), text);
   const read = (path: string): string => readFileSync(join(installed, path), 'utf8');
   let inside: readonly string[] = [];
+  let tarball = '';
 
   beforeAll(async () => {
     mkdirSync(project);
-    const { tarball, files } = await packed(folder.path);
-    inside = files;
+    ({ tarball, files: inside } = await packed(folder.path));
     write('package.json', '{ "private": true }');
     await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', tarball], { cwd: project });
     for (const peer of PEERS) {
@@ -167,7 +167,7 @@ describe('the package, as it is installed', () => {
       program,
       'run',
       '--url',
-      'memory:',
+      'file:run.db',
       'report',
       '--',
       process.execPath,
@@ -177,6 +177,14 @@ describe('the package, as it is installed', () => {
     const { code, stdout, stderr } = await new Shell(process.execPath, args, { cwd: project }).end();
     expect({ code, stdout }).toEqual({ code: 0, stdout: '42\n' });
     expect(stderr).toContain('Windows has no process groups');
+  });
+
+  test('another build in another folder gives the same bytes', { timeout: 120_000 }, async () => {
+    const elsewhere = join(folder.path, 'another folder');
+    mkdirSync(elsewhere);
+    const again = await built(elsewhere);
+    const same = readFileSync(again.tarball).equals(readFileSync(tarball));
+    expect(same, `${tarball} and ${again.tarball} are the same`).toBe(true);
   });
 
   test('brings neither its tests nor its decisions', () => {
