@@ -1,7 +1,7 @@
 -- Takes a place at the end of the line, if the line is :expected or, when the claim queues, whatever the line is.
 --
 -- A place is the text `@id until ticket take of ttl joined bell label;`. until, always of 16 digits, is when it lapses as a
--- hold. Who holds is not stored: it follows from the order and the seats (src/core/admission.ts).
+-- hold. Who holds is not stored: it follows from the order and the seats (src/core/contract/admission.ts).
 --
 -- :name, :mark (`@id `), :expected, :queue (0 or 1), :atLeast (lowest ticket), :span (tickets to reserve)
 -- :ttl (µs), :seats (` take of ttl `), :tail (` bell label;`), :notAfter (the server's time after which it is too late)
