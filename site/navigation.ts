@@ -101,6 +101,7 @@ export const navigation: readonly Section[] = [
     pages: [
       ['docs/production.md', 'Going to production'],
       ['docs/upgrading.md', 'Upgrading'],
+      ['docs/support.md', 'Support'],
       ['docs/guides/operating.md', 'Operating it'],
       ['docs/guides/seeing.md', 'Seeing locks'],
       ['docs/guides/telemetry.md', 'Telemetry'],
@@ -135,6 +136,7 @@ export const navigation: readonly Section[] = [
     pages: [
       ['ARCHITECTURE.md', 'Architecture'],
       ['CONTRIBUTING.md', 'Contributing'],
+      ['CODE_OF_CONDUCT.md', 'Code of conduct'],
       ['docs/decisions/README.md', 'Decisions'],
       ['docs/decisions/0001-the-contract.md', 'The contract'],
       ['docs/decisions/0002-loss-and-notice.md', 'Loss and notice'],

@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { SourceMap } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Shell } from './cli/shell.ts';
 import { temporaryFolder } from './kit/folder.ts';
-import { packed } from './kit/packed.ts';
+import { built, packed } from './kit/packed.ts';
 import { deadLinks } from './package/pages.ts';
 import { typed } from './package/typed.ts';
 import { commonJs, esm, USES } from './package/uses.ts';
@@ -18,6 +17,7 @@ const run = promisify(execFile);
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   engines: { node: string };
+  bin: Record<string, string>;
   exports: Record<string, string | { types: string }>;
 };
 const subpaths = Object.keys(manifest.exports).filter((name) => name !== './package.json');
@@ -40,11 +40,11 @@ describe('the package, as it is installed', () => {
   const write = (name: string, text: string): void => writeFileSync(join(project, name), text);
   const read = (path: string): string => readFileSync(join(installed, path), 'utf8');
   let inside: readonly string[] = [];
+  let tarball = '';
 
   beforeAll(async () => {
     mkdirSync(project);
-    const { tarball, files } = await packed(folder.path);
-    inside = files;
+    ({ tarball, files: inside } = await packed(folder.path));
     write('package.json', '{ "private": true }');
     await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', tarball], { cwd: project });
     for (const peer of PEERS) {
@@ -119,37 +119,6 @@ describe('the package, as it is installed', () => {
     expect(OLDEST_FOR_REQUIRE).toMatch(new RegExp(`^${forRequire}\\.`));
   });
 
-  test('an error shows the line of the source that it comes from', async () => {
-    write('stack.mjs', "import { memory } from 'holdfast/memory';\nmemory({ prefix: 1, nonsense: 2 });");
-    const { stderr } = await run(process.execPath, ['--enable-source-maps', 'stack.mjs'], { cwd: project }).catch(
-      (error: { stderr: string }) => error,
-    );
-    const [, path, line] = /holdfast\/(src\/backends\/memory\.ts):(\d+)/.exec(stderr)!;
-    expect(read(path!).split('\n')[Number(line) - 1]).toMatch(/nonsense|check|options/i);
-  });
-
-  test('from a declaration an editor finds the source', () => {
-    const declared = read('dist/locks.d.ts').split('\n');
-    const line = declared.findIndex((text) => text.includes('function createLocks('));
-    const map = new SourceMap(JSON.parse(read('dist/locks.d.ts.map')));
-    const entry = map.findEntry(line, declared[line]!.indexOf('createLocks')) as SourceMap['payload'] & {
-      originalSource: string;
-      originalLine: number;
-    };
-    const source = read(join('dist', entry.originalSource)).split('\n');
-    expect(source[entry.originalLine]).toContain('export function createLocks(');
-  });
-
-  test('every map leads to a source that is in the package', () => {
-    const maps = inside.filter((path) => path.endsWith('.map'));
-    expect(maps.length).toBeGreaterThan(500);
-    const lost = maps.flatMap((path) => {
-      const { sources } = JSON.parse(read(path)) as { sources: string[] };
-      return sources.map((source) => join(dirname(path), source)).filter((source) => !inside.includes(source));
-    });
-    expect(lost).toEqual([]);
-  });
-
   test('brings the page of all locks, made, with the licences of what is in it', async () => {
     const main = join(installed, 'dist/cli/main.js');
     await using ui = new Shell(process.execPath, [main, 'ui', '--url', 'file:locks.db'], { cwd: project });
@@ -159,6 +128,63 @@ describe('the package, as it is installed', () => {
     const script = await (await fetch(`${address}page.js`)).text();
     expect(script).toMatch(/preact \d+[\s\S]*Permission is hereby granted/);
     expect(script.length, 'made small').toBeLessThan(100_000);
+  });
+
+  /** The command line, by the program that npm starts on every system. */
+  const commandLine = (...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> =>
+    new Shell(process.execPath, [join(installed, manifest.bin['holdfast-node']!), ...args], { cwd: project }).end();
+
+  test('the demo finds the processes that it starts', { timeout: 60_000 }, async () => {
+    const { code, stdout, stderr } = await commandLine('demo');
+    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('every order has exactly one driver');
+  });
+
+  test('torture finds the processes that it starts', { timeout: 60_000 }, async () => {
+    const { code, stdout, stderr } = await commandLine(
+      'torture',
+      '--for',
+      '5s',
+      '--processes',
+      '2',
+      '--url',
+      'file:hurt.db',
+    );
+    expect([0, 2], `${stdout}\n${stderr}`).toContain(code); // 2: too little happened to prove anything
+  });
+
+  test('where npm cannot start a shell script, it starts the command line by Node', () => {
+    expect(read(manifest.bin['holdfast-node']!)).toMatch(/^#!\/usr\/bin\/env node\n/);
+    expect(read(manifest.bin.holdfast!)).toMatch(/^#!\/bin\/sh\n/);
+  });
+
+  test('on Windows run says what it cannot end', async () => {
+    const windows = `data:text/javascript,Object.defineProperty(process,'platform',{value:'win32'})`;
+    const program = join(installed, manifest.bin['holdfast-node']!);
+    const args = [
+      '--import',
+      windows,
+      program,
+      'run',
+      '--url',
+      'file:run.db',
+      'report',
+      '--',
+      process.execPath,
+      '-p',
+      '6*7',
+    ];
+    const { code, stdout, stderr } = await new Shell(process.execPath, args, { cwd: project }).end();
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '42\n' });
+    expect(stderr).toContain('Windows has no process groups');
+  });
+
+  test('another build in another folder gives the same bytes', { timeout: 120_000 }, async () => {
+    const elsewhere = join(folder.path, 'another folder');
+    mkdirSync(elsewhere);
+    const again = await built(elsewhere);
+    const same = readFileSync(again.tarball).equals(readFileSync(tarball));
+    expect(same, `${tarball} and ${again.tarball} are the same`).toBe(true);
   });
 
   test('brings neither its tests nor its decisions', () => {
@@ -171,9 +197,8 @@ describe('the package, as it is installed', () => {
       ),
     );
     expect(
-      [...folders].filter((name) => /^(test|bench|models|scripts|lab|examples|site|docs\/decisions)$/.test(name)),
+      [...folders].filter((name) => /^(src|test|bench|models|scripts|lab|examples|site|docs\/decisions)$/.test(name)),
     ).toEqual([]);
-    expect(inside.filter((path) => path.startsWith('src/ui/page/'))).toEqual([]);
     expect(inside).toContain('dist/cli/holdfast');
   });
 

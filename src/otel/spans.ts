@@ -125,8 +125,9 @@ export class LockSpans {
       'lock.holder',
       holders.map(({ label }) => label),
     );
+    // An API before 1.9 adds no links to a span that has begun.
     for (const { span, label } of holders)
-      if (span) wait.addLink({ context: span, attributes: { 'lock.holder': label } });
+      if (span) wait.addLink?.({ context: span, attributes: { 'lock.holder': label } });
   }
 
   #ended(event: LockEvent, end: End): void {

@@ -1,4 +1,5 @@
-import type { Finding, Standing } from '../core/contract/traits.ts';
+import type { Finding } from '../core/contract/finding.ts';
+import type { Standing } from '../core/contract/traits.ts';
 import { changesBetween } from './changes.ts';
 import { type KeyLine, lineOf, moveOn } from './claim.ts';
 import { Deadlocks } from './deadlocks.ts';

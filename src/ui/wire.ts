@@ -1,6 +1,6 @@
 /** What the server sends to the page: JSON, complete each time. Times are ms before the moment of sending; tickets are text. */
 import type { As } from '../core/contract/admission.ts';
-import type { Finding } from '../core/contract/traits.ts';
+import type { Finding } from '../core/contract/finding.ts';
 import type { End, Happening } from './happening.ts';
 import type { Looks } from './looks.ts';
 

@@ -16,12 +16,11 @@ import type { Clock } from '../../core/contract/clock.ts';
 import { LONGEST } from '../../core/contract/duration.ts';
 import { Acknowledged, isTooFew } from './acknowledged.ts';
 import { Attempts } from './attempts.ts';
-import { findings } from './check.ts';
 import { portOf, type RedisClient } from './client.ts';
 import { type Asker, CommandBatcher } from './command-batcher.ts';
 import { isReply, meaning } from './errors.ts';
 import { Incarnation } from './incarnation.ts';
-import { Listings } from './inspect.ts';
+import type { Listings } from './inspect.ts';
 import { digits } from './layout.ts';
 import { notesOf } from './notes.ts';
 import { type RedisOptions, type ResolvedRedisOptions, resolveRedisOptions } from './options.ts';
@@ -85,7 +84,7 @@ class Redis implements Backend {
   readonly #acknowledged: Acknowledged | undefined;
   readonly #clock: Clock;
   readonly #mailbox: Mailbox;
-  readonly #listings: Listings;
+  readonly #listings: () => Promise<Listings>;
   readonly #attempts: Attempts;
   readonly #asked: CommandBatcher<Request, unknown>;
   readonly #released: CommandBatcher<Request, unknown>;
@@ -107,7 +106,7 @@ class Redis implements Backend {
     const { groupOf } = shards;
     this.#asked = new CommandBatcher(BATCH, acknowledged ?? server, asker(holders, ATTEMPT), groupOf);
     this.#released = new CommandBatcher(BATCH, server, asker(shards, RELEASE), groupOf);
-    this.#listings = new Listings(port, server, shards, prefix);
+    this.#listings = async () => new (await import('./inspect.ts')).Listings(port, server, shards, prefix);
     this.#rest = new Rest(shards, remember);
     this.#mailbox = new Mailbox(prefix, port, clock);
     this.#attempts = new Attempts(port, server, shards, this.#mailbox, clock, remember);
@@ -163,8 +162,8 @@ class Redis implements Backend {
     return this.#mailbox.watch(claim, this.#acknowledged ? () => wake() : wake);
   }
 
-  inspect(start: string, listing?: Listing): AsyncIterable<Standing> {
-    return this.#listings.inspect(start, listing);
+  async *inspect(start: string, listing?: Listing): AsyncIterable<Standing> {
+    yield* (await this.#listings()).inspect(start, listing);
   }
 
   async evict(key: string, ticket: bigint): Promise<boolean> {
@@ -180,7 +179,8 @@ class Redis implements Backend {
     }
   }
 
-  check(): Promise<Finding[]> {
+  async check(): Promise<Finding[]> {
+    const { findings } = await import('./check.ts'); // few programs ask
     const id = this.#clock.id();
     const claim = {
       key: `check:${id}`,

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { UsageError } from '../exit.ts';
+import { complain } from '../terminal/say.ts';
 import { notExecutable, notFound, type Shell, shellOn } from './find.ts';
 import { terminalUse } from './foreground.ts';
 import { droppedFrom, freeDescriptors, gateScript } from './gate.ts';
@@ -82,6 +83,7 @@ function run(
 
 /** On Windows there are no process groups, and no shell that everybody has. */
 async function atOnce([file, ...args]: readonly string[], env: NodeJS.ProcessEnv): Promise<Started> {
+  complain(`Windows has no process groups: if the lock is lost, ${file} is ended, but not what it has started`);
   const child = spawn(file!, args, { stdio: 'inherit', env });
   const exited = exitOf(child);
   await spawned(child, file!);

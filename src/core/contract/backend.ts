@@ -15,19 +15,14 @@
  * - Wakes may be spurious and are never needed: beside every watch stands a timer of core's. A wake that brings a grant
  *   brings the same grant an attempt would have brought.
  */
+
 import type { Seats } from './admission.ts';
 import type { LockError } from './errors.ts';
-import {
-  type Finding,
-  type Listing,
-  LONGEST_PLACE_TTL,
-  type Notes,
-  PLACE_TTL,
-  type Standing,
-  type Traits,
-} from './traits.ts';
+import type { Finding } from './finding.ts';
+import { type Listing, LONGEST_PLACE_TTL, type Notes, PLACE_TTL, type Standing, type Traits } from './traits.ts';
 
-export type { Finding, Listing, Notes, Standing, Traits } from './traits.ts';
+export type { Finding } from './finding.ts';
+export type { Listing, Notes, Standing, Traits } from './traits.ts';
 export { LONGEST_PLACE_TTL, PLACE_TTL };
 
 /** What a claim is known by to the engine. */

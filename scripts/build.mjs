@@ -1,0 +1,116 @@
+// `npm run build`: the package in `dist`. Each entry is one file, and what several entries need is in `dist/chunks`; the types of each
+// entry are one file, too. Comments stay in the types only. There are no maps and no sources beside them: the code stays readable.
+import { spawnSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+import { dts } from 'rolldown-plugin-dts';
+import { bundle } from './build-page.mjs';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const source = join(root, 'src');
+const dist = join(root, 'dist');
+
+/** Programs that the package starts as processes of their own. */
+const PROGRAMS = ['cli/main', 'cli/demo/worker', 'torture/process/worker'];
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+/** The entries by where they are in `dist`, without an ending. */
+const exported = Object.values(manifest.exports)
+  .map(({ default: file }) => file)
+  .filter(Boolean)
+  .map((file) => /^\.\/dist\/(.*)\.js$/.exec(file)[1]);
+
+/**
+ * A module that asks where it is gets the place that it would have in `dist` by itself, wherever the bundle puts it: files beside it, and
+ * the manifest, are found from there.
+ */
+const ownPlaces = {
+  name: 'own-places',
+  transform(code, id) {
+    if (!id.startsWith(source) || !code.includes('import.meta.url')) return undefined;
+    const place = relative(source, id).replace(/\.ts$/, '.js');
+    return { code: code.replaceAll('import.meta.url', `__PLACE_OF__(${JSON.stringify(place)})`), map: null };
+  },
+  renderChunk(code, { fileName }) {
+    if (!code.includes('__PLACE_OF__')) return undefined;
+    const place = (_, text) => {
+      const path = relative(dirname(fileName), text).replaceAll('\\', '/');
+      return `new URL(${JSON.stringify(path.startsWith('.') ? path : `./${path}`)}, import.meta.url).href`;
+    };
+    return { code: code.replace(/__PLACE_OF__\("([^"]+)"\)/g, place), map: null };
+  },
+};
+
+/** What is always loaded together is one file: each file more costs more to load than its code. */
+const GROUPS = [
+  { name: 'core', test: /src[\\/](core|primitives|leading|once|waits|locks\.ts)/ },
+  { name: 'shared', test: /src[\\/]backends[\\/]shared[\\/]/ },
+  { name: 'redis', test: /src[\\/]backends[\\/]redis[\\/](?!check|clocks|inspect)/ },
+];
+
+const input = (folder, names, ending) =>
+  Object.fromEntries(names.map((name) => [name, join(folder, `${name}${ending}`)]));
+/** Packages stay imports: they are the user's own. What the compiler adds itself (for `using`) is part of the bundle. */
+const external = (id) => !/^[./\\\0]|^@oxc-project\/|^[A-Z]:/i.test(id);
+
+async function scripts() {
+  const made = await rolldown({
+    input: input(source, [...exported, ...PROGRAMS], '.ts'),
+    external,
+    platform: 'node',
+    transform: { target: 'es2023' }, // the oldest Node that is promised has no `using`
+    plugins: [ownPlaces],
+    // Only the programs do something when they are loaded.
+    treeshake: {
+      moduleSideEffects: (id) => id.startsWith(join(source, 'cli')) || id.startsWith(join(source, 'torture')),
+    },
+  });
+  await made.write({
+    dir: dist,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name].js',
+    comments: false,
+    codeSplitting: { groups: GROUPS },
+    minify: false,
+  });
+  await made.close();
+}
+
+async function types() {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-types-'));
+  try {
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', folder], {
+      cwd: root,
+      stdio: 'inherit',
+    });
+    if (status !== 0) throw new Error('the types were not made');
+    const made = await rolldown({
+      input: input(folder, exported, '.d.ts'),
+      external,
+      plugins: [dts({ dtsOnly: true })],
+    });
+    await made.write({ dir: dist, format: 'esm', entryFileNames: '[name].ts', chunkFileNames: 'chunks/[name].ts' });
+    await made.close();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What programs read beside their code. */
+async function beside() {
+  const page = join(dist, 'ui/page');
+  mkdirSync(page, { recursive: true });
+  for (const [name, contents] of Object.entries(await bundle())) writeFileSync(join(page, name), contents);
+  copyFileSync(join(source, 'cli/holdfast'), join(dist, 'cli/holdfast'));
+  chmodSync(join(dist, 'cli/holdfast'), 0o755);
+}
+
+rmSync(dist, { recursive: true, force: true });
+await scripts();
+await types();
+await beside();

@@ -1,0 +1,20 @@
+// Refuses to publish while package.json does not say where the package comes from: npm checks the provenance against `repository`, and a
+// user finds the sources, the pages and the way in for a report there. `--tag v1.2.3` also compares the version.
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const { values } = parseArgs({ options: { tag: { type: 'string' }, manifest: { type: 'string' } } });
+const path = values.manifest ?? fileURLToPath(new URL('../package.json', import.meta.url));
+const manifest = JSON.parse(readFileSync(path, 'utf8'));
+
+const missing = ['repository', 'homepage', 'bugs'].filter((name) => !manifest[name]);
+const problems = [];
+if (missing.length > 0)
+  problems.push(
+    `package.json has no ${missing.join(', no ')}. Set what is missing to the addresses of this project, and publish then.`,
+  );
+if (values.tag !== undefined && values.tag !== `v${manifest.version}`)
+  problems.push(`The tag ${values.tag} is not v${manifest.version}, the version in package.json.`);
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length > 0 ? 1 : 0;
