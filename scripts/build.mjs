@@ -92,7 +92,7 @@ async function types() {
     const made = await rolldown({
       input: input(folder, exported, '.d.ts'),
       external,
-      plugins: [dts({ dtsOnly: true })],
+      plugins: [dts({ dtsInput: true })],
     });
     await made.write({ dir: dist, format: 'esm', entryFileNames: '[name].ts', chunkFileNames: 'chunks/[name].ts' });
     await made.close();
