@@ -2,7 +2,7 @@ import type { Listing, Standing } from '../../core/contract/backend.ts';
 import type { QuorumContext } from './context.ts';
 import { type Poll, standings } from './standings.ts';
 
-/** Longest time a node may take over one request of a listing. Less than core waits for progress: one may hang. ms. */
+/** The longest time a node may take for one request of a listing, ms. Core waits longer for progress, so one node may hang. */
 export const LISTING = 4_000;
 
 export async function* inspect(

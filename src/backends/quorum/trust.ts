@@ -4,14 +4,14 @@ import { areNew, type Looked, type QuorumBounds, restsUntil, seemNew } from './g
 import { Identity, type Named } from './identity.ts';
 import { Memory } from './memory.ts';
 
-/** How soon a node that does not count is looked at again, and how often later. ms. */
+/** The first pause before a node that does not count is read again, and the longest pause, ms. */
 const SOON = 50;
 const LOOK = 500;
 
-/** What the nodes of one quorum have in common. */
+/** The state that the nodes of one quorum share. */
 export interface Trusts extends QuorumBounds {
   readonly clock: Clock;
-  /** Whether a node that started anew is kept from counting. */
+  /** If true, a node that restarted does not count for a while. */
   readonly guarded: boolean;
   readonly all: Trust[];
   readonly identities: Identity[];
@@ -24,7 +24,7 @@ export interface Trusts extends QuorumBounds {
  */
 type State = 'unseen' | 'resting' | 'counting';
 
-/** Whether the votes of a node count. */
+/** Decides whether the votes of one node count. */
 export class Trust {
   readonly identity: Identity;
   readonly #trusts: Trusts;
@@ -33,7 +33,7 @@ export class Trust {
   #looked: Looked | undefined;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #looks = new Looks();
-  /** The longest lease that another run was to remember, ms. */
+  /** The longest lease that an earlier run was asked to remember, ms. */
   #forgotten = 0;
 
   constructor(backend: Backend, title: string, trusts: Trusts) {
@@ -63,7 +63,7 @@ export class Trust {
     await this.ask();
   }
 
-  /** Finds out which run of which server it is. */
+  /** Asks the node for the run of its server. */
   ask(): Promise<void> {
     return this.#know(this.identity.ask(), 0);
   }
@@ -78,13 +78,13 @@ export class Trust {
     return this.#know(told, ttl);
   }
 
-  /** Has the node remember leases before it renews to them. */
+  /** Has the node remember a lease before it renews a claim to that lease. */
   remember(ttl: number): void | Promise<void> {
     const { clock } = this.#trusts;
     if (this.#isRemembered && !this.#memory.has(ttl, clock.now())) return this.#memory.note(ttl, clock.now());
   }
 
-  /** Notes are for nodes that start anew; where none can, nobody needs them. */
+  /** Notes protect against nodes that restart. If no node can show a restart, no process needs the notes. */
   get #isRemembered(): boolean {
     return this.#trusts.guarded && this.#trusts.identities.some(({ nameless }) => !nameless);
   }
@@ -96,13 +96,13 @@ export class Trust {
     if (!this.#isRemembered) return;
     if (!this.#looked) {
       await this.#look();
-      // A node that hangs must not keep the others waiting: until it is heard it is one that remembers nothing.
+      // A node that hangs must not delay the others: until it answers, it counts as a node that remembers nothing.
       const moment = (done: () => void): unknown => this.#trusts.clock.after(LOOK / 2, done, true);
       if (this.#looked && this.#restsUntil(now) > now)
         await Promise.race([this.#lookAround(), new Promise<void>(moment)]);
     }
     if (ttl === 0 || this.#memory.has(ttl, now)) return;
-    // A lease is written down only after the run is marked, and so only where votes count: whoever finds a lease where no run is
+    // A lease is written down only after the run is marked, and so only where votes count: a process that finds a lease where no run is
     // marked cannot tell a new quorum from one that lost its data.
     if (this.#state === 'resting') {
       const rest = this.#restsUntil(now) - now;
@@ -135,7 +135,7 @@ export class Trust {
   async #count(born: readonly string[] | undefined): Promise<void> {
     this.#state = 'counting';
     this.#looked = { ...this.#looked!, marked: this.#looked!.run };
-    // Whoever comes later waits as long as this one did. Without an answer that is all: its votes count.
+    // If the mark fails, the votes of the node count all the same, and a later process only waits as long as this one did.
     await this.#memory.mark(this.identity.run, born).catch(() => {});
   }
 
@@ -147,24 +147,24 @@ export class Trust {
     return seemNew(this.#views()) && !this.identity.restarted;
   }
 
-  /** What is known of all nodes, as far as they were asked since this run began. */
+  /** The latest view of each node; undefined for a node that was not read since this run began. */
   #views(): (Looked | undefined)[] {
     const isOfNow = (each: Trust): boolean => each === this || each.#lookedAt >= this.identity.since;
     return this.#trusts.all.map((each) => (isOfNow(each) ? each.#looked : undefined));
   }
 
-  /** What the others remember of the time before this run: those are asked who were not asked since, or all again. */
+  /** Reads the notes of all nodes that were not read since `since`. */
   async #lookAround(since = this.identity.since): Promise<void> {
     await Promise.all(this.#trusts.all.map((each) => each.#lookedAt < since && each.#look().catch(() => {})));
   }
 
   async #look(): Promise<void> {
     const [{ identity }, now] = [this, this.#trusts.clock.now()];
-    if (!identity.run && !identity.nameless) return; // it is looked at when it has said who it is
+    if (!identity.run && !identity.nameless) return; // the node is read after it has named its run
     const run = identity.run ?? { id: '' };
     let found = await this.#memory.look(run);
     if (found.remembers && found.longest === 0 && this.#forgotten > 0) {
-      // It came back empty. Whoever comes later would take it for new, were all the others empty, too.
+      // The node came back empty. If all other nodes were empty too, a later process would take it for new.
       await this.#memory.note(this.#forgotten, now);
       found = { ...found, longest: this.#forgotten };
     }
@@ -177,18 +177,18 @@ export class Trust {
 }
 
 /**
- * Only nodes that name no run would vote, and they are no majority: what they wrote down would only make the others wait for it.
+ * True if only nodes that name no run would vote, and they are no majority: their notes would only make the other nodes wait.
  */
 function areTooFew(votes: readonly Trust[], majority: number): boolean {
   return votes.length < majority && votes.every(({ identity }) => identity.nameless);
 }
 
-/** When a node that does not count is worth a look again. */
+/** Decides when a node that does not count is read again. */
 class Looks {
   #at = 0;
   #pause = SOON;
 
-  /** Once for each time. */
+  /** Claims the next time for a read: it returns true once per pause. */
   due(now: number): boolean {
     if (now < this.#at) return false;
     this.#at = now + this.#pause;
