@@ -1,13 +1,13 @@
 import { mostOf } from '../../core/contract/extremes.ts';
 import type { Node } from './node.ts';
 
-/** Who is next at a key, and for how long it had waited when it said so, ms. */
+/** The process that is next at a key, and how long it had waited when it wrote the note, ms. */
 export interface Named {
   readonly id: string;
   readonly waited: number;
 }
 
-/** Longest time a node may take over a note, ms. */
+/** The longest time a node may take to read or write a note, ms. */
 const WITHIN = 250;
 
 const nameOf = (key: string): string => `\u0001quorum/next/${key}`;
@@ -52,13 +52,13 @@ export class NextNote {
   }
 }
 
-/** Undefined for a text of another version. */
+/** Parses a note. Returns undefined for a text of another version. */
 function parsed(text: string): Named | undefined {
   const [, id, waited] = /^(\S+) (\d+)$/.exec(text) ?? [];
   return id === undefined ? undefined : { id, waited: Number(waited) };
 }
 
-/** @param found the answers so far; undefined of a node that names nobody */
+/** @param found the answers so far; undefined for a node that names no process */
 export function namedBy(
   found: readonly (Named | undefined)[],
   nodes: number,

@@ -26,7 +26,7 @@ const UNGUARDED: Finding = {
   advice: 'let it keep its data over a restart, or keep it away for the longest lease after one',
 };
 
-/** What all nodes of one quorum share. */
+/** The state that all nodes of one quorum share. */
 export interface NodeContext {
   readonly clock: Clock;
   readonly timeouts: CallTimeouts;
@@ -35,7 +35,7 @@ export interface NodeContext {
   misuse?: LockError;
 }
 
-/** One of the engines a quorum is made of: left out while it is silent or not to be trusted. */
+/** One engine of a quorum. The quorum leaves it out while it is silent or not to be trusted. */
 export class Node {
   readonly title: string;
   readonly backend: Backend;

@@ -2,7 +2,7 @@ import type { Renewal } from '../../core/contract/backend.ts';
 import { leastOf } from '../../core/contract/extremes.ts';
 import type { NodeAnswer } from './node-answer.ts';
 
-/** What one node has said to a claim: `open` while it is asked. */
+/** The vote of one node on a claim. It is `open` until the node answers. */
 export type Vote =
   | { readonly kind: 'open' }
   | { readonly kind: 'yes'; readonly ticket: bigint }
@@ -17,7 +17,7 @@ export type Verdict =
 const OPEN: Verdict = { kind: 'open' };
 const LOST: Verdict = { kind: 'lost' };
 
-/** More than half of those there are, answering or not: any two majorities share a node. */
+/** More than half of all nodes, silent ones included: any two majorities share a node. */
 export const majorityOf = (nodes: number): number => Math.floor(nodes / 2) + 1;
 
 /**
