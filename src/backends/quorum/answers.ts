@@ -15,7 +15,7 @@ export class Answers<Answer, Outcome> {
     return this.#outcome.promise;
   }
 
-  heard(i: number, answer: Answer): void {
+  receive(i: number, answer: Answer): void {
     this.all[i] = answer;
     this.#count();
   }

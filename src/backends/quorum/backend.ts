@@ -97,8 +97,8 @@ class Quorum implements Backend {
   }
 
   async #ask(ballot: Ballot, key: string): Promise<Attempt> {
-    const courtesy = this.#backoff.courtesy(key);
-    if (courtesy > 0) await new Promise<void>((resolve) => this.#context.clock.after(courtesy, resolve));
+    const pause = this.#backoff.pauseBefore(key);
+    if (pause > 0) await new Promise<void>((resolve) => this.#context.clock.after(pause, resolve));
     const first = !(await this.#precedence.yields(key));
     const sent = this.#context.clock.now();
     const answer = first ? await ballot.open() : ballot.pass();

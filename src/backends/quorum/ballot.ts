@@ -97,7 +97,9 @@ export class Ballot implements Voting {
     // The stack makes an error the most expensive step here, so it is created only if a caller may wait for it.
     if (!this.grant) this.#fail(new Error('it was given back before it was answered'));
     this.#on('release');
-    this.claims.release((freed, i) => answers.heard(i, freed === undefined ? 'unknown' : freed ? 'freed' : 'nothing'));
+    this.claims.release((freed, i) =>
+      answers.receive(i, freed === undefined ? 'unknown' : freed ? 'freed' : 'nothing'),
+    );
     return answers.outcome;
   }
 

@@ -12,13 +12,13 @@ const PACE = { next: 0.025, behind: 0.05, drawing: 0.1 };
 /** How long a process leaves a key to the others after a release, ms. It is no shorter than the first pauses of a waiter. */
 const YIELD = 6;
 
-interface Meeting {
+interface Contention {
   /** The time at which a rival was last seen to have votes for the key. */
-  met: number;
+  rivalSeenAt: number;
   /** The time since which this process has been refused; undefined if it was granted since. */
   since: number | undefined;
   /** The time until which this process leaves the key to the others. */
-  leave: number;
+  leftUntil: number;
 }
 
 /**
@@ -28,16 +28,16 @@ interface Meeting {
  */
 export class ContentionBackoff {
   readonly #clock: Clock;
-  readonly #meetings = new Map<string, Meeting>();
+  readonly #contentions = new Map<string, Contention>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** How many ms to wait before the key is asked for. */
-  courtesy(key: string): number {
-    const meeting = this.#meetings.get(key);
-    return meeting ? Math.max(0, meeting.leave - this.#clock.now()) : 0;
+  pauseBefore(key: string): number {
+    const contention = this.#contentions.get(key);
+    return contention ? Math.max(0, contention.leftUntil - this.#clock.now()) : 0;
   }
 
   /**
@@ -46,31 +46,31 @@ export class ContentionBackoff {
    */
   refused(key: string, how: keyof typeof PACE = 'drawing'): number {
     const now = this.#clock.now();
-    const known = this.#meetings.get(key);
-    const since = known?.since !== undefined && now - known.met < MEMORY ? known.since : now;
-    this.#meetings.delete(key);
-    this.#meetings.set(key, { met: now, since, leave: known?.leave ?? 0 });
-    const [oldest] = this.#meetings.size > KEPT ? this.#meetings.keys() : [];
-    if (oldest !== undefined) this.#meetings.delete(oldest);
+    const known = this.#contentions.get(key);
+    const since = known?.since !== undefined && now - known.rivalSeenAt < MEMORY ? known.since : now;
+    this.#contentions.delete(key);
+    this.#contentions.set(key, { rivalSeenAt: now, since, leftUntil: known?.leftUntil ?? 0 });
+    const [oldest] = this.#contentions.size > KEPT ? this.#contentions.keys() : [];
+    if (oldest !== undefined) this.#contentions.delete(oldest);
     const pause = Math.min(LATEST, Math.max(SOONEST, (now - since) * PACE[how]));
     return pause * (0.5 + this.#clock.random());
   }
 
   /** @param shared true if a rival had some of the votes */
   granted(key: string, shared: boolean): void {
-    const meeting = this.#meetings.get(key);
-    if (shared && !meeting) this.refused(key);
-    else if (meeting) {
-      meeting.since = undefined;
-      if (shared) meeting.met = this.#clock.now();
+    const contention = this.#contentions.get(key);
+    if (shared && !contention) this.refused(key);
+    else if (contention) {
+      contention.since = undefined;
+      if (shared) contention.rivalSeenAt = this.#clock.now();
     }
   }
 
   released(key: string): void {
-    const meeting = this.#meetings.get(key);
-    if (!meeting) return;
+    const contention = this.#contentions.get(key);
+    if (!contention) return;
     const now = this.#clock.now();
-    if (now - meeting.met < MEMORY) meeting.leave = now + YIELD * (1 + this.#clock.random() / 2);
-    else this.#meetings.delete(key);
+    if (now - contention.rivalSeenAt < MEMORY) contention.leftUntil = now + YIELD * (1 + this.#clock.random() / 2);
+    else this.#contentions.delete(key);
   }
 }

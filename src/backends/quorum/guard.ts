@@ -1,6 +1,6 @@
 import { mostOf } from '../../core/contract/extremes.ts';
 /** What a node showed when it was last read. Times are ms by the clock of this process. */
-export interface Looked {
+export interface NodeView {
   /** The run of the server; '' if the node names none, and then it always counts. */
   readonly run: string;
   /** The latest time at which this run may have begun. */
@@ -34,8 +34,8 @@ export interface QuorumBounds {
  * were asked and none remembers a lease, the nodes are new, and no vote was ever given.
  */
 export function restsUntil(
-  node: Looked,
-  all: readonly (Looked | undefined)[],
+  node: NodeView,
+  all: readonly (NodeView | undefined)[],
   now: number,
   { majority, maxTtl, drift }: QuorumBounds,
 ): number {
@@ -54,11 +54,11 @@ export function restsUntil(
 }
 
 /** True if all nodes were asked and none remembers a lease: no vote was ever given. */
-export function areNew(all: readonly (Looked | undefined)[]): boolean {
+export function areNew(all: readonly (NodeView | undefined)[]): boolean {
   return all.every((each) => each && each.longest === 0 && (each.run === '' || each.marked === undefined));
 }
 
 /** True if all nodes asked so far are new. It is certain that no vote was ever given only after all nodes were asked. */
-export function seemNew(all: readonly (Looked | undefined)[]): boolean {
+export function seemNew(all: readonly (NodeView | undefined)[]): boolean {
   return areNew(all.filter((each) => each !== undefined));
 }

@@ -31,7 +31,7 @@ export async function evict(context: QuorumContext, key: string, ticket: bigint)
 
 async function list({ nodes, majority, fenced }: QuorumContext, prefix: string, how: Listing): Promise<Poll[]> {
   const lists = await Promise.all(nodes.map((node) => node.list(prefix, how, LISTING).catch(() => undefined)));
-  const heard = lists.filter((each) => each !== undefined).length;
-  if (heard < majority) throw new Error(`${heard} of ${nodes.length} nodes listed their locks, ${majority} are needed`);
+  const answered = lists.filter((each) => each !== undefined).length;
+  if (answered < majority) throw new Error(`${answered} of ${nodes.length} nodes listed their locks, ${majority} are needed`);
   return standings(lists, majority, fenced);
 }

@@ -12,7 +12,7 @@ const SILENT = new Error('is silent');
  * Receives the outcome of a request by calls instead of a promise: in every turn between an answer and the next request the node,
  * and the nodes behind it, would have nothing to do.
  */
-export interface Hearing<Answer> {
+export interface Receiver<Answer> {
   answered(answer: Answer): void;
   /** The outcome is unknown, or must not count. */
   failed(why: unknown): void;
@@ -47,26 +47,26 @@ export class Link {
   }
 
   /** @param sent the time of the request, by the clock */
-  ask<T>(call: () => Promise<T>, within: number, sent: number, hearing: Hearing<T>): void {
+  ask<T>(call: () => Promise<T>, within: number, sent: number, receiver: Receiver<T>): void {
     const expired = (): void => {
       this.#state = 'silent';
       this.#probeAt = this.clock.now() + PROBE;
-      hearing.failed(new Error(`no answer within ${Math.round(within)} ms`));
+      receiver.failed(new Error(`no answer within ${Math.round(within)} ms`));
     };
     const asked = this.#timeouts.begin(within, expired, sent);
     promiseOf(call).then(
       (answer) => {
         this.#state = 'answers';
         try {
-          if (this.#timeouts.end(asked)) hearing.answered(answer);
-          else hearing.late?.(answer);
+          if (this.#timeouts.end(asked)) receiver.answered(answer);
+          else receiver.late?.(answer);
         } catch (error) {
-          hearing.failed(error); // a backend from outside may give any answer
+          receiver.failed(error); // a backend from outside may give any answer
         }
       },
       (error) => {
         this.#state = 'answers';
-        if (this.#timeouts.end(asked)) hearing.failed(error);
+        if (this.#timeouts.end(asked)) receiver.failed(error);
       },
     );
   }

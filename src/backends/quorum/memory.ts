@@ -1,6 +1,6 @@
 import type { Backend, Notes, Run } from '../../core/contract/backend.ts';
 import { isLockError } from '../../core/contract/errors.ts';
-import type { Looked } from './guard.ts';
+import type { NodeView } from './guard.ts';
 
 /** How long a note is kept beyond what it is about, and how often one that is in use is written again. ms. */
 const DAY = 86_400_000;
@@ -18,7 +18,7 @@ export function classes(maxTtl: number): number[] {
 }
 
 /** The part of a node view that comes from its notes. See guard.ts. */
-type Remembered = Pick<Looked, 'remembers' | 'marked' | 'born' | 'kept' | 'longest'>;
+type Remembered = Pick<NodeView, 'remembers' | 'marked' | 'born' | 'kept' | 'longest'>;
 
 /** What a node remembers of the quorum, in notes beside its locks. */
 export class Memory {

@@ -26,14 +26,14 @@ export class NextNote {
   read(key: string): Promise<Named | undefined> {
     return new Promise((resolve) => {
       const found: (Named | undefined)[] = [];
-      const heard = (text: string | undefined): void => {
+      const receive = (text: string | undefined): void => {
         found.push(text === undefined ? undefined : parsed(text));
         const named = namedBy(found, this.#nodes.length, this.#majority);
         if (named !== 'open') resolve(named);
       };
       for (const node of this.#nodes) {
         const asked = node.notes((notes) => notes.read(nameOf(key)), WITHIN);
-        asked.then(heard, () => heard(undefined));
+        asked.then(receive, () => receive(undefined));
       }
     });
   }
@@ -67,7 +67,7 @@ export function namedBy(
   let most = 0;
   for (const each of found) {
     const same = found.filter((other) => other && other.id === each?.id);
-    // Some may have heard it earlier than others.
+    // Some nodes may have an older note than others.
     if (same.length >= majority) return { id: each!.id, waited: mostOf(same.map((other) => other!.waited)) };
     most = Math.max(most, same.length);
   }

@@ -1,5 +1,5 @@
 import type { Attempt, Claim, Grant } from '../../core/contract/backend.ts';
-import type { Hearing } from './link.ts';
+import type { Receiver } from './link.ts';
 import type { Node } from './node.ts';
 import { LATE, type NodeAnswer, noOf, REFUSED } from './node-answer.ts';
 import { Unanswered } from './unanswered.ts';
@@ -31,13 +31,13 @@ export interface ClaimOfAll {
   readonly claim: Claim;
   /** How long the node may take, ms. */
   readonly within: number;
-  heard(claim: NodeClaim, answer: NodeAnswer): void;
+  receive(claim: NodeClaim, answer: NodeAnswer): void;
   /** True if the ballot no longer needs this vote. */
   isOver(claim: NodeClaim): boolean;
 }
 
 /** The part of a claim at one node. It has its own id, which is never used again after the claim is released or forgotten. */
-export class NodeClaim implements Hearing<Attempt> {
+export class NodeClaim implements Receiver<Attempt> {
   readonly node: number;
   readonly #whole: ClaimOfAll;
   readonly #node: Node;
@@ -86,7 +86,7 @@ export class NodeClaim implements Hearing<Attempt> {
   /** A grant counts only if the same run of the server gave it, and that run has not forgotten its earlier grants. */
   answered(answer: Attempt): void {
     if (!answer.granted) {
-      this.#whole.heard(this, answer.late ? LATE : REFUSED);
+      this.#whole.receive(this, answer.late ? LATE : REFUSED);
       return;
     }
     const known = this.#node.trust.known(this.#claim.ttl, this.#sent);
@@ -100,13 +100,13 @@ export class NodeClaim implements Hearing<Attempt> {
 
   failed(why: unknown): void {
     this.#node.failedWith(why);
-    this.#whole.heard(this, noOf(why));
+    this.#whole.receive(this, noOf(why));
   }
 
   #granted({ ticket, span = this.#claim.span, validFor, lost }: Grant): void {
     const { doubt } = this.#node.trust; // another attempt may have learnt of the new run first
     const until = this.#sent + Math.min(validFor, this.#claim.ttl);
-    this.#whole.heard(this, doubt ? noOf(doubt) : { kind: 'yes', ticket, span, until, lost });
+    this.#whole.receive(this, doubt ? noOf(doubt) : { kind: 'yes', ticket, span, until, lost });
   }
 
   /** The answer came after its time limit, and was counted as unknown. A vote that the ballot no longer needs is released. */

@@ -88,15 +88,15 @@ export class NodeClaims implements ClaimOfAll {
     return this.#voting.isOver || this.#claims[claim.node] !== claim;
   }
 
-  heard(claim: NodeClaim, said: NodeAnswer): void {
+  receive(claim: NodeClaim, said: NodeAnswer): void {
     const tooLow = said.kind === 'yes' && claim.atLeast !== undefined && said.ticket < claim.atLeast;
     if (tooLow && this.fenced && !this.#voting.isOver) this.#askAnew(claim);
-    else this.#hear(claim.node, said);
+    else this.#accept(claim.node, said);
   }
 
   /** A signal of `lostOf` aborted: a node lost its vote. */
   handleEvent(): void {
-    for (const [i, said] of this.#said.entries()) if (lostOf(said)?.aborted) this.#hear(i, REFUSED);
+    for (const [i, said] of this.#said.entries()) if (lostOf(said)?.aborted) this.#accept(i, REFUSED);
   }
 
   #under(i: number, atLeast: bigint | undefined): NodeClaim {
@@ -114,7 +114,7 @@ export class NodeClaims implements ClaimOfAll {
     });
   }
 
-  #hear(i: number, said: NodeAnswer): void {
+  #accept(i: number, said: NodeAnswer): void {
     this.#say(i, said);
     if (said.kind === 'yes' && this.#voting.isOver) this.#claims[i]!.votedTooLate();
     this.#voting.voted(said);

@@ -15,7 +15,7 @@ import { listOf } from '../../core/contract/promises.ts';
 import type { CallTimeouts } from '../../core/engine/call-timeouts.ts';
 import { StepLimit } from '../../core/engine/step-limit.ts';
 import { left } from '../../core/engine/users.ts';
-import { type Hearing, Link } from './link.ts';
+import { Link, type Receiver } from './link.ts';
 import { Releases } from './releases.ts';
 import { Trust, type Trusts } from './trust.ts';
 
@@ -66,7 +66,7 @@ export class Node {
   }
 
   /** @param sent when, by the clock: now */
-  attempt(claim: Claim, sent: number, vote: Hearing<Attempt>): void {
+  attempt(claim: Claim, sent: number, vote: Receiver<Attempt>): void {
     const attempt = (): Promise<Attempt> => this.backend.attempt(claim);
     this.#link.ask(() => this.#parted()?.then(attempt) ?? attempt(), claim.within, sent, vote);
   }
@@ -120,7 +120,7 @@ export class Node {
   #parted(): Promise<unknown> | undefined {
     const { misuse, trusts } = this.#context;
     if (misuse) return Promise.reject(misuse);
-    return trusts.all.some(isTwin) ? Promise.all(trusts.all.filter(isTwin).map((twin) => twin.part())) : undefined;
+    return trusts.all.some(isTwin) ? Promise.all(trusts.all.filter(isTwin).map((twin) => twin.askTwin())) : undefined;
   }
 }
 

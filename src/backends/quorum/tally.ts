@@ -75,7 +75,7 @@ export function tallyRenewal(answers: readonly (Renewal | 'open')[], majority: n
 
 export type ReleaseAnswer = 'freed' | 'nothing' | 'unknown' | 'open';
 
-/** Whether a release freed a hold; `undefined` while it is open. What was not heard lapses, or is freed in the background. */
+/** Whether a release freed a hold; `undefined` while it is open. A vote whose release is unknown lapses, or is freed in the background. */
 export function tallyRelease(answers: readonly ReleaseAnswer[], majority: number): boolean | 'unknown' | undefined {
   const count = { freed: 0, nothing: 0, unknown: 0, open: 0 };
   for (const answer of answers) count[answer]++;

@@ -1,6 +1,6 @@
 import type { Backend } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
-import { areNew, type Looked, type QuorumBounds, restsUntil, seemNew } from './guard.ts';
+import { areNew, type NodeView, type QuorumBounds, restsUntil, seemNew } from './guard.ts';
 import { Identity, type Named } from './identity.ts';
 import { Memory } from './memory.ts';
 
@@ -30,8 +30,8 @@ export class Trust {
   readonly #trusts: Trusts;
   readonly #memory: Memory;
   #state: State = 'unseen';
-  #looked: Looked | undefined;
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #view: NodeView | undefined;
+  #viewedAt = Number.NEGATIVE_INFINITY;
   #looks = new Looks();
   /** The longest lease that an earlier run was asked to remember, ms. */
   #forgotten = 0;
@@ -48,7 +48,7 @@ export class Trust {
     if (this.#state !== 'resting' || !this.#trusts.guarded) return undefined;
     const now = this.#trusts.clock.now();
     const rest = this.#restsUntil(now) - now;
-    if (rest <= 0) return void this.#countFree(now);
+    if (rest <= 0) return void this.#countRestedNodes(now);
     if (this.#looks.due(now)) void this.#lookAround(Number.POSITIVE_INFINITY);
     return restsFor(rest, this.#mayBeNew);
   }
@@ -57,7 +57,7 @@ export class Trust {
    * Looks whether it is still the server that another node is: a client may have been led to another server for a moment.
    * @throws LockError `LOCK_INVALID` when it is
    */
-  async part(): Promise<void> {
+  async askTwin(): Promise<void> {
     const twin = this.#trusts.all.find(({ identity }) => identity === this.identity.twin);
     await twin?.ask().catch(() => {}); // it may be the one that is where it does not belong
     await this.ask();
@@ -74,7 +74,7 @@ export class Trust {
    */
   known(ttl: number, now: number): void | Promise<void> {
     const told = this.identity.ask();
-    if (this.identity.isSame(told) && ((this.#looked && this.#memory.has(ttl, now)) || !this.#isRemembered)) return;
+    if (this.identity.isSame(told) && ((this.#view && this.#memory.has(ttl, now)) || !this.#isRemembered)) return;
     return this.#know(told, ttl);
   }
 
@@ -94,11 +94,11 @@ export class Trust {
     const now = this.#trusts.clock.now();
     if (told !== undefined && this.identity.recognise(told, now)) this.#beginAnew();
     if (!this.#isRemembered) return;
-    if (!this.#looked) {
+    if (!this.#view) {
       await this.#look();
       // A node that hangs must not delay the others: until it answers, it counts as a node that remembers nothing.
       const moment = (done: () => void): unknown => this.#trusts.clock.after(LOOK / 2, done, true);
-      if (this.#looked && this.#restsUntil(now) > now)
+      if (this.#view && this.#restsUntil(now) > now)
         await Promise.race([this.#lookAround(), new Promise<void>(moment)]);
     }
     if (ttl === 0 || this.#memory.has(ttl, now)) return;
@@ -107,9 +107,9 @@ export class Trust {
     if (this.#state === 'resting') {
       const rest = this.#restsUntil(now) - now;
       if (rest > 0) throw restsFor(rest, this.#mayBeNew);
-      await this.#countFree(now).get(this);
+      await this.#countRestedNodes(now).get(this);
       if (this.#state === 'resting') throw new Error('its vote does not count before one of a node that names its run');
-    } else if (!this.#looked) throw new Error('started anew while it was asked');
+    } else if (!this.#view) throw new Error('started anew while it was asked');
     await this.#memory.note(ttl, now);
     void this.#memory.mark(this.identity.run, undefined).catch(() => {}); // that note has to last as long
   }
@@ -117,13 +117,13 @@ export class Trust {
   #beginAnew(): void {
     const { run, restarted } = this.identity;
     this.#state = run?.age === undefined && !restarted ? 'counting' : 'unseen';
-    this.#looked = undefined;
+    this.#view = undefined;
     this.#looks = new Looks();
     this.#forgotten = Math.max(this.#forgotten, this.#memory.forget());
   }
 
   /** All at once: the mark of one would be taken for a sign that the others are not new. @returns when each says so */
-  #countFree(now: number): ReadonlyMap<Trust, Promise<void>> {
+  #countRestedNodes(now: number): ReadonlyMap<Trust, Promise<void>> {
     const { all, identities, majority } = this.#trusts;
     const free = all.filter((each) => each.#state === 'resting' && each.#restsUntil(now) <= now);
     const votes = all.filter((each) => each.identity.nameless || each.#state === 'counting' || free.includes(each));
@@ -134,13 +134,13 @@ export class Trust {
 
   async #count(born: readonly string[] | undefined): Promise<void> {
     this.#state = 'counting';
-    this.#looked = { ...this.#looked!, marked: this.#looked!.run };
+    this.#view = { ...this.#view!, marked: this.#view!.run };
     // If the mark fails, the votes of the node count all the same, and a later process only waits as long as this one did.
     await this.#memory.mark(this.identity.run, born).catch(() => {});
   }
 
   #restsUntil(now: number): number {
-    return restsUntil(this.#looked!, this.#views(), now, this.#trusts);
+    return restsUntil(this.#view!, this.#views(), now, this.#trusts);
   }
 
   get #mayBeNew(): boolean {
@@ -148,14 +148,14 @@ export class Trust {
   }
 
   /** The latest view of each node; undefined for a node that was not read since this run began. */
-  #views(): (Looked | undefined)[] {
-    const isOfNow = (each: Trust): boolean => each === this || each.#lookedAt >= this.identity.since;
-    return this.#trusts.all.map((each) => (isOfNow(each) ? each.#looked : undefined));
+  #views(): (NodeView | undefined)[] {
+    const isOfNow = (each: Trust): boolean => each === this || each.#viewedAt >= this.identity.since;
+    return this.#trusts.all.map((each) => (isOfNow(each) ? each.#view : undefined));
   }
 
   /** Reads the notes of all nodes that were not read since `since`. */
   async #lookAround(since = this.identity.since): Promise<void> {
-    await Promise.all(this.#trusts.all.map((each) => each.#lookedAt < since && each.#look().catch(() => {})));
+    await Promise.all(this.#trusts.all.map((each) => each.#viewedAt < since && each.#look().catch(() => {})));
   }
 
   async #look(): Promise<void> {
@@ -170,9 +170,9 @@ export class Trust {
     }
     if (run.id !== (identity.run?.id ?? '')) return;
     const marked = identity.run && this.#state !== 'counting' ? found.marked : run.id;
-    this.#looked = { run: run.id, since: identity.since, restarted: identity.restarted, ...found, marked };
+    this.#view = { run: run.id, since: identity.since, restarted: identity.restarted, ...found, marked };
     if (this.#state === 'unseen') this.#state = 'resting';
-    this.#lookedAt = now;
+    this.#viewedAt = now;
   }
 }
 

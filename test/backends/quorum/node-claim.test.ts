@@ -25,7 +25,7 @@ function scene(trust: { known?: () => Promise<void>; doubt?: Error } = {}) {
   const heard: NodeAnswer[] = [];
   const whole = {
     ...{ tag: 'tag', within: 100, isOver: () => false, claim: claim({ ttl: 1_000 }) },
-    heard: (_: NodeClaim, said: NodeAnswer) => void heard.push(said),
+    receive: (_: NodeClaim, said: NodeAnswer) => void heard.push(said),
   };
   const it = new NodeClaim(whole as ClaimOfAll, node as unknown as Node, 0, 'id', 5n);
   return { it, whole, asked, releases, failures, heard };
