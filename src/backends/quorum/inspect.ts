@@ -32,6 +32,7 @@ export async function evict(context: QuorumContext, key: string, ticket: bigint)
 async function list({ nodes, majority, fenced }: QuorumContext, prefix: string, how: Listing): Promise<Poll[]> {
   const lists = await Promise.all(nodes.map((node) => node.list(prefix, how, LISTING).catch(() => undefined)));
   const answered = lists.filter((each) => each !== undefined).length;
-  if (answered < majority) throw new Error(`${answered} of ${nodes.length} nodes listed their locks, ${majority} are needed`);
+  if (answered < majority)
+    throw new Error(`${answered} of ${nodes.length} nodes listed their locks, ${majority} are needed`);
   return standings(lists, majority, fenced);
 }

@@ -32,8 +32,8 @@ export class Link {
     this.#timeouts = timeouts;
   }
 
-  /** The reason not to ask the node now. A silent node is asked now and then, so that its return is noticed. */
-  get silence(): Error | undefined {
+  /** Returns the reason to skip the node now. If it is time to probe a silent node, takes the probe and returns undefined. */
+  skipOrProbe(): Error | undefined {
     if (this.#state === 'answers') return undefined;
     const now = this.clock.now();
     if (now < this.#probeAt) return SILENT;

@@ -49,8 +49,9 @@ export class NodeClaims implements ClaimOfAll {
   askAll(atLeast: bigint | undefined): void {
     const { nodes, clock } = this.#context;
     const sent = clock.now();
-    for (const [i, { absence }] of nodes.entries()) {
-      if (absence) this.#said[i] = { kind: 'no', why: absence, asked: false };
+    for (const [i, node] of nodes.entries()) {
+      const absence = node.skipOrProbe();
+      if (absence) this.#said[i] = { kind: 'no', why: absence, mayHold: false };
       else this.ask(i, atLeast, sent);
     }
   }

@@ -53,10 +53,10 @@ export class Node {
     this.releases = new Releases(backend, this.#link);
   }
 
-  /** Why it is of no use to ask it now. */
-  get absence(): Error | undefined {
+  /** Returns the reason to skip the node now. If it is time to probe a silent node, takes the probe and returns undefined. */
+  skipOrProbe(): Error | undefined {
     const { doubt } = this.trust;
-    if (!doubt) return this.#link.silence;
+    if (!doubt) return this.#link.skipOrProbe();
     return this.#context.trusts.all.some(isTwin) ? undefined : doubt; // with a twin, it is refused with the reason
   }
 
@@ -87,7 +87,7 @@ export class Node {
   /** Asks for a note where the node keeps notes and answers. */
   async notes<T>(ask: (notes: Notes) => Promise<T>, within: number): Promise<T | undefined> {
     const { notes } = this.backend;
-    return notes && !this.absence ? this.#link.answer(() => ask(notes), within) : undefined;
+    return notes && !this.skipOrProbe() ? this.#link.answer(() => ask(notes), within) : undefined;
   }
 
   /** @param within for each of its requests, as far as it tells of them */
