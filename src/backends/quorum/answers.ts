@@ -1,10 +1,10 @@
-/** What the nodes answer to one question, until it is certain what that comes to. The first outcome stands. */
+/** The answers of all nodes to one question, and the outcome once it is certain. The first outcome is final. */
 export class Answers<Answer, Outcome> {
   readonly all: Answer[];
   readonly #tally: (all: readonly Answer[]) => Outcome | undefined;
   readonly #outcome = Promise.withResolvers<Outcome>();
 
-  /** @param tally undefined while answers that are still to come may change it */
+  /** @param tally returns undefined while a missing answer may still change the outcome */
   constructor(all: Answer[], tally: (all: readonly Answer[]) => Outcome | undefined) {
     this.all = all;
     this.#tally = tally;
@@ -15,7 +15,7 @@ export class Answers<Answer, Outcome> {
     return this.#outcome.promise;
   }
 
-  heard(i: number, answer: Answer): void {
+  receive(i: number, answer: Answer): void {
     this.all[i] = answer;
     this.#count();
   }

@@ -23,11 +23,11 @@ import { Precedence } from './precedence.ts';
 import { renew } from './renewals.ts';
 import { majorityOf } from './tally.ts';
 
-/** What core takes off every lease already; see `deadlineOf`. */
+/** The share that core already takes off every lease; see `deadlineOf`. */
 const CORE_DRIFT = 0.01;
-/** Longest time the first use waits for a node to name itself; one that is late does so with its first grant. ms. */
+/** The longest time the first use waits for a node to name its run, ms. A late node names it with its first grant. */
 const INTRODUCTION = 250;
-/** How often holds that lapsed by themselves are forgotten. ms. */
+/** How often this process forgets the holds that have lapsed, ms. */
 const SWEEP = 60_000;
 
 /**
@@ -45,7 +45,7 @@ export function quorum(backends: readonly Backend[], options: QuorumOptions = {}
   return new Quorum(backends, resolved);
 }
 
-/** N engines as one. What it knows of a hold, which node has it under which id, is here: a hold ends with its process. */
+/** Presents N engines as one. Only this process knows which node has a hold under which id, so a hold ends with its process. */
 class Quorum implements Backend {
   readonly name = 'quorum';
   readonly traits: Traits;
@@ -97,8 +97,8 @@ class Quorum implements Backend {
   }
 
   async #ask(ballot: Ballot, key: string): Promise<Attempt> {
-    const courtesy = this.#backoff.courtesy(key);
-    if (courtesy > 0) await new Promise<void>((resolve) => this.#context.clock.after(courtesy, resolve));
+    const pause = this.#backoff.pauseBefore(key);
+    if (pause > 0) await new Promise<void>((resolve) => this.#context.clock.after(pause, resolve));
     const first = !(await this.#precedence.yields(key));
     const sent = this.#context.clock.now();
     const answer = first ? await ballot.open() : ballot.pass();
@@ -118,7 +118,7 @@ class Quorum implements Backend {
     this.#introduced = true;
   }
 
-  /** Not everything is given back: a hold that has to last (`minHold`) is left to lapse. */
+  /** Forgets the holds that have lapsed. Some are never released: a hold that must last (`minHold`) is left to lapse. */
   #sweep(): void {
     const now = this.#context.clock.now();
     if (now < this.#swept + SWEEP) return;

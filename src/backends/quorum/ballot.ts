@@ -19,7 +19,7 @@ const NEXT: Readonly<Record<State, Readonly<Partial<Record<Event, State>>>>> = {
   released: {},
 };
 
-/** One claim put to all nodes at once, and what comes of it. */
+/** One claim that all nodes vote on at once, and the outcome of the vote. */
 export class Ballot implements Voting {
   readonly claims: NodeClaims;
   grant: Grant | undefined;
@@ -27,7 +27,7 @@ export class Ballot implements Voting {
   readonly #context: QuorumContext;
   readonly #began: number;
   readonly #outcome = Promise.withResolvers<Attempt>();
-  /** Where a node can tell that its vote is gone. Made when needed: to abort one costs as much as a message. */
+  /** Aborts when too many votes are lost, if the nodes can tell. It is created on demand: an abort costs as much as a message. */
   #lost: AbortController | undefined;
 
   constructor(context: QuorumContext, claim: Claim) {
@@ -40,7 +40,7 @@ export class Ballot implements Voting {
     return this.#state === 'lost' || this.#state === 'released';
   }
 
-  /** No node has refused it so far. */
+  /** True if no node has refused the claim so far. */
   get unanimous(): boolean {
     return this.claims.said.every((said) => said !== REFUSED);
   }
@@ -54,14 +54,14 @@ export class Ballot implements Voting {
     return this.#outcome.promise;
   }
 
-  /** It is refused without a vote: another process goes first. */
+  /** Refuses the claim without a vote, because another process goes first. */
   pass(): Attempt {
     const refusal: Attempt = { granted: false };
     if (this.#on('lost')) this.#outcome.resolve(refusal);
     return refusal;
   }
 
-  /** The outcome for one who asked at `sent`, later than the first: the nodes have been counting since they were asked. */
+  /** The outcome for a caller that asked again at `sent`. The lease runs from the first request, so less of it is left. */
   async outcomeFor(sent: number): Promise<Attempt> {
     const answer = await this.#outcome.promise;
     return answer.granted ? { ...answer, validFor: sentLater(answer.validFor, sent - this.#began) } : answer;
@@ -78,30 +78,32 @@ export class Ballot implements Voting {
   }
 
   /**
-   * Asks a node for the vote it lost or never gave. Only right after a majority has confirmed the hold: then nobody else can
-   * have one, and this vote takes nothing from anybody. So a hold outlives the restart of each node, one after the other.
+   * Asks a node for the vote that it lost or never gave. Call it only right after a majority has confirmed the hold: then no other
+   * claim can win, and this vote takes nothing from another caller. So a hold outlives the restart of each node, one after the other.
    */
   mend(i: number): void {
     if (this.#state !== 'held') return;
     const { ticket, span = 1 } = this.grant!;
-    // The last of its numbers: all of them may be shown, and the node gives none of them again.
+    // This is the last ticket of the hold: the holder may use each of them, so the node must give none of them again.
     this.claims.ask(i, this.claims.fenced ? ticket + BigInt(span - 1) : undefined);
   }
 
-  /** Releases it on every node that may have some of it. Settles when it is certain whether that freed a majority. */
+  /** Releases the claim on every node that may hold a part of it. Resolves when it is certain whether that freed a majority. */
   release(): Promise<boolean | 'unknown'> {
     const answers = new Answers(
       this.claims.said.map((said): ReleaseAnswer => (mayKeep(said) ? 'open' : 'nothing')),
       (all) => tallyRelease(all, this.#context.majority),
     );
-    // With its stack an error costs more than all else here, so it is made only for somebody to hear.
+    // The stack makes an error the most expensive step here, so it is created only if a caller may wait for it.
     if (!this.grant) this.#fail(new Error('it was given back before it was answered'));
     this.#on('release');
-    this.claims.release((freed, i) => answers.heard(i, freed === undefined ? 'unknown' : freed ? 'freed' : 'nothing'));
+    this.claims.release((freed, i) =>
+      answers.receive(i, freed === undefined ? 'unknown' : freed ? 'freed' : 'nothing'),
+    );
     return answers.outcome;
   }
 
-  /** Whether it was possible where the ballot is. */
+  /** Applies an event to the state. Returns false if the state does not allow it. */
   #on(event: Event): boolean {
     const next = NEXT[this.#state][event];
     this.#state = next ?? this.#state;
@@ -133,7 +135,7 @@ export class Ballot implements Voting {
     this.#outcome.resolve(this.grant);
   }
 
-  /** A minority is released at once, and what is still to come, when it comes. */
+  /** Ends a lost ballot. It releases the votes at once, and each later vote when it comes. */
   #lose(): void {
     this.#on('lost');
     const { said, claim } = this.claims;
@@ -151,7 +153,7 @@ export class Ballot implements Voting {
   }
 }
 
-/** The number that nodes are asked to take, above all that this process has seen; undefined where each may begin with its own. */
+/** The ticket that the nodes are asked for, above all that this process has seen; undefined if each node may choose its own. */
 function proposalOf({ atLeast = 0n }: Claim, highest: bigint): bigint | undefined {
   const proposal = atLeast > highest ? atLeast : highest + 1n;
   return proposal > 1n ? proposal : undefined;

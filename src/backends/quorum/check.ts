@@ -1,7 +1,7 @@
 import type { Finding } from '../../core/contract/backend.ts';
 import type { Node } from './node.ts';
 
-/** What each node says of itself, under its number, and what is wrong with their sum. */
+/** The findings of each node, with the number of the node, and the findings about the quorum as a whole. */
 export async function findings(nodes: readonly Node[], within: number): Promise<Finding[]> {
   const found = await Promise.all(nodes.map((node) => ofNode(node, within)));
   return [...(nodes.length % 2 === 0 ? [EVEN] : []), ...found.flat()];

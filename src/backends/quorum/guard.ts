@@ -1,25 +1,25 @@
 import { mostOf } from '../../core/contract/extremes.ts';
-/** What was found when a node was looked at. Times are ms by our clock. */
-export interface Looked {
-  /** '' where it names none: then it always counts. */
+/** What a node showed when it was last read. Times are ms by the clock of this process. */
+export interface NodeView {
+  /** The run of the server; '' if the node names none, and then it always counts. */
   readonly run: string;
-  /** The latest that this run may have begun. */
+  /** The latest time at which this run may have begun. */
   readonly since: number;
-  /** It can keep notes: what it does not remember was not, or it has lost its data. */
+  /** True if the node can keep notes. A note that it does not have was never written, or the node lost its data. */
   readonly remembers: boolean;
-  /** The last run of which its votes are known to have counted. */
+  /** The last run of this node whose votes are known to have counted. */
   readonly marked: string | undefined;
-  /** The runs of all nodes when they were new, as it was told then: since then their votes have counted. */
+  /** The runs of all nodes when the quorum was new, as noted at that time. The votes of those runs count. */
   readonly born: readonly string[];
-  /** That run kept everything that it acknowledged, and this one is of its data. */
+  /** True if the marked run lost no acknowledged write, and this run started from its data. */
   readonly kept: boolean;
-  /** The longest lease that it remembers, ms; 0 where it remembers none. */
+  /** The longest lease that the node remembers, ms; 0 if it remembers none. */
   readonly longest: number;
-  /** This process has known another run of it. */
+  /** True if this process has seen an earlier run of this node. */
   readonly restarted: boolean;
 }
 
-/** What all nodes have in common. */
+/** The settings that all nodes share. */
 export interface QuorumBounds {
   readonly majority: number;
   /** The longest lease there may be, ms. */
@@ -28,14 +28,14 @@ export interface QuorumBounds {
 }
 
 /**
- * Until when a node does not count, since it may have forgotten votes of before it started: the longest lease it may have
- * voted for, from then on. What that was the others remember: whoever counts a vote has the node write down its lease first,
- * so any majority's leases are known to as many nodes as meet every majority. Where fewer of them remember, it may have been
- * `maxTtl`. Where nobody remembers anything, and all were asked, the nodes are new, and nothing was ever voted for.
+ * The time until which a node does not count. A restarted node may have forgotten its votes, so it waits for the longest lease
+ * that it may have voted for. The other nodes remember that lease: before a process counts a vote, it has the node write down the
+ * lease, so at least one node of every majority knows it. If too few nodes remember, the lease may have been `maxTtl`. If all nodes
+ * were asked and none remembers a lease, the nodes are new, and no vote was ever given.
  */
 export function restsUntil(
-  node: Looked,
-  all: readonly (Looked | undefined)[],
+  node: NodeView,
+  all: readonly (NodeView | undefined)[],
   now: number,
   { majority, maxTtl, drift }: QuorumBounds,
 ): number {
@@ -44,7 +44,7 @@ export function restsUntil(
   const rest = (lease: number): number => lease * (1 + drift) + 2;
   const known = all.filter((each) => each !== undefined);
   if (areNew(all) && !node.restarted) return Number.NEGATIVE_INFINITY;
-  // One that names no run always counts, so what it remembers counts as well.
+  // A node that names no run always counts, so its notes count as well.
   const witnesses = known.filter(
     ({ run, remembers, marked, since }) =>
       remembers && (run === '' || marked !== undefined || since + rest(maxTtl) <= now),
@@ -53,12 +53,12 @@ export function restsUntil(
   return node.since + rest(enough ? mostOf(known.map(({ longest }) => longest)) : maxTtl);
 }
 
-/** Nobody remembers anything, and all were asked: nothing was ever voted for. */
-export function areNew(all: readonly (Looked | undefined)[]): boolean {
+/** True if all nodes were asked and none remembers a lease: no vote was ever given. */
+export function areNew(all: readonly (NodeView | undefined)[]): boolean {
   return all.every((each) => each && each.longest === 0 && (each.run === '' || each.marked === undefined));
 }
 
-/** As far as they were asked, they are new; that nothing was ever voted for is certain when all have been asked. */
-export function seemNew(all: readonly (Looked | undefined)[]): boolean {
+/** True if all nodes asked so far are new. It is certain that no vote was ever given only after all nodes were asked. */
+export function seemNew(all: readonly (NodeView | undefined)[]): boolean {
   return areNew(all.filter((each) => each !== undefined));
 }

@@ -1,29 +1,29 @@
 import type { Backend, Run } from '../../core/contract/backend.ts';
 import { invalid, isLockError } from '../../core/contract/errors.ts';
 
-/** As a backend names a run of its server; undefined where it does not. */
+/** The name that a backend gives to a run of its server; undefined if the backend gives none. */
 export type Named = string | Run | undefined;
 
-/** Which run of which server a node is. */
+/** The run of the server behind one node. */
 export class Identity {
   run: Run | undefined;
-  /** The latest that the run may have begun. */
+  /** The latest time at which the run may have begun. */
   since = Number.NEGATIVE_INFINITY;
-  /** Another run of it was known before. */
+  /** True if an earlier run of this node was known. */
   restarted = false;
-  /** Nobody can see whether it started anew. */
+  /** True if the backend cannot show whether its server restarted. */
   nameless: boolean;
-  /** The node whose server it is, too: it has never been one of its own. */
+  /** Another node with the same server. It is set only if this node never had a server of its own. */
   twin: Identity | undefined;
   readonly #backend: Backend;
   readonly #title: string;
   readonly #all: Identity[];
-  /** As it was told last. */
+  /** The name that the backend gave last. */
   #told: Named;
-  /** When the run was recognised. */
+  /** The time at which the run was recognised. */
   #knownAt = 0;
 
-  /** @param all of its quorum, which it joins */
+  /** @param all the identities of the quorum; the new one is added to them */
   constructor(backend: Backend, title: string, all: Identity[]) {
     this.#backend = backend;
     this.#title = title;
@@ -36,12 +36,12 @@ export class Identity {
     return this.nameless ? undefined : this.#backend.incarnation!();
   }
 
-  /** Whether that is surely the run that is known. */
+  /** True if `told` is certainly the run that is known. */
   isSame(told: Named | Promise<Named>): boolean {
     return told === this.#told && !this.twin;
   }
 
-  /** Where the right to ask is missing there is no name, and so no guard. */
+  /** A user without the right to ask gets no name, and so the node has no guard. */
   async named(asked: Named | Promise<Named>): Promise<Named> {
     try {
       return await asked;
@@ -53,7 +53,7 @@ export class Identity {
   }
 
   /**
-   * @returns whether that is another run than was known
+   * @returns true if the run is not the one that was known
    * @throws LockError `LOCK_INVALID` when another node is the same server
    */
   recognise(told: string | Run, now: number): boolean {
@@ -62,7 +62,7 @@ export class Identity {
     const other = this.#all.find((each) => each !== this && each.run?.id === run.id);
     if (other) {
       if (!this.run) this.twin = other;
-      this.#told = undefined; // asked again with the next vote: it may be over
+      this.#told = undefined; // the next vote asks again: the two nodes may have parted by then
       throw this.twin
         ? invalid(`${other.#title} and ${this.#title} of a quorum are the same server; give it independent ones`)
         : new Error(`is the same server as ${other.#title} for now`);
@@ -71,7 +71,7 @@ export class Identity {
     const before = this.run;
     if (run.id === before?.id) return false;
     const began = run.age === undefined ? now : now - run.age;
-    // One that ran already while the other one answered is another server, and not that one started anew.
+    // A run that began while the earlier run still answered belongs to another server; the earlier server did not restart.
     this.since = before && began < this.#knownAt ? now : began;
     this.run = run;
     this.#knownAt = now;

@@ -2,7 +2,7 @@ import type { Listing, Standing } from '../../core/contract/backend.ts';
 import type { QuorumContext } from './context.ts';
 import { type Poll, standings } from './standings.ts';
 
-/** Longest time a node may take over one request of a listing. Less than core waits for progress: one may hang. ms. */
+/** The longest time a node may take for one request of a listing, ms. Core waits longer for progress, so one node may hang. */
 export const LISTING = 4_000;
 
 export async function* inspect(
@@ -31,7 +31,8 @@ export async function evict(context: QuorumContext, key: string, ticket: bigint)
 
 async function list({ nodes, majority, fenced }: QuorumContext, prefix: string, how: Listing): Promise<Poll[]> {
   const lists = await Promise.all(nodes.map((node) => node.list(prefix, how, LISTING).catch(() => undefined)));
-  const heard = lists.filter((each) => each !== undefined).length;
-  if (heard < majority) throw new Error(`${heard} of ${nodes.length} nodes listed their locks, ${majority} are needed`);
+  const answered = lists.filter((each) => each !== undefined).length;
+  if (answered < majority)
+    throw new Error(`${answered} of ${nodes.length} nodes listed their locks, ${majority} are needed`);
   return standings(lists, majority, fenced);
 }

@@ -2,25 +2,25 @@ import type { Clock } from '../../core/contract/clock.ts';
 import { promiseOf } from '../../core/contract/promises.ts';
 import type { CallTimeouts } from '../../core/engine/call-timeouts.ts';
 
-/** A node that does not answer is asked again this often, and left out between. ms. */
+/** How often a silent node is asked again, ms. In between it is left out. */
 const PROBE = 500;
 
-/** Made once: with its stack an error costs more than a message. */
+/** This error is created once: its stack makes it more expensive than a message. */
 const SILENT = new Error('is silent');
 
 /**
- * What becomes of a question, told by calls and not by a promise: every turn that is spent between an answer and the next question
- * is one in which that node, and the others behind it, have nothing to do.
+ * Receives the outcome of a request by calls instead of a promise: in every turn between an answer and the next request the node,
+ * and the nodes behind it, would have nothing to do.
  */
-export interface Hearing<Answer> {
+export interface Receiver<Answer> {
   answered(answer: Answer): void;
-  /** The answer is unknown, or may not count. */
+  /** The outcome is unknown, or must not count. */
   failed(why: unknown): void;
-  /** It was answered after it had failed. */
+  /** The answer came after the request had failed. */
   late?(answer: Answer): void;
 }
 
-/** The way to one node, with a time limit for each question. It answers, or is silent from a limit that passed until an answer comes. */
+/** The requests to one node, each with a time limit. A node is silent from the first missed limit until its next answer. */
 export class Link {
   readonly clock: Clock;
   readonly #timeouts: CallTimeouts;
@@ -32,8 +32,8 @@ export class Link {
     this.#timeouts = timeouts;
   }
 
-  /** Why it is of no use to ask now. A silent node is asked now and then, so that it is found when it is back. */
-  get silence(): Error | undefined {
+  /** Returns the reason to skip the node now. If it is time to probe a silent node, takes the probe and returns undefined. */
+  skipOrProbe(): Error | undefined {
     if (this.#state === 'answers') return undefined;
     const now = this.clock.now();
     if (now < this.#probeAt) return SILENT;
@@ -46,27 +46,27 @@ export class Link {
     return new Promise((answered, failed) => this.ask(call, within, now, { answered, failed }));
   }
 
-  /** @param sent when, by the clock: now */
-  ask<T>(call: () => Promise<T>, within: number, sent: number, hearing: Hearing<T>): void {
+  /** @param sent the time of the request, by the clock */
+  ask<T>(call: () => Promise<T>, within: number, sent: number, receiver: Receiver<T>): void {
     const expired = (): void => {
       this.#state = 'silent';
       this.#probeAt = this.clock.now() + PROBE;
-      hearing.failed(new Error(`no answer within ${Math.round(within)} ms`));
+      receiver.failed(new Error(`no answer within ${Math.round(within)} ms`));
     };
     const asked = this.#timeouts.begin(within, expired, sent);
     promiseOf(call).then(
       (answer) => {
         this.#state = 'answers';
         try {
-          if (this.#timeouts.end(asked)) hearing.answered(answer);
-          else hearing.late?.(answer);
+          if (this.#timeouts.end(asked)) receiver.answered(answer);
+          else receiver.late?.(answer);
         } catch (error) {
-          hearing.failed(error); // a backend of somebody else's may answer anything
+          receiver.failed(error); // a backend from outside may give any answer
         }
       },
       (error) => {
         this.#state = 'answers';
-        if (this.#timeouts.end(asked)) hearing.failed(error);
+        if (this.#timeouts.end(asked)) receiver.failed(error);
       },
     );
   }

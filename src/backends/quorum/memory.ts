@@ -1,6 +1,6 @@
 import type { Backend, Notes, Run } from '../../core/contract/backend.ts';
 import { isLockError } from '../../core/contract/errors.ts';
-import type { Looked } from './guard.ts';
+import type { NodeView } from './guard.ts';
 
 /** How long a note is kept beyond what it is about, and how often one that is in use is written again. ms. */
 const DAY = 86_400_000;
@@ -17,8 +17,8 @@ export function classes(maxTtl: number): number[] {
   return [...found, maxTtl];
 }
 
-/** What was found. See guard.ts. */
-type Remembered = Pick<Looked, 'remembers' | 'marked' | 'born' | 'kept' | 'longest'>;
+/** The part of a node view that comes from its notes. See guard.ts. */
+type Remembered = Pick<NodeView, 'remembers' | 'marked' | 'born' | 'kept' | 'longest'>;
 
 /** What a node remembers of the quorum, in notes beside its locks. */
 export class Memory {
@@ -37,12 +37,12 @@ export class Memory {
     return this.#backend.notes;
   }
 
-  /** Whether the node is known to remember a lease. */
+  /** True if the node is known to remember a lease of `ttl`. */
   has(ttl: number, now: number): boolean {
     return !this.#notes || (ttl <= this.#noted && now < this.#until);
   }
 
-  /** Resolves when it remembers. Without the right to write, nobody relies on it. */
+  /** Resolves when the node remembers the lease. Without the right to write, no process relies on the note. */
   async note(ttl: number, now: number): Promise<void> {
     const lease = classes(this.#maxTtl).find((each) => each >= ttl) ?? this.#maxTtl;
     await allowed(() => this.#notes!.write(nameOf(lease), '1', DAY + this.#maxTtl));
@@ -50,7 +50,7 @@ export class Memory {
     this.#noted = Math.max(this.#noted, lease);
   }
 
-  /** Another run may have forgotten. The longest lease it was to remember, ms. */
+  /** Forgets what this process has noted, since a new run may have lost it. Returns the longest lease noted, ms. */
   forget(): number {
     const noted = this.#noted;
     this.#noted = 0;
@@ -58,7 +58,7 @@ export class Memory {
     return noted;
   }
 
-  /** What it remembers. */
+  /** Reads the notes of the node. */
   async look(run: Run): Promise<Remembered> {
     const found = await this.#read(run);
     // A lease is written down after the mark of its run. One without the other was read while another process wrote them.
@@ -91,7 +91,7 @@ export class Memory {
 
 const nameOf = (lease: number): string => `\u0001quorum/lease/${lease}`;
 
-/** Undefined where the right is missing. */
+/** Resolves to undefined if the user has no right to make the call. */
 async function allowed<T>(ask: () => Promise<T> | undefined): Promise<T | undefined> {
   try {
     return await ask();

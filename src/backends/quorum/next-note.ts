@@ -1,13 +1,13 @@
 import { mostOf } from '../../core/contract/extremes.ts';
 import type { Node } from './node.ts';
 
-/** Who is next at a key, and for how long it had waited when it said so, ms. */
+/** The process that is next at a key, and how long it had waited when it wrote the note, ms. */
 export interface Named {
   readonly id: string;
   readonly waited: number;
 }
 
-/** Longest time a node may take over a note, ms. */
+/** The longest time a node may take to read or write a note, ms. */
 const WITHIN = 250;
 
 const nameOf = (key: string): string => `\u0001quorum/next/${key}`;
@@ -26,14 +26,14 @@ export class NextNote {
   read(key: string): Promise<Named | undefined> {
     return new Promise((resolve) => {
       const found: (Named | undefined)[] = [];
-      const heard = (text: string | undefined): void => {
+      const receive = (text: string | undefined): void => {
         found.push(text === undefined ? undefined : parsed(text));
         const named = namedBy(found, this.#nodes.length, this.#majority);
         if (named !== 'open') resolve(named);
       };
       for (const node of this.#nodes) {
         const asked = node.notes((notes) => notes.read(nameOf(key)), WITHIN);
-        asked.then(heard, () => heard(undefined));
+        asked.then(receive, () => receive(undefined));
       }
     });
   }
@@ -52,13 +52,13 @@ export class NextNote {
   }
 }
 
-/** Undefined for a text of another version. */
+/** Parses a note. Returns undefined for a text of another version. */
 function parsed(text: string): Named | undefined {
   const [, id, waited] = /^(\S+) (\d+)$/.exec(text) ?? [];
   return id === undefined ? undefined : { id, waited: Number(waited) };
 }
 
-/** @param found the answers so far; undefined of a node that names nobody */
+/** @param found the answers so far; undefined for a node that names no process */
 export function namedBy(
   found: readonly (Named | undefined)[],
   nodes: number,
@@ -67,7 +67,7 @@ export function namedBy(
   let most = 0;
   for (const each of found) {
     const same = found.filter((other) => other && other.id === each?.id);
-    // Some may have heard it earlier than others.
+    // Some nodes may have an older note than others.
     if (same.length >= majority) return { id: each!.id, waited: mostOf(same.map((other) => other!.waited)) };
     most = Math.max(most, same.length);
   }

@@ -1,30 +1,30 @@
-/** What one node has said. `asked`: it may have something of this claim to give back. */
+/** The answer of one node. If `mayHold` is true, the node may hold a part of this claim, which has to be released. */
 export type NodeAnswer =
   | { readonly kind: 'open' }
   | {
       readonly kind: 'yes';
       readonly ticket: bigint;
-      /** Tickets in a row. */
+      /** How many consecutive tickets the node gave. */
       readonly span: number;
       readonly until: number;
       readonly lost?: AbortSignal | undefined;
     }
-  | { readonly kind: 'no'; readonly why: 'refused' | 'late' | Error; readonly asked: boolean };
+  | { readonly kind: 'no'; readonly why: 'refused' | 'late' | Error; readonly mayHold: boolean };
 
 export const OPEN: NodeAnswer = { kind: 'open' };
-export const UNASKED: NodeAnswer = { kind: 'no', why: new Error('was not asked'), asked: false };
-export const REFUSED: NodeAnswer = { kind: 'no', why: 'refused', asked: false };
-export const LATE: NodeAnswer = { kind: 'no', why: 'late', asked: false };
+export const UNASKED: NodeAnswer = { kind: 'no', why: new Error('was not asked'), mayHold: false };
+export const REFUSED: NodeAnswer = { kind: 'no', why: 'refused', mayHold: false };
+export const LATE: NodeAnswer = { kind: 'no', why: 'late', mayHold: false };
 
-/** Nobody knows whether the node admitted it. */
+/** The answer of a node that failed: it is unknown whether the node admitted the claim. */
 export const noOf = (why: unknown): NodeAnswer => ({
   kind: 'no',
   why: why instanceof Error ? why : new Error(String(why)),
-  asked: true,
+  mayHold: true,
 });
 
-/** Whether a node may keep the claim: it says so, or nobody knows. */
-export const mayKeep = (said: NodeAnswer): boolean => said.kind !== 'no' || said.asked;
+/** True if the node may still hold the claim: the node says so, or its answer is unknown. */
+export const mayKeep = (said: NodeAnswer): boolean => said.kind !== 'no' || said.mayHold;
 
-/** Aborted when the vote is gone, where its node can tell. */
+/** The signal that aborts when the vote is lost; undefined if the node cannot tell. */
 export const lostOf = (said: NodeAnswer): AbortSignal | undefined => (said.kind === 'yes' ? said.lost : undefined);

@@ -1,5 +1,5 @@
 import type { Attempt, Claim, Grant } from '../../core/contract/backend.ts';
-import type { Hearing } from './link.ts';
+import type { Receiver } from './link.ts';
 import type { Node } from './node.ts';
 import { LATE, type NodeAnswer, noOf, REFUSED } from './node-answer.ts';
 import { Unanswered } from './unanswered.ts';
@@ -13,7 +13,7 @@ type State = 'standing' | 'leaving' | 'doubtful' | 'gone';
 /** `voted`: too late to count. The others are answers to a release: `freed` for good, `answered` otherwise, or `unanswered`. */
 type Event = 'voted' | 'freed' | 'answered' | 'unanswered';
 
-/** Whatever becomes `leaving` is released. */
+/** A claim is released each time its state becomes `leaving`. */
 const NEXT: Readonly<Record<State, Readonly<Record<Event, State>>>> = {
   standing: { voted: 'leaving', freed: 'gone', answered: 'standing', unanswered: 'standing' },
   leaving: { voted: 'doubtful', freed: 'gone', answered: 'standing', unanswered: 'standing' },
@@ -21,29 +21,29 @@ const NEXT: Readonly<Record<State, Readonly<Record<Event, State>>>> = {
   gone: { voted: 'gone', freed: 'gone', answered: 'standing', unanswered: 'standing' },
 };
 
-/** Whether a release freed something at this node; undefined where nobody knows. */
+/** Receives whether a release freed a vote at this node; undefined if that is unknown. */
 export type Told = (freed: boolean | undefined, node: number) => void;
 
-/** The claim of which a node has its part. */
+/** The claim at all nodes; each node has a part of it. */
 export interface ClaimOfAll {
   readonly tag: string;
-  /** With the lease that it is renewed to by now. */
+  /** The claim, with the lease of its latest renewal. */
   readonly claim: Claim;
   /** How long the node may take, ms. */
   readonly within: number;
-  heard(claim: NodeClaim, answer: NodeAnswer): void;
-  /** Whether the vote for this claim is not wanted any more. */
+  receive(claim: NodeClaim, answer: NodeAnswer): void;
+  /** True if the ballot no longer needs this vote. */
   isOver(claim: NodeClaim): boolean;
 }
 
-/** A claim as one node has it, under an id of its own, which is never used again once the claim was released or forgotten. */
-export class NodeClaim implements Hearing<Attempt> {
+/** The part of a claim at one node. It has its own id, which is never used again after the claim is released or forgotten. */
+export class NodeClaim implements Receiver<Attempt> {
   readonly node: number;
   readonly #whole: ClaimOfAll;
   readonly #node: Node;
   #claim: Claim;
   #state: State = 'standing';
-  /** More than once, to raise its number: a release may free the first vote, and be overtaken by the second. */
+  /** How often the node was asked. A second request raises the ticket; a release may free the first vote and be overtaken by the second. */
   #asked = 0;
   #renewals: Unanswered | undefined;
   #sent = 0;
@@ -58,7 +58,7 @@ export class NodeClaim implements Hearing<Attempt> {
     this.#claim = { key, id, take, of, readWrite, ttl, queue: false, span, within, atLeast, lingers, label };
   }
 
-  /** The claim as the node has it, or is to have it now. */
+  /** The claim that the node has, or should have now. */
   get current(): Claim {
     return { ...this.#claim, ttl: this.#whole.claim.ttl };
   }
@@ -83,10 +83,10 @@ export class NodeClaim implements Hearing<Attempt> {
     this.ask(sent);
   }
 
-  /** A grant counts where the run is the one that granted it, and has not forgotten what it granted before. */
+  /** A grant counts only if the same run of the server gave it, and that run has not forgotten its earlier grants. */
   answered(answer: Attempt): void {
     if (!answer.granted) {
-      this.#whole.heard(this, answer.late ? LATE : REFUSED);
+      this.#whole.receive(this, answer.late ? LATE : REFUSED);
       return;
     }
     const known = this.#node.trust.known(this.#claim.ttl, this.#sent);
@@ -100,21 +100,21 @@ export class NodeClaim implements Hearing<Attempt> {
 
   failed(why: unknown): void {
     this.#node.failedWith(why);
-    this.#whole.heard(this, noOf(why));
+    this.#whole.receive(this, noOf(why));
   }
 
   #granted({ ticket, span = this.#claim.span, validFor, lost }: Grant): void {
-    const { doubt } = this.#node.trust; // also where another attempt has learnt of the new run first
+    const { doubt } = this.#node.trust; // another attempt may have learnt of the new run first
     const until = this.#sent + Math.min(validFor, this.#claim.ttl);
-    this.#whole.heard(this, doubt ? noOf(doubt) : { kind: 'yes', ticket, span, until, lost });
+    this.#whole.receive(this, doubt ? noOf(doubt) : { kind: 'yes', ticket, span, until, lost });
   }
 
-  /** Its vote was counted as unknown, and is asked for or released as such. */
+  /** The answer came after its time limit, and was counted as unknown. A vote that the ballot no longer needs is released. */
   late({ granted }: Attempt): void {
     if (granted && this.#whole.isOver(this)) this.release();
   }
 
-  /** The vote came when the ballot was over. It goes back, unless what is on its way takes it along. */
+  /** The vote came after the end of the ballot. It is released, unless a release on its way frees it as well. */
   votedTooLate(): void {
     this.#on('voted');
   }

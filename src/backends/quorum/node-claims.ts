@@ -4,23 +4,23 @@ import { nodeTimeoutOf, type QuorumContext } from './context.ts';
 import { lostOf, mayKeep, type NodeAnswer, OPEN, REFUSED, UNASKED } from './node-answer.ts';
 import { type ClaimOfAll, NodeClaim, type Told } from './node-claim.ts';
 
-/** The ballot that the answers are for. */
+/** The ballot that receives the answers. */
 export interface Voting {
-  /** No vote is wanted any more. */
+  /** True if the ballot needs no more votes. */
   readonly isOver: boolean;
   voted(said: NodeAnswer): void;
 }
 
-/** One claim at all its nodes: under which id each was asked for it last, and what it has said. */
+/** One claim at all nodes: the id that each node was asked with last, and the answer of each node. */
 export class NodeClaims implements ClaimOfAll {
-  /** What tells the claim from all others where everyone may see it. */
+  /** A public name of the claim, which is different from that of every other claim. */
   readonly tag: string;
   readonly within: number;
-  /** Whether numbers are tokens, which a majority has to agree on. */
+  /** If true, tickets are fencing tokens, and a majority has to agree on one. */
   readonly fenced: boolean;
-  /** With the lease that it is renewed to by now. */
+  /** The claim, with the lease of its latest renewal. */
   claim: Claim;
-  /** By when no node has any of it, should it never be released. */
+  /** The time at which the claim has lapsed on every node, even if it is never released. */
   lapses = Number.POSITIVE_INFINITY;
   readonly #context: QuorumContext;
   readonly #voting: Voting;
@@ -45,24 +45,25 @@ export class NodeClaims implements ClaimOfAll {
     return this.#claims[i]!;
   }
 
-  /** Asks all nodes that are of use. */
+  /** Asks every node that can answer for a vote. */
   askAll(atLeast: bigint | undefined): void {
     const { nodes, clock } = this.#context;
     const sent = clock.now();
-    for (const [i, { absence }] of nodes.entries()) {
-      if (absence) this.#said[i] = { kind: 'no', why: absence, asked: false };
+    for (const [i, node] of nodes.entries()) {
+      const absence = node.skipOrProbe();
+      if (absence) this.#said[i] = { kind: 'no', why: absence, mayHold: false };
       else this.ask(i, atLeast, sent);
     }
   }
 
-  /** Asks a node under a new id, unless it is being asked. */
+  /** Asks a node for a vote under a new id, unless a request to it is under way. */
   ask(i: number, atLeast: bigint | undefined, sent = this.#context.clock.now()): void {
     if (this.#said[i] === OPEN) return;
     this.#say(i, OPEN);
     this.#under(i, atLeast).ask(sent);
   }
 
-  /** Asks those who gave a lower number for one that is not. */
+  /** Asks each node that gave a ticket below `to` for a ticket that is at least `to`. */
   raise(to: bigint): void {
     for (const [i, said] of this.#said.entries()) {
       if (said.kind !== 'yes' || said.ticket >= to) continue;
@@ -78,7 +79,7 @@ export class NodeClaims implements ClaimOfAll {
     }
   }
 
-  /** It is renewed to the lease of this claim. */
+  /** Notes that the nodes renewed the claim to this lease. */
   lasts(claim: Claim, lapses: number): void {
     this.claim = claim;
     this.lapses = lapses;
@@ -88,15 +89,15 @@ export class NodeClaims implements ClaimOfAll {
     return this.#voting.isOver || this.#claims[claim.node] !== claim;
   }
 
-  heard(claim: NodeClaim, said: NodeAnswer): void {
+  receive(claim: NodeClaim, said: NodeAnswer): void {
     const tooLow = said.kind === 'yes' && claim.atLeast !== undefined && said.ticket < claim.atLeast;
     if (tooLow && this.fenced && !this.#voting.isOver) this.#askAnew(claim);
-    else this.#hear(claim.node, said);
+    else this.#accept(claim.node, said);
   }
 
-  /** Of a node that has lost its vote. */
+  /** A signal of `lostOf` aborted: a node lost its vote. */
   handleEvent(): void {
-    for (const [i, said] of this.#said.entries()) if (lostOf(said)?.aborted) this.#hear(i, REFUSED);
+    for (const [i, said] of this.#said.entries()) if (lostOf(said)?.aborted) this.#accept(i, REFUSED);
   }
 
   #under(i: number, atLeast: bigint | undefined): NodeClaim {
@@ -106,7 +107,7 @@ export class NodeClaims implements ClaimOfAll {
     return claim;
   }
 
-  /** An engine that cannot raise a ticket: the vote is released and asked for once more, as a new one. */
+  /** Some engines cannot raise a ticket. This releases the vote, and then asks the node for a new one. */
   #askAnew(low: NodeClaim): void {
     const claim = this.#under(low.node, low.atLeast);
     low.release(() => {
@@ -114,13 +115,13 @@ export class NodeClaims implements ClaimOfAll {
     });
   }
 
-  #hear(i: number, said: NodeAnswer): void {
+  #accept(i: number, said: NodeAnswer): void {
     this.#say(i, said);
     if (said.kind === 'yes' && this.#voting.isOver) this.#claims[i]!.votedTooLate();
     this.#voting.voted(said);
   }
 
-  /** Listens to the votes that there are, and to no others: many may be lost with one session, which lasts. */
+  /** Stores an answer, and listens only for the loss of current votes: a session outlives its votes, so old listeners would pile up. */
   #say(i: number, said: NodeAnswer): void {
     lostOf(this.#said[i]!)?.removeEventListener('abort', this);
     this.#said[i] = said;

@@ -15,7 +15,7 @@ import { listOf } from '../../core/contract/promises.ts';
 import type { CallTimeouts } from '../../core/engine/call-timeouts.ts';
 import { StepLimit } from '../../core/engine/step-limit.ts';
 import { left } from '../../core/engine/users.ts';
-import { type Hearing, Link } from './link.ts';
+import { Link, type Receiver } from './link.ts';
 import { Releases } from './releases.ts';
 import { Trust, type Trusts } from './trust.ts';
 
@@ -26,7 +26,7 @@ const UNGUARDED: Finding = {
   advice: 'let it keep its data over a restart, or keep it away for the longest lease after one',
 };
 
-/** What all nodes of one quorum share. */
+/** The state that all nodes of one quorum share. */
 export interface NodeContext {
   readonly clock: Clock;
   readonly timeouts: CallTimeouts;
@@ -35,7 +35,7 @@ export interface NodeContext {
   misuse?: LockError;
 }
 
-/** One of the engines a quorum is made of: left out while it is silent or not to be trusted. */
+/** One engine of a quorum. The quorum leaves it out while it is silent or not to be trusted. */
 export class Node {
   readonly title: string;
   readonly backend: Backend;
@@ -53,10 +53,10 @@ export class Node {
     this.releases = new Releases(backend, this.#link);
   }
 
-  /** Why it is of no use to ask it now. */
-  get absence(): Error | undefined {
+  /** Returns the reason to skip the node now. If it is time to probe a silent node, takes the probe and returns undefined. */
+  skipOrProbe(): Error | undefined {
     const { doubt } = this.trust;
-    if (!doubt) return this.#link.silence;
+    if (!doubt) return this.#link.skipOrProbe();
     return this.#context.trusts.all.some(isTwin) ? undefined : doubt; // with a twin, it is refused with the reason
   }
 
@@ -66,7 +66,7 @@ export class Node {
   }
 
   /** @param sent when, by the clock: now */
-  attempt(claim: Claim, sent: number, vote: Hearing<Attempt>): void {
+  attempt(claim: Claim, sent: number, vote: Receiver<Attempt>): void {
     const attempt = (): Promise<Attempt> => this.backend.attempt(claim);
     this.#link.ask(() => this.#parted()?.then(attempt) ?? attempt(), claim.within, sent, vote);
   }
@@ -87,7 +87,7 @@ export class Node {
   /** Asks for a note where the node keeps notes and answers. */
   async notes<T>(ask: (notes: Notes) => Promise<T>, within: number): Promise<T | undefined> {
     const { notes } = this.backend;
-    return notes && !this.absence ? this.#link.answer(() => ask(notes), within) : undefined;
+    return notes && !this.skipOrProbe() ? this.#link.answer(() => ask(notes), within) : undefined;
   }
 
   /** @param within for each of its requests, as far as it tells of them */
@@ -120,7 +120,7 @@ export class Node {
   #parted(): Promise<unknown> | undefined {
     const { misuse, trusts } = this.#context;
     if (misuse) return Promise.reject(misuse);
-    return trusts.all.some(isTwin) ? Promise.all(trusts.all.filter(isTwin).map((twin) => twin.part())) : undefined;
+    return trusts.all.some(isTwin) ? Promise.all(trusts.all.filter(isTwin).map((twin) => twin.askTwin())) : undefined;
   }
 }
 

@@ -12,24 +12,24 @@ export interface QuorumOptions {
    */
   readonly drift?: number;
   /**
-   * Whether a node that started anew does not count until the longest lease is over that it may have forgotten: what that was the
-   * nodes remember. Default true.
+   * If true, a node that restarted does not count until the longest lease that it may have forgotten is over. The other nodes
+   * remember how long that lease was. Default true.
    */
   readonly restartGuard?: boolean;
-  /** The longest lease there may be, also where too few nodes remember how long theirs were. Default 5 minutes. */
+  /** The longest lease allowed. A restarted node waits this long if too few nodes remember their leases. Default 5 minutes. */
   readonly maxTtl?: Duration;
   /** Time and randomness; the machine's by default. */
   readonly clock?: Clock;
 }
 
-/** Every option there is, by name. */
+/** The names of all options. */
 export const QUORUM_OPTIONS: ReadonlySet<string> = new Set(
   'drift restartGuard maxTtl clock'.split(' ') satisfies readonly string[],
 );
 
 export interface ResolvedQuorumOptions {
   readonly drift: number;
-  /** Whether a node that started anew does not count until what it may have forgotten has lapsed. */
+  /** If true, a node that restarted does not count until every vote that it may have forgotten has lapsed. */
   readonly guarded: boolean;
   readonly maxTtl: number;
   readonly clock: Clock;

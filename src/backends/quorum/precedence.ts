@@ -1,43 +1,43 @@
 import type { Clock } from '../../core/contract/clock.ts';
 import type { Named, NextNote } from './next-note.ts';
 
-/** Keys remembered. */
+/** The largest number of keys remembered. */
 const KEPT = 1_000;
 /**
- * After so long a wait a process asks to be next: until then chance serves it sooner. ms, or so many times the way to the nodes, since the
- * note takes several ways, in which nobody asks.
+ * After this wait a process asks to be next: before that, chance serves it sooner. It is given in ms, and in times of the way to the
+ * nodes: the note takes several ways, and during them no process asks.
  */
 const PATIENCE = 20;
 const WAYS = 16;
-/** How often a process looks who is next, ms, that has the key again and again or is next itself. */
+/** How often a process reads the note, ms, if it is next itself or gets the key again and again. */
 const LOOK = 25;
-/** One that asks again so long after its release may keep the others out, ms: as long as a pause of theirs. */
+/** A process that asks again within this time after its release may keep the others out, ms. Their pauses are as long. */
 const AGAIN = 250;
-/** How often who is next says so again, and for how much longer than that it counts, ms. */
+/** How often the next holder renews its note, and how much longer than that the note lasts, ms. */
 const RENEWED = 80;
 const LASTS = 170;
 
-/** After so long another has seen it, and has said so if it has waited longer, ms. */
+/** After this time another process has seen the note, and has written its own if it has waited longer, ms. */
 const SETTLES = 5;
-/** One that has not asked for so long does not wait any more, ms: its pauses are shorter. */
+/** A process that has not asked for this long no longer waits, ms: the pauses of a waiter are shorter. */
 const GONE = 1_000;
 
 interface Use {
-  /** Since when this process has been refused. */
+  /** The time since which this process has been refused; undefined if it was granted since. */
   since: number | undefined;
-  /** When it was refused last. */
+  /** The time of the last refusal. */
   refused: number;
-  /** When it was last given back by this process. */
+  /** The time of the last release by this process. */
   released: number;
-  /** It was refused before it got the key, or had only just given it back: others may wait. */
+  /** True if other processes may wait: this process was refused before its grant, or asked again just after its release. */
   contended: boolean;
-  /** When the nodes were last asked who is next, and until they have answered, the question. */
+  /** The time of the last read of the note, and the read that is under way. */
   looked: number;
   looking: Promise<void> | undefined;
-  /** Since when this process says that it is next itself, and when it did last. */
+  /** The time of the first and of the latest note in which this process names itself. */
   said: number | undefined;
   saidAt: number;
-  /** The other one that is next, and when it was first seen to say so. */
+  /** The other process that is next, and the time at which its note was first seen. */
   next: (Named & { readonly seen: number }) | undefined;
 }
 
@@ -74,14 +74,14 @@ export class Precedence {
     const { said } = use;
     await this.#look(key, use);
     if (!use.next && use.said !== said) {
-      // It has only just said so, and another that has waited longer may say the same.
+      // This process has just written its note, and another process that has waited longer may have done the same.
       await new Promise<void>((resolve) => this.#clock.after(SETTLES, resolve));
       await this.#look(key, use);
     }
     return use.next !== undefined;
   }
 
-  /** That it may ask: nobody is known to wait for long, or it is next itself. */
+  /** True if this process may ask: no long waiter is known, or this process is next itself. */
   #knows({ next, since, said, looked }: Use): boolean {
     const now = this.#clock.now();
     if (next) return false;
@@ -115,7 +115,7 @@ export class Precedence {
     this.#note.forget(key);
   }
 
-  /** Called as the key is given back, so that by the next time it is known who goes first. */
+  /** Call it at a release of the key. It may read the note, so that the next attempt knows which process goes first. */
   releases(key: string): void {
     const use = this.#use(key);
     const now = this.#clock.now();
@@ -150,7 +150,7 @@ export class Precedence {
     this.#note.write(key, { id: this.#id, waited }, RENEWED + LASTS + 4 * this.#way + waited / 20);
   }
 
-  /** It goes on waiting meanwhile, but says for how long only now and then. */
+  /** Keeps the first sight of an unchanged note: the next holder goes on waiting, and writes its wait only now and then. */
   #nextOf({ next }: Use, named: Named | undefined, now: number): Use['next'] {
     if (!named || named.id === this.#id) return undefined;
     return next?.id === named.id && next.waited === named.waited ? next : { ...named, seen: now };

@@ -4,9 +4,9 @@ import type { QuorumContext } from './context.ts';
 import type { NodeAnswer } from './node-answer.ts';
 
 /**
- * What a lost vote means: refused, where so many nodes answered that the others could not have changed it.
- * @throws LockError when too many nodes will never vote for it; else, where too many cannot vote, an error that names each node and
- * what it said. A node that may still answer is not counted as one of them
+ * Explains why a ballot was lost. The claim is refused if so many nodes answered that the others could not have changed the outcome.
+ * @throws LockError if too many nodes will never vote. If too many nodes cannot vote for now, the error names each node and its
+ * answer. A node that may still answer is not counted as failed
  */
 export function refusalOf(key: string, { nodes, majority }: QuorumContext, said: readonly NodeAnswer[]): Attempt {
   const failed = said.flatMap((each) => (each.kind === 'no' && each.why instanceof Error ? [each.why] : []));

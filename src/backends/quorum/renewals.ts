@@ -46,11 +46,11 @@ async function ask(node: Node, i: number, all: readonly HoldRenewal[], within: n
   const asked = holds.map(({ ballot }) => ballot!.claims.at(i));
   const claims = asked.map(({ current }) => current);
   const sure = asked.map(({ renewals }, at) => renewals.sent(claims[at]!.ttl));
-  const heard = await node.renew(claims, within).catch(() => []);
+  const renewed = await node.renew(claims, within).catch(() => []);
   for (const [at, { answers }] of holds.entries()) {
-    const answer = heard[at] ?? 'unknown';
+    const answer = renewed[at] ?? 'unknown';
     asked[at]!.renewals.settled(claims[at]!.ttl, answer !== 'unknown');
-    answers.heard(i, typeof answer === 'object' ? { validFor: Math.min(answer.validFor, sure[at]!) } : answer);
+    answers.receive(i, typeof answer === 'object' ? { validFor: Math.min(answer.validFor, sure[at]!) } : answer);
   }
 }
 

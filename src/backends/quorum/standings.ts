@@ -1,17 +1,17 @@
 import { isExclusive } from '../../core/contract/admission.ts';
 import type { Standing } from '../../core/contract/backend.ts';
 
-/** One claim, as the nodes that admit it show it. */
+/** One claim, as the nodes that admit it list it. */
 export interface Poll {
   readonly standing: Standing;
-  /** The ticket each node gave it; undefined where it has none. */
+  /** The ticket that each node gave the claim; undefined if the node does not have the claim. */
   readonly tickets: readonly (bigint | undefined)[];
 }
 
 /** `<tag> <label>`: how a quorum writes a claim's label at its nodes. */
 const LABEL = /^([0-9a-f]{15}) (.*)$/s;
 
-/** What the nodes list, put together: whoever a majority of all nodes admits. A list that is missing is a node that is silent. */
+/** Joins the lists of the nodes into the claims that a majority of all nodes admits. A missing list stands for a silent node. */
 export function standings(
   lists: readonly (readonly Standing[] | undefined)[],
   majority: number,
@@ -49,12 +49,12 @@ export function standings(
   });
 }
 
-/** The most numbers that are one hold's. */
+/** The largest number of tickets that one hold can have. */
 const LONGEST_SPAN = 1_024n;
 
 /**
- * Whether a majority has one number, or as near as votes of one hold are: one that a node lost and gave anew has the last of its numbers.
- * Else the vote is under way, and its claim may never hold.
+ * True if a majority gave the same ticket, or all tickets are as close as those of one hold: a node that lost its vote and granted it
+ * again shows the last ticket of the hold. Otherwise the ballot is still under way, and the claim may never become a hold.
  */
 function agreed(tickets: readonly bigint[], majority: number): boolean {
   const sorted = [...tickets].sort((a, b) => (a < b ? -1 : 1));
@@ -62,7 +62,7 @@ function agreed(tickets: readonly bigint[], majority: number): boolean {
   return sorted.at(-1)! - sorted[0]! < LONGEST_SPAN || tickets.filter((ticket) => ticket === same).length >= majority;
 }
 
-/** The number that a majority agreed on: others come of votes that were too late to count. */
+/** The ticket that a majority agreed on. Other tickets come from votes that were too late to count. */
 function mostCommon(tickets: readonly bigint[]): bigint {
   const counts = new Map<bigint, number>();
   for (const ticket of tickets) counts.set(ticket, (counts.get(ticket) ?? 0) + 1);

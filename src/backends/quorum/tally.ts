@@ -2,7 +2,7 @@ import type { Renewal } from '../../core/contract/backend.ts';
 import { leastOf } from '../../core/contract/extremes.ts';
 import type { NodeAnswer } from './node-answer.ts';
 
-/** What one node has said to a claim: `open` while it is asked. */
+/** The vote of one node on a claim. It is `open` until the node answers. */
 export type Vote =
   | { readonly kind: 'open' }
   | { readonly kind: 'yes'; readonly ticket: bigint }
@@ -17,7 +17,7 @@ export type Verdict =
 const OPEN: Verdict = { kind: 'open' };
 const LOST: Verdict = { kind: 'lost' };
 
-/** More than half of those there are, answering or not: any two majorities share a node. */
+/** More than half of all nodes, silent ones included: any two majorities share a node. */
 export const majorityOf = (nodes: number): number => Math.floor(nodes / 2) + 1;
 
 /**
@@ -75,7 +75,7 @@ export function tallyRenewal(answers: readonly (Renewal | 'open')[], majority: n
 
 export type ReleaseAnswer = 'freed' | 'nothing' | 'unknown' | 'open';
 
-/** Whether a release freed a hold; `undefined` while it is open. What was not heard lapses, or is freed in the background. */
+/** Whether a release freed a hold; `undefined` while it is open. A vote whose release is unknown lapses, or is freed in the background. */
 export function tallyRelease(answers: readonly ReleaseAnswer[], majority: number): boolean | 'unknown' | undefined {
   const count = { freed: 0, nothing: 0, unknown: 0, open: 0 };
   for (const answer of answers) count[answer]++;

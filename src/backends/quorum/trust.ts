@@ -1,17 +1,17 @@
 import type { Backend } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
-import { areNew, type Looked, type QuorumBounds, restsUntil, seemNew } from './guard.ts';
+import { areNew, type NodeView, type QuorumBounds, restsUntil, seemNew } from './guard.ts';
 import { Identity, type Named } from './identity.ts';
 import { Memory } from './memory.ts';
 
-/** How soon a node that does not count is looked at again, and how often later. ms. */
+/** The first pause before a node that does not count is read again, and the longest pause, ms. */
 const SOON = 50;
 const LOOK = 500;
 
-/** What the nodes of one quorum have in common. */
+/** The state that the nodes of one quorum share. */
 export interface Trusts extends QuorumBounds {
   readonly clock: Clock;
-  /** Whether a node that started anew is kept from counting. */
+  /** If true, a node that restarted does not count for a while. */
   readonly guarded: boolean;
   readonly all: Trust[];
   readonly identities: Identity[];
@@ -24,16 +24,16 @@ export interface Trusts extends QuorumBounds {
  */
 type State = 'unseen' | 'resting' | 'counting';
 
-/** Whether the votes of a node count. */
+/** Decides whether the votes of one node count. */
 export class Trust {
   readonly identity: Identity;
   readonly #trusts: Trusts;
   readonly #memory: Memory;
   #state: State = 'unseen';
-  #looked: Looked | undefined;
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #view: NodeView | undefined;
+  #viewedAt = Number.NEGATIVE_INFINITY;
   #looks = new Looks();
-  /** The longest lease that another run was to remember, ms. */
+  /** The longest lease that an earlier run was asked to remember, ms. */
   #forgotten = 0;
 
   constructor(backend: Backend, title: string, trusts: Trusts) {
@@ -48,7 +48,7 @@ export class Trust {
     if (this.#state !== 'resting' || !this.#trusts.guarded) return undefined;
     const now = this.#trusts.clock.now();
     const rest = this.#restsUntil(now) - now;
-    if (rest <= 0) return void this.#countFree(now);
+    if (rest <= 0) return void this.#countRestedNodes(now);
     if (this.#looks.due(now)) void this.#lookAround(Number.POSITIVE_INFINITY);
     return restsFor(rest, this.#mayBeNew);
   }
@@ -57,13 +57,13 @@ export class Trust {
    * Looks whether it is still the server that another node is: a client may have been led to another server for a moment.
    * @throws LockError `LOCK_INVALID` when it is
    */
-  async part(): Promise<void> {
+  async askTwin(): Promise<void> {
     const twin = this.#trusts.all.find(({ identity }) => identity === this.identity.twin);
     await twin?.ask().catch(() => {}); // it may be the one that is where it does not belong
     await this.ask();
   }
 
-  /** Finds out which run of which server it is. */
+  /** Asks the node for the run of its server. */
   ask(): Promise<void> {
     return this.#know(this.identity.ask(), 0);
   }
@@ -74,17 +74,17 @@ export class Trust {
    */
   known(ttl: number, now: number): void | Promise<void> {
     const told = this.identity.ask();
-    if (this.identity.isSame(told) && ((this.#looked && this.#memory.has(ttl, now)) || !this.#isRemembered)) return;
+    if (this.identity.isSame(told) && ((this.#view && this.#memory.has(ttl, now)) || !this.#isRemembered)) return;
     return this.#know(told, ttl);
   }
 
-  /** Has the node remember leases before it renews to them. */
+  /** Has the node remember a lease before it renews a claim to that lease. */
   remember(ttl: number): void | Promise<void> {
     const { clock } = this.#trusts;
     if (this.#isRemembered && !this.#memory.has(ttl, clock.now())) return this.#memory.note(ttl, clock.now());
   }
 
-  /** Notes are for nodes that start anew; where none can, nobody needs them. */
+  /** Notes protect against nodes that restart. If no node can show a restart, no process needs the notes. */
   get #isRemembered(): boolean {
     return this.#trusts.guarded && this.#trusts.identities.some(({ nameless }) => !nameless);
   }
@@ -94,22 +94,22 @@ export class Trust {
     const now = this.#trusts.clock.now();
     if (told !== undefined && this.identity.recognise(told, now)) this.#beginAnew();
     if (!this.#isRemembered) return;
-    if (!this.#looked) {
+    if (!this.#view) {
       await this.#look();
-      // A node that hangs must not keep the others waiting: until it is heard it is one that remembers nothing.
+      // A node that hangs must not delay the others: until it answers, it counts as a node that remembers nothing.
       const moment = (done: () => void): unknown => this.#trusts.clock.after(LOOK / 2, done, true);
-      if (this.#looked && this.#restsUntil(now) > now)
+      if (this.#view && this.#restsUntil(now) > now)
         await Promise.race([this.#lookAround(), new Promise<void>(moment)]);
     }
     if (ttl === 0 || this.#memory.has(ttl, now)) return;
-    // A lease is written down only after the run is marked, and so only where votes count: whoever finds a lease where no run is
+    // A lease is written down only after the run is marked, and so only where votes count: a process that finds a lease where no run is
     // marked cannot tell a new quorum from one that lost its data.
     if (this.#state === 'resting') {
       const rest = this.#restsUntil(now) - now;
       if (rest > 0) throw restsFor(rest, this.#mayBeNew);
-      await this.#countFree(now).get(this);
+      await this.#countRestedNodes(now).get(this);
       if (this.#state === 'resting') throw new Error('its vote does not count before one of a node that names its run');
-    } else if (!this.#looked) throw new Error('started anew while it was asked');
+    } else if (!this.#view) throw new Error('started anew while it was asked');
     await this.#memory.note(ttl, now);
     void this.#memory.mark(this.identity.run, undefined).catch(() => {}); // that note has to last as long
   }
@@ -117,13 +117,13 @@ export class Trust {
   #beginAnew(): void {
     const { run, restarted } = this.identity;
     this.#state = run?.age === undefined && !restarted ? 'counting' : 'unseen';
-    this.#looked = undefined;
+    this.#view = undefined;
     this.#looks = new Looks();
     this.#forgotten = Math.max(this.#forgotten, this.#memory.forget());
   }
 
   /** All at once: the mark of one would be taken for a sign that the others are not new. @returns when each says so */
-  #countFree(now: number): ReadonlyMap<Trust, Promise<void>> {
+  #countRestedNodes(now: number): ReadonlyMap<Trust, Promise<void>> {
     const { all, identities, majority } = this.#trusts;
     const free = all.filter((each) => each.#state === 'resting' && each.#restsUntil(now) <= now);
     const votes = all.filter((each) => each.identity.nameless || each.#state === 'counting' || free.includes(each));
@@ -134,61 +134,61 @@ export class Trust {
 
   async #count(born: readonly string[] | undefined): Promise<void> {
     this.#state = 'counting';
-    this.#looked = { ...this.#looked!, marked: this.#looked!.run };
-    // Whoever comes later waits as long as this one did. Without an answer that is all: its votes count.
+    this.#view = { ...this.#view!, marked: this.#view!.run };
+    // If the mark fails, the votes of the node count all the same, and a later process only waits as long as this one did.
     await this.#memory.mark(this.identity.run, born).catch(() => {});
   }
 
   #restsUntil(now: number): number {
-    return restsUntil(this.#looked!, this.#views(), now, this.#trusts);
+    return restsUntil(this.#view!, this.#views(), now, this.#trusts);
   }
 
   get #mayBeNew(): boolean {
     return seemNew(this.#views()) && !this.identity.restarted;
   }
 
-  /** What is known of all nodes, as far as they were asked since this run began. */
-  #views(): (Looked | undefined)[] {
-    const isOfNow = (each: Trust): boolean => each === this || each.#lookedAt >= this.identity.since;
-    return this.#trusts.all.map((each) => (isOfNow(each) ? each.#looked : undefined));
+  /** The latest view of each node; undefined for a node that was not read since this run began. */
+  #views(): (NodeView | undefined)[] {
+    const isOfNow = (each: Trust): boolean => each === this || each.#viewedAt >= this.identity.since;
+    return this.#trusts.all.map((each) => (isOfNow(each) ? each.#view : undefined));
   }
 
-  /** What the others remember of the time before this run: those are asked who were not asked since, or all again. */
+  /** Reads the notes of all nodes that were not read since `since`. */
   async #lookAround(since = this.identity.since): Promise<void> {
-    await Promise.all(this.#trusts.all.map((each) => each.#lookedAt < since && each.#look().catch(() => {})));
+    await Promise.all(this.#trusts.all.map((each) => each.#viewedAt < since && each.#look().catch(() => {})));
   }
 
   async #look(): Promise<void> {
     const [{ identity }, now] = [this, this.#trusts.clock.now()];
-    if (!identity.run && !identity.nameless) return; // it is looked at when it has said who it is
+    if (!identity.run && !identity.nameless) return; // the node is read after it has named its run
     const run = identity.run ?? { id: '' };
     let found = await this.#memory.look(run);
     if (found.remembers && found.longest === 0 && this.#forgotten > 0) {
-      // It came back empty. Whoever comes later would take it for new, were all the others empty, too.
+      // The node came back empty. If all other nodes were empty too, a later process would take it for new.
       await this.#memory.note(this.#forgotten, now);
       found = { ...found, longest: this.#forgotten };
     }
     if (run.id !== (identity.run?.id ?? '')) return;
     const marked = identity.run && this.#state !== 'counting' ? found.marked : run.id;
-    this.#looked = { run: run.id, since: identity.since, restarted: identity.restarted, ...found, marked };
+    this.#view = { run: run.id, since: identity.since, restarted: identity.restarted, ...found, marked };
     if (this.#state === 'unseen') this.#state = 'resting';
-    this.#lookedAt = now;
+    this.#viewedAt = now;
   }
 }
 
 /**
- * Only nodes that name no run would vote, and they are no majority: what they wrote down would only make the others wait for it.
+ * True if only nodes that name no run would vote, and they are no majority: their notes would only make the other nodes wait.
  */
 function areTooFew(votes: readonly Trust[], majority: number): boolean {
   return votes.length < majority && votes.every(({ identity }) => identity.nameless);
 }
 
-/** When a node that does not count is worth a look again. */
+/** Decides when a node that does not count is read again. */
 class Looks {
   #at = 0;
   #pause = SOON;
 
-  /** Once for each time. */
+  /** Claims the next time for a read: it returns true once per pause. */
   due(now: number): boolean {
     if (now < this.#at) return false;
     this.#at = now + this.#pause;

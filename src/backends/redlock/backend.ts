@@ -8,15 +8,15 @@ const KNOWN = new Set([...QUORUM_OPTIONS, 'prefix']);
 
 /** Options of `redlock`. */
 export interface RedlockOptions extends QuorumOptions {
-  /** What all keys begin with, the same on every server; default `holdfast`. */
+  /** The prefix of all keys, the same on every server. Default `holdfast`. */
   readonly prefix?: string;
 }
 
 /**
- * Locks over three or more independent Redis servers, over the caller's connected clients, one each. They stay the caller's
- * to close.
- * @throws LockError `LOCK_INVALID` for fewer than three, for one that is given twice, for a client of a Cluster, or for a bad
- * option. Two clients of the same server are found at the first use.
+ * Keeps locks on three or more independent Redis servers, with one connected client for each. The caller has to close the
+ * clients.
+ * @throws LockError `LOCK_INVALID` for fewer than three, for a client that is given twice, for a client of a Cluster, or for a bad
+ * option. The first use finds two clients of the same server.
  * @example
  * import { Redis } from 'ioredis';
  * const clients = ['redis-1', 'redis-2', 'redis-3'].map((host) => new Redis({ host }));
@@ -38,7 +38,7 @@ export function redlock(clients: readonly RedisClient[], options: RedlockOptions
   return quorum(nodes, others);
 }
 
-/** Of ioredis, or of node-redis. */
+/** True for a Cluster client of ioredis or of node-redis. */
 function isCluster(client: RedisClient): boolean {
   return (client as { isCluster?: unknown }).isCluster === true || 'masters' in client;
 }

@@ -56,35 +56,35 @@ test('a key that a rival wants is left to others for a moment when it is given b
   ] as const) {
     const { clock, backoff } = await scene(chance, 6_000);
     backoff.refused('k');
-    expect(backoff.courtesy('k'), 'while it waits').toBe(0);
+    expect(backoff.pauseBefore('k'), 'while it waits').toBe(0);
     backoff.granted('k', false);
     await clock.advance(1_000);
     backoff.released('k');
-    expect(backoff.courtesy('k')).toBe(courtesy);
+    expect(backoff.pauseBefore('k')).toBe(courtesy);
     backoff.refused('k'); // by the rival, who has it now
-    expect(backoff.courtesy('k'), 'still').toBe(courtesy);
+    expect(backoff.pauseBefore('k'), 'still').toBe(courtesy);
     await clock.advance(5);
-    expect(backoff.courtesy('k'), 'later').toBe(courtesy - 5);
+    expect(backoff.pauseBefore('k'), 'later').toBe(courtesy - 5);
     await clock.advance(5);
-    expect(backoff.courtesy('k'), 'when the moment is over').toBe(0);
+    expect(backoff.pauseBefore('k'), 'when the moment is over').toBe(0);
   }
 });
 
 test('a key that nobody else wants is not left to others', async () => {
   const { backoff } = await scene();
-  expect(backoff.courtesy('k'), 'at first').toBe(0);
+  expect(backoff.pauseBefore('k'), 'at first').toBe(0);
   backoff.granted('k', false);
   backoff.released('k');
-  expect(backoff.courtesy('k'), 'after a hold').toBe(0);
+  expect(backoff.pauseBefore('k'), 'after a hold').toBe(0);
   backoff.refused('k');
-  expect(backoff.courtesy('k'), 'for who was refused').toBe(0);
+  expect(backoff.pauseBefore('k'), 'for who was refused').toBe(0);
 });
 
 test('a rival who had some of the votes wants the key', async () => {
   const { backoff } = await scene();
   backoff.granted('k', true);
   backoff.released('k');
-  expect(backoff.courtesy('k')).toBe(7.5);
+  expect(backoff.pauseBefore('k')).toBe(7.5);
 });
 
 test('a rival who was not met for ten seconds has gone', async () => {
@@ -97,7 +97,7 @@ test('a rival who was not met for ten seconds has gone', async () => {
     backoff.granted('k', false);
     await clock.advance(gap);
     backoff.released('k');
-    expect(backoff.courtesy('k'), `after ${gap} ms`).toBe(courtesy);
+    expect(backoff.pauseBefore('k'), `after ${gap} ms`).toBe(courtesy);
   }
 });
 
@@ -109,7 +109,7 @@ test('a rival is met again where it had some of the votes, and only there', asyn
     backoff.granted('k', shared);
     await clock.advance(6_000);
     backoff.released('k');
-    expect(backoff.courtesy('k'), `shared: ${shared}`).toBe(shared ? 7.5 : 0);
+    expect(backoff.pauseBefore('k'), `shared: ${shared}`).toBe(shared ? 7.5 : 0);
   }
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../../src/backends/memory.ts';
-import { type Looked, restsUntil } from '../../../src/backends/quorum/guard.ts';
+import { type NodeView, restsUntil } from '../../../src/backends/quorum/guard.ts';
 import { quorum } from '../../../src/backends/quorum/index.ts';
 import type { Backend, Run } from '../../../src/core/contract/backend.ts';
 import { around } from '../../../src/testing/around.ts';
@@ -8,7 +8,7 @@ import { type ManualClock, manualClock } from '../../../src/testing/index.ts';
 import { claim, holders } from './nodes.ts';
 
 const BOUNDS = { majority: 2, maxTtl: 300_000, drift: 0 };
-const looked = (more: Partial<Looked> = {}): Looked => ({
+const looked = (more: Partial<NodeView> = {}): NodeView => ({
   ...{ run: 'a', since: 0, remembers: true, marked: 'a', born: [], kept: false, longest: 10_000, restarted: false },
   ...more,
 });
@@ -48,7 +48,7 @@ test.each([
     NEVER,
   ],
   ['but not for who has known them', { ...EMPTY, restarted: true }, [EMPTY, EMPTY, EMPTY], 300_002],
-] as [string, Looked, (Looked | undefined)[], number][])('%s', (_, node, all, until) => {
+] as [string, NodeView, (NodeView | undefined)[], number][])('%s', (_, node, all, until) => {
   expect(restsUntil(node, all, 1_000, BOUNDS)).toBe(until);
 });
 

@@ -17,7 +17,7 @@ function scene() {
     });
     return { answer: resolve, fail: (why: string) => reject(new Error(why)) };
   };
-  const isSilent = (): boolean => link.silence instanceof Error;
+  const isSilent = (): boolean => link.skipOrProbe() instanceof Error;
   return { clock, heard, ask, isSilent };
 }
 const LIMIT = 'failed: no answer within 100 ms';

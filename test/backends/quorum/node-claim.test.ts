@@ -25,7 +25,7 @@ function scene(trust: { known?: () => Promise<void>; doubt?: Error } = {}) {
   const heard: NodeAnswer[] = [];
   const whole = {
     ...{ tag: 'tag', within: 100, isOver: () => false, claim: claim({ ttl: 1_000 }) },
-    heard: (_: NodeClaim, said: NodeAnswer) => void heard.push(said),
+    receive: (_: NodeClaim, said: NodeAnswer) => void heard.push(said),
   };
   const it = new NodeClaim(whole as ClaimOfAll, node as unknown as Node, 0, 'id', 5n);
   return { it, whole, asked, releases, failures, heard };
@@ -125,8 +125,8 @@ test('a node that refuses has nothing of it, late or not', () => {
   it.answered({ granted: false, late: true });
   expect(heard).toEqual([REFUSED, LATE]);
   expect(heard).toEqual([
-    { kind: 'no', why: 'refused', asked: false },
-    { kind: 'no', why: 'late', asked: false },
+    { kind: 'no', why: 'refused', mayHold: false },
+    { kind: 'no', why: 'late', mayHold: false },
   ]);
   expect(releases).toEqual([]);
 });
@@ -138,8 +138,8 @@ test('a node that fails may have some of it', () => {
   it.failed('a text');
   expect(failures).toEqual([why, 'a text']);
   expect(heard).toEqual([
-    { kind: 'no', why, asked: true },
-    { kind: 'no', why: new Error('a text'), asked: true },
+    { kind: 'no', why, mayHold: true },
+    { kind: 'no', why: new Error('a text'), mayHold: true },
   ]);
 });
 
@@ -147,7 +147,7 @@ test('a vote of a node that is not to be trusted does not count', async () => {
   const doubt = new Error('started anew');
   const doubtful = scene({ doubt });
   doubtful.it.answered(yes(1n));
-  expect(doubtful.heard).toEqual([{ kind: 'no', why: doubt, asked: true }]);
+  expect(doubtful.heard).toEqual([{ kind: 'no', why: doubt, mayHold: true }]);
   const late = scene({ known: () => Promise.resolve() });
   late.it.answered(yes(1n));
   expect(late.heard, 'before it is known').toEqual([]);
@@ -156,7 +156,7 @@ test('a vote of a node that is not to be trusted does not count', async () => {
   const unknown = scene({ known: () => Promise.reject(doubt) });
   unknown.it.answered(yes(1n));
   await new Promise(setImmediate);
-  expect(unknown.heard).toEqual([{ kind: 'no', why: doubt, asked: true }]);
+  expect(unknown.heard).toEqual([{ kind: 'no', why: doubt, mayHold: true }]);
   expect(unknown.failures).toEqual([doubt]);
 });
 

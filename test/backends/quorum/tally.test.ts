@@ -49,7 +49,7 @@ const { signal } = new AbortController();
 const vote = (ticket: bigint, until: number, span = 1, lost?: AbortSignal): NodeAnswer => ({
   ...{ kind: 'yes', ticket, until, span, lost },
 });
-const refused: NodeAnswer = { kind: 'no', why: 'refused', asked: false };
+const refused: NodeAnswer = { kind: 'no', why: 'refused', mayHold: false };
 
 test.each([
   ['as long as a majority of its votes', [vote(1n, 10), vote(1n, 30), vote(1n, 20)], { until: 20 }],

@@ -362,11 +362,11 @@ test('a node that is the server of another asks that one first whether it is sti
   const { all, settled } = scene(servers);
   for (const trust of all.slice(0, 2)) await trust.ask();
   await expect(all[2]!.ask()).rejects.toMatchObject({ code: 'LOCK_INVALID' });
-  await expect(all[2]!.part(), 'as long as it is').rejects.toMatchObject({ code: 'LOCK_INVALID' });
+  await expect(all[2]!.askTwin(), 'as long as it is').rejects.toMatchObject({ code: 'LOCK_INVALID' });
   servers[1].run = { id: 'c', age: 1_000 };
   servers[1].naming = (run) => new Promise((resolve) => setTimeout(resolve, 5, run));
-  await all[2]!.part();
+  await all[2]!.askTwin();
   expect(all.map(({ identity }) => identity.run?.id)).toEqual(['a', 'c', 'b']);
-  await all[0].part();
+  await all[0].askTwin();
   await settled();
 });
