@@ -110,7 +110,7 @@ class Redis implements Backend {
     this.#listings = new Listings(port, server, shards, prefix);
     this.#rest = new Rest(shards, remember);
     this.#mailbox = new Mailbox(prefix, port, clock);
-    this.#attempts = new Attempts(port, server, shards, this.#mailbox, clock, remember);
+    this.#attempts = new Attempts(shards, this.#mailbox, clock, remember);
     this.#incarnation = new Incarnation(port, server);
     if (port.connected) this.incarnation = () => this.#incarnation.ask();
   }
