@@ -14,7 +14,6 @@ import type {
 } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { LONGEST } from '../../core/contract/duration.ts';
-import { Acknowledged, isTooFew } from './acknowledged.ts';
 import { Attempts } from './attempts.ts';
 import { portOf, type RedisClient } from './client.ts';
 import { type Asker, CommandBatcher } from './command-batcher.ts';
@@ -26,6 +25,7 @@ import { notesOf } from './notes.ts';
 import { type RedisOptions, type ResolvedRedisOptions, resolveRedisOptions } from './options.ts';
 import type { Port } from './port.ts';
 import { renewals } from './renewals.ts';
+import { isTooFew, ReplicatedServers } from './replicated-servers.ts';
 import { Rest } from './rest.ts';
 import { ATTEMPT, EVICT, PASS, RELEASE, type Script } from './scripts.generated.ts';
 import { Server } from './server.ts';
@@ -63,13 +63,15 @@ export function redis(client: RedisClient, options: RedisOptions = {}): Backend 
   return new Redis(portOf(client), resolveRedisOptions(options));
 }
 
-const asker = (servers: Shards | Acknowledged, script: Script): Asker<Request, unknown> => ({
-  one: (asked) => servers.askOne(script, asked),
-  many: (asked) =>
-    servers.ask(script, asked).catch((error) => {
-      // One key that this user may not name, and the server does not look at the others: each answers for itself.
+const asker = (servers: Shards | ReplicatedServers, script: Script): Asker<Request, unknown> => ({
+  one: (request) => servers.askOne(script, request),
+  many: (requests) =>
+    servers.ask(script, requests).catch((error) => {
+      // This user may not name one of the keys, and the server refuses the whole script. So each key is asked for alone.
       if (!isReply(error, 'NOPERM')) throw error;
-      return Promise.all(asked.map((one) => servers.askOne(script, one).catch((why: Error) => `! ${why.message}`)));
+      return Promise.all(
+        requests.map((request) => servers.askOne(script, request).catch((why: Error) => `! ${why.message}`)),
+      );
     }),
 });
 
@@ -77,17 +79,17 @@ class Redis implements Backend {
   readonly name = 'redis';
   readonly traits = TRAITS;
   readonly notes: Notes;
-  /** Where there is one server to name. */
+  /** Undefined where there is no single server to name. */
   readonly incarnation?: Backend['incarnation'];
   readonly #port: Port;
   readonly #shards: Shards;
-  readonly #acknowledged: Acknowledged | undefined;
+  readonly #replicated: ReplicatedServers | undefined;
   readonly #clock: Clock;
   readonly #mailbox: Mailbox;
   readonly #listings: () => Promise<Listings>;
   readonly #attempts: Attempts;
-  readonly #asked: CommandBatcher<Request, unknown>;
-  readonly #released: CommandBatcher<Request, unknown>;
+  readonly #attemptBatcher: CommandBatcher<Request, unknown>;
+  readonly #releaseBatcher: CommandBatcher<Request, unknown>;
   readonly #incarnation: Incarnation;
   readonly #remember: number;
   readonly #rest: Rest;
@@ -100,16 +102,16 @@ class Redis implements Backend {
     this.notes = notesOf(server, prefix);
     this.#clock = clock;
     this.#remember = remember;
-    const acknowledged = replicas && new Acknowledged(port, shards, replicas, clock);
-    this.#acknowledged = acknowledged;
-    const holders = acknowledged ?? shards;
+    const replicated = replicas && new ReplicatedServers(port, shards, replicas, clock);
+    this.#replicated = replicated;
+    const holders = replicated ?? shards;
     const { groupOf } = shards;
-    this.#asked = new CommandBatcher(BATCH, acknowledged ?? server, asker(holders, ATTEMPT), groupOf);
-    this.#released = new CommandBatcher(BATCH, server, asker(shards, RELEASE), groupOf);
+    this.#attemptBatcher = new CommandBatcher(BATCH, replicated ?? server, asker(holders, ATTEMPT), groupOf);
+    this.#releaseBatcher = new CommandBatcher(BATCH, server, asker(shards, RELEASE), groupOf);
     this.#listings = async () => new (await import('./inspect.ts')).Listings(port, server, shards, prefix);
     this.#rest = new Rest(shards, remember);
     this.#mailbox = new Mailbox(prefix, port, clock);
-    this.#attempts = new Attempts(port, server, shards, this.#mailbox, clock, remember);
+    this.#attempts = new Attempts(shards, this.#mailbox, clock, remember);
     this.#incarnation = new Incarnation(port, server);
     if (port.connected) this.incarnation = () => this.#incarnation.ask();
   }
@@ -119,10 +121,10 @@ class Redis implements Backend {
     const sent = this.#clock.now();
     try {
       if (!this.#attempts.knowsTime(claim)) await this.#attempts.learnTime(claim);
-      const asked = { key, args: this.#attempts.args(claim, sent) };
-      // The line may be too long for one script. Not beyond its time: who gave it up then has released it.
+      const request = { key, args: this.#attempts.args(claim, sent) };
+      // The line may be too long for one script. The loop ends with `within`: a caller that gave up then has released the claim.
       while (this.#clock.now() < sent + within) {
-        const attempt = this.#attempts.read(await this.#asked.ask(asked), claim, sent);
+        const attempt = this.#attempts.read(await this.#attemptBatcher.ask(request), claim, sent);
         if (attempt) return attempt;
       }
       return { granted: false, late: true };
@@ -135,31 +137,31 @@ class Redis implements Backend {
   async release({ key, id }: Handle, next?: Claim): Promise<Release> {
     try {
       const args = releaseArgs(id, this.#remember);
-      // Where replicas have to have a grant, the next claim asks for itself.
-      if (!next || this.#acknowledged) return this.#freed(key, await this.#released.ask({ key, args }));
+      // If replicas must acknowledge a grant, the next claim asks by itself.
+      if (!next || this.#replicated) return this.#freed(key, await this.#releaseBatcher.ask({ key, args }));
       return await this.#pass(args, next);
     } catch (error) {
       throw meaning(error, 'release', key);
     }
   }
 
-  /** A release and the attempt of the next claim in one script. No attempt: it failed, and finds out why by asking for itself. */
+  /** One script releases and attempts the next claim. `next` is undefined if that attempt failed: the claim asks again and learns why. */
   async #pass(release: readonly string[], next: Claim): Promise<Release> {
     const { key } = next;
     const sent = this.#clock.now();
     if (!this.#attempts.knowsTime(next)) await this.#attempts.learnTime(next);
-    const asked = { key, args: [...release, ...this.#attempts.args(next, sent)] };
-    const [released, reply] = (await this.#shards.askOne(PASS, asked)) as unknown[];
+    const request = { key, args: [...release, ...this.#attempts.args(next, sent)] };
+    const [released, reply] = (await this.#shards.askOne(PASS, request)) as unknown[];
     return { ...this.#freed(key, released), next: failed(reply) ? undefined : this.#attempts.read(reply, next, sent) };
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {
-    return renewals(claims, this.#shards, this.#acknowledged ?? this.#shards, this.#remember);
+    return renewals(claims, this.#shards, this.#replicated ?? this.#shards, this.#remember);
   }
 
   watch(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable | Promise<AsyncDisposable> {
-    // What a mail tells, only the primary may know: the claim asks, and that is acknowledged.
-    return this.#mailbox.watch(claim, this.#acknowledged ? () => wake() : wake);
+    // The primary may be the only server that knows the grant in a mail. So the claim asks, and the replicas acknowledge that.
+    return this.#mailbox.watch(claim, this.#replicated ? () => wake() : wake);
   }
 
   async *inspect(start: string, listing?: Listing): AsyncIterable<Standing> {
@@ -168,9 +170,9 @@ class Redis implements Backend {
 
   async evict(key: string, ticket: bigint): Promise<boolean> {
     for (let place = ''; ; ) {
-      const asked = { key, args: [digits(ticket), place, `${this.#remember}`] };
+      const request = { key, args: [digits(ticket), place, `${this.#remember}`] };
       const reply = String(
-        await this.#shards.askOne(EVICT, asked).catch((error) => {
+        await this.#shards.askOne(EVICT, request).catch((error) => {
           throw meaning(error, 'evict', key);
         }),
       );
@@ -198,7 +200,7 @@ class Redis implements Backend {
       await this.release(claim);
       await this.#mailbox.listen();
     };
-    return findings(this.#port.nodes(), trial, this.#acknowledged?.count ?? 0, this.#clock);
+    return findings(this.#port.nodes(), trial, this.#replicated?.count ?? 0, this.#clock);
   }
 
   #freed(key: string, reply: unknown): { freed: boolean } {
@@ -214,7 +216,7 @@ class Redis implements Backend {
   async close(): Promise<void> {
     this.#rest.close();
     this.#mailbox.close();
-    this.#acknowledged?.close();
+    this.#replicated?.close();
     this.#incarnation.close();
   }
 }

@@ -3,7 +3,7 @@ import { type Duration, milliseconds } from '../../core/contract/duration.ts';
 import { invalid } from '../../core/contract/errors.ts';
 import { checkPrefix } from '../../core/contract/key.ts';
 import { checkNames } from '../../core/contract/options.ts';
-import type { Acknowledgement } from './acknowledged.ts';
+import type { Acknowledgement } from './replicated-servers.ts';
 
 const KNOWN = new Set(['prefix', 'replicas', 'remember', 'clock']);
 /** ms */

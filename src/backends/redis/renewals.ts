@@ -1,7 +1,7 @@
 import { type Claim, PLACE_TTL, type Renewal } from '../../core/contract/backend.ts';
 import { leastOf } from '../../core/contract/extremes.ts';
-import type { Acknowledged } from './acknowledged.ts';
 import { parts } from './command-batcher.ts';
+import type { ReplicatedServers } from './replicated-servers.ts';
 import { RENEW } from './scripts.generated.ts';
 import type { Shards } from './shards.ts';
 import { readRenewal, renewArgs } from './wire.ts';
@@ -23,7 +23,7 @@ const patienceOf = (claims: readonly Claim[]): number =>
 export async function renewals(
   claims: readonly Claim[],
   shards: Shards,
-  servers: Shards | Acknowledged,
+  servers: Shards | ReplicatedServers,
   remember: number,
 ): Promise<Renewal[]> {
   const found = new Map<Claim, Renewal>();

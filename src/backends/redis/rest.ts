@@ -2,7 +2,7 @@ import { RELEASE } from './scripts.generated.ts';
 import type { Shards } from './shards.ts';
 import { readFreed, releaseArgs } from './wire.ts';
 
-/** Of no claim: releasing it gives nothing up, and goes on where the last script stopped. */
+/** An id that no claim has. Its release frees nothing, and continues the work at which the last script stopped. */
 const NOBODY = '-';
 
 /**

@@ -1,29 +1,32 @@
 import type { Clock } from '../../core/contract/clock.ts';
+import { isLockError } from '../../core/contract/errors.ts';
 import { ServerClock } from '../shared/server-clock.ts';
 import { lockOf, named } from './keys.ts';
 import type { Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';
 import type { Server } from './server.ts';
+import { refuseUnsupported } from './server-kind.ts';
 import { slotOf } from './slot.ts';
 
-/** What one key is asked in a script that answers many. */
+/** The key and the arguments of one request. One script may answer many requests. */
 export interface Request {
   readonly key: string;
   readonly args: readonly string[];
 }
 
-/** A script for many answers a lone request by itself. */
+/** A script that answers many requests gives the reply to a single one without a list around it. */
 export const perRequest = (requests: readonly Request[], reply: unknown): unknown[] =>
   requests.length === 1 ? [reply] : (reply as unknown[]);
 
-/** The server, or the servers of a Cluster: what may be asked together, and whose clock answers. */
+/** Sends requests to the server that has their key, and knows the clock of that server. */
 export class Shards {
   readonly #port: Port;
   readonly #server: Server;
   readonly #prefix: string;
   readonly #clock: Clock;
-  /** Where there is one server. */
+  /** The clock of the server, unless this is a Cluster. */
   readonly #serverClock: ServerClock;
+  #supported: Promise<void> | undefined;
   readonly #clockOf = new Map<string, ServerClock>();
 
   constructor(port: Port, server: Server, prefix: string, clock: Clock) {
@@ -34,7 +37,7 @@ export class Shards {
     this.#serverClock = new ServerClock(clock);
   }
 
-  /** Requests that one script may answer have this in common; undefined where any may. */
+  /** Gives the group of a request. One script may answer the requests of one group. Undefined means that it may answer any. */
   get groupOf(): ((request: { readonly key: string }) => number) | undefined {
     return this.#port.cluster ? ({ key }) => this.slotOf(key) : undefined;
   }
@@ -51,33 +54,49 @@ export class Shards {
     return clock;
   }
 
+  /**
+   * Asks the server once which software it is. A user without the right to ask is not refused. A Cluster is not asked: the node
+   * that answers might be one that hangs, and there every script names all its keys anyway.
+   * @throws LockError `LOCK_UNSUPPORTED`
+   */
+  async refuseUnsupported(): Promise<void> {
+    if (this.#port.cluster) return;
+    this.#supported ??= this.#server.command('ask which server it is', 'INFO', [], 'server').then(
+      (info) => refuseUnsupported(String(info)),
+      (error: unknown) => {
+        if (!isLockError(error)) this.#supported = undefined; // the server did not answer
+      },
+    );
+    await this.#supported;
+  }
+
   slotOf(key: string): number {
     return slotOf(this.#port.keyPrefix + lockOf(this.#prefix, key));
   }
 
-  /** What a script for many takes for these. */
+  /** Gives the keys and arguments with which one script answers all these requests. */
   wire(requests: readonly Request[]): { keys: readonly string[]; args: string[] } {
     const locks = requests.map(({ key }) => lockOf(this.#prefix, key));
     return { keys: named(locks, this.#port.cluster), args: requests.flatMap(({ args }) => args) };
   }
 
-  /** An answer per request, of a script for many. */
+  /** Runs one script for all these requests, and gives one reply per request. */
   async ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
     const { keys, args } = this.wire(requests);
     return perRequest(requests, await this.#server.run(script, keys, args));
   }
 
-  /** The answer of a script for one. */
+  /** Runs a script for one request, and gives its reply. */
   askOne(script: Script, { key, args }: Request): Promise<unknown> {
     return this.#server.run(script, named([lockOf(this.#prefix, key)], this.#port.cluster), args);
   }
 
-  /** Has the client find the server that has this key by now. */
+  /** Makes the client find out which server has this key now. */
   find({ key }: Request): Promise<unknown> {
     return this.#port.command('GET', [lockOf(this.#prefix, key)]);
   }
 
-  /** In a Cluster silence is an answer too, after `patience` ms: a node that hangs holds nobody else up. */
+  /** In a Cluster, gives no replies after `patience` ms of silence, so that a node that hangs delays nobody else. */
   async within(patience: number, answers: Promise<unknown[]>): Promise<unknown[]> {
     if (!this.#port.cluster) return answers;
     let cancel = (): void => {};

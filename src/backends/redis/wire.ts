@@ -2,33 +2,33 @@ import type { Attempt, Claim, Renewal, Standing } from '../../core/contract/back
 import { invalid } from '../../core/contract/errors.ts';
 import { layouts, NO_TICKET, writer } from './layout.ts';
 
-const asked = writer(layouts.asked);
-const hold = writer(layouts.hold);
+const writeAttempt = writer(layouts.asked);
+const writeHold = writer(layouts.hold);
 
 /**
- * Of lua/attempt.lua.
+ * Gives the arguments of lua/attempt.lua.
  * @param remember ms for which a key that nobody uses keeps its last ticket
  */
 export function attemptArgs(claim: Claim, channel: string, notAfter: number, remember: number): string[] {
   const { id, take, of, queue, span, label, atLeast = NO_TICKET } = claim;
   if (/\s/.test(id)) throw invalid('the id of a claim must hold no white space', claim.key);
-  const ttl = lease(claim);
+  const ttl = wholeTtl(claim);
   const told = queue ? channel : '-';
   return [
-    asked({ notAfter, atLeast, queue: queue ? 1 : 0, span, id, take, of, ttl, channel: told, label }),
+    writeAttempt({ notAfter, atLeast, queue: queue ? 1 : 0, span, id, take, of, ttl, channel: told, label }),
     `${ttl + remember}`,
   ];
 }
 
-const lease = ({ ttl }: Claim): number => Math.ceil(ttl);
+const wholeTtl = ({ ttl }: Claim): number => Math.ceil(ttl);
 
-/** Of lua/renew.lua. */
+/** Gives the arguments of lua/renew.lua. */
 export function renewArgs(claim: Claim, remember: number): string[] {
-  const ttl = lease(claim);
-  return [`${hold({ ...claim, ttl })} `, `${ttl} ${ttl + remember}`];
+  const ttl = wholeTtl(claim);
+  return [`${writeHold({ ...claim, ttl })} `, `${ttl} ${ttl + remember}`];
 }
 
-/** Of lua/release.lua. */
+/** Gives the arguments of lua/release.lua. */
 export const releaseArgs = (id: string, remember: number): string[] => [`${id} ${remember}`];
 
 /**
@@ -37,18 +37,18 @@ export const releaseArgs = (id: string, remember: number): string[] => [`${id} $
  */
 export const failed = (reply: unknown): boolean => String(reply)[0] === '!';
 
-function own(reply: unknown): string {
+function textOf(reply: unknown): string {
   const text = String(reply);
   if (failed(text)) throw new Error(text.slice(2));
   return text;
 }
 
-/** What came of a claim, if anything yet, and the engine's time in µs, which every reply brings. */
+/** Reads a reply of lua/attempt.lua: the attempt, or undefined if the claim must ask again, and the server's time in µs. */
 export function readAttempt(
   reply: unknown,
   { ttl: validFor }: Pick<Claim, 'ttl'>,
 ): { attempt: Attempt | undefined; time: number } {
-  const [ticket, now, third, wait] = own(reply).split(' ');
+  const [ticket, now, third, wait] = textOf(reply).split(' ');
   const time = Number(now);
   if (ticket === '0') return { attempt: { granted: false, ahead: Number(third), retryAfter: Number(wait) }, time };
   if (ticket === '-1') return { attempt: { granted: false, late: true }, time };
@@ -56,13 +56,13 @@ export function readAttempt(
   return { attempt: { granted: true, ticket: BigInt(ticket!), span: Number(third), validFor }, time };
 }
 
-/** Of lua/release.lua and lua/evict.lua. `more`: to pass or to admit than one script does. */
+/** Reads a reply of lua/release.lua or lua/evict.lua. `more` says that the line has more work than one script does. */
 export function readFreed(reply: unknown): { freed: boolean; more: boolean } {
-  const bits = Number(own(reply));
+  const bits = Number(textOf(reply));
   return { freed: bits % 2 === 1, more: bits > 1 };
 }
 
-/** Of lua/renew.lua; undefined where it is to be asked for again. */
+/** Reads a reply of lua/renew.lua. Undefined means that the hold must be renewed again. */
 export function readRenewal(reply: unknown, ttl: number): Renewal | undefined {
   const text = String(reply);
   if (text === '2') return undefined;
@@ -104,7 +104,7 @@ export function readStanding(key: string, now: string, row: string): Omit<Standi
   };
 }
 
-/** Holders first: the admitted are a prefix of the line, whatever a raise did to their tickets. */
+/** Sorts the holders before the waiters, even where a raise gave a holder a later ticket. */
 export const inOrder = (standings: readonly Omit<Standing, 'position'>[]): Standing[] =>
   [...standings]
     .sort((a, b) => Number(b.held) - Number(a.held) || Number(a.ticket - b.ticket))

@@ -16,7 +16,7 @@ export interface Acknowledgement {
 /** A connection that says nothing for so long after its replicas should have answered is given up. ms. */
 const SILENCE = 1_500;
 
-interface Opened {
+interface ReplicaConnection {
   readonly opening: Promise<OwnConnection>;
   readonly end: AbortController;
 }
@@ -26,13 +26,13 @@ interface Opened {
  * connection wrote, and holds up whatever comes behind it there. A connection is never mended: on a new connection WAIT would
  * know nothing of the writes before, and be content.
  */
-export class Acknowledged implements Traffic {
+export class ReplicatedServers implements Traffic {
   commands = 0;
   readonly #port: Port;
   readonly #shards: Shards;
   readonly #wanted: Acknowledgement;
   readonly #timeouts: CallTimeouts;
-  readonly #connections = new Map<string, Opened>();
+  readonly #connections = new Map<string, ReplicaConnection>();
   #closed = false;
 
   constructor(port: Port, shards: Shards, wanted: Acknowledgement, clock: Clock) {
@@ -42,7 +42,7 @@ export class Acknowledged implements Traffic {
     this.#timeouts = new CallTimeouts(clock);
   }
 
-  /** Replicas that each grant waits for. */
+  /** How many replicas each grant waits for. */
   get count(): number {
     return this.#wanted.count;
   }
@@ -66,7 +66,7 @@ export class Acknowledged implements Traffic {
     try {
       return await this.#timeouts.bound(this.#askOn(connection.opening, script, requests), patience, late);
     } catch (error) {
-      if (isReply(error, 'NOPERM')) throw error; // of a key, not of the connection
+      if (isReply(error, 'NOPERM')) throw error; // the refusal is about a key, not about the connection
       this.#forget(node, connection);
       connection.end.abort();
       // The client learns from its own commands only where a slot was moved to, and who holds may send none.
@@ -77,16 +77,16 @@ export class Acknowledged implements Traffic {
     }
   }
 
-  #open(node: string, slot: number): Opened {
+  #open(node: string, slot: number): ReplicaConnection {
     const end = new AbortController();
     // A server ends a connection that is long idle (its `timeout`), which should cost the next who asks nothing.
     const opening = this.#port.ownConnection(slot, end.signal, () => this.#forget(node, connection));
-    const connection: Opened = { opening, end };
+    const connection: ReplicaConnection = { opening, end };
     this.#connections.set(node, connection);
     return connection;
   }
 
-  #forget(node: string, connection: Opened): void {
+  #forget(node: string, connection: ReplicaConnection): void {
     if (this.#connections.get(node) === connection) this.#connections.delete(node);
   }
 
@@ -100,8 +100,8 @@ export class Acknowledged implements Traffic {
     const { keys, args } = this.#shards.wire(requests);
     const wait = (): Promise<unknown> =>
       connection.command('WAIT', [], `${this.#wanted.count}`, `${this.#wanted.within}`);
-    // Both are sent before either is answered.
-    const both = (asked: Promise<unknown>): Promise<[unknown, unknown]> => Promise.all([asked, wait()]);
+    // The client sends both commands before the server answers either.
+    const both = (reply: Promise<unknown>): Promise<[unknown, unknown]> => Promise.all([reply, wait()]);
     const [replies, count] = await both(connection.evalSha(script.sha1, keys, args)).catch((error) => {
       if (!isReply(error, 'NOSCRIPT')) throw error;
       return both(connection.eval(script.text, keys, args));
@@ -125,5 +125,5 @@ const TOO_FEW = 'REPLICAS';
 /** Of lua/attempt.lua a ticket or, below zero, the time; of lua/renew.lua a 1. Not a refusal, lateness (-1), nor an error. */
 const isHeld = (reply: unknown): boolean => /^(?:-\d)?[1-9]/.test(String(reply));
 
-/** The hold was taken, and is to be given back. */
+/** Tells whether the server granted the hold but too few replicas have it, so that the caller must give it back. */
 export const isTooFew = (error: unknown): boolean => isReply(error, TOO_FEW);
