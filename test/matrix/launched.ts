@@ -1,4 +1,5 @@
 import { delimiter, join } from 'node:path';
+import { classPath } from './class-path.ts';
 import type { ServerRow } from './servers.ts';
 import { run } from './sources/command.ts';
 
@@ -17,13 +18,10 @@ export function launchedIn(folder: string, row: ServerRow): Launched {
   if (!`${version}.`.startsWith(`${row.version}.`)) {
     throw new Error(`what can be had is ${version}, and no longer ${row.version}`);
   }
-  const own = Object.entries(row.env ?? {}).map(([name, value]) => [
-    name,
-    value.replaceAll('{root}', join(folder, 'root')),
-  ]);
+  const own = row.classPath && { [row.classPath.variable]: classPath(join(folder, 'root', row.classPath.jar)) };
   return {
     version,
-    env: { ...process.env, ...Object.fromEntries(own), PATH: [bin, process.env.PATH].join(delimiter) },
+    env: { ...process.env, ...own, PATH: [bin, process.env.PATH].join(delimiter) },
   };
 }
 

