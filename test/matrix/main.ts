@@ -64,6 +64,8 @@ if (unknown.length > 0) {
 } else {
   const cache = serverCache();
   for (const folder of [cache, results]) mkdirSync(folder, { recursive: true });
+  // Also where nothing runs: what the matrix has may have changed.
+  writeCompatibility();
   for (const row of SERVERS) {
     if (positionals.length > 0 && !namesOf(row).some((name) => positionals.includes(name))) continue;
     let launched: Launched;
