@@ -56,6 +56,12 @@ async function runCell(row: ServerRow, suite: Suite, launched: Launched): Promis
   if (failed > 0) process.exitCode = 1;
 }
 
+let ended = false;
+// `runOn` ends the tests; nothing comes after them.
+process.once('SIGTERM', () => {
+  ended = true;
+});
+
 const known = new Set(SERVERS.flatMap(namesOf));
 const unknown = positionals.filter((name) => !known.has(name));
 if (unknown.length > 0) {
@@ -67,6 +73,7 @@ if (unknown.length > 0) {
   // Also where nothing runs: what the matrix has may have changed.
   writeCompatibility();
   for (const row of SERVERS) {
+    if (ended) break;
     if (positionals.length > 0 && !namesOf(row).some((name) => positionals.includes(name))) continue;
     let launched: Launched;
     try {
@@ -78,7 +85,7 @@ if (unknown.length > 0) {
     console.log(`${nameOf(row)}: ${launched.version}, from ${row.source.from}`);
     if (values.fetch) continue;
     for (const suite of SUITES[row.server]) {
-      if (values.suite?.includes(suite.name) ?? true) await runCell(row, suite, launched);
+      if (!ended && (values.suite?.includes(suite.name) ?? true)) await runCell(row, suite, launched);
     }
   }
 }
