@@ -124,6 +124,7 @@ export const navigation: readonly Section[] = [
     pages: [
       ['docs/promises.md', 'Promises, and their tests'],
       ['docs/evidence.md', 'Evidence'],
+      ['docs/compatibility.md', 'Versions that the tests ran on'],
       ['docs/known-bugs.md', 'Known bugs, found again'],
       ['docs/speed.md', 'How fast'],
       ['SECURITY.md', 'Security'],

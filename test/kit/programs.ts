@@ -14,7 +14,7 @@ export const NEEDS = {
   mariadb: { programs: ['mariadbd', 'mariadb-install-db'], packages: ['mariadb-server-core', 'mariadb-client-core'] },
   galera: { programs: ['mariadbd', '/usr/lib/galera/libgalera_smm.so'], packages: ['galera-4'] },
   postgres: { programs: ['postgres', 'initdb'], packages: ['postgresql-15'] },
-  mysqld: { programs: ['mysqld'], packages: [], advice: 'npm run matrix -- mysql fetches one; or set MYSQLD' },
+  mysqld: { programs: ['mysqld'], packages: [], advice: 'npm run matrix -- --fetch mysql fetches one; or set MYSQLD' },
   mongodb: { programs: ['mongod'], packages: [], advice: 'Debian has no package; set MONGO_URL' },
   certificates: { programs: ['openssl'], packages: ['openssl'] },
   models: { programs: ['spin', 'gcc'], packages: ['spin', 'gcc', 'libc6-dev'] },

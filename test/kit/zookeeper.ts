@@ -41,7 +41,7 @@ async function plans(
       args: (data) => [
         ...['-Xms32m', '-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'],
         ...jvm(index),
-        ...['-Dzookeeper.admin.enableServer=false', '-cp', program('zookeeper', '/usr/share/java/zookeeper.jar')],
+        ...['-Dzookeeper.admin.enableServer=false', '-cp', zookeeperClassPath()],
         ...['org.apache.zookeeper.server.quorum.QuorumPeerMain', join(data, 'zoo.cfg')],
       ],
       prepare(data) {
@@ -54,6 +54,10 @@ async function plans(
     };
   });
 }
+
+/** Of the system's jar, which finds its libraries by itself, unless ZOOKEEPER_CLASSPATH names another. */
+export const zookeeperClassPath = (): string =>
+  process.env.ZOOKEEPER_CLASSPATH || program('zookeeper', '/usr/share/java/zookeeper.jar');
 
 export async function startZookeeper(settings: ZookeeperSettings = {}): Promise<Server> {
   return Server.start((await plans(1, settings))[0]!);

@@ -1,25 +1,91 @@
-import { mkdirSync } from 'node:fs';
+/**
+ * `npm run matrix [-- server… --suite name --again --fetch]`: the tests of each engine on each version of its servers in `servers.ts`, one
+ * after the other, and docs/compatibility.md from what came of it. What ran already with the same sources, server, client and runtime is
+ * left out. What can no longer be had is a line that says so.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { serverCache } from '../kit/server-cache.ts';
-import { fetchFromDebian } from './debian.ts';
-import { SERVERS } from './servers.ts';
+import { writeCompatibility } from './compatibility.ts';
+import { fetched } from './fetch.ts';
+import type { Launched } from './launched.ts';
+import { isSame, type Result } from './result.ts';
+import { runOn, versionsOf } from './run.ts';
+import { nameOf, SERVERS, type ServerRow, SUITES, type Suite } from './servers.ts';
+import { reasonOf } from './sources/command.ts';
 
-/** `npm run matrix`, or `npm run matrix -- mysql`: fetches servers into the cache, where the test kit finds them. */
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !SERVERS.some(({ server }) => server === name));
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    suite: { type: 'string', multiple: true },
+    again: { type: 'boolean', default: false },
+    fetch: { type: 'boolean', default: false },
+  },
+});
+const results = join(import.meta.dirname, 'results');
+const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim();
+const sources = git('status', '--porcelain', 'src') ? undefined : git('rev-parse', '--short', 'HEAD:src');
+
+const namesOf = (row: ServerRow): string[] => [
+  ...[row.server, nameOf(row)],
+  ...SUITES[row.server].flatMap(({ backends }) => backends.split(',')),
+];
+
+async function runCell(row: ServerRow, suite: Suite, launched: Launched): Promise<void> {
+  const file = join(results, `${nameOf(row)}-${suite.name}.json`);
+  const { server, source } = row;
+  const setting = {
+    ...{ server, version: launched.version, from: source.from, suite: suite.name },
+    ...{ clients: versionsOf(suite.clients), runtime: `Node ${process.versions.node}`, sources },
+  };
+  const before = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Result) : undefined;
+  if (before && isSame(before, setting) && !values.again) return;
+  const outcome = await runOn(launched, suite);
+  if (!outcome) {
+    console.error(`!! ${suite.name} on ${server} ${launched.version} ended without a result`);
+    process.exitCode = 1;
+    return;
+  }
+  const result: Result = { ...setting, date: new Date().toISOString(), ...outcome };
+  writeFileSync(file, `${JSON.stringify(result, undefined, 2)}\n`);
+  writeCompatibility();
+  const { passed, failed, skipped } = result;
+  console.log(`${server} ${launched.version}, ${suite.name}: ${passed} passed, ${failed} failed, ${skipped} skipped`);
+  if (failed > 0) process.exitCode = 1;
+}
+
+let ended = false;
+// `runOn` ends the tests; nothing comes after them.
+process.once('SIGTERM', () => {
+  ended = true;
+});
+
+const known = new Set(SERVERS.flatMap(namesOf));
+const unknown = positionals.filter((name) => !known.has(name));
 if (unknown.length > 0) {
-  console.error(`no server ${unknown.join(', ')}; there are ${SERVERS.map(({ server }) => server).join(', ')}`);
+  console.error(`no server ${unknown.join(', ')}; there are ${[...known].sort().join(', ')}`);
   process.exitCode = 64;
 } else {
   const cache = serverCache();
-  mkdirSync(cache, { recursive: true });
+  for (const folder of [cache, results]) mkdirSync(folder, { recursive: true });
+  // Also where nothing runs: what the matrix has may have changed.
+  writeCompatibility();
   for (const row of SERVERS) {
-    if (asked.length > 0 && !asked.includes(row.server)) continue;
+    if (ended) break;
+    if (positionals.length > 0 && !namesOf(row).some((name) => positionals.includes(name))) continue;
+    let launched: Launched;
     try {
-      console.log(`${row.server}: ${fetchFromDebian(row, cache)}`);
+      launched = fetched(row, cache);
     } catch (error) {
-      const { stderr, message } = error as { stderr?: string; message: string };
-      console.error(`!! ${row.server} could not be had from Debian ${row.suite}: ${stderr || message}`);
-      process.exitCode = 1;
+      console.log(`!! ${nameOf(row)} could not be had from ${row.source.from}: ${reasonOf(error)}`);
+      continue;
+    }
+    console.log(`${nameOf(row)}: ${launched.version}, from ${row.source.from}`);
+    if (values.fetch) continue;
+    for (const suite of SUITES[row.server]) {
+      if (!ended && (values.suite?.includes(suite.name) ?? true)) await runCell(row, suite, launched);
     }
   }
 }

