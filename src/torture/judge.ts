@@ -1,6 +1,6 @@
 import { admitted, isExclusive } from '../core/contract/admission.ts';
 import { type HandOver, handOvers } from './hand-overs.ts';
-import { byKey, type Held, type Ledger } from './ledger.ts';
+import { byKey, type History, type OperationWithHold } from './history.ts';
 import type { Conditions, Violation } from './violation.ts';
 
 export interface Judgement {
@@ -10,31 +10,31 @@ export interface Judgement {
 }
 
 /** Finds broken promises in a history. Pure: the same history gets the same judgement. */
-export function judge(ledger: Ledger, conditions: Conditions): Judgement {
-  const waits = handOvers(ledger, conditions);
-  const violations = [...byKey(ledger.wishes.values())].flatMap(([key, wishes]) => {
-    const holds = wishes.filter((wish): wish is Held => wish.hold !== undefined);
+export function judge(history: History, conditions: Conditions): Judgement {
+  const waits = handOvers(history, conditions);
+  const violations = [...byKey(history.operations.values())].flatMap(([key, operations]) => {
+    const holds = operations.filter((operation): operation is OperationWithHold => operation.hold !== undefined);
     return [...exclusion(key, holds), ...tokens(key, holds), ...register(key, holds)];
   });
-  const crashes = ledger.crashes.map(({ at, by, how }): Violation => {
+  const crashes = history.crashes.map(({ at, by, how }): Violation => {
     return { broken: 'crash', at, ops: [], message: `process ${by} ended, although nobody ended it: ${how}` };
   });
-  const remains = ledger.remains.map(({ key, label }): Violation => {
+  const remains = history.remains.map(({ key, label }): Violation => {
     const message = `${label} still holds ${key}, but its process has ended and its lease has lapsed`;
-    return { broken: 'residue', key, at: ledger.now, ops: [], message };
+    return { broken: 'residue', key, at: history.now, ops: [], message };
   });
-  return { violations: [...violations, ...waits.violations, ...crashes, ...remains], handOvers: waits.calm };
+  return { violations: [...violations, ...waits.violations, ...crashes, ...remains], handOvers: waits.quiet };
 }
 
 const time = (ms: number): string => `${ms.toFixed(1)} ms`;
-const from = (a: Held, b: Held): number => a.hold.from - b.hold.from;
+const from = (a: OperationWithHold, b: OperationWithHold): number => a.hold.from - b.hold.from;
 
 /**
  * All that believe to hold a key at one moment must fit the rule. Their order does not matter, since the sums do not depend on
  * it.
  */
-function exclusion(key: string, holds: readonly Held[]): Violation[] {
-  let inside: Held[] = [];
+function exclusion(key: string, holds: readonly OperationWithHold[]): Violation[] {
+  let inside: OperationWithHold[] = [];
   return holds.toSorted(from).flatMap((next): Violation[] => {
     const { hold } = next;
     inside = inside.filter((other) => other.hold.until > hold.from);
@@ -50,17 +50,17 @@ function exclusion(key: string, holds: readonly Held[]): Violation[] {
 const tokenOf = (token: bigint | undefined): string => (token === undefined ? '' : ` (token ${token})`);
 
 /** Tokens grow from hold to hold, and no token comes twice. */
-function tokens(key: string, holds: readonly Held[]): Violation[] {
+function tokens(key: string, holds: readonly OperationWithHold[]): Violation[] {
   const exclusive = holds.filter((each) => isExclusive(each) && each.hold.token !== undefined);
   const entered = exclusive.toSorted(from);
   const found: Violation[] = [];
-  const owners = new Map<bigint, Held>();
-  const wrong = (later: Held, earlier: Held): void => {
+  const owners = new Map<bigint, OperationWithHold>();
+  const wrong = (later: OperationWithHold, earlier: OperationWithHold): void => {
     const message = `${later.op} got ${key} with token ${later.hold.token}, but ${earlier.op} had held it before with token ${earlier.hold.token}`;
     found.push({ broken: 'tokens', key, at: later.hold.from, ops: [earlier.op, later.op], message });
   };
   let next = 0;
-  let highest: Held | undefined;
+  let highest: OperationWithHold | undefined;
   for (const each of exclusive.toSorted((a, b) => a.hold.before - b.hold.before)) {
     // Only a hold that was seen before this grant surely came earlier.
     for (; entered[next] && entered[next]!.hold.from < each.hold.before; next++)
@@ -74,7 +74,7 @@ function tokens(key: string, holds: readonly Held[]): Violation[] {
 }
 
 /** The register refuses a holder that another one has followed, and accepts one that still holds. */
-function register(key: string, holds: readonly Held[]): Violation[] {
+function register(key: string, holds: readonly OperationWithHold[]): Violation[] {
   const claims = holds
     .filter(({ hold }) => hold.claimed !== undefined)
     .toSorted((a, b) => a.hold.before - b.hold.before);
@@ -86,7 +86,7 @@ function register(key: string, holds: readonly Held[]): Violation[] {
         if (at >= hold.until) return [];
         return [{ ...told, ops: [op], message: `at ${time(at)} ${op} held ${key}, but its token was refused` }];
       }
-      let later: Held | undefined;
+      let later: OperationWithHold | undefined;
       for (let next = firstAfter(claims, hold.from); claims[next] && claims[next]!.hold.before < at && !later; next++)
         if (claims[next]!.hold.claimed! < at) later = claims[next];
       if (!later) return [];
@@ -97,7 +97,7 @@ function register(key: string, holds: readonly Held[]): Violation[] {
 }
 
 /** The index of the first hold after `time`, in a list in that order. */
-function firstAfter(holds: readonly Held[], time: number): number {
+function firstAfter(holds: readonly OperationWithHold[], time: number): number {
   let [low, high] = [0, holds.length];
   while (low < high) {
     const middle = (low + high) >> 1;

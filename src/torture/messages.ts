@@ -1,23 +1,23 @@
-import type { Told } from './history.ts';
+import type { ProcessEvent } from './events.ts';
 
 /** A lock that all processes want. */
-export interface Prize {
-  readonly as: 'mutex' | 'rwLock' | 'semaphore';
+export interface TestLock {
+  readonly kind: 'mutex' | 'rwLock' | 'semaphore';
   readonly key: string;
   readonly permits: number;
   /** The part of its holds that are longer than a lease without renewal: 0 to 1. */
-  readonly long: number;
+  readonly longPart: number;
 }
 
 export interface Task {
   readonly url: string;
-  readonly prizes: readonly Prize[];
+  readonly testLocks: readonly TestLock[];
   /** ms */
   readonly ttl: number;
   /** The start of the run by `process.hrtime`, ns, as text. All times count from it. */
   readonly origin: string;
   readonly seed: number;
-  /** The prefix of the names of its wishes. */
+  /** The prefix of the names of its operations. */
   readonly name: string;
   readonly by: number;
   readonly routed: boolean;
@@ -45,7 +45,7 @@ export type Question =
 export type FromWorker =
   | { readonly ready: true }
   | { readonly failed: string }
-  | { readonly told: Told & { readonly at: number } }
+  | { readonly told: ProcessEvent & { readonly at: number } }
   | { readonly ask: number; readonly question: Question }
   /** How many locks it held when it became busy. */
   | { readonly held: number };

@@ -1,6 +1,6 @@
 import { randomFrom } from '../testing/random.ts';
-import { settling } from './hand-overs.ts';
-import { type FaultKind, LINK_FAULTS, PROCESS_FAULTS } from './history.ts';
+import { type FaultKind, LINK_FAULTS, PROCESS_FAULTS } from './events.ts';
+import { settleTime } from './hand-overs.ts';
 
 /** One fault of one process, or of its connections. */
 export interface Fault {
@@ -9,13 +9,13 @@ export interface Fault {
   readonly kind: FaultKind;
   /** The number of the process. */
   readonly by: number;
-  /** How long the fault lasts, ms. Of a kill: until the restart. Of a cut: how long it may take to hit something. */
+  /** How long the fault lasts, ms. After a kill this is the time until the restart. A cut may take this long to hit something. */
   readonly lasts: number;
   /** At least 0, below 1: decides the details of the fault. */
   readonly choice: number;
 }
 
-export interface Course {
+export interface ScheduleOptions {
   /** ms */
   readonly duration: number;
   readonly processes: number;
@@ -34,15 +34,15 @@ const QUIET = 7_000;
 const [SOONEST, LATEST] = [80, 500];
 
 /** The faults of a run, in their order. The same seed gives the same faults. */
-export function* schedule(seed: number, course: Course): Generator<Fault> {
+export function* schedule(seed: number, options: ScheduleOptions): Generator<Fault> {
   const random = randomFrom(seed);
-  const { duration, processes, ttl, links, kinds } = course;
+  const { duration, processes, ttl, links, kinds } = options;
   const deck = new Deck(kinds ?? [...PROCESS_FAULTS, ...(links ? [...PROCESS_FAULTS, ...LINK_FAULTS] : [])], random);
   for (const [start, end] of storms(duration, ttl)) {
     for (let at = start; at < end; at += between(SOONEST, LATEST, random())) {
       const kind = deck.draw();
       const by = Math.floor(random() * processes);
-      const lasts = Math.min(lasting(kind, ttl, random()), Math.max(0, end - at));
+      const lasts = Math.min(durationOf(kind, ttl, random()), Math.max(0, end - at));
       yield { at, kind, by, lasts, choice: random() };
     }
   }
@@ -54,13 +54,13 @@ export function* schedule(seed: number, course: Course): Generator<Fault> {
  */
 export function storms(duration: number, ttl: number): [number, number][] {
   const spans: [number, number][] = [];
-  const pause = settling(ttl) + QUIET;
+  const pause = settleTime(ttl) + QUIET;
   for (let at = Math.min(4_000, duration / 4); at < duration; at += STORM + pause)
     spans.push([at, Math.min(at + STORM, duration)]);
   return spans;
 }
 
-function lasting(kind: FaultKind, ttl: number, part: number): number {
+function durationOf(kind: FaultKind, ttl: number, part: number): number {
   switch (kind) {
     case 'killed':
       return between(50, 500, part);

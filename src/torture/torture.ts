@@ -2,17 +2,17 @@ import { openBackend } from '../connect/open.ts';
 import type { Traits } from '../core/contract/backend.ts';
 import { LockError } from '../core/contract/errors.ts';
 import { createLocks, type Locks } from '../locks.ts';
-import type { FaultKind } from './history.ts';
-import type { Prize } from './messages.ts';
-import { Book } from './referee/book.ts';
+import type { FaultKind } from './events.ts';
+import type { TestLock } from './messages.ts';
 import { Crew } from './referee/crew.ts';
-import { Inflict } from './referee/inflict.ts';
-import { anyones, cleared } from './referee/keys.ts';
-import { pass } from './referee/pass.ts';
+import { delay } from './referee/delay.ts';
+import { FaultInjector } from './referee/fault-injector.ts';
+import { clearKeys, firstStanding } from './referee/keys.ts';
 import { Register } from './referee/register.ts';
+import { RunRecord } from './referee/run-record.ts';
 import { Watcher } from './referee/watcher.ts';
 import { type Fault, schedule } from './schedule.ts';
-import { type Ended, faultsOf, missing, type Verdict } from './verdict.ts';
+import { countFaults, type EndReason, missingEvidence, type Verdict } from './verdict.ts';
 
 export interface Torture {
   /** As `connect` takes it; not `memory:`. */
@@ -29,7 +29,7 @@ export interface Torture {
   /** Ends the run early. The verdict covers what happened so far. */
   readonly signal?: AbortSignal;
   /** Called once a second. */
-  readonly progress?: (so: Progress) => void;
+  readonly progress?: (progress: Progress) => void;
   /** Takes each event as a line of JSON. */
   readonly write?: (line: string) => void;
   /** How many callers of each process take one lock after the other without a pause, for more holds. Default 0. */
@@ -66,59 +66,69 @@ export async function torture(plan: Torture): Promise<Verdict> {
   await using locks = createLocks(backend, { ttl, label });
   if (!plan.besideOthers) await refuseOthers(locks, backend.name);
 
-  const terms = { ttl, wakes: !others && backend.traits.wakes !== 'never', way: await wayTo(locks, `${run}referee`) };
-  const book = new Book(terms, plan.write ?? (() => {}));
+  const terms = {
+    ttl,
+    wakes: !others && backend.traits.wakes !== 'never',
+    roundTrip: await measureRoundTrip(locks, `${run}referee`),
+  };
+  const record = new RunRecord(terms, plan.write ?? (() => {}));
   const register = new Register();
   const links = !/^\s*file:/i.test(url);
-  const prizes = prizesOf(others ? 'exclusive' : backend.traits.seats, run, busy);
-  const crew = new Crew({ url, prizes, ttl, processes, seed, label, links, busy, worker: plan.worker }, book, register);
+  const testLocks = testLocksOf(others ? 'exclusive' : backend.traits.seats, run, busy);
+  const crew = new Crew(
+    { url, testLocks, ttl, processes, seed, label, links, busy, worker: plan.worker },
+    record,
+    register,
+  );
   const over = new AbortController();
-  const inflict = new Inflict(crew, book, ttl, over.signal);
-  const watcher = new Watcher(locks, `${run}referee`, inflict, over.signal, plan.patience ?? GONE);
-  const so = (): Progress => {
-    const { totals, broken } = book;
-    return { ran: book.now() - began, totals, broken, faults: faultsOf(book.ledger.disturbances.values()) };
+  const injector = new FaultInjector(crew, record, ttl, over.signal);
+  const watcher = new Watcher(locks, `${run}referee`, injector, over.signal, plan.patience ?? GONE);
+  const progressNow = (): Progress => {
+    const { totals, broken } = record;
+    return { ran: record.now() - began, totals, broken, faults: countFaults(record.history.disturbances.values()) };
   };
 
   let began = 0;
-  let ended: Ended = 'interrupted';
+  let ended: EndReason = 'interrupted';
   const running: Promise<unknown>[] = [];
   try {
     await crew.start();
-    began = book.now();
+    began = record.now();
     running.push(
       watcher.watch(),
-      inflictAll(schedule(seed, { duration, processes, ttl, links, kinds: plan.faults }), inflict, over.signal),
+      injectAll(schedule(seed, { duration, processes, ttl, links, kinds: plan.faults }), injector, over.signal),
     );
-    ended = await untilEnd(began + duration, book, watcher.gone, plan.signal, !others, () => progress?.(so()));
+    ended = await untilEnd(began + duration, record, watcher.gone, plan.signal, !others, () =>
+      progress?.(progressNow()),
+    );
   } finally {
     over.abort();
     await Promise.all(running);
     await crew.end();
   }
-  const ran = book.now() - began;
-  const left = ended === 'server gone' ? [] : await cleared(locks, run, ttl).catch(() => undefined);
-  for (const { key, label } of left ?? []) book.add({ what: 'remains', key, label });
-  book.close();
+  const ran = record.now() - began;
+  const left = ended === 'server gone' ? [] : await clearKeys(locks, run, ttl).catch(() => undefined);
+  for (const { key, label } of left ?? []) record.add({ what: 'remains', key, label });
+  record.close();
 
-  const faults = faultsOf(book.ledger.disturbances.values());
-  const lacking = missing(book.totals, faults);
-  const outcome = Object.keys(book.broken).length > 0 ? 'broken' : lacking.length > 0 ? 'nothing' : 'kept';
+  const faults = countFaults(record.history.disturbances.values());
+  const lacking = missingEvidence(record.totals, faults);
+  const outcome = Object.keys(record.broken).length > 0 ? 'broken' : lacking.length > 0 ? 'nothing' : 'kept';
   return {
     outcome,
     ...{ ended, missing: lacking, engine: backend.name, seed, ran, ttl, processes, faults },
-    ...{ totals: book.totals, broken: book.broken, violations: book.violations, overslept: inflict.overslept },
+    ...{ totals: record.totals, broken: record.broken, violations: record.violations, overslept: injector.overslept },
     ...{ staleWrites: register.stale, staleRefused: register.refused },
     notes: [
       ...notesOf(backend.traits, links, ended, left === undefined, ttl),
       // Where faults cut connections, such errors are to be expected, and say nothing.
-      ...(outcome === 'nothing' || ended === 'server gone' ? troubleOf(book.troubles) : []),
+      ...(outcome === 'nothing' || ended === 'server gone' ? troubleOf(record.troubles) : []),
     ],
   };
 }
 
 async function refuseOthers(locks: Locks, engine: string): Promise<void> {
-  const other = await anyones(locks);
+  const other = await firstStanding(locks);
   if (!other) return;
   const { key, label, held } = other;
   throw new LockError(
@@ -129,7 +139,7 @@ async function refuseOthers(locks: Locks, engine: string): Promise<void> {
 }
 
 /** The shortest of a few round trips, ms. A run takes two. */
-async function wayTo(locks: Locks, key: string): Promise<number> {
+async function measureRoundTrip(locks: Locks, key: string): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let tried = 0; tried < 5; tried++) {
     const began = performance.now();
@@ -140,54 +150,54 @@ async function wayTo(locks: Locks, key: string): Promise<number> {
 }
 
 /** As many kinds of locks as the engine has, and few keys, so that all processes want the same ones. */
-function prizesOf(seats: Traits['seats'], run: string, busy: number): Prize[] {
-  const prize = (as: Prize['as'], name: string, long: number): Prize => ({
-    ...{ as, key: `${run}${name}`, permits: PERMITS, long },
+function testLocksOf(seats: Traits['seats'], run: string, busy: number): TestLock[] {
+  const testLock = (kind: TestLock['kind'], name: string, longPart: number): TestLock => ({
+    ...{ kind, key: `${run}${name}`, permits: PERMITS, longPart },
   });
   return [
-    prize('mutex', 'quick', 0),
+    testLock('mutex', 'quick', 0),
     // At least two processes want each of them.
-    ...Array.from({ length: busy }, (_, number) => prize('mutex', `busy-${number}`, 0)),
-    ...['slow-1', 'slow-2', 'slow-3'].map((name) => prize('mutex', name, 0.3)),
-    ...(seats === 'exclusive' ? [] : [prize('rwLock', 'shared', 0.05)]),
-    ...(seats === 'counted' ? [prize('semaphore', 'counted', 0.05)] : []),
+    ...Array.from({ length: busy }, (_, number) => testLock('mutex', `busy-${number}`, 0)),
+    ...['slow-1', 'slow-2', 'slow-3'].map((name) => testLock('mutex', name, 0.3)),
+    ...(seats === 'exclusive' ? [] : [testLock('rwLock', 'shared', 0.05)]),
+    ...(seats === 'counted' ? [testLock('semaphore', 'counted', 0.05)] : []),
   ];
 }
 
 /** Starts each fault at its time, whatever happened to the one before. */
-async function inflictAll(faults: Iterable<Fault>, inflict: Inflict, signal: AbortSignal): Promise<void> {
+async function injectAll(faults: Iterable<Fault>, injector: FaultInjector, signal: AbortSignal): Promise<void> {
   const began = performance.now();
   const under: Promise<void>[] = [];
   for (const fault of faults) {
     const wait = began + fault.at - performance.now();
-    await pass(wait, signal);
+    await delay(wait, signal);
     if (signal.aborted) break;
-    under.push(inflict.inflict(fault));
+    under.push(injector.inject(fault));
   }
   await Promise.all(under);
 }
 
 async function untilEnd(
   until: number,
-  book: Book,
+  record: RunRecord,
   gone: AbortSignal,
   interrupted: AbortSignal | undefined,
   untilBroken: boolean,
   look: () => void,
-): Promise<Ended> {
+): Promise<EndReason> {
   const signal = AbortSignal.any([gone, ...(interrupted ? [interrupted] : [])]);
   while (!signal.aborted) {
-    const left = until - book.now();
+    const left = until - record.now();
     if (left <= 0) return 'time';
-    await pass(Math.min(LOOK, left), signal);
-    book.judge();
+    await delay(Math.min(LOOK, left), signal);
+    record.judge();
     look();
-    if (untilBroken && Object.keys(book.broken).length > 0) return 'broken';
+    if (untilBroken && Object.keys(record.broken).length > 0) return 'broken';
   }
   return gone.aborted ? 'server gone' : 'interrupted';
 }
 
-function notesOf({ wakes, seats }: Traits, links: boolean, ended: Ended, unlisted: boolean, ttl: number): string[] {
+function notesOf({ wakes, seats }: Traits, links: boolean, ended: EndReason, unlisted: boolean, ttl: number): string[] {
   return [
     ...(links ? [] : ['a file has no connections, so only processes had faults']),
     ...(wakes === 'never' ? ['this engine wakes no waiters, so wake-ups were not judged'] : []),

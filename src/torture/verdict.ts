@@ -1,15 +1,15 @@
-import type { Disturbance } from './history.ts';
-import type { Spell } from './ledger.ts';
-import type { Totals } from './referee/book.ts';
+import type { Disturbance } from './events.ts';
+import type { FaultPeriod } from './history.ts';
+import type { Totals } from './referee/run-record.ts';
 import type { Violation } from './violation.ts';
 
 /** Why a run ended. */
-export type Ended = 'time' | 'broken' | 'interrupted' | 'server gone';
+export type EndReason = 'time' | 'broken' | 'interrupted' | 'server gone';
 
 export interface Verdict {
   /** `kept`: all promises, under faults that hit. `nothing`: too little happened to know. */
   readonly outcome: 'kept' | 'broken' | 'nothing';
-  readonly ended: Ended;
+  readonly ended: EndReason;
   /** Why the run proves nothing. */
   readonly missing: readonly string[];
   readonly engine: string;
@@ -41,7 +41,7 @@ export interface FaultCount {
 export const ENOUGH = { holds: 100, underFaults: 30, faults: 5, kinds: 3 } as const;
 
 /** What is missing for a meaningful verdict. */
-export function missing(totals: Totals, faults: Verdict['faults']): string[] {
+export function missingEvidence(totals: Totals, faults: Verdict['faults']): string[] {
   const effective = Object.values(faults).reduce((sum, each) => sum + each.effective, 0);
   const kinds = Object.values(faults).filter((each) => each.effective > 0).length;
   const few = (count: number, least: number, what: string): string[] =>
@@ -55,9 +55,9 @@ export function missing(totals: Totals, faults: Verdict['faults']): string[] {
 }
 
 /** Counts the faults on purpose, by kind. */
-export function faultsOf(spells: Iterable<Spell>): Record<string, FaultCount> {
+export function countFaults(periods: Iterable<FaultPeriod>): Record<string, FaultCount> {
   const counts: { [kind in Disturbance]?: { done: number; effective: number } } = {};
-  for (const { kind, by, until, effective } of spells) {
+  for (const { kind, by, until, effective } of periods) {
     if (by === undefined || until === Number.POSITIVE_INFINITY) continue;
     counts[kind] ??= { done: 0, effective: 0 };
     const count = counts[kind];

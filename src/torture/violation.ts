@@ -21,7 +21,7 @@ export interface Violation {
   /** ms since the start. */
   readonly at: number;
   readonly message: string;
-  /** The wishes that are part of it. */
+  /** The operations that are part of it. */
   readonly ops: readonly string[];
 }
 
@@ -32,5 +32,5 @@ export interface Conditions {
   /** Whether the engine wakes waiters. If they only poll, no wake-up can be late. */
   readonly wakes: boolean;
   /** The time to the engine and back, ms. */
-  readonly way: number;
+  readonly roundTrip: number;
 }

@@ -1,11 +1,11 @@
 /** A process as `holdfast torture` has it, with the locks of another library: which one `RIVAL` tells. */
 import { LockError } from '../../src/core/contract/errors.ts';
-import type { Doors, Holding, Wanted } from '../../src/torture/process/doors.ts';
+import type { LibraryLease, LibraryLock, LockLibrary } from '../../src/torture/process/lock-library.ts';
 import { work } from '../../src/torture/process/work.ts';
 import type { RivalHold } from './rival.ts';
 import { RIVALS } from './rivals.ts';
 
-const holding = (hold: RivalHold): Holding => ({
+const holding = (hold: RivalHold): LibraryLease => ({
   get held() {
     return hold.held();
   },
@@ -17,9 +17,9 @@ const holding = (hold: RivalHold): Holding => ({
   release: () => hold.release(),
 });
 
-work(async ({ url, ttl: lease }): Promise<Doors> => {
+work(async ({ url, ttl: lease }): Promise<LockLibrary> => {
   const rival = RIVALS[process.env.RIVAL ?? '']!.open(url);
-  const mutex = (key: string): Wanted => ({
+  const mutex = (key: string): LibraryLock => ({
     async acquire({ wait }) {
       const hold = await rival.obtain(key, lease, Number(wait));
       if (!hold) throw new LockError('LOCK_TIMEOUT', `${key} was not had in time`);

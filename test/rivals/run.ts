@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { urlOfFile } from '../../src/connect/url.ts';
-import type { FaultKind } from '../../src/torture/history.ts';
+import type { FaultKind } from '../../src/torture/events.ts';
 import { type Progress, torture } from '../../src/torture/torture.ts';
 import type { Verdict } from '../../src/torture/verdict.ts';
 import { startEtcd } from '../kit/etcd.ts';

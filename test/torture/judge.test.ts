@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ALL_SEATS } from '../../src/core/contract/admission.ts';
-import type { Event } from '../../src/torture/history.ts';
+import type { Event } from '../../src/torture/events.ts';
+import { History } from '../../src/torture/history.ts';
 import { judge } from '../../src/torture/judge.ts';
-import { Ledger } from '../../src/torture/ledger.ts';
 import type { Violation } from '../../src/torture/violation.ts';
 
 const TTL = 2_000;
@@ -34,10 +34,10 @@ function hold({ op, from, to, token, by = 0, seats = ALL, asked = from - 1 }: Ho
   ];
 }
 
-function judged(events: readonly Event[], terms = { ttl: TTL, wakes: true, way: 1 }) {
-  const ledger = new Ledger();
-  for (const event of events.toSorted((a, b) => a.at - b.at)) ledger.apply(event);
-  return judge(ledger, terms);
+function judged(events: readonly Event[], terms = { ttl: TTL, wakes: true, roundTrip: 1 }) {
+  const history = new History();
+  for (const event of events.toSorted((a, b) => a.at - b.at)) history.apply(event);
+  return judge(history, terms);
 }
 
 const found = (events: readonly Event[]): Violation['broken'][] =>
@@ -192,12 +192,14 @@ describe('the judge takes no offence at', () => {
   });
 
   test('what it has forgotten: the highest token stays', () => {
-    const ledger = new Ledger();
-    for (const event of hold({ op: 'a', from: 10, to: 20, token: 7 })) ledger.apply(event);
-    for (const event of hold({ op: 'b', from: 30, to: 40, token: 3 })) ledger.apply(event);
-    ledger.forget(10_000);
-    expect([...ledger.wishes.keys()]).toEqual(['a']);
-    for (const event of hold({ op: 'c', from: 11_000, to: 11_001, token: 6 })) ledger.apply(event);
-    expect(judge(ledger, { ttl: TTL, wakes: true, way: 1 }).violations.map(({ broken }) => broken)).toEqual(['tokens']);
+    const history = new History();
+    for (const event of hold({ op: 'a', from: 10, to: 20, token: 7 })) history.apply(event);
+    for (const event of hold({ op: 'b', from: 30, to: 40, token: 3 })) history.apply(event);
+    history.forget(10_000);
+    expect([...history.operations.keys()]).toEqual(['a']);
+    for (const event of hold({ op: 'c', from: 11_000, to: 11_001, token: 6 })) history.apply(event);
+    expect(judge(history, { ttl: TTL, wakes: true, roundTrip: 1 }).violations.map(({ broken }) => broken)).toEqual([
+      'tokens',
+    ]);
   });
 });

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
-import type { Way, Weather } from './weather.ts';
+import type { Direction, LinkState } from './link-state.ts';
 
 interface Piece {
   readonly bytes: Buffer;
-  /** When the bytes go on, in ms of `performance.now`; Infinity: at the end of the spell. */
+  /** When the bytes go on, in ms of `performance.now`; Infinity: when the slowdown ends. */
   readonly due: number;
 }
 
@@ -12,34 +12,37 @@ const DROPS = 24;
 
 /** One direction of one connection. Bytes may come late, but never out of order: TCP keeps the order. */
 export class Flow {
-  readonly #way: Way;
+  readonly #direction: Direction;
   readonly #to: Socket;
-  readonly #weather: Weather;
+  readonly #state: LinkState;
   readonly #queue: Piece[] = [];
   #timer: NodeJS.Timeout | undefined;
   #ended = false;
 
-  constructor(way: Way, to: Socket, weather: Weather) {
-    this.#way = way;
+  constructor(direction: Direction, to: Socket, state: LinkState) {
+    this.#direction = direction;
     this.#to = to;
-    this.#weather = weather;
+    this.#state = state;
   }
 
   take(bytes: Buffer): void {
-    const { spell } = this.#weather;
+    const { slowdown } = this.#state;
     const now = performance.now();
     const last = this.#queue.at(-1)?.due ?? now;
-    if (spell === undefined || (spell.kind === 'stalled' && spell.way !== 'both' && spell.way !== this.#way)) {
+    if (
+      slowdown === undefined ||
+      (slowdown.kind === 'stalled' && slowdown.direction !== 'both' && slowdown.direction !== this.#direction)
+    ) {
       if (this.#queue.length === 0) this.#write(bytes);
       else this.#queue.push({ bytes, due: last });
       return;
     }
-    this.#weather.hits++;
-    if (spell.kind === 'stalled') this.#queue.push({ bytes, due: Number.POSITIVE_INFINITY });
-    else if (spell.kind === 'delayed') this.#queue.push({ bytes, due: Math.max(last, now + spell.ms) });
+    this.#state.hits++;
+    if (slowdown.kind === 'stalled') this.#queue.push({ bytes, due: Number.POSITIVE_INFINITY });
+    else if (slowdown.kind === 'delayed') this.#queue.push({ bytes, due: Math.max(last, now + slowdown.ms) });
     else {
       const size = Math.ceil(bytes.length / DROPS);
-      for (let at = 0, due = last; at < bytes.length; at += size, due += spell.ms)
+      for (let at = 0, due = last; at < bytes.length; at += size, due += slowdown.ms)
         this.#queue.push({ bytes: bytes.subarray(at, at + size), due });
     }
     this.#arm();
@@ -51,8 +54,8 @@ export class Flow {
     if (this.#queue.length === 0) this.#to.end();
   }
 
-  /** The spell is over: the kept bytes go on. */
-  clear(): void {
+  /** Sends all kept bytes, because the slowdown is over. */
+  flush(): void {
     while (this.#queue.length > 0) this.#write(this.#queue.shift()!.bytes);
     this.#finish();
   }

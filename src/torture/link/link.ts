@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Flow } from './flow.ts';
+import type { LinkState } from './link-state.ts';
 import { pair, reset } from './pair.ts';
-import type { Weather } from './weather.ts';
 
 /**
  * One connection through the proxy. It knows no protocol: what the client sends is a request, and what the server sends is a
@@ -10,18 +10,18 @@ import type { Weather } from './weather.ts';
 export class Link {
   readonly #client: Socket;
   readonly #server: Socket;
-  readonly #weather: Weather;
+  readonly #state: LinkState;
   readonly #up: Flow;
   readonly #down: Flow;
   /** What happens to the reply of the request that has passed. */
   #reply: 'drop' | 'last' | 'halve' | undefined;
 
-  constructor(client: Socket, server: Socket, weather: Weather, ended: () => void) {
+  constructor(client: Socket, server: Socket, state: LinkState, ended: () => void) {
     this.#client = client;
     this.#server = server;
-    this.#weather = weather;
-    this.#up = new Flow('up', server, weather);
-    this.#down = new Flow('down', client, weather);
+    this.#state = state;
+    this.#up = new Flow('up', server, state);
+    this.#down = new Flow('down', client, state);
     client.on('data', (bytes) => this.#request(bytes)).on('end', () => this.#up.end());
     server.on('data', (bytes) => this.#answer(bytes)).on('end', () => this.#down.end());
     pair(client, server, () => {
@@ -37,23 +37,23 @@ export class Link {
     reset(this.#server);
   }
 
-  clear(): void {
-    this.#up.clear();
-    this.#down.clear();
+  flush(): void {
+    this.#up.flush();
+    this.#down.flush();
   }
 
   #request(bytes: Buffer): void {
-    const { trap } = this.#weather;
-    if (trap === undefined || this.#reply) {
+    const { nextCut } = this.#state;
+    if (nextCut === undefined || this.#reply) {
       this.#up.take(bytes);
       return;
     }
-    this.#weather.trap = undefined;
-    this.#weather.hits++;
-    if (trap.kind === 'cut before the request') this.cut();
-    else if (trap.kind === 'halved' && trap.way === 'up') this.#last(this.#server, half(bytes));
+    this.#state.nextCut = undefined;
+    this.#state.hits++;
+    if (nextCut.kind === 'cut before the request') this.cut();
+    else if (nextCut.kind === 'halved' && nextCut.direction === 'up') this.#last(this.#server, half(bytes));
     else {
-      this.#reply = trap.kind === 'cut before the reply' ? 'drop' : trap.kind === 'halved' ? 'halve' : 'last';
+      this.#reply = nextCut.kind === 'cut before the reply' ? 'drop' : nextCut.kind === 'halved' ? 'halve' : 'last';
       this.#up.take(bytes);
     }
   }

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
-import type { LinkFault } from '../history.ts';
+import type { LinkFault } from '../events.ts';
 import { Link } from './link.ts';
-import { spellOf, trapOf, type Weather } from './weather.ts';
+import { cutOf, type LinkState, slowdownOf } from './link-state.ts';
 
 const HOST = '127.0.0.1';
 
 /** Leads all connections of one process: it has a port for each server. */
 export class FaultyProxy implements AsyncDisposable {
-  readonly #weather: Weather = { hits: 0 };
+  readonly #state: LinkState = { hits: 0 };
   readonly #listeners = new Map<string, Promise<Server>>();
   readonly #links = new Set<Link>();
 
@@ -23,25 +23,25 @@ export class FaultyProxy implements AsyncDisposable {
     return ((await listener).address() as AddressInfo).port;
   }
 
-  /** Starts a fault, which lasts until `calm`. */
-  begin(kind: LinkFault, choice: number, ttl: number): void {
-    this.#weather.hits = 0;
-    this.#weather.spell = spellOf(kind, choice, ttl);
-    this.#weather.trap = trapOf(kind, choice);
+  /** Starts a fault, which lasts until `endFault`. */
+  beginFault(kind: LinkFault, choice: number, ttl: number): void {
+    this.#state.hits = 0;
+    this.#state.slowdown = slowdownOf(kind, choice, ttl);
+    this.#state.nextCut = cutOf(kind, choice);
     if (kind !== 'cut') return;
-    this.#weather.hits = this.#links.size;
+    this.#state.hits = this.#links.size;
     for (const link of this.#links) link.cut();
   }
 
-  /** How often the fault has hit bytes since `begin`. */
+  /** How often the fault has hit bytes since `beginFault`. */
   get hits(): number {
-    return this.#weather.hits;
+    return this.#state.hits;
   }
 
-  calm(): void {
-    this.#weather.spell = undefined;
-    this.#weather.trap = undefined;
-    for (const link of this.#links) link.clear();
+  endFault(): void {
+    this.#state.slowdown = undefined;
+    this.#state.nextCut = undefined;
+    for (const link of this.#links) link.flush();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -53,7 +53,7 @@ export class FaultyProxy implements AsyncDisposable {
     const options = { noDelay: true, allowHalfOpen: true };
     const listener = createServer(options, (client) => {
       const server = connect({ ...options, host, port });
-      const link: Link = new Link(client, server, this.#weather, () => this.#links.delete(link));
+      const link: Link = new Link(client, server, this.#state, () => this.#links.delete(link));
       this.#links.add(link);
     });
     listener.listen(0, HOST);

@@ -1,4 +1,4 @@
-import type { Told } from '../history.ts';
+import type { ProcessEvent } from '../events.ts';
 import type { FromWorker, Question } from '../messages.ts';
 
 /** What a process tells the referee, and asks it. */
@@ -17,7 +17,7 @@ export class Report {
     return Number(process.hrtime.bigint() - this.#origin) / 1e6;
   }
 
-  tell(told: Told, at: number = this.now()): void {
+  tell(told: ProcessEvent, at: number = this.now()): void {
     send({ told: { ...told, at } });
   }
 
@@ -29,7 +29,7 @@ export class Report {
     });
   }
 
-  answered(ask: number, value: number): void {
+  resolveAnswer(ask: number, value: number): void {
     this.#questions.get(ask)?.(value);
     this.#questions.delete(ask);
   }

@@ -1,7 +1,7 @@
 import { randomFrom } from '../../testing/random.ts';
-import type { Prize, Task, ToWorker } from '../messages.ts';
-import { Actor, type Scene } from './actor.ts';
-import type { Doors } from './doors.ts';
+import type { Task, TestLock, ToWorker } from '../messages.ts';
+import { Actor, type ActorContext } from './actor.ts';
+import type { LockLibrary } from './lock-library.ts';
 import { Report, send } from './report.ts';
 import { routeAll } from './route.ts';
 
@@ -14,8 +14,8 @@ const PIECE = 400;
 
 interface Running {
   readonly report: Report;
-  readonly scene: Scene;
-  readonly locks: Doors;
+  readonly context: ActorContext;
+  readonly locks: LockLibrary;
   readonly ended: AbortController;
   readonly working: Promise<unknown>;
 }
@@ -24,7 +24,7 @@ interface Running {
  * Runs the callers of one process until it is told to end, or dies.
  * @param open opens the locks of the task
  */
-export function work(open: (task: Task) => Promise<Doors>): void {
+export function work(open: (task: Task) => Promise<LockLibrary>): void {
   let report: Report | undefined;
   let running: Promise<Running> | undefined;
   let stopped: readonly number[] = [];
@@ -42,35 +42,35 @@ export function work(open: (task: Task) => Promise<Doors>): void {
         () => send({ ready: true }),
         (error: Error) => send({ failed: error.message }),
       );
-    } else if ('answer' in message) report?.answered(message.answer, message.value);
+    } else if ('answer' in message) report?.resolveAnswer(message.answer, message.value);
     else if ('stopped' in message) stopped = message.stopped;
     else if ('busy' in message) {
-      const { scene } = (await running)!;
-      send({ held: scene.held });
+      const { context } = (await running)!;
+      send({ held: context.held });
       busy(message.busy, message.pieces);
     } else await end(await running);
   });
 }
 
-async function begin(task: Task, report: Report, open: (task: Task) => Promise<Doors>): Promise<Running> {
+async function begin(task: Task, report: Report, open: (task: Task) => Promise<LockLibrary>): Promise<Running> {
   if (task.routed) routeAll((host, port) => report.ask({ route: { host, port } }));
-  const { prizes, ttl, seed, name, by, busy } = task;
+  const { testLocks, ttl, seed, name, by, busy } = task;
   const locks = await open(task);
-  const scene: Scene = { locks, ttl, report, random: randomFrom(seed), name, by, held: 0 };
+  const context: ActorContext = { locks, ttl, report, random: randomFrom(seed), name, by, held: 0 };
   const ended = new AbortController();
   // One actor takes the slow keys, or all would wait there. The others mostly take the first of the quick keys.
-  const slow = prizes.filter(({ long }) => long >= SLOW);
-  const brisk = prizes.filter(({ as, long }) => as === 'mutex' && long === 0);
-  const quick = prizes.filter(({ long }) => long < SLOW);
-  const wanted = (number: number): readonly Prize[] => (number === 0 ? slow : [quick[0]!, ...quick]);
+  const slow = testLocks.filter(({ longPart }) => longPart >= SLOW);
+  const brisk = testLocks.filter(({ kind, longPart }) => kind === 'mutex' && longPart === 0);
+  const quick = testLocks.filter(({ longPart }) => longPart < SLOW);
+  const wanted = (number: number): readonly TestLock[] => (number === 0 ? slow : [quick[0]!, ...quick]);
   const actors = Array.from({ length: ACTORS }, (_, number) =>
-    new Actor(scene, wanted(number), number).work(ended.signal),
+    new Actor(context, wanted(number), number).work(ended.signal),
   );
   // Faults hit actors that hold for long; these actors add many short holds.
   const more = Array.from({ length: busy }, (_, number) =>
-    new Actor(scene, [brisk[number % brisk.length]!], ACTORS + number, 'busy').work(ended.signal),
+    new Actor(context, [brisk[number % brisk.length]!], ACTORS + number, 'busy').work(ended.signal),
   );
-  return { report, scene, locks, ended, working: Promise.all([...actors, ...more]) };
+  return { report, context, locks, ended, working: Promise.all([...actors, ...more]) };
 }
 
 /** Blocks everything else in this process: timers, answers, renewals. */

@@ -1,14 +1,14 @@
 import { fileURLToPath } from 'node:url';
-import type { Seen, Told } from '../history.ts';
-import type { Ledger } from '../ledger.ts';
+import type { ProcessEvent, RefereeEvent } from '../events.ts';
+import type { History } from '../history.ts';
 import { FaultyProxy } from '../link/proxy.ts';
-import type { FromWorker, Prize, Question, Task } from '../messages.ts';
+import type { FromWorker, Question, Task, TestLock } from '../messages.ts';
 import { Member } from './member.ts';
 import type { Register } from './register.ts';
 
 export interface CrewPlan {
   readonly url: string;
-  readonly prizes: readonly Prize[];
+  readonly testLocks: readonly TestLock[];
   /** ms */
   readonly ttl: number;
   readonly processes: number;
@@ -23,11 +23,11 @@ export interface CrewPlan {
 
 /** Where events go. */
 export interface Recorder {
-  readonly ledger: Ledger;
+  readonly history: History;
   now(): number;
   /** ns, of `process.hrtime` */
   readonly origin: bigint;
-  add(event: Told | Seen, at?: number): void;
+  add(event: ProcessEvent | RefereeEvent, at?: number): void;
 }
 
 const WORKER = new URL(
@@ -43,8 +43,8 @@ export class Crew {
   readonly #record: Recorder;
   readonly #register: Register;
   readonly #turns: number[];
-  /** Called with how many locks a process held when it became busy. */
-  readonly #busy = new Map<number, (held: number) => void>();
+  /** Each function takes the number of locks that a process held when it became busy. */
+  readonly #busyReplies = new Map<number, (held: number) => void>();
 
   constructor(plan: CrewPlan, record: Recorder, register: Register) {
     this.#plan = plan;
@@ -62,22 +62,22 @@ export class Crew {
 
   /** Starts a process, or starts it again. */
   async begin(by: number): Promise<void> {
-    const { url, prizes, ttl, seed, label, links, busy, worker = WORKER } = this.#plan;
+    const { url, testLocks, ttl, seed, label, links, busy, worker = WORKER } = this.#plan;
     const turn = this.#turns[by]!++;
-    const crashed = (how: string): void => this.#record.add({ what: 'crashed', by, how });
-    const member = new Member(fileURLToPath(worker), (message) => this.#heard(by, member, message), crashed);
+    const onCrash = (how: string): void => this.#record.add({ what: 'crashed', by, how });
+    const member = new Member(fileURLToPath(worker), (message) => this.#receive(by, member, message), onCrash);
     this.members[by] = member;
     const task: Task = {
-      ...{ url, prizes, ttl, label, by, busy, routed: links, origin: `${this.#record.origin}` },
+      ...{ url, testLocks, ttl, label, by, busy, routed: links, origin: `${this.#record.origin}` },
       ...{ seed: seed + by * 1_000 + turn, name: `${by + 1}.${turn + 1}` },
     };
     await member.start(task);
   }
 
   /** @returns how many locks it held at the start */
-  async busy(by: number, ms: number, pieces: boolean, signal: AbortSignal): Promise<number> {
+  async makeBusy(by: number, ms: number, pieces: boolean, signal: AbortSignal): Promise<number> {
     const held = new Promise<number>((resolve) => {
-      this.#busy.set(by, resolve);
+      this.#busyReplies.set(by, resolve);
       signal.addEventListener('abort', () => resolve(0), { once: true });
     });
     this.members[by]!.send({ busy: ms, pieces });
@@ -91,16 +91,16 @@ export class Crew {
   }
 
   async end(): Promise<void> {
-    for (const proxy of this.proxies) proxy.calm();
+    for (const proxy of this.proxies) proxy.endFault();
     await Promise.all(this.members.map((member) => member.end()));
     await Promise.all(this.proxies.map((proxy) => proxy[Symbol.asyncDispose]()));
   }
 
-  #heard(by: number, member: Member, message: FromWorker): void {
+  #receive(by: number, member: Member, message: FromWorker): void {
     if ('told' in message) {
       const { at, ...told } = message.told;
-      this.#record.add(told as Told, at);
-    } else if ('held' in message) this.#busy.get(by)?.(message.held);
+      this.#record.add(told as ProcessEvent, at);
+    } else if ('held' in message) this.#busyReplies.get(by)?.(message.held);
     else if ('ask' in message) void this.#answer(by, member, message.ask, message.question);
   }
 
@@ -110,10 +110,10 @@ export class Crew {
       const { host, port } = question.route;
       value = await this.proxies[by]!.port(host, port);
     } else {
-      const { ledger } = this.#record;
+      const { history } = this.#record;
       const [what, op] =
         'claim' in question ? (['claimed', question.claim] as const) : (['wrote', question.write] as const);
-      const accepted = what === 'claimed' ? this.#register.claim(ledger, op) : this.#register.write(ledger, op);
+      const accepted = what === 'claimed' ? this.#register.claim(history, op) : this.#register.write(history, op);
       this.#record.add({ what, op, accepted });
       value = Number(accepted);
     }

@@ -9,7 +9,7 @@ const LOOK = 250;
 const MORE = 5_000;
 
 /** The first lock under the prefix of these locks; undefined also if the engine cannot list. */
-export async function anyones(locks: Locks, prefix = ''): Promise<Standing | undefined> {
+export async function firstStanding(locks: Locks, prefix = ''): Promise<Standing | undefined> {
   try {
     for await (const standing of locks.inspect(prefix)) return standing;
   } catch (error) {
@@ -22,12 +22,12 @@ export async function anyones(locks: Locks, prefix = ''): Promise<Standing | und
  * After the end of all processes: waits until their leases and places are over, and then releases what is still there.
  * @returns the holds that outlasted their leases
  */
-export async function cleared(locks: Locks, prefix: string, ttl: number): Promise<Standing[]> {
+export async function clearKeys(locks: Locks, prefix: string, ttl: number): Promise<Standing[]> {
   const until = performance.now() + Math.max(ttl * 1.5, PLACE_TTL) + MORE;
-  let left = await anyones(locks, prefix);
+  let left = await firstStanding(locks, prefix);
   while (left && performance.now() < until) {
     await sleep(LOOK);
-    left = await anyones(locks, prefix);
+    left = await firstStanding(locks, prefix);
   }
   const stayed: Standing[] = [];
   if (left) for await (const standing of locks.inspect(prefix)) if (standing.held) stayed.push(standing);

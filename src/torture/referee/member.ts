@@ -13,25 +13,25 @@ export type State = 'starting' | 'working' | 'stopped' | 'gone';
 export class Member {
   readonly #child: ChildProcess;
   readonly exited: Promise<string>;
-  #printed = '';
-  #asked = false;
+  #stderr = '';
+  #endsOnPurpose = false;
   state: State = 'starting';
 
-  /** @param heard gets its messages @param crashed called if it ends by itself */
-  constructor(file: string, heard: (message: FromWorker) => void, crashed: (how: string) => void) {
+  /** @param onMessage gets its messages @param onCrash called if it ends by itself */
+  constructor(file: string, onMessage: (message: FromWorker) => void, onCrash: (how: string) => void) {
     this.#child = fork(file, {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       execArgv: ['--disable-warning=ExperimentalWarning'],
     });
     this.#child.stderr?.on('data', (text) => {
-      this.#printed = (this.#printed + text).slice(-2_000);
+      this.#stderr = (this.#stderr + text).slice(-2_000);
     });
     this.#child.on('error', () => {}); // a message to a process that is gone; its exit tells
-    this.#child.on('message', heard);
+    this.#child.on('message', onMessage);
     this.exited = once(this.#child, 'exit').then(([code, signal]) => {
       this.state = 'gone';
-      const how = `${signal ? `by ${signal}` : `with exit code ${code}`}${this.#printed ? `: ${this.#printed.trim()}` : ''}`;
-      if (!this.#asked) crashed(how);
+      const how = `${signal ? `by ${signal}` : `with exit code ${code}`}${this.#stderr ? `: ${this.#stderr.trim()}` : ''}`;
+      if (!this.#endsOnPurpose) onCrash(how);
       return how;
     });
   }
@@ -63,14 +63,14 @@ export class Member {
     this.#child.kill('SIGSTOP');
   }
 
-  go(): void {
+  resume(): void {
     if (this.state !== 'stopped') return;
     this.state = 'working';
     this.#child.kill('SIGCONT');
   }
 
   async kill(): Promise<void> {
-    this.#asked = true;
+    this.#endsOnPurpose = true;
     this.#child.kill('SIGKILL');
     await this.exited;
   }
@@ -78,8 +78,8 @@ export class Member {
   /** Asks the process to release its locks and to end; kills it if it does not. */
   async end(): Promise<void> {
     if (this.state === 'gone') return;
-    this.#asked = true;
-    this.go();
+    this.#endsOnPurpose = true;
+    this.resume();
     this.send({ end: true });
     await bounded(this.exited, END).catch(() => this.kill());
   }

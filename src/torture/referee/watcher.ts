@@ -1,6 +1,6 @@
 import type { Locks } from '../../locks.ts';
-import type { Inflict } from './inflict.ts';
-import { pass } from './pass.ts';
+import { delay } from './delay.ts';
+import type { FaultInjector } from './fault-injector.ts';
 
 /** Time between two looks at the engine, and at this process itself; ms. */
 const PROBE = 1_000;
@@ -16,7 +16,7 @@ const STALL = 400;
 export class Watcher {
   readonly #locks: Locks;
   readonly #key: string;
-  readonly #inflict: Inflict;
+  readonly #injector: FaultInjector;
   readonly #signal: AbortSignal;
   readonly #patience: number;
   readonly #gone = new AbortController();
@@ -25,11 +25,11 @@ export class Watcher {
   answers = 0;
 
   /** @param patience after so many ms without an answer the server is gone */
-  constructor(locks: Locks, key: string, inflict: Inflict, signal: AbortSignal, patience: number) {
+  constructor(locks: Locks, key: string, injector: FaultInjector, signal: AbortSignal, patience: number) {
     this.#patience = patience;
     this.#locks = locks;
     this.#key = key;
-    this.#inflict = inflict;
+    this.#injector = injector;
     this.#signal = signal;
   }
 
@@ -39,27 +39,27 @@ export class Watcher {
   }
 
   async watch(): Promise<void> {
-    await Promise.all([this.#probe(), this.#tick()]);
+    await Promise.all([this.#watchEngine(), this.#watchMachine()]);
   }
 
-  async #probe(): Promise<void> {
+  async #watchEngine(): Promise<void> {
     while (!this.#signal.aborted) {
       let slow: number | undefined;
       const late = setTimeout(() => {
-        slow = this.#inflict.begun('no answer');
+        slow = this.#injector.beginDisturbance('no answer');
       }, SLOW);
-      if (await this.#ask()) {
+      if (await this.#probe()) {
         this.#answered = performance.now();
         this.answers++;
-      } else slow ??= this.#inflict.begun('no answer');
+      } else slow ??= this.#injector.beginDisturbance('no answer');
       clearTimeout(late);
-      if (slow !== undefined) this.#inflict.over(slow, false);
+      if (slow !== undefined) this.#injector.endDisturbance(slow, false);
       if (performance.now() - this.#answered > this.#patience) this.#gone.abort();
-      await pass(PROBE, this.#signal);
+      await delay(PROBE, this.#signal);
     }
   }
 
-  async #ask(): Promise<boolean> {
+  async #probe(): Promise<boolean> {
     try {
       const lease = await this.#locks.mutex(this.#key).tryAcquire();
       await lease?.release();
@@ -69,10 +69,11 @@ export class Watcher {
     }
   }
 
-  async #tick(): Promise<void> {
+  async #watchMachine(): Promise<void> {
     for (let last = performance.now(); !this.#signal.aborted; last = performance.now()) {
-      await pass(TICK, this.#signal);
-      if (performance.now() - last > TICK + STALL) this.#inflict.over(this.#inflict.begun('slow machine'), false);
+      await delay(TICK, this.#signal);
+      if (performance.now() - last > TICK + STALL)
+        this.#injector.endDisturbance(this.#injector.beginDisturbance('slow machine'), false);
     }
   }
 }

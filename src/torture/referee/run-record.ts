@@ -1,30 +1,30 @@
-import type { Seen, Told } from '../history.ts';
+import type { ProcessEvent, RefereeEvent } from '../events.ts';
+import { History } from '../history.ts';
 import { type Judgement, judge } from '../judge.ts';
-import { Ledger } from '../ledger.ts';
 import type { Conditions, Violation } from '../violation.ts';
 import type { Recorder } from './crew.ts';
 
 /** How much history is judged again and again, ms: longer than any fault. */
 const MEMORY = 30_000;
 /** How many violations are kept; the rest are only counted. Also how many kinds of trouble with the engine. */
-const KEPT = 50;
+const MAX_KEPT = 50;
 
 export interface Totals {
   wishes: number;
   holds: number;
   /** Holds during a fault, or while its effects could last. */
   underFaults: number;
-  /** From the wish to the hold, ms. */
+  /** From the request to the hold, ms. */
   longestWait: number;
   handOvers: number;
   /** From free to held, without a fault, ms. */
   longestHandOver: number;
 }
 
-/** The events so far, and the judgement of them. */
-export class Book implements Recorder {
+/** The record of a run: its events, its totals and the promises that it broke. */
+export class RunRecord implements Recorder {
   readonly origin = process.hrtime.bigint();
-  readonly ledger = new Ledger();
+  readonly history = new History();
   readonly totals: Totals = { wishes: 0, holds: 0, underFaults: 0, longestWait: 0, handOvers: 0, longestHandOver: 0 };
   readonly violations: Violation[] = [];
   /** How many violations of each kind there are. */
@@ -49,72 +49,72 @@ export class Book implements Recorder {
     return Number(process.hrtime.bigint() - this.origin) / 1e6;
   }
 
-  add(event: Told | Seen, at: number = this.now()): void {
+  add(event: ProcessEvent | RefereeEvent, at: number = this.now()): void {
     const stamped = { at: Math.round(at * 1_000) / 1_000, ...event };
     this.#write(JSON.stringify(stamped));
     this.#count(stamped);
-    this.ledger.apply({ ...event, at });
+    this.history.apply({ ...event, at });
   }
 
   /** Judges the history in memory, and forgets the old part. */
   judge(): void {
-    const judgement = this.#judged();
-    const old = this.ledger.now - MEMORY;
-    if (old <= this.ledger.since) return;
+    const judgement = this.#judgeAll();
+    const old = this.history.now - MEMORY;
+    if (old <= this.history.since) return;
     this.#countHandOvers(judgement, old);
-    this.ledger.forget(old);
+    this.history.forget(old);
   }
 
   /** Judges the rest at the end. */
   close(): void {
-    this.#countHandOvers(this.#judged(), Number.POSITIVE_INFINITY);
+    this.#countHandOvers(this.#judgeAll(), Number.POSITIVE_INFINITY);
   }
 
-  #judged(): Judgement {
-    const judgement = judge(this.ledger, this.#conditions);
-    for (const violation of judgement.violations) this.#keep(violation);
+  #judgeAll(): Judgement {
+    const judgement = judge(this.history, this.#conditions);
+    for (const violation of judgement.violations) this.#addViolation(violation);
     return judgement;
   }
 
-  #keep(violation: Violation): void {
+  #addViolation(violation: Violation): void {
     const { broken, key, ops, at } = violation;
-    // Of a violation that lasts, the first report stays. Missing wake-ups are reported once.
+    // A violation that lasts is reported once, when it is first seen. Missing wake-ups are reported once, too.
     const id =
       broken === 'wake-ups' ? broken : [broken, key, ...(ops.length > 0 ? ops.toSorted() : [Math.floor(at)])].join();
     if (this.#known.has(id)) return;
     this.#known.add(id);
     this.broken[broken] = (this.broken[broken] ?? 0) + 1;
-    if (this.violations.length < KEPT) this.violations.push(violation);
+    if (this.violations.length < MAX_KEPT) this.violations.push(violation);
   }
 
   #countHandOvers({ handOvers }: Judgement, until: number): void {
-    const { totals, ledger } = this;
+    const { totals, history } = this;
     for (const { at, ms } of handOvers) {
-      if (at < ledger.since || at >= until) continue;
+      if (at < history.since || at >= until) continue;
       totals.handOvers++;
       totals.longestHandOver = Math.max(totals.longestHandOver, ms);
     }
   }
 
-  #count(event: (Told | Seen) & { readonly at: number }): void {
+  #count(event: (ProcessEvent | RefereeEvent) & { readonly at: number }): void {
     const { totals } = this;
     if (event.what === 'asked') totals.wishes++;
     else if (event.what === 'refused') this.#countTrouble(event.why);
     else if (event.what === 'disturbed' && event.by !== undefined) this.#active++;
     else if (event.what === 'over') {
-      if (this.ledger.disturbances.get(event.id)?.by === undefined) return;
+      if (this.history.disturbances.get(event.id)?.by === undefined) return;
       this.#active--;
       this.#effects = Math.max(this.#effects, event.at + this.#conditions.ttl);
     } else if (event.what === 'entered') {
       totals.holds++;
-      const asked = this.ledger.wishes.get(event.op)?.asked ?? event.at;
+      const asked = this.history.operations.get(event.op)?.asked ?? event.at;
       totals.longestWait = Math.max(totals.longestWait, event.at - asked);
       if (this.#active > 0 || event.at < this.#effects) totals.underFaults++;
     }
   }
 
   #countTrouble(why: string | undefined): void {
-    if (why === undefined || (!this.troubles.has(why) && this.troubles.size >= KEPT)) return;
+    if (why === undefined || (!this.troubles.has(why) && this.troubles.size >= MAX_KEPT)) return;
     this.troubles.set(why, (this.troubles.get(why) ?? 0) + 1);
   }
 }

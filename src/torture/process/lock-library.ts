@@ -1,7 +1,7 @@
 import type { LockOptions } from '../../core/contract/options.ts';
 
 /** What an actor needs of a hold. Our leases have it; an adapter can add it to another library. */
-export interface Holding {
+export interface LibraryLease {
   readonly held: boolean;
   /** ms; Infinity if no time ends the hold. */
   readonly remaining: number;
@@ -11,15 +11,15 @@ export interface Holding {
   release(): Promise<unknown>;
 }
 
-export interface Wanted {
-  acquire(options: LockOptions): Promise<Holding>;
-  tryAcquire(options: { readonly ttl: number }): Promise<Holding | null>;
+export interface LibraryLock {
+  acquire(options: LockOptions): Promise<LibraryLease>;
+  tryAcquire(options: { readonly ttl: number }): Promise<LibraryLease | null>;
 }
 
 /** The locks of a process: ours, or those of another library. */
-export interface Doors {
-  mutex(key: string): Wanted;
-  rwLock(key: string): { readonly read: Wanted; readonly write: Wanted };
-  semaphore(key: string, options: { readonly permits: number }): Wanted;
+export interface LockLibrary {
+  mutex(key: string): LibraryLock;
+  rwLock(key: string): { readonly read: LibraryLock; readonly write: LibraryLock };
+  semaphore(key: string, options: { readonly permits: number }): LibraryLock;
   close(): Promise<void>;
 }

@@ -1,25 +1,25 @@
-import type { Holding } from './doors.ts';
+import type { LibraryLease } from './lock-library.ts';
 import type { Report } from './report.ts';
 
-/** A holder's own view of its hold, with times on the safe side. */
-export class Looks implements Disposable {
+/** Reports what a holder sees of its own hold. Each reported time errs on the safe side. */
+export class HoldObserver implements Disposable {
   readonly #op: string;
-  readonly #lease: Holding;
+  readonly #lease: LibraryLease;
   readonly #report: Report;
-  readonly #lost = (): void => void this.holds();
+  readonly #lost = (): void => void this.observe();
   #over = false;
 
-  private constructor(op: string, lease: Holding, report: Report) {
+  private constructor(op: string, lease: LibraryLease, report: Report) {
     this.#op = op;
     this.#lease = lease;
     this.#report = report;
-    // It tells of a loss at once, and not at the next look. Otherwise a process that is stopped in between would seem to
-    // believe in the hold.
+    // A loss is reported at once, not at the next observation. Otherwise the judge would think that a process which was
+    // stopped in between still believed in its hold.
     lease.signal.addEventListener('abort', this.#lost);
   }
 
-  /** Undefined if the grant came too late, and the hold is over already. */
-  static begin(op: string, lease: Holding, report: Report): Looks | undefined {
+  /** @returns undefined if the grant came too late, and the hold is over already */
+  static begin(op: string, lease: LibraryLease, report: Report): HoldObserver | undefined {
     const before = report.now();
     const { held, remaining } = lease;
     if (!held) {
@@ -28,10 +28,11 @@ export class Looks implements Disposable {
     }
     const token = lease.token?.toString();
     report.tell({ what: 'entered', op, before, remaining: finite(remaining), ...(token !== undefined && { token }) });
-    return new Looks(op, lease, report);
+    return new HoldObserver(op, lease, report);
   }
 
-  holds(): boolean {
+  /** Reports whether the lock is held now. @returns the same */
+  observe(): boolean {
     if (this.#over) return false;
     const at = this.#report.now();
     const { held, remaining } = this.#lease;
@@ -40,8 +41,8 @@ export class Looks implements Disposable {
     return held;
   }
 
-  /** The last look before the release. */
-  leaves(): void {
+  /** Makes the last observation before the release. */
+  observeLast(): void {
     if (this.#over) return;
     const at = this.#report.now();
     const { held } = this.#lease;

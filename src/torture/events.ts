@@ -1,0 +1,84 @@
+/**
+ * What happened in a run, as the referee knows it. `at` is ms since the start by the monotonic clock of the machine, which all
+ * its processes share. `op` names one operation: a request for one key, and the hold that follows. `by` is the number of a process; a restarted
+ * one keeps it.
+ */
+export type Event = { readonly at: number } & (ProcessEvent | RefereeEvent);
+
+/**
+ * What a process tells about itself. Each time errs on the safe side: a process never
+ * reports a hold for a time at which it may not have held the lock.
+ */
+export type ProcessEvent =
+  | ({ readonly what: 'asked'; readonly op: string; readonly by: number; readonly key: string } & Seats)
+  /** The process checked between `before` and `at`, and held the lock. `remaining` is null if no time ends the hold. */
+  | {
+      readonly what: 'entered';
+      readonly op: string;
+      readonly before: number;
+      readonly remaining: number | null;
+      readonly token?: string;
+    }
+  /** The process checked after `at`, and held the lock. */
+  | { readonly what: 'held'; readonly op: string; readonly remaining: number | null }
+  /** The process checked before `at`, and no longer held the lock. */
+  | { readonly what: 'lost'; readonly op: string }
+  /** The process checked after `at`, held the lock, and then released it. */
+  | { readonly what: 'left'; readonly op: string }
+  /** The release had an answer. */
+  | { readonly what: 'freed'; readonly op: string }
+  /** The operation ended without a hold. `why`: what was wrong where the engine could not be asked. */
+  | { readonly what: 'refused'; readonly op: string; readonly code: string; readonly why?: string };
+
+interface Seats {
+  readonly take: number;
+  readonly of: number;
+}
+
+/** What the referee sees. */
+export type RefereeEvent =
+  /** The holder wrote to the register, for the first time or the last. `accepted`: its token allowed the write. */
+  | { readonly what: 'claimed' | 'wrote'; readonly op: string; readonly accepted: boolean }
+  /** The time is the one before the signal was sent. */
+  | { readonly what: 'killed' | 'stopped' | 'continued'; readonly by: number }
+  /** The process ended by itself. */
+  | { readonly what: 'crashed'; readonly by: number; readonly how: string }
+  | DisturbanceBegin
+  | DisturbanceEnd
+  /** All processes are gone and every lease is over, and somebody still holds. */
+  | { readonly what: 'remains'; readonly key: string; readonly label: string };
+
+/** A fault is active from now until it is `over`. */
+export interface DisturbanceBegin {
+  readonly what: 'disturbed';
+  readonly id: number;
+  readonly kind: Disturbance;
+  /** The process that was hit, or whose connections were; undefined if the referee itself saw the trouble. */
+  readonly by?: number;
+}
+
+export interface DisturbanceEnd {
+  readonly what: 'over';
+  readonly id: number;
+  /** The fault hit a holder, a waiter, or bytes on their way. */
+  readonly effective: boolean;
+}
+
+/** Faults of processes… */
+export const PROCESS_FAULTS = ['killed', 'stopped', 'blocked', 'starved'] as const;
+/** …and of their connections. */
+export const LINK_FAULTS = [
+  'delayed',
+  'stalled',
+  'dripped',
+  'cut',
+  'cut before the request',
+  'cut before the reply',
+  'cut after the reply',
+  'halved',
+] as const;
+export type ProcessFault = (typeof PROCESS_FAULTS)[number];
+export type LinkFault = (typeof LINK_FAULTS)[number];
+export type FaultKind = ProcessFault | LinkFault;
+/** Beside the faults on purpose: the engine did not answer the referee, or the machine did not let it run. */
+export type Disturbance = FaultKind | 'no answer' | 'slow machine';
