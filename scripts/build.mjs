@@ -1,8 +1,7 @@
 // `npm run build`: the package in `dist`. Each entry is one file, and what several entries need is in `dist/chunks`; the types of each
 // entry are one file, too. Comments stay in the types only. There are no maps and no sources beside them: the code stays readable.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -81,7 +80,7 @@ async function scripts() {
 }
 
 async function types() {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-types-'));
+  const folder = join(dist, '.types');
   try {
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
     const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', folder], {
@@ -93,6 +92,7 @@ async function types() {
       input: input(folder, exported, '.d.ts'),
       external,
       plugins: [dts({ dtsInput: true })],
+      experimental: { attachDebugInfo: 'none' }, // else the place of each module stands in the types
     });
     await made.write({ dir: dist, format: 'esm', entryFileNames: '[name].ts', chunkFileNames: 'chunks/[name].ts' });
     await made.close();
