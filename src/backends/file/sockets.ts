@@ -7,6 +7,8 @@ import { join, resolve } from 'node:path';
 /** `sun_path` has 108 bytes on Linux and 104 elsewhere, and ends with a NUL. A longer name would be cut without an error. */
 const LONGEST = process.platform === 'linux' ? 107 : 103;
 const NAME = 16;
+/** The last characters of a name are the process id, in base 36. */
+const PID = 6;
 
 /** On Windows a socket is a pipe. Its name ends with its process. */
 export const isPipe = process.platform === 'win32';
@@ -29,8 +31,12 @@ const beside = (file: string): string => `${file}-bells`;
 
 const fits = (directory: string): boolean => Buffer.byteLength(directory) + 1 + NAME <= LONGEST;
 
-/** A name that no other process ever has. @param random 128 random bits */
-export const socketName = (random: string): string => (isPipe ? `holdfast-${random}` : random.slice(0, NAME));
+/** A name that no other process ever has. @param random 128 random bits, in hexadecimal digits */
+export function socketName(random: string, pid: number = process.pid): string {
+  if (isPipe) return `holdfast-${random}`;
+  const digits = BigInt(`0x${random}`).toString(36).padStart(NAME, '0');
+  return digits.slice(-(NAME - PID)) + pid.toString(36).padStart(PID, '0');
+}
 
 /** @throws Error when others could read or replace its files, or when even this path is too long */
 export function makePrivate(directory: string): void {
@@ -49,8 +55,30 @@ export function removeSocket(path: string): void {
   } catch {} // it is gone, or this user may not remove it, or it is no socket
 }
 
-/** With these errors nobody will ever listen under the name. */
-const GONE: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 'ENOENT']);
+/**
+ * Whether this error of a connection proves that the process with this socket is dead. Linux refuses a connection only if no process
+ * listens. macOS and the BSDs also refuse one while the backlog of a process that is stopped is full (unix(4), connect(2)). There the
+ * process must be gone, too. If another process has its id by now, the claims of the dead one end with their leases.
+ */
+export function provesDeath(
+  trouble: string | undefined,
+  bell: string,
+  platform: NodeJS.Platform = process.platform,
+  isGone: (pid: number) => boolean = isProcessGone,
+): boolean {
+  if (platform === 'win32') return trouble === 'ENOENT';
+  if (trouble !== 'ECONNREFUSED') return false;
+  return platform === 'linux' || isGone(Number.parseInt(bell.slice(-PID), 36));
+}
+
+function isProcessGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'; // it may belong to another user
+  }
+}
 
 /** A connection that never keeps the process alive and never throws. `over` is called once, with the code of the error if there was one. */
 export function dial(path: string, met: () => void, over: (trouble: string | undefined) => void): Socket {
@@ -73,5 +101,6 @@ export function probe(path: string, answer: (trouble: string | undefined) => voi
 /** Whether the process with this name may be alive. */
 export function answers(file: string, bell: string): Promise<boolean> {
   const path = resolve(socketDirectory(file), bell);
-  return new Promise((answer) => probe(path, (trouble) => answer(!GONE.has(trouble))));
+  // Without its socket no process will ever listen under the name.
+  return new Promise((answer) => probe(path, (trouble) => answer(trouble !== 'ENOENT' && !provesDeath(trouble, bell))));
 }

@@ -3,10 +3,8 @@ import type { Socket } from 'node:net';
 import { resolve, sep } from 'node:path';
 import type { Cancel, Clock } from '../../core/contract/clock.ts';
 import type { Message, OwnBell } from './own-bell.ts';
-import { dial, isPipe, probe, removeSocket } from './sockets.ts';
+import { dial, isPipe, probe, provesDeath, removeSocket } from './sockets.ts';
 
-/** With this error nobody listens under a name any more. */
-const DEAD = isPipe ? 'ENOENT' : 'ECONNREFUSED';
 /** After so many connections in a row that end and prove nothing, the claims of a process are left to lapse. */
 const TRIES = 5;
 /** The limit for last messages, and for the time from getting a name to listening under it. ms. */
@@ -99,7 +97,7 @@ export class Bells {
         this.#links.delete(bell);
         if (this.#closed) return;
         if (met) this.#events.parted().catch(() => {}); // core also asks by its own timer
-        if (trouble === DEAD) this.#bury(bell);
+        if (provesDeath(trouble, bell)) this.#bury(bell);
         else if (met && tries < TRIES) this.#link(bell, tries + 1);
       },
     );
@@ -110,7 +108,7 @@ export class Bells {
   #ifDead(bell: string, act: () => void): void {
     if (this.#closed) return;
     probe(this.#path(bell), (trouble) => {
-      if (trouble === DEAD) act();
+      if (provesDeath(trouble, bell)) act();
     });
   }
 
