@@ -1,5 +1,5 @@
 import { invalid, type LockError, shown } from '../core/contract/errors.ts';
-import { checkNames, LOCK_OPTIONS, type LockOptions, spin, whole } from '../core/contract/options.ts';
+import { checkNames, LOCK_OPTIONS, type LockOptions, namesOf, spin, whole } from '../core/contract/options.ts';
 import type { Terms } from '../core/contract/terms.ts';
 import type { Locks } from '../index.ts';
 
@@ -65,7 +65,16 @@ export interface Plan {
   readonly lock: LockOptions;
 }
 
-const OWN = 'key kind permits units retries onBusy onLoss locks'.split(' ');
+const OWN = namesOf<Omit<LockedOptions & KeyOption, keyof LockOptions>>({
+  key: true,
+  kind: true,
+  permits: true,
+  units: true,
+  retries: true,
+  onBusy: true,
+  onLoss: true,
+  locks: true,
+});
 const NAMES = new Set([...OWN, ...LOCK_OPTIONS]);
 
 /** @throws LockError `LOCK_INVALID` for errors that show without an engine; the call checks the engine's own bounds */

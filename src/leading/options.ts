@@ -5,6 +5,7 @@ import {
   checkNames,
   DEFAULT_LABEL,
   type LockOptions,
+  namesOf,
   type Spin,
   spin,
   UNSHARED_HOLD,
@@ -46,9 +47,16 @@ export interface LeaderPlan {
   readonly onError: (error: unknown) => void;
 }
 
-const NAMES: ReadonlySet<string> = new Set(
-  'ttl delay notice label pause settle autoCampaign onError'.split(' ') satisfies readonly string[],
-);
+const NAMES = namesOf<LeaderOptions>({
+  ttl: true,
+  delay: true,
+  notice: true,
+  label: true,
+  pause: true,
+  settle: true,
+  autoCampaign: true,
+  onError: true,
+});
 const PAUSE = { pause: 100, jitter: 0.5, bound: 30_000 };
 const SETTLE = 10_000;
 /** How often a candidate gives a sign of life if the engine wakes it, ms: most candidates wait as long as their process lives. */

@@ -6,6 +6,7 @@ import {
   flag,
   LayeredOptions,
   type LockOptions,
+  namesOf,
   UNSHARED_HOLD,
 } from '../core/contract/options.ts';
 import type { Traits } from '../core/contract/traits.ts';
@@ -53,9 +54,16 @@ export interface OncePlan {
 }
 
 /** Every option there is, by name. */
-export const ONCE_OPTIONS: ReadonlySet<string> = new Set(
-  'within skew retry overlap ttl notice label signal'.split(' ') satisfies readonly string[],
-);
+export const ONCE_OPTIONS = namesOf<OnceOptions>({
+  within: true,
+  skew: true,
+  retry: true,
+  overlap: true,
+  ttl: true,
+  notice: true,
+  label: true,
+  signal: true,
+});
 const WITHIN = 60_000;
 const SKEW = 1_000;
 const OVERLAPS: readonly unknown[] = ['skip', 'queue', 'allow'] satisfies readonly Overlap[];

@@ -1,6 +1,6 @@
 import { type Meter, metrics, type Tracer, trace } from '@opentelemetry/api';
 import { invalid, shown } from '../core/contract/errors.ts';
-import { checkNames, whole } from '../core/contract/options.ts';
+import { checkNames, namesOf, whole } from '../core/contract/options.ts';
 import { type Locks, runtimeOf } from '../locks.ts';
 import { Holders } from './holders.ts';
 import { Kinds, kindOfKey } from './kinds.ts';
@@ -34,9 +34,14 @@ export interface Instrumentation extends Disposable {
 }
 
 const NAME = 'holdfast';
-const NAMES: ReadonlySet<string> = new Set(
-  'meter tracer kindOf maxKinds keys inTracesOnly'.split(' ') satisfies readonly string[],
-);
+const NAMES = namesOf<InstrumentOptions>({
+  meter: true,
+  tracer: true,
+  kindOf: true,
+  maxKinds: true,
+  keys: true,
+  inTracesOnly: true,
+});
 const INSTRUMENTED = new WeakSet<Locks>();
 
 /**

@@ -2,7 +2,7 @@ import type { Backend } from '../../core/contract/backend.ts';
 import { type Clock, systemClock } from '../../core/contract/clock.ts';
 import { type Duration, LONGEST, milliseconds } from '../../core/contract/duration.ts';
 import { invalid, shown } from '../../core/contract/errors.ts';
-import { checkBackend, checkNames } from '../../core/contract/options.ts';
+import { checkBackend, checkNames, namesOf } from '../../core/contract/options.ts';
 
 /** Options of `quorum`. */
 export interface QuorumOptions {
@@ -23,9 +23,7 @@ export interface QuorumOptions {
 }
 
 /** The names of all options. */
-export const QUORUM_OPTIONS: ReadonlySet<string> = new Set(
-  'drift restartGuard maxTtl clock'.split(' ') satisfies readonly string[],
-);
+export const QUORUM_OPTIONS = namesOf<QuorumOptions>({ drift: true, restartGuard: true, maxTtl: true, clock: true });
 
 export interface ResolvedQuorumOptions {
   readonly drift: number;

@@ -90,12 +90,27 @@ const HAND_OFF: Terms['handOff'] = { max: 64, within: 10 };
 const SPIN: Terms['spin'] = { pause: 10, jitter: 0.5, bound: 1_000 };
 const DEFAULT_TTL = 30_000;
 export const DEFAULT_LABEL = `${hostname()}:${process.pid}`;
+
+/** The names of all options in `T`. The compiler refuses a list that lacks one, or has one that `T` has not. */
+export const namesOf = <T>(names: Record<keyof T, true>): ReadonlySet<string> => new Set(Object.keys(names));
+
 /** Every option there is, by name. */
-export const LOCK_OPTIONS: ReadonlySet<string> = new Set(
-  'wait ttl renew maxHold minHold delay notice adaptive spin signal label handOff reentrant detect'.split(
-    ' ',
-  ) satisfies readonly string[],
-);
+export const LOCK_OPTIONS = namesOf<LockOptions>({
+  wait: true,
+  ttl: true,
+  renew: true,
+  maxHold: true,
+  minHold: true,
+  delay: true,
+  notice: true,
+  adaptive: true,
+  spin: true,
+  signal: true,
+  label: true,
+  handOff: true,
+  reentrant: true,
+  detect: true,
+});
 
 /** @throws LockError `LOCK_INVALID` when what `taker` was given is none */
 export function checkBackend(backend: Backend, taker: string): Backend {
