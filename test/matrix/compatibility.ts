@@ -50,7 +50,7 @@ const line = (...columns: unknown[]): string => `| ${columns.join(' | ')} |`;
 const INTRODUCTION = `# Versions that the tests ran on
 
 Each row is a run of an engine's own tests, the conformance suite among them, on a real server of that version. Nobody writes
-this page: \`npm run matrix\` fetches the servers, runs the tests, and writes it from the results in [test/matrix/results](../test/matrix/results).
+this page: \`npm run matrix\` fetches the servers, runs the tests, and writes it from the results in \`test/matrix/results\` of the repository.
 Besides these, every change runs all tests on the versions of Debian 12: Redis 7.0, PostgreSQL 15, MariaDB 10.11, etcd 3.4 and ZooKeeper 3.8.
 
 *Skipped* are tests that a server or the machine cannot run, such as those that need a program that is not there.`;
