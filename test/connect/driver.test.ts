@@ -22,16 +22,11 @@ const CONNECT = `const { connect } = await import(${JSON.stringify(CONNECT_MODUL
 const error = await connect(process.argv[1]).then(() => undefined, (thrown) => thrown);
 console.log(JSON.stringify({ code: error?.code, message: error?.message }));`;
 
-test('each driver is declared: in a workspace of Yarn, a package finds nothing else; none is asked for, a driver of whatever version', () => {
+test('each driver is declared, optional and open upwards: in a workspace of Yarn, a package finds nothing else', () => {
   const { peerDependencies, peerDependenciesMeta } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
   const drivers = [...new Set(ADDRESSES.flatMap(({ driver }) => driver ?? []))];
-  const nest = { '@nestjs/common': '>=11', '@nestjs/core': '>=11', '@nestjs/schedule': '>=6' };
-  const telemetry = { '@opentelemetry/api': '^1.9.0' };
-  expect(peerDependencies).toEqual({
-    ...nest,
-    ...telemetry,
-    ...Object.fromEntries(drivers.map((name) => [name, '*'])),
-  });
+  expect(Object.keys(peerDependencies)).toEqual(expect.arrayContaining(drivers));
+  for (const [name, range] of Object.entries(peerDependencies)) expect(range, name).toMatch(/^>=\d+(\.\d+)*$/);
   const optional = Object.keys(peerDependencies).map((name) => [name, { optional: true }]);
   expect(peerDependenciesMeta).toEqual(Object.fromEntries(optional));
 });
