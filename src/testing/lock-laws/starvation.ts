@@ -29,7 +29,8 @@ function busy(clients: number): Law {
     );
     await Promise.all(calls);
     const { client, waited, bound } = longestWait(served, clients, from, to);
-    const most = bound + scene.tolerance;
+    // Twice: on a busy machine the client that waits is late itself, as well as the one that is served. A client that starves waits to the end.
+    const most = bound + 2 * scene.tolerance;
     assert.ok(
       waited <= most,
       `client ${client + 1} waited ${Math.round(waited)} ms while others were served; ${Math.round(most)} ms is the most`,
