@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../core/contract/clock.ts';
 import { type Duration, milliseconds } from '../core/contract/duration.ts';
 import { LockError } from '../core/contract/errors.ts';
 import { checkNames } from '../core/contract/options.ts';
+import { sleep } from '../core/contract/promises.ts';
 import { mayPass } from './may-pass.ts';
 
 /** Options of `connect` for a server that is not there yet. */
@@ -45,7 +46,7 @@ export async function patiently<T>(
       const left = until - clock.now();
       if (left <= 0 || !mayPass(error)) throw error;
       onError?.(error as LockError);
-      await paused(Math.min(left, backOff(PAUSE, tries, clock.random())), clock, signal);
+      await sleep(clock, Math.min(left, backOff(PAUSE, tries, clock.random())), signal);
     }
   }
 }
@@ -64,18 +65,6 @@ async function unlessAborted<T>(opening: Promise<T>, signal: AbortSignal, close:
   } finally {
     signal.removeEventListener('abort', abort);
   }
-}
-
-function paused(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      cancel();
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const cancel = clock.after(ms, end);
-    signal?.addEventListener('abort', end, { once: true });
-  });
 }
 
 const aborted = (signal: AbortSignal): LockError =>

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../core/contract/clock.ts';
 import { milliseconds } from '../core/contract/duration.ts';
 import { invalid, isLockError, LockError, shown } from '../core/contract/errors.ts';
 import { checkGiven, checkNames, whole } from '../core/contract/options.ts';
+import { sleep } from '../core/contract/promises.ts';
 import { type DialectName, dialectOf } from './dialect.ts';
 import { changedBy, checkQuery, codesOf, columnsOf, mapped, type Query, type Row, Text } from './query.ts';
 
@@ -129,15 +130,3 @@ const OVERTAKEN = ['40001', '40P01', '1213', '1020'];
 
 const isOvertaken = (error: unknown): boolean =>
   isLockError(error, 'LOCK_DEADLOCK') || codesOf(error).some((code) => OVERTAKEN.includes(code));
-
-function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      cancel();
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const cancel = clock.after(ms, end);
-    signal?.addEventListener('abort', end);
-  });
-}

@@ -1,7 +1,6 @@
 import type { Clock } from '../../core/contract/clock.ts';
+import { RecentKeys } from './recent-keys.ts';
 
-/** The largest number of keys remembered. */
-const KEPT = 1_000;
 /** How long after its last sight a rival is expected to ask again, ms. */
 const MEMORY = 10_000;
 /** The pause between two attempts of a waiter, ms: at first, and after a long wait. Each pause varies at random by half. */
@@ -28,7 +27,7 @@ interface Contention {
  */
 export class ContentionBackoff {
   readonly #clock: Clock;
-  readonly #contentions = new Map<string, Contention>();
+  readonly #contentions = new RecentKeys<Contention>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -48,10 +47,7 @@ export class ContentionBackoff {
     const now = this.#clock.now();
     const known = this.#contentions.get(key);
     const since = known?.since !== undefined && now - known.rivalSeenAt < MEMORY ? known.since : now;
-    this.#contentions.delete(key);
     this.#contentions.set(key, { rivalSeenAt: now, since, leftUntil: known?.leftUntil ?? 0 });
-    const [oldest] = this.#contentions.size > KEPT ? this.#contentions.keys() : [];
-    if (oldest !== undefined) this.#contentions.delete(oldest);
     const pause = Math.min(LATEST, Math.max(SOONEST, (now - since) * PACE[how]));
     return pause * (0.5 + this.#clock.random());
   }

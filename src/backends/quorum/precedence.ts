@@ -1,8 +1,7 @@
 import type { Clock } from '../../core/contract/clock.ts';
 import type { Named, NextNote } from './next-note.ts';
+import { RecentKeys } from './recent-keys.ts';
 
-/** The largest number of keys remembered. */
-const KEPT = 1_000;
 /**
  * After this wait a process asks to be next: before that, chance serves it sooner. It is given in ms, and in times of the way to the
  * nodes: the note takes several ways, and during them no process asks.
@@ -50,7 +49,7 @@ export class Precedence {
   readonly #note: NextNote;
   readonly #clock: Clock;
   readonly #id: string;
-  readonly #uses = new Map<string, Use>();
+  readonly #uses = new RecentKeys<Use>();
   /** How long the nodes take to answer, ms: a moving average. */
   #way = 0;
 
@@ -162,10 +161,7 @@ export class Precedence {
       ...{ since: undefined, refused: Number.NEGATIVE_INFINITY, released: Number.NEGATIVE_INFINITY, contended: false },
       ...{ looked: Number.NEGATIVE_INFINITY, looking: undefined, said: undefined, saidAt: 0, next: undefined },
     };
-    this.#uses.delete(key);
     this.#uses.set(key, use);
-    const [oldest] = this.#uses.size > KEPT ? this.#uses.keys() : [];
-    if (oldest !== undefined) this.#uses.delete(oldest);
     return use;
   }
 }
