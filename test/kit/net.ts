@@ -1,24 +1,24 @@
+import { createSocket } from 'node:dgram';
 import { connect, createServer } from 'node:net';
 
 export const HOST = '127.0.0.1';
 
 /**
  * Below the range that outgoing connections take their ports from (32768 and up on Linux): a server that is down for a
- * moment keeps its port, and a client cannot connect to itself. The two processes that run tests at a time have a range each:
- * a port looks free, too, while a server is only starting on it. In its range each process begins at a place of its own.
+ * moment keeps its port, and a client cannot connect to itself. Each process begins at a place of its own.
  */
-const PORTS = 11_000;
-const FIRST = 10_000 + (Number(process.env.VITEST_POOL_ID ?? 0) % 2) * PORTS;
+const FIRST = 10_000;
+const PORTS = 22_000;
 let next = (process.pid * 40) % PORTS;
 
-/** `count` ports on loopback that nobody listens on. */
+/** `count` ports on loopback that no process listens on, and that no other process is given while this one lives. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   for (let tried = 0; ports.length < count; tried++) {
-    if (tried > 1_000) throw new Error(`no ${count} free ports on ${HOST} between ${FIRST} and ${FIRST + PORTS}`);
+    if (tried > 2_000) throw new Error(`no ${count} free ports on ${HOST} between ${FIRST} and ${FIRST + PORTS}`);
     const port = FIRST + next;
     next = (next + 1) % PORTS;
-    if (await isFree(port)) ports.push(port);
+    if (await take(port)) ports.push(port);
   }
   return ports;
 }
@@ -27,11 +27,32 @@ export async function freePort(): Promise<number> {
   return (await freePorts(1))[0]!;
 }
 
+/** Whether this process has the port now, until it ends: no process listens on it, and none was given it. */
+export const take = async (port: number): Promise<boolean> => (await isFree(port)) && (await reserve(port));
+
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', () => resolve(false));
     server.listen({ port, host: HOST, exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+/**
+ * A port looks free to other processes while a server is only starting on it, or is down. So this process takes the UDP port of
+ * the same number, which no server here uses, until it ends: the system gives that to one process at a time.
+ */
+function reserve(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createSocket('udp4');
+    socket.once('error', () => {
+      socket.close();
+      resolve(false);
+    });
+    socket.bind({ port, address: HOST, exclusive: true }, () => {
+      socket.unref();
+      resolve(true);
+    });
   });
 }
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { startEtcd, startEtcdMembers } from './etcd.ts';
 import { temporaryFolder } from './folder.ts';
 import { describeOnMysql } from './mysql-kinds.ts';
-import { exchange, freePorts, HOST } from './net.ts';
+import { exchange, freePorts, HOST, take } from './net.ts';
 import { startPostgres } from './postgres.ts';
 import { startWorker } from './processes.ts';
 import { find, MissingProgram, program } from './programs.ts';
@@ -26,6 +26,16 @@ test('no port is given that somebody listens on, and none twice', async () => {
   expect(others.size).toBe(50);
   expect(others).not.toContain(first);
   expect(others).not.toContain(first + 1);
+});
+
+test('a port that one process was given is given to no other, though nothing listens on it yet', async () => {
+  await using other = await startWorker<ServerCalls>(new URL('./server.test.worker.ts', import.meta.url));
+  const [port] = (await other.call('ports', 1)) as [number];
+  expect(await take(port), `whether port ${port}, which another process was given, is given to this one, too`).toBe(
+    false,
+  );
+  await other.kill();
+  expect(await take(port), 'whether it is free when that process has ended').toBe(true);
 });
 
 test('a command that is missing is named, with what to install', () => {

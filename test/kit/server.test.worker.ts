@@ -1,3 +1,4 @@
+import { freePorts } from './net.ts';
 import { startRedis } from './redis.ts';
 import { serve } from './worker.ts';
 
@@ -6,6 +7,7 @@ const calls = {
     const { port, pid } = await startRedis();
     return { port, pid };
   },
+  ports: (count: number): Promise<number[]> => freePorts(count),
 };
 
 export type ServerCalls = typeof calls;
