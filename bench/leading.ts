@@ -10,8 +10,9 @@ import { connect } from '../src/connect/index.ts';
 import { exchange } from '../test/kit/net.ts';
 import { startPostgres } from '../test/kit/postgres.ts';
 import { askRedis } from '../test/kit/redis.ts';
+import { whyNot } from '../test/kit/selection.ts';
 import { Instance } from '../test/leading/instance.ts';
-import { type LeadingEngine, SITES, type Site } from '../test/leading/sites.ts';
+import { ALL, type LeadingEngine, SITES, type Site } from '../test/leading/sites.ts';
 
 const ELECTIONS = 10;
 const CANDIDATES = 50;
@@ -131,8 +132,8 @@ async function started(engine: LeadingEngine): Promise<Site> {
 }
 
 const only = process.argv.slice(2);
-for (const engine of Object.keys(SITES) as LeadingEngine[]) {
-  if (only.length > 0 && !only.includes(engine)) continue;
+for (const engine of ALL) {
+  if (only.length > 0 ? !only.includes(engine) : whyNot(engine, [engine])) continue;
   const site = await started(engine);
   const requests = REQUESTS[engine];
   if (requests) await idle(engine, site, requests);

@@ -9,6 +9,10 @@ export interface EngineUrl {
   readonly schemes: readonly string[];
   /** For messages and for the documentation. */
   readonly example: string;
+  /** The ports that servers of this kind have by default, each with the scheme to suggest for it. */
+  readonly ports?: Readonly<Record<number, string>>;
+  /** How a server refuses a user or a password: the codes of the driver's errors, or how their messages begin. */
+  readonly denials?: readonly (string | RegExp)[];
   /** The parameters behind the `?`; `any` where the driver reads the URL itself, and refuses unknown parameters. */
   readonly params: readonly string[] | 'any';
   open(address: Address): Promise<Opened>;

@@ -2,30 +2,12 @@ import type { Backend } from '../core/contract/backend.ts';
 import { invalid } from '../core/contract/errors.ts';
 import { bounded } from './bounded.ts';
 import { didYouMean } from './did-you-mean.ts';
-import type { EngineUrl, Opened } from './engine.ts';
-import { etcdUrl } from './engines/etcd.ts';
-import { fileUrl } from './engines/file.ts';
-import { memoryUrl } from './engines/memory.ts';
-import { mongodbUrl } from './engines/mongodb.ts';
-import { mysqlUrl } from './engines/mysql.ts';
-import { postgresUrl } from './engines/postgres.ts';
-import { redisUrl } from './engines/redis.ts';
-import { redlockUrl } from './engines/redlock.ts';
-import { zookeeperUrl } from './engines/zookeeper.ts';
+import type { Opened } from './engine.ts';
+import { ENGINES } from './registry.ts';
 import { several } from './several.ts';
 import { type Address, parseAddress } from './url.ts';
 
-const ENGINES: readonly EngineUrl[] = [
-  memoryUrl,
-  fileUrl,
-  redisUrl,
-  redlockUrl,
-  postgresUrl,
-  mysqlUrl,
-  mongodbUrl,
-  etcdUrl,
-  zookeeperUrl,
-];
+const engines = Object.values(ENGINES);
 
 /**
  * A backend on the engine that a URL names, or a quorum of several, after it has answered. The caller closes it.
@@ -46,12 +28,11 @@ export async function openBackend(url: string | readonly string[]): Promise<Back
 export const closed = (backend: Backend): Promise<void> => bounded(backend.close()).catch(() => {});
 
 async function open(url: string): Promise<Opened> {
-  const address = parseAddress(url);
-  const engine = ENGINES.find(({ schemes }) => schemes.includes(address.scheme));
+  const address = parseAddress(url, (href) => didYouMean(href, engines));
+  const engine = engines.find(({ schemes }) => schemes.includes(address.scheme));
   if (!engine) {
-    const examples = ENGINES.map(({ example }) => example).join(', ');
-    const schemes = ENGINES.flatMap((each) => each.schemes);
-    throw invalid(`no engine has URLs of ${address.scheme}:; there are ${examples}${didYouMean(url, schemes)}`);
+    const examples = engines.map(({ example }) => example).join(', ');
+    throw invalid(`no engine has URLs of ${address.scheme}:; there are ${examples}${didYouMean(url, engines)}`);
   }
   if (engine.params !== 'any') checkParams(address, engine.params);
   return engine.open(address);

@@ -1,10 +1,10 @@
 import { backOff } from '../core/claims/pause.ts';
 import { type Clock, systemClock } from '../core/contract/clock.ts';
 import { type Duration, milliseconds } from '../core/contract/duration.ts';
-import { LockError } from '../core/contract/errors.ts';
+import { isLockError, LockError } from '../core/contract/errors.ts';
 import { checkNames } from '../core/contract/options.ts';
 import { sleep } from '../core/contract/promises.ts';
-import { mayPass } from './may-pass.ts';
+import { ENGINES } from './registry.ts';
 
 /** Options of `connect` for a server that is not there yet. */
 export interface ConnectOptions {
@@ -69,3 +69,20 @@ async function unlessAborted<T>(opening: Promise<T>, signal: AbortSignal, close:
 
 const aborted = (signal: AbortSignal): LockError =>
   new LockError('LOCK_ABORTED', 'connect() was ended by its signal', { cause: signal.reason });
+
+const denials = Object.values(ENGINES).flatMap((engine) => engine.denials ?? []);
+/** How Node's errors about certificates begin. */
+const DISTRUST = /^(?:ERR_TLS_|CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/;
+
+/**
+ * Whether another try may end better: the server is not there yet, its name is not known yet, it does not answer, or has no room. Not
+ * where the address, the driver, a user, a password or a certificate is wrong, nor where the backend says what is wrong.
+ */
+function mayPass(error: unknown): boolean {
+  if (!isLockError(error, 'LOCK_UNAVAILABLE') || error.backend !== undefined) return false;
+  const { cause } = error;
+  if (cause instanceof AggregateError) return cause.errors.some(mayPass); // of several engines
+  const { code, message = '' } = (cause ?? {}) as { readonly code?: unknown; readonly message?: string };
+  const isDenied = denials.some((denial) => (typeof denial === 'string' ? denial === code : denial.test(message)));
+  return !isDenied && !DISTRUST.test(String(code));
+}

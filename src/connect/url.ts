@@ -1,5 +1,4 @@
 import { invalid, isLockError, LockError } from '../core/contract/errors.ts';
-import { didYouMean } from './did-you-mean.ts';
 import { withoutSecrets } from './without-secrets.ts';
 
 /** The parts of an engine's URL. It may have several hosts, which the platform's own `URL` does not allow. */
@@ -19,12 +18,15 @@ export interface Address {
 
 const FORM = /^([a-z][a-z0-9+]*):(?:\/\/(?:([^@/]*)@)?([^/?]*))?\/?([^?]*)(?:\?(.*))?$/is;
 
-/** @throws LockError `LOCK_INVALID`; a message never shows credentials. */
-export function parseAddress(href: string): Address {
+/**
+ * @param suggestion the end of the error, for text that is no URL
+ * @throws LockError `LOCK_INVALID`; a message never shows credentials.
+ */
+export function parseAddress(href: string, suggestion: (href: unknown) => string = () => ''): Address {
   const match = typeof href === 'string' ? FORM.exec(href.trim()) : null;
   if (!match)
     throw invalid(
-      `the address of the engine is not a URL, such as redis://127.0.0.1 or file:./locks.db${didYouMean(href)}`,
+      `the address of the engine is not a URL, such as redis://127.0.0.1 or file:./locks.db${suggestion(href)}`,
     );
   const [, scheme, credentials, authority, path, query] = match;
   const colon = credentials?.indexOf(':') ?? -1;

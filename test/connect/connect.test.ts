@@ -11,7 +11,7 @@ import { askRedis, startRedis } from '../kit/redis.ts';
 import { chosen } from '../kit/selection.ts';
 import { describeOn } from '../kit/suite.ts';
 import { until } from '../kit/wait.ts';
-import { ADDRESSES, clientsOf, type Opened, plus } from './engines.ts';
+import { ADDRESSES, clientsOf, type Opened, plus, refused } from './engines.ts';
 
 const CANARY = 'canary/7:f@3 %';
 
@@ -32,7 +32,7 @@ async function refusal(url: string, secret: string, within = 0): Promise<LockErr
   return error;
 }
 
-describe.each(ADDRESSES)('$name', ({ engine, start, refused, dead }) => {
+describe.each(ADDRESSES)('$name', ({ engine, start, refuses, dead }) => {
   describeOn(engine, 'a server of ours', () => {
     let server: Opened;
     beforeAll(async () => {
@@ -56,9 +56,9 @@ describe.each(ADDRESSES)('$name', ({ engine, start, refused, dead }) => {
       expect([lease.held, other?.held]).toEqual([true, true]);
     });
 
-    test.runIf(refused)('says that a user or password is wrong, and not which password', async () => {
+    test.runIf(refuses)('says that a user or password is wrong, and not which password', async () => {
       // At once: asking again would not help.
-      const error = await refusal(refused!(server.url, CANARY), CANARY, 600_000);
+      const error = await refusal(refused(server.url, CANARY), CANARY, 600_000);
       expect(error).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
       expect(error.message).toMatch(/WRONGPASS|denied|role was refused/i);
     });

@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { rows } from '../../bench/rows/index.ts';
@@ -25,18 +25,10 @@ const anchor = (heading: string): string =>
     .replace(/[^\p{L}\p{N}\- ]/gu, '')
     .replaceAll(' ', '-');
 
-const ENGINES = [
-  'memory',
-  'file',
-  'redis',
-  'redis-sentinel',
-  'redis-cluster',
-  'postgres',
-  'mysql',
-  'mongodb',
-  'etcd',
-  'zookeeper',
-];
+/** A quorum has no server of its own. */
+const ENGINES = globSync('docs/backends/*.md', { cwd: root })
+  .map((page) => basename(page, '.md'))
+  .filter((engine) => !engine.includes('.') && engine !== 'redlock');
 const SHARED = [
   'In one minute',
   'How it locks',

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { ENGINES } from './engines.ts';
 import { missing, NEEDS } from './programs.ts';
-import { chosen, ENGINES, wanted, whyNot } from './selection.ts';
+import { chosen, wanted, whyNot } from './selection.ts';
 
 test('BACKENDS chooses engines; without it all are meant', () => {
   expect(chosen('redis, etcd')).toEqual(['redis', 'etcd']);

@@ -1,19 +1,8 @@
+import type { EngineName } from '../../src/connect/registry.ts';
+import { ENGINES } from './engines.ts';
 import { missing, NEEDS, type Need } from './programs.ts';
 
-/** The engines that `BACKENDS=…` chooses from, and the servers that they are tried on. A suite that names none of them needs the first. */
-export const ENGINES = {
-  memory: [],
-  file: [],
-  redis: ['redis'],
-  redlock: ['redis'],
-  postgres: ['postgres'],
-  mysql: ['mariadb', 'mysqld'],
-  mongodb: ['mongodb'],
-  etcd: ['etcd'],
-  zookeeper: ['zookeeper'],
-} as const satisfies Record<string, readonly Need[]>;
-
-export type Engine = keyof typeof ENGINES;
+export type Engine = EngineName;
 export type Part = Engine | Need;
 
 const isEngine = (part: string): part is Engine => Object.hasOwn(ENGINES, part);
@@ -34,7 +23,7 @@ export function chosen(list: string | undefined): readonly Engine[] {
 export function wanted(list: string | undefined): readonly Need[] {
   const engines = chosen(list);
   if (engines.length === Object.keys(ENGINES).length) return Object.keys(NEEDS) as Need[];
-  return [...new Set(engines.flatMap((engine) => ENGINES[engine]))];
+  return [...new Set(engines.flatMap((engine) => ENGINES[engine].needs))];
 }
 
 /** Why a suite that needs these parts is left out, or undefined if it runs. */
@@ -42,7 +31,7 @@ export function whyNot(parts: Part | readonly Part[], engines: readonly Engine[]
   const all = [parts].flat() as Part[];
   for (const part of all) {
     if (isEngine(part) && !engines.includes(part)) return `not in BACKENDS=${engines.join(',')}`;
-    const servers: readonly Need[] = isEngine(part) ? ENGINES[part] : [];
+    const servers: readonly Need[] = isEngine(part) ? ENGINES[part].needs : [];
     const need = isNeed(part) ? part : servers.some((server) => all.includes(server)) ? undefined : servers[0];
     const absent = need && missing(need);
     if (absent) return absent.message;

@@ -6,23 +6,23 @@ import { temporaryFolder } from '../kit/folder.ts';
 import type { WorkerProcess } from '../kit/processes.ts';
 import { describeOn } from '../kit/suite.ts';
 import type { OnceCalls } from './once.worker.ts';
-import { type Opened, SITES, startInstance, won } from './sites.ts';
+import { open, SITES, type Site, startInstance, won } from './sites.ts';
 
 const SKEW = 400;
 /** By how much the clocks of the instances are ahead. */
 const CLOCKS = [0, SKEW, 100, 300, 200];
 
 for (const site of SITES) {
-  const { name, engine, open, ttl = 1_000 } = site;
-  describeOn(engine, `ticks in several processes, on ${name}`, () => {
-    let server: Opened;
+  const { engine, ttl = 1_000 } = site;
+  describeOn(engine, `ticks in several processes, on ${engine}`, () => {
+    let server: Site;
     beforeAll(async () => {
-      server = await open();
+      server = await open(site);
     }, 60_000);
     afterAll(() => server?.[Symbol.asyncDispose]());
 
     const start = (ahead: number, log = ''): Promise<WorkerProcess<OnceCalls>> =>
-      startInstance(site, server, { AHEAD: `${ahead}`, LOG: log });
+      startInstance(server, { AHEAD: `${ahead}`, LOG: log });
 
     test('five instances, whose clocks differ, begin each of ten ticks once at most, though two of them are killed', async () => {
       using log = temporaryFolder();

@@ -4,25 +4,25 @@ import { connect } from '../../src/connect/index.ts';
 import type { Locks } from '../../src/index.ts';
 import { describeOn } from '../kit/suite.ts';
 import { bounded, until } from '../kit/wait.ts';
-import { MORE_SITES, type Opened, SITES, startInstance, won } from './sites.ts';
+import { MORE_SITES, open, SITES, type Site, startInstance, won } from './sites.ts';
 
 /** Jobs at a time, where an unlucky moment has to come. */
 const CROWD = Array.from({ length: 12 }, (_, n) => `${n}`);
 
 for (const site of [...SITES, ...MORE_SITES]) {
-  const { name, engine, open, params = '', ttl = 1_000 } = site;
+  const { engine, ttl = 1_000 } = site;
   const options = { ttl, within: '40s', retry: true } as const;
 
-  describeOn(engine, `records of ticks on ${name}`, () => {
-    let server: Opened;
+  describeOn(engine, `records of ticks on ${engine}`, () => {
+    let server: Site;
     beforeAll(async () => {
-      server = await open();
+      server = await open(site);
     }, 60_000);
     afterAll(() => server?.[Symbol.asyncDispose]());
 
     test('ticks whose runner is killed while it looks whether they were run are run by another, and once', async () => {
-      const dying = await startInstance(site, server, { DEAF: '1', STAYS_IN_LOOKS: `${CROWD.length}` });
-      await using next = await startInstance(site, server, { DEAF: '1' });
+      const dying = await startInstance(server, { DEAF: '1', STAYS_IN_LOOKS: `${CROWD.length}` });
+      await using next = await startInstance(server, { DEAF: '1' });
       const due = Date.now();
       for (const name of CROWD) void dying.call('once', `look ${name}`, due, options, 0).catch(() => {});
       await dying.heard('looks');
@@ -35,8 +35,8 @@ for (const site of [...SITES, ...MORE_SITES]) {
     });
 
     test('an evicted runner and its successor that end at once are both told that it is recorded, at once, and nobody runs it again', async () => {
-      await using evicted = await connect(server.url + params);
-      await using next = await connect(server.url + params);
+      await using evicted = await connect(server.url);
+      await using next = await connect(server.url);
       const ticks = CROWD.map(async (name) => {
         const [due, job] = [new Date(), `evicted ${name}`];
         const end = Promise.withResolvers<void>();

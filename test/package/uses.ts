@@ -1,15 +1,17 @@
+import { ENGINES } from '../kit/engines.ts';
+
+/** An engine refuses options that name no server, or what is no client. */
+const refusals = Object.fromEntries(
+  Object.keys(ENGINES).map((name) => [`./${name}`, `isLockError(thrown(() => it.${name}({})))`]),
+);
+
 /** What makes the modules of the package do something: every subpath, with JavaScript that is true. `it` is the module. */
 export const USES: Readonly<Record<string, string>> = {
+  ...refusals,
   '.': `(await take(it.createLocks(memory()))) === 1n`,
   './memory': `(await take(createLocks(it.memory()))) === 1n`,
   './file': `(await take(createLocks(it.file({ path: 'used.db' })))) > 0n`,
-  './redis': `isLockError(thrown(() => it.redis({})))`,
   './redlock': `(await take(createLocks(it.quorum([memory(), memory(), memory()])))) > 0n`,
-  './postgres': `isLockError(thrown(() => it.postgres({})))`,
-  './mysql': `isLockError(thrown(() => it.mysql({})))`,
-  './mongodb': `isLockError(thrown(() => it.mongodb({})))`,
-  './etcd': `isLockError(thrown(() => it.etcd({})))`,
-  './zookeeper': `isLockError(thrown(() => it.zookeeper({})))`,
   './connect': `(await take(await it.connect('memory:'))) === 1n`,
   './decorator': `(await it.locked({ key: 'k', locks: createLocks(memory()) }, async () => it.currentLease().token)()) === 1n`,
   './nestjs': `it.LocksModule.forRoot({ backend: memory() }).module === it.LocksModule`,

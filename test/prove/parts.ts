@@ -1,4 +1,5 @@
 import { OWNED } from '../torture/owner/owned.ts';
+import { INSTALLABLE } from '../torture/tortured.ts';
 
 /** What `npm run prove` runs: programs that print lines of JSON, each with its share of the time. */
 export interface Part {
@@ -10,20 +11,6 @@ export interface Part {
   args(seconds: number): readonly string[];
 }
 
-const ENGINES = [
-  'file',
-  'redis',
-  'redis-sentinel',
-  'redis-cluster',
-  'redis-by-node-redis',
-  'redis-sentinel-by-node-redis',
-  'redis-cluster-by-node-redis',
-  'redlock',
-  'postgres',
-  'mysql',
-  'etcd',
-  'zookeeper',
-] as const;
 const RIVALS = ['redlock', 'redis-semaphore', '@verrou/core', 'proper-lockfile', 'etcd3', 'holdfast'] as const;
 
 /** Random histories of one round have seeds of their own. */
@@ -66,10 +53,10 @@ export const parts = (round: number): readonly Part[] => [
       ],
     }),
   ),
-  ...ENGINES.map(
-    (engine): Part => ({
+  ...INSTALLABLE.map(
+    ({ name: engine }): Part => ({
       name: `torture ${engine}`,
-      share: 0.35 / ENGINES.length,
+      share: 0.35 / INSTALLABLE.length,
       least: 10,
       args: (seconds) => [
         ...['test/torture/everywhere.ts', engine, '--json', '--broken', 'none', '--busy', '8'],

@@ -3,52 +3,13 @@
  * broken one of `broken.ts` has to be found. `--for 60` s each; `--busy 8`: so many callers of each process make many quick holds.
  */
 import { parseArgs } from 'node:util';
-import { urlOfFile } from '../../src/connect/url.ts';
 import { torture } from '../../src/torture/torture.ts';
 import type { Verdict } from '../../src/torture/verdict.ts';
-import { startEtcd } from '../kit/etcd.ts';
-import { temporaryFolder } from '../kit/folder.ts';
-import { startMariadb } from '../kit/mariadb.ts';
-import { startPostgres } from '../kit/postgres.ts';
-import { missing } from '../kit/programs.ts';
-import { startRedis, startRedisCluster, startRedisNodes, startRedisSentinel } from '../kit/redis.ts';
-import { startZookeeper } from '../kit/zookeeper.ts';
+import { whyNot } from '../kit/selection.ts';
 import { BROKEN } from './broken.ts';
 import { NODE_REDIS } from './node-redis.ts';
+import { TORTURED } from './tortured.ts';
 
-interface Opened {
-  readonly url: string;
-  end(): Promise<void>;
-}
-
-const server = async (starting: Promise<{ url: string } & AsyncDisposable>): Promise<Opened> => {
-  const started = await starting;
-  return { url: started.url, end: async () => started[Symbol.asyncDispose]() };
-};
-
-const REDIS: Readonly<Record<string, () => Promise<Opened>>> = {
-  redis: () => server(startRedis()),
-  'redis-sentinel': () => server(startRedisSentinel()),
-  'redis-cluster': () => server(startRedisCluster()),
-};
-const BY_NODE_REDIS = '-by-node-redis';
-
-const ENGINES: Readonly<Record<string, () => Promise<Opened>>> = {
-  file: async () => {
-    const folder = temporaryFolder();
-    return { url: urlOfFile(`${folder.path}/locks.db`), end: async () => folder[Symbol.dispose]() };
-  },
-  ...REDIS,
-  ...Object.fromEntries(Object.entries(REDIS).map(([name, start]) => [name + BY_NODE_REDIS, start])),
-  redlock: () => server(startRedisNodes(3)),
-  postgres: () => server(startPostgres()),
-  mysql: () => server(startMariadb()),
-  etcd: () => server(startEtcd()),
-  zookeeper: async () => {
-    const { url, end } = await server(startZookeeper());
-    return { url: `${url}?sessionTimeout=4s`, end };
-  },
-};
 /** What is no defect there: nobody is woken in the first place, there are no permits, or a session frees what its process held. */
 const UNSEEN: Readonly<Record<string, readonly string[]>> = {
   redlock: ['drops wake-ups', 'gives a permit too many'],
@@ -77,17 +38,15 @@ const line = (engine: string, what: string, { outcome, ended, ran, totals, fault
 };
 
 let wrong = 0;
-for (const [engine, start] of Object.entries(ENGINES)) {
+for (const { name: engine, site, byNodeRedis } of TORTURED) {
   if (positionals.length > 0 && !positionals.includes(engine)) continue;
-  const need =
-    { file: undefined, mysql: 'mariadb' as const }[engine as 'file'] ?? engine.replace(/^redis-.*|redlock/, 'redis');
-  const absent = engine === 'file' ? undefined : missing(need as Parameters<typeof missing>[0]);
+  const absent = whyNot(site.engine, [site.engine]);
   if (absent) {
-    if (values.json) console.log(JSON.stringify({ engine, notRun: absent.message }));
-    else console.log(`${engine.padEnd(15)} not run: ${absent.message}`);
+    if (values.json) console.log(JSON.stringify({ engine, notRun: absent }));
+    else console.log(`${engine.padEnd(15)} not run: ${absent}`);
     continue;
   }
-  const opened = await start();
+  const opened = await site.start(4_000);
   try {
     const run = async (what: string, wanted: Verdict['outcome'], worker?: URL): Promise<void> => {
       process.env.BROKEN = what;
@@ -109,7 +68,7 @@ for (const [engine, start] of Object.entries(ENGINES)) {
       for (const { message } of verdict.violations.slice(0, 5)) console.log(`    ${message}`);
       for (const what of verdict.missing) console.log(`    only ${what}`);
     };
-    const client = engine.endsWith(BY_NODE_REDIS) ? NODE_REDIS : undefined;
+    const client = byNodeRedis ? NODE_REDIS : undefined;
     if (duration > 0) await run('ours', 'kept', client);
     if (client) continue; // the same engine as without the words: another client plants nothing new
     const names = Object.keys(BROKEN).filter((name) => !UNSEEN[engine]?.includes(name));
@@ -117,7 +76,7 @@ for (const [engine, start] of Object.entries(ENGINES)) {
     for (const name of names)
       if (values.broken === undefined || name.includes(values.broken)) await run(name, 'broken', worker);
   } finally {
-    await opened.end();
+    await opened[Symbol.asyncDispose]();
   }
 }
 process.exitCode = wrong > 0 ? 1 : 0;

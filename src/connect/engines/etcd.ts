@@ -7,6 +7,7 @@ import { endpoints, picked } from '../url.ts';
 export const etcdUrl: EngineUrl = {
   schemes: ['etcd'],
   example: 'etcd://h1:2379,h2:2379,h3:2379',
+  ports: { 2379: 'etcd' },
   params: ['prefix', ...TLS_PARAMS],
   async open(address) {
     const { user, password, path } = address;

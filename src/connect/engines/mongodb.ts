@@ -8,6 +8,7 @@ import { type Address, picked, safe } from '../url.ts';
 export const mongodbUrl: EngineUrl = {
   schemes: ['mongodb', 'mongodb+srv'],
   example: 'mongodb://h1,h2,h3/app?replicaSet=rs0',
+  ports: { 27017: 'mongodb' },
   params: 'any',
   async open(address) {
     const { MongoClient } = await driver('mongodb');

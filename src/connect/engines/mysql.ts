@@ -9,6 +9,8 @@ import { type Address, picked, single } from '../url.ts';
 export const mysqlUrl: EngineUrl = {
   schemes: ['mysql', 'mariadb'],
   example: 'mysql://user@127.0.0.1:3306/app',
+  ports: { 3306: 'mysql' },
+  denials: ['ER_ACCESS_DENIED_ERROR', 'ER_DBACCESS_DENIED_ERROR'],
   params: ['prefix', 'table', ...TLS_PARAMS],
   async open(address) {
     const { createPool } = await driver('mysql2');

@@ -8,6 +8,8 @@ import { type Address, picked, single } from '../url.ts';
 export const postgresUrl: EngineUrl = {
   schemes: ['postgres', 'postgresql'],
   example: 'postgres://user@127.0.0.1:5432/app',
+  ports: { 5432: 'postgres' },
+  denials: ['28P01', '28000'], // the password, the user
   params: ['prefix', 'schema', 'sslmode', ...TLS_PARAMS],
   async open(address) {
     const { default: pg } = await driver('pg');

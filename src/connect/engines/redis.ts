@@ -71,6 +71,8 @@ const CLIENTS: Readonly<Record<string, (driver: Driver, address: Address) => Red
 export const redisUrl: EngineUrl = {
   schemes: Object.keys(CLIENTS),
   example: 'redis://127.0.0.1:6379/0',
+  ports: { [PORT]: 'redis', [SENTINEL_PORT]: 'redis+sentinel' },
+  denials: [/^(?:WRONGPASS|NOAUTH|NOPERM)\b/],
   params: ['prefix', 'db', ...TLS_PARAMS],
   async open(address) {
     const ioredis = await driver('ioredis');

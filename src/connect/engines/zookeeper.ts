@@ -7,6 +7,7 @@ import { endpoints } from '../url.ts';
 export const zookeeperUrl: EngineUrl = {
   schemes: ['zookeeper'],
   example: 'zookeeper://h1:2181,h2:2181,h3:2181',
+  ports: { 2181: 'zookeeper' },
   params: ['prefix', 'sessionTimeout', ...TLS_PARAMS],
   async open(address) {
     const { zookeeper } = await import('../../backends/zookeeper/index.ts');
