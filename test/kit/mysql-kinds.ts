@@ -1,6 +1,7 @@
 import { startMariadb } from './mariadb.ts';
 import { startMysql } from './mysql.ts';
 import type { MysqlSettings } from './mysql-flags.ts';
+import type { Need } from './programs.ts';
 import type { Server } from './server.ts';
 import { describeOn } from './suite.ts';
 
@@ -19,7 +20,8 @@ export const MYSQL_KINDS: readonly MysqlKind[] = [
   { name: 'MySQL', dialect: 'mysql', need: 'mysqld', start: startMysql },
 ];
 
-/** `describeOn` the engine, once on each kind of server. */
-export function describeOnMysql(title: string, body: (kind: MysqlKind) => void): void {
-  for (const kind of MYSQL_KINDS) describeOn(['mysql', kind.need], `${title}, on ${kind.name}`, () => body(kind));
+/** `describeOn` the engine, once on each kind of server. @param also what it needs beside the server */
+export function describeOnMysql(title: string, body: (kind: MysqlKind) => void, also: readonly Need[] = []): void {
+  for (const kind of MYSQL_KINDS)
+    describeOn(['mysql', kind.need, ...also], `${title}, on ${kind.name}`, () => body(kind));
 }

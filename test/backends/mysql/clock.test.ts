@@ -2,10 +2,9 @@ import type { Pool } from 'mysql2/promise';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type MysqlBackend, mysql } from '../../../src/backends/mysql/index.ts';
 import * as sql from '../../../src/backends/mysql/sql.generated.ts';
-import { MYSQL_KINDS } from '../../kit/mysql-kinds.ts';
+import { describeOnMysql, type MysqlKind } from '../../kit/mysql-kinds.ts';
 import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
 import { type SteppedClock, steppedClock } from '../../kit/stepped-clock.ts';
-import { describeOn } from '../../kit/suite.ts';
 import { until } from '../../kit/wait.ts';
 import { claimOf } from './claims.ts';
 import { Rows, seconds } from './rows.ts';
@@ -16,8 +15,10 @@ const BACK = [50, 200, 5_000, 600_000];
 const TEN_MINUTES = 600_000;
 const HOUR = 3_600_000;
 
-describeOn(['mysql', 'preload'], 'mysql, while the clock of its server is set', () => {
-  const mariadb = new Host();
+describeOnMysql('mysql, while the clock of its server is set', whileSet, ['preload']);
+
+function whileSet(kind: MysqlKind): void {
+  const host = new Host();
   let clock: SteppedClock;
   let rows: Rows;
   let admin: Rows;
@@ -30,13 +31,13 @@ describeOn(['mysql', 'preload'], 'mysql, while the clock of its server is set', 
 
   beforeAll(async () => {
     clock = await steppedClock();
-    await clock.under(() => mariadb.start(MYSQL_KINDS[0]!));
-    [rows, admin] = [await Rows.of(mariadb, 'holdfast_lines'), await Rows.of(mariadb, 'other', 1)];
+    await clock.under(() => host.start(kind));
+    [rows, admin] = [await Rows.of(host, 'holdfast_lines'), await Rows.of(host, 'other', 1)];
     // One session each, on which every statement is prepared after its first use: a statement that is only prepared has not begun.
-    link = await startProxy(mariadb.server.port);
-    pool = mariadb.pool({ connectionLimit: 1, port: link.port });
+    link = await startProxy(host.server.port);
+    pool = host.pool({ connectionLimit: 1, port: link.port });
     const options = { sweep: 0, idle: 0 };
-    [one, other] = [mysql(pool, options), mysql(mariadb.pool({ connectionLimit: 1 }), options)];
+    [one, other] = [mysql(pool, options), mysql(host.pool({ connectionLimit: 1 }), options)];
     for (const backend of [one, other]) {
       const [claim, next] = [claimOf('prepared'), claimOf('prepared')];
       await backend.attempt(claim);
@@ -49,7 +50,7 @@ describeOn(['mysql', 'preload'], 'mysql, while the clock of its server is set', 
   }, 60_000);
   afterAll(async () => {
     await Promise.all([one?.close(), other?.close()]);
-    await mariadb.close();
+    await host.close();
     await link?.[Symbol.asyncDispose]();
     clock?.[Symbol.dispose]();
   });
@@ -153,4 +154,4 @@ describeOn(['mysql', 'preload'], 'mysql, while the clock of its server is set', 
     expect(await turn(), 'ten minutes before the last one').toBe(1);
     expect(await turn(), 'right after that').toBe(0);
   });
-});
+}
