@@ -3,6 +3,7 @@ import { connect } from '../../src/connect/index.ts';
 import type { Incumbent, Leader, LeaderEvent, LeaderOptions, Term } from '../../src/index.ts';
 import { leaderChannels } from '../../src/leading/events.ts';
 import { serve, tell } from '../kit/worker.ts';
+import { believedUntil } from './believed.ts';
 
 /** What is told of an election, by a clock that all processes of a machine share. */
 export interface Told {
@@ -41,16 +42,16 @@ function reign(of: string, work: number) {
   return async (term: Term): Promise<void> => {
     const { token } = term;
     told('elected', of, { token });
-    let until = now() + term.remaining;
+    let until = believedUntil(term, now) ?? now();
     const look = setInterval(() => {
-      if (term.held) until = now() + term.remaining;
+      until = believedUntil(term, now) ?? until;
     }, 20);
     if (!term.signal.aborted) await new Promise((resolve) => term.signal.addEventListener('abort', resolve));
     clearInterval(look);
-    until = term.held ? now() + term.remaining : Math.min(until, now());
+    until = believedUntil(term, now) ?? Math.min(until, now());
     told('ended', of, { token, held: term.held, until, why: String(term.signal.reason) });
     await sleep(work);
-    until = term.held ? now() + term.remaining : Math.min(until, now());
+    until = believedUntil(term, now) ?? Math.min(until, now());
     told('settled', of, { token, held: term.held, until });
   };
 }
