@@ -41,8 +41,9 @@ const runs = new Map<string, Run>();
 function reign(of: string, work: number) {
   return async (term: Term): Promise<void> => {
     const { token } = term;
+    // Before it is told: the answer to that may be a signal that stops this process here.
+    let until = believedUntil(term, now) ?? Number.NEGATIVE_INFINITY;
     told('elected', of, { token });
-    let until = believedUntil(term, now) ?? now();
     const look = setInterval(() => {
       until = believedUntil(term, now) ?? until;
     }, 20);
