@@ -18,6 +18,7 @@ import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
 import { timerOf } from '../kit/timer.ts';
 import { bounded, until } from '../kit/wait.ts';
+import { breaksAndIsOpenedAgain } from './broken-connection.ts';
 
 /** Instances of a service over one engine. */
 let engine: Backend;
@@ -149,13 +150,7 @@ test('a connection that cannot be opened, or that tells an error, is opened agai
   };
   const stop = new AbortController();
   const running = instances.map((locks) => keepConnected(locks, open, stop.signal));
-  await until('one is connected', () => opened.length === 1);
-  expect(
-    () => opened[0]!.emit('error', new Error('reset')),
-    'an error that nobody hears ends the process',
-  ).not.toThrow();
-  opened[0]!.close();
-  await until('it is connected again', () => opened.length === 2);
+  await breaksAndIsOpenedAgain(opened);
   stop.abort();
   await Promise.all(running);
   expect([connected, tries]).toEqual([0, 4]);

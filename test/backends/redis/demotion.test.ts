@@ -1,15 +1,17 @@
+import type { EventEmitter } from 'node:events';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis, type RedisOptions } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { RedisClient } from '../../../src/backends/redis/client.ts';
 import { redis } from '../../../src/backends/redis/index.ts';
 import { connect } from '../../../src/connect/index.ts';
 import type { Backend, Claim } from '../../../src/core/contract/backend.ts';
 import { isLockError } from '../../../src/core/contract/errors.ts';
-import { createLocks } from '../../../src/index.ts';
-import { startProxy } from '../../kit/proxy.ts';
+import { createLocks, type Lease } from '../../../src/index.ts';
+import { type FaultProxy, startProxy } from '../../kit/proxy.ts';
 import { askRedis, startRedis } from '../../kit/redis.ts';
 import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
@@ -122,6 +124,26 @@ describeOn('redis', 'redis whose primary was demoted, and its clients', () => {
     expect(await shown(ask)).toEqual([expect.stringMatching(READONLY)]);
   });
 
+  /** Over a client through the proxy, which leads to the next primary when the old one is demoted. */
+  async function costsOneReconnection(
+    client: RedisClient & Pick<EventEmitter, 'on'>,
+    proxy: FaultProxy,
+    demoted = async (_: Lease): Promise<void> => {},
+  ): Promise<void> {
+    client.on('error', () => {});
+    await using locks = createLocks(redis(client));
+    const held = await locks.mutex('held').acquire({ ttl: '9s' });
+    let reconnections = 0;
+    client.on('connect', () => reconnections++);
+    proxy.target = next.port;
+    await demote();
+    await demoted(held);
+    await using other = await locks.mutex('other').acquire({ wait: '10s' });
+    expect(other.held).toBe(true);
+    expect(await held.release()).toBe(true);
+    expect(reconnections).toBe(1);
+  }
+
   test('ioredis with reconnectOnError: a demotion costs a holder one reconnection, and no lock', async () => {
     await using proxy = await startProxy(old.port);
     const client = new Redis({
@@ -129,23 +151,13 @@ describeOn('redis', 'redis whose primary was demoted, and its clients', () => {
       port: proxy.port,
       reconnectOnError: ({ message }) => (message.includes('READONLY') ? 2 : false),
     });
-    client.on('error', () => {});
-    const locks = createLocks(redis(client));
     try {
-      const held = await locks.mutex('held').acquire({ ttl: '9s' });
-      let reconnections = 0;
-      client.on('connect', () => reconnections++);
-      proxy.target = next.port;
-      await demote();
-      const deadline = (): number => performance.now() + held.remaining;
-      const before = deadline();
-      await until('it is renewed at the next primary', () => held.held && deadline() > before + 500, 8_500);
-      await using other = await locks.mutex('other').acquire({ wait: '10s' });
-      expect(other.held).toBe(true);
-      expect(await held.release()).toBe(true);
-      expect(reconnections).toBe(1);
+      await costsOneReconnection(client, proxy, async (held) => {
+        const deadline = (): number => performance.now() + held.remaining;
+        const before = deadline();
+        await until('it is renewed at the next primary', () => held.held && deadline() > before + 500, 8_500);
+      });
     } finally {
-      await locks.close();
       client.disconnect();
     }
   });
@@ -188,19 +200,9 @@ describeOn('redis', 'redis whose primary was demoted, and its clients', () => {
     const client = createClient({ socket: { host: '127.0.0.1', port: proxy.port } });
     client.on('error', () => {});
     await client.connect();
-    const locks = createLocks(redis(client));
     try {
-      const held = await locks.mutex('held').acquire({ ttl: '9s' });
-      let reconnections = 0;
-      client.on('connect', () => reconnections++);
-      proxy.target = next.port;
-      await demote();
-      await using other = await locks.mutex('other').acquire({ wait: '10s' });
-      expect(other.held).toBe(true);
-      expect(await held.release()).toBe(true);
-      expect(reconnections).toBe(1);
+      await costsOneReconnection(client, proxy);
     } finally {
-      await locks.close();
       client.destroy();
     }
   });

@@ -9,6 +9,7 @@ import type { Backend } from '../../../src/core/contract/backend.ts';
 import { useLocks } from '../../../src/decorator/index.ts';
 import type { Locks } from '../../../src/index.ts';
 import { manualClock } from '../../../src/testing/index.ts';
+import { breaksAndIsOpenedAgain } from '../../examples/broken-connection.ts';
 import { temporaryFolder } from '../../kit/folder.ts';
 import { timerOf } from '../../kit/timer.ts';
 import { bounded, until } from '../../kit/wait.ts';
@@ -385,13 +386,7 @@ test('a connection that cannot be opened, or that tells an error, is opened agai
   const log = { warn: (error: Error) => void warned.push(error.message) };
   const block = found('docs/recipes/one-connection.md', 'One outgoing connection');
   const running = together(block, [{ locks, store: { connect }, signal: stop.signal, log }]);
-  await until('it is connected', () => opened.length === 1);
-  expect(
-    () => opened[0]!.emit('error', new Error('reset')),
-    'an error that nobody hears ends the process',
-  ).not.toThrow();
-  opened[0]!.close();
-  await until('it is connected again', () => opened.length === 2);
+  await breaksAndIsOpenedAgain(opened);
   stop.abort();
   expect((await running).map(({ status }) => status)).toEqual(['fulfilled']);
   expect(warned).toContain('reset');
