@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { temporaryFolder } from '../kit/folder.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Locks } from '../../src/index.ts';
+import { type Folder, temporaryFolder } from '../kit/folder.ts';
 import { until } from '../kit/wait.ts';
 
 /**
@@ -23,50 +24,71 @@ afterAll(() => {
   process.off('unhandledRejection', note);
 });
 
-test.each(['memory', 'file'] as const)('on %s everything works under timers that are numbers', async (engine) => {
-  expect(typeof setTimeout(() => {}, 0)).toBe('number');
-  using folder = temporaryFolder();
-  const { createLocks } = await import('../../src/index.ts');
-  const { memory } = await import('../../src/backends/memory.ts');
-  const { file } = await import('../../src/backends/file/index.ts');
-  const shared = memory();
-  const opened = () => createLocks(engine === 'memory' ? shared : file({ path: `${folder.path}/locks.db` }));
-  await using locks = opened();
-  await using others = opened();
-
-  await locks.mutex('a', { ttl: 900 }).run(async (lease) => {
-    await new Promise((resolve) => setTimeout(resolve, 1_400)); // more than a lease: it is renewed
-    expect(lease.held, 'a hold that is renewed').toBe(true);
-    expect(await others.mutex('a').tryAcquire()).toBeNull();
-    await expect(others.mutex('a').acquire({ wait: 20 })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+describe.each(['memory', 'file'] as const)('under timers that are numbers, on %s', (engine) => {
+  let folder: Folder;
+  let locks: Locks;
+  let others: Locks;
+  beforeAll(async () => {
+    expect(typeof setTimeout(() => {}, 0)).toBe('number');
+    folder = temporaryFolder();
+    const { createLocks } = await import('../../src/index.ts');
+    const { memory } = await import('../../src/backends/memory.ts');
+    const { file } = await import('../../src/backends/file/index.ts');
+    const shared = memory();
+    const opened = () => createLocks(engine === 'memory' ? shared : file({ path: `${folder.path}/locks.db` }));
+    [locks, others] = [opened(), opened()];
   });
-  const permits = locks.semaphore('s', { permits: 2 });
-  await Promise.all([1, 2, 3].map(() => permits.run(async () => {})));
-  const once = await locks.once('report', new Date(), () => 'ran', { overlap: 'skip', retry: true });
-  expect(once).toMatchObject({ ran: true, value: 'ran' });
+  afterAll(async () => {
+    await Promise.all([locks?.close(), others?.close()]);
+    folder?.[Symbol.dispose]();
+  });
+  beforeEach(() => void unhandled.splice(0));
+  afterEach(() => expect(unhandled, 'what nobody could catch').toEqual([]));
 
-  const stop = new AbortController();
-  let led = false;
-  const leading = locks.leader('l', { pause: { pause: 1 } }).run(
-    async (term) => {
-      led = true;
-      await new Promise((resolve) => term.signal.addEventListener('abort', resolve));
-    },
-    { signal: stop.signal },
-  );
-  await until('it leads', () => led);
-  stop.abort();
-  await leading;
+  test('a mutex is kept, renewed and waited for', async () => {
+    await locks.mutex('a', { ttl: 900 }).run(async (lease) => {
+      await new Promise((resolve) => setTimeout(resolve, 1_400)); // more than a lease: it is renewed
+      expect(lease.held, 'a hold that is renewed').toBe(true);
+      expect(await others.mutex('a').tryAcquire()).toBeNull();
+      await expect(others.mutex('a').acquire({ wait: 20 })).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
+    });
+  });
 
-  await using _ = await locks.mutex('b').acquire();
-  const abort = new AbortController();
-  const waiting = others.mutex('b').acquire({ signal: abort.signal });
-  abort.abort();
-  await expect(waiting).rejects.toMatchObject({ code: 'LOCK_ABORTED' });
-  expect(unhandled, 'what nobody could catch').toEqual([]);
+  test('a semaphore serves more callers than it has permits', async () => {
+    const permits = locks.semaphore('s', { permits: 2 });
+    await Promise.all([1, 2, 3].map(() => permits.run(async () => {})));
+  });
+
+  test('a tick runs once', async () => {
+    const once = await locks.once('report', new Date(), () => 'ran', { overlap: 'skip', retry: true });
+    expect(once).toMatchObject({ ran: true, value: 'ran' });
+  });
+
+  test('a leader is elected, leads and stops', async () => {
+    const stop = new AbortController();
+    let led = false;
+    const leading = locks.leader('l', { pause: { pause: 1 } }).run(
+      async (term) => {
+        led = true;
+        await new Promise((resolve) => term.signal.addEventListener('abort', resolve));
+      },
+      { signal: stop.signal },
+    );
+    await until('it leads', () => led);
+    stop.abort();
+    await leading;
+  });
+
+  test('a signal ends a wait', async () => {
+    await using _ = await locks.mutex('b').acquire();
+    const abort = new AbortController();
+    const waiting = others.mutex('b').acquire({ signal: abort.signal });
+    abort.abort();
+    await expect(waiting).rejects.toMatchObject({ code: 'LOCK_ABORTED' });
+  });
 });
 
-test('so do the coordinator of node-cron, and spans', async () => {
+test('under timers that are numbers the coordinator of node-cron works, and so do spans', async () => {
   const { createLocks } = await import('../../src/index.ts');
   const { memory } = await import('../../src/backends/memory.ts');
   const { nodeCronCoordinator } = await import('../../src/cron/index.ts');
