@@ -8,6 +8,7 @@ export type {
   Handle,
   Listing,
   Notes,
+  Refinements,
   Refusal,
   Release,
   Renewal,

@@ -197,3 +197,19 @@ test('each member of a product is on the page about selling', async () => {
   const wanted = members.filter((name) => !['constructor', 'opened'].includes(name));
   expect(wanted.filter((name) => !page.includes(`\`${name}(`))).toEqual([]);
 });
+
+test('the page on writing a backend groups its calls as the contract does: those that are needed, and what each other one buys', () => {
+  const contract = readFileSync(join(root, 'src/core/contract/backend.ts'), 'utf8');
+  const members = (type: string): string[] => {
+    const [, body] = new RegExp(`^export interface ${type}\\b[^{]*\\{\\n(.*?)^\\}`, 'ms').exec(contract)!;
+    return [...body!.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm)].map(([, name]) => name!);
+  };
+  const page = readFileSync(join(root, 'docs/guides/write-your-own-backend.md'), 'utf8');
+  const rows = (title: string): string[] => {
+    const [, table] = page.split(`| ${title} |`);
+    return [...table!.split('\n\n')[0]!.matchAll(/^\| `(\w+)/gm)].map(([, name]) => name!);
+  };
+  expect(members('Backend').slice(2)).toHaveLength(4);
+  expect(rows('you give')).toEqual(members('Backend'));
+  expect(rows('refinement')).toEqual(members('Refinements'));
+});

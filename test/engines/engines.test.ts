@@ -100,7 +100,7 @@ console.log(JSON.stringify([\`\${token}\`, await told('toibox://h1'), await told
   expect(places.filter((place) => names(tree.path, place, toy))).toEqual(done);
 });
 
-test('the compiler asks for the row of a made-up engine in the kit', { timeout: 60_000 }, () => {
+test('the compiler asks for the row of a made-up engine in the kit', () => {
   using tree = treeWithToy();
   const config = JSON.stringify({ extends: './tsconfig.json', include: [], files: ['test/kit/engines.ts'] });
   writeFileSync(join(tree.path, 'tsconfig.toy.json'), config);

@@ -25,6 +25,63 @@ export type { Finding } from './finding.ts';
 export type { Listing, Notes, Standing, Traits } from './traits.ts';
 export { LONGEST_PLACE_TTL, PLACE_TTL };
 
+/**
+ * What an engine has to do: four calls. Each is bounded by the core, and may be repeated. The calls of `Refinements` make it better, one
+ * by one.
+ */
+export interface Backend extends Refinements {
+  /** For messages and events: which engine it is, such as `redis`. */
+  readonly name: string;
+  /** What this engine can do, as data. */
+  readonly traits: Traits;
+  /** Takes the hold or, if `queue`, takes or keeps a place. Repeating it is harmless and a sign of life. */
+  attempt(claim: Claim): Promise<Attempt>;
+  /** An answer per claim, in order, so that one dead node does not make every hold unknown. */
+  renew(claims: readonly Claim[]): Promise<Renewal[]>;
+  /** Gives up the hold or the place; in the same step, where the engine can, the process's next waiter takes its place. */
+  release(handle: Handle, next?: Claim): Promise<Release>;
+  /** Ends what is ours (connections, timers). The client given to us stays open. */
+  close(): Promise<void>;
+}
+
+/** Calls that an engine may leave out. The core does without each of them, and says what is missing where a user asks for it. */
+export interface Refinements {
+  // For callers.
+  /**
+   * A waiter hears of its turn at once, and does not have to ask again and again. From when this is there no admission of the claim goes
+   * unheard. At once, not by a promise, where arming is free now.
+   */
+  watch?(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable | Promise<AsyncDisposable>;
+  /**
+   * An observer of leaders, who has no claim, hears of a new one at once. It tells once: when somebody has come to the line of a key or
+   * left it, or when it can no longer tell. From when this is there no such change goes untold.
+   */
+  changed?(key: string, tell: () => void): AsyncDisposable | Promise<AsyncDisposable>;
+  /** Adaptive leases: the engine keeps a few words for all processes. */
+  readonly notes?: Notes;
+
+  // For operators.
+  /**
+   * Locks can be listed, and deadlocks and holders be seen. Core waits a few seconds for each standing or progress, and as long as it
+   * takes for all of them.
+   */
+  inspect?(prefix: string, listing?: Listing): AsyncIterable<Standing>;
+  /** Locks can be released by force: the claim with this ticket, whoever holds it. */
+  evict?(key: string, ticket: bigint): Promise<boolean>;
+  /** `holdfast check` says what endangers locks on this server. */
+  check?(): Promise<Finding[]>;
+
+  // For a client that has no connection to give, or none any more.
+  /** An error says why a request may not even have been sent, as an end of a sentence: `all 10 connections … are in use`. */
+  obstacle?(): string | undefined;
+  /** Core stops asking once the given client is closed for good: nothing will ever be answered. */
+  ended?(): boolean;
+
+  // For a quorum of such engines.
+  /** A restart is noticed. It names this run of the server: another may have forgotten what the last one granted. At once where known. */
+  incarnation?(): string | Run | Promise<string | Run>;
+}
+
 /** What a claim is known by to the engine. */
 export interface Handle {
   /** The key of the lock: 1 to 512 bytes. */
@@ -109,41 +166,4 @@ export interface Run {
   readonly age?: number;
   /** What it acknowledges outlives it, a power failure too. */
   readonly durable?: boolean;
-}
-
-/** The contract between the core and an engine. Every call is bounded by the core, and may be repeated. */
-export interface Backend {
-  /** For messages and events: which engine it is, such as `redis`. */
-  readonly name: string;
-  /** What this engine can do, as data. */
-  readonly traits: Traits;
-  /** Takes the hold or, if `queue`, takes or keeps a place. Repeating it is harmless and a sign of life. */
-  attempt(claim: Claim): Promise<Attempt>;
-  /** An answer per claim, in order, so that one dead node does not make every hold unknown. */
-  renew(claims: readonly Claim[]): Promise<Renewal[]>;
-  /** Gives up the hold or the place; in the same step, where the engine can, the process's next waiter takes its place. */
-  release(handle: Handle, next?: Claim): Promise<Release>;
-  /** From when this is there no admission of the claim goes unheard. At once, not by a promise, where arming is free now. */
-  watch?(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable | Promise<AsyncDisposable>;
-  /** Core waits a few seconds for each standing or progress, and as long as it takes for all of them. */
-  inspect?(prefix: string, listing?: Listing): AsyncIterable<Standing>;
-  /**
-   * For observers, who have no claim: tells once, when somebody has come to the line of a key or left it, or when it can no longer
-   * tell. From when this is there no such change goes untold.
-   */
-  changed?(key: string, tell: () => void): AsyncDisposable | Promise<AsyncDisposable>;
-  /** Forced release of the claim with this ticket, whoever holds it. */
-  evict?(key: string, ticket: bigint): Promise<boolean>;
-  /** Where the engine can keep a few words for all processes. */
-  readonly notes?: Notes;
-  /** Names this run of the server: another one may have forgotten what the last one granted. At once where it is known. */
-  incarnation?(): string | Run | Promise<string | Run>;
-  /** Why a request that is not answered may not even have been sent, as an end of a sentence: `all 10 connections … are in use`. */
-  obstacle?(): string | undefined;
-  /** The client that was given to us is closed for good: nothing that is asked from now on will ever be answered. */
-  ended?(): boolean;
-  /** What endangers locks on this server. */
-  check?(): Promise<Finding[]>;
-  /** Ends what is ours (connections, timers). The client given to us stays open. */
-  close(): Promise<void>;
 }
