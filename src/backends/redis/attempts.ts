@@ -2,7 +2,7 @@ import type { Attempt, Claim } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { ATTEMPT } from './scripts.generated.ts';
 import type { Shards } from './shards.ts';
-import type { Mailbox } from './wake-ups.ts';
+import type { WakeUps } from './wake-ups.ts';
 import { attemptArgs, readAttempt } from './wire.ts';
 
 /** µs in one ms: the unit of the scripts. */
@@ -11,13 +11,13 @@ const MICRO = 1_000;
 /** Turns claims into requests by the clock of the server that has their key. Every reply teaches that clock. */
 export class Attempts {
   readonly #shards: Shards;
-  readonly #mailbox: Mailbox;
+  readonly #wakeUps: WakeUps;
   readonly #clock: Clock;
   readonly #remember: number;
 
-  constructor(shards: Shards, mailbox: Mailbox, clock: Clock, remember: number) {
+  constructor(shards: Shards, wakeUps: WakeUps, clock: Clock, remember: number) {
     this.#shards = shards;
-    this.#mailbox = mailbox;
+    this.#wakeUps = wakeUps;
     this.#clock = clock;
     this.#remember = remember;
   }
@@ -38,7 +38,7 @@ export class Attempts {
   /** @param sent when the attempt began, before the time was learnt: a caller that gave up since then has released the claim */
   args(claim: Claim, sent: number): string[] {
     const notAfter = Math.floor((this.#shards.clockOf(claim.key).in(claim.within, sent) ?? 0) * MICRO);
-    return attemptArgs(claim, this.#mailbox.channel, notAfter, this.#remember);
+    return attemptArgs(claim, this.#wakeUps.channelOf(claim.key), notAfter, this.#remember);
   }
 
   /**

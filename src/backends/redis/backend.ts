@@ -30,7 +30,7 @@ import { Rest } from './rest.ts';
 import { ATTEMPT, EVICT, PASS, RELEASE, type Script } from './scripts.generated.ts';
 import { Server } from './server.ts';
 import { type Request, Shards } from './shards.ts';
-import { Mailbox } from './wake-ups.ts';
+import { WakeUps } from './wake-ups.ts';
 import { failed, readFreed, releaseArgs } from './wire.ts';
 
 const TRAITS: Traits = {
@@ -85,7 +85,7 @@ class Redis implements Backend {
   readonly #shards: Shards;
   readonly #replicated: ReplicatedServers | undefined;
   readonly #clock: Clock;
-  readonly #mailbox: Mailbox;
+  readonly #wakeUps: WakeUps;
   readonly #listings: () => Promise<Listings>;
   readonly #attempts: Attempts;
   readonly #attemptBatcher: CommandBatcher<Request, unknown>;
@@ -110,8 +110,8 @@ class Redis implements Backend {
     this.#releaseBatcher = new CommandBatcher(BATCH, server, asker(shards, RELEASE), groupOf);
     this.#listings = async () => new (await import('./inspect.ts')).Listings(port, server, shards, prefix);
     this.#rest = new Rest(shards, remember);
-    this.#mailbox = new Mailbox(prefix, port, clock);
-    this.#attempts = new Attempts(shards, this.#mailbox, clock, remember);
+    this.#wakeUps = new WakeUps(prefix, port, shards, clock);
+    this.#attempts = new Attempts(shards, this.#wakeUps, clock, remember);
     this.#incarnation = new Incarnation(port, server);
     if (port.connected) this.incarnation = () => this.#incarnation.ask();
   }
@@ -161,7 +161,7 @@ class Redis implements Backend {
 
   watch(claim: Claim, wake: (grant?: Grant) => void): AsyncDisposable | Promise<AsyncDisposable> {
     // The primary may be the only server that knows the grant in a mail. So the claim asks, and the replicas acknowledge that.
-    return this.#mailbox.watch(claim, this.#replicated ? () => wake() : wake);
+    return this.#wakeUps.watch(claim, this.#replicated ? () => wake() : wake);
   }
 
   async *inspect(start: string, listing?: Listing): AsyncIterable<Standing> {
@@ -182,7 +182,7 @@ class Redis implements Backend {
   }
 
   async check(): Promise<Finding[]> {
-    const { findings } = await import('./check.ts'); // few programs ask
+    const { findings, ordinaryMessages } = await import('./check.ts'); // few programs ask
     const id = this.#clock.id();
     const claim = {
       key: `check:${id}`,
@@ -198,9 +198,11 @@ class Redis implements Backend {
     const trial = async (): Promise<void> => {
       await this.attempt(claim);
       await this.release(claim);
-      await this.#mailbox.listen();
+      await this.#wakeUps.listen(claim.key);
     };
-    return findings(this.#port.nodes(), trial, this.#replicated?.count ?? 0, this.#clock);
+    const found = await findings(this.#port.nodes(), trial, this.#replicated?.count ?? 0, this.#clock);
+    const why = this.#wakeUps.whyOrdinary;
+    return why === undefined ? found : [...found, ordinaryMessages(why)];
   }
 
   #freed(key: string, reply: unknown): { freed: boolean } {
@@ -215,7 +217,7 @@ class Redis implements Backend {
 
   async close(): Promise<void> {
     this.#rest.close();
-    this.#mailbox.close();
+    this.#wakeUps.close();
     this.#replicated?.close();
     this.#incarnation.close();
   }

@@ -191,6 +191,15 @@ export async function findings(
   ];
 }
 
+/** That hand-overs in a Cluster are told by ordinary messages, and why. */
+export const ordinaryMessages = (why: string): Finding => ({
+  severity: 'info',
+  code: 'ordinary-messages',
+  message: `each hand-over is told to every node of the Cluster, because sharded messages cannot be used: ${why}`,
+  advice:
+    'use Redis 7 or newer or Valkey, a client library that can listen to sharded messages, and grant the user +ssubscribe and +spublish',
+});
+
 async function judged(node: Node, acknowledge: number): Promise<Finding[]> {
   try {
     const facts = await factsOf(node, acknowledge);

@@ -1,4 +1,4 @@
-import { connectionOver, type IoredisLike, listenOver } from './ioredis.ts';
+import { connectionOver, type IoredisLike, listenOver, listenShardedOver } from './ioredis.ts';
 import type { Port } from './port.ts';
 import { SLOTS, slotOf } from './slot.ts';
 
@@ -12,6 +12,7 @@ export interface IoredisClusterLike {
   evalsha(sha1: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
   eval(script: string, keys: number, ...keysAndArgs: string[]): Promise<unknown>;
   call(command: string, ...args: string[]): Promise<unknown>;
+  ssubscribe?: unknown;
 }
 
 export function overIoredisCluster(client: IoredisClusterLike): Port {
@@ -48,5 +49,9 @@ export function overIoredisCluster(client: IoredisClusterLike): Port {
       if (!node) return { ready: Promise.reject(new Error('the client knows no node')), hangUp() {} };
       return listenOver(node, channel, heard, lost);
     },
+    ...(typeof client.ssubscribe === 'function' && {
+      listenAt: (slot, channel, heard, lost) =>
+        listenShardedOver(nodeNamed(client.slots[slot]?.[0]), channel, heard, lost),
+    }),
   };
 }

@@ -30,6 +30,7 @@ interface IoredisOwn {
   call(command: string, ...args: string[]): Promise<unknown>;
   connect(): Promise<void>;
   subscribe(channel: string): Promise<unknown>;
+  ssubscribe?(channel: string): Promise<unknown>;
   disconnect(): void;
   on(event: string, listener: (...args: unknown[]) => void): unknown;
 }
@@ -97,6 +98,27 @@ export function listenOver(
   return {
     ready: listener.connect().then(async () => {
       await listener.subscribe(channel);
+    }),
+    hangUp,
+  };
+}
+
+/** Like `listenOver`, for a sharded channel. */
+export function listenShardedOver(
+  client: IoredisLike,
+  channel: string,
+  heard: (message: string) => void,
+  lost: () => void,
+): Listening {
+  const listener = client.duplicate(OURS);
+  listener.on('end', lost);
+  listener.on('moved', lost); // the server ended the subscription, because the slot is another server's now
+  listener.on('error', lost); // before ioredis 6 that end is a reply to nothing, which is told as an error
+  listener.on('smessage', (_channel, message) => heard(String(message)));
+  const hangUp = hanging(listener);
+  return {
+    ready: listener.connect().then(async () => {
+      await listener.ssubscribe?.(channel);
     }),
     hangUp,
   };

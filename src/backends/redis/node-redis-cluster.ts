@@ -1,4 +1,11 @@
-import { connectionOver, type KeyPrefix, listenOver, type NodeRedisLike, raw } from './node-redis.ts';
+import {
+  connectionOver,
+  type KeyPrefix,
+  listenOver,
+  listenShardedOver,
+  type NodeRedisLike,
+  raw,
+} from './node-redis.ts';
 import type { Listening, Port } from './port.ts';
 import { slotOf } from './slot.ts';
 
@@ -15,6 +22,7 @@ export interface NodeRedisClusterLike {
   nodeClient(node: never): Promise<NodeRedisLike> | NodeRedisLike;
   sendCommand(firstKey: string | undefined, isReadonly: boolean, args: string[]): Promise<unknown>;
   duplicate(): unknown;
+  sSubscribe?: unknown;
 }
 
 export function overNodeRedisCluster(client: NodeRedisClusterLike): Port {
@@ -50,6 +58,14 @@ export function overNodeRedisCluster(client: NodeRedisClusterLike): Port {
         listenOver(found, channel, heard, lost),
       );
     },
+    ...(typeof client.sSubscribe === 'function' && {
+      listenAt: (slot, channel, heard, lost) => {
+        const node = client.slots[slot]?.master;
+        return later(node ? open(node) : Promise.reject(new Error('the client knows no node for this key')), (found) =>
+          listenShardedOver(found, channel, heard, lost),
+        );
+      },
+    }),
   };
 }
 

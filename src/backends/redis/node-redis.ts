@@ -21,6 +21,7 @@ interface NodeRedisOwn {
   sendCommand(args: readonly string[]): Promise<unknown>;
   connect(): Promise<unknown>;
   subscribe(channel: string, heard: (message: string) => void): Promise<void>;
+  sSubscribe?(channel: string, heard: (message: string) => void): Promise<void>;
   destroy(): void;
   on(event: string, listener: (...args: unknown[]) => void): unknown;
 }
@@ -85,6 +86,20 @@ export function listenOver(
   const listener = duplicate(client, lost, { socketTimeout: undefined });
   const hangUp = hanging(listener);
   return { ready: listener.connect().then(() => listener.subscribe(channel, heard)), hangUp };
+}
+
+/** Like `listenOver`, for a sharded channel. */
+export function listenShardedOver(
+  client: NodeRedisLike,
+  channel: string,
+  heard: (message: string) => void,
+  lost: () => void,
+): Listening {
+  const listener = duplicate(client, lost, { socketTimeout: undefined });
+  // The server ended the subscription, because the slot is another server's now.
+  listener.on('sharded-channel-moved', lost);
+  const hangUp = hanging(listener);
+  return { ready: listener.connect().then(() => listener.sSubscribe?.(channel, heard)), hangUp };
 }
 
 /** How one of ours is hung up, whatever it is at. */

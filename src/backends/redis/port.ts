@@ -31,6 +31,11 @@ export interface Port {
    * ends, and a new one is a new call.
    */
   listen(channel: string, heard: (message: string) => void, lost: () => void): Listening;
+  /**
+   * The same for a sharded channel, over a connection to the server that has its slot: only that server and its replicas pass on
+   * what is told there. `lost` is called, too, when the slot moves. Undefined where the library cannot do it.
+   */
+  listenAt?(slot: number, channel: string, heard: (message: string) => void, lost: () => void): Listening;
 }
 
 /** A connection of its own to one server: commands keep their order on it, and after its end all fail. */

@@ -237,9 +237,10 @@ local function line_rule()
     local doubt, address = channel:match('^(%??)(.*)$')
     local good = math.floor((lapse - record:sub(23, 38)) / 1000)
     local mail = record:sub(1, 16) .. ' ' .. id .. ' ' .. good
-    if address:find(':mail:2:', 1, true) then mail = mail .. ' ' .. record:sub(18, 21) end
+    local sharded = address:find(':mail:3:', 1, true)
+    if sharded or address:find(':mail:2:', 1, true) then mail = mail .. ' ' .. record:sub(18, 21) end
     redis.set_repl(redis.REPL_NONE)
-    local heard = redis.pcall('PUBLISH', address, mail)
+    local heard = redis.pcall(sharded and 'SPUBLISH' or 'PUBLISH', address, mail)
     redis.set_repl(redis.REPL_ALL)
     return heard ~= 0 or doubt == '?'
   end
@@ -387,7 +388,7 @@ end`;
 
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: '42f4649dc65ed09db7449d8c577f40c3d09fc8c8',
+  sha1: 'cfee116320152ee53b04cba2f9d3b38c3892c145',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -408,7 +409,7 @@ return replies`,
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: '242d7fe390eef184addc63cdc81033dd7608a7cd',
+  sha1: 'cb931622e267415ace3abee62d65045bfa2515a5',
   text: `${lock}
 ${free}
 ${line}
@@ -489,7 +490,7 @@ return replies`,
 
 export const PASS: Script = {
   name: 'pass',
-  sha1: '16968a2b950505cab16c38a745ff70d72c515a7e',
+  sha1: '4a042ad622dc8f3d33e0be4d99b386a2fe5108c7',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -507,7 +508,7 @@ return type(reply) == 'table' and reply or { freed, reply }`,
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: '1e4162e97e5f2593386fe99ae46823d1f0fbef08',
+  sha1: '8591485757a5025fe89bfae8e3aeb2a38828cfda',
   text: `${lock}
 ${free}
 ${line}
@@ -523,7 +524,7 @@ return replies`,
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: '4d732ade8dbfde1d0d005c426d1b9fd59f993295',
+  sha1: 'c9b25b260ae2369a81bea612bb5a45537cbb06ee',
   text: `${lock}
 ${free}
 ${line}

@@ -70,13 +70,18 @@ export class Shards {
     await this.#supported;
   }
 
+  /** The key in which a lock is kept. */
+  keyOf(key: string): string {
+    return lockOf(this.#prefix, key);
+  }
+
   slotOf(key: string): number {
-    return slotOf(this.#port.keyPrefix + lockOf(this.#prefix, key));
+    return slotOf(this.#port.keyPrefix + this.keyOf(key));
   }
 
   /** Gives the keys and arguments with which one script answers all these requests. */
   wire(requests: readonly Request[]): { keys: readonly string[]; args: string[] } {
-    const locks = requests.map(({ key }) => lockOf(this.#prefix, key));
+    const locks = requests.map(({ key }) => this.keyOf(key));
     return { keys: named(locks, this.#port.cluster), args: requests.flatMap(({ args }) => args) };
   }
 
@@ -88,12 +93,12 @@ export class Shards {
 
   /** Runs a script for one request, and gives its reply. */
   askOne(script: Script, { key, args }: Request): Promise<unknown> {
-    return this.#server.run(script, named([lockOf(this.#prefix, key)], this.#port.cluster), args);
+    return this.#server.run(script, named([this.keyOf(key)], this.#port.cluster), args);
   }
 
   /** Makes the client find out which server has this key now. */
   find({ key }: Request): Promise<unknown> {
-    return this.#port.command('GET', [lockOf(this.#prefix, key)]);
+    return this.#port.command('GET', [this.keyOf(key)]);
   }
 
   /** In a Cluster, gives no replies after `patience` ms of silence, so that a node that hangs delays nobody else. */

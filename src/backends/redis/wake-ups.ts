@@ -1,143 +1,146 @@
 import type { Claim, Grant } from '../../core/contract/backend.ts';
-import type { Cancel, Clock } from '../../core/contract/clock.ts';
+import type { Clock } from '../../core/contract/clock.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
-import type { Listening, Port } from './port.ts';
+import { Mailbox, type Site } from './mailbox.ts';
+import type { Port } from './port.ts';
+import { Impossible, shardedChannel } from './sharded-channel.ts';
+import type { Shards } from './shards.ts';
+import { slotOf } from './slot.ts';
 import { readMail } from './wire.ts';
 
 type Wake = (grant?: Grant) => void;
 
-/** Longest time a connection may take to be subscribed. ms. */
-const PATIENCE = 5_000;
-/** Pauses between failed tries: the first, doubled up to the last. ms. */
-const FIRST_PAUSE = 50;
-const LAST_PAUSE = 2_000;
-
+/** The place of the only mailbox of a process that needs one. */
+const ANYWHERE = '';
+/** Names that are tried until one lies in a slot of the wanted server. */
+const NAMES = 20_000;
 /**
- * Where the grants of this process arrive: one channel with a random name on one connection of its own, for all keys. It is
- * opened when the first claim wants to hear of its turn, and again, while any does, whenever it is lost; after that everyone
- * is woken once, since what was told meanwhile went unheard.
+ * Where the grants of this process arrive. One channel on one connection serves all keys of one server. An ordinary message in a
+ * Cluster goes over its bus to every node, so each hand-over would cost as many messages as there are nodes. There the process
+ * has a sharded channel at each primary on whose keys it waits, and only that primary and its replicas pass on what is told.
+ * Sharded messages: https://redis.io/docs/latest/develop/pubsub/#sharded-pubsub
  */
-export class Mailbox {
-  readonly #channel: string;
-  readonly #doubtful: string;
+export class WakeUps {
+  readonly #prefix: string;
   readonly #port: Port;
+  readonly #shards: Shards;
   readonly #clock: Clock;
   readonly #waiting = new WaitingClaims();
-  #listening: Listening | undefined;
-  #open = false;
-  #opening: Promise<void> | undefined;
-  #giveUp: ((reason: Error) => void) | undefined;
-  #pause = FIRST_PAUSE;
-  #cancelPause: Cancel | undefined;
-  /** Of the try after the pause, where somebody asks for it meanwhile. */
-  #next: PromiseWithResolvers<void> | undefined;
-  #unlisten: (() => void) | undefined;
-  #closed = false;
+  /** By server, each with the last key that was asked for there. */
+  readonly #mailboxes = new Map<string, { readonly mailbox: Mailbox; key: string }>();
+  #ordinary: string | undefined;
 
-  constructor(prefix: string, port: Port, clock: Clock) {
-    // The number tells the scripts of every version what mail is read here: see `tell` in lua/include/line.lua.
-    this.#channel = `${prefix}:mail:2:${clock.id()}`;
-    this.#doubtful = `?${this.#channel}`;
+  constructor(prefix: string, port: Port, shards: Shards, clock: Clock) {
+    this.#prefix = prefix;
     this.#port = port;
+    this.#shards = shards;
     this.#clock = clock;
+    if (port.cluster && !port.listenAt) this.#ordinary = 'this version of the client library cannot listen to them';
+  }
+
+  /** Why ordinary messages are used in a Cluster. Undefined where sharded ones are, and where there is one server. */
+  get whyOrdinary(): string | undefined {
+    return this.#ordinary;
   }
 
   /**
    * What a claim says of where to tell its grant: to be unheard there proves nothing while the channel is not open, or where
    * it may be open on another node.
    */
-  get channel(): string {
-    return this.#open && !this.#port.cluster ? this.#channel : this.#doubtful;
+  channelOf(key: string): string {
+    const mailbox = this.#mailboxOf(key);
+    return mailbox.isOpen && !this.#port.cluster ? mailbox.channel : `?${mailbox.channel}`;
   }
 
   /** At once where the channel is open. Rejects where it cannot be opened now; the claim is polled then. */
   watch(claim: Claim, wake: Wake): AsyncDisposable | Promise<AsyncDisposable> {
-    if (this.#open) return this.#waiting.watch(claim, wake);
-    return this.listen().then(() => this.#waiting.watch(claim, wake));
+    if (this.#mailboxOf(claim.key).isOpen) return this.#waiting.watch(claim, wake);
+    return this.listen(claim.key).then(() => this.#waiting.watch(claim, wake));
+  }
+
+  /** Resolves when the channel for a key is open. */
+  async listen(key: string): Promise<void> {
+    const mailbox = this.#mailboxOf(key);
+    await mailbox.listen().catch((error: unknown) => {
+      // Sharded messages were found to be impossible meanwhile, and another mailbox serves this key.
+      const other = this.#mailboxOf(key);
+      if (other === mailbox) throw error;
+      return other.listen();
+    });
   }
 
   close(): void {
-    this.#closed = true;
-    this.#unlisten?.();
     this.#waiting.clear();
-    this.#cancelPause?.();
-    this.#open = false;
-    this.#listening?.hangUp();
-    this.#next?.reject(new Error('closed'));
-    this.#giveUp?.(new Error('closed')); // not every client says of a connection in the making that it was ended
+    for (const { mailbox } of this.#mailboxes.values()) mailbox.close();
   }
 
-  /** Resolves when the channel is open; one try serves all who ask meanwhile, in the pause before it too. */
-  listen(): Promise<void> {
-    if (this.#open) return Promise.resolve();
-    if (this.#closed) return Promise.reject(new Error('closed'));
-    if (this.#cancelPause) {
-      // Not refused: who begins to wait now would be deaf until it asks the engine again.
-      this.#next ??= Promise.withResolvers();
-      return this.#next.promise;
+  #placeOf(key: string): string {
+    if (!this.#port.cluster || this.#ordinary !== undefined) return ANYWHERE;
+    return this.#port.nodeOf(this.#shards.slotOf(key));
+  }
+
+  #mailboxOf(key: string): Mailbox {
+    const place = this.#placeOf(key);
+    let there = this.#mailboxes.get(place);
+    if (!there) {
+      const sharded = this.#port.cluster && this.#ordinary === undefined;
+      there = { mailbox: new Mailbox(sharded ? this.#shard(place) : this.#everywhere(), this.#clock), key };
+      this.#mailboxes.set(place, there);
     }
-    this.#opening ??= this.#try().finally(() => {
-      this.#opening = undefined;
-    });
-    return this.#opening;
+    there.key = key;
+    return there.mailbox;
   }
 
-  async #try(): Promise<void> {
-    const attempt = this.#port.listen(
-      this.#channel,
-      (message) => this.#deliver(message),
-      () => this.#lost(attempt),
-    );
-    this.#listening = attempt;
-    let cancel: Cancel = () => {};
-    const givenUp = new Promise<never>((_, reject) => {
-      this.#giveUp = reject;
-      cancel = this.#clock.after(PATIENCE, () => reject(new Error(`not subscribed within ${PATIENCE} ms`)), true);
-    });
-    try {
-      await Promise.race([attempt.ready, givenUp]);
-      if (this.#listening !== attempt || this.#closed) throw new Error('lost before it was used');
-    } catch (error) {
-      attempt.hangUp();
-      this.#retryLater();
-      throw error;
-    } finally {
-      cancel();
-    }
-    this.#open = true;
-    this.#pause = FIRST_PAUSE;
-    // The client may have been led to another server by a name or an address that moved; this connection would stay behind.
-    this.#unlisten ??= this.#port.connected?.(() => this.#listening && this.#lost(this.#listening));
-    this.#waiting.wakeAll();
+  #everywhere(): Site {
+    // The number tells the scripts of every version what mail is read here: see `tell` in lua/include/line.lua.
+    const name = `${this.#prefix}:mail:2:${this.#clock.id()}`;
+    return {
+      channel: () => name,
+      listen: (channel, heard, lost) => this.#port.listen(channel, heard, lost),
+      connected: this.#port.connected,
+      wanted: () => this.#waiting.size > 0,
+      wakeAll: () => this.#waiting.wakeAll(),
+      deliver: (message) => this.#deliver(message),
+    };
   }
 
-  #lost(listening: Listening): void {
-    if (this.#listening !== listening) return;
-    this.#listening = undefined;
-    if (!this.#open) {
-      // At once: what was sent on it is not always answered by its end (node-redis).
-      this.#giveUp?.(new Error('the listening connection was lost as it opened'));
-      return;
-    }
-    this.#open = false;
-    listening.hangUp();
-    this.#retryLater();
-  }
-
-  #retryLater(): void {
-    if (this.#closed) return;
-    const pause = this.#pause * (0.5 + this.#clock.random() / 2);
-    this.#pause = Math.min(this.#pause * 2, LAST_PAUSE);
-    this.#cancelPause = this.#clock.after(
-      pause,
-      () => {
-        this.#cancelPause = undefined;
-        const next = this.#next;
-        this.#next = undefined;
-        if (next || this.#waiting.size > 0) this.listen().then(next?.resolve, next?.reject ?? (() => {}));
+  #shard(place: string): Site {
+    const name = `${this.#prefix}:mail:3:${this.#clock.id()}`;
+    const here = (claim: { readonly key: string }): boolean => this.#placeOf(claim.key) === place;
+    let tried = 0;
+    return {
+      // A name whose slot this server has. The next one has another slot: that of the last may have moved.
+      channel: () => {
+        for (const end = tried + NAMES; tried < end; ) {
+          const channel = `${name}:${tried++}`;
+          if (this.#port.nodeOf(slotOf(channel)) === place) return channel;
+        }
+        return name;
       },
-      true,
-    );
+      listen: (channel, heard, lost) => {
+        const { key } = this.#mailboxes.get(place)!;
+        const listening = shardedChannel(this.#port, channel, this.#shards.keyOf(key), heard, lost, this.#clock);
+        const ready = listening.ready.catch((error: unknown) => {
+          if (error instanceof Impossible) this.#useOrdinary(error.message);
+          throw error;
+        });
+        return { ready, hangUp: listening.hangUp };
+      },
+      wanted: () => [...this.#waiting.values()].some(({ claim }) => here(claim)),
+      wakeAll: () => {
+        for (const { claim, wake } of [...this.#waiting.values()]) if (here(claim)) wake();
+      },
+      deliver: (message) => this.#deliver(message),
+    };
+  }
+
+  #useOrdinary(why: string): void {
+    if (this.#ordinary !== undefined) return;
+    this.#ordinary = why;
+    const sharded = [...this.#mailboxes.values()];
+    this.#mailboxes.clear();
+    for (const { mailbox } of sharded) mailbox.close();
+    this.#waiting.wakeAll();
   }
 
   #deliver(message: string): void {

@@ -162,17 +162,19 @@ local function line_rule()
 
   -- Tells a claim of its grant: its ticket, its id, the ms it is good for since its last sign of life, and how many tickets from
   -- that one on are its own. The fourth is for those who read it: an older version takes no mail of four, names its channel
-  -- otherwise, and was given all the tickets that it asked for. False if its process is gone.
+  -- otherwise, and was given all the tickets that it asked for. A channel of the third kind is a sharded one, whose slot this
+  -- server has; if the slot has moved, the error means that the claim will ask. False if its process is gone.
   local function tell(id, record, lapse, channel)
     if channel == '-' then return true end
     local doubt, address = channel:match('^(%??)(.*)$')
     local good = math.floor((lapse - record:sub($record.seen)) / 1000)
     local mail = record:sub($record.ticket) .. ' ' .. id .. ' ' .. good
-    if address:find(':mail:2:', 1, true) then mail = mail .. ' ' .. record:sub($record.span) end
+    local sharded = address:find(':mail:3:', 1, true)
+    if sharded or address:find(':mail:2:', 1, true) then mail = mail .. ' ' .. record:sub($record.span) end
     -- The server counts its own listeners only, but replicates a PUBLISH: who still listens at an old primary, a replica by now,
     -- would take for a grant what was counted as unheard, and given to the next one.
     redis.set_repl(redis.REPL_NONE)
-    local heard = redis.pcall('PUBLISH', address, mail)
+    local heard = redis.pcall(sharded and 'SPUBLISH' or 'PUBLISH', address, mail)
     redis.set_repl(redis.REPL_ALL)
     -- An error is a right that is missing: the claim will ask.
     return heard ~= 0 or doubt == '?'

@@ -1,0 +1,141 @@
+import type { Cancel, Clock } from '../../core/contract/clock.ts';
+import type { Listening, Port } from './port.ts';
+
+/** Longest time a connection may take to be subscribed. ms. */
+const PATIENCE = 5_000;
+/** Pauses between failed tries: the first, doubled up to the last. ms. */
+const FIRST_PAUSE = 50;
+const LAST_PAUSE = 2_000;
+
+/** What a mailbox needs of its surroundings. */
+export interface Site {
+  /** A name for the channel; where names have to fit a server, another one at each call. */
+  channel(): string;
+  /** Opens one more connection, which listens to that channel. */
+  listen(channel: string, heard: (message: string) => void, lost: () => void): Listening;
+  /** Calls back at each new connection of the client, where that can lead to another server. */
+  connected?: Port['connected'];
+  /** Whether a claim waits for what this mailbox hears. */
+  wanted(): boolean;
+  /** Gives every claim that waits here a turn to ask. */
+  wakeAll(): void;
+  deliver(message: string): void;
+}
+
+/**
+ * A channel on a connection of its own. It is opened when the first claim wants to hear of its turn, and again, while any does,
+ * whenever it is lost. After that everyone is woken once, since what was told meanwhile went unheard.
+ */
+export class Mailbox {
+  readonly #site: Site;
+  readonly #clock: Clock;
+  #channel: string;
+  #listening: Listening | undefined;
+  #open = false;
+  #opening: Promise<void> | undefined;
+  #giveUp: ((reason: Error) => void) | undefined;
+  #pause = FIRST_PAUSE;
+  #cancelPause: Cancel | undefined;
+  /** Of the try after the pause, where somebody asks for it meanwhile. */
+  #next: PromiseWithResolvers<void> | undefined;
+  #unlisten: (() => void) | undefined;
+  #closed = false;
+
+  constructor(site: Site, clock: Clock) {
+    this.#site = site;
+    this.#clock = clock;
+    this.#channel = site.channel();
+  }
+
+  get channel(): string {
+    return this.#channel;
+  }
+
+  get isOpen(): boolean {
+    return this.#open;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#unlisten?.();
+    this.#cancelPause?.();
+    this.#open = false;
+    this.#listening?.hangUp();
+    this.#next?.reject(new Error('closed'));
+    this.#giveUp?.(new Error('closed')); // not every client says of a connection in the making that it was ended
+  }
+
+  /** Resolves when the channel is open; one try serves all who ask meanwhile, in the pause before it too. */
+  listen(): Promise<void> {
+    if (this.#open) return Promise.resolve();
+    if (this.#closed) return Promise.reject(new Error('closed'));
+    if (this.#cancelPause) {
+      // Not refused: who begins to wait now would be deaf until it asks the engine again.
+      this.#next ??= Promise.withResolvers();
+      return this.#next.promise;
+    }
+    this.#opening ??= this.#try().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  async #try(): Promise<void> {
+    const attempt = this.#site.listen(
+      this.#channel,
+      (message) => this.#site.deliver(message),
+      () => this.#lost(attempt),
+    );
+    this.#listening = attempt;
+    let cancel: Cancel = () => {};
+    const givenUp = new Promise<never>((_, reject) => {
+      this.#giveUp = reject;
+      cancel = this.#clock.after(PATIENCE, () => reject(new Error(`not subscribed within ${PATIENCE} ms`)), true);
+    });
+    try {
+      await Promise.race([attempt.ready, givenUp]);
+      if (this.#listening !== attempt || this.#closed) throw new Error('lost before it was used');
+    } catch (error) {
+      attempt.hangUp();
+      this.#retryLater();
+      throw error;
+    } finally {
+      cancel();
+    }
+    this.#open = true;
+    this.#pause = FIRST_PAUSE;
+    // The client may have been led to another server by a name or an address that moved; this connection would stay behind.
+    this.#unlisten ??= this.#site.connected?.(() => this.#listening && this.#lost(this.#listening));
+    this.#site.wakeAll();
+  }
+
+  #lost(listening: Listening): void {
+    if (this.#listening !== listening) return;
+    this.#listening = undefined;
+    if (!this.#open) {
+      // At once: what was sent on it is not always answered by its end (node-redis).
+      this.#giveUp?.(new Error('the listening connection was lost as it opened'));
+      return;
+    }
+    this.#open = false;
+    listening.hangUp();
+    this.#retryLater();
+  }
+
+  #retryLater(): void {
+    if (this.#closed) return;
+    this.#channel = this.#site.channel();
+    const pause = this.#pause * (0.5 + this.#clock.random() / 2);
+    this.#pause = Math.min(this.#pause * 2, LAST_PAUSE);
+    this.#cancelPause = this.#clock.after(
+      pause,
+      () => {
+        this.#cancelPause = undefined;
+        const next = this.#next;
+        this.#next = undefined;
+        if (next || this.#site.wanted()) this.listen().then(next?.resolve, next?.reject ?? (() => {}));
+      },
+      true,
+    );
+  }
+}
