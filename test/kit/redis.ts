@@ -136,9 +136,23 @@ export async function startRedisSentinel(certificate?: Certificate): Promise<Red
 
 /** Three primaries, then a replica for each; a dead primary is replaced after about 2 s. */
 export async function startRedisCluster(certificate?: Certificate): Promise<Servers> {
-  const nodes = await freePorts(6);
+  await using started = new AsyncDisposableStack();
+  const cluster = started.use(await startRedisPrimaries(3, 1, certificate));
+  await untilWhole(cluster);
+  started.move();
+  return cluster;
+}
+
+/** A Cluster of so many primaries, each with so many replicas, just created. */
+export async function startRedisPrimaries(
+  primaries: number,
+  replicas = 0,
+  certificate?: Certificate,
+): Promise<Servers> {
+  const count = primaries * (1 + replicas);
+  const nodes = await freePorts(count);
   const doors = await doorsOf(nodes, certificate);
-  const buses = await freePorts(6);
+  const buses = await freePorts(count);
   await using started = new AsyncDisposableStack();
   const members = nodes.map((port, index) =>
     plan(
@@ -157,9 +171,8 @@ export async function startRedisCluster(certificate?: Certificate): Promise<Serv
   );
   const cluster = started.use(await Servers.start('redis+cluster', members));
   const addresses = nodes.map((port) => `${HOST}:${port}`);
-  const create = ['--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes'];
+  const create = ['--cluster', 'create', ...addresses, '--cluster-replicas', `${replicas}`, '--cluster-yes'];
   await promisify(execFile)(program('redis', 'redis-cli'), create, { timeout: 30_000 });
-  await untilWhole(cluster);
   started.move();
   return cluster;
 }
