@@ -47,7 +47,7 @@ const ownPlaces = {
 const GROUPS = [
   { name: 'core', test: /src[\\/](core|primitives|leading|once|waits|locks\.ts)/ },
   { name: 'shared', test: /src[\\/]backends[\\/]shared[\\/]/ },
-  { name: 'redis', test: /src[\\/]backends[\\/]redis[\\/](?!check|clocks|inspect)/ },
+  { name: 'redis', test: /src[\\/]backends[\\/]redis[\\/](?!check|clocks|inspect|sharded-channel)/ },
 ];
 
 const input = (folder, names, ending) =>

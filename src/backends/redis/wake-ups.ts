@@ -2,8 +2,7 @@ import type { Claim, Grant } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
 import { Mailbox, type Site } from './mailbox.ts';
-import type { Port } from './port.ts';
-import { Impossible, shardedChannel } from './sharded-channel.ts';
+import type { Listening, Port } from './port.ts';
 import type { Shards } from './shards.ts';
 import { slotOf } from './slot.ts';
 import { readMail } from './wire.ts';
@@ -117,20 +116,35 @@ export class WakeUps {
         }
         return name;
       },
-      listen: (channel, heard, lost) => {
-        const { key } = this.#mailboxes.get(place)!;
-        const listening = shardedChannel(this.#port, channel, this.#shards.keyOf(key), heard, lost, this.#clock);
-        const ready = listening.ready.catch((error: unknown) => {
-          if (error instanceof Impossible) this.#useOrdinary(error.message);
-          throw error;
-        });
-        return { ready, hangUp: listening.hangUp };
-      },
+      listen: (channel, heard, lost) => this.#listenToShard(place, channel, heard, lost),
       wanted: () => [...this.#waiting.values()].some(({ claim }) => here(claim)),
       wakeAll: () => {
         for (const { claim, wake } of [...this.#waiting.values()]) if (here(claim)) wake();
       },
       deliver: (message) => this.#deliver(message),
+    };
+  }
+
+  #listenToShard(place: string, channel: string, heard: (message: string) => void, lost: () => void): Listening {
+    const { key } = this.#mailboxes.get(place)!;
+    let over = false;
+    let hangUp = (): void => {};
+    const open = async (): Promise<void> => {
+      const { Impossible, shardedChannel } = await import('./sharded-channel.ts'); // most servers are no Cluster
+      if (over) return;
+      const listening = shardedChannel(this.#port, channel, this.#shards.keyOf(key), heard, lost, this.#clock);
+      hangUp = listening.hangUp;
+      await listening.ready.catch((error: unknown) => {
+        if (error instanceof Impossible) this.#useOrdinary(error.message);
+        throw error;
+      });
+    };
+    return {
+      ready: open(),
+      hangUp() {
+        over = true;
+        hangUp();
+      },
     };
   }
 
