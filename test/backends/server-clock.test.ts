@@ -7,6 +7,7 @@ import { systemClock } from '../../src/core/contract/clock.ts';
 import type { Locks } from '../../src/index.ts';
 import { startEtcd } from '../kit/etcd.ts';
 import { startMariadb } from '../kit/mariadb.ts';
+import { startMysql } from '../kit/mysql.ts';
 import { startPostgres } from '../kit/postgres.ts';
 import { startRedis, startRedisNodes } from '../kit/redis.ts';
 import type { Part } from '../kit/selection.ts';
@@ -16,7 +17,7 @@ import { until } from '../kit/wait.ts';
 import { startZookeeper } from '../kit/zookeeper.ts';
 
 interface Engine {
-  readonly part: Part;
+  readonly part: Part | readonly Part[];
   start(): Promise<{ readonly url: string } & AsyncDisposable>;
   readonly query?: string;
   /** Leases go by a clock that can be set, and not by one that counts from the start of the machine. */
@@ -30,6 +31,7 @@ const ENGINES: Readonly<Record<string, Engine>> = {
   Redlock: { part: 'redlock', start: () => startRedisNodes(3), settable: true },
   PostgreSQL: { part: 'postgres', start: () => startPostgres(), settable: true },
   MariaDB: { part: 'mysql', start: () => startMariadb(), settable: true },
+  MySQL: { part: ['mysql', 'mysqld'], start: () => startMysql(), settable: true },
   etcd: { part: 'etcd', start: () => startEtcd(), settable: false },
   ZooKeeper: {
     part: 'zookeeper',
@@ -45,7 +47,7 @@ const STEPS = [50, 200, 5_000, TEN_MINUTES];
 const TTL = 30_000;
 
 for (const [name, { part, start, query = '', settable, lapses }] of Object.entries(ENGINES)) {
-  describeOn([part, 'preload'], `${name}, when the clock of its server is set`, () => {
+  describeOn([part, 'preload'].flat() as Part[], `${name}, when the clock of its server is set`, () => {
     const stack = new AsyncDisposableStack();
     let clock: SteppedClock;
     let one: Locks;
