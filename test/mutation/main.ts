@@ -73,7 +73,7 @@ const asked = values.tests && { sources: SOURCES, tests: values.tests.join() };
 for (const name of ['sources', ...Object.keys(ENGINES)]) {
   if (values.lane && !values.lane.includes(name)) continue;
   const results = new Results(`${root}test/mutation/results/${name}.jsonl`);
-  const lane = name === 'sources' ? new SourcesLane(values.again, asked) : new ScriptsLane(name, results);
+  const lane = name === 'sources' ? new SourcesLane(values.again, asked) : new ScriptsLane(name);
   const shown = sampled(lane.mutants.filter(wanted));
   const left = shown.filter(({ id }) => {
     const verdict = results.get(id)?.verdict;

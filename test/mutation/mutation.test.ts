@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../kit/folder.ts';
 import type { Mutant } from './mutant.ts';
-import type { Result } from './results.ts';
+import { type Result, Results } from './results.ts';
 import { sample } from './sample.ts';
 import { schemata } from './schemata.ts';
 import { mutantsOfScript } from './scripts.ts';
@@ -119,4 +121,25 @@ test('says which mutants are killed, survive, are come by nowhere or never end, 
   const [reasoned] = rows(lane.mutants, results, 'folder', { [equal]: 'at 0 both answers are the same' });
   expect(reasoned).toEqual({ ...plain, survived: plain!.survived - 1, equivalent: 1 });
   expect(rate({ ...plain!, killed: 3, survived: 1 })).toBe('75.0 %');
+});
+
+test('verdicts are kept from run to run, as long as their mutants are there', () => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, 'verdicts.jsonl');
+  const verdicts = {
+    'a.ts#f 1@2+1: 0 => 1': 'killed',
+    'a.ts#f 1@9+1: < => >': 'survived',
+    'b.ts#g 2@1+1: 0 => 1': 'unreached',
+  } as const;
+  const ids = Object.keys(verdicts);
+  const first = new Results(path);
+  for (const [id, verdict] of Object.entries(verdicts)) first.add({ id, verdict });
+  first.save(new Set([...ids, 'b.ts#g 2@7+1: 0 => 1']));
+  const second = new Results(path);
+  expect(Object.fromEntries(ids.map((id) => [id, second.get(id)?.verdict]))).toEqual(verdicts);
+  expect(second.get('b.ts#g 2@7+1: 0 => 1')).toBeUndefined();
+  second.add({ id: ids[1]!, verdict: 'killed' });
+  second.save(new Set([ids[1]!]));
+  const third = new Results(path);
+  expect(ids.map((id) => third.get(id)?.verdict)).toEqual([undefined, 'killed', undefined]);
 });

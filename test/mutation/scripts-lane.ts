@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { Lane } from './lane.ts';
 import type { Report, Together, Told } from './messages.ts';
 import type { Mutant } from './mutant.ts';
-import type { Result, Results } from './results.ts';
+import type { Result } from './results.ts';
 import { ENGINES, root, scriptMutants } from './sources.ts';
 import { Worker } from './workers.ts';
 
@@ -30,18 +30,15 @@ export class ScriptsLane implements Lane {
   readonly name: string;
   readonly mutants: readonly Mutant[];
   readonly #numbers: ReadonlyMap<Mutant, number>;
-  readonly #killers: readonly { readonly file: string; readonly by: string }[];
   readonly #slots: Slot[] = [];
   #tests: readonly string[] = [];
   #told: readonly Told[] = [];
   #fit: readonly Told[] = [];
 
-  /** @param before what killed the mutants so far */
-  constructor(name: string, before: Results) {
+  constructor(name: string) {
     this.name = name;
     this.mutants = scriptMutants(name);
     this.#numbers = new Map(this.mutants.map((mutant, number) => [mutant, number]));
-    this.#killers = before.all().flatMap(({ id, by }) => (by ? [{ file: id.replace(/#.*/, ''), by }] : []));
   }
 
   #worker(): Worker {
@@ -60,7 +57,6 @@ export class ScriptsLane implements Lane {
     if (!first) throw new Error('the tests cannot be loaded: LOUD=1 npm run mutants says why');
     const { tests } = first;
     this.#tests = tests;
-    for (const { file, by } of this.#killers) this.#note(file, tests.indexOf(`test/${by}`));
     const { failed, took } = await this.#without(worker);
     const unfit = new Set(failed.map(({ test }) => test));
     this.#told = tests.map((_, test) => ({ test, ms: took[test]!, cpu: 0 }));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { durationOf } from './duration.ts';
-import { evidence } from './evidence.ts';
+import { essence, evidence } from './evidence.ts';
 import { parts } from './parts.ts';
 import type { Result } from './result.ts';
 
@@ -42,6 +42,23 @@ test('the page introduces itself in one sentence, however many commits it was ma
   const rounds = Array.from({ length: 40 }, (_, i) => ({ ...result('suite', 0), commit: `commit${i}` }));
   const [, introduction = ''] = evidence([['suite', rounds]]).split('\n\n');
   expect(introduction).toMatch(/^.{15,200}$/);
+});
+
+test('of a result only that is kept which the page is written from', () => {
+  const run = {
+    engine: 'redis',
+    outcome: 'kept',
+    ran: 60_000,
+    broken: {},
+    faults: { kill: { done: 3, effective: 2 } },
+  };
+  const whole = {
+    ...result('torture redis', 0, { ...run, totals: { holds: 5, longestWait: 900 }, violations: ['long'], seed: 7 }),
+    printed: 'a great deal\n3 passed, 0 failed\n',
+  };
+  const kept = essence(whole);
+  expect(JSON.stringify(kept)).not.toMatch(/long"|seed|great/);
+  expect(evidence([['torture redis', [kept]]])).toBe(evidence([['torture redis', [whole]]]));
 });
 
 test('all parts together take the time that there is', () => {

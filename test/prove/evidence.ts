@@ -170,6 +170,26 @@ const SECTIONS: readonly [title: string, begins: string, how: string, write: (re
     ],
   ];
 
+/** What the page takes from a line of a program. */
+const FIELDS = new Set(
+  [
+    'engine ran totals faults broken staleRefused staleWrites outcome', // torture
+    'name promise counts on', // the owner of a server, and rivals
+    'nodes histories from', // the simulation
+    'plot server how schedules exhausted failure message found', // the exploration
+    'of mutants killed survived equivalent unrun', // mutants
+  ].flatMap((names) => names.split(' ')),
+);
+
+/** Of a result what the page is written from. Pure. */
+export const essence = (result: Result): Result => ({
+  ...result,
+  lines: result.lines.map((line: Line) =>
+    Object.fromEntries(Object.entries(line).filter(([name]) => FIELDS.has(name))),
+  ),
+  printed: /\d+ passed, \d+ failed/.exec(result.printed)?.[0] ?? '',
+});
+
 /** docs/evidence.md. Pure. */
 export function evidence(results: Results): string {
   const done = results.flatMap(([, rounds]) => rounds);

@@ -10,7 +10,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { durationOf } from './duration.ts';
-import { evidence } from './evidence.ts';
+import { essence, evidence } from './evidence.ts';
 import { parts } from './parts.ts';
 import type { Result } from './result.ts';
 
@@ -66,7 +66,8 @@ for (const { name, share, least = 5, args } of parts(round)) {
     continue;
   }
   const result = await run(name, args(Math.max(least, Math.round(total * share))));
-  writeFileSync(fileOf(name), `${JSON.stringify([...before, result], undefined, 2)}\n`);
+  const kept = [...before, essence(result)].map((each) => JSON.stringify(each)).join(',\n');
+  writeFileSync(fileOf(name), `[\n${kept}\n]\n`);
   console.log(`${name}: ${result.code === 0 ? 'right' : `ended with ${result.code}`}, ${result.seconds} s`);
   if (result.code !== 0 && !name.startsWith('rival')) process.exitCode = 1;
 }

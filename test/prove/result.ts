@@ -7,6 +7,6 @@ export interface Result {
   readonly code: number | null;
   // biome-ignore lint/suspicious/noExplicitAny: each program has lines of its own.
   readonly lines: readonly any[];
-  /** The end of what else it printed. */
+  /** How many tests passed and failed, where it ran some. */
   readonly printed: string;
 }
