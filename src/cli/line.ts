@@ -1,11 +1,11 @@
 /** `holdfast <command> …`: the command line. */
 import { readFileSync } from 'node:fs';
-import { nearest } from '../connect/nearest.ts';
+import { nearest } from '../connect/did-you-mean.ts';
 import { keepIgnoring } from './child/inherited.ts';
 import { type Command, split } from './command.ts';
 import { COMMANDS } from './commands/index.ts';
 import { EXIT, exitCodeOf, lineOf, UsageError } from './exit.ts';
-import { complain } from './terminal/say.ts';
+import { complain } from './terminal/screen.ts';
 
 /** @returns the exit code */
 async function main([name = 'help', ...args]: readonly string[]): Promise<number> {

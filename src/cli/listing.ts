@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { asOf, isExclusive } from '../core/contract/admission.ts';
 import { visible } from '../core/contract/visible.ts';
 import type { Locks, Standing } from '../index.ts';
-import { type EngineAddress, toldOf } from './address.ts';
+import { type EngineAddress, toldOf } from './engine.ts';
 import { span, table } from './terminal/table.ts';
 
 /** The time that is left of a lease, unless it is renewed. */

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { lineOf } from './exit.ts';
-import { complain } from './terminal/say.ts';
+import { complain } from './terminal/screen.ts';
 
 /** Reports an engine that cannot be asked and is asked again. It reports the same trouble once. */
 export class Trouble implements Disposable {

@@ -1,6 +1,6 @@
 import type { Backend } from '../core/contract/backend.ts';
 import { systemClock } from '../core/contract/clock.ts';
-import { bounded } from './bounded.ts';
+import { withLimit } from '../core/contract/promises.ts';
 import type { Address } from './url.ts';
 import { unreachable } from './url.ts';
 
@@ -59,3 +59,10 @@ export function opened(
   reached.catch(() => {}); // of several engines a majority is enough
   return { backend: end ? owning(backend, end) : backend, reached };
 }
+
+/** Limit for opening a connection, ms. */
+export const CONNECT_WITHIN = 5_000;
+
+/** The result of `promise`, or an error after `within` ms: a stopped server accepts connections and never answers. */
+export const bounded = <T>(promise: Promise<T>, within: number = CONNECT_WITHIN): Promise<T> =>
+  withLimit(promise, within, () => new Error(`no answer within ${within} ms`), systemClock);

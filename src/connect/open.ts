@@ -1,8 +1,8 @@
 import type { Backend } from '../core/contract/backend.ts';
 import { invalid } from '../core/contract/errors.ts';
-import { bounded } from './bounded.ts';
 import { didYouMean } from './did-you-mean.ts';
 import type { Opened } from './engine.ts';
+import { bounded } from './engine.ts';
 import { ENGINES } from './registry.ts';
 import { several } from './several.ts';
 import { type Address, parseAddress } from './url.ts';

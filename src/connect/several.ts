@@ -1,6 +1,6 @@
 import { LockError } from '../core/contract/errors.ts';
-import { bounded } from './bounded.ts';
 import type { Opened } from './engine.ts';
+import { bounded } from './engine.ts';
 
 /** Several engines as one: a quorum. It is reached when a majority of them is. */
 export async function several(opening: readonly Promise<Opened>[]): Promise<Opened> {

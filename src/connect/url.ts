@@ -1,5 +1,4 @@
 import { invalid, isLockError, LockError } from '../core/contract/errors.ts';
-import { withoutSecrets } from './without-secrets.ts';
 
 /** The parts of an engine's URL. It may have several hosts, which the platform's own `URL` does not allow. */
 export interface Address {
@@ -107,3 +106,26 @@ export function single({ hosts, scheme }: Address, port: number): { host: string
   if (hosts.length > 1) throw invalid(`${scheme}: names one server, and this URL has ${hosts.length}`);
   return { host: hosts[0]?.host ?? '127.0.0.1', port: hosts[0]?.port ?? port };
 }
+
+/**
+ * A driver's error with its names, codes and messages, and nothing else. Some drivers add the command (`AUTH user password`) or the
+ * whole URL, and loggers would print that.
+ */
+export function withoutSecrets(error: unknown, secrets: readonly string[]): Error {
+  const safe = (text: string): string =>
+    secrets.reduce((told, secret) => (secret === '' ? told : told.replaceAll(secret, '***')), text);
+  if (!(error instanceof Error)) return new Error(safe(String(error)));
+  const cause = error.cause === undefined ? undefined : withoutSecrets(error.cause, secrets);
+  const { code } = error as { code?: unknown };
+  const message = safe(error.message || reasons(error) || String(code ?? error.name));
+  const { stack } = error;
+  const told = isLockError(error)
+    ? new LockError(error.code, message, { key: error.key, backend: error.backend, cause })
+    : Object.assign(new Error(message, cause && { cause }), { name: error.name }, code === undefined ? {} : { code });
+  if (stack !== undefined) told.stack = safe(stack);
+  return told;
+}
+
+/** For a name with several addresses, Node lists the failures and leaves the message empty. */
+const reasons = (error: Error): string =>
+  error instanceof AggregateError ? error.errors.map((each: Error) => each.message).join('; ') : '';

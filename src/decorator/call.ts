@@ -1,9 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { backOff } from '../core/claims/pause.ts';
-import { isLockError } from '../core/contract/errors.ts';
-import type { AnyLease } from '../core/holds/lease.ts';
+import { isLockError, LockError } from '../core/contract/errors.ts';
+import type { AnyLease, Lease } from '../core/holds/lease.ts';
 import type { Lock, LockOptions, Locks, PermitOptions } from '../index.ts';
-import { withLease } from './lease.ts';
 import { locksOf } from './locks.ts';
 import type { Plan } from './options.ts';
 import { fromName, fromTemplate, type KeyOf } from './template.ts';
@@ -83,4 +83,23 @@ class Visit {
 /** An aborted signal ends the pause early, and the next try reports it. */
 async function pauseBefore(tries: number, { spin, lock: { signal } }: Plan): Promise<void> {
   await pause(backOff(spin, tries, Math.random()), undefined, { signal }).catch(() => {});
+}
+
+const leases = new AsyncLocalStorage<AnyLease>();
+
+/** @internal */
+export const withLease = <T>(lease: AnyLease, fn: () => T): T => leases.run(lease, fn);
+
+/**
+ * The lease of the running `@Locked` method; of several, the innermost. A method that reads or takes permits has a lease
+ * without a token: `currentLease<SharedLease>()`.
+ * @throws LockError `LOCK_NOT_HELD` outside such a method
+ * @example
+ * const grab = locked({ key: 'order:{0}', locks }, async (id: number) => writeOrder(id, currentLease().token));
+ * await grab(42);
+ */
+export function currentLease<L extends AnyLease = Lease>(): L {
+  const lease = leases.getStore();
+  if (lease) return lease as L;
+  throw new LockError('LOCK_NOT_HELD', 'currentLease() was called outside a method or function that is locked');
 }

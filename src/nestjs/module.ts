@@ -12,11 +12,10 @@ import { invalid } from '../core/contract/errors.ts';
 import { checkGiven, flag } from '../core/contract/options.ts';
 import { Locks } from '../locks.ts';
 import { LocksHealthIndicator } from './health.ts';
+import { Shutdown, Startup } from './hooks.ts';
 import { LocksHost } from './host.ts';
 import { APPLICATION } from './objects.ts';
 import { type LocksModuleOptions, modulePlan } from './options.ts';
-import { Shutdown } from './shutdown.ts';
-import { Startup } from './startup.ts';
 
 /** Which modules see the locks. */
 export interface Visibility {

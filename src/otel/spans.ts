@@ -10,9 +10,9 @@ import {
 import { type Cancel, systemClock } from '../core/contract/clock.ts';
 import type { LockEvent } from '../core/contract/events.ts';
 import type { Holder, Holders } from './holders.ts';
+import { traceparentOf } from './holders.ts';
 import type { Kinds } from './kinds.ts';
 import { type End, forEachEnd, type Listeners, OUTCOMES, typeOfError } from './listening.ts';
-import { traceparentOf } from './traceparent.ts';
 
 /** After so long a wait asks who holds the key, ms. */
 const LASTING = 50;

@@ -1,8 +1,7 @@
 import { RESERVE } from './cell.ts';
-import { StockError } from './errors.ts';
+import { refusal, StockError } from './errors.ts';
 import type { LayoutOf } from './layout.ts';
 import type { Cells } from './look.ts';
-import { refusal } from './refusals.ts';
 
 /**
  * Puts units into the reserve, once for each `id`.

@@ -1,9 +1,8 @@
 import { Crowds } from './crowd.ts';
-import { errorOf } from './errors.ts';
+import { errorOf, refusal } from './errors.ts';
 import type { LayoutOf } from './layout.ts';
 import type { Cells } from './look.ts';
 import type { CheckedOrder, Reserved } from './order.ts';
-import { refusal } from './refusals.ts';
 import { formerHomes, homeOf } from './routing.ts';
 import type { Reply, Take } from './step.ts';
 import type { Layout } from './store.ts';

@@ -1,3 +1,9 @@
+import { systemClock } from '../core/contract/clock.ts';
+import { LockError } from '../core/contract/errors.ts';
+import { promiseOf } from '../core/contract/promises.ts';
+import { CallTimeouts } from '../core/engine/call-timeouts.ts';
+import { nameOf } from './address.ts';
+import { StockError } from './errors.ts';
 import type { Reply, Step } from './step.ts';
 
 /** How a product is laid out. It is kept with the product. The number of segments changes only through `next` (layout.ts). */
@@ -47,4 +53,48 @@ export interface StockStore {
   step(address: string, cell: number, steps: readonly Step[]): Promise<readonly Reply[]>;
   /** Forgets a cell, and at least some of its requests. @returns true when no request is left */
   clear(address: string, cell: number): Promise<boolean>;
+}
+
+/** The store with a time limit for every call: without an answer for `within` ms, the outcome is unknown. */
+export function bounded(store: StockStore, within: number): StockStore {
+  const timeouts = new CallTimeouts(systemClock);
+  const { name, servers } = store;
+  const limited = <T>(what: string, product: string, call: () => Promise<T>): Promise<T> =>
+    timeouts.bound(promiseOf(call), within, () => {
+      const message = `${name} did not answer within ${within} ms, asked to ${what} ${JSON.stringify(nameOf(product))}; it may have been done. Ask again, a sale with the same buyer and request`;
+      return new LockError('LOCK_UNAVAILABLE', message, { backend: name });
+    });
+  return {
+    name,
+    servers,
+    layout: (product) => limited('read the layout of', product, () => store.layout(product)),
+    relayout: (product, was, layout) =>
+      limited('change the layout of', product, () => store.relayout(product, was, layout)),
+    step: (address, cell, steps) => limited('change the stock of', address, () => store.step(address, cell, steps)),
+    clear: (address, cell) => limited('remove', address, () => store.clear(address, cell)),
+  };
+}
+
+/**
+ * A layout as engines keep it. In the first format, without `v`, products had no identity. A process that knows only that format must
+ * not sell a product of the second, whose cells are elsewhere. It looks for `servers`, does not find it, and refuses.
+ */
+export function stored(layout: Layout): string {
+  if (layout.identity === '') {
+    const { identity: _, ...first } = layout;
+    return JSON.stringify(first);
+  }
+  const { servers: over, ...rest } = layout;
+  return JSON.stringify({ v: 2, over, ...rest });
+}
+
+/** @throws StockError `STOCK_INVALID` when a newer version wrote it */
+export function restored(text: string): Layout {
+  const { v = 1, over, ...rest } = JSON.parse(text) as Layout & { readonly v?: number; readonly over?: number };
+  if (v === 1) return { ...rest, identity: '' };
+  if (v === 2) return { ...rest, servers: over! };
+  throw new StockError(
+    'STOCK_INVALID',
+    `a product is kept in format ${v}, which this version of holdfast does not know`,
+  );
 }

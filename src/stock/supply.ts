@@ -1,9 +1,9 @@
 import { systemClock } from '../core/contract/clock.ts';
 import { RESERVE } from './cell.ts';
 import { MOST } from './crowd.ts';
+import { soldOut } from './errors.ts';
 import type { LayoutOf } from './layout.ts';
 import { type Cells, sourceFor, total, transits, unmoved } from './look.ts';
-import { soldOut } from './refusals.ts';
 import type { Reply, Take } from './step.ts';
 
 /** The least to fetch at a time: the rest is for the next buyers. */

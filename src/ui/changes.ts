@@ -1,5 +1,5 @@
 import { CLOSE, finderOf, type KeyLine, type ListedClaim } from './claim.ts';
-import type { End, Happening } from './happening.ts';
+import type { End, Happening } from './wire.ts';
 
 /** A hold that is over. Times are ms by the clock of this process. */
 export interface Past {

@@ -1,7 +1,6 @@
 import { listOf } from '../core/contract/promises.ts';
 import type { Surroundings } from './listing.ts';
-import { busyFor, Cost } from './pace.ts';
-import { Stopwatch } from './stopwatch.ts';
+import { busyFor, Cost, Stopwatch } from './pace.ts';
 
 /** Looks at the open keys, each by its name, more often than at all keys. */
 export class CloseUp {

@@ -3,8 +3,7 @@ import type { Standing } from '../core/contract/traits.ts';
 import type { Locks } from '../locks.ts';
 import type { Access } from './access.ts';
 import type { Board } from './board.ts';
-import { busyFor, Cost, type Pace, retryAfter } from './pace.ts';
-import { Stopwatch } from './stopwatch.ts';
+import { busyFor, Cost, type Pace, retryAfter, Stopwatch } from './pace.ts';
 
 /** How many keys are taken in before other work of this process can run. */
 const TURN = 1_000;

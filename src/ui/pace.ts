@@ -1,4 +1,5 @@
 import { leastOf } from '../core/contract/extremes.ts';
+
 /** How often to look at an engine. */
 export interface Pace {
   /** The shortest time from the end of a look to the next, ms. */
@@ -58,3 +59,21 @@ export function pauseAfter(busy: number, { least, share }: Pace): number {
 
 /** The pause after so many failures in a row, at least 1. */
 export const retryAfter = (failures: number): number => Math.min(LAST_RETRY, FIRST_RETRY * 2 ** (failures - 1));
+
+/** Times requests one after the other, without the time that this process itself computes. */
+export class Stopwatch {
+  readonly laps: number[] = [];
+  #began = performance.now();
+  #own = process.cpuUsage();
+
+  /** Called when a request has been answered. */
+  lap(): void {
+    const [began, own] = [this.#began, this.#own];
+    this.#began = performance.now();
+    this.#own = process.cpuUsage();
+    const computed = (this.#own.user - own.user + this.#own.system - own.system) / 1_000;
+    // An engine may work on the next request while this process reads the last answer. So a part always counts.
+    const took = this.#began - began;
+    this.laps.push(Math.max(took - computed, took / 4));
+  }
+}

@@ -7,14 +7,12 @@ import { Access } from './access.ts';
 import { type Asset, assets } from './assets.ts';
 import { Board } from './board.ts';
 import { CloseUp } from './close-up.ts';
-import { judge } from './guard.ts';
-import { HEADERS } from './headers.ts';
+import { HEADERS, judge } from './guard.ts';
 import { Hub } from './hub.ts';
 import { ListingLoop, type Surroundings } from './listing.ts';
 import { Loop } from './loop.ts';
 import type { Pace } from './pace.ts';
-import { refusalPage } from './refusal.ts';
-import { orderOf, release } from './release.ts';
+import { orderOf, refusalPage, release } from './release.ts';
 import { snapshot } from './view.ts';
 import type { ReleaseAnswer, ReleaseOrder } from './wire.ts';
 

@@ -1,7 +1,6 @@
 /** What the server sends to the page: JSON, complete each time. Times are ms before the moment of sending; tickets are text. */
 import type { As } from '../core/contract/admission.ts';
 import type { Finding } from '../core/contract/finding.ts';
-import type { End, Happening } from './happening.ts';
 import type { Looks } from './looks.ts';
 
 /** One that holds or waits. */
@@ -178,3 +177,15 @@ export interface ReleaseOrder {
 
 /** The outcome of an eviction. */
 export type ReleaseAnswer = { readonly evicted: boolean } | { readonly error: string };
+
+/**
+ * `granted`: a claim holds the key now. `over`: a hold ended, and no other followed. `handed`: both. `left`: a claim stopped
+ * waiting.
+ */
+export type Happening = 'granted' | 'over' | 'handed' | 'left';
+
+/**
+ * How a hold ended. `released`: it had time left, so its holder released it, or somebody evicted it. `lapsed`: its time was
+ * over, and the look before was a moment ago. `ended`: one of these, but nobody looked often enough to say which.
+ */
+export type End = 'released' | 'lapsed' | 'ended' | 'evicted';

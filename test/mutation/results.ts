@@ -64,9 +64,9 @@ export class Results {
   save(still: ReadonlySet<string>): void {
     const lines = [...Map.groupBy(still, fileOf)].flatMap(([file, ids]) => {
       const having = (verdict: Result['verdict']): string[] => ids.filter((id) => this.get(id)?.verdict === verdict);
-      const alive = (verdict: 'survived' | 'unreached'): object => {
+      const alive = (verdict: 'survived' | 'unreached'): Partial<Line> => {
         const own = having(verdict).map((id) => id.slice(file.length + 1));
-        return own.length > 0 && { [verdict]: own.toSorted() };
+        return own.length > 0 ? { [verdict]: own.toSorted() } : {};
       };
       const killed = having('killed').map(digest).toSorted().join('');
       const line = { file, ...(killed && { killed }), ...alive('survived'), ...alive('unreached') };

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { createStock, redisStock, type StockStore, sqliteStock } from '../../src/stock/index.ts';
 import type { Step } from '../../src/stock/step.ts';
-import { stored } from '../../src/stock/stored-layout.ts';
+import { stored } from '../../src/stock/store.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { startRedis } from '../kit/redis.ts';
 import { describeOn } from '../kit/suite.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { UsageError } from '../exit.ts';
-import { complain } from '../terminal/say.ts';
+import { complain } from '../terminal/screen.ts';
 import { notExecutable, notFound, type Shell, shellOn } from './find.ts';
 import { terminalUse } from './foreground.ts';
 import { droppedFrom, freeDescriptors, gateScript } from './gate.ts';

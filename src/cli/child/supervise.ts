@@ -1,6 +1,6 @@
 import type { AnyLease } from '../../core/holds/lease.ts';
 import { EXIT } from '../exit.ts';
-import { complain } from '../terminal/say.ts';
+import { complain } from '../terminal/screen.ts';
 import type { ProcessGroup } from './group.ts';
 import { guard } from './guard.ts';
 import { Signals } from './signals.ts';

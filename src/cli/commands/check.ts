@@ -1,9 +1,8 @@
 import { styleText } from 'node:util';
 import { visible } from '../../core/contract/visible.ts';
 import type { Finding } from '../../index.ts';
-import { addressOf, toldOf } from '../address.ts';
 import { command } from '../command.ts';
-import { open, URL_OPTION } from '../engine.ts';
+import { addressOf, open, toldOf, URL_OPTION } from '../engine.ts';
 import { EXIT } from '../exit.ts';
 
 const COLOUR = { danger: 'red', warning: 'yellow', info: 'blue' } as const;

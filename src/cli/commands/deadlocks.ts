@@ -1,12 +1,11 @@
 import { milliseconds } from '../../core/contract/duration.ts';
-import { addressOf, toldOf } from '../address.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { nameOf, recorded, words } from '../deadlocked.ts';
-import { open, URL_OPTION } from '../engine.ts';
+import { addressOf, open, toldOf, URL_OPTION } from '../engine.ts';
 import { EXIT } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
-import { withProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/screen.ts';
 
 export const deadlocks = command({
   name: 'deadlocks',

@@ -1,14 +1,13 @@
 import { LONGEST } from '../../core/contract/duration.ts';
 import type { Term } from '../../index.ts';
-import { addressOf } from '../address.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';
 import { timing } from '../child/timing.ts';
 import { command } from '../command.ts';
-import { openWithin, URL_OPTION } from '../engine.ts';
+import { addressOf, openWithin, URL_OPTION } from '../engine.ts';
 import { EXIT, lineOf } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
-import { complain } from '../terminal/say.ts';
+import { complain } from '../terminal/screen.ts';
 import { Trouble } from '../trouble.ts';
 
 const HELP = `Stand for election, and run a command while leading. Of all candidates for the same name, one leads at a time.

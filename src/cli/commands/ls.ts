@@ -1,9 +1,8 @@
-import { addressOf } from '../address.ts';
 import { command } from '../command.ts';
-import { open, URL_OPTION } from '../engine.ts';
+import { addressOf, open, URL_OPTION } from '../engine.ts';
 import { EXIT } from '../exit.ts';
 import { linesOf, nobody, overview, records } from '../listing.ts';
-import { withProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/screen.ts';
 
 export const ls = command({
   name: 'ls',

@@ -1,17 +1,15 @@
-import { LONGEST, milliseconds } from '../../core/contract/duration.ts';
+import { LONGEST, milliseconds, said } from '../../core/contract/duration.ts';
 import { isLockError } from '../../core/contract/errors.ts';
 import type { OnceOptions, OnceResult, TickRun } from '../../index.ts';
-import { addressOf } from '../address.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';
 import { time, timing } from '../child/timing.ts';
 import { command } from '../command.ts';
-import { openWithin, URL_OPTION } from '../engine.ts';
+import { addressOf, openWithin, URL_OPTION } from '../engine.ts';
 import { EXIT, ExitError, UsageError } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
-import { complain } from '../terminal/say.ts';
+import { complain } from '../terminal/screen.ts';
 import { span } from '../terminal/table.ts';
-import { dueAt, tickAt } from '../tick.ts';
 import { Trouble } from '../trouble.ts';
 
 const HELP = `Run a command for a tick of a schedule, on one of many machines. For a crontab that all of them have.
@@ -120,4 +118,22 @@ function told(name: string, due: number, result: OnceResult<void>): number {
     result.reason === 'overlap' ? 'is skipped, because an earlier one still runs' : 'runs or ran on another machine';
   if (process.stderr.isTTY) complain(`${tick} ${why}${by}`);
   return EXIT.OK;
+}
+
+/** When that tick is due, ms since 1970. NaN for text that is no time, which `once` refuses. */
+export const dueAt = (tick: number | string): number => (typeof tick === 'number' ? tick : Date.parse(tick));
+
+const DAY = 86_400_000;
+
+/**
+ * The tick that `--tick` means now: the time itself, or the last multiple of a period since 1970, in UTC. A machine that is
+ * early by no more than `skew` means the tick that is about to come.
+ * @throws UsageError for a period that is too short for the skew; LockError `LOCK_INVALID`
+ */
+export function tickAt(text: string, skew: number, now: number): number | string {
+  if (/^\d{4}-/.test(text)) return text;
+  const period = milliseconds(time(text, '--tick'), '--tick', { min: 1_000, max: DAY });
+  if (period < 2 * skew)
+    throw new UsageError(`--tick is ${text}; it must be at least ${said(2 * skew)}, which is twice --skew`);
+  return Math.floor((now + skew) / period) * period;
 }

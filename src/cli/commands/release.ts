@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import type { Locks, Standing } from '../../index.ts';
-import { addressOf, toldOf } from '../address.ts';
 import { command } from '../command.ts';
-import { open, URL_OPTION } from '../engine.ts';
+import { addressOf, open, toldOf, URL_OPTION } from '../engine.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { details, lineOf } from '../listing.ts';
 

@@ -1,15 +1,14 @@
 import { milliseconds } from '../../core/contract/duration.ts';
 import type { AnyLease } from '../../core/holds/lease.ts';
 import type { LockOptions, Locks, LocksDefaults } from '../../index.ts';
-import { addressOf } from '../address.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
 import { supervise } from '../child/supervise.ts';
 import { time, timeIfGiven, timing } from '../child/timing.ts';
 import { command } from '../command.ts';
-import { openWithin, URL_OPTION } from '../engine.ts';
+import { addressOf, openWithin, URL_OPTION } from '../engine.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
-import { complain } from '../terminal/say.ts';
+import { complain } from '../terminal/screen.ts';
 import { Trouble } from '../trouble.ts';
 
 /** How long an engine is asked that does not answer, where no `--wait` says so: as long as a waiter outlives it. ms. */

@@ -1,7 +1,6 @@
 import { visible } from '../../core/contract/visible.ts';
-import { addressOf, toldOf } from '../address.ts';
 import { command } from '../command.ts';
-import { open, URL_OPTION } from '../engine.ts';
+import { addressOf, open, toldOf, URL_OPTION } from '../engine.ts';
 import { EXIT } from '../exit.ts';
 import { details, lineOf, records } from '../listing.ts';
 

@@ -4,13 +4,12 @@ import { createWriteStream } from 'node:fs';
 import { redacted } from '../../connect/url.ts';
 import { milliseconds } from '../../core/contract/duration.ts';
 import type { Verdict } from '../../torture/verdict.ts';
-import { addressOf } from '../address.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
-import { URL_OPTION } from '../engine.ts';
+import { addressOf, URL_OPTION } from '../engine.ts';
 import { EXIT, UsageError, whole } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
-import { complain } from '../terminal/say.ts';
+import { complain } from '../terminal/screen.ts';
 import { progressLine, words } from '../torture/words.ts';
 
 export const torture = command({

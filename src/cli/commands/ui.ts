@@ -7,13 +7,12 @@ import { visible } from '../../core/contract/visible.ts';
 import { LEAST, SHARE } from '../../ui/pace.ts';
 import type { PageServer } from '../../ui/server.ts';
 import type { ReleaseOrder } from '../../ui/wire.ts';
-import { addressOf, toldOf } from '../address.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
-import { open, URL_OPTION } from '../engine.ts';
+import { addressOf, open, toldOf, URL_OPTION } from '../engine.ts';
 import { EXIT, ExitError, lineOf, whole } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
-import { complain } from '../terminal/say.ts';
+import { complain } from '../terminal/screen.ts';
 
 /** How long the engine's connections have to close, ms. There are no locks to release. */
 const FAREWELL = 250;

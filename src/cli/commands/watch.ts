@@ -1,14 +1,12 @@
 import { milliseconds } from '../../core/contract/duration.ts';
 import { visible } from '../../core/contract/visible.ts';
-import { addressOf } from '../address.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
-import { open, URL_OPTION } from '../engine.ts';
+import { addressOf, open, URL_OPTION } from '../engine.ts';
 import { EXIT, lineOf } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { linesOf, nobody, overview, records } from '../listing.ts';
-import { withProgress } from '../terminal/progress.ts';
-import { Screen } from '../terminal/screen.ts';
+import { Screen, withProgress } from '../terminal/screen.ts';
 
 export const watch = command({
   name: 'watch',

@@ -1,9 +1,8 @@
 import { visible } from '../../core/contract/visible.ts';
 import type { Incumbent } from '../../index.ts';
-import { addressOf, toldOf } from '../address.ts';
 import { timeIfGiven } from '../child/timing.ts';
 import { command } from '../command.ts';
-import { open, URL_OPTION } from '../engine.ts';
+import { addressOf, open, toldOf, URL_OPTION } from '../engine.ts';
 import { EXIT } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { Trouble } from '../trouble.ts';

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { bounded } from '../../connect/bounded.ts';
+import { bounded } from '../../connect/engine.ts';
 import { Orders } from './orders.ts';
 import { judge, percentile, type Verdict } from './verdict.ts';
 import type { FromWorker, Task, ToWorker } from './worker.ts';

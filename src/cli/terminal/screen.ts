@@ -1,3 +1,6 @@
+import { styleText } from 'node:util';
+import { visible } from '../../core/contract/visible.ts';
+
 const SECOND_SCREEN = '\u001b[?1049h\u001b[?25l';
 const FIRST_SCREEN = '\u001b[?25h\u001b[?1049l';
 const HOME = '\u001b[H';
@@ -35,4 +38,32 @@ export function fitting(lines: readonly string[], rows: number): readonly string
   if (lines.length <= rows) return lines;
   const shown = Math.max(0, rows - 1);
   return [...lines.slice(0, shown), `… and ${lines.length - shown} more`];
+}
+
+/** One line on standard error. */
+export const complain = (message: string): void =>
+  console.error(`${styleText('red', 'holdfast:', { stream: process.stderr })} ${visible(message)}`);
+
+const START_OF_LINE = '\r';
+/** After so many ms the user may wonder; ms between two figures. */
+const SOON = 500;
+const PAUSE = 100;
+
+/**
+ * Shows on one line of standard error how far a listing is, and wipes the line away at the end. Only on a terminal, and only if
+ * the listing takes long.
+ */
+export async function withProgress<T>(list: (progress: (looked: number) => void) => Promise<T>): Promise<T> {
+  let next = performance.now() + SOON;
+  let shown = false;
+  try {
+    return await list((looked) => {
+      if (!process.stderr.isTTY || performance.now() < next) return;
+      next = performance.now() + PAUSE;
+      shown = true;
+      process.stderr.write(`${START_OF_LINE}${looked.toLocaleString('en')} keys looked at…${REST_OF_LINE}`);
+    });
+  } finally {
+    if (shown) process.stderr.write(START_OF_LINE + REST_OF_LINE);
+  }
 }

@@ -1,8 +1,7 @@
 import type { MongoClient } from 'mongodb';
 import { invalid } from '../../core/contract/errors.ts';
-import { CONNECT_WITHIN } from '../bounded.ts';
 import { driver } from '../driver.ts';
-import { type EngineUrl, opened } from '../engine.ts';
+import { CONNECT_WITHIN, type EngineUrl, opened } from '../engine.ts';
 import { type Address, picked, safe } from '../url.ts';
 
 export const mongodbUrl: EngineUrl = {

@@ -1,8 +1,7 @@
 import { isIP } from 'node:net';
 import { invalid } from '../../core/contract/errors.ts';
-import { CONNECT_WITHIN } from '../bounded.ts';
 import { driver } from '../driver.ts';
-import { type EngineUrl, opened } from '../engine.ts';
+import { CONNECT_WITHIN, type EngineUrl, opened } from '../engine.ts';
 import { TLS_PARAMS, type Tls, tlsOf } from '../tls.ts';
 import { type Address, picked, single } from '../url.ts';
 

@@ -1,7 +1,6 @@
 import { invalid } from '../../core/contract/errors.ts';
-import { CONNECT_WITHIN } from '../bounded.ts';
 import { driver } from '../driver.ts';
-import { type EngineUrl, opened } from '../engine.ts';
+import { CONNECT_WITHIN, type EngineUrl, opened } from '../engine.ts';
 import { TLS_PARAMS, tlsOf } from '../tls.ts';
 import { type Address, picked, single } from '../url.ts';
 

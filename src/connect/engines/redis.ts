@@ -1,8 +1,7 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { invalid } from '../../core/contract/errors.ts';
-import { bounded, CONNECT_WITHIN } from '../bounded.ts';
 import { driver } from '../driver.ts';
-import { type EngineUrl, opened } from '../engine.ts';
+import { bounded, CONNECT_WITHIN, type EngineUrl, opened } from '../engine.ts';
 import { distrust, TLS_PARAMS, tlsOf } from '../tls.ts';
 import { type Address, picked, single } from '../url.ts';
 

@@ -1,7 +1,7 @@
 import type { Cell, Entry } from '../cell.ts';
 import { decide } from '../rule.ts';
+import { named } from '../step.ts';
 import type { Layout, StockStore } from '../store.ts';
-import { named } from './view.ts';
 
 /** One cell with its requests. */
 class StoredCell {

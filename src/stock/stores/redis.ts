@@ -10,7 +10,7 @@ import { checkOptions } from '../input.ts';
 import { QUICK, RELAYOUT, RIGHTS, STEP } from '../redis/scripts.generated.ts';
 import type { Reply, Step, Take } from '../step.ts';
 import type { StockStore } from '../store.ts';
-import { restored, stored } from '../stored-layout.ts';
+import { restored, stored } from '../store.ts';
 
 /** Options of `redisStock`. */
 export interface RedisStockOptions {

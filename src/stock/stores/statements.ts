@@ -2,9 +2,9 @@ import type { View } from '../books.ts';
 import type { Cell, Entry, Status } from '../cell.ts';
 import { decide } from '../rule.ts';
 import type { Reply, Step } from '../step.ts';
+import { named } from '../step.ts';
 import type { Layout, LayoutVersion, StockStore } from '../store.ts';
-import { restored, stored } from '../stored-layout.ts';
-import { named } from './view.ts';
+import { restored, stored } from '../store.ts';
 
 /** What differs between the databases, as data. */
 export interface StockDialect {

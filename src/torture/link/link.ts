@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import { Flow } from './flow.ts';
 import type { LinkState } from './link-state.ts';
-import { pair, reset } from './pair.ts';
 
 /**
  * One connection through the proxy. It knows no protocol: what the client sends is a request, and what the server sends is a
@@ -76,3 +75,22 @@ export class Link {
 }
 
 const half = (bytes: Buffer): Buffer => bytes.subarray(0, Math.floor(bytes.length / 2));
+
+/** Ties both ends of a proxied connection: the reset of one resets the other. @param over called when both are closed */
+export function pair(client: Socket, server: Socket, over: () => void): void {
+  for (const [socket, other] of [
+    [client, server],
+    [server, client],
+  ] as const) {
+    socket.on('error', () => reset(other));
+    socket.on('close', () => {
+      if (client.destroyed && server.destroyed) over();
+    });
+  }
+}
+
+/** libuv refuses to reset a socket that is shutting down, and Node then never closes it. */
+export function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
+}

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { bounded } from '../../connect/bounded.ts';
+import { bounded } from '../../connect/engine.ts';
 import type { FromWorker, Task, ToWorker } from '../messages.ts';
 
 /** How long a process may take to start, and to end; ms. */
