@@ -31,7 +31,7 @@ interface Contestant {
 type Txn = Sent<typeof TxnRequest>;
 
 const VALUE = Buffer.from('{"take":1,"of":1}');
-const lineOf = (key: string): Buffer => Buffer.from(`bench/${key}/`);
+const lineFrom = (key: string): Buffer => Buffer.from(`bench/${key}/`);
 const nonce = (line: Buffer): Buffer => Buffer.concat([line, Buffer.from(randomBytes(16).toString('hex'))]);
 
 /** The bare recipe, over whatever sends a transaction. */
@@ -40,7 +40,7 @@ function bare(name: string, send: (txn: Txn) => Promise<unknown>, lease: bigint,
     name,
     close,
     async cycle(key) {
-      const line = lineOf(key);
+      const line = lineFrom(key);
       const mine = nonce(line);
       await send({ success: [stand(mine, VALUE, lease), list(line)] });
       await send({ success: [remove(mine)] });
@@ -90,7 +90,7 @@ function overJson(port: number, lease: bigint): Contestant {
     name: 'JSON gateway',
     close: () => agent.destroy(),
     async cycle(key) {
-      const line = lineOf(key);
+      const line = lineFrom(key);
       const mine = nonce(line).toString('base64');
       const range = { key: line.toString('base64'), range_end: Buffer.from(`bench/${key}0`).toString('base64') };
       const put = { key: mine, value: VALUE.toString('base64'), lease: String(lease) };

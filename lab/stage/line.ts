@@ -8,7 +8,7 @@ export interface Standing {
 }
 
 /** An engine as it is seen from outside. */
-export interface Place {
+export interface ObservedEngine {
   readonly name: string;
   readonly line: () => readonly Standing[];
 }

@@ -5,7 +5,7 @@ import { World } from '../../test/simulation/world.ts';
 import { Actor } from './actor.ts';
 import { type Happening, PEOPLE, type What, type Who } from './events.ts';
 import { Library } from './library.ts';
-import type { Place } from './line.ts';
+import type { ObservedEngine } from './line.ts';
 import { LabNetwork } from './network.ts';
 import { Resource } from './resource.ts';
 import type { Setting } from './setting.ts';
@@ -79,7 +79,7 @@ export class Stage implements Setting {
     return since(this.world.now, this.#origin);
   }
 
-  get engines(): readonly (Place & { readonly machine: Process })[] {
+  get engines(): readonly (ObservedEngine & { readonly machine: Process })[] {
     return this.#machines.map((machine, i) => ({
       name: machine.name,
       machine,

@@ -61,7 +61,7 @@ export function exitCodeOf(error: unknown): number {
 }
 
 /** An error in one line. */
-export function lineOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message || error.name : String(error);
   // Node goes on to explain how to pass arguments that begin with a dash.
   const first = isParseError(error) ? message.split(/\.(?:\s|$)/)[0]! : message;

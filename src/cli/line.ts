@@ -4,7 +4,7 @@ import { nearest } from '../connect/did-you-mean.ts';
 import { keepIgnoring } from './child/inherited.ts';
 import { type Command, split } from './command.ts';
 import { COMMANDS } from './commands/index.ts';
-import { EXIT, exitCodeOf, lineOf, UsageError } from './exit.ts';
+import { EXIT, exitCodeOf, messageOf, UsageError } from './exit.ts';
 import { complain } from './terminal/screen.ts';
 
 /** @returns the exit code */
@@ -18,7 +18,7 @@ async function main([name = 'help', ...args]: readonly string[]): Promise<number
     return await wanted.run(args);
   } catch (error) {
     const code = exitCodeOf(error);
-    const line = lineOf(error);
+    const line = messageOf(error);
     const end = line.endsWith('?') ? '' : '.';
     complain(code === EXIT.USAGE ? `${line}${end} See: holdfast ${known ? `${name} ` : ''}--help` : line);
     return code;

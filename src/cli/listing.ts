@@ -28,7 +28,7 @@ export async function linesOf(standings: AsyncIterable<Standing>): Promise<KeyLi
 }
 
 /** Asks for the line of one key by its exact name. */
-export const lineOf = async (locks: Locks, key: string): Promise<KeyLine | undefined> =>
+export const findLine = async (locks: Locks, key: string): Promise<KeyLine | undefined> =>
   (await linesOf(locks.inspect(key, { exact: true })))[0];
 
 /** All of a line, the holders first. */

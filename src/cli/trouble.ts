@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { lineOf } from './exit.ts';
+import { messageOf } from './exit.ts';
 import { complain } from './terminal/screen.ts';
 
 /** Reports an engine that cannot be asked and is asked again. It reports the same trouble once. */
@@ -15,7 +15,7 @@ export class Trouble implements Disposable {
   }
 
   readonly tell = (error: unknown): void => {
-    const line = lineOf(error);
+    const line = messageOf(error);
     if (line !== this.#told) complain(`${line}. Trying again`);
     this.#told = line;
   };

@@ -18,7 +18,7 @@ export function locking<M extends Method>(method: M, given: Plan, name: string):
   async function called(this: unknown, ...args: unknown[]): Promise<unknown> {
     const lock = lockOf(plan, locksOf(this, plan.locks, name), keyOf(args));
     for (let tries = 0; ; tries++) {
-      const visit = new Visit(() => Reflect.apply(method, this, args));
+      const visit = new MethodRun(() => Reflect.apply(method, this, args));
       try {
         return await visit.through(lock, plan);
       } catch (error) {
@@ -53,7 +53,7 @@ function lockOf({ kind, permits, lock }: Plan, locks: Locks, key: string): Takin
 }
 
 /** One try to run the method, and whether it began. */
-class Visit {
+class MethodRun {
   began = false;
   readonly #work: () => unknown;
 

@@ -10,7 +10,7 @@ export const addressOf = (product: string, identity: string): string =>
   identity === '' ? product : `${product.slice(0, LONGEST - 1 - identity.length)}@${identity}`;
 
 /** The product's name, for people. */
-export function nameOf(address: string): string {
+export function productName(address: string): string {
   const [name = ''] = address.split('@');
   try {
     return decodeURIComponent(name);

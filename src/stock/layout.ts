@@ -27,7 +27,7 @@ export function finished({ next, ...layout }: Layout): Layout {
  * The layout of one product, as this process knows it. A change is written down first (`next`). Then every cell gets the new epoch,
  * so that nobody sells by the old layout any more. Only then the change holds. Whoever finds a change half done finishes it.
  */
-export class LayoutOf {
+export class LayoutCache {
   readonly #cells: Cells;
   readonly #rereads = new Shared(() => this.read());
   #known: Layout | undefined;

@@ -4,7 +4,7 @@ import type { Mutex } from '../primitives/mutex.ts';
 import { type Audit, auditOf } from './audit.ts';
 import { errorOf } from './errors.ts';
 import { checkCount, checkName, checkOptions, MAX_SEGMENTS, MAX_UNITS } from './input.ts';
-import { LayoutOf } from './layout.ts';
+import { LayoutCache } from './layout.ts';
 import { Cells, levelsOf } from './look.ts';
 import {
   checkedOrder,
@@ -29,7 +29,7 @@ export class Product {
   /** What it was created by. */
   readonly name: string;
   readonly #cells: Cells;
-  readonly #layout: LayoutOf;
+  readonly #layout: LayoutCache;
   readonly #seller: Seller;
   readonly #locks: Locks | undefined;
 
@@ -37,7 +37,7 @@ export class Product {
   constructor(store: StockStore, name: string, locks: Locks | undefined) {
     this.name = name;
     this.#cells = new Cells(store, checkName(name, 'product'));
-    this.#layout = new LayoutOf(this.#cells);
+    this.#layout = new LayoutCache(this.#cells);
     this.#seller = new Seller(this.#cells, this.#layout);
     this.#locks = locks;
   }

@@ -5,7 +5,7 @@ import type { Mutex } from '../primitives/mutex.ts';
 import { RESERVE } from './cell.ts';
 import { isStockError } from './errors.ts';
 import { checkCount, checkDuration, checkOptions, MAX_UNITS } from './input.ts';
-import type { LayoutOf } from './layout.ts';
+import type { LayoutCache } from './layout.ts';
 import { type Cells, type Look, transits } from './look.ts';
 
 /** How long the engine may be out of reach before the rebalancer throws, ms. */
@@ -62,7 +62,7 @@ export function merged(look: Look, size: number, low: number): number {
 interface Scene {
   readonly lock: Mutex;
   readonly cells: Cells;
-  readonly layout: LayoutOf;
+  readonly layout: LayoutCache;
   resize(segments: number): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
-import { Books, type View } from './books.ts';
 import { type Cell, EMPTY, type Entry } from './cell.ts';
+import { CellDraft, type View } from './cell-draft.ts';
 import type { Reply, Step } from './step.ts';
 
 export interface Outcome {
@@ -14,94 +14,94 @@ export interface Outcome {
  * It is pure. The memory and SQL stores apply it inside a transaction; Redis has the same rule in Lua (redis/lua/step.lua).
  */
 export function decide(view: View, steps: readonly Step[], now: number): Outcome {
-  const books = new Books(view, now);
-  const replies = steps.map((step) => answer(books, step, view.portion));
-  return { replies, cell: books.cell, written: [...books.written.values()] };
+  const draft = new CellDraft(view, now);
+  const replies = steps.map((step) => answer(draft, step, view.portion));
+  return { replies, cell: draft.cell, written: [...draft.written.values()] };
 }
 
-function answer(books: Books, step: Step, portion: View['portion']): Reply {
-  const { cell } = books;
-  if (step.op === 'open') return opened(books, step);
+function answer(draft: CellDraft, step: Step, portion: View['portion']): Reply {
+  const { cell } = draft;
+  if (step.op === 'open') return opened(draft, step);
   if (!cell) return { is: 'missing' };
   if (step.op === 'look') return { is: 'done', cell };
-  if (step.op === 'tally') return { is: 'done', cell, ...tallied(books, step, portion) };
-  return (ANSWERS[step.op] as Answer<typeof step.op>)(books, cell, step as never);
+  if (step.op === 'tally') return { is: 'done', cell, ...tallied(draft, step, portion) };
+  return (ANSWERS[step.op] as Answer<typeof step.op>)(draft, cell, step as never);
 }
 
 type Of<Op> = Step & { readonly op: Op };
-type Answer<Op> = (books: Books, cell: Cell, step: Of<Op>) => Reply;
+type Answer<Op> = (draft: CellDraft, cell: Cell, step: Of<Op>) => Reply;
 
-function opened(books: Books, { epoch }: Of<'open'>): Reply {
-  books.cell ??= EMPTY;
-  books.change({ epoch: Math.max(books.cell.epoch, epoch) });
+function opened(draft: CellDraft, { epoch }: Of<'open'>): Reply {
+  draft.cell ??= EMPTY;
+  draft.change({ epoch: Math.max(draft.cell.epoch, epoch) });
   return { is: 'done' };
 }
 
 /** What each step makes of a cell that exists. */
 const ANSWERS: { readonly [Op in Exclude<Step['op'], 'open' | 'look' | 'tally'>]: Answer<Op> } = {
-  put(books, cell, { id, units, epoch }) {
-    const known = books.entry(id);
+  put(draft, cell, { id, units, epoch }) {
+    const known = draft.entry(id);
     if (known) return { is: known.units === units ? known.status : 'reused' };
     if (epoch !== cell.epoch) return { is: 'stale' };
-    books.write({ id, buyer: '', units, status: 'put', until: 0 });
-    books.change({ put: cell.put + units, free: cell.free + units, generation: cell.generation + 1 });
+    draft.write({ id, buyer: '', units, status: 'put', until: 0 });
+    draft.change({ put: cell.put + units, free: cell.free + units, generation: cell.generation + 1 });
     return { is: 'done' };
   },
-  take(books, cell, { epoch, id, buyer, units, ttl, limit, already, token }) {
+  take(draft, cell, { epoch, id, buyer, units, ttl, limit, already, token }) {
     if (epoch !== cell.epoch) return { is: 'stale' };
-    if (!books.fence(token)) return { is: 'fenced' };
-    const known = books.entry(id);
+    if (!draft.fence(token)) return { is: 'fenced' };
+    const known = draft.entry(id);
     if (known) {
       const same = known.units === units && known.buyer === buyer && (ttl > 0 || known.status !== 'reserved');
-      return same ? books.told(known, known.status) : { is: 'reused' };
+      return same ? draft.told(known, known.status) : { is: 'reused' };
     }
-    const bought = already + books.boughtBy(buyer);
+    const bought = already + draft.boughtBy(buyer);
     if (limit > 0 && bought + units > limit) return { is: 'limit', bought };
     if (cell.free < units) return { is: 'empty' };
     const status = ttl > 0 ? 'reserved' : 'sold';
-    const entry = books.write({ id, buyer, units, status, until: ttl > 0 ? books.now + ttl : 0 });
-    books.count(buyer, units);
-    books.change({ free: cell.free - units, [status]: cell[status] + units });
-    return books.told(entry, 'done');
+    const entry = draft.write({ id, buyer, units, status, until: ttl > 0 ? draft.now + ttl : 0 });
+    draft.count(buyer, units);
+    draft.change({ free: cell.free - units, [status]: cell[status] + units });
+    return draft.told(entry, 'done');
   },
-  settle(books, cell, { id, to, token }) {
-    if (!books.fence(token)) return { is: 'fenced' };
-    const entry = books.entry(id);
+  settle(draft, cell, { id, to, token }) {
+    if (!draft.fence(token)) return { is: 'fenced' };
+    const entry = draft.entry(id);
     if (!entry || entry.status === 'put') return { is: 'unknown' };
-    if (entry.status !== 'reserved') return books.told(entry, entry.status);
-    if (to === 'cancelled') return books.told(books.giveBack(entry, 'cancelled'), 'done');
-    books.change({ reserved: cell.reserved - entry.units, sold: cell.sold + entry.units });
-    return books.told(books.write({ ...entry, status: 'sold', until: 0 }), 'done');
+    if (entry.status !== 'reserved') return draft.told(entry, entry.status);
+    if (to === 'cancelled') return draft.told(draft.giveBack(entry, 'cancelled'), 'done');
+    draft.change({ reserved: cell.reserved - entry.units, sold: cell.sold + entry.units });
+    return draft.told(draft.write({ ...entry, status: 'sold', until: 0 }), 'done');
   },
-  find(books, _, { id, buyer }) {
-    const entry = books.entry(id);
-    return { ...(entry ? books.told(entry, entry.status) : { is: 'unknown' }), bought: books.boughtBy(buyer) };
+  find(draft, _, { id, buyer }) {
+    const entry = draft.entry(id);
+    return { ...(entry ? draft.told(entry, entry.status) : { is: 'unknown' }), bought: draft.boughtBy(buyer) };
   },
-  send(books, cell, { to, units: wanted }) {
+  send(draft, cell, { to, units: wanted }) {
     if (cell.moves[to]) return { is: 'busy', ...cell.moves[to] };
     const units = Math.min(wanted, cell.free);
     if (units <= 0) return { is: 'empty' };
     const seq = cell.seq + 1;
     const moves = { ...cell.moves, [to]: { seq, units } };
     const generation = cell.generation + 1;
-    books.change({ seq, moves, free: cell.free - units, out: cell.out + units, generation });
+    draft.change({ seq, moves, free: cell.free - units, out: cell.out + units, generation });
     return { is: 'done', seq, units };
   },
-  receive(books, cell, { from, seq, units }) {
+  receive(draft, cell, { from, seq, units }) {
     if (seq <= (cell.seen[from] ?? 0)) return { is: 'done' };
     const seen = { ...cell.seen, [from]: seq };
-    books.change({ seen, free: cell.free + units, in: cell.in + units, generation: cell.generation + 1 });
+    draft.change({ seen, free: cell.free + units, in: cell.in + units, generation: cell.generation + 1 });
     return { is: 'done' };
   },
-  clear(books, cell, { to, seq }) {
+  clear(draft, cell, { to, seq }) {
     const { [to]: move, ...moves } = cell.moves;
-    if (move?.seq === seq) books.change({ moves });
+    if (move?.seq === seq) draft.change({ moves });
     return { is: 'done' };
   },
 };
 
 function tallied(
-  { written }: Books,
+  { written }: CellDraft,
   { from }: Of<'tally'>,
   { entries, next }: NonNullable<View['portion']> = { entries: [], next: undefined },
 ): Pick<Reply, 'reserved' | 'sold' | 'next'> {

@@ -1,10 +1,10 @@
-import { Crowds } from './crowd.ts';
 import { errorOf, refusal } from './errors.ts';
-import type { LayoutOf } from './layout.ts';
+import type { LayoutCache } from './layout.ts';
 import type { Cells } from './look.ts';
 import type { CheckedOrder, Reserved } from './order.ts';
 import { formerHomes, homeOf } from './routing.ts';
 import type { Reply, Take } from './step.ts';
+import { StepBatcher } from './step-batcher.ts';
 import type { Layout } from './store.ts';
 import { Supply } from './supply.ts';
 
@@ -20,17 +20,17 @@ const REF = /^(\d{1,4})\.(?:(\w{1,64})\.)?(r:.{1,800})$/s;
  */
 export class Seller {
   readonly #cells: Cells;
-  readonly #crowds: Crowds;
+  readonly #crowds: StepBatcher;
   /** Apart from the orders: the engine takes those faster without questions between them. */
-  readonly #questions: Crowds;
+  readonly #questions: StepBatcher;
   readonly #supply: Supply;
-  readonly #layout: LayoutOf;
+  readonly #layout: LayoutCache;
   #turn = 0;
 
-  constructor(cells: Cells, layout: LayoutOf) {
+  constructor(cells: Cells, layout: LayoutCache) {
     this.#cells = cells;
-    this.#crowds = new Crowds(cells);
-    this.#questions = new Crowds(cells);
+    this.#crowds = new StepBatcher(cells);
+    this.#questions = new StepBatcher(cells);
     this.#supply = new Supply(cells, layout);
     this.#layout = layout;
   }

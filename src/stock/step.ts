@@ -63,7 +63,7 @@ export interface Reply {
 }
 
 /** What steps name, so that a store reads only that. */
-export function named(steps: readonly Step[]): {
+export function readsOf(steps: readonly Step[]): {
   ids: string[];
   buyers: string[];
   opens: boolean;

@@ -2,7 +2,7 @@ import { systemClock } from '../core/contract/clock.ts';
 import { LockError } from '../core/contract/errors.ts';
 import { promiseOf } from '../core/contract/promises.ts';
 import { CallTimeouts } from '../core/engine/call-timeouts.ts';
-import { nameOf } from './address.ts';
+import { productName } from './address.ts';
 import { StockError } from './errors.ts';
 import type { Reply, Step } from './step.ts';
 
@@ -61,7 +61,7 @@ export function bounded(store: StockStore, within: number): StockStore {
   const { name, servers } = store;
   const limited = <T>(what: string, product: string, call: () => Promise<T>): Promise<T> =>
     timeouts.bound(promiseOf(call), within, () => {
-      const message = `${name} did not answer within ${within} ms, asked to ${what} ${JSON.stringify(nameOf(product))}; it may have been done. Ask again, a sale with the same buyer and request`;
+      const message = `${name} did not answer within ${within} ms, asked to ${what} ${JSON.stringify(productName(product))}; it may have been done. Ask again, a sale with the same buyer and request`;
       return new LockError('LOCK_UNAVAILABLE', message, { backend: name });
     });
   return {

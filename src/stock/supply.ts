@@ -1,10 +1,10 @@
 import { systemClock } from '../core/contract/clock.ts';
 import { RESERVE } from './cell.ts';
-import { MOST } from './crowd.ts';
 import { soldOut } from './errors.ts';
-import type { LayoutOf } from './layout.ts';
+import type { LayoutCache } from './layout.ts';
 import { type Cells, sourceFor, total, transits, unmoved } from './look.ts';
 import type { Reply, Take } from './step.ts';
+import { MOST } from './step-batcher.ts';
 
 /** The least to fetch at a time: the rest is for the next buyers. */
 const BATCH = 8;
@@ -12,7 +12,7 @@ const BATCH = 8;
 const TRIES = 100;
 
 /** An order that found its segment empty. */
-interface Want {
+interface WaitingOrder {
   readonly take: Take;
   /** When it was made, by the machine's clock. ms. */
   readonly came: number;
@@ -26,20 +26,20 @@ interface Want {
  */
 export class Supply {
   readonly #cells: Cells;
-  readonly #layout: LayoutOf;
+  readonly #layout: LayoutCache;
   /** The orders that wait for the next fetch, by segment. There is a queue as long as a fetch is under way. */
-  readonly #queues = new Map<number, Want[]>();
+  readonly #queues = new Map<number, WaitingOrder[]>();
   /** The last search that found too little: when it began, and what was left. */
-  #vain = { at: Number.NEGATIVE_INFINITY, left: 0, final: false };
+  #lastShortage = { at: Number.NEGATIVE_INFINITY, left: 0, final: false };
 
-  constructor(cells: Cells, layout: LayoutOf) {
+  constructor(cells: Cells, layout: LayoutCache) {
     this.#cells = cells;
     this.#layout = layout;
   }
 
   /** Why an order cannot be served, if that is known here: something that was true at a moment after the order came. */
   refusal(units: number, came: number): Error | undefined {
-    const { at, left, final } = this.#vain;
+    const { at, left, final } = this.#lastShortage;
     return units > left && at >= came ? soldOut(this.#cells.name, left, units, final) : undefined;
   }
 
@@ -49,12 +49,12 @@ export class Supply {
    */
   async finalRefusal(units: number): Promise<Error> {
     await this.#layout.reread();
-    return soldOut(this.#cells.name, this.#vain.left, units, true);
+    return soldOut(this.#cells.name, this.#lastShortage.left, units, true);
   }
 
   /** So many units will never be left again. */
   over(units: number): boolean {
-    const { left, final } = this.#vain;
+    const { left, final } = this.#lastShortage;
     return final && units > left;
   }
 
@@ -68,14 +68,14 @@ export class Supply {
     });
   }
 
-  async #serve(home: number, queue: Want[]): Promise<void> {
+  async #serve(home: number, queue: WaitingOrder[]): Promise<void> {
     this.#queues.set(home, queue);
     await undefined; // orders that were answered together with the first one join it here
     while (queue.length > 0) await this.#fetch(home, queue.splice(0, MOST));
     this.#queues.delete(home);
   }
 
-  async #fetch(home: number, wants: Want[]): Promise<void> {
+  async #fetch(home: number, wants: WaitingOrder[]): Promise<void> {
     let left = wants;
     try {
       left = this.#refused(left);
@@ -88,7 +88,7 @@ export class Supply {
   }
 
   /** Searches all cells once. @returns the orders that still want units */
-  async #search(home: number, wants: Want[]): Promise<Want[]> {
+  async #search(home: number, wants: WaitingOrder[]): Promise<WaitingOrder[]> {
     const { cells, closed, epoch } = await this.#layout.get();
     const began = systemClock.now();
     const look = await this.#cells.look(cells);
@@ -110,7 +110,7 @@ export class Supply {
       const final = closed && total(again, 'reserved') === 0;
       // At one moment there was no more than this. The sum of the second look may be too small: units may have come back to cells that
       // it had passed, while others bought from cells ahead of it.
-      this.#vain = { at: began, left: free, final };
+      this.#lastShortage = { at: began, left: free, final };
       left = this.#refused(left);
       if (left.length === 0) return [];
     }
@@ -124,13 +124,13 @@ export class Supply {
     return answered(left, await this.#bring(source, home, left, Math.max(first!.take.units - here, spare)));
   }
 
-  async #bring(source: number, home: number, wants: readonly Want[], units: number): Promise<readonly Reply[]> {
+  async #bring(source: number, home: number, wants: readonly WaitingOrder[], units: number): Promise<readonly Reply[]> {
     const takes = wants.map(({ take }) => take);
     return source === home ? this.#cells.step(home, ...takes) : this.#cells.move(source, home, units, ...takes);
   }
 
   /** Refuses the orders for which too little is left. @returns the others */
-  #refused(wants: readonly Want[]): Want[] {
+  #refused(wants: readonly WaitingOrder[]): WaitingOrder[] {
     return wants.filter(({ take, came, reject }) => {
       const refusal = this.refusal(take.units, came);
       if (refusal) reject(refusal);
@@ -139,10 +139,10 @@ export class Supply {
   }
 }
 
-const sum = (wants: readonly Want[]): number => wants.reduce((units, { take }) => units + take.units, 0);
+const sum = (wants: readonly WaitingOrder[]): number => wants.reduce((units, { take }) => units + take.units, 0);
 
 /** @returns the orders that got no answer, or found nothing */
-function answered(wants: readonly Want[], replies: readonly Reply[]): Want[] {
+function answered(wants: readonly WaitingOrder[], replies: readonly Reply[]): WaitingOrder[] {
   return wants.filter(({ resolve }, i) => {
     const reply = replies[i];
     if (!reply || reply.is === 'empty') return true;

@@ -1,7 +1,7 @@
 import type { Finding } from '../core/contract/finding.ts';
 import type { Standing } from '../core/contract/traits.ts';
 import { changesBetween } from './changes.ts';
-import { type KeyLine, lineOf, moveOn } from './claim.ts';
+import { type KeyLine, lineFrom, updateLine } from './claim.ts';
 import { Deadlocks } from './deadlocks.ts';
 import { History } from './history.ts';
 import type { Looks } from './looks.ts';
@@ -48,12 +48,12 @@ export class Board {
   /** What the look found at a key. `standings` is empty if somebody asked for the key by name, and it is free. */
   see(key: string, standings: readonly Standing[], at: number): void {
     const before = this.#lines.get(key);
-    if (before && moveOn(before, standings, at)) {
+    if (before && updateLine(before, standings, at)) {
       before.pass = this.#pass;
       return;
     }
     const last = before?.at ?? this.looks.at;
-    const after = standings.length > 0 ? lineOf(key, standings, { before, last, at, pass: this.#pass }) : undefined;
+    const after = standings.length > 0 ? lineFrom(key, standings, { before, last, at, pass: this.#pass }) : undefined;
     if (after && !before && this.#lines.size >= this.#limit && after.waiters.length === 0) {
       this.#beyondNow++;
       return;

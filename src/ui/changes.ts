@@ -25,7 +25,7 @@ export interface Change {
 }
 
 /** When a hold began: the time that was seen; else when it joined the line, or later; else when it was first met, or earlier. */
-export const beganAt = ({ granted, joined, met }: ListedClaim): number => granted ?? joined ?? met;
+export const beganAt = ({ granted, joined, firstSeen }: ListedClaim): number => granted ?? joined ?? firstSeen;
 
 const NOTHING: readonly Change[] = [];
 

@@ -11,9 +11,9 @@ export interface ListedClaim {
   readonly origin: Origin | undefined;
   /** When it joined the line; undefined if the engine does not say. */
   readonly joined: number | undefined;
-  /** When a look first met it. */
-  readonly met: number;
-  /** When a look first met it as a holder, if a look shortly before shows that it was none. */
+  /** When a look first firstSeen it. */
+  readonly firstSeen: number;
+  /** When a look first firstSeen it as a holder, if a look shortly before shows that it was none. */
   readonly granted: number | undefined;
   /** When it lapses unless renewed, by the last look; Infinity if a session keeps it. */
   lapses: number;
@@ -30,7 +30,7 @@ export interface KeyLine {
   readonly waiters: readonly ListedClaim[];
   /** When the last look at it was. */
   at: number;
-  /** The number of the last look at all keys that met it. */
+  /** The number of the last look at all keys that firstSeen it. */
   pass: number;
 }
 
@@ -67,7 +67,7 @@ export function finderOf(claims: readonly ListedClaim[] = NOBODY): (ticket: bigi
  * Updates a line to a look that found the same claims. Most looks do, so nothing new is made for a hundred thousand lines.
  * @returns whether it has; if not, it changed nothing
  */
-export function moveOn(line: KeyLine, standings: readonly Standing[], at: number): boolean {
+export function updateLine(line: KeyLine, standings: readonly Standing[], at: number): boolean {
   const { holders, waiters } = line;
   const claimAt = (i: number): ListedClaim | undefined =>
     i < holders.length ? holders[i] : waiters[i - holders.length];
@@ -90,7 +90,7 @@ interface Found {
 }
 
 /** Makes the line that a look has found. */
-export function lineOf(key: string, standings: readonly Standing[], { before, last, at, pass }: Found): KeyLine {
+export function lineFrom(key: string, standings: readonly Standing[], { before, last, at, pass }: Found): KeyLine {
   const heldBefore = finderOf(before?.holders);
   const waitedBefore = finderOf(before?.waiters);
   const contested = standings.some(({ held }) => !held);
@@ -106,7 +106,7 @@ export function lineOf(key: string, standings: readonly Standing[], { before, la
       of: standing.of,
       origin: contested ? standing.origin : undefined,
       joined: same ? same.joined : since === undefined ? undefined : Math.round(at - since),
-      met: same?.met ?? at,
+      firstSeen: same?.firstSeen ?? at,
       granted: held && !holder && close ? at : same?.granted,
       lapses: Math.round(at + remaining),
     };

@@ -58,7 +58,7 @@ function edgeOf({ process, key, held }: Deadlock['steps'][number]): string {
   return held ? `${other}\n${one}` : `${one}\n${other}`;
 }
 
-const sinceOf = ({ joined, met }: ListedClaim): number => joined ?? met;
+const sinceOf = ({ joined, firstSeen }: ListedClaim): number => joined ?? firstSeen;
 
 /** How many nodes stand between each node and one that waits for nobody, on the longest path without a repetition. */
 function layersOf(nodes: ReadonlyMap<string, Node>): ReadonlyMap<string, number> {

@@ -9,7 +9,7 @@ const GROUPS = 60;
 
 export function whoOf(claim: ListedClaim, holds: boolean, now: number): Who {
   const { granted, joined, lapses } = claim;
-  const from = holds ? beganAt(claim) : (joined ?? claim.met);
+  const from = holds ? beganAt(claim) : (joined ?? claim.firstSeen);
   const sure = holds ? granted !== undefined : joined !== undefined;
   const known = sure ? 'seen' : joined !== undefined ? 'most' : 'least';
   return {
@@ -22,7 +22,7 @@ export function whoOf(claim: ListedClaim, holds: boolean, now: number): Who {
   };
 }
 
-const waitedFrom = ({ waiters: [first] }: KeyLine): number | undefined => first && (first.joined ?? first.met);
+const waitedFrom = ({ waiters: [first] }: KeyLine): number | undefined => first && (first.joined ?? first.firstSeen);
 const heldFrom = ({ holders: [first] }: KeyLine): number | undefined => first && beganAt(first);
 
 export function rowOf(line: KeyLine, now: number): Row {

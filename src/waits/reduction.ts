@@ -15,7 +15,7 @@ interface Member {
  * Systems, ACM Computing Surveys 4, 1972). The order does not matter: a claim that leaves never delays another one.
  */
 export function stuckAmong({ lines, claims }: Lines, among: ReadonlySet<string>): Set<string> {
-  const lined = lines.map((line) => lineOf(line.filter(({ id }) => among.has(id))));
+  const lined = lines.map((line) => arrivalLine(line.filter(({ id }) => among.has(id))));
   const memberships = new Map<string, { line: ArrivalLine<Member>; member: Member }[]>();
   /** For each claim, in how many lines it is not admitted yet, and how many claims wait inside it. */
   const refused = new Map<string, number>();
@@ -52,7 +52,7 @@ export function stuckAmong({ lines, claims }: Lines, among: ReadonlySet<string>)
   return stuck;
 }
 
-function lineOf(claims: readonly WaitsClaim[]): { line: ArrivalLine<Member>; members: Member[] } {
+function arrivalLine(claims: readonly WaitsClaim[]): { line: ArrivalLine<Member>; members: Member[] } {
   const line = new ArrivalLine<Member>();
   const members = claims.map((claim) => ({ seats: claim, claim }));
   for (const member of members) line.join(member);

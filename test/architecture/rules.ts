@@ -164,7 +164,7 @@ const SPREADS: Readonly<Record<string, string>> = {
   'src/backends/redis/ioredis-cluster.ts': 'the client takes arguments; the core bounds what one request has',
   'src/stock/stores/sqlite.ts': 'the parameters of one statement',
   'src/stock/stores/statements.ts': 'the parameters of one statement',
-  'src/stock/crowd.ts': 'at most MOST steps',
+  'src/stock/step-batcher.ts': 'at most MOST steps',
   'src/stock/supply.ts': 'the wants of one crowd, at most MOST steps',
 };
 

@@ -18,8 +18,8 @@ import { KeyedSerializer } from '../../core/contract/keyed-serializer.ts';
 import { check } from './check.ts';
 import { Contenders } from './contenders.ts';
 import { inspect } from './inspect.ts';
-import { lineNow, lineOf } from './line.ts';
-import { type EtcdOptions, type Opened, open } from './options.ts';
+import { lineNow, linePrefix } from './line.ts';
+import { type EtcdConnection, type EtcdOptions, open } from './options.ts';
 import { renew } from './renewals.ts';
 import { remove, stillStands } from './wire/ops.ts';
 
@@ -52,13 +52,13 @@ export const etcd = (options: EtcdOptions): Backend => new Etcd(open(options));
 export class Etcd implements Backend {
   readonly name = 'etcd';
   readonly traits = TRAITS;
-  readonly #etcd: Opened;
+  readonly #etcd: EtcdConnection;
   readonly #contenders: Contenders;
   readonly #attempts = new KeyedSerializer();
   readonly #renewals = new KeyedSerializer<number>();
   #lane = 0;
 
-  constructor(opened: Opened) {
+  constructor(opened: EtcdConnection) {
     this.#etcd = opened;
     this.#contenders = new Contenders(opened);
   }
@@ -120,12 +120,12 @@ export class Etcd implements Backend {
   }
 
   changed(key: string, tell: () => void): Promise<AsyncDisposable> {
-    return this.#contenders.watches.changed(lineOf(this.#etcd.prefix, key), tell);
+    return this.#contenders.watches.changed(linePrefix(this.#etcd.prefix, key), tell);
   }
 
   async evict(key: string, ticket: bigint): Promise<boolean> {
     const { client, prefix } = this.#etcd;
-    const { places } = await lineNow(client, lineOf(prefix, key));
+    const { places } = await lineNow(client, linePrefix(prefix, key));
     const found = places.find((place) => place.ticket === ticket);
     if (!found) return false;
     const { name } = found;

@@ -1,11 +1,11 @@
 import { type Refused, UNTOLD, verdictOn } from '../shared/line-verdict.ts';
 import type { ServerLease } from './leases.ts';
-import type { Line, Place } from './line.ts';
+import type { ClaimEntry, Line } from './line.ts';
 import type { Client } from './wire/client.ts';
 import { ahead, look, newest, stillStands, touch } from './wire/ops.ts';
 
 /** Why a claim was refused when its line was last listed, and what that line was. */
-export interface Blocked extends Refused<Place> {
+export interface Blocked extends Refused<ClaimEntry> {
   /** The first revision that is news. */
   readonly from: bigint;
   /** How many stood in the line, and the ticket of the last of them. */
@@ -99,6 +99,6 @@ export async function stillRefused(
 }
 
 /** An admitted claim wakes the next permit by a write of its own key. If the write is lost, that permit looks by itself. */
-export function beckon(client: Client, { name, ticket }: Contender): void {
+export function wakeNextPermit(client: Client, { name, ticket }: Contender): void {
   client.txn({ compare: [stillStands(name, ticket!)], success: [touch(name)] }).catch(() => undefined);
 }

@@ -4,9 +4,9 @@ import type { Clock } from '../../core/contract/clock.ts';
 import { type Contender, indexOf, isSettled, isUnderLeaseOf, secondsOf, stillRefused } from './contender.ts';
 import { KnownContenders } from './known-contenders.ts';
 import { Leases } from './leases.ts';
-import { type Line, lineNow, nameOf, readFrom, written } from './line.ts';
+import { claimKey, type Line, lineNow, readFrom, written } from './line.ts';
 import { Moves } from './moves.ts';
-import type { Opened } from './options.ts';
+import type { EtcdConnection } from './options.ts';
 import { Waiters } from './waiters.ts';
 import { Watches } from './wake-ups.ts';
 import type { Client } from './wire/client.ts';
@@ -28,7 +28,7 @@ export class Contenders {
   readonly #client: Client;
   readonly #clock: Clock;
 
-  constructor({ client, prefix, clock }: Opened) {
+  constructor({ client, prefix, clock }: EtcdConnection) {
     this.#client = client;
     this.#clock = clock;
     this.#leases = new Leases(client, clock);
@@ -44,7 +44,7 @@ export class Contenders {
     if (line === 'refused') return { granted: false };
     if (line) return this.#settle(claim, this.known.get(claim.id)!, line, sent, ms);
     // A lease is of a term that was known before it was granted.
-    if (this.#client.term === 0n) await this.#client.txn({ success: [look(this.known.lineOf(claim.key))] }, ms);
+    if (this.#client.term === 0n) await this.#client.txn({ success: [look(this.known.linePrefix(claim.key))] }, ms);
     const me = await this.known.take(claim, ms);
     if (this.#clock.now() - sent >= claim.within) return this.#isLate(claim);
     try {
@@ -85,8 +85,8 @@ export class Contenders {
   /** Deletes the claim's key by its name. No other claim ever has that name, so a repeated or late message robs nobody. */
   async release(handle: Handle, next: Claim | undefined, ms: number): Promise<Release> {
     const sent = this.#clock.now();
-    const line = this.known.lineOf(handle.key);
-    const gone = remove(nameOf(line, handle.id));
+    const line = this.known.linePrefix(handle.key);
+    const gone = remove(claimKey(line, handle.id));
     const successor = next?.queue ? await this.known.take(next, ms) : undefined;
     let freed = false;
     try {

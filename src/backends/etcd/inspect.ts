@@ -1,6 +1,6 @@
 import { admitted } from '../../core/contract/admission.ts';
 import type { Standing } from '../../core/contract/backend.ts';
-import { type Place, placeOf } from './line.ts';
+import { type ClaimEntry, entryOf } from './line.ts';
 import { type Client, TIME_TO_LIVE } from './wire/client.ts';
 import { endOf } from './wire/ops.ts';
 
@@ -8,7 +8,7 @@ const PAGE = 1_000n;
 
 /** All claims on keys that begin with `start` (`exact`: on that key), line by line, as of one revision. */
 export async function* inspect(client: Client, prefix: string, start: string, exact: boolean): AsyncIterable<Standing> {
-  let line: Place[] = [];
+  let line: ClaimEntry[] = [];
   for await (const place of places(client, `${prefix}/${encodeURIComponent(start)}${exact ? '/' : ''}`)) {
     if (line.length > 0 && keyOf(line[0]!) !== keyOf(place)) {
       yield* standings(client, line);
@@ -20,19 +20,19 @@ export async function* inspect(client: Client, prefix: string, start: string, ex
 }
 
 /** In the order of the names, so that the places of one key follow each other. */
-async function* places(client: Client, start: string): AsyncIterable<Place> {
+async function* places(client: Client, start: string): AsyncIterable<ClaimEntry> {
   const first = Buffer.from(start);
   let key = first;
   for (let revision = 0n, more = true; more; ) {
     const page = await client.range({ key, rangeEnd: endOf(first), limit: PAGE, revision });
-    yield* page.kvs.map(placeOf).filter((place) => keyOf(place) !== undefined);
+    yield* page.kvs.map(entryOf).filter((place) => keyOf(place) !== undefined);
     revision ||= page.header!.revision;
     more = page.more;
     if (more) key = Buffer.concat([page.kvs.at(-1)!.key, Buffer.from([0])]);
   }
 }
 
-async function* standings(client: Client, line: Place[]): AsyncIterable<Standing> {
+async function* standings(client: Client, line: ClaimEntry[]): AsyncIterable<Standing> {
   line.sort((a, b) => (a.ticket < b.ticket ? -1 : 1));
   const holders = admitted(line);
   const left = await Promise.all(line.map(({ lease }) => remaining(client, lease)));
@@ -51,7 +51,7 @@ async function remaining(client: Client, lease: bigint): Promise<number> {
 }
 
 /** The key whose line this name stands in; undefined for another program's name that stands in none. */
-function keyOf({ name }: Place): string | undefined {
+function keyOf({ name }: ClaimEntry): string | undefined {
   const parts = name.toString().split('/');
   try {
     return parts.length === 3 ? decodeURIComponent(parts[1]!) : undefined;

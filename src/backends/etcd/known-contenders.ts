@@ -2,7 +2,7 @@ import type { Claim } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { type Contender, secondsOf } from './contender.ts';
 import type { Leases, ServerLease } from './leases.ts';
-import { lineOf, nameOf } from './line.ts';
+import { claimKey, linePrefix } from './line.ts';
 import type { Waiters } from './waiters.ts';
 
 /** With fewer contenders it is not worth while to look for those who are over. */
@@ -26,8 +26,8 @@ export class KnownContenders {
     this.#clock = clock;
   }
 
-  lineOf(key: string): Buffer {
-    return lineOf(this.#prefix, key);
+  linePrefix(key: string): Buffer {
+    return linePrefix(this.#prefix, key);
   }
 
   get(id: string): Contender | undefined {
@@ -48,9 +48,9 @@ export class KnownContenders {
       known.lease = await this.#leases.freshen(known.lease, ms);
       return known;
     }
-    const line = this.lineOf(claim.key);
+    const line = this.linePrefix(claim.key);
     const lease = await this.#lease(claim, ms);
-    const name = nameOf(line, claim.id);
+    const name = claimKey(line, claim.id);
     const me: Contender = { line, name, state: { is: 'joining' }, lease, key: 'settled', sent: 0 };
     this.#all.set(claim.id, me);
     return me;

@@ -7,7 +7,7 @@ import { listing } from './wire/ops.ts';
 import type { Received } from './wire/protobuf.ts';
 
 /** One key in etcd under the prefix of a lock. These keys, in the order of their create revisions, are the line of the lock. */
-export interface Place extends Seats {
+export interface ClaimEntry extends Seats {
   readonly name: Buffer;
   /** The create revision. It is the place in line and the fencing token. */
   readonly ticket: bigint;
@@ -18,7 +18,7 @@ export interface Place extends Seats {
 export interface Line {
   /** As of which revision of the store. */
   readonly revision: bigint;
-  readonly places: readonly Place[];
+  readonly places: readonly ClaimEntry[];
 }
 
 /** Our values begin with this, and the version of their form. All others are of other programs: `etcdctl lock` stores nothing. */
@@ -26,10 +26,10 @@ const FAMILY = 'holdfast/';
 const FORM = `${FAMILY}1 `;
 
 /** The prefix of the line of `key`. Percent-encoding leaves no slash in it, so the line of `a` never has a place of `a/b`. */
-export const lineOf = (prefix: string, key: string): Buffer => Buffer.from(`${prefix}/${encodeURIComponent(key)}/`);
+export const linePrefix = (prefix: string, key: string): Buffer => Buffer.from(`${prefix}/${encodeURIComponent(key)}/`);
 
 /** The name of a claim's own key. It is a digest: a user that may list the keys must not learn the ids. */
-export const nameOf = (line: Buffer, id: string): Buffer =>
+export const claimKey = (line: Buffer, id: string): Buffer =>
   Buffer.concat([line, Buffer.from(hash('sha256', id, 'hex').slice(0, 32))]);
 
 export const written = ({ take, of, label }: Seats & { readonly label: string }): Buffer =>
@@ -37,7 +37,7 @@ export const written = ({ take, of, label }: Seats & { readonly label: string })
 
 const read = (revision: bigint, { kvs }: Received<typeof RangeResponse>): Line => ({
   revision,
-  places: kvs.map(placeOf),
+  places: kvs.map(entryOf),
 });
 
 export async function lineNow(client: Client, line: Buffer, ms?: number): Promise<Line> {
@@ -53,7 +53,7 @@ export const readFrom = (answer: Received<typeof TxnResponse>, index: number): L
  * The place of another program is exclusive, as in etcd's own locks, where the lowest create revision is the owner.
  * @throws LockError `LOCK_UNAVAILABLE` for a value in a form of a newer version of holdfast
  */
-export function placeOf({ key, createRevision, value, lease }: Received<typeof KeyValue>): Place {
+export function entryOf({ key, createRevision, value, lease }: Received<typeof KeyValue>): ClaimEntry {
   const text = value.toString();
   const seats = { take: ALL_SEATS, of: ALL_SEATS, label: '' };
   if (text.startsWith(FORM)) Object.assign(seats, JSON.parse(text.slice(FORM.length)));

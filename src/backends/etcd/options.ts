@@ -37,7 +37,7 @@ interface Settings {
 }
 
 /** A client of our own, which connects when it is first asked. */
-export interface Opened {
+export interface EtcdConnection {
   readonly client: Client;
   readonly prefix: string;
   /** Limit of a call, ms. */
@@ -50,7 +50,7 @@ const KNOWN_TLS = new Set(['ca', 'cert', 'key', 'passphrase', 'servername']);
 const TIMEOUT = { min: 10, max: 60_000 };
 
 /** @throws LockError `LOCK_INVALID` */
-export function open(options: EtcdOptions): Opened {
+export function open(options: EtcdOptions): EtcdConnection {
   const { urls, prefix, credentials, tls, timeout } = checkOptions(options);
   const clock = options.clock ?? systemClock;
   return { client: new Client(new Channel(urls, tls, timeout, clock), credentials, timeout), prefix, timeout, clock };

@@ -1,7 +1,7 @@
 import type { Attempt, Claim, Grant } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
-import { beckon, type Contender, indexOf, isUnderLeaseOf, secondsOf, stateIn } from './contender.ts';
+import { type Contender, indexOf, isUnderLeaseOf, secondsOf, stateIn, wakeNextPermit } from './contender.ts';
 import { type Line, lineNow } from './line.ts';
 import type { Moves } from './moves.ts';
 import type { Watches } from './wake-ups.ts';
@@ -62,7 +62,7 @@ export class Waiters {
       return { granted: false, ahead: index };
     }
     if (me.state.is !== 'admitted') return { granted: false };
-    if (me.state.relay && before.is !== 'admitted') beckon(this.#client, me);
+    if (me.state.relay && before.is !== 'admitted') wakeNextPermit(this.#client, me);
     return { granted: true, ticket: me.ticket, validFor: me.lease.goodUntil - me.sent };
   }
 

@@ -125,7 +125,7 @@ class FileBackend implements Backend, BellEvents {
     return this.#file.finish((turn) => turn.bury(bell));
   }
 
-  async parted(): Promise<void> {
+  async disconnected(): Promise<void> {
     const waiting = [...this.#waiting.values()];
     const grants = await this.#file.transact((turn) => waiting.map(({ claim }) => turn.grant(claim)));
     for (const [i, grant] of grants.entries()) if (grant) waiting[i]!.wake(grant);

@@ -14,18 +14,18 @@ const AT_ONCE = 4;
 /** Longest pause between tries. ms. */
 const LONGEST_PAUSE = 16;
 
-interface Opened {
+interface OpenFile {
   readonly store: Store;
   readonly bells: Bells;
 }
 
-type Work<T> = (turn: FileTransaction, opened: Opened) => T;
+type Work<T> = (turn: FileTransaction, opened: OpenFile) => T;
 
 /** The file and its bells. The first step opens them, and so does the next one after a failure or a replacement of the file. */
 export class LocksFile {
   readonly #options: ResolvedFileOptions;
   readonly #events: BellEvents;
-  #opened: Opened | undefined;
+  #opened: OpenFile | undefined;
   #opening: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
@@ -86,7 +86,7 @@ export class LocksFile {
     opened?.store.close();
   }
 
-  #step<T>(opened: Opened, work: Work<T>): T {
+  #step<T>(opened: OpenFile, work: Work<T>): T {
     const { store, bells } = opened;
     let turn!: FileTransaction;
     const result = store.transact((sql, now) => {
@@ -102,7 +102,7 @@ export class LocksFile {
     return result;
   }
 
-  #ready(): Opened | undefined {
+  #ready(): OpenFile | undefined {
     if (this.#closed) throw new LockError('LOCK_CLOSED', 'this file backend is closed', { backend: 'file' });
     if (this.#opened?.store.replaced) {
       void this.#opened.bells.close();

@@ -17,7 +17,7 @@ export interface BellEvents {
   /** A claim of this process was admitted. */
   heard(message: Message): void;
   /** A process has ended, perhaps after it admitted a claim and before it told about that. */
-  parted(): Promise<void>;
+  disconnected(): Promise<void>;
   /** No process listens, or will ever listen, under this name. */
   died(bell: string): Promise<void>;
 }
@@ -63,7 +63,7 @@ export class Bells {
       const bell = this.name.includes(sep) ? this.#path(entry) : entry;
       if (bell === this.name) continue;
       // Asked twice: a process that has a name and does not listen yet seems dead.
-      this.#ifDead(bell, () => this.#clock.after(MOMENT, () => this.#ifDead(bell, () => this.#bury(bell)), true));
+      this.#ifDead(bell, () => this.#clock.after(MOMENT, () => this.#ifDead(bell, () => this.#removeDead(bell)), true));
     }
   }
 
@@ -87,18 +87,18 @@ export class Bells {
   #link(bell: string, tries = 0): Socket {
     const known = this.#links.get(bell);
     if (known) return known;
-    let met = false;
+    let connected = false;
     const link = dial(
       this.#path(bell),
       () => {
-        met = true;
+        connected = true;
       },
       (trouble) => {
         this.#links.delete(bell);
         if (this.#closed) return;
-        if (met) this.#events.parted().catch(() => {}); // core also asks by its own timer
-        if (provesDeath(trouble, bell)) this.#bury(bell);
-        else if (met && tries < TRIES) this.#link(bell, tries + 1);
+        if (connected) this.#events.disconnected().catch(() => {}); // core also asks by its own timer
+        if (provesDeath(trouble, bell)) this.#removeDead(bell);
+        else if (connected && tries < TRIES) this.#link(bell, tries + 1);
       },
     );
     this.#links.set(bell, link);
@@ -113,17 +113,17 @@ export class Bells {
   }
 
   /**
-   * The socket is removed last: while it is there, later processes also find the dead one. Others may be in the way for too long, or
-   * the disk may be full. Then this is tried again, since those who wait for the dead process hear of its end only once.
+   * The socket is removed last: while it is there, later processes also find the dead one. A step fails where other processes keep the
+   * file busy, or where the disk is full. It is tried again, since waiters learn only once that the process is dead.
    */
-  #bury(bell: string, pause = FIRST_PAUSE): void {
+  #removeDead(bell: string, pause = FIRST_PAUSE): void {
     if (this.#closed) return;
     this.#events.died(bell).then(
       () => removeSocket(this.#path(bell)),
       () => {
         const again = (): void => {
           this.#pauses.delete(cancel);
-          this.#bury(bell, Math.min(2 * pause, LAST_PAUSE));
+          this.#removeDead(bell, Math.min(2 * pause, LAST_PAUSE));
         };
         const cancel = this.#clock.after(pause, again, true);
         this.#pauses.add(cancel);

@@ -21,7 +21,7 @@ import { standings } from './inspect.ts';
 import { Lines } from './lines.ts';
 import { type MongoOptions, resolveMongoOptions } from './options.ts';
 import { attempting, FORM, idOf, leaving, renewing } from './pipeline.ts';
-import { verdictOn } from './verdict.ts';
+import { answerTo } from './verdict.ts';
 import { Changes } from './wake-ups.ts';
 
 const TRAITS: Traits = {
@@ -78,7 +78,7 @@ class Mongo implements Backend {
     this.#lines.index();
     const notAfter = this.#lines.notAfter(within);
     const document = await this.#lines.change(key, attempting(claim, notAfter), within, true);
-    return verdictOn(claim, document!, notAfter);
+    return answerTo(claim, document!, notAfter);
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {
@@ -98,7 +98,7 @@ class Mongo implements Backend {
     const { key, within } = claim;
     const notAfter = this.#lines.notAfter(within);
     const document = await this.#lines.change(key, renewing(claim, notAfter), within);
-    if (!document || !verdictOn(claim, document).granted) return 'gone';
+    if (!document || !answerTo(claim, document).granted) return 'gone';
     return notAfter && document.now > notAfter ? undefined : { validFor: claim.ttl };
   }
 
@@ -106,14 +106,14 @@ class Mongo implements Backend {
     if (!next) return { freed: (await this.#lines.change(key, leaving({ id })))?.freed ?? false };
     const notAfter = this.#lines.notAfter(next.within);
     const document = (await this.#lines.change(key, leaving({ id }, next, notAfter), next.within, true))!;
-    return { freed: document.freed ?? false, next: verdictOn(next, document, notAfter) };
+    return { freed: document.freed ?? false, next: answerTo(next, document, notAfter) };
   }
 
   async watch(claim: Claim, wake: (grant?: Grant) => void): Promise<AsyncDisposable> {
     const heard = (document?: LineDocument): void => {
       const place = document?.line?.find(({ id }) => id === claim.id);
       // Silent while the claim still waits. If it seems to hold, the next attempt tells, since the hold may be at its end.
-      if (document && place && document.v === FORM && !verdictOn(claim, document).granted) return;
+      if (document && place && document.v === FORM && !answerTo(claim, document).granted) return;
       wake();
     };
     const stop = await this.#changes.listen({ id: idOf(claim.key), heard });

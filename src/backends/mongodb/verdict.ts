@@ -4,7 +4,7 @@ import { leastOf } from '../../core/contract/extremes.ts';
 import type { LineDocument } from './driver.ts';
 
 /** What a line means for a claim that must not join it after `notAfter`. */
-export function verdictOn({ id, ttl }: Claim, { line, now }: LineDocument, notAfter?: Date): Attempt {
+export function answerTo({ id, ttl }: Claim, { line, now }: LineDocument, notAfter?: Date): Attempt {
   const index = line.findIndex((place) => place.id === id);
   if (index < 0 && notAfter && now > notAfter) return { granted: false, late: true };
   if (index >= 0 && admitted(line) > index) {

@@ -20,12 +20,12 @@ import { standings } from './inspect.ts';
 import { Lines } from './lines.ts';
 import { notesOf } from './notes.ts';
 import { checkTable, type MysqlOptions } from './options.ts';
-import { survey } from './place.ts';
 import { Places } from './places.ts';
 import { Poller } from './poller.ts';
 import { busyPool, isEnded, type MysqlPool, poolOfOne } from './pool.ts';
 import { Renewals } from './renewals.ts';
 import * as sql from './sql.generated.ts';
+import { liveLine } from './stored-line.ts';
 import { Sweeper } from './sweeper.ts';
 import { Table } from './table.ts';
 import { ServerBell } from './wake-ups.ts';
@@ -89,7 +89,7 @@ class Mysql implements MysqlBackend {
     this.#table = new Table(pool, table, clock, this.name);
     this.#lines = new Lines(this.#table, checkPrefix(options.prefix ?? 'holdfast'));
     this.#renewals = new Renewals(this.#lines, ownConnection ? poolOfOne(pool) : undefined, clock);
-    this.notes = notesOf(this.#table, (name) => this.#lines.nameOf(name));
+    this.notes = notesOf(this.#table, (name) => this.#lines.lockNameOf(name));
     const pause = milliseconds(poll, 'poll', { min: 1, max: LONGEST });
     this.#poller = new Poller(clock, pause, (keys) => this.#lines.read(keys));
     const bells = (keys: readonly string[]) => this.#bells(keys);
@@ -162,7 +162,7 @@ class Mysql implements MysqlBackend {
   /** The bells of whoever holds these keys now. */
   async #bells(keys: readonly string[]): Promise<string[]> {
     return [...(await this.#lines.read(keys)).values()].flatMap(({ text, now }) => {
-      const { places, held } = survey(text, now);
+      const { places, held } = liveLine(text, now);
       return places.slice(0, held).map(({ bell }) => bell);
     });
   }

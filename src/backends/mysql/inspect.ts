@@ -1,15 +1,15 @@
 import type { Listing, Standing } from '../../core/contract/backend.ts';
 import type { Lines } from './lines.ts';
-import { lapse, MICRO, survey } from './place.ts';
 import { list } from './sql.generated.ts';
+import { lapse, liveLine, MICRO } from './stored-line.ts';
 
 /** Below and above every byte of UTF-8. */
 const [FIRST_BYTE, LAST_BYTE] = [Buffer.from([0]), Buffer.from([255])];
 
 /** The lines of the keys that begin with `prefix`, some rows at a time. */
 export async function* standings(lines: Lines, prefix: string, { exact = false }: Listing): AsyncGenerator<Standing> {
-  const to = Buffer.concat([lines.nameOf(prefix), exact ? FIRST_BYTE : LAST_BYTE]);
-  for (let from = lines.nameOf(prefix); ; ) {
+  const to = Buffer.concat([lines.lockNameOf(prefix), exact ? FIRST_BYTE : LAST_BYTE]);
+  for (let from = lines.lockNameOf(prefix); ; ) {
     const [, ...rows] = await lines.table.read(list, { from, to });
     for (const { name, line, now } of rows) yield* standingsIn(lines.keyOf(name), String(line), Number(now));
     if (rows.length === 0) return;
@@ -18,7 +18,7 @@ export async function* standings(lines: Lines, prefix: string, { exact = false }
 }
 
 function* standingsIn(key: string, line: string, now: number): Generator<Standing> {
-  const { places, held } = survey(line, now);
+  const { places, held } = liveLine(line, now);
   for (const [position, place] of places.entries()) {
     const { ticket, take, of, label, joined } = place;
     const holds = position < held;

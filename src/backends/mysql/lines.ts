@@ -1,8 +1,8 @@
 import type { Claim } from '../../core/contract/backend.ts';
-import { MICRO, mark } from './place.ts';
 import type { MysqlPool } from './pool.ts';
 import { read, touch } from './sql.generated.ts';
 import { claimsOf, namesOf, portions } from './statements.ts';
+import { MICRO, mark } from './stored-line.ts';
 import type { Table } from './table.ts';
 
 /** A line as it was read. */
@@ -27,7 +27,7 @@ export class Lines {
     return new Lines(this.table.over(pool), this.#prefix);
   }
 
-  nameOf(key: string): Buffer {
+  lockNameOf(key: string): Buffer {
     return Buffer.from(`${this.#prefix}/${key}`);
   }
 
@@ -38,7 +38,7 @@ export class Lines {
   async read(keys: readonly string[]): Promise<Map<string, Line>> {
     const lines = new Map<string, Line>();
     for (const portion of portions(keys)) {
-      const rows = await this.table.read(read, {}, namesOf(portion.map((key) => this.nameOf(key))));
+      const rows = await this.table.read(read, {}, namesOf(portion.map((key) => this.lockNameOf(key))));
       for (const { name, line, now } of rows) lines.set(this.keyOf(name), { text: String(line), now: Number(now) });
     }
     lines.delete(''); // the table's own row; a key is never empty
@@ -47,7 +47,9 @@ export class Lines {
 
   /** Renews claims, each of another key. @returns how many were alive, and now live for another ttl */
   async touch(claims: readonly Claim[], notAfter: string, keeps: '0' | '1'): Promise<number> {
-    const list = claimsOf(claims.map(({ key, id, ttl }) => [this.nameOf(key), mark(id), `${Math.round(ttl * MICRO)}`]));
+    const list = claimsOf(
+      claims.map(({ key, id, ttl }) => [this.lockNameOf(key), mark(id), `${Math.round(ttl * MICRO)}`]),
+    );
     return (await this.table.write(touch, { notAfter, keeps }, list)).affectedRows;
   }
 }

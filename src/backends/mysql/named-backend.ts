@@ -64,8 +64,8 @@ class Named implements Backend {
     this.#pool = pool;
     this.#table = new Table(pool, table, clock, this.name);
     checkPrefix(prefix);
-    const nameOf = (key: string): LockName => ({ database, name: Buffer.from(`${prefix}/${key}`) });
-    this.#sessions = new NamedSessions(this.#table, clock, nameOf);
+    const lockNameOf = (key: string): LockName => ({ database, name: Buffer.from(`${prefix}/${key}`) });
+    this.#sessions = new NamedSessions(this.#table, clock, lockNameOf);
   }
 
   async attempt(claim: Claim): Promise<Attempt> {

@@ -18,17 +18,17 @@ const KEEP_ALIVE = 10_000;
 export class NamedSessions {
   readonly #table: Table;
   readonly #clock: Clock;
-  readonly #nameOf: (key: string) => LockName;
+  readonly #lockNameOf: (key: string) => LockName;
   readonly #byId = new Map<string, NamedSession>();
   /** ms after which the server ends an idle session. Asked only once: later, holds may have all connections of the pool. */
   readonly #idleLimit = onceFor(() => this.#askIdleLimit());
   #stopLooking: Cancel | undefined;
   #closed = false;
 
-  constructor(table: Table, clock: Clock, nameOf: (key: string) => LockName) {
+  constructor(table: Table, clock: Clock, lockNameOf: (key: string) => LockName) {
     this.#table = table;
     this.#clock = clock;
-    this.#nameOf = nameOf;
+    this.#lockNameOf = lockNameOf;
   }
 
   get(id: string): NamedSession | undefined {
@@ -36,7 +36,7 @@ export class NamedSessions {
   }
 
   async open({ id, key }: Handle): Promise<NamedSession> {
-    const session = new NamedSession(this.#table, this.#nameOf(key));
+    const session = new NamedSession(this.#table, this.#lockNameOf(key));
     this.#byId.set(id, session);
     try {
       await this.#table.ready();

@@ -1,14 +1,14 @@
 import type { Notes } from '../../core/contract/backend.ts';
 import { isNoTable } from './errors.ts';
-import { MICRO } from './place.ts';
 import { noteForget, noteKeep, noteRead, noteSweep, notes } from './sql.generated.ts';
+import { MICRO } from './stored-line.ts';
 import type { Table } from './table.ts';
 
 /** One write of so many also removes notes that have lapsed. */
 const SWEEP = 64;
 
 /** Notes in a table of their own. The first use makes the table. */
-export function notesOf(table: Table, nameOf: (name: string) => Buffer): Notes {
+export function notesOf(table: Table, lockNameOf: (name: string) => Buffer): Notes {
   let written = 0;
 
   async function made<T>(ask: () => Promise<T>): Promise<T> {
@@ -22,11 +22,11 @@ export function notesOf(table: Table, nameOf: (name: string) => Buffer): Notes {
 
   return {
     async read(name) {
-      const [row] = await made(() => table.read(noteRead, { name: nameOf(name) }));
+      const [row] = await made(() => table.read(noteRead, { name: lockNameOf(name) }));
       return row!.text === null ? undefined : String(row!.text);
     },
     async write(name, text, ttl) {
-      const values = { name: nameOf(name), ttl: `${Math.ceil(ttl * MICRO)}` };
+      const values = { name: lockNameOf(name), ttl: `${Math.ceil(ttl * MICRO)}` };
       await made(() =>
         text === undefined ? table.write(noteForget, values) : table.write(noteKeep, { ...values, text }),
       );

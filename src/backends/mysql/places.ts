@@ -1,11 +1,11 @@
 import type { Attempt, Claim, Handle, Release } from '../../core/contract/backend.ts';
+import { type AttemptState, Attempts } from './attempts.ts';
 import type { Lines } from './lines.ts';
-import { mark, partsOf, survey } from './place.ts';
 import * as sql from './sql.generated.ts';
 import type { Values } from './statements.ts';
+import { liveLine, mark, partsOf } from './stored-line.ts';
 import type { Table } from './table.ts';
 import { fits, grantOf, refusal } from './verdict.ts';
-import { type Visit, Visits } from './visits.ts';
 
 /** The bits of what leave.sql answers. */
 const [ALIVE, OTHERS] = [1, 2];
@@ -26,7 +26,7 @@ export class Places {
   readonly #table: Table;
   readonly #lines: Lines;
   readonly #wakeUps: WakeUps;
-  readonly #visits = new Visits();
+  readonly #attempts = new Attempts();
 
   constructor(table: Table, lines: Lines, wakeUps: WakeUps) {
     this.#table = table;
@@ -35,9 +35,9 @@ export class Places {
   }
 
   attempt(claim: Claim): Promise<Attempt> {
-    return this.#visit(claim, async (visit) => {
+    return this.#visit(claim, async (state) => {
       await this.#table.ready();
-      return this.#ask(claim, visit, this.#table.limit(claim.within));
+      return this.#ask(claim, state, this.#table.limit(claim.within));
     });
   }
 
@@ -45,14 +45,14 @@ export class Places {
     const ready = this.#table.ready();
     if (!next) return { freed: await ready.then(() => this.#leave(handle)) };
     let freed = true;
-    // One visit for all steps: the next claim may be given up during any of them.
-    const attempt = await this.#visit(next, async (visit) => {
+    // One state for all steps: the next claim may be given up during any of them.
+    const attempt = await this.#visit(next, async (state) => {
       await ready;
       const notAfter = this.#table.limit(next.within);
-      const exchanged = await this.#exchange(handle, next, visit, notAfter);
+      const exchanged = await this.#exchange(handle, next, state, notAfter);
       if (exchanged) return exchanged;
       freed = await this.#leave(handle);
-      return this.#ask(next, visit, notAfter);
+      return this.#ask(next, state, notAfter);
     });
     return { freed, next: attempt };
   }
@@ -60,36 +60,36 @@ export class Places {
   async evict(key: string, ticket: bigint): Promise<boolean> {
     await this.#table.ready();
     const stored = (await this.#lines.read([key])).get(key);
-    const found = stored && survey(stored.text, stored.now).places.find((place) => place.ticket === ticket);
+    const found = stored && liveLine(stored.text, stored.now).places.find((place) => place.ticket === ticket);
     return found !== undefined && this.#leave({ key, id: found.id });
   }
 
-  async #visit(claim: Claim, ask: (visit: Readonly<Visit>) => Promise<Attempt>): Promise<Attempt> {
-    const visit = this.#visits.begin(claim.id);
+  async #visit(claim: Claim, ask: (state: Readonly<AttemptState>) => Promise<Attempt>): Promise<Attempt> {
+    const state = this.#attempts.begin(claim.id);
     let stands = false;
     try {
-      const answer = await ask(visit);
+      const answer = await ask(state);
       stands = !answer.granted && claim.queue && !answer.late;
       return answer;
     } finally {
-      if (this.#visits.end(claim.id, stands)) await this.#leave(claim);
+      if (this.#attempts.end(claim.id, stands)) await this.#leave(claim);
     }
   }
 
-  async #ask(claim: Claim, visit: Readonly<Visit>, notAfter: string): Promise<Attempt> {
-    if (visit.stands) return this.#find(claim, visit, notAfter);
+  async #ask(claim: Claim, state: Readonly<AttemptState>, notAfter: string): Promise<Attempt> {
+    if (state.stands) return this.#find(claim, state, notAfter);
     const ticket = await this.#join(claim, '', notAfter);
-    return ticket ? grantOf(ticket, claim) : this.#find(claim, visit, notAfter, ticket === 0n);
+    return ticket ? grantOf(ticket, claim) : this.#find(claim, state, notAfter, ticket === 0n);
   }
 
   /** Finds the place of a claim in its line. It may be out of date, but nobody gets ahead of a place later. */
-  async #find(claim: Claim, visit: Readonly<Visit>, notAfter: string, touched = false): Promise<Attempt> {
+  async #find(claim: Claim, state: Readonly<AttemptState>, notAfter: string, touched = false): Promise<Attempt> {
     for (let tries = 0; tries < TRIES; tries++) {
       const stored = (await this.#lines.read([claim.key])).get(claim.key);
-      if (!stored) await this.#table.write(sql.create, { name: this.#lines.nameOf(claim.key) });
+      if (!stored) await this.#table.write(sql.create, { name: this.#lines.lockNameOf(claim.key) });
       const { text, now } = stored ?? { text: '', now: 0 };
       if (now > Number(notAfter)) return { granted: false, late: true };
-      const line = survey(text, now);
+      const line = liveLine(text, now);
       if (line.lapsed && !(await this.#swap(claim.key, text, line.text))) continue;
       const position = line.places.findIndex(({ id }) => id === claim.id);
       const mine = line.places[position];
@@ -98,7 +98,7 @@ export class Places {
         if (touched) return position < line.held ? grantOf(mine.ticket, claim) : refusal(line, position, now);
         continue;
       }
-      if (visit.left) throw new Error('it was given up meanwhile');
+      if (state.left) throw new Error('it was given up meanwhile');
       const free = fits(line.places, claim);
       const ticket = free || claim.queue ? await this.#join(claim, line.text, notAfter) : 0n;
       if (free ? ticket : ticket !== undefined)
@@ -115,20 +115,25 @@ export class Places {
     return header.affectedRows > 0 ? BigInt(header.insertId) : undefined;
   }
 
-  async #exchange({ id }: Handle, next: Claim, visit: Readonly<Visit>, notAfter: string): Promise<Attempt | undefined> {
+  async #exchange(
+    { id }: Handle,
+    next: Claim,
+    state: Readonly<AttemptState>,
+    notAfter: string,
+  ): Promise<Attempt | undefined> {
     const header = await this.#table.write(sql.exchange, { ...this.#newcomer(next), gone: mark(id), notAfter });
     if (header.affectedRows === 0) return undefined;
-    this.#visits.leave(id);
+    this.#attempts.leave(id);
     const ticket = BigInt(header.insertId);
     if (ticket) return grantOf(ticket, next);
     this.#wakeUps.tellOthers(next.key);
-    return this.#find(next, visit, notAfter, true);
+    return this.#find(next, state, notAfter, true);
   }
 
   async #leave({ key, id }: Handle): Promise<boolean> {
-    this.#visits.leave(id);
+    this.#attempts.leave(id);
     const { affectedRows, insertId } = await this.#table.write(sql.leave, {
-      name: this.#lines.nameOf(key),
+      name: this.#lines.lockNameOf(key),
       mark: mark(id),
     });
     if (affectedRows === 0) return false;
@@ -137,13 +142,13 @@ export class Places {
   }
 
   async #swap(key: string, old: string, text: string): Promise<boolean> {
-    const header = await this.#table.write(sql.swap, { name: this.#lines.nameOf(key), old, new: text });
+    const header = await this.#table.write(sql.swap, { name: this.#lines.lockNameOf(key), old, new: text });
     return header.affectedRows > 0;
   }
 
   #newcomer(claim: Claim): Values {
     const { key, atLeast = 0n, span } = claim;
     const parts = partsOf(claim, this.#wakeUps.address());
-    return { ...parts, name: this.#lines.nameOf(key), atLeast: `${atLeast}`, span: `${span}` };
+    return { ...parts, name: this.#lines.lockNameOf(key), atLeast: `${atLeast}`, span: `${span}` };
   }
 }

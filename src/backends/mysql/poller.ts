@@ -3,7 +3,7 @@ import type { Claim, Grant } from '../../core/contract/backend.ts';
 import type { Cancel, Clock } from '../../core/contract/clock.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
 import type { Line } from './lines.ts';
-import { parse, survey } from './place.ts';
+import { liveLine, parse } from './stored-line.ts';
 import { grantOf } from './verdict.ts';
 
 /** The farther back in a line, the longer the pause: up to this many times as long. */
@@ -93,7 +93,7 @@ export class Poller {
         this.#rest();
         wake(grantOf(places[position]!.ticket, claim));
       } else {
-        if (survey(text, now).lapsed) wake();
+        if (liveLine(text, now).lapsed) wake();
         nearest = Math.min(nearest, position - holds + 1);
       }
     }

@@ -1,10 +1,10 @@
 import type { Cancel, Clock } from '../../core/contract/clock.ts';
 import { milliseconds } from '../../core/contract/duration.ts';
 import { repeat } from '../shared/repeat.ts';
-import { MICRO, survey } from './place.ts';
 import type { Row } from './pool.ts';
 import * as sql from './sql.generated.ts';
 import { namesOf, portions } from './statements.ts';
+import { liveLine, MICRO } from './stored-line.ts';
 import type { Table } from './table.ts';
 
 const TEN_MINUTES = 600_000;
@@ -43,7 +43,7 @@ export class Sweeper {
       const rows = await this.#table.read(sql.idle, { after, last, idle: this.#idle });
       swept += await this.#remove(rows.filter(({ line }) => (line as Buffer).length === 0));
       for (const { name, line, now } of rows) {
-        const { lapsed, text } = survey(String(line), Number(now));
+        const { lapsed, text } = liveLine(String(line), Number(now));
         if (lapsed) await this.#table.write(sql.swap, { name: name as Buffer, old: line as Buffer, new: text });
       }
       after = last;

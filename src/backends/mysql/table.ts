@@ -3,11 +3,11 @@ import { invalid, shown } from '../../core/contract/errors.ts';
 import { onceFor } from '../../core/contract/promises.ts';
 import { ServerClock } from '../shared/server-clock.ts';
 import { mapped } from './errors.ts';
-import { MICRO } from './place.ts';
 import type { Header, MysqlPool, Row } from './pool.ts';
 import { open } from './schema.ts';
 import { Server } from './server.ts';
 import { type Bound, type List, type Statement, statement, type Values } from './statements.ts';
+import { MICRO } from './stored-line.ts';
 
 /** After so long without news of the server's clock, it is looked at again. ms. */
 const STALE = 300_000;

@@ -1,12 +1,12 @@
 import { type Seats, Tally } from '../../core/contract/admission.ts';
 import type { Claim, Grant, Refusal } from '../../core/contract/backend.ts';
 import { leastOf } from '../../core/contract/extremes.ts';
-import { lapse, MICRO, type Place, type Survey } from './place.ts';
+import { type LiveLine, lapse, MICRO, type StoredClaim } from './stored-line.ts';
 
 export const grantOf = (ticket: bigint, { ttl }: Claim): Grant => ({ granted: true, ticket, validFor: ttl });
 
 /** Whether one more claim, at the end of the line, would be admitted. */
-export function fits(places: readonly Place[], newcomer: Seats): boolean {
+export function fits(places: readonly StoredClaim[], newcomer: Seats): boolean {
   const tally = new Tally();
   for (const place of places) {
     if (!tally.fits(place)) return false;
@@ -15,7 +15,7 @@ export function fits(places: readonly Place[], newcomer: Seats): boolean {
   return tally.fits(newcomer);
 }
 
-export function refusal({ places, held }: Survey, ahead: number, now: number): Refusal {
+export function refusal({ places, held }: LiveLine, ahead: number, now: number): Refusal {
   const lapses = places.slice(0, ahead).map((place, position) => lapse(place, position < held));
   return { granted: false, ahead, retryAfter: (leastOf(lapses) - now) / MICRO };
 }

@@ -1,4 +1,4 @@
-import type { Opened } from './advisory-sessions.ts';
+import type { OpenSession } from './advisory-sessions.ts';
 import { isMissing, readOnly, refusal, unavailable } from './errors.ts';
 import { type Dial, isTrue } from './pool.ts';
 import type { Server } from './server.ts';
@@ -21,7 +21,7 @@ export async function openAdvisory(
   { backend, clock, serverClock, named }: Server,
   pooled: boolean,
   create: (() => Promise<void>) | undefined,
-): Promise<Opened> {
+): Promise<OpenSession> {
   const session = await Session.open(dial, clock, pooled).catch((error) => {
     throw refusal(error, backend, ASKED);
   });

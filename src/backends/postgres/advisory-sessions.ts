@@ -2,7 +2,7 @@ import type { Row } from './pool.ts';
 import type { Session } from './session.ts';
 
 /** A session that may carry locks, and the process of the server that it belongs to. */
-export interface Opened {
+export interface OpenSession {
   readonly session: Session;
   readonly pid: number;
   /** When that process began. On a server that took over, another process may have its number. */
@@ -10,7 +10,7 @@ export interface Opened {
 }
 
 /** A session and what it is used for. */
-export interface AdvisorySession extends Opened {
+export interface AdvisorySession extends OpenSession {
   /** Locks that it holds or asks for. */
   load: number;
   /** A wait blocks it: nothing else can be sent. */
@@ -22,14 +22,14 @@ export interface AdvisorySession extends Opened {
  * session is always left to ask on.
  */
 export class AdvisorySessions {
-  readonly #open: () => Promise<Opened>;
+  readonly #open: () => Promise<OpenSession>;
   readonly #limit: number;
   readonly #sessions = new Set<AdvisorySession>();
   #opening = 0;
   #shared: Promise<AdvisorySession> | undefined;
   #closed = false;
 
-  constructor(open: () => Promise<Opened>, limit: number) {
+  constructor(open: () => Promise<OpenSession>, limit: number) {
     this.#open = open;
     this.#limit = limit;
   }

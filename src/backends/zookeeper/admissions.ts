@@ -4,7 +4,7 @@ import { LockError } from '../../core/contract/errors.ts';
 import { explained } from './errors.ts';
 import { judged, stillRefused, watched } from './lines.ts';
 import { read } from './nodes.ts';
-import type { Place } from './place.ts';
+import type { OwnNode } from './own-node.ts';
 import { labelOf, type Places } from './places.ts';
 import type { Connection } from './wire/connection.ts';
 import { ConnectionLost } from './wire/errors.ts';
@@ -71,7 +71,7 @@ export class Admissions {
     return { granted: false, ahead: verdict.ahead };
   }
 
-  #grant(connection: Connection, claim: Claim, place: Place, relay: boolean): Grant {
+  #grant(connection: Connection, claim: Claim, place: OwnNode, relay: boolean): Grant {
     if (relay) place.relay ??= 'owed';
     this.#relay(connection, claim, place);
     place.lost ??= new AbortController();
@@ -80,7 +80,7 @@ export class Admissions {
   }
 
   /** Writes the node, so that the next in line hears. If the write fails, the next renewal repeats it. */
-  #relay(connection: Connection, claim: Claim, place: Place): void {
+  #relay(connection: Connection, claim: Claim, place: OwnNode): void {
     if (place.relay !== 'owed') return;
     place.relay = 'told';
     connection.request(setData(place.path, labelOf(claim))).catch(() => {
@@ -92,7 +92,7 @@ export class Admissions {
    * Whether the node is there and belongs to the session of this connection. From then on the node is watched, so the next proof on
    * this connection asks nothing, and a holder whose node was removed hears of it at once.
    */
-  async #proven(connection: Connection, id: string, place: Place): Promise<boolean> {
+  async #proven(connection: Connection, id: string, place: OwnNode): Promise<boolean> {
     while (place.seenOn !== connection) {
       let changed = false;
       const node = await read(connection, place.path, () => {

@@ -1,6 +1,6 @@
 import { admitted } from '../../core/contract/admission.ts';
 import type { Listing, Standing } from '../../core/contract/backend.ts';
-import { decodeKey, lineOf, type Member } from './names.ts';
+import { decodeKey, type Member, sortedLine } from './names.ts';
 import { caughtUp, list, listNow, read, removed } from './nodes.ts';
 import type { Connection } from './wire/connection.ts';
 
@@ -30,7 +30,7 @@ export async function* lineAt(connection: Connection, key: string, parent: strin
 }
 
 async function* standings(connection: Connection, key: string, parent: string): AsyncIterable<Standing> {
-  const line = lineOf((await list(connection, parent)).names);
+  const line = sortedLine((await list(connection, parent)).names);
   const inside = admitted(line);
   for (let from = 0; from < line.length; from += BATCH) {
     const batch = line.slice(from, from + BATCH);
@@ -48,7 +48,7 @@ async function* standings(connection: Connection, key: string, parent: string): 
 
 /** Removes the claim with this ticket. Tickets grow along the line, so the search ends early. */
 export async function evicted(connection: Connection, parent: string, ticket: bigint): Promise<boolean> {
-  for (const { name } of lineOf((await listNow(connection, parent)).names)) {
+  for (const { name } of sortedLine((await listNow(connection, parent)).names)) {
     const path = `${parent}/${name}`;
     const node = await read(connection, path);
     if (node && node.stat.czxid >= ticket) return node.stat.czxid === ticket && removed(connection, path);

@@ -1,15 +1,15 @@
 import { type Admitted, type Refused, UNTOLD, verdictOn } from '../shared/line-verdict.ts';
-import { lineOf, type Member } from './names.ts';
+import { type Member, sortedLine } from './names.ts';
 import { type Children, caughtUp, list, read, stat } from './nodes.ts';
-import type { Guard, Place } from './place.ts';
+import type { Guard, OwnNode } from './own-node.ts';
 import type { Connection } from './wire/connection.ts';
 import { ConnectionLost } from './wire/errors.ts';
 import { sync } from './wire/operations.ts';
 import type { Watcher } from './wire/watches.ts';
 
 /** What a listing of its line means for a place. The place remembers a refusal. */
-export function judged(place: Place, { names, asOf }: Children, now: number): Admitted | Refused<Member> {
-  const line = lineOf(names);
+export function judged(place: OwnNode, { names, asOf }: Children, now: number): Admitted | Refused<Member> {
+  const line = sortedLine(names);
   const at = line.findIndex(({ name }) => name === place.name);
   if (at < 0) throw new ConnectionLost('the node is not in its own line');
   const verdict = verdictOn(line, at);
@@ -24,7 +24,7 @@ export function judged(place: Place, { names, asOf }: Children, now: number): Ad
 export async function stillRefused(
   connection: Connection,
   parent: string,
-  place: Place,
+  place: OwnNode,
   now: number,
 ): Promise<boolean> {
   const { refusal, guard } = place;
@@ -48,7 +48,7 @@ export async function stillRefused(
 export async function watched(
   connection: Connection,
   parent: string,
-  place: Place,
+  place: OwnNode,
   tell: Watcher,
   now: () => number,
 ): Promise<Admitted | undefined> {
@@ -71,7 +71,7 @@ export async function watched(
   }
 }
 
-function guarding(connection: Connection, place: Place, tell: Watcher): Watcher {
+function guarding(connection: Connection, place: OwnNode, tell: Watcher): Watcher {
   const isOver = (): boolean => tell.isOver?.() === true;
   const guard: Guard = { connection, isOver };
   place.guard = guard;

@@ -27,7 +27,7 @@ function guid(id: string): string {
 export const isOf = (id: string, name: string): boolean => name.startsWith(`_c_${guid(id)}-`);
 
 /** The name to create, to which the server appends the number. */
-export const nameOf = (claim: Claim): string => `_c_${guid(claim.id)}-${kindOf(claim)}`;
+export const nodeName = (claim: Claim): string => `_c_${guid(claim.id)}-${kindOf(claim)}`;
 
 function kindOf({ take, of, readWrite }: Claim): string {
   if (take === ALL_SEATS && of === ALL_SEATS) return readWrite ? '__WRIT__' : 'lock-';
@@ -39,7 +39,7 @@ function kindOf({ take, of, readWrite }: Claim): string {
  * The line, in order. A sequential node with an unknown name takes all seats, since nobody knows what it stands for. A child without
  * a number is no claim.
  */
-export function lineOf(names: readonly string[]): Member[] {
+export function sortedLine(names: readonly string[]): Member[] {
   const line = names.map(member).filter((found) => found !== undefined);
   // Compared as serial numbers (RFC 1982), so the order is right across the wrap if the line is shorter than 2³¹.
   return line.sort((a, b) => (a.number - b.number) | 0);

@@ -1,7 +1,7 @@
 import type { Claim, Handle } from '../../core/contract/backend.ts';
-import { encodeKey, isOf, nameOf } from './names.ts';
+import { encodeKey, isOf, nodeName } from './names.ts';
 import { type Children, ensureContainer, list, listNow, read, removed, TRIES } from './nodes.ts';
-import type { Place } from './place.ts';
+import type { OwnNode } from './own-node.ts';
 import type { Connection } from './wire/connection.ts';
 import { Code, isKeeperError } from './wire/errors.ts';
 import { type Created, createEphemeralSequential } from './wire/operations.ts';
@@ -12,7 +12,7 @@ const LONGEST_LABEL = 896;
 
 /** A place, and a listing of its line from after it was taken. */
 export interface Stand {
-  readonly place: Place;
+  readonly place: OwnNode;
   readonly listing: Children;
 }
 
@@ -28,7 +28,7 @@ export const labelOf = ({ label }: Claim): Buffer => Buffer.from(label.slice(0, 
 export class Places {
   readonly #root: string;
   readonly #acl: readonly Acl[];
-  readonly #places = new Map<string, Place>();
+  readonly #places = new Map<string, OwnNode>();
   /** By id, nodes that may be there. With a path: its session may be over. Without one: its creation was not answered. */
   readonly #doubts = new Map<string, string | undefined>();
   /** Ids of claims for which no node was asked for yet. */
@@ -50,7 +50,7 @@ export class Places {
   }
 
   /** Our place, if its node is of this session. A node of an earlier session is lost. */
-  get(id: string, session: bigint): Place | undefined {
+  get(id: string, session: bigint): OwnNode | undefined {
     const place = this.#places.get(id);
     if (!place || place.session === session) return place;
     this.lose(id, place);
@@ -80,7 +80,7 @@ export class Places {
 
   async #create(connection: Connection, claim: Claim): Promise<Stand> {
     const parent = this.parent(claim.key);
-    const creation = createEphemeralSequential(`${parent}/${nameOf(claim)}`, labelOf(claim), this.#acl);
+    const creation = createEphemeralSequential(`${parent}/${nodeName(claim)}`, labelOf(claim), this.#acl);
     for (let tries = 1; ; tries++) {
       this.#unsent.delete(claim.id);
       this.#doubts.set(claim.id, undefined);
@@ -97,7 +97,7 @@ export class Places {
     }
   }
 
-  #keep({ id }: Handle, { session }: Connection, { path, stat }: Created): Place {
+  #keep({ id }: Handle, { session }: Connection, { path, stat }: Created): OwnNode {
     const name = path.slice(path.lastIndexOf('/') + 1);
     const place = { session, path, name, ticket: stat.czxid, asked: 0 };
     this.#doubts.delete(id);
@@ -109,9 +109,9 @@ export class Places {
    * The node of a claim whose creation was never answered. A node of an earlier session ends with that session and must not be taken
    * for ours (CURATOR-498). It is removed, so that nobody waits for it.
    */
-  async #adopt(connection: Connection, claim: Claim): Promise<Place | undefined> {
+  async #adopt(connection: Connection, claim: Claim): Promise<OwnNode | undefined> {
     if (!this.#doubts.has(claim.id)) return undefined;
-    let adopted: Place | undefined;
+    let adopted: OwnNode | undefined;
     for (const path of await this.#find(connection, claim)) {
       const node = await read(connection, path);
       if (node?.stat.ephemeralOwner === connection.session) adopted = this.#keep(claim, connection, { path, ...node });
@@ -149,12 +149,12 @@ export class Places {
     this.#doubts.delete(id);
   }
 
-  has(id: string, place: Place): boolean {
+  has(id: string, place: OwnNode): boolean {
     return this.#places.get(id) === place;
   }
 
   /** The node is gone, and we did not remove it. */
-  lose(id: string, place: Place): void {
+  lose(id: string, place: OwnNode): void {
     if (!this.has(id, place)) return;
     this.#places.delete(id);
     place.lost?.abort();

@@ -5,7 +5,7 @@ import { supervise } from '../child/supervise.ts';
 import { timing } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { addressOf, openWithin, URL_OPTION } from '../engine.ts';
-import { EXIT, lineOf } from '../exit.ts';
+import { EXIT, messageOf } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { complain } from '../terminal/screen.ts';
 import { Trouble } from '../trouble.ts';
@@ -61,7 +61,7 @@ export const lead = command({
       notice: plan.notice,
       label: labelOf(rest[0]!),
       autoCampaign: !oneTerm,
-      ...(!oneTerm && { onError: (error: unknown) => complain(lineOf(error)) }),
+      ...(!oneTerm && { onError: (error: unknown) => complain(messageOf(error)) }),
     });
     let code: number | undefined;
     const work = async (term: Term): Promise<void> => {

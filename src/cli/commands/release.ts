@@ -4,7 +4,7 @@ import type { Locks, Standing } from '../../index.ts';
 import { command } from '../command.ts';
 import { addressOf, open, toldOf, URL_OPTION } from '../engine.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { details, lineOf } from '../listing.ts';
+import { details, findLine } from '../listing.ts';
 
 export const release = command({
   name: 'release',
@@ -58,7 +58,7 @@ Exit code: 0 a holder was evicted; 1 none was; 69 the engine is not available; 6
 async function agreed(locks: Locks, key: string, ticket: bigint | undefined): Promise<bigint[] | undefined> {
   if (!process.stdin.isTTY) throw new UsageError('release asks first, and there is no terminal to ask on; add --yes');
   const hit = (standing: Standing): boolean => ticket === undefined || standing.ticket === ticket;
-  const line = await lineOf(locks, key);
+  const line = await findLine(locks, key);
   const holders = line?.holders.filter(hit) ?? [];
   if (holders.length === 0) return [];
   console.log(details({ key, holders, waiters: [] }).join('\n'));

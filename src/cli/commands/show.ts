@@ -2,7 +2,7 @@ import { visible } from '../../core/contract/visible.ts';
 import { command } from '../command.ts';
 import { addressOf, open, toldOf, URL_OPTION } from '../engine.ts';
 import { EXIT } from '../exit.ts';
-import { details, lineOf, records } from '../listing.ts';
+import { details, findLine, records } from '../listing.ts';
 
 export const show = command({
   name: 'show',
@@ -22,7 +22,7 @@ for example 1 of 3 for permits.`,
   async run({ values, positionals: [key] }) {
     const address = addressOf(values.url);
     await using locks = await open(address);
-    const line = await lineOf(locks, key!);
+    const line = await findLine(locks, key!);
     if (line) console.log((values.json ? records([line]) : details(line)).join('\n'));
     else if (!values.json)
       console.error(`Nobody holds or waits for ${visible(JSON.stringify(key))} in ${toldOf(address)}.`);

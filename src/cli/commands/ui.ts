@@ -10,7 +10,7 @@ import type { ReleaseOrder } from '../../ui/wire.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { addressOf, open, toldOf, URL_OPTION } from '../engine.ts';
-import { EXIT, ExitError, lineOf, whole } from '../exit.ts';
+import { EXIT, ExitError, messageOf, whole } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { complain } from '../terminal/screen.ts';
 
@@ -100,7 +100,7 @@ async function firstAnswer(page: PageServer): Promise<void> {
     () => {},
     (error: unknown) => {
       if (isLockError(error, 'LOCK_INVALID') || isLockError(error, 'LOCK_UNSUPPORTED')) throw error;
-      complain(`${lineOf(error)}. The page tries again while somebody has it open`);
+      complain(`${messageOf(error)}. The page tries again while somebody has it open`);
     },
   );
   answer.catch(() => {}); // after the limit, the page reports it

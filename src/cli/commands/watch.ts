@@ -3,7 +3,7 @@ import { visible } from '../../core/contract/visible.ts';
 import { time } from '../child/timing.ts';
 import { command } from '../command.ts';
 import { addressOf, open, URL_OPTION } from '../engine.ts';
-import { EXIT, lineOf } from '../exit.ts';
+import { EXIT, messageOf } from '../exit.ts';
 import { Interruption } from '../interruption.ts';
 import { linesOf, nobody, overview, records } from '../listing.ts';
 import { Screen, withProgress } from '../terminal/screen.ts';
@@ -39,7 +39,7 @@ Each look reads every key from the engine. With many keys on a busy server, choo
         else console.log(`{"at":${Date.now()},"standings":[${records(lines).join()}]}`);
       } catch (error) {
         if (!screen) throw error;
-        screen.show(() => [visible(lineOf(error))]); // the engine may be back at the next look
+        screen.show(() => [visible(messageOf(error))]); // the engine may be back at the next look
       }
       await interruption.pause(every);
     }

@@ -1,6 +1,6 @@
 import type { Cell, Entry } from '../cell.ts';
 import { decide } from '../rule.ts';
-import { named } from '../step.ts';
+import { readsOf } from '../step.ts';
 import type { Layout, StockStore } from '../store.ts';
 
 /** One cell with its requests. */
@@ -53,7 +53,7 @@ export function memoryStock({ now = Date.now }: { readonly now?: () => number } 
       const name = `${address}/${cell}`;
       const stored = cells.get(name) ?? new StoredCell();
       const time = now();
-      const { ids, tally } = named(steps);
+      const { ids, tally } = readsOf(steps);
       const entries = [...stored.due(time), ...ids.flatMap((id) => stored.entries.get(id) ?? [])];
       const portion = tally && { entries: [...stored.entries.values()], next: undefined };
       const outcome = decide(

@@ -3,7 +3,7 @@ import { meaning } from '../../backends/redis/errors.ts';
 import { Server } from '../../backends/redis/server.ts';
 import { checkPrefix } from '../../core/contract/key.ts';
 import { onceFor } from '../../core/contract/promises.ts';
-import { nameOf } from '../address.ts';
+import { productName } from '../address.ts';
 import { RESERVE } from '../cell.ts';
 import { StockError } from '../errors.ts';
 import { checkOptions } from '../input.ts';
@@ -56,7 +56,8 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
     return trial();
   }
 
-  const refused = (error: unknown, product: string): unknown => meaning(error, 'change the stock of', nameOf(product));
+  const refused = (error: unknown, product: string): unknown =>
+    meaning(error, 'change the stock of', productName(product));
 
   return {
     name: 'redis',

@@ -1,8 +1,8 @@
-import type { View } from '../books.ts';
 import type { Cell, Entry, Status } from '../cell.ts';
+import type { View } from '../cell-draft.ts';
 import { decide } from '../rule.ts';
 import type { Reply, Step } from '../step.ts';
-import { named } from '../step.ts';
+import { readsOf } from '../step.ts';
 import type { Layout, LayoutVersion, StockStore } from '../store.ts';
 import { restored, stored } from '../store.ts';
 
@@ -150,7 +150,7 @@ export class Statements {
 
   *step(address: string, cell: number, steps: readonly Step[]): Conversation<readonly Reply[]> {
     const { insertNew, forUpdate, durable, now: clock } = this.#dialect;
-    const { ids, buyers, opens, tally } = named(steps);
+    const { ids, buyers, opens, tally } = readsOf(steps);
     const here = [address, cell] as const;
     if (opens) {
       const sql = `${insertNew[0]} ${this.#cells} (product, cell, state) VALUES (?, ?, '')${insertNew[1]}`;

@@ -15,7 +15,7 @@ const SWING = 44;
 /** How many characters fit a box. */
 const FITS = 24;
 
-interface Place {
+interface Point {
   readonly x: number;
   readonly y: number;
 }
@@ -23,7 +23,7 @@ interface Place {
 const cut = (text: string): string => (text.length > FITS ? `${text.slice(0, FITS - 1)}…` : text);
 
 /** A node stands left of what it waits for. */
-function placesOf({ nodes }: Graph): ReadonlyMap<string, Place> {
+function pointsOf({ nodes }: Graph): ReadonlyMap<string, Point> {
   const last = mostOf(
     nodes.map(({ layer }) => layer),
     0,
@@ -39,7 +39,7 @@ function placesOf({ nodes }: Graph): ReadonlyMap<string, Place> {
 }
 
 /** Draws an arrow from side to side. An arrow back closes a cycle, and goes around below. */
-function wayOf(from: Place, to: Place, floor: number): string {
+function wayOf(from: Point, to: Point, floor: number): string {
   if (to.x > from.x) {
     const [x, y, endY] = [from.x + BOX.width, from.y + BOX.height / 2, to.y + BOX.height / 2];
     const half = (x + to.x) / 2;
@@ -51,7 +51,7 @@ function wayOf(from: Place, to: Place, floor: number): string {
   return `M${x} ${y}C${x} ${below} ${endX} ${below} ${endX} ${endY}`;
 }
 
-function Edge({ edge, from, to, floor }: { edge: GraphEdge; from: Place; to: Place; floor: number }) {
+function Edge({ edge, from, to, floor }: { edge: GraphEdge; from: Point; to: Point; floor: number }) {
   const back = to.x <= from.x;
   return (
     <path
@@ -64,7 +64,7 @@ function Edge({ edge, from, to, floor }: { edge: GraphEdge; from: Place; to: Pla
   );
 }
 
-function Box({ node, place, waits }: { node: GraphNode; place: Place; waits: boolean }) {
+function Box({ node, place, waits }: { node: GraphNode; place: Point; waits: boolean }) {
   const { what, name } = node;
   const { x, y } = place;
   const isKey = what === 'key';
@@ -82,7 +82,7 @@ function Box({ node, place, waits }: { node: GraphNode; place: Place; waits: boo
 }
 
 function Picture({ graph }: { graph: Graph }) {
-  const places = placesOf(graph);
+  const places = pointsOf(graph);
   const all = [...places.values()];
   const waiting = new Set(graph.edges.map(({ from }) => from));
   const circles = graph.edges.some(({ from, to }) => places.get(to)!.x <= places.get(from)!.x);

@@ -10,13 +10,13 @@ const WIDTH = 1_000;
 const COLOURS = '#4e86c6 #d08a3c #5aa37c #a77bc0 #bf9f32 #4ba3ad #b9738f #7f8aa3 #8fa83f #8d6e56'.split(' ');
 
 /** Holders get colours in the order in which they appear, and keep them. */
-const met = new Map<string, string>();
+const colours = new Map<string, string>();
 function colourOf(label: string): string {
-  if (!met.has(label)) {
-    if (met.size > 1_000) met.clear();
-    met.set(label, COLOURS[met.size % COLOURS.length]!);
+  if (!colours.has(label)) {
+    if (colours.size > 1_000) colours.clear();
+    colours.set(label, COLOURS[colours.size % COLOURS.length]!);
   }
-  return met.get(label)!;
+  return colours.get(label)!;
 }
 
 /** The row of each hold. Overlapping holds, as of readers, stand below each other. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { lineOf, nameOf, placeOf, written } from '../../../src/backends/etcd/line.ts';
+import { claimKey, entryOf, linePrefix, written } from '../../../src/backends/etcd/line.ts';
 import { endOf } from '../../../src/backends/etcd/wire/ops.ts';
 import { ALL_SEATS } from '../../../src/core/contract/admission.ts';
 import { LOOKALIKES } from '../../../src/testing/names.ts';
@@ -14,28 +14,28 @@ const kv = (value: string | Buffer) => ({
 
 describe('what is stored', () => {
   test('is read as it was written', () => {
-    const place = placeOf(kv(written({ take: 2, of: 5, label: 'worker "7" 🔒' })));
+    const place = entryOf(kv(written({ take: 2, of: 5, label: 'worker "7" 🔒' })));
     expect(place).toMatchObject({ take: 2, of: 5, label: 'worker "7" 🔒', ticket: 7n, lease: 3n });
   });
 
   test.each(['', 'locked', '{"take":1}', '\0'])('by a stranger (%j) holds exclusively', (value) => {
-    expect(placeOf(kv(value))).toMatchObject({ take: ALL_SEATS, of: ALL_SEATS });
+    expect(entryOf(kv(value))).toMatchObject({ take: ALL_SEATS, of: ALL_SEATS });
   });
 
   test('in a form of a later version is refused, not guessed', () => {
-    expect(() => placeOf(kv('holdfast/2 {"take":1}'))).toThrow(expect.objectContaining({ code: 'LOCK_UNAVAILABLE' }));
+    expect(() => entryOf(kv('holdfast/2 {"take":1}'))).toThrow(expect.objectContaining({ code: 'LOCK_UNAVAILABLE' }));
   });
 });
 
 describe('names', () => {
   test('no line holds another: each has one slash, at its end, after the prefix', () => {
     for (const key of Object.values(LOOKALIKES).flat()) {
-      expect(lineOf('holdfast', key).toString()).toMatch(/^holdfast\/[^/]+\/$/);
+      expect(linePrefix('holdfast', key).toString()).toMatch(/^holdfast\/[^/]+\/$/);
     }
     const names = new Set(
       Object.values(LOOKALIKES)
         .flat()
-        .map((key) => lineOf('holdfast', key).toString()),
+        .map((key) => linePrefix('holdfast', key).toString()),
     );
     expect(names.size).toBe(new Set(Object.values(LOOKALIKES).flat()).size);
   });
@@ -46,7 +46,7 @@ describe('names', () => {
 
   test('the id cannot be read from the name', () => {
     const id = 'c0ffee00c0ffee00c0ffee00c0ffee00';
-    expect(nameOf(lineOf('holdfast', 'a'), id).toString()).toMatch(/^holdfast\/a\/[0-9a-f]{32}$/);
-    expect(nameOf(lineOf('holdfast', 'a'), id).toString()).not.toContain(id);
+    expect(claimKey(linePrefix('holdfast', 'a'), id).toString()).toMatch(/^holdfast\/a\/[0-9a-f]{32}$/);
+    expect(claimKey(linePrefix('holdfast', 'a'), id).toString()).not.toContain(id);
   });
 });

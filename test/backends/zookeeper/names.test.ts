@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isOf, lineOf, nameOf } from '../../../src/backends/zookeeper/names.ts';
+import { isOf, nodeName, sortedLine } from '../../../src/backends/zookeeper/names.ts';
 import { ALL_SEATS, EXCLUSIVE, type Seats, SHARED, WRITER } from '../../../src/core/contract/admission.ts';
 import type { Claim } from '../../../src/core/contract/backend.ts';
 
@@ -27,17 +27,17 @@ const sequence = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
 
 test("nodes have the names that Curator's mutex and read-write lock give theirs", () => {
   const guid = '01234567-89ab-cdef-0123-456789abcdef';
-  expect(nameOf(claim(ID, EXCLUSIVE))).toBe(`_c_${guid}-lock-`);
-  expect(nameOf(claim(ID, WRITER))).toBe(`_c_${guid}-__WRIT__`);
-  expect(nameOf(claim(ID, SHARED))).toBe(`_c_${guid}-__READ__`);
-  expect(nameOf(claim(ID, { take: 2, of: 5 }))).toBe(`_c_${guid}-2of5-lock-`);
+  expect(nodeName(claim(ID, EXCLUSIVE))).toBe(`_c_${guid}-lock-`);
+  expect(nodeName(claim(ID, WRITER))).toBe(`_c_${guid}-__WRIT__`);
+  expect(nodeName(claim(ID, SHARED))).toBe(`_c_${guid}-__READ__`);
+  expect(nodeName(claim(ID, { take: 2, of: 5 }))).toBe(`_c_${guid}-2of5-lock-`);
 });
 
 test('what a name says is what the claim asked for, and whose it is', () => {
   fc.assert(
     fc.property(hexId, hexId, seats, sequence, (id, other, asked, n) => {
-      const name = nameOf(claim(id, asked)) + number(n);
-      const [member] = lineOf([name]);
+      const name = nodeName(claim(id, asked)) + number(n);
+      const [member] = sortedLine([name]);
       expect(member).toEqual({ name, number: n, take: asked.take, of: asked.of });
       expect(isOf(id, name)).toBe(true);
       expect(isOf(other, name)).toBe(id === other);
@@ -49,7 +49,7 @@ test('the line is in the order of creation, also where the counter wraps', () =>
   fc.assert(
     fc.property(sequence, fc.shuffledSubarray([...Array(20).keys()], { minLength: 20 }), (first, order) => {
       const names = [...Array(20).keys()].map((n) => `_c_x-lock-${number((first + n) | 0)}`);
-      expect(lineOf(order.map((n) => names[n]!)).map(({ name }) => name)).toEqual(names);
+      expect(sortedLine(order.map((n) => names[n]!)).map(({ name }) => name)).toEqual(names);
     }),
   );
 });
@@ -62,9 +62,9 @@ test.for([
   '_c_g-2of5-__WRIT__0000000007',
   '9f3b__lock__0000000007',
 ])('a sequential node that is no claim of a known kind takes all: %s', (name) => {
-  expect(lineOf([name])).toEqual([{ name, number: 7, ...EXCLUSIVE }]);
+  expect(sortedLine([name])).toEqual([{ name, number: 7, ...EXCLUSIVE }]);
 });
 
 test.for(['locks', 'leases', 'order%3A42', '', 'lock-12'])('a child without a number has no place: "%s"', (name) => {
-  expect(lineOf([name])).toEqual([]);
+  expect(sortedLine([name])).toEqual([]);
 });

@@ -15,7 +15,7 @@ export interface Credentials {
   readonly password: string;
 }
 
-export interface Wishes {
+export interface SessionOptions {
   /** The session timeout to ask for, ms. */
   readonly timeout: number;
   readonly tls?: ConnectionOptions;
@@ -27,7 +27,7 @@ export class SessionExpired extends Error {
   override readonly name = 'SessionExpired';
 }
 
-export interface Opened {
+export interface OpenSession {
   readonly connection: Connection;
   readonly welcome: Welcome;
 }
@@ -41,11 +41,11 @@ export async function open(
   server: Server,
   identity: Identity,
   lastZxid: bigint,
-  { timeout, tls, auth }: Wishes,
+  { timeout, tls, auth }: SessionOptions,
   within: number,
   clock: Clock,
   over: AbortSignal,
-): Promise<Opened> {
+): Promise<OpenSession> {
   const socket = await openSocket(server, tls, within, clock, over);
   const cancel = clock.after(within, () => socket.destroy(new ConnectionLost('the server is silent')));
   try {

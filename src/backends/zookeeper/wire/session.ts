@@ -4,7 +4,7 @@ import { withLimit } from '../../../core/contract/promises.ts';
 import type { Connection } from './connection.ts';
 import { ConnectionLost, KeeperError } from './errors.ts';
 import { NOBODY } from './identity.ts';
-import { type Opened, open, SessionExpired, type Wishes } from './open.ts';
+import { type OpenSession, open, SessionExpired, type SessionOptions } from './open.ts';
 import { closeSession } from './operations.ts';
 import { rotation, type Server } from './servers.ts';
 
@@ -41,12 +41,12 @@ export interface Witness {
  */
 export class Session {
   readonly #servers: readonly Server[];
-  readonly #wishes: Wishes;
+  readonly #wishes: SessionOptions;
   readonly #clock: Clock;
   readonly #witness: Witness;
   /** The next connection, or the next failure. */
   #next = pending();
-  #current: Opened | undefined;
+  #current: OpenSession | undefined;
   #running: Promise<void> | undefined;
   #trouble: unknown;
   #closed = false;
@@ -54,7 +54,7 @@ export class Session {
   #stop: Cancel = () => {};
   #cancelDoubt: Cancel = () => {};
 
-  constructor(servers: readonly Server[], wishes: Wishes, clock: Clock, witness: Witness) {
+  constructor(servers: readonly Server[], wishes: SessionOptions, clock: Clock, witness: Witness) {
     this.#servers = servers;
     this.#wishes = wishes;
     this.#clock = clock;
@@ -115,7 +115,7 @@ export class Session {
     }
   }
 
-  async #open(server: Server): Promise<Opened> {
+  async #open(server: Server): Promise<OpenSession> {
     const { welcome, connection } = this.#current ?? { welcome: NOBODY, connection: undefined };
     // Every server is tried before the session is over, of which up to a half may have passed.
     const within = Math.max(250, this.timeout / (3 * this.#servers.length));

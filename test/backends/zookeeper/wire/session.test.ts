@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { ConnectionLost, KeeperError } from '../../../../src/backends/zookeeper/wire/errors.ts';
-import type { Wishes } from '../../../../src/backends/zookeeper/wire/open.ts';
+import type { SessionOptions } from '../../../../src/backends/zookeeper/wire/open.ts';
 import {
   createEphemeralSequential,
   getChildren,
@@ -29,12 +29,12 @@ class Told {
   readonly doubtful = vi.fn();
 }
 
-interface Opened extends AsyncDisposable {
+interface OpenSession extends AsyncDisposable {
   readonly session: Session;
   readonly told: Told;
 }
 
-function open(ports: readonly number[], wishes: Partial<Wishes> = {}): Opened {
+function open(ports: readonly number[], wishes: Partial<SessionOptions> = {}): OpenSession {
   const told = new Told();
   const servers = ports.map((port) => ({ host: HOST, port }));
   const session = new Session(servers, { timeout: TIMEOUT, ...wishes }, systemClock, told);

@@ -2,7 +2,7 @@ import { type Seats, Tally } from '../../core/contract/admission.ts';
 import { type Claim, PLACE_TTL } from '../../core/contract/backend.ts';
 
 /** One claim as it stands in a line. Times are in µs, by the server's clock. */
-export interface Place extends Seats {
+export interface StoredClaim extends Seats {
   readonly id: string;
   /** When it lapses as a hold. */
   readonly until: number;
@@ -32,7 +32,7 @@ export function partsOf(claim: Claim, bell: string): { mark: string; ttl: string
   };
 }
 
-export function parse(line: string): Place[] {
+export function parse(line: string): StoredClaim[] {
   return line
     .split(';')
     .slice(0, -1)
@@ -54,8 +54,8 @@ export function parse(line: string): Place[] {
 }
 
 /** A line without the claims that have lapsed. */
-export interface Survey {
-  readonly places: readonly Place[];
+export interface LiveLine {
+  readonly places: readonly StoredClaim[];
   /** How many of them hold; they are the first ones. */
   readonly held: number;
   readonly text: string;
@@ -63,10 +63,10 @@ export interface Survey {
   readonly lapsed: boolean;
 }
 
-export function survey(line: string, now: number): Survey {
+export function liveLine(line: string, now: number): LiveLine {
   const stored = parse(line);
   const tally = new Tally();
-  const places: Place[] = [];
+  const places: StoredClaim[] = [];
   let held = 0;
   for (const place of stored) {
     const holds = held === places.length && tally.fits(place);
@@ -80,5 +80,5 @@ export function survey(line: string, now: number): Survey {
 }
 
 /** A waiter's place may lapse earlier than a hold, since its process asks again and again. */
-export const lapse = ({ until, ttl }: Place, holds: boolean): number =>
+export const lapse = ({ until, ttl }: StoredClaim, holds: boolean): number =>
   holds ? until : until - ttl + Math.min(ttl, PLACE_TTL * MICRO);

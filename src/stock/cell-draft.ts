@@ -12,8 +12,8 @@ export interface View {
   readonly portion?: { readonly entries: readonly Entry[]; readonly next: string | undefined };
 }
 
-/** The books of one cell while a step is decided. They are copies; the outcome is read from them. */
-export class Books {
+/** The draft of one cell while a step is decided. They are copies; the outcome is read from them. */
+export class CellDraft {
   cell: Cell | undefined;
   readonly now: number;
   readonly written = new Map<string, Entry>();

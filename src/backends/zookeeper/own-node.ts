@@ -3,7 +3,7 @@ import type { Member } from './names.ts';
 import type { Connection } from './wire/connection.ts';
 
 /** A node of ours in a line. It is the place, and later the hold. */
-export interface Place {
+export interface OwnNode {
   readonly session: bigint;
   readonly path: string;
   readonly name: string;

@@ -6,7 +6,7 @@ import type { Reply, Step } from './step.ts';
 export const MOST = 100;
 
 /** Orders that go in one step. */
-interface Crowd {
+interface Batch {
   readonly steps: Step[];
   readonly replies: Promise<readonly Reply[]>;
 }
@@ -15,10 +15,10 @@ interface Crowd {
  * Orders that come for one cell in one turn of the event loop go to it in one step, in the order in which they came. For the engine,
  * one more order in a step costs much less than one more step. No order waits for others to come.
  */
-export class Crowds {
+export class StepBatcher {
   readonly #cells: Cells;
   /** Those that have not left yet, by cell. */
-  readonly #gathering = new Map<number, Crowd>();
+  readonly #gathering = new Map<number, Batch>();
 
   constructor(cells: Cells) {
     this.#cells = cells;
@@ -31,7 +31,7 @@ export class Crowds {
     return (await replies)[place]!;
   }
 
-  #gather(cell: number): Crowd {
+  #gather(cell: number): Batch {
     const steps: Step[] = [];
     const replies = new Promise<void>((leave) => setImmediate(leave)).then(() => {
       if (this.#gathering.get(cell) === crowd) this.#gathering.delete(cell);
