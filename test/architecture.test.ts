@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { circles, importsOf } from './architecture/circles.ts';
+import { unclear } from './architecture/comments.ts';
 import { labViolations } from './architecture/lab.ts';
 import { LAYERS, violations } from './architecture/rules.ts';
 
@@ -11,6 +12,28 @@ test('src keeps to its layers, its clock and its size', () => {
   expect(files.length).toBeGreaterThan(20);
   const found = files.flatMap((path) => violations(path, readFileSync(`${root}${path}`, 'utf8')));
   expect(found.join('\n')).toBe('');
+});
+
+test('comments are in plain words', () => {
+  const all = [...files, ...globSync('lab/**/*.{ts,tsx}', { cwd: root })].filter((path) => !path.endsWith('.css'));
+  const found = all.flatMap((path) =>
+    unclear(readFileSync(`${root}${path}`, 'utf8')).map((what) => `${path}: ${what}`),
+  );
+  expect(found.join('\n')).toBe('');
+});
+
+test.each([
+  ['/** Whoever asks is served. */', '"whoever"'],
+  ['  // it is begun anew', '"anew"'],
+  ['const a = 1; // whatever it is', '"whatever"'],
+  ['/** Of the lease. */', 'a comment that begins with "Of"'],
+  ['/**\n * Whose hold ended.\n */', 'a comment that begins with "Whose"'],
+])('finds words that a reader stumbles over: %s', (text, what) => {
+  expect(unclear(text)).toEqual([expect.stringContaining(what)]);
+});
+
+test('lets pass plain words, and words that are no comment', () => {
+  expect(unclear("/** The office of a leader. */\nconst anew = 'whoever'; // of one key")).toEqual([]);
 });
 
 test('no files of src or lab import each other in a circle, types included', () => {

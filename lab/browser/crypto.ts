@@ -5,7 +5,7 @@ export const randomBytes = (length: number) => {
 };
 
 /**
- * A digest of 16 hexadecimal digits, whatever is asked for: browsers give theirs by a promise. Names are told apart by it, and nothing is
+ * A digest of 16 hexadecimal digits, for any algorithm: browsers give theirs by a promise. Names are told apart by it, and nothing is
  * kept secret.
  */
 export function hash(_algorithm: string, text: string): string {

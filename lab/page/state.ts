@@ -20,7 +20,7 @@ export const time = signal(first.at);
 export const told = signal(-1);
 export const playing = signal(false);
 export const speed = signal<'slow' | 'normal' | 'fast'>('normal');
-/** Whom a deed is for: a process, an engine, or a message. */
+/** The target of a deed: a process, an engine, or a message. */
 export const target = signal('A');
 /** Somebody has chosen it: it is worth showing. */
 export const picked = signal(false);

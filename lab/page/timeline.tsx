@@ -12,7 +12,7 @@ const drawn = computed(() => {
 
 const TICK = 500;
 
-/** Who held when: what each process counted on, and below it what the engine kept. */
+/** The holders over time: what each process counted on, and below it what the engine kept. */
 export function Timeline() {
   const { ui, ms } = words.value;
   const what = drawn.value;

@@ -4,7 +4,7 @@ import { ANSWERS } from './answers.ts';
 import { beginDrag, dragged, dropped, fits } from './drag.ts';
 import { act, faults, moment, pick, playing, recording, several, target, time, undo, words } from './state.ts';
 
-/** What a person can do to whom, now. */
+/** The deeds that are possible now, each with its target. */
 export function Tools() {
   const { ui, deeds } = words.value;
   const now = moment.value;
@@ -74,7 +74,7 @@ function Target({ name, title, chosen }: { readonly name: string; readonly title
   );
 }
 
-/** Of a deed and the one that undoes it, the one that would change something now. */
+/** Chooses between a deed and the one that undoes it: the one that would change something now. */
 function shown(deed: Deed, on: string): boolean {
   if (!fits(deed, on)) return false;
   const pairs: Partial<Record<Deed, Deed>> = { pause: 'go', cut: 'mend' };

@@ -37,7 +37,7 @@ export const naively = (ms: number, take: Step, give: Step = ({ store }) => stor
   };
 };
 
-/** Whatever is thrown, once more after a while. */
+/** Tries once more after a while, for any error. */
 export async function insists<T>(actor: Actor, work: (store: StoreClient) => Promise<T>): Promise<T> {
   for (;;) {
     try {

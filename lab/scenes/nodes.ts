@@ -6,7 +6,7 @@ import { naively, polls, withLock } from './jobs.ts';
 /** So long the primary's copy lags behind, ms. */
 const LAG = 400;
 
-/** Whom it takes for the primary now. */
+/** The server that it takes for the primary now. */
 const primaryOf = ({ stores }: Actor): StoreClient => stores.find((store) => store.alive)!;
 
 export const failOver: Scene = {
@@ -61,7 +61,7 @@ await locks.mutex('counter').run(work);
 
 const PAUSE = 120;
 
-/** Two of three, each from its own server; whoever has fewer gives them back and tries again, all at the same pace. */
+/** Two of three, each from its own server; a process that has fewer gives them back and tries again, all at the same pace. */
 async function majority(actor: Actor): Promise<void> {
   for (;;) {
     const had = await Promise.all(actor.stores.map((store) => store.add(1_200)));
@@ -116,7 +116,7 @@ export const splitVotes: Scene = {
     engines: 3,
     code: `const locks = createLocks(quorum([one, two, three]));
 await locks.mutex('counter').run(work);
-// Rivals who split the votes part at random.`,
+// Rivals that split the votes wait for a random time.`,
     job: withLock(200),
   },
 };

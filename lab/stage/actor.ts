@@ -10,7 +10,7 @@ import { StoreClient } from './store-client.ts';
 export interface Belief {
   readonly token?: bigint;
   readonly held: () => boolean;
-  /** By the clock of the process; infinite where it does not know of an end. */
+  /** The end by the clock of the process; infinite where it knows of no end. */
   readonly until: () => number;
 }
 
@@ -21,16 +21,16 @@ const STEP = 1;
 export class Actor {
   readonly name: Who;
   readonly process: Process;
-  /** Of `holdfast`; undefined where the scene is the naive one. */
+  /** The locks of holdfast; undefined in a naive scene. */
   locks: Locks | undefined;
   doing: Doing = 'idle';
   done = 0;
   /** Why its last job failed, if it did. */
   failed: string | undefined;
   belief: Belief | undefined;
-  /** Of its clock: 1 is right. */
+  /** The speed of its clock: 1 is right. */
   readonly rate: number;
-  /** By how much its clock on the wall is ahead, ms. */
+  /** How far its wall clock is ahead, ms. */
   readonly ahead: number;
   readonly #setting: Setting;
 

@@ -54,7 +54,7 @@ export type What =
 export interface Happening {
   readonly at: number;
   readonly what: What;
-  /** Whom it is about. */
+  /** The process or engine that it is about. */
   readonly who?: string;
   /** The other one, where there are two. */
   readonly other?: string;

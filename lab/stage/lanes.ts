@@ -45,7 +45,7 @@ function keptUntil({ engines }: Moment, who: Who, at: number): number {
     .flatMap((standing) => (standing ? [standing.lapses ?? ALWAYS] : []))
     .filter((lapses) => lapses > at)
     .sort((a, b) => b - a);
-  // Of a primary and its replica one is enough: whichever is asked.
+  // A primary and its replica need one lane: that of the one that is asked.
   const most = engines.length === 2 ? 1 : Math.floor(engines.length / 2) + 1;
   return ends[most - 1] ?? NEVER;
 }

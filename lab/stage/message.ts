@@ -17,7 +17,7 @@ export type Says = 'yes' | 'no' | 'wait';
 
 /** One message on its way. Times are true ms since the scene began. */
 export interface Message {
-  /** Of one route, counted: the same in every run from the same seed and with the same faults so far. */
+  /** The number of the message on its route: the same in every run from the same seed and with the same faults so far. */
   readonly id: string;
   readonly from: string;
   readonly to: string;

@@ -11,7 +11,7 @@ export type Fate = 'lose' | { readonly hold: number } | { readonly takes: number
 interface Flight {
   readonly message: Message;
   readonly arrive: () => void;
-  /** Told to whoever waits for an answer, where the loss is noticed. */
+  /** The error for the sender that waits for an answer, where it notices the loss. */
   readonly broken: () => void;
   cancel: () => void;
 }

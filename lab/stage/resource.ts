@@ -10,7 +10,7 @@ export type Written = 'written' | 'lost-another';
 export class Resource {
   readonly machine: Process;
   value = 0;
-  /** Of the writes that were let in: how many made another one's vanish. */
+  /** How many accepted writes removed the write of another process. */
   lost = 0;
   writes = 0;
   newest: bigint | undefined;

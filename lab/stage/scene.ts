@@ -9,11 +9,11 @@ export interface Way {
   readonly naive: boolean;
   /** How many engines there are. Default 1. */
   readonly engines?: number;
-  /** Of a lease, ms, if not the scene's. */
+  /** The length of a lease, ms, if not that of the scene. */
   readonly ttl?: number;
   /** What a process does from asking for the lock to giving it back. */
   readonly job: (actor: Actor) => Promise<void>;
-  /** What is told in it, from whatever seed: its words say so. */
+  /** What is told in it, from any seed: its words say so. */
   readonly shows: readonly What[];
   /** The heart of it, for people. */
   readonly code: string;
@@ -26,9 +26,9 @@ export interface Scene {
   readonly name: string;
   /** ms after which it is over, unless a person does something later. */
   readonly ends: number;
-  /** Of a lease, ms. */
+  /** The length of a lease, ms. */
   readonly ttl: number;
-  /** By how much clocks on the wall are ahead, ms. */
+  /** How far wall clocks are ahead, ms. */
   readonly ahead?: Partial<Record<Who, number>>;
   /** Who begins when, and what goes wrong. */
   readonly plot: (stage: Stage) => void;

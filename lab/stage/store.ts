@@ -8,10 +8,10 @@ interface Value {
   lapses: number;
 }
 
-/** As far as naive locks need it, what a key-value server does: one key, each command at once, time by its own clock. */
+/** A key-value server, as far as naive locks need it: one key, each command at once, time by its own clock. */
 export class Store {
   readonly machine: Process;
-  /** Whoever listens for word of a release. */
+  /** The listeners for releases. */
   readonly listeners = new Map<string, () => void>();
   /** A copy of it elsewhere, which hears of a change later. */
   onChange: () => void = () => {};
@@ -61,7 +61,7 @@ export class Store {
     for (const tell of this.listeners.values()) tell();
   }
 
-  /** As it was just now elsewhere. */
+  /** The state of the other server a moment ago. */
   copy(value: Value | undefined): void {
     this.#value = value && { ...value };
   }

@@ -7,7 +7,7 @@ export class Story {
   readonly happenings: Happening[] = [];
   readonly #listeners: Listener[] = [];
 
-  /** That somebody asks again, and again in vain, is told once. */
+  /** The story tells only once that a process asks again and is refused again. */
   tell(happening: Happening): void {
     const { who, what, other, place } = happening;
     if (what === 'refused' || what === 'looks-taken') {

@@ -14,7 +14,7 @@ export const EXIT = {
   IO: 74,
   /** The lock was not obtained: try again later. */
   TEMPFAIL: 75,
-  /** As in the shells. */
+  /** The codes that shells use. */
   NOT_EXECUTABLE: 126,
   NOT_FOUND: 127,
   /** Like a process that SIGPIPE ended: nobody reads the output. */

@@ -9,7 +9,7 @@ export interface Address {
   /** Without its first slash. */
   readonly path: string;
   readonly params: URLSearchParams;
-  /** As given, for drivers that read the URL themselves. */
+  /** The URL as it was given, for drivers that read it themselves. */
   readonly href: string;
   /** For messages, without the credentials. */
   readonly shown: string;

@@ -25,7 +25,7 @@ export interface Application {
 }
 
 let shared: Locks | undefined;
-/** Of all copies: a class may be decorated by another one than its application has. */
+/** Shared by all copies of the package: a class may be decorated by another one than its application has. */
 const applications = ofAllCopies('applications', () => new WeakMap<object, readonly Application[]>());
 
 /** @internal The applications of an object that have not ended, or else the one that ended last. */

@@ -3,8 +3,8 @@ import type { DialectName } from '../transaction/dialect.ts';
 import { type Query, recordsOf } from '../transaction/query.ts';
 
 /**
- * For a statement on PostgreSQL. `returning` tells its own transaction. `durable`, in WHERE, makes the commit wait for the disk, whatever
- * the server's default.
+ * For a statement on PostgreSQL. `returning` tells its own transaction. `durable`, in WHERE, makes the commit wait for the disk, also
+ * where the server's default is not to.
  */
 export const OWN_TRANSACTION = {
   returning: 'txid_current()::text AS transaction',

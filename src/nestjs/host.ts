@@ -62,7 +62,7 @@ export class LocksHost implements Application {
     void this.work.settled().then(() => this.#closeLocks());
   }
 
-  /** The shutdown goes on, whatever the engine says. What could not be released lapses. */
+  /** The shutdown goes on, even if the engine fails. What could not be released lapses. */
   async #closeLocks(): Promise<void> {
     try {
       await this.locks.close();

@@ -57,7 +57,7 @@ const OPTIONS = Symbol('the options of LocksModule');
 class LocksCoreModule {}
 Module({})(LocksCoreModule);
 
-/** Tells every object its application. Global whatever `isGlobal` says: an object may lock where `Locks` cannot be injected. */
+/** Tells every object its application. Always global, also if `isGlobal` is false: an object may lock where `Locks` cannot be injected. */
 class LocksObjectsModule {}
 Module({})(LocksObjectsModule);
 

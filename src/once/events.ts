@@ -14,7 +14,7 @@ export interface TicksMissedEvent {
   readonly name: string;
   /** How many ticks of the name there were, all of them late or early. */
   readonly ticks: number;
-  /** Of the last one. */
+  /** Why the last one was refused. */
   readonly reason: Exclude<Age, 'young'>;
   /** ms between the time of the last tick and the call, by the clock of this instance. */
   readonly by: number;

@@ -71,7 +71,7 @@ export class HeldRecord implements TickRecord {
     return answer.granted || this.#isByAnother();
   }
 
-  /** Of a quorum, votes that are still under way refuse a look, too. A listing tells holds from votes. */
+  /** On a quorum, votes that are still under way refuse a look, too. A listing tells holds from votes. */
   async #isByAnother(): Promise<boolean> {
     if (!this.#engine.backend.inspect) return this.found();
     return (await incumbentOf(this.#engine.inspect(this.#plan.keys.done, { exact: true }))) !== null;

@@ -24,7 +24,7 @@ interface Question {
 /** Asks the engine who holds a key. It is only for a trace, so it asks seldom, and a missing answer is no trouble. */
 export class Holders {
   readonly #locks: Locks;
-  /** By key, so that many waiters for one key ask once. */
+  /** Questions by key, so that many waiters for one key ask once. */
   readonly #questions = new Map<string, Question>();
 
   constructor(locks: Locks) {

@@ -14,7 +14,7 @@ interface Series {
   readonly type: LockType;
   readonly attributes: Attributes;
   readonly margins: Measurements;
-  /** By outcome. */
+  /** Counters by outcome. */
   readonly waits: Map<string, Measurements>;
   readonly holds: Map<string, Measurements>;
   waiting: number;
@@ -29,7 +29,7 @@ export class LockMetrics {
   readonly #instruments: Instruments;
   readonly #series = new Map<string, Series>();
   readonly #measured: Measurements[] = [];
-  /** By key: to find its kind again would take as long as all the rest. */
+  /** Kinds by key: to find the kind of a key again would take as long as all the rest. */
   readonly #recent = new Map<string, Series>();
   /** Waiting requests and current holds, by the number of the request. */
   readonly #waiting = new Map<number, Series>();

@@ -53,7 +53,7 @@ export class LockSpans {
   readonly listeners: Listeners;
   readonly #tracer: Tracer;
   readonly #plan: SpanPlan;
-  /** By the number of the request; undefined if it is not recorded. */
+  /** Spans by the number of the request; undefined if the span is not recorded. */
   readonly #open = new Map<number, Traced | undefined>();
   /** The exclusive holders in this process, for which the engine need not be asked. */
   readonly #local = new Map<string, { readonly request: number; readonly holder: Holder }>();

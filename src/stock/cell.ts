@@ -58,6 +58,6 @@ export const EMPTY: Cell = {
 /** The number of the reserve, which is a cell like the others. Segments count from 0. */
 export const RESERVE = -1;
 
-/** Whether a cell's own books are right. This holds at every moment, whatever moves between other cells. */
+/** Whether a cell's own books are right. This holds at every moment, also while units move between other cells. */
 export const balanced = ({ put, in: moved, out, free, reserved, sold }: Cell): boolean =>
   put + moved - out === free + reserved + sold && free >= 0 && reserved >= 0;

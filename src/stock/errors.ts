@@ -39,7 +39,7 @@ const BRAND = Symbol.for('holdfast.StockError');
  * });
  */
 export class StockError extends Error {
-  /** Of every error of this class. */
+  /** The name of every error of this class. */
   override readonly name = 'StockError';
   /** Why, for programs to compare. */
   readonly code: StockErrorCode;

@@ -25,7 +25,7 @@ export function finished({ next, ...layout }: Layout): Layout {
 
 /**
  * The layout of one product, as this process knows it. A change is written down first (`next`). Then every cell gets the new epoch,
- * so that nobody sells by the old layout any more. Only then the change holds. Whoever finds a change half done finishes it.
+ * so that nobody sells by the old layout any more. Only then the change holds. A process that finds a change half done finishes it.
  */
 export class LayoutCache {
   readonly #cells: Cells;
@@ -36,17 +36,17 @@ export class LayoutCache {
     this.#cells = cells;
   }
 
-  /** As it was last read; undefined before. */
+  /** The layout that was read last; undefined before the first read. */
   get known(): Layout | undefined {
     return this.#known;
   }
 
-  /** As it is now, read once for all who ask together. @throws StockError `STOCK_UNKNOWN` when the product is gone */
+  /** Reads the layout, once for all callers that ask together. @throws StockError `STOCK_UNKNOWN` when the product is gone */
   reread(): Promise<Layout> {
     return this.#rereads.ask();
   }
 
-  /** As it was last read. @throws StockError `STOCK_UNKNOWN`, `STOCK_INVALID` */
+  /** The layout that was read last. @throws StockError `STOCK_UNKNOWN`, `STOCK_INVALID` */
   async get(): Promise<Layout> {
     return this.#known ?? this.read();
   }

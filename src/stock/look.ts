@@ -84,7 +84,7 @@ export class Cells {
     return replies;
   }
 
-  /** Reads all cells, once for all who ask together. Only those who know of the same number of cells share a look. */
+  /** Reads all cells, once for all callers that ask together. Only those that know of the same number of cells share a look. */
   look(count: number): Promise<Look> {
     return this.#looks.ask(count);
   }

@@ -6,9 +6,9 @@ import { checkCount, checkDuration, checkName, MAX_UNITS } from './input.ts';
 export interface Order {
   /** How many; all or none. Default 1. */
   readonly units?: number;
-  /** Who buys. The buyer chooses the segment, and the limit is for each buyer. */
+  /** The name of the buyer. It chooses the segment, and the limit is for each buyer. */
   readonly buyer?: string;
-  /** Of all orders of a buyer with the same id, only the first counts. Default: a new id, so the order is never a repeat. */
+  /** The id of the order. If a buyer sends several orders with the same id, only the first counts. Default: a new id, so the order is never a repeat. */
   readonly request?: string;
 }
 

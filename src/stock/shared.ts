@@ -1,6 +1,6 @@
 /**
- * An act that many ask for at the same time. Those who ask while one is under way share the next one, so it begins after each of them
- * asked, and many cost no more than one. Only those who ask with the same argument share.
+ * An act that many callers ask for at the same time. Callers that ask while one is under way share the next one, so it begins after each of them
+ * asked, and many cost no more than one. Only callers with the same argument share.
  */
 export class Shared<T, A = void> {
   readonly #act: (argument: A) => Promise<T>;

@@ -41,15 +41,15 @@ export interface Reply {
    * above the `limit`, too few units (`empty`), an `unknown` request, a `busy` move, a `missing` cell.
    */
   readonly is: 'done' | Status | 'stale' | 'fenced' | 'reused' | 'limit' | 'empty' | 'unknown' | 'busy' | 'missing';
-  /** Of a request. */
+  /** The units of the request, its buyer, and when it runs out. */
   readonly units?: number;
   readonly buyer?: string;
   readonly until?: number;
-  /** Of the engine's clock, with `until`. */
+  /** The time by the engine's clock. It comes with `until`. */
   readonly now?: number;
   /** Units the buyer has in this cell. */
   readonly bought?: number;
-  /** Of a move. */
+  /** The number of the move. */
   readonly seq?: number;
   readonly cell?: Cell;
   /** Units of a portion of requests. */

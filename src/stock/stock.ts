@@ -48,7 +48,7 @@ export interface Stock {
    */
   open(product: string): Promise<Product>;
   /**
-   * Forgets the product, what was sold of it, and to whom. A sale meanwhile may fail with `STOCK_UNKNOWN`. A product that was open
+   * Forgets the product, its sales and its buyers. A sale meanwhile may fail with `STOCK_UNKNOWN`. A product that was open
    * throws `STOCK_UNKNOWN` from then on, also when there is a new one of the same name: open it again.
    * @throws StockError `STOCK_UNKNOWN`, `STOCK_INVALID`
    * @example

@@ -25,7 +25,7 @@ export interface Layout {
   readonly closed: boolean;
   /** Its removal has begun: nobody sells it any more. */
   readonly removed?: true;
-  /** A change that has begun: whoever finds it finishes it. */
+  /** A change that has begun. A process that finds it finishes it. */
   readonly next?: { readonly size: number; readonly closed: boolean; readonly put: Readonly<Record<string, number>> };
 }
 

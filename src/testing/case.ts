@@ -37,7 +37,7 @@ export function caseOf(subject: Subject, law: Law): Case {
     needs,
     alone,
     async run() {
-      // In real time: to open a subject may mean real work, whatever its clock is.
+      // In real time: to open a subject may mean real work, also with a manual clock.
       const scene = await limited(
         Scene.open(subject),
         LIMIT,

@@ -80,5 +80,5 @@ export const LINK_FAULTS = [
 export type ProcessFault = (typeof PROCESS_FAULTS)[number];
 export type LinkFault = (typeof LINK_FAULTS)[number];
 export type FaultKind = ProcessFault | LinkFault;
-/** Beside the faults on purpose: the engine did not answer the referee, or the machine did not let it run. */
+/** A disturbance that no planned fault caused: the engine did not answer the referee, or the machine did not let it run. */
 export type Disturbance = FaultKind | 'no answer' | 'slow machine';

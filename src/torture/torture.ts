@@ -15,7 +15,7 @@ import { type Fault, schedule } from './schedule.ts';
 import { countFaults, type EndReason, missingEvidence, type Verdict } from './verdict.ts';
 
 export interface Torture {
-  /** As `connect` takes it; not `memory:`. */
+  /** The address of the engine, for `connect`; not `memory:`. */
   readonly url: string;
   /** How long it lasts, ms; less if a promise is broken. */
   readonly duration: number;
@@ -149,7 +149,7 @@ async function measureRoundTrip(locks: Locks, key: string): Promise<number> {
   return best;
 }
 
-/** As many kinds of locks as the engine has, and few keys, so that all processes want the same ones. */
+/** Uses all kinds of locks that the engine has, and few keys, so that all processes want the same ones. */
 function testLocksOf(seats: Traits['seats'], run: string, busy: number): TestLock[] {
   const testLock = (kind: TestLock['kind'], name: string, longPart: number): TestLock => ({
     ...{ kind, key: `${run}${name}`, permits: PERMITS, longPart },
@@ -164,7 +164,7 @@ function testLocksOf(seats: Traits['seats'], run: string, busy: number): TestLoc
   ];
 }
 
-/** Starts each fault at its time, whatever happened to the one before. */
+/** Starts each fault at its time, also if the one before failed. */
 async function injectAll(faults: Iterable<Fault>, injector: FaultInjector, signal: AbortSignal): Promise<void> {
   const began = performance.now();
   const under: Promise<void>[] = [];

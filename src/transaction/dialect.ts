@@ -22,7 +22,7 @@ export interface Dialect {
   /** The nth placeholder, from 1. */
   readonly mark: (n: number) => string;
   readonly limit: WaitLimit;
-  /** By SQLSTATE or error number. */
+  /** Meanings of errors, by SQLSTATE or error number. */
   readonly errors: Readonly<Record<string, LockErrorCode>>;
 }
 

@@ -88,7 +88,7 @@ const RETRY = new Set(['attempts', 'pause', 'signal', 'clock'] satisfies (keyof 
 /**
  * Runs `fn` again while it returns `STALE`, or while its transaction fails because others came first (a deadlock, a serialization
  * failure). Each time `fn` begins and ends a transaction of its own, and reads again in it.
- * @throws LockError `LOCK_TIMEOUT` when it was stale every time, `LOCK_ABORTED`, and whatever else `fn` throws
+ * @throws LockError `LOCK_TIMEOUT` when it was stale every time, `LOCK_ABORTED`, and any other error of `fn`
  * @example
  * const paid = { dialect: 'postgres', table: 'orders', where: { id: 42 }, set: { state: 'paid' } } as const;
  * await retryStale(() =>

@@ -130,7 +130,7 @@ export function codesOf(error: unknown): string[] {
   return codes;
 }
 
-/** Resolves if the table or index exists afterwards, whoever made it. */
+/** Resolves if the table or index exists afterwards, also if another process made it. */
 export async function made(creation: Promise<unknown>): Promise<void> {
   await creation.catch((error: unknown) => {
     if (!codesOf(error).some((code) => THERE.includes(code))) throw error;

@@ -13,7 +13,7 @@ interface Node extends Pick<GraphNode, 'id' | 'what' | 'name'> {
 const idOf = (what: GraphNode['what'], name: string): string => `${what} ${name}`;
 
 /**
- * Who waits for whom, over all keys. An arrow leads from a process that waits to its key, and from the key to each process that
+ * The processes that wait, and for which other ones, over all keys. An arrow leads from a process that waits to its key, and from the key to each process that
  * holds it. Nodes stand in layers; a node that waits for nobody is in the first.
  */
 export function graphOf(lines: Iterable<KeyLine>, deadlocks: readonly Deadlock[], now: number): Graph {

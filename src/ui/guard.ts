@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 /** The parts of a request that decide whether it gets an answer. */
 export interface Asked {
   readonly method: string;
-  /** As in the request: path and query. */
+  /** The path and the query of the request. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }

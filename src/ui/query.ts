@@ -14,7 +14,7 @@ export interface Query {
   readonly key: string | undefined;
   /** The keys on the time line. */
   readonly lines: readonly string[];
-  /** Whether the page shows who waits for whom. */
+  /** Whether the page shows the graph of waits. */
   readonly graph: boolean;
 }
 

@@ -67,7 +67,7 @@ export interface Event {
   /** The new holder; for `left`, the claim that waited. */
   readonly to: string | null;
   readonly token: string | null;
-  /** Whose hold ended, how, and how long it was. */
+  /** The label of the hold that ended, how it ended, and how long it was. */
   readonly from: string | null;
   readonly end: End | null;
   readonly held: number | null;
@@ -122,7 +122,7 @@ export interface GraphEdge {
   readonly stuck: boolean;
 }
 
-/** Who waits for whom. */
+/** The graph of waits: which process waits for which other one. */
 export interface Graph {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];

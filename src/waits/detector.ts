@@ -93,7 +93,7 @@ export class Detector implements DeadlockWatch {
         const victim = own.get(deadlock.victim ?? '');
         if (!victim) continue;
         this.#giveUp(victim, deadlock, lines);
-        this.#suspects = new Suspects(); // who was alive in this one may be dead in the next
+        this.#suspects = new Suspects(); // a process that was alive in this one may be dead in the next
       }
     } finally {
       this.#restUntil = clock.now() + Math.max(SHORTEST_REST, (clock.now() - began) * REST);

@@ -6,11 +6,11 @@ import { type Deadlock, deadlocksIn } from './deadlocks.ts';
 import { edgesAmong, type WaitsEdge } from './edges.ts';
 import { confirmed, lookAtAll } from './look.ts';
 
-/** Who waits for whom, as plain data. JSON shows the tickets as text. */
+/** The claims that wait and what they wait for, as plain data. JSON shows the tickets as text. */
 export interface Waits {
   /** All claims of keys that somebody waits for. */
   readonly claims: readonly WaitsClaim[];
-  /** Who waits for whom among these claims. */
+  /** Which of these claims waits for which other one. */
   readonly edges: readonly WaitsEdge[];
   /** Deadlocks that two looks have seen. */
   readonly deadlocks: readonly Deadlock[];

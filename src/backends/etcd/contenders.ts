@@ -15,7 +15,7 @@ import type { TxnResponse } from './wire/messages.ts';
 import { list, look, nobodyJoinedAfter, type Op, remove, stand, type Transaction } from './wire/ops.ts';
 import type { Received } from './wire/protobuf.ts';
 
-/** Of the lease that a place is put under. */
+/** The seconds of the lease that a place is put under. */
 const placeSecondsOf = ({ placeTtl = PLACE_TTL }: Claim): number => secondsOf(placeTtl);
 
 /** Joins lines, finds out where its claims stand, and leaves. */

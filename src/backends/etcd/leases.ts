@@ -6,13 +6,13 @@ import { isStatus, STATUS } from './wire/grpc.ts';
 /** A lease on the server. When it ends, the key under it is deleted. */
 export interface ServerLease {
   readonly id: bigint;
-  /** As asked for. The server may have granted more. */
+  /** The time that was asked for. The server may have granted more. */
   readonly seconds: number;
-  /** As granted, ms. */
+  /** The time that was granted, ms. */
   readonly ttl: number;
   /** It was granted in this term of a leader, or later. */
   readonly term: bigint;
-  /** By our clock. It counts from before the message was sent, so it is never later than the server's end. */
+  /** The end of the lease by our clock. It counts from before the message was sent, so it is never later than the server's end. */
   goodUntil: number;
   /** `named`: a message that names this lease may still be on its way. Only a revoke ends such a lease. */
   state: 'free' | 'named';
@@ -37,7 +37,7 @@ export class Leases {
     this.#clock = clock;
   }
 
-  /** @param whole the lease must start anew now */
+  /** @param whole the lease must start again now */
   async take(seconds: number, ms?: number, whole?: boolean): Promise<ServerLease> {
     for (;;) {
       const spare = this.#spares.get(seconds)?.pop();
@@ -85,7 +85,7 @@ export class Leases {
     return { id, seconds, ttl: granted, term, goodUntil: sent + granted, state: 'free' };
   }
 
-  /** Starts the lease anew. Gives whether it was still there. */
+  /** Renews the lease to its full time. Returns whether it was still there. */
   async keepAlive(lease: ServerLease, ms?: number): Promise<boolean> {
     const sent = this.#clock.now();
     // For etcd a dead lease is no error: the answer has no ttl.

@@ -16,7 +16,7 @@ export interface ClaimEntry extends Seats {
 }
 
 export interface Line {
-  /** As of which revision of the store. */
+  /** The revision of the store that was read. */
   readonly revision: bigint;
   readonly places: readonly ClaimEntry[];
 }

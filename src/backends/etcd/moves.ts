@@ -26,8 +26,8 @@ export class Moves {
   }
 
   /**
-   * Starts the lease of the key anew, or moves the key to a lease of so many seconds. Gives whether the key was still there, or why
-   * the server refused the move, and the lease that the key is under was started anew instead: a server without space writes
+   * Renews the lease of the key, or moves the key to a lease of so many seconds. Returns whether the key was still there, or why
+   * the server refused the move, and the lease that the key is under was renewed instead: a server without space writes
    * nothing, but keeps leases alive. Of two such calls at once only the first moves the key.
    */
   keep(me: Contender, seconds: number, ms?: number): Promise<boolean | LockError> {

@@ -15,7 +15,7 @@ export interface EtcdOptions {
   readonly prefix?: string;
   /** For etcd with authentication; give `password` too. */
   readonly user?: string;
-  /** Of `user`. */
+  /** The password of `user`. */
   readonly password?: string;
   /** As in `tls.connect`. The server's certificate is always verified. */
   readonly tls?: EtcdTls;

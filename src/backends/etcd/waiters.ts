@@ -12,7 +12,7 @@ import { endOf } from './wire/ops.ts';
 export class Waiters {
   /** They outlive their contenders: a claim that lost its place takes another. */
   readonly #claims = new WaitingClaims();
-  /** By the id of a claim, the watch of its obstacle. Resolves with the function that ends the watch. */
+  /** The watch of the obstacle of each claim, by the id of the claim. Resolves with the function that ends the watch. */
   readonly #watching = new Map<string, Promise<() => void>>();
   readonly #client: Client;
   readonly #moves: Moves;

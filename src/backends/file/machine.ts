@@ -18,7 +18,7 @@ const SHIFT = shift();
 
 /**
  * ms of a clock that all processes of this machine share and nobody can set: `CLOCK_MONOTONIC` of the first time namespace on Linux,
- * the performance counter on Windows, `mach_continuous_time` on macOS. It starts anew with the machine.
+ * the performance counter on Windows, `mach_continuous_time` on macOS. It starts from zero when the machine starts.
  */
 export function machineTime(): number {
   const [seconds, nanoseconds] = process.hrtime();

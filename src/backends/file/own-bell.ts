@@ -14,7 +14,7 @@ export interface Message {
 
 /** The socket on which this process hears that its claims were admitted. Its name is never used twice. */
 export class OwnBell {
-  /** As it is stored; '' if this process has no socket. */
+  /** The name as it is stored; '' if this process has no socket. */
   readonly name: string;
   readonly directory: string;
   readonly #server: Server | undefined;

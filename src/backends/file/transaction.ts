@@ -12,7 +12,7 @@ export interface TransactionContext {
   lift(ticket: number): void;
 }
 
-/** The calls of the contract, within one transaction. It collects whom to tell after the commit. */
+/** The calls of the contract, within one transaction. It collects the bells to ring after the commit. */
 export class FileTransaction {
   /** Claims that were admitted because another left. */
   readonly called: Row[] = [];

@@ -159,7 +159,7 @@ class Mysql implements MysqlBackend {
     this.#table.server.close();
   }
 
-  /** The bells of whoever holds these keys now. */
+  /** The bells of the processes that hold these keys now. */
   async #bells(keys: readonly string[]): Promise<string[]> {
     return [...(await this.#lines.read(keys)).values()].flatMap(({ text, now }) => {
       const { places, held } = liveLine(text, now);

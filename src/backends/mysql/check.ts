@@ -24,7 +24,7 @@ const STILL_TIME: Finding = {
   advice: 'start the server without sysdate-is-now',
 };
 
-/** As text: a pool whose character set is `binary` gives bytes. */
+/** Asked for as text: a pool whose character set is `binary` gives bytes. */
 export async function settingsOf(table: Table): Promise<Settings> {
   const rows = [...(await table.read(sql.settings)), ...(await table.read(sql.status))];
   const all = new Map(rows.map(({ Variable_name, Value }) => [String(Variable_name), String(Value)]));

@@ -1,7 +1,7 @@
 import type { Header, Row } from './pool.ts';
 
 /**
- * The application gave a connection back with something left open on it. Whoever ends that also commits or undoes what we did there.
+ * The application gave a connection back with something left open on it. The end of that also commits or undoes what we did there.
  * So nothing that we asked on it counts. We end the connection, and the server undoes it all.
  */
 export class LeftOpen extends Error {

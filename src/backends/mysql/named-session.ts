@@ -10,12 +10,12 @@ export interface LockName extends Record<string, Value> {
   readonly name: Buffer;
 }
 
-/** Of no row. */
+/** A key that no row has. */
 const NO_KEY = Buffer.from([0]);
 
 /**
  * A connection of its own for one claim. It waits for a named lock, then has it. The server frees the lock when the connection ends,
- * whoever ends it. So in any doubt we end the connection.
+ * for any reason. So in any doubt we end the connection.
  */
 export class NamedSession {
   readonly #table: Table;

@@ -36,7 +36,7 @@ export interface Header {
 export type Row = Readonly<Record<string, unknown>>;
 export type Value = string | Buffer;
 
-/** The form of our rows, whatever form the pool is set to. */
+/** The form of our rows. The pool may be set to another one. */
 const ROWS = { rowsAsArray: false, nestTables: false, typeCast: true } as const;
 type Said = typeof ROWS & { sql: string; values?: Value[] };
 

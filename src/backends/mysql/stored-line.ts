@@ -12,7 +12,7 @@ export interface StoredClaim extends Seats {
   /** The bell of its process; `-` if it has none. */
   readonly bell: string;
   readonly label: string;
-  /** As it is stored. */
+  /** The text that is stored. */
   readonly text: string;
 }
 

@@ -20,7 +20,7 @@ export class Table {
   readonly #serverClock: ServerClock;
   /** Quoted. */
   readonly name: string;
-  /** By the text of its file, and by its list. As one text, they would take long to hash at each act. */
+  /** Statements by the text of their file and their list. One joined text would take long to hash at each act. */
   readonly #statements = new Map<string, Map<string, Statement>>();
   #open = onceFor(() => open(this));
 
@@ -44,7 +44,7 @@ export class Table {
     return this.#open();
   }
 
-  /** As the server's own tables name it. */
+  /** The name that the server's own tables have for it. */
   get address(): { readonly database: string; readonly relation: string } {
     const [relation = '', database = ''] = this.name.replaceAll('`', '').split('.').reverse();
     return { database, relation };

@@ -61,7 +61,7 @@ export class ServerBell {
   }
 
   /**
-   * Rings, in the background, for whoever holds the key then. One ring at a time; the next one is for all keys that came meanwhile. A
+   * Rings, in the background, for the process that holds the key by then. One ring at a time; the next one is for all keys that came meanwhile. A
    * KILL of a session that is just falling asleep takes MariaDB seconds, and several of them keep new connections out of the server.
    */
   ring(key: string): void {

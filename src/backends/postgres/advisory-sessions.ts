@@ -18,7 +18,7 @@ export interface AdvisorySession extends OpenSession {
 }
 
 /**
- * A bounded set of sessions. Many locks share one. A wait has one to itself, since whatever is sent behind it would wait too. One
+ * A bounded set of sessions. Many locks share one. A wait has one to itself, since a statement sent behind it would wait too. One
  * session is always left to ask on.
  */
 export class AdvisorySessions {

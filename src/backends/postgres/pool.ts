@@ -74,7 +74,7 @@ export const patienceOf = (pool: PgPool): number =>
 export function dialLike(pool: PgPool): Dial | undefined {
   const { Client, options } = pool as PoolParts;
   if (!Client || !options) return undefined;
-  // By descriptors: the pool hides the password from enumeration.
+  // Read by descriptors: the pool hides the password from enumeration.
   const config = Object.defineProperties({}, Object.getOwnPropertyDescriptors(options));
   return () => new Client(Object.assign(config, { keepAlive: true, keepAliveInitialDelayMillis: 10_000 }));
 }

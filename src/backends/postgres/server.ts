@@ -5,10 +5,10 @@ import { isConflict, isForeign, isReadOnly, isUnprepared, refusal, unavailable }
 import type { Named } from './options.ts';
 import { idleOf, type PgPool, type PgQuery, patienceOf, type Row } from './pool.ts';
 
-/** How often a statement is sent again after a conflict. Whoever loses one has seen another succeed, so few times suffice. */
+/** How often a statement is sent again after a conflict. In each conflict another statement succeeds, so a few times suffice. */
 const RESENDS = 10;
 
-/** Who uses a pool. One listener serves all of them: Node takes more than ten for a leak. */
+/** The users of each pool. One listener serves all of them: Node takes more than ten for a leak. */
 const users = new WeakMap<PgPool, Set<Server>>();
 
 /** Pools for which the warning about open transactions was given: once is enough. */
@@ -99,7 +99,7 @@ $script$`,
     });
   }
 
-  /** Random, so that two who met once do not meet again. */
+  /** Random, so that two statements in conflict do not meet again. */
   #pause(resends: number): Promise<void> {
     return new Promise((done) => this.clock.after(this.clock.random() * Math.min(2 ** resends, 50), done));
   }

@@ -80,7 +80,7 @@ export class Session {
     return session;
   }
 
-  /** Aborted once the connection is gone, whatever ended it. */
+  /** Aborted once the connection is gone, for any reason. */
   get ended(): AbortSignal {
     return this.#ended.signal;
   }
@@ -105,7 +105,7 @@ export class Session {
     this.#client.on('notification', hear);
   }
 
-  /** A statement. Without an answer in time the session ends: whatever comes after would only queue behind it. */
+  /** A statement. Without an answer in time the session ends: later statements would only queue behind it. */
   async query(text: string, values: unknown[] = []): Promise<Row[]> {
     const late = this.#clock.after(PATIENCE, () => this.cut(), true);
     try {

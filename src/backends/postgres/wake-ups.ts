@@ -41,7 +41,7 @@ export class Mailbox {
     return this.#waiting.watch(claim, wake);
   }
 
-  /** Listens, if it does not. Resolves after one try, whatever came of it. */
+  /** Listens, if it does not. Resolves after one try, whether or not it succeeded. */
   open(): Promise<void> {
     if (this.#session || this.#closed) return Promise.resolve();
     this.#opening ??= this.#listen().finally(() => {

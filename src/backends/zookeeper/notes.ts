@@ -54,7 +54,7 @@ export class ZookeeperNotes implements Notes {
         if (!note || note.until <= now) return undefined;
         const found = await read(connection, note.path);
         if (found) return found.data.toString('utf8');
-        // It was written anew between the two, and the next listing has the newer one; or it was forgotten.
+        // It was written again between the two, and the next listing has the newer one; or it was forgotten.
       }
       throw new Error(`the note was written anew ${TRIES} times while it was read`);
     });
@@ -107,7 +107,7 @@ export class ZookeeperNotes implements Notes {
 }
 
 /**
- * Notes that are over, were written anew, or are to be forgotten. The nodes of a name go in the order in which they were made. So
+ * Notes that are over, were written again, or are to be forgotten. The nodes of a name go in the order in which they were made. So
  * nobody removes what is newer than what it wrote itself, and no older note comes back, wherever the removal ends.
  */
 function removable({ notes, now }: Listing, own: string, forgotten: string | undefined): Note[] {

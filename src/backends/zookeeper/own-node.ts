@@ -27,13 +27,13 @@ export interface ListedRefusal {
   readonly verdict: Refused<Member>;
   /** The transaction that had changed the line last. */
   readonly asOf: bigint;
-  /** By the clock. */
+  /** The time of that listing, by the clock. */
   readonly listed: number;
 }
 
 /** The watch on the obstacle of a place. */
 export interface Guard {
   readonly connection: Connection;
-  /** Nobody would be told any more. */
+  /** Whether the watch is over, so that it would tell nothing. */
   isOver(): boolean;
 }

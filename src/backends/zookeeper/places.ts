@@ -18,7 +18,7 @@ export interface Stand {
 
 /** A claim that was given up; its node may still be there. */
 export interface Leaving extends Handle {
-  /** Of its node, if it is known. */
+  /** The path of its node, if it is known. */
   readonly path?: string;
 }
 
@@ -29,11 +29,11 @@ export class Places {
   readonly #root: string;
   readonly #acl: readonly Acl[];
   readonly #places = new Map<string, OwnNode>();
-  /** By id, nodes that may be there. With a path: its session may be over. Without one: its creation was not answered. */
+  /** Nodes that may be there, by the id of the claim. With a path: its session may be over. Without one: its creation was not answered. */
   readonly #doubts = new Map<string, string | undefined>();
   /** Ids of claims for which no node was asked for yet. */
   readonly #unsent = new Set<string>();
-  /** By id. The session may still keep their nodes, so they stay here until the nodes are surely gone. */
+  /** Claims that were given up, by id. The session may still keep their nodes, so they stay here until the nodes are surely gone. */
   readonly #leaving = new Map<string, Leaving>();
 
   constructor(root: string, acl: readonly Acl[]) {

@@ -21,7 +21,7 @@ const candidates = (file: string, path: string): string[] =>
 /** The words that start a shell; the shell's own command follows them. */
 export type Shell = readonly [file: string, ...flags: string[]];
 
-/** Where a shell is whatever the `PATH` says. */
+/** Where a shell is on every system, even with a wrong `PATH`. */
 const USUAL = `${delimiter}/bin`;
 
 /**

@@ -57,7 +57,7 @@ export const exclusion: readonly Law[] = [
     const readers = [1, 2, 3].map(() => scene.contender({ ...SHARED, queue: false }));
     await readers[0]!.gets();
     await readers[1]!.gets();
-    await readers[2]!.waits(); // the key has three seats, and every claim counts, whatever its kind
+    await readers[2]!.waits(); // the key has three seats, and every kind of claim counts
     await permit.leaves();
     await scene.contender({ ...SHARED, queue: false }).gets();
   }),

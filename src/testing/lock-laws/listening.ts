@@ -8,7 +8,7 @@ import type { Scene } from '../scene.ts';
 export interface Listening {
   readonly locks: Locks;
   refusals(): number;
-  /** Of a wait that ends now: a timeout where the engine said no at last, and not where it has said nothing yet or failed. */
+  /** The outcome of a wait that ends now: a timeout where the engine said no at last, and not where it has said nothing yet or failed. */
   code(): LockErrorCode;
 }
 

@@ -6,13 +6,13 @@ const CALLERS = 5;
 /** Several times as long as anybody may wait, ms. */
 const LASTS = 1_500;
 
-/** Whoever asks is served, however busy others are: in turn where the engine keeps a line, and soon where it does not. */
+/** Every caller is served, however busy others are: in turn where the engine keeps a line, and soon where it does not. */
 export const starvation: readonly Law[] = [busy(2), busy(4)];
 
 function busy(clients: number): Law {
   return law(`nobody starves among ${clients} clients that ask without pause`, ['turns'], async (scene) => {
     const all = await Promise.all(Array.from({ length: clients }, () => scene.locks({ spin: {} })));
-    for (const locks of all) await locks.mutex(scene.key).run(() => {}); // whoever connects is no waiter yet
+    for (const locks of all) await locks.mutex(scene.key).run(() => {}); // a client that still connects is no waiter yet
     const served: Served[] = [];
     const from = scene.clock.now();
     const to = from + LASTS;

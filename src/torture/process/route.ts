@@ -10,7 +10,7 @@ interface Target {
 }
 
 /**
- * Leads every TCP connection of this process through a port on this machine, whoever opens it: a driver, HTTP/2, TLS. It works
+ * Leads every TCP connection of this process through a port on this machine, for every opener: a driver, HTTP/2, TLS. It works
  * below TLS, so the server's certificates still match. It also reaches servers that only other servers name, as in a Redis
  * Cluster, where a changed URL would not help.
  */

@@ -167,7 +167,7 @@ export function Deadlocks() {
   );
 }
 
-/** Who waits for whom, over all keys. */
+/** Shows which process waits for which other one, over all keys. */
 export function Waits() {
   const now = snapshot.value;
   if (!now || now.totals.contested === 0) return null;

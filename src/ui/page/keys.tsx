@@ -132,7 +132,7 @@ function One({ row }: { row: Row }) {
     <tr
       class={`${open ? 'open' : ''} ${here ? 'here' : ''} ${waiting > 0 ? 'contested' : ''}`}
       onClick={(event) => {
-        // Somebody who selects text to copy it does not mean the row.
+        // A user who selects text to copy it does not mean to open the row.
         if ((event.target as Element).closest('a') || getSelection()?.toString()) return;
         show({ key: open ? undefined : key });
       }}

@@ -84,7 +84,7 @@ export class Channel {
     });
   }
 
-  /** A stream of messages both ways. The listener's `end` is called once, whoever ends the stream. */
+  /** A stream of messages both ways. The listener's `end` is called once, from whichever side the stream ends. */
   async stream(path: string, metadata: Metadata, listener: StreamListener): Promise<Stream> {
     const stream = exchange(await this.#connected(), path, metadata, listener);
     return {

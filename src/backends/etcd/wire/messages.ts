@@ -23,7 +23,7 @@ export const RangeRequest = define({
   keysOnly: [8, 'bool'],
   maxCreateRevision: [13, 'int'],
 });
-/** `count` is the number of all keys in the range, whatever the limit. */
+/** `count` is the number of all keys in the range, beyond the limit too. */
 export const RangeResponse = define({
   header: [1, Header],
   kvs: [2, [KeyValue]],

@@ -46,7 +46,7 @@ const equals = (target: bigint, condition: Condition): Condition => ({ target, r
 export const stillStands = (key: Buffer, ticket: bigint): Condition =>
   equals(COMPARE.createRevision, { key, createRevision: ticket });
 export const isUnder = (key: Buffer, lease: bigint): Condition => equals(COMPARE.lease, { key, lease });
-/** As it was read; 0 means that there was none. */
+/** The revision that was read; 0 means that there was no key. */
 export const unchanged = (key: Buffer, modRevision: bigint): Condition =>
   equals(COMPARE.modRevision, { key, modRevision });
 /** True of an empty line too. A place that left does not matter: it only makes room. */

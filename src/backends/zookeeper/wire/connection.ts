@@ -69,7 +69,7 @@ export class Connection {
     this.#cancelBeat = clock.after(this.#timeout * BEAT, this.#beat, true);
   }
 
-  /** The session and its nodes live until then, by the clock, whatever happens to the connection. */
+  /** The session and its nodes live until then, by the clock, even if the connection ends. */
   get sureUntil(): number {
     return this.#heard.certain + this.#timeout * SURE;
   }

@@ -20,7 +20,7 @@ const nothing = (): void => {};
 const PERSISTENT_SEQUENTIAL = 2;
 const EPHEMERAL_SEQUENTIAL = 3;
 const CONTAINER = 4;
-/** Whatever version the node has. */
+/** Matches every version of a node. */
 const ANY_VERSION = -1;
 
 export interface Created {

@@ -36,7 +36,7 @@ export interface Witness {
 }
 
 /**
- * A session over any of the servers. It is opened when first asked for, resumed on a new connection when one ends, and begun anew when
+ * A session over any of the servers. It is opened when first asked for, resumed on a new connection when one ends, and replaced by a new one when
  * it has expired. Its nodes belong to `Connection.session`.
  */
 export class Session {
@@ -84,7 +84,7 @@ export class Session {
     return new ConnectionLost(`no ZooKeeper server could be had: ${message}`, { cause: this.#trouble });
   }
 
-  /** Tells all who wait for a connection. */
+  /** Tells all callers that wait for a connection. */
   #tell(settle: (next: PromiseWithResolvers<Connection>) => void): void {
     settle(this.#next);
     this.#next = pending();

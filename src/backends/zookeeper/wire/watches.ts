@@ -11,8 +11,8 @@ export interface Watcher {
 }
 
 /**
- * Who is told when a node changes. As on the server, a watch tells once, and it ends with its connection. Then every watcher is told,
- * looks again and watches anew; the next server is not asked for the same watches.
+ * The watchers that are told when a node changes. As on the server, a watch tells once, and it ends with its connection. Then every watcher is told,
+ * looks again and sets a new watch; the next server is not asked for the same watches.
  */
 export class Watches {
   readonly #waiting = new Map<string, Watcher[]>();
