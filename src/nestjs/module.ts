@@ -12,8 +12,8 @@ import { invalid } from '../core/contract/errors.ts';
 import { checkGiven, flag } from '../core/contract/options.ts';
 import { Locks } from '../locks.ts';
 import { LocksHealthIndicator } from './health.ts';
-import { Shutdown, Startup } from './hooks.ts';
 import { LocksHost } from './host.ts';
+import { Shutdown, Startup } from './lifecycle.ts';
 import { APPLICATION } from './objects.ts';
 import { type LocksModuleOptions, modulePlan } from './options.ts';
 

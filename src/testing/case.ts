@@ -1,7 +1,6 @@
-import type { Clock } from '../core/contract/clock.ts';
 import { systemClock } from '../core/contract/clock.ts';
-import { withLimit } from '../core/contract/promises.ts';
 import { type Law, MET, type Need } from './law.ts';
+import { limited } from './limited.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { Scene } from './scene.ts';
 import type { Subject } from './subject.ts';
@@ -70,13 +69,3 @@ async function driven(work: Promise<void>, clock: ManualClock | undefined): Prom
   while (clock && !over) await clock.advance(1);
   return work;
 }
-
-/** Work that goes on beside a case. If it fails before the case awaits it, the failure is no unhandled rejection. */
-export function meanwhile<T>(work: Promise<T>): Promise<T> {
-  work.catch(() => {});
-  return work;
-}
-
-/** The result of `work`, or an error after `ms`: work that never ends fails a case instead of hanging it. */
-export const limited = <T>(work: Promise<T>, ms: number, message: string, clock: Clock): Promise<T> =>
-  withLimit(work, ms, () => new Error(message), clock);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Grant } from '../core/contract/backend.ts';
 import type { Clock } from '../core/contract/clock.ts';
-import { limited } from './case.ts';
 import type { Contender } from './contender.ts';
+import { limited } from './limited.ts';
 
 /** A contender that waits like the core, but without the core's timer: without a wake-up it never asks. */
 export class Watching implements AsyncDisposable {

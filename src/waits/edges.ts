@@ -16,7 +16,7 @@ export interface WaitsEdge {
 }
 
 /**
- * Of each line no more edges than it has claims, and one for each hold around a wait. A waiter has an edge to the one ahead of it,
+ * Finds no more edges than a line has claims, and one for each hold around a wait. A waiter has an edge to the one ahead of it,
  * and to those holders in its way that are in the way of nobody ahead of it: by way of these it waits for the others, too.
  */
 export function edgesAmong({ lines, claims }: Lines, among: ReadonlySet<string>): WaitsEdge[] {

@@ -8,11 +8,13 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** A sentence has a subject: what begins so has none. */
-const BEGINNINGS = ['Of', 'Beside', 'Whose', 'That'];
+const BEGINNINGS = ['Of', 'Beside', 'Whose'];
 
 /** The comments of a source, each as one line. */
 function commentsOf(text: string): string[] {
-  const blocks = [...text.matchAll(/^[ \t]*\/\*\*?([^]*?)\*\//gm)].map(([, body]) => body!.replace(/^\s*\* ?/gm, ''));
+  const blocks = [...text.matchAll(/^[ \t]*\/\*\*?([\s\S]*?)\*\//gm)].map(([, body]) =>
+    body!.replace(/^\s*\* ?/gm, ''),
+  );
   const lines = [...text.matchAll(/(?:^|\s)\/\/ (.*)$/gm)].map(([, body]) => body!);
   return [...blocks, ...lines].map((comment) => comment.replace(/\s+/g, ' ').trim());
 }

@@ -6,8 +6,8 @@ import type { LockOptions } from '../../core/contract/options.ts';
 import type { AnyLease } from '../../core/holds/lease.ts';
 import type { Locks } from '../../locks.ts';
 import { around } from '../around.ts';
-import { meanwhile } from '../case.ts';
 import { type Law, law } from '../law.ts';
+import { meanwhile } from '../limited.ts';
 import type { Scene } from '../scene.ts';
 
 /** What an application keeps for each of its requests. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Standing } from '../../core/contract/backend.ts';
-import { meanwhile } from '../case.ts';
 import { type Law, law } from '../law.ts';
+import { meanwhile } from '../limited.ts';
 import { toldOfLoss } from './leases.ts';
 
 const reason = 'conformance';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { deadlineOf } from '../../core/contract/terms.ts';
 import type { Lease } from '../../core/holds/lease.ts';
-import { meanwhile } from '../case.ts';
 import { type Law, law } from '../law.ts';
+import { meanwhile } from '../limited.ts';
 import type { Scene } from '../scene.ts';
 import { fails } from './fails.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { meanwhile } from '../case.ts';
 import { type Law, law } from '../law.ts';
+import { meanwhile } from '../limited.ts';
 import { fails } from './fails.ts';
 
 /** The end of a hold. */

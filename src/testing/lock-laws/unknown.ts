@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Backend } from '../../core/contract/backend.ts';
 import { around } from '../around.ts';
-import { limited, meanwhile } from '../case.ts';
 import { type Law, law } from '../law.ts';
+import { limited, meanwhile } from '../limited.ts';
 import type { Scene } from '../scene.ts';
 import { fails } from './fails.ts';
 import { toldOfLoss } from './leases.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isLockError } from '../../core/contract/errors.ts';
-import { limited, meanwhile } from '../case.ts';
 import { type Law, law } from '../law.ts';
+import { limited, meanwhile } from '../limited.ts';
 import type { Scene } from '../scene.ts';
 import { fails } from './fails.ts';
 import { listening } from './listening.ts';

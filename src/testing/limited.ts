@@ -1,0 +1,12 @@
+import type { Clock } from '../core/contract/clock.ts';
+import { withLimit } from '../core/contract/promises.ts';
+
+/** The result of `work`, or an error after `ms`: work that never ends fails a case instead of hanging it. */
+export const limited = <T>(work: Promise<T>, ms: number, message: string, clock: Clock): Promise<T> =>
+  withLimit(work, ms, () => new Error(message), clock);
+
+/** Work that goes on beside a case. If it fails before the case awaits it, the failure is no unhandled rejection. */
+export function meanwhile<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => {});
+  return work;
+}
