@@ -1,3 +1,4 @@
+import { preferred } from '../../src/ui/kit/language.ts';
 import { SCENES } from '../scenes/index.ts';
 import { type Fault, readFaults, written } from '../stage/faults.ts';
 import type { WayName } from '../stage/scene.ts';
@@ -17,9 +18,9 @@ export interface Address {
 }
 
 /** From what stands behind the `#`. What is missing or not understood is as at the first visit. */
-export function readAddress(hash: string, preferred: readonly string[]): Address {
+export function readAddress(hash: string, tags: readonly string[]): Address {
   const given = new URLSearchParams(hash.replace(/^#/, ''));
-  const language = given.get('lang') ?? (preferred[0]?.startsWith('zh') ? 'zh' : 'en');
+  const language = given.get('lang') ?? preferred(tags);
   const seed = Number(given.get('seed'));
   const at = Number(given.get('at'));
   const step = Number(given.get('step'));

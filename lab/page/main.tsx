@@ -1,4 +1,5 @@
 import { render } from 'preact';
+import { LanguageSwitch } from '../../src/ui/kit/switch.tsx';
 import { SCENES } from '../scenes/index.ts';
 import { Controls, onKey } from './controls.tsx';
 import { Picture } from './picture.tsx';
@@ -9,7 +10,7 @@ import { Timeline } from './timeline.tsx';
 import { Tools } from './tools.tsx';
 
 function Head() {
-  const { title, intro, ui } = words.value;
+  const { title, intro } = words.value;
   return (
     <header>
       <div>
@@ -18,15 +19,12 @@ function Head() {
         </h1>
         <p>{intro}</p>
       </div>
-      <button
-        type="button"
-        lang={language.value === 'en' ? 'zh' : 'en'}
-        onClick={() => {
-          language.value = language.value === 'en' ? 'zh' : 'en';
+      <LanguageSwitch
+        now={language.value}
+        choose={(other) => {
+          language.value = other;
         }}
-      >
-        {ui.language}
-      </button>
+      />
     </header>
   );
 }

@@ -1,3 +1,4 @@
+import { duration } from '../../src/ui/kit/language.ts';
 import { SCENES_EN } from './scenes-en.ts';
 import type { Words } from './words.ts';
 
@@ -9,7 +10,7 @@ export const en: Words = {
   scenes: SCENES_EN,
   ways: { naive: 'Naive code', holdfast: 'holdfast' },
   engine: (number) => (number ? `engine ${number}` : 'the engine'),
-  ms: (ms) => (ms >= 1_000 ? `${(ms / 1_000).toFixed(1)} s` : `${Math.round(ms)} ms`),
+  ms: (ms) => duration(ms, 'en'),
   sentences: {
     asks: ({ who }) => `${who} asks for the lock.`,
     begins: ({ who, token }) =>
@@ -169,7 +170,6 @@ export const en: Words = {
     seed: 'Seed',
     another: 'Another seed',
     keys: 'Keys: space plays and holds, ← and → step, Home begins again, W changes the way.',
-    language: '中文',
     drag: 'Choose whom, then what. Or drag what onto whom.',
   },
 };

@@ -87,7 +87,6 @@ export const UI_WORDS = [
   'seed',
   'another',
   'keys',
-  'language',
   'drag',
 ] as const;
 

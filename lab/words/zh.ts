@@ -1,3 +1,4 @@
+import { duration } from '../../src/ui/kit/language.ts';
 import { SCENES_ZH } from './scenes-zh.ts';
 import type { Words } from './words.ts';
 
@@ -8,7 +9,7 @@ export const zh: Words = {
   scenes: SCENES_ZH,
   ways: { naive: '朴素写法', holdfast: 'holdfast' },
   engine: (number) => (number ? `引擎 ${number} ` : '引擎'),
-  ms: (ms) => (ms >= 1_000 ? `${(ms / 1_000).toFixed(1)} 秒` : `${Math.round(ms)} 毫秒`),
+  ms: (ms) => duration(ms, 'zh'),
   sentences: {
     asks: ({ who }) => `${who} 请求加锁。`,
     begins: ({ who, token }) =>
@@ -154,7 +155,6 @@ export const zh: Words = {
     seed: '种子',
     another: '换一个种子',
     keys: '按键：空格播放或按住，← → 一步一步，Home 从头，W 换写法。',
-    language: 'English',
     drag: '先选对谁，再选做什么。或把动作拖到对象上。',
   },
 };

@@ -2,12 +2,12 @@ import { posix } from 'node:path';
 import { parseAst } from 'vitest/node';
 import { imported, nodes, spreadLists, unclocked } from './rules.ts';
 
-/** Who of the lab may import whom, by folder; `browser` is put in by the bundler, and imported by nobody. */
+/** What each folder of the lab may import; `browser` is put in by the bundler, and imported by nobody. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   stage: ['lab/stage', 'src', 'test/simulation'],
   scenes: ['lab/scenes', 'lab/stage', 'src'],
-  words: ['lab/words', 'lab/stage'],
-  page: ['lab/page', 'lab/words', 'lab/scenes', 'lab/stage', 'preact', '@preact/signals'],
+  words: ['lab/words', 'lab/stage', 'src/ui/kit'],
+  page: ['lab/page', 'src/ui/kit', 'lab/words', 'lab/scenes', 'lab/stage', 'preact', '@preact/signals'],
   browser: [],
 };
 /** A scene runs the same everywhere, and from a seed. */

@@ -170,7 +170,7 @@ describeOn(['file', 'browser'], 'the page of the rushes', () => {
       await using it = await opened({ locale, colorScheme, viewport: { width: 360, height: 740 }, hasTouch: true });
       const { page } = it;
       expect(await page.textContent('h1')).toBe(title);
-      expect(await page.getAttribute('html', 'lang')).toBe(locale.startsWith('zh') ? 'zh-CN' : 'en');
+      expect(await page.getAttribute('html', 'lang')).toBe(locale.startsWith('zh') ? 'zh-Hans' : 'en');
       for (const each of ['orders', scene]) {
         await choose(page, 'scene', each);
         expect(await page.evaluate('document.documentElement.scrollWidth'), `${each}: no sideways scrolling`).toBe(360);

@@ -1,8 +1,9 @@
 import { render } from 'preact';
+import { LanguageSwitch } from '../../../src/ui/kit/switch.tsx';
 import { ended } from './player.ts';
 import { play } from './rounds.ts';
-import { failure, round, running, scene, sides, words } from './state.ts';
-import { Languages, Scenes, Strategies } from './view/choices.tsx';
+import { failure, language, round, running, scene, sides, words } from './state.ts';
+import { Scenes, Strategies } from './view/choices.tsx';
 import { Log } from './view/log.tsx';
 import { Side } from './view/side.tsx';
 import { Tally } from './view/tally.tsx';
@@ -51,7 +52,12 @@ function App() {
           <h1>{text.title}</h1>
           <p>{text.lead}</p>
         </div>
-        <Languages />
+        <LanguageSwitch
+          now={language.value}
+          choose={(other) => {
+            language.value = other;
+          }}
+        />
       </header>
       <div class="controls">
         <Scenes />

@@ -1,4 +1,5 @@
 import { computed, effect, signal } from '@preact/signals';
+import { type Language, preferred, TAGS } from '../../../src/ui/kit/language.ts';
 import type { Round, SceneName } from '../record.ts';
 import { STRATEGIES } from '../record.ts';
 import { type Plan, planOf } from './model/scene.ts';
@@ -7,13 +8,12 @@ import { en } from './words/en.ts';
 import type { Words } from './words/words.ts';
 import { zh } from './words/zh.ts';
 
-export const LANGUAGES = { en, 'zh-CN': zh } as const;
-export type Language = keyof typeof LANGUAGES;
+const LANGUAGES: Readonly<Record<Language, Words>> = { en, zh };
 
-export const language = signal<Language>(navigator.language.startsWith('zh') ? 'zh-CN' : 'en');
+export const language = signal<Language>(preferred(navigator.languages));
 export const words = computed<Words>(() => LANGUAGES[language.value]);
 effect(() => {
-  document.documentElement.lang = language.value;
+  document.documentElement.lang = TAGS[language.value];
   document.title = `holdfast: ${words.value.title}`;
 });
 

@@ -1,6 +1,7 @@
 /** The page of `holdfast ui`, in the browser. */
 import { effect } from '@preact/signals';
 import { render } from 'preact';
+import { TAGS } from '../kit/language.ts';
 import { Detail } from './detail.tsx';
 import { Help, Outcome, ReleaseDialog } from './dialogs.tsx';
 import { Events } from './events.tsx';
@@ -46,7 +47,7 @@ function Page() {
 readAddress();
 addEventListener('popstate', readAddress);
 effect(() => {
-  document.documentElement.lang = language.value === 'zh' ? 'zh-Hans' : 'en';
+  document.documentElement.lang = TAGS[language.value];
 });
 hearKeyboard();
 follow();

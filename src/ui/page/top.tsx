@@ -1,3 +1,4 @@
+import { LanguageSwitch } from '../kit/switch.tsx';
 import { chosen, language, number, t, time } from './language.ts';
 import { elapsed, link, snapshot, writeAddress } from './state.ts';
 import { lookNow } from './stream.ts';
@@ -45,16 +46,13 @@ export function Top() {
       <button type="button" onClick={lookNow}>
         {t('lookNow')}
       </button>
-      <button
-        type="button"
-        lang={language.value === 'zh' ? 'en' : 'zh-Hans'}
-        onClick={() => {
-          chosen.value = language.value === 'zh' ? 'en' : 'zh';
+      <LanguageSwitch
+        now={language.value}
+        choose={(other) => {
+          chosen.value = other;
           writeAddress(true);
         }}
-      >
-        {t('language')}
-      </button>
+      />
     </header>
   );
 }

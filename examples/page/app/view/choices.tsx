@@ -1,31 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { type SceneName, STRATEGIES } from '../../record.ts';
 import { choose } from '../rounds.ts';
-import { LANGUAGES, type Language, language, scene, strategy, words } from '../state.ts';
-
-const NAMES: Readonly<Record<Language, string>> = { en: 'English', 'zh-CN': '中文' };
-
-export function Languages() {
-  return (
-    <fieldset class="languages">
-      <legend>{words.value.language}</legend>
-      {(Object.keys(LANGUAGES) as Language[]).map((each) => (
-        <label key={each} lang={each}>
-          <input
-            type="radio"
-            name="language"
-            value={each}
-            checked={language.value === each}
-            onChange={() => {
-              language.value = each;
-            }}
-          />
-          <span>{NAMES[each]}</span>
-        </label>
-      ))}
-    </fieldset>
-  );
-}
+import { scene, strategy, words } from '../state.ts';
 
 interface CardProps {
   readonly group: string;

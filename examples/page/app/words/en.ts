@@ -5,7 +5,6 @@ const plural = (count: number, one: string, many = `${one}s`): string => `${coun
 export const en: Words = {
   title: 'Who gets it?',
   lead: 'Many tap in the same moment. Watch the same rush twice: without a lock, and with one.',
-  language: 'Language',
   scenes: 'What happens',
   scene: {
     orders: { name: 'Grab an order', words: '18 drivers, 3 orders. Each order is for one driver.' },

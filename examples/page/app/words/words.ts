@@ -12,7 +12,6 @@ export interface Named {
 export interface Words {
   readonly title: string;
   readonly lead: string;
-  readonly language: string;
   readonly scenes: string;
   readonly scene: Readonly<Record<SceneName, Named>>;
   readonly strategies: string;

@@ -3,7 +3,6 @@ import type { Words } from './words.ts';
 export const zh: Words = {
   title: '到底归谁？',
   lead: '许多人在同一瞬间点击。同样的抢购看两遍：一遍不加锁，一遍加锁。',
-  language: '语言',
   scenes: '场景',
   scene: {
     orders: { name: '司机抢单', words: '18 名司机，3 个订单，每个订单只能归一名司机。' },

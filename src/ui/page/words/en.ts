@@ -6,7 +6,6 @@ export const ENGLISH = {
   looking: 'looking',
   rate: 'looks every {pause}; a look takes {took}',
   lookNow: 'Look now',
-  language: '中文',
   prefixed: 'only {prefix}',
   readOnly: 'read-only',
   mayRelease: 'may evict',

@@ -7,7 +7,6 @@ export const CHINESE: Readonly<Record<Word, string>> = {
   looking: '读取中',
   rate: '每 {pause} 读取一次，每次用时 {took}',
   lookNow: '立即读取',
-  language: 'English',
   prefixed: '仅 {prefix}',
   readOnly: '只读',
   mayRelease: '可驱逐',
