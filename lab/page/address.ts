@@ -1,4 +1,4 @@
-import { preferred } from '../../src/ui/kit/language.ts';
+import { preferred } from '../../src/ui/page/kit/language.ts';
 import { SCENES } from '../scenes/index.ts';
 import { type Fault, readFaults, written } from '../stage/faults.ts';
 import type { WayName } from '../stage/scene.ts';

@@ -6,8 +6,8 @@ import { imported, nodes, spreadLists, unclocked } from './rules.ts';
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   stage: ['lab/stage', 'src', 'test/simulation'],
   scenes: ['lab/scenes', 'lab/stage', 'src'],
-  words: ['lab/words', 'lab/stage', 'src/ui/kit'],
-  page: ['lab/page', 'src/ui/kit', 'lab/words', 'lab/scenes', 'lab/stage', 'preact', '@preact/signals'],
+  words: ['lab/words', 'lab/stage', 'src/ui/page/kit'],
+  page: ['lab/page', 'src/ui/page/kit', 'lab/words', 'lab/scenes', 'lab/stage', 'preact', '@preact/signals'],
   browser: [],
 };
 /** A scene runs the same everywhere, and from a seed. */

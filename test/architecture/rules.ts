@@ -48,7 +48,7 @@ const HOSTS: Readonly<Record<string, readonly string[]>> = {
   'src/nestjs/schedule': ['@nestjs/common', '@nestjs/core', '@nestjs/schedule'],
   // Built into one script; the package needs none of it.
   'src/ui/page': ['preact', 'preact/hooks', '@preact/signals'],
-  'src/ui/kit': ['preact'],
+  'src/ui/page/kit': ['preact'],
 };
 /** All that core may know of Node. */
 const CORE_BUILTINS = ['node:async_hooks', 'node:crypto', 'node:diagnostics_channel', 'node:os'];

@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import { duration, type Language, preferred, TAGS } from '../kit/language.ts';
+import { duration, type Language, preferred, TAGS } from './kit/language.ts';
 import { ENGLISH, type Word } from './words/en.ts';
 import { CHINESE } from './words/zh.ts';
 

@@ -1,7 +1,6 @@
 /** The page of `holdfast ui`, in the browser. */
 import { effect } from '@preact/signals';
 import { render } from 'preact';
-import { TAGS } from '../kit/language.ts';
 import { Detail } from './detail.tsx';
 import { Help, Outcome, ReleaseDialog } from './dialogs.tsx';
 import { Events } from './events.tsx';
@@ -9,6 +8,7 @@ import { Figures, Findings } from './figures.tsx';
 import { Deadlocks, Waits } from './graph.tsx';
 import { hearKeyboard } from './keyboard.ts';
 import { Keys } from './keys.tsx';
+import { TAGS } from './kit/language.ts';
 import { Lanes } from './lanes.tsx';
 import { language } from './language.ts';
 import { link, query, readAddress, snapshot } from './state.ts';

@@ -1,4 +1,4 @@
-import { LanguageSwitch } from '../kit/switch.tsx';
+import { LanguageSwitch } from './kit/switch.tsx';
 import { chosen, language, number, t, time } from './language.ts';
 import { elapsed, link, snapshot, writeAddress } from './state.ts';
 import { lookNow } from './stream.ts';
