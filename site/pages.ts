@@ -10,6 +10,7 @@ const FRONT_PAGES: Readonly<Record<string, string>> = {
   'README.md': 'index.md',
   'docs/README.md': 'pages.md',
   'docs/decisions/README.md': 'decisions/index.md',
+  'docs/recipes/README.md': 'recipes/index.md',
 };
 
 /** A page in Chinese lies beside the English one. */

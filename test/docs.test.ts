@@ -30,9 +30,12 @@ const tsc = (...args: readonly string[]): Promise<string> =>
 /** A block that exports a function is the module of that name, for the other blocks to import. */
 const exported = (block: string): string | undefined => /^export (?:async )?function (\w+)/m.exec(block)?.[1];
 
+/** A block whose first line is the name of a file is that file, as a whole. */
+const file = (block: string): string | undefined => /^\/\/ ([\w-]+)\.ts\n/.exec(block)?.[1];
+
 /** Any other block as a module: what it imports stays at the top, the rest may await, and may return. */
 function moduleOf(block: string): string {
-  if (exported(block)) return block;
+  if (exported(block) || file(block)) return block;
   const imports = block.match(/^import [^;]*;\n?/gm) ?? [];
   const body = imports.reduce((rest, line) => rest.replace(line, ''), block);
   return `${imports.join('')}export async function example() {\n${body}\n}\n`;
@@ -47,9 +50,9 @@ test('every ts block of the documents and every example of a doc comment compile
   try {
     for (const page of pages) {
       for (const { 1: block, index } of text(page).matchAll(/^```ts\n([\s\S]*?)^```$/gm)) {
-        const file = `${exported(block!) ?? `${page.replace(/\W/g, '-')}-${index}`}.ts`;
-        origins.set(file, `${page}:${text(page).slice(0, index).split('\n').length}`);
-        writeFileSync(join(folder, file), moduleOf(block!));
+        const name = `${file(block!) ?? exported(block!) ?? `${page.replace(/\W/g, '-')}-${index}`}.ts`;
+        origins.set(name, `${page}:${text(page).slice(0, index).split('\n').length}`);
+        writeFileSync(join(folder, name), moduleOf(block!));
       }
     }
     for (const [i, { at, code }] of allExamples(subpaths()).entries()) {

@@ -29,23 +29,50 @@ const refused = (why: 'host' | 'token' | 'site' | 'method'): Verdict => ({
  * Whether a request comes from our own page, or from a user who has its address. Other pages of the same browser reach this
  * port, too. But they do not know the token, their requests name their own origin, and their host name is not one of ours.
  */
-export function judge({ method, url, headers }: Asked, token: string): Verdict {
-  const host = one(headers.host);
+export function judge(asked: Asked, token: string): Verdict {
+  const host = one(asked.headers.host);
   if (!OURS.test(host)) return refused('host');
-  const reads = method === 'GET' || method === 'HEAD';
-  if (!reads && method !== 'POST') return refused('method');
-  const [path = '', query = ''] = url.split('?', 2);
+  if (!METHODS.has(asked.method)) return refused('method');
+  const [path = '', query = ''] = asked.url.split('?', 2);
   const [, first = '', ...rest] = path.split('/');
   if (!same(first, token)) return refused('token');
-  const origin = one(headers.origin);
-  const own = origin.toLowerCase() === `http://${host}`.toLowerCase();
+  const own = `http://${host}`.toLowerCase();
+  return judgeSite(asked, rest.join('/'), query, (origin) => origin === own);
+}
+
+/**
+ * Whether a request comes from our own page, where a service has mounted it behind a login of its own. That says who may ask;
+ * the browser says which page asks. A proxy may have ended TLS, so the scheme of the origin says nothing.
+ * @param url what is left of the address below the place of the page, with its first slash
+ */
+export function judgeMounted(asked: Asked): Verdict {
+  if (!METHODS.has(asked.method)) return refused('method');
+  const [path = '', query = ''] = asked.url.split('?', 2);
+  const host = one(asked.headers.host).toLowerCase();
+  const own = (origin: string): boolean =>
+    one(asked.headers['sec-fetch-site']) === 'same-origin' || origin.replace(/^https?:\/\//, '') === host;
+  return judgeSite(asked, path.replace(/^\//, ''), query, own);
+}
+
+const METHODS = new Set(['GET', 'HEAD', 'POST']);
+
+/** What both have in common: other sites may only link to the page, and what changes something says where it comes from. */
+function judgeSite(
+  { method, headers }: Asked,
+  path: string,
+  query: string,
+  isOwn: (origin: string) => boolean,
+): Verdict {
+  const reads = method !== 'POST';
+  const origin = one(headers.origin).toLowerCase();
+  const own = origin !== '' && isOwn(origin);
   if (origin !== '' && !own) return refused('site');
   const site = one(headers['sec-fetch-site']);
   // A link to the page may be anywhere. Only the page itself may ask for the rest.
-  const opens = reads && one(headers['sec-fetch-dest']) === 'document' && rest.join('') === '';
+  const opens = reads && one(headers['sec-fetch-dest']) === 'document' && path === '';
   if (site !== '' && site !== 'same-origin' && site !== 'none' && !opens) return refused('site');
   if (!reads && (!own || !/^application\/json\b/.test(one(headers['content-type'])))) return refused('site');
-  return { allowed: true, path: rest.join('/'), query: new URLSearchParams(query) };
+  return { allowed: true, path, query: new URLSearchParams(query) };
 }
 
 const one = (header: string | readonly string[] | undefined): string => (typeof header === 'string' ? header : '');

@@ -13,7 +13,14 @@ const pages = ['*.md', 'docs/**/*.md']
   .filter((page) => !page.endsWith('.zh-CN.md') && page !== 'docs/start.md')
   .sort();
 const nameOf = (page: string, heading: string, nth: number): string => `${page} | ${heading} | ${nth}`;
-const all = pages.flatMap((page) => blocksOf(page).map(({ heading, nth }) => nameOf(page, heading, nth)));
+/** Whole files, which begin with their name: test/docs/recipes.test.ts runs them. */
+const isFile = (page: string, code: string): boolean =>
+  page.startsWith('docs/recipes/') && /^\/\/ [\w-]+\.ts\n/.test(code);
+const all = pages.flatMap((page) =>
+  blocksOf(page)
+    .filter(({ code }) => !isFile(page, code))
+    .map(({ heading, nth }) => nameOf(page, heading, nth)),
+);
 
 const THE_SUITE = 'it registers tests; test/examples/own-backend.test.ts runs the suite over the same backend';
 

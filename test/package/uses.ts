@@ -19,6 +19,7 @@ export const USES: Readonly<Record<string, string>> = {
   './cron': `typeof it.cronerTask(createLocks(memory()), 'job', () => {}) === 'function'`,
   './stock': `(await it.createStock(it.memoryStock()).create('cup', { units: 3 })) !== undefined`,
   './otel': `typeof it.instrument(createLocks(memory())) === 'object'`,
+  './ui': `typeof it.uiHandler(createLocks(memory())) === 'function' && isLockError(thrown(() => it.uiHandler({})))`,
   './fence': `it.memoryFence().write(2n, () => true) && isLockError(thrown(() => it.memoryFence().claim(-1n)))`,
   './transaction': `isLockError(await rejected(it.lockRow({}, { table: 't', where: { id: 1 } })))`,
   './testing': `it.manualClock().now() >= 0`,

@@ -53,6 +53,14 @@ test('file: two that have the path are inside one after the other', async () => 
   });
 });
 
+test('throttle: of calls in three processes one works, and none for the rest of the minute', async () => {
+  const work = vi.fn(async () => {});
+  const throttled = example('docs/questions.md', 'Debounce, throttle');
+  await Promise.all(instances.map((locks) => throttled({ locks, work })));
+  await throttled({ locks, work });
+  expect(work).toHaveBeenCalledTimes(1);
+});
+
 test('adaptive leases: the work has the signal of its lease', async () => {
   const rebuild = vi.fn();
   await example('docs/guides/adaptive-leases.md', 'Adaptive leases')({ locks, rebuild });
