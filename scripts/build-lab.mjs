@@ -1,6 +1,6 @@
 // `npm run lab`: the sources and the simulation of the tests as a static page in `dist-lab`, to be opened as a file or put on any
 // static server. Another folder: `npm run lab -- <folder>`.
-import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -8,8 +8,11 @@ import { build } from 'esbuild';
 const lab = fileURLToPath(new URL('../lab/', import.meta.url));
 const standIn = (name) => join(lab, 'browser', `${name}.ts`);
 
-/** @param {string} folder */
-export async function buildLab(folder) {
+/**
+ * @param {string} folder
+ * @param {boolean} besidePages whether the documentation is in the folder above, so that the lab can lead back to it
+ */
+export async function buildLab(folder, besidePages = false) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   await build({
@@ -38,11 +41,12 @@ export async function buildLab(folder) {
     legalComments: 'none',
     logLevel: 'warning',
   });
-  cpSync(join(lab, 'page/index.html'), join(folder, 'index.html'));
+  const page = readFileSync(join(lab, 'page/index.html'), 'utf8');
+  writeFileSync(join(folder, 'index.html'), besidePages ? page.replace('<html', '<html data-pages') : page);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const folder = resolve(process.argv[2] ?? 'dist-lab');
-  await buildLab(folder);
+  await buildLab(folder, process.argv.includes('--beside-pages'));
   console.log(`Open ${join(folder, 'index.html')}`);
 }

@@ -2,7 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { navigation, type Section } from './navigation.ts';
-import { addressOf, root } from './pages.ts';
+import { root } from './pages.ts';
+import { textAddressOf } from './texts.ts';
 
 /** Without links and emphasis; names in code stay as they are. */
 const plain = (markdown: string): string =>
@@ -28,10 +29,10 @@ export function titleAndSentence(page: string): { readonly title: string; readon
     .find(isProse);
   const line = plain(paragraph ?? '').replace(/\s+/g, ' ');
   let sentence = '';
-  for (const part of line.split(/(?<=[.?!])\s+/)) {
+  for (const part of line.split(/(?<=[.?!])\s+|(?<=[。！？])/)) {
     if (sentence.length < TELLS_ENOUGH) sentence = `${sentence} ${part}`.trim();
   }
-  return { title: plain(title), sentence: sentence.replace(/:$/, '.') };
+  return { title: plain(title), sentence: sentence.replace(/:$/, '.').replace(/：$/, '。') };
 }
 
 /**
@@ -43,7 +44,7 @@ function llmsText(generated: Section['pages'], base: string): string {
   const sections = [...navigation, { name: 'Exports', pages: generated }].map(({ name, pages }) => {
     const lines = pages.map(([page]) => {
       const { title, sentence } = titleAndSentence(page);
-      return `- [${title}](${base}${addressOf(page).slice(1)})${sentence === '' ? '' : `: ${sentence}`}`;
+      return `- [${title}](${base}${textAddressOf(page).slice(1)})${sentence === '' ? '' : `: ${sentence}`}`;
     });
     return `## ${name}\n\n${lines.join('\n')}\n`;
   });

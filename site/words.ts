@@ -11,6 +11,8 @@ export const chineseWords: {
   titles: [
     ['README.md', 'holdfast'],
     ['docs/README.md', '全部页面'],
+    ['docs/comparison.md', '与其他库对比'],
+    ['docs/upgrading.md', '升级'],
   ],
   search: {
     button: { buttonText: '搜索', buttonAriaLabel: '搜索' },
@@ -30,6 +32,7 @@ export const chineseWords: {
       { text: '排查问题', link: '/zh/troubleshooting.html' },
     ],
     outline: { level: [2, 3], label: '本页目录' },
+    lastUpdated: { text: '更新于' },
     docFooter: { prev: '上一页', next: '下一页' },
     darkModeSwitchLabel: '外观',
     lightModeSwitchTitle: '切换到浅色',

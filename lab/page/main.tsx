@@ -18,6 +18,9 @@ function Head() {
           holdfast <span>{title}</span>
         </h1>
         <p>{intro}</p>
+        {document.documentElement.dataset.pages !== undefined && (
+          <a href={language.value === 'en' ? '../guides/lab.html' : '../zh/guides/lab.html'}>{ui.documentation}</a>
+        )}
       </div>
       <LanguageSwitch
         now={language.value}

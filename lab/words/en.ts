@@ -170,6 +170,7 @@ export const en: Words = {
     seed: 'Seed',
     another: 'Another seed',
     keys: 'Keys: space plays and holds, ← and → step, Home begins again, W changes the way.',
+    documentation: 'Back to the documentation',
     drag: 'Choose whom, then what. Or drag what onto whom.',
   },
 };

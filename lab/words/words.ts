@@ -87,6 +87,7 @@ export const UI_WORDS = [
   'seed',
   'another',
   'keys',
+  'documentation',
   'drag',
 ] as const;
 

@@ -155,6 +155,7 @@ export const zh: Words = {
     seed: '种子',
     another: '换一个种子',
     keys: '按键：空格播放或按住，← → 一步一步，Home 从头，W 换写法。',
+    documentation: '回到文档',
     drag: '先选对谁，再选做什么。或把动作拖到对象上。',
   },
 };

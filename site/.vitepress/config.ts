@@ -1,16 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { type DefaultTheme, defineConfig, type UserConfig, type UserConfigFn } from 'vitepress';
 import { SCENES } from '../../lab/scenes/index.ts';
 import { checklists } from '../checklists.ts';
 import { codeLinks, toExports, toScenes } from '../code-links.ts';
 import { diagrams } from '../diagrams.ts';
 import { links } from '../links.ts';
-import { writeLlms } from '../llms.ts';
+import { titleAndSentence, writeLlms } from '../llms.ts';
+import { manifest, repository } from '../manifest.ts';
 import { navigation, type Section, titlesIn } from '../navigation.ts';
 import { addressOf, anchorOf, chineseOf, englishOf, isChinese, LAB, rewrittenPath, root } from '../pages.ts';
 import { writeReference } from '../reference/index.ts';
-import { oneIndexForAll, tokenize } from '../search.ts';
+import { indexPerLanguage, searchOptions, tokenize } from '../search.ts';
+import { tables } from '../tables.ts';
+import { writeTexts } from '../texts.ts';
 import { turn } from '../turn.ts';
 import { chineseWords } from '../words.ts';
 
@@ -19,7 +22,7 @@ const reference = writeReference();
 const scenes = SCENES.map(({ name }) => name);
 
 const buildLab = (folder: string): unknown =>
-  execFileSync(process.execPath, [join(root, 'scripts/build-lab.mjs'), folder]);
+  execFileSync(process.execPath, [join(root, 'scripts/build-lab.mjs'), folder, '--beside-pages']);
 
 /** The page as it is in a language. */
 type Version = (page: string) => string;
@@ -46,12 +49,28 @@ const sidebar = (
   );
 
 const chineseTitles = new Map([...titlesIn('docs/README.zh-CN.md'), ...chineseWords.titles]);
+const allPages = [...navigation.flatMap(({ pages }) => pages), ...reference.pages].map(([page]) => page);
+const inChinese = (page: string, title: string): string => {
+  const name = chineseTitles.get(page) ?? title;
+  return chineseOf(page) === undefined ? `${name}（英文）` : name;
+};
 const chineseIfThere = (page: string): string => chineseOf(page) ?? page;
 
 const drawing =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="5" y="14" width="22" height="14" rx="3" fill="#0a8577"/>' +
   '<path d="M10 14v-4a6 6 0 0 1 12 0v4" fill="none" stroke="#0a8577" stroke-width="3.5"/></svg>';
 const icon = `data:image/svg+xml,${encodeURIComponent(drawing)}`;
+
+/** The version, and where the sources are, as the manifest says. */
+const about = (changes: string, sources: string): DefaultTheme.NavItem[] => [
+  {
+    text: `v${manifest.version}`,
+    items: [
+      { text: changes, link: addressOf('CHANGELOG.md') },
+      ...(repository ? [{ text: sources, link: repository }] : []),
+    ],
+  },
+];
 
 const config: UserConfig<DefaultTheme.Config> = defineConfig({
   title: 'holdfast',
@@ -63,7 +82,7 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
   // The pages are what lies at the top and under docs, and the reference, which is generated.
   srcExclude: ['!(docs|site)/**/*.md'],
   rewrites: rewrittenPath,
-  lastUpdated: false,
+  lastUpdated: true,
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: icon }]],
   markdown: {
     anchor: { slugify: anchorOf },
@@ -71,12 +90,13 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
     config(md) {
       links(md);
       checklists(md);
+      tables(md);
       diagrams(md);
       codeLinks(md, [toExports(reference.addresses), toScenes(scenes)]);
     },
   },
   vite: {
-    plugins: [oneIndexForAll(['zh'])],
+    plugins: [indexPerLanguage(allPages)],
     // Else it looks for scripts in every page of HTML in the repository, also in those of the examples.
     optimizeDeps: { entries: [join(root, 'site/.vitepress/theme/index.ts')] },
     resolve: {
@@ -89,10 +109,14 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
   themeConfig: {
     search: {
       provider: 'local',
-      options: { locales: { zh: { translations: chineseWords.search } }, miniSearch: { options: { tokenize } } },
+      options: {
+        locales: { zh: { translations: chineseWords.search } },
+        miniSearch: { options: { tokenize }, searchOptions },
+      },
     },
     outline: [2, 3],
     externalLinkIcon: true,
+    ...(repository && { editLink: { pattern: `${repository}/edit/main/:path`, text: 'Edit this page' } }),
   },
   locales: {
     root: {
@@ -104,6 +128,7 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
           { text: 'Reference', link: addressOf('docs/reference.md') },
           { text: 'The lab', link: LAB, target: '_self' },
           { text: 'Troubleshooting', link: addressOf('docs/troubleshooting.md') },
+          ...about('Changes', 'Repository'),
         ],
         sidebar: sidebar(
           (_page, title) => title,
@@ -117,11 +142,8 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
       description: '一套 Node.js 分布式锁工具，运行在你已有的引擎上：跨进程、跨机器，一次只有一个。',
       themeConfig: {
         ...chineseWords.theme,
-        sidebar: sidebar(
-          (page, title) => chineseTitles.get(page) ?? title,
-          ({ chinese }) => chinese,
-          chineseIfThere,
-        ),
+        nav: [...(chineseWords.theme.nav as DefaultTheme.NavItem[]), ...about('变更记录', '代码仓库')],
+        sidebar: sidebar(inChinese, ({ chinese }) => chinese, chineseIfThere),
       },
     },
   },
@@ -130,12 +152,18 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
   // Not every page is in both languages, so each says where a change of language leads.
   transformPageData({ filePath, frontmatter }) {
     const other = isChinese(filePath) ? englishOf(filePath) : (chineseOf(filePath) ?? 'README.zh-CN.md');
-    return { frontmatter: { ...frontmatter, otherLanguage: addressOf(other) } };
+    const { sentence } = titleAndSentence(filePath);
+    return {
+      frontmatter: { ...frontmatter, otherLanguage: addressOf(other) },
+      ...(sentence && { description: sentence.replaceAll('`', '') }),
+    };
   },
   async buildEnd({ outDir, site }) {
     writeLlms(outDir, reference.pages, site.base);
+    writeTexts(outDir, [...allPages, ...allPages.flatMap((page) => chineseOf(page) ?? [])], site.base);
     buildLab(join(outDir, 'lab'));
     await endTurn();
+    console.log(`The site is in ${relative(process.cwd(), outDir)}. To look at it: npx vitepress preview site`);
   },
 });
 

@@ -2,8 +2,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addressOf, anchorOf, root } from '../pages.ts';
-import { pageOf, placesOf } from './markdown.ts';
-import { GENERATED, pageFor, type Subpath, subpaths } from './subpaths.ts';
+import { pageOf, placesOf, titleOf } from './markdown.ts';
+import { GENERATED, pageFor, partsOf, type Subpath, subpaths } from './subpaths.ts';
 
 export interface Reference {
   /** As in the navigation. */
@@ -21,10 +21,10 @@ function addressesOf(all: readonly Subpath[]): Map<string, string> {
 }
 
 export function writeReference(): Reference {
-  const all = subpaths();
+  const all = partsOf(subpaths());
   const places = placesOf(all);
   rmSync(join(root, GENERATED), { recursive: true, force: true });
   mkdirSync(join(root, GENERATED), { recursive: true });
   for (const subpath of all) writeFileSync(join(root, pageFor(subpath)), pageOf(subpath, all, places));
-  return { pages: all.map((subpath) => [pageFor(subpath), subpath.name]), addresses: addressesOf(all) };
+  return { pages: all.map((subpath) => [pageFor(subpath), titleOf(subpath)]), addresses: addressesOf(all) };
 }

@@ -8,6 +8,8 @@ import { type Declaration, exportsOf } from './declarations.ts';
 export interface Subpath {
   /** `holdfast/redis`. */
   readonly name: string;
+  /** Of the main subpath: what only authors of backends need has a page of its own. */
+  readonly part?: 'authors';
   readonly exports: readonly Declaration[];
 }
 
@@ -32,8 +34,25 @@ const firstFirst = (all: readonly Declaration[]): Declaration[] => {
   return all.toSorted((a, b) => rank(a) - rank(b));
 };
 
-export const pageFor = ({ name }: Pick<Subpath, 'name'>): string =>
-  `${GENERATED}/${name.replace(/^holdfast\/(?=.)/, '').replaceAll('/', '-')}.md`;
+export const pageFor = ({ name, part }: Pick<Subpath, 'name' | 'part'>): string =>
+  `${GENERATED}/${part ? 'backends' : name.replace(/^holdfast\/(?=.)/, '').replaceAll('/', '-')}.md`;
+
+/** Exports of the main subpath that a backend is written with, or that only a backend gets and gives. */
+const FOR_AUTHORS = new Set(
+  `ALL_SEATS admitted isExclusive Seats Attempt Backend Claim Grant Handle Notes Refusal Release Renewal Traits PLACE_TTL placeTtlOf
+  systemClock`.split(/\s+/),
+);
+
+/** What has a page: each subpath, and a part of the main one. */
+export const partsOf = (all: readonly Subpath[]): Subpath[] =>
+  all.flatMap((subpath) => {
+    if (subpath.name !== 'holdfast') return [subpath];
+    const isForAuthors = ({ name }: Declaration): boolean => FOR_AUTHORS.has(name);
+    return [
+      { ...subpath, exports: subpath.exports.filter((each) => !isForAuthors(each)) },
+      { ...subpath, part: 'authors' as const, exports: subpath.exports.filter(isForAuthors) },
+    ];
+  });
 
 export function subpaths(): Subpath[] {
   const types = join(root, '.tmp', `types-${process.pid}`);

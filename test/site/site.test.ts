@@ -2,12 +2,15 @@ import { execFile } from 'node:child_process';
 import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { promisify } from 'node:util';
+import MiniSearch from 'minisearch';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SCENES } from '../../lab/scenes/index.ts';
 import { titleAndSentence } from '../../site/llms.ts';
 import { navigation } from '../../site/navigation.ts';
 import { addressOf, chineseOf, root } from '../../site/pages.ts';
 import { GENERATED } from '../../site/reference/subpaths.ts';
+import { searchOptions, tokenize } from '../../site/search.ts';
+import { textAddressOf } from '../../site/texts.ts';
 import { startBrowser } from '../kit/browser.ts';
 import { describeOn } from '../kit/suite.ts';
 import { served } from './serve.ts';
@@ -49,7 +52,7 @@ test('every page of the navigation is built, in both languages where it is in bo
   });
   expect(missing).toEqual([]);
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: object };
-  expect(built('reference/*.html')).toHaveLength(Object.keys(exports).length - 1); // package.json has none
+  expect(built('reference/*.html')).toHaveLength(Object.keys(exports).length); // package.json has none, and the main one has two
 });
 
 test('a change of language leads to the same page, or else to the front page', () => {
@@ -100,13 +103,106 @@ test('no file of the site loads anything from elsewhere', () => {
   expect(found).toEqual([]);
 });
 
-test('the search index is there for each language, and knows the words of the pages', () => {
-  const [index, ...others] = built('assets/chunks/@localSearchIndex*.js');
+/** The index of a language as the browser has it. */
+function indexOf(language: 'root' | 'zh'): MiniSearch<{ title: string; titles: string[] }> {
+  const [file, ...others] = built(`assets/chunks/@localSearchIndex${language}.*.js`);
   expect(others).toEqual([]);
-  const text = read(index!);
-  expect(['fenced', 'appendfsync', '锁'].filter((word) => !text.includes(`["${word}",`))).toEqual([]);
+  const [, text] = /^const \w+\s*=\s*(.*?);\s*export\s*\{/s.exec(read(file!)) ?? [];
+  // The bundler writes the text of the index as a literal of its own choice.
+  const json = Function(`return ${text}`)() as string;
+  const options = { fields: ['title', 'titles', 'text'], storeFields: ['title', 'titles'], tokenize, searchOptions };
+  return MiniSearch.loadJSON(json, options);
+}
+
+/** What people type, and the page that the first hit has to be on. */
+const WORDS: Readonly<Record<string, string>> = {
+  webhook: 'questions|message-once',
+  idempotency: 'questions|message-once',
+  'exactly once': 'questions|message-once',
+  'cache stampede': 'questions|rebuild',
+  'thundering herd': 'questions|rebuild',
+  'single flight': 'questions|rebuild',
+  debounce: 'questions',
+  'rate limit': 'questions|rate-limit',
+  Kubernetes: 'questions|start-order',
+  'grace period': 'questions|start-order',
+  rollout: 'questions',
+  Docker: 'questions|start-order',
+  PM2: 'questions',
+  cluster: 'questions|redis-cluster',
+  'worker threads': 'questions',
+  Lambda: 'questions',
+  Vercel: 'questions',
+  PgBouncer: 'questions|postgres',
+  Supabase: 'questions',
+  Neon: 'questions',
+  Prisma: 'questions|migrations',
+  Drizzle: 'questions|locks-in-your-transaction',
+  ElastiCache: 'questions',
+  MemoryDB: 'questions',
+  Upstash: 'questions',
+  Bun: 'questions',
+  Deno: 'questions',
+  'fake timers': 'questions|testing',
+  'open handles': 'questions',
+  'hot reload': 'questions',
+  SIGTERM: 'questions|start-order',
+  'clock changes': 'questions',
+  DST: 'questions',
+  'refresh token': 'questions|refresh-token',
+  LOCK_TIMEOUT: 'errors|troubleshooting|questions',
+  tryAcquire: 'questions|reference',
+};
+const CHINESE_WORDS: Readonly<Record<string, string>> = {
+  缓存击穿: 'questions|rebuild',
+  幂等: 'questions|message-once',
+  限流: 'questions|rate-limit',
+  超卖: 'questions|selling',
+  死锁: 'questions|deadlocks',
+  红锁: 'questions|redlock',
+  连接池: 'questions|postgres',
+  热重载: 'questions',
+};
+
+test.each([
+  ['root', WORDS],
+  ['zh', CHINESE_WORDS],
+] as const)('what people type finds its page with the first hit: %s', (language, words) => {
+  const index = indexOf(language);
+  const wrong = Object.entries(words).flatMap(([query, page]) => {
+    const first = index.search(query)[0]?.id;
+    return new RegExp(`/(${page})[^/]*(\\.html|$|#)`).test(first ?? '') ? [] : [`${query}: ${first}`];
+  });
+  expect(wrong).toEqual([]);
+});
+
+test('a search in English finds nothing in Chinese, and one in Chinese finds what is in English only', () => {
+  const [english, chinese] = [indexOf('root'), indexOf('zh')];
+  expect(english.search('SIGTERM').filter(({ id }) => id.startsWith('/zh/'))).toEqual([]);
+  expect(english.search('锁')).toEqual([]);
+  expect(chinese.search('troubleshooting').filter(({ id }) => id.startsWith('/troubleshooting'))).toEqual([]);
+  expect(chinese.search('appendfsync').length).toBeGreaterThan(0);
+  expect(chinese.search('ephemeral sequential').length, 'a page that is not translated').toBeGreaterThan(0);
   const users = built('assets/chunks/*.js').filter((file) => read(file).includes('@localSearchIndexroot'));
   expect(users.map(read).join('')).toMatch(/\bzh:\s*\(\)\s*=>/);
+});
+
+test('each page says in its own words what it is about, and when it was changed', () => {
+  const of = (page: string) => /<meta name="description" content="([^"]*)"/.exec(read(page))![1]!;
+  const pages = built('**/*.html').filter((page) => !/^(404|lab\/)/.test(page));
+  const said = new Map<string, string[]>();
+  for (const page of pages) said.set(of(page), [...(said.get(of(page)) ?? []), page]);
+  expect([...said.values()].filter((same) => same.length > 1)).toEqual([]);
+  expect(read('guides/waiting.html')).toContain('VPLastUpdated');
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  expect(read('guides/waiting.html')).toContain(`v${version}`);
+});
+
+test('a Chinese reader sees which pages are in English', () => {
+  const side = /<aside class="VPSidebar.*?<\/aside>/s.exec(read('zh/index.html'))![0];
+  const links = [...side.matchAll(/href="(\/[^"]*)"[^>]*>(?:<!--.*?-->)?<p[^>]*>([^<]*)</g)];
+  expect(links.length).toBeGreaterThan(60);
+  expect(links.filter(([, href, title]) => href!.startsWith('/zh/') === title!.includes('（英文）'))).toEqual([]);
 });
 
 test('every diagram is drawn when the site is built', () => {
@@ -129,7 +225,8 @@ test('llms.txt names every page with a title and a sentence, the generated ones 
   expect(generated).toHaveLength(built('reference/*.html').length);
   for (const page of [...inNavigation, ...generated]) {
     const { title, sentence } = titleAndSentence(page);
-    expect(text).toContain(`[${title}](${addressOf(page)}): ${sentence}`);
+    expect(text).toContain(`[${title}](${textAddressOf(page)}): ${sentence}`);
+    expect(read(textAddressOf(page).slice(1)), page).toContain(`# `);
     expect(sentence, page).toMatch(/^.{15,300}$/);
   }
 });
@@ -176,6 +273,41 @@ describeOn(['browser'], 'in a browser', () => {
     expect(wide).toEqual([]);
   }, 60_000);
 
+  test('on a phone no page is wider than the window, and a row of a table is read from the top down', async () => {
+    await using server = await served(site);
+    const browser = await startBrowser();
+    const wide: string[] = [];
+    try {
+      const page = await browser.newPage({ viewport: { width: 390, height: 800 } });
+      for (const address of [
+        'index.html',
+        'guides/waiting.html',
+        'guides/choosing-an-engine.html',
+        'cli.html',
+        'zh/questions.html',
+      ]) {
+        await page.goto(`${server.url}/${address}`);
+        const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+        if (width > 390) wide.push(`${address}: ${width} px`);
+        const diagrams = await page
+          .locator('.diagram')
+          .evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth).filter((more) => more > 0));
+        wide.push(...diagrams.map((more) => `a diagram of ${address}: ${more} px`));
+      }
+      await page.goto(`${server.url}/guides/choosing-an-engine.html`);
+      const tops = await page
+        .locator('.vp-doc tbody tr')
+        .first()
+        .locator('td')
+        .evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().top));
+      expect(tops.length).toBeGreaterThan(1);
+      expect(new Set(tops).size, 'cells beside each other').toBe(tops.length);
+    } finally {
+      await browser.close();
+    }
+    expect(wide).toEqual([]);
+  }, 60_000);
+
   test('the lab opens from the page of traps, at the scene of the trap, and from the top of each page', async () => {
     await using server = await served(site);
     const browser = await startBrowser();
@@ -188,6 +320,8 @@ describeOn(['browser'], 'in a browser', () => {
       await page.locator('.vp-doc a', { hasText: 'robbed' }).click();
       await page.waitForSelector('.story li');
       expect(page.url()).toContain('/lab/#scene=robbed');
+      await page.locator('header a', { hasText: 'documentation' }).click();
+      await page.waitForURL(/guides\/lab\.html$/);
       for (const [address, name] of [
         ['/', 'The lab'],
         ['/zh/', '实验室'],
