@@ -31,7 +31,10 @@ function unlink(
   const name = linkedPath(page, String(tokens[open]!.attrGet('href')));
   const inside = tokens.slice(open + 1, close);
   const code = Object.assign(new Text('code_inline', 'code', 0), { content: name });
-  const isNamed = inside.some(({ content }) => content === name);
+  // The title of a test says enough; its file is told by the pointer.
+  const isTitle = inside[0]?.type === 'em_open' && /\.ts$/.test(name);
+  if (isTitle) inside[0]!.attrSet('title', name);
+  const isNamed = isTitle || inside.some(({ content }) => content === name);
   const space = (text: string) => Object.assign(new Text('text', '', 0), { content: text });
   tokens.splice(open, close - open + 1, ...inside, ...(isNamed ? [] : [space(' ('), code, space(')')]));
 }

@@ -97,6 +97,7 @@ export const navigation: readonly Section[] = [
       ['docs/recipes/refresh-token.md', 'A refresh token'],
       ['docs/recipes/job-table.md', 'A job table with leases'],
       ['docs/recipes/start-order.md', 'Starting before the engine'],
+      ['docs/recipes/team-page.md', 'The page for a team'],
       ['docs/recipes/prom-client.md', 'Metrics by prom-client'],
     ],
   },
@@ -129,6 +130,7 @@ export const navigation: readonly Section[] = [
     pages: [
       ['docs/promises.md', 'Promises, and their tests'],
       ['docs/evidence.md', 'Evidence'],
+      ['docs/evidence/orders.md', 'Orders of messages, each way'],
       ['docs/compatibility.md', 'Versions that the tests ran on'],
       ['docs/known-bugs.md', 'Known bugs, found again'],
       ['docs/speed.md', 'How fast'],

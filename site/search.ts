@@ -12,7 +12,7 @@ export const tokenize = (text: string): string[] =>
       const pairs = characters.slice(1).map((each, i) => characters[i] + each);
       return ` ${(pairs.length > 0 ? pairs : characters).join(' ')} `;
     })
-    .split(/[\n\r\p{Z}\p{P}]+/u);
+    .split(/(?:(?!_)[\n\r\p{Z}\p{P}])+/u);
 
 /** Guides come before the exports, and these before what shows that all is true. Sent to the browser as text, too. */
 export const boostDocument = (id: string): number => {
@@ -24,7 +24,7 @@ export const boostDocument = (id: string): number => {
   )
     return 0.15;
   if (/\/reference\//.test(page)) return 0.4;
-  return /\/(questions|recipes\/|troubleshooting)/.test(page) ? 1.6 : 1;
+  return /\/(questions|recipes\/|troubleshooting|guides\/errors)/.test(page) ? 1.6 : 1;
 };
 
 /** How a page is searched. */

@@ -107,6 +107,14 @@ test('every test that the promises name is there', () => {
   // An ellipsis stands for what differs, or is too long to be told.
   const isThere = (name: string) => name.split('…').every((part) => tests.includes(part.trim()));
   expect(named.filter((name) => !isThere(name))).toEqual([]);
+  // And the link behind each leads to the file that has it.
+  const links = rows.flatMap((row) => [...row.matchAll(/\[\*([^*|]{15,})\*\]\(\.\.\/([^)]+)\)/g)]);
+  expect(links.length).toBe(named.length);
+  const wrong = links.filter(([, name, file]) => {
+    const source = readFileSync(join(root, file!), 'utf8').replaceAll("\\'", "'");
+    return !name!.split('…').every((part) => source.includes(part.trim()));
+  });
+  expect(wrong.map(([, name, file]) => `${file}: ${name}`)).toEqual([]);
 });
 
 test('the versions of clients that a page says are tested are those that are installed', () => {

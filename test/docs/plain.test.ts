@@ -38,7 +38,9 @@ const hardWordsIn = (text: string): string[] =>
   prose(text)
     .split('\n')
     .flatMap((line, i) =>
-      HARD.filter(([words]) => words.test(line)).map(([words, instead]) => `${i + 1}: ${words.exec(line)![0].slice(0, 60)} → ${instead}`),
+      HARD.filter(([words]) => words.test(line)).map(
+        ([words, instead]) => `${i + 1}: ${words.exec(line)![0].slice(0, 60)} → ${instead}`,
+      ),
     );
 
 test.each(pages)('%s uses none of the words that have to be read twice', (page) => {

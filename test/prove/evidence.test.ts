@@ -1,6 +1,7 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { durationOf } from './duration.ts';
-import { essence, evidence } from './evidence.ts';
+import { essence, evidence, orders } from './evidence.ts';
 import { parts } from './parts.ts';
 import type { Result } from './result.ts';
 
@@ -28,6 +29,41 @@ test('what another round found is added to what the first did', () => {
   const page = evidence([['simulation', rounds]]);
   expect(page).toContain('| 1 | 1,234 | 1; 5,001 | 1 |');
   expect(page).toContain('Not as it should be, in this run:** simulation');
+});
+
+test('a plot has one row for each engine, and each way to order its messages is behind a link', () => {
+  const line = { plot: 'a mutex', server: 'memory', faults: 1, schedules: 10, exhausted: false };
+  const rounds = [
+    result('exploration', 0, { ...line, how: 'every order' }, { ...line, how: 'at most 1 turns', exhausted: true }),
+  ];
+  const page = evidence([['exploration', rounds]]);
+  expect(page.match(/^\| a mutex .*$/gm)).toEqual(['| a mutex | memory | 20 | at most 1 turns | no |']);
+  expect(page).toContain('](evidence/orders.md)');
+  expect(orders([['exploration', rounds]]).match(/^\| a mutex .*$/gm)).toHaveLength(2);
+});
+
+test('the pages are what their results make of them', () => {
+  const results = parts(1).map(({ name }) => {
+    const file = new URL(`./results/${name.replace(/\W+/g, '-')}.json`, import.meta.url);
+    return [name, existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Result[]) : []] as const;
+  });
+  const page = (path: string): string => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
+  // The machine is the one that ran them.
+  const ofAnyMachine = (text: string): string => text.replace(/on \d+ cores and \d+ GB, Node \S+/, 'on a machine');
+  expect(ofAnyMachine(page('evidence.md'))).toBe(ofAnyMachine(evidence(results)));
+  expect(page('evidence/orders.md')).toBe(orders(results));
+});
+
+test('of each other library a late write was accepted, and of holdfast none, as the comparison says', () => {
+  const page = readFileSync(new URL('../../docs/evidence.md', import.meta.url), 'utf8');
+  const [, section = ''] = page.split('## Other libraries');
+  const rows = [...section.matchAll(/^\| (\S+) \| (?:redis|file|etcd) \|(.*)\|$/gm)].map(
+    ([, library, rest]) => [library!, Number(rest!.split('|').at(-2))] as const,
+  );
+  const accepted = (ours: boolean) => rows.filter(([library]) => (library === 'holdfast') === ours).map(([, n]) => n);
+  expect(accepted(false)).toHaveLength(5);
+  expect(Math.min(...accepted(false))).toBeGreaterThan(0);
+  expect(new Set(accepted(true))).toEqual(new Set([0]));
 });
 
 test('each run of the whole suite has a row, also one that failed', () => {

@@ -55,18 +55,21 @@ function tortured(results: readonly Result[]): string {
       Object.fromEntries(Object.entries(faults as Record<string, Count>).map(([kind, of]) => [kind, of.effective])),
     ),
   );
-  const head = ['engine', 'for', 'holds', 'faults that hit', 'two inside', 'tokens wrong', 'wake-ups lost'];
+  const head = ['engine', 'for', 'locks taken', 'faults that hit', 'two inside', 'tokens wrong', 'wake-ups lost'];
   const holds = number(sum(lines, ({ totals }) => totals.holds));
   const hits = number(sum(lines, ({ faults }) => effective(faults)));
+  const nothing = lines.some(({ outcome }) => outcome === 'nothing')
+    ? ' The verdict *nothing* means that too little happened to say anything.'
+    : '';
   return [
     table([...head, 'late writes refused', 'longest wait', 'verdicts'], rows),
-    `Together ${holds} holds and ${hits} faults that hit something: ${words(kinds)}. The verdict *nothing* means that too little happened to say anything.`,
+    `Together ${holds} locks taken and ${hits} faults that hit something: ${words(kinds)}.${nothing}`,
   ].join('\n\n');
 }
 
 const owned = (results: readonly Result[]): string =>
   table(
-    ['server', 'looked at', 'for', 'holds', 'done to the server', 'other faults that hit', 'broken', 'verdicts'],
+    ['server', 'looked at', 'for', 'locks taken', 'done to the server', 'other faults that hit', 'broken', 'verdicts'],
     grouped(linesOf(results), ({ name }) => name).map((rounds) =>
       row(
         ...[rounds[0].name, rounds[0].promise, seconds(sum(rounds, ({ ran }) => ran))],
@@ -79,7 +82,17 @@ const owned = (results: readonly Result[]): string =>
 
 const rivals = (results: readonly Result[]): string =>
   table(
-    ['library', 'on', 'for', 'holds', 'faults that hit', 'two inside', 'late writes', 'of these taken', 'other'],
+    [
+      'library',
+      'on',
+      'for',
+      'locks taken',
+      'faults that hit',
+      'two held it at once',
+      'late writes',
+      'late writes accepted',
+      'other',
+    ],
     grouped(linesOf(results), ({ name, on }) => `${name} ${on}`).map((rounds) => {
       const { exclusion = 0, register: _, ...other } = added(rounds.map(({ broken }) => broken));
       const late = sum(rounds, ({ staleWrites }) => staleWrites);
@@ -102,19 +115,57 @@ const simulated = (results: readonly Result[]): string =>
     ),
   );
 
+interface Explored {
+  readonly plot: string;
+  readonly server: string;
+  readonly how: string;
+  readonly faults: number;
+  readonly schedules: number;
+  readonly exhausted: boolean;
+  readonly broken: boolean;
+}
+
 /** Every order is every time the same; what is drawn is drawn from other seeds. */
+const explorations = (results: readonly Result[]): readonly Explored[] =>
+  grouped(linesOf(results), ({ plot, server, how, faults }) => [plot, server, how, faults].join()).map((rounds) => {
+    const { plot, server, how, faults } = rounds[0];
+    const of = (line: Line): number => line.schedules;
+    return {
+      ...{ plot, server, how, faults, schedules: how === 'drawn' ? sum(rounds, of) : most(rounds, of) },
+      exhausted: rounds.some((line) => line.exhausted),
+      broken: rounds.some((line) => line.failure || line.message || line.found),
+    };
+  });
+
 const explored = (results: readonly Result[]): string =>
-  table(
-    ['plot', 'over', 'how', 'faults up to', 'schedules', 'all there are', 'broken'],
-    grouped(linesOf(results), ({ plot, server, how, faults }) => [plot, server, how, faults].join()).map((rounds) => {
-      const { plot, server, how, faults } = rounds[0];
-      const schedules = (line: Line): number => line.schedules;
-      const count = how === 'drawn' ? sum(rounds, schedules) : most(rounds, schedules);
-      const exhausted = rounds.some((line) => line.exhausted);
-      const broken = rounds.some((line) => line.failure || line.message || line.found);
-      return row(...[plot, server, how, faults, number(count)], ...[exhausted ? 'yes' : 'no', broken ? 'yes' : 'no']);
-    }),
-  );
+  [
+    table(
+      ['plot', 'on', 'schedules', 'complete', 'broken'],
+      [...Map.groupBy(explorations(results), ({ plot, server }) => `${plot} ${server}`).values()].map((ways) => {
+        const complete = ways.filter(({ exhausted }) => exhausted).map(({ how }) => how);
+        const schedules = ways.reduce((total, each) => total + each.schedules, 0);
+        const broken = ways.some((each) => each.broken) ? 'yes' : 'no';
+        return row(ways[0]!.plot, ways[0]!.server, number(schedules), complete.join(', ') || '-', broken);
+      }),
+    ),
+    '*Complete*: of these ways to choose an order every one was run; of the others as many as the time allowed. [Each way, with its faults](evidence/orders.md).',
+  ].join('\n\n');
+
+/** docs/evidence/orders.md. Pure. */
+export const orders = (results: Results): string =>
+  `${[
+    '# Orders of messages, each way',
+    'The rows behind the table of [evidence](../evidence.md#orders-of-messages), written by `npm run prove` from its results. [What it does](../decisions/exploration.md).',
+    table(
+      ['plot', 'on', 'how', 'faults up to', 'schedules', 'all there are', 'broken'],
+      explorations(results.flatMap(([part, rounds]) => (part.startsWith('exploration') ? rounds : []))).map((each) =>
+        row(
+          ...[each.plot, each.server, each.how, each.faults, number(each.schedules)],
+          ...[each.exhausted ? 'yes' : 'no', each.broken ? 'yes' : 'no'],
+        ),
+      ),
+    ),
+  ].join('\n\n')}\n`;
 
 const ended = ({ printed }: Result): readonly [passed: string, failed: string] => {
   const [, passed = '?', failed = '?'] = /(\d+) passed, (\d+) failed/.exec(printed) ?? [];
@@ -210,8 +261,8 @@ export function evidence(results: Results): string {
   ];
   return `${[
     '# Evidence',
-    'What was run, and what came of it: written by `npm run prove` from its results.',
-    `From ${dates.at(0)} to ${dates.at(-1)} UTC, of ${commits.length > 1 ? 'commits' : 'commit'} ${commits.join(', ')}, on ${availableParallelism()} cores and ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}: ${minutes} minutes of parts. That nothing was found in so long shows so much, and no more: \`npm run prove -- --for 8h\` adds a round of other seeds. [What is promised](promises.md).`,
+    'The tests that ran, and their results: written by `npm run prove`.',
+    `From ${dates.at(0)} to ${dates.at(-1)} UTC, of ${commits.length > 1 ? 'commits' : 'commit'} ${commits.join(', ')}, on ${availableParallelism()} cores and ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}: ${minutes} minutes of parts. No failure in this time is evidence, not proof: \`npm run prove -- --for 8h\` adds a round of other seeds. [What is promised](promises.md).`,
     failed.length > 0
       ? `**Not as it should be, in this run:** ${failed.join(', ')}.`
       : 'Every part ended as it should.',

@@ -10,7 +10,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { durationOf } from './duration.ts';
-import { essence, evidence } from './evidence.ts';
+import { essence, evidence, orders } from './evidence.ts';
 import { parts } from './parts.ts';
 import type { Result } from './result.ts';
 
@@ -71,4 +71,7 @@ for (const { name, share, least = 5, args } of parts(round)) {
   console.log(`${name}: ${result.code === 0 ? 'right' : `ended with ${result.code}`}, ${result.seconds} s`);
   if (result.code !== 0 && !name.startsWith('rival')) process.exitCode = 1;
 }
-writeFileSync(join(root, 'docs', 'evidence.md'), evidence(names.map((name) => [name, known(name)] as const)));
+const results = names.map((name) => [name, known(name)] as const);
+writeFileSync(join(root, 'docs/evidence.md'), evidence(results));
+mkdirSync(join(root, 'docs/evidence'), { recursive: true });
+writeFileSync(join(root, 'docs/evidence/orders.md'), orders(results));
