@@ -9,6 +9,9 @@ import { root } from './pages.ts';
 export async function turn(): Promise<() => Promise<void>> {
   mkdirSync(join(root, '.tmp'), { recursive: true });
   const locks = createLocks(file({ path: join(root, '.tmp/site.db') }));
-  await locks.mutex('site').acquire({ wait: '10m', ttl: '10m' });
-  return () => locks.close();
+  const lease = await locks.mutex('site').acquire({ wait: '10m', ttl: '10m' });
+  return async () => {
+    await lease.release();
+    await locks.close();
+  };
 }

@@ -47,7 +47,9 @@ const below = (mount: string, url: string): string | undefined =>
  * The page of `holdfast ui`, to mount into a service behind its own login: it has none itself. Other sites cannot ask for anything but the
  * page, and cannot frame it. It asks the engine only while somebody has it open.
  * @throws LockError `LOCK_INVALID`
- * @example const page = uiHandler(locks); // app.use('/locks', login, page);
+ * @example
+ * const page = uiHandler(locks); // app.use('/locks', login, page);
+ * page.close(); // at the end, before server.close()
  */
 export function uiHandler(locks: Locks, options: UiHandlerOptions = {}): UiHandler {
   checkNames(options, OPTIONS, 'the options of uiHandler()');

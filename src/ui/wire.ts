@@ -170,8 +170,11 @@ export interface Snapshot {
 
 /** What the page sends to evict a holder. */
 export interface ReleaseOrder {
+  /** The key of the lock. */
   readonly key: string;
+  /** The ticket of the one hold that is evicted, as text. */
   readonly ticket: string;
+  /** Why, as the user wrote it: at most 500 characters. */
   readonly reason: string;
 }
 
