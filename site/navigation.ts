@@ -174,6 +174,7 @@ export const navigation: readonly Section[] = [
       ['docs/decisions/exploration.md', 'Exploration'],
       ['docs/decisions/mutants.md', 'Mutants'],
       ['docs/decisions/command-launcher.md', 'The command’s launcher'],
+      ['docs/decisions/one-import.md', 'One import'],
     ],
   },
 ];
