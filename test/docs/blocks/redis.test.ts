@@ -37,7 +37,7 @@ describeOn('redis', 'blocks on one redis', () => {
     await expectOneAtATime(
       found('docs/backends/redis.md', 'In one minute'),
       { 'new Redis()': `new Redis(${server.port})` },
-      '// one at a time, over all processes that use this server; lease.token grows with every turn',
+      '// one at a time, across all processes that use this server; lease.token grows with every turn',
     );
   });
 
