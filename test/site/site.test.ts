@@ -343,7 +343,7 @@ describeOn(['browser'], 'in a browser', () => {
     try {
       for (const [address, colorScheme, query, answer] of [
         ['/', 'light', 'LOCK_LOST', 'The lease is lost'],
-        ['/zh/', 'dark', '令牌', '锁不能保证什么'],
+        ['/zh/', 'dark', '令牌', '隔离令牌'],
         ['/guides/waiting.html', 'dark', 'appendfsync', 'Redis'],
         ['/reference/stock.html', 'light', 'RedisStockOptions', 'holdfast/stock'],
       ] as const) {
