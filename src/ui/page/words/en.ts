@@ -53,7 +53,7 @@ export const ENGLISH = {
   token: 'Token',
   heldFor: 'Held for',
   lapsesIn: 'Lapses in',
-  waitingHere: 'Waiting',
+  waitingHere: 'Waiting processes',
   longestHere: 'Longest wait',
   trouble: 'Longest waits first',
   andMore: 'and {n} more',

@@ -52,7 +52,7 @@ export const CHINESE: Readonly<Record<Word, string>> = {
   token: '令牌',
   heldFor: '已持有',
   lapsesIn: '剩余租约',
-  waitingHere: '等待',
+  waitingHere: '等待的进程',
   longestHere: '最长等待',
   trouble: '等待最久的在前',
   andMore: '等 {n} 个',
