@@ -25,6 +25,10 @@ const FIRST_HOUR = [
   'docs/production.md',
   'docs/troubleshooting.md',
   'docs/glossary.md',
+  'docs/questions.md',
+  'docs/comparison.md',
+  'docs/guides/leading.md',
+  'docs/recipes/README.md',
 ];
 
 const blocks = (page: string) =>
