@@ -10,7 +10,7 @@ import { Timeline } from './timeline.tsx';
 import { Tools } from './tools.tsx';
 
 function Head() {
-  const { title, intro } = words.value;
+  const { title, intro, ui } = words.value;
   return (
     <header>
       <div>
