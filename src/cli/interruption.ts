@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { heeded } from './child/inherited.ts';
+import { notIgnored } from './child/inherited.ts';
 
 const NAMES = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -19,7 +19,7 @@ export class Interruption implements Disposable {
   };
 
   constructor() {
-    for (const name of heeded(NAMES)) process.on(name, this.#hear);
+    for (const name of notIgnored(NAMES)) process.on(name, this.#hear);
   }
 
   /** Aborted by the first signal; while a command runs, only after its end. */

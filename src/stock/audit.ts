@@ -21,14 +21,14 @@ const TRIES = 20;
 
 export async function auditOf(cells: Cells, count: number): Promise<Audit> {
   for (let tries = 0; tries < TRIES; tries++) {
-    const tallies = await tallied(cells, count);
-    if (tallies && unmoved(tallies.look, await cells.look(count))) return judged(tallies.look, tallies.agree);
+    const tallies = await tallyAll(cells, count);
+    if (tallies && unmoved(tallies.look, await cells.look(count))) return auditFrom(tallies.look, tallies.agree);
   }
   throw errorOf('STOCK_BUSY', cells.name, ': units keep moving; audit it when it is quieter');
 }
 
 /** Each cell, and whether its requests add up to it. Undefined where a cell changes again and again while its requests are read. */
-async function tallied(cells: Cells, count: number): Promise<{ look: Look; agree: boolean } | undefined> {
+async function tallyAll(cells: Cells, count: number): Promise<{ look: Look; agree: boolean } | undefined> {
   const look = new Map<number, Cell>();
   let agree = true;
   for (let i = RESERVE; i < count; i++) {
@@ -67,7 +67,7 @@ async function tallyOf(
 const isAsItWas = (before: Cell, after: Cell): boolean =>
   before.sold === after.sold && before.reserved === after.reserved && before.generation === after.generation;
 
-export function judged(look: Look, agree: boolean): Audit {
+export function auditFrom(look: Look, agree: boolean): Audit {
   const put = total(look, 'put');
   const reserve = look.get(RESERVE)!.free;
   const segments = total(look, 'free') - reserve;

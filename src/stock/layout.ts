@@ -11,7 +11,7 @@ const RESTLESS = ': others resize or close it again and again; try once more whe
 type Next = NonNullable<Layout['next']>;
 
 /** The layout after its `next`. */
-export function finished({ next, ...layout }: Layout): Layout {
+export function afterNext({ next, ...layout }: Layout): Layout {
   if (!next) return layout;
   return {
     ...layout,
@@ -65,7 +65,7 @@ export class LayoutCache {
         const why = ` is spread over ${layout.servers} servers, and this store has ${store.servers}: give the same, in the same order`;
         throw errorOf('STOCK_INVALID', name, why);
       }
-      if (layout.next) begun = finished(layout);
+      if (layout.next) begun = afterNext(layout);
       const done = await this.#finish(layout);
       if (done) {
         this.#known = done;
@@ -99,7 +99,7 @@ export class LayoutCache {
   async #finish(layout: Layout): Promise<Layout | undefined> {
     const { next } = layout;
     if (!next) return layout;
-    const done = finished(layout);
+    const done = afterNext(layout);
     const { epoch } = done;
     await Promise.all(
       Array.from({ length: done.cells + 1 }, (_, i) => {

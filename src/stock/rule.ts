@@ -21,17 +21,17 @@ export function decide(view: View, steps: readonly Step[], now: number): Outcome
 
 function answer(draft: CellDraft, step: Step, portion: View['portion']): Reply {
   const { cell } = draft;
-  if (step.op === 'open') return opened(draft, step);
+  if (step.op === 'open') return openCell(draft, step);
   if (!cell) return { is: 'missing' };
   if (step.op === 'look') return { is: 'done', cell };
-  if (step.op === 'tally') return { is: 'done', cell, ...tallied(draft, step, portion) };
+  if (step.op === 'tally') return { is: 'done', cell, ...tallyPortion(draft, step, portion) };
   return (ANSWERS[step.op] as Answer<typeof step.op>)(draft, cell, step as never);
 }
 
 type Of<Op> = Step & { readonly op: Op };
 type Answer<Op> = (draft: CellDraft, cell: Cell, step: Of<Op>) => Reply;
 
-function opened(draft: CellDraft, { epoch }: Of<'open'>): Reply {
+function openCell(draft: CellDraft, { epoch }: Of<'open'>): Reply {
   draft.cell ??= EMPTY;
   draft.change({ epoch: Math.max(draft.cell.epoch, epoch) });
   return { is: 'done' };
@@ -100,7 +100,7 @@ const ANSWERS: { readonly [Op in Exclude<Step['op'], 'open' | 'look' | 'tally'>]
   },
 };
 
-function tallied(
+function tallyPortion(
   { written }: CellDraft,
   { from }: Of<'tally'>,
   { entries, next }: NonNullable<View['portion']> = { entries: [], next: undefined },

@@ -3,12 +3,12 @@ import type { Duration } from '../core/contract/duration.ts';
 import type { Locks } from '../locks.ts';
 import { errorOf, StockError } from './errors.ts';
 import { checkCount, checkDuration, checkName, checkOptions, checkShare, MAX_SEGMENTS, MAX_UNITS } from './input.ts';
-import { finished } from './layout.ts';
+import { afterNext } from './layout.ts';
 import { Cells } from './look.ts';
 import { Product } from './product.ts';
 import { spread } from './routing.ts';
 import type { StockStore } from './store.ts';
-import { bounded } from './store.ts';
+import { withTimeout } from './store.ts';
 
 /** Options of `createStock`. */
 export interface StockOptions {
@@ -70,7 +70,7 @@ export function createStock(given: StockStore, options: StockOptions = {}): Stoc
   }
   checkOptions(options, ['locks', 'timeout'], 'createStock');
   const { locks, timeout = '10s' } = options;
-  const store = bounded(given, checkDuration(timeout, 'timeout'));
+  const store = withTimeout(given, checkDuration(timeout, 'timeout'));
   return {
     async create(name, options) {
       checkOptions(options, ['units', 'segments', 'reserve', 'limit'], 'create');
@@ -101,16 +101,16 @@ export function createStock(given: StockStore, options: StockOptions = {}): Stoc
       return new Product(store, name, locks).opened(identity);
     },
     open: async (name) => new Product(store, name, locks).opened(),
-    remove: async (name) => removed(store, checkName(name, 'product')),
+    remove: async (name) => removeProduct(store, checkName(name, 'product')),
   };
 }
 
 /**
- * Forgets a product. First it writes down that the product is being removed, so that nobody opens or resizes it any more. The name is
+ * Forgets a product. First it writes down that the product is being removeProduct, so that nobody opens or resizes it any more. The name is
  * free when nothing of the product is left. The next removal finishes one that broke off.
  * @throws StockError `STOCK_UNKNOWN`
  */
-export async function removed(store: StockStore, product: string): Promise<void> {
+export async function removeProduct(store: StockStore, product: string): Promise<void> {
   const cells = new Cells(store, product);
   let began = false;
   for (;;) {
@@ -119,7 +119,7 @@ export async function removed(store: StockStore, product: string): Promise<void>
     if (!layout || !cells.bind(layout.identity)) return; // somebody else was faster
     began = true;
     if (!layout.removed) {
-      await store.relayout(product, layout, { ...finished(layout), version: layout.version + 1, removed: true });
+      await store.relayout(product, layout, { ...afterNext(layout), version: layout.version + 1, removed: true });
       continue;
     }
     await cells.clear(layout.cells);

@@ -56,7 +56,7 @@ export interface StockStore {
 }
 
 /** The store with a time limit for every call: without an answer for `within` ms, the outcome is unknown. */
-export function bounded(store: StockStore, within: number): StockStore {
+export function withTimeout(store: StockStore, within: number): StockStore {
   const timeouts = new CallTimeouts(systemClock);
   const { name, servers } = store;
   const limited = <T>(what: string, product: string, call: () => Promise<T>): Promise<T> =>
@@ -79,7 +79,7 @@ export function bounded(store: StockStore, within: number): StockStore {
  * A layout as engines keep it. In the first format, without `v`, products had no identity. A process that knows only that format must
  * not sell a product of the second, whose cells are elsewhere. It looks for `servers`, does not find it, and refuses.
  */
-export function stored(layout: Layout): string {
+export function formatLayout(layout: Layout): string {
   if (layout.identity === '') {
     const { identity: _, ...first } = layout;
     return JSON.stringify(first);
@@ -89,7 +89,7 @@ export function stored(layout: Layout): string {
 }
 
 /** @throws StockError `STOCK_INVALID` when a newer version wrote it */
-export function restored(text: string): Layout {
+export function parseLayout(text: string): Layout {
   const { v = 1, over, ...rest } = JSON.parse(text) as Layout & { readonly v?: number; readonly over?: number };
   if (v === 1) return { ...rest, identity: '' };
   if (v === 2) return { ...rest, servers: over! };

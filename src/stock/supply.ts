@@ -70,7 +70,7 @@ export class Supply {
 
   async #serve(home: number, queue: WaitingOrder[]): Promise<void> {
     this.#queues.set(home, queue);
-    await undefined; // orders that were answered together with the first one join it here
+    await undefined; // orders that were stillWaiting together with the first one join it here
     while (queue.length > 0) await this.#fetch(home, queue.splice(0, MOST));
     this.#queues.delete(home);
   }
@@ -79,7 +79,8 @@ export class Supply {
     let left = wants;
     try {
       left = this.#refused(left);
-      if (left.length > 0) left = answered(left, await this.#bring(RESERVE, home, left, Math.max(sum(left), BATCH)));
+      if (left.length > 0)
+        left = stillWaiting(left, await this.#bring(RESERVE, home, left, Math.max(sum(left), BATCH)));
       for (let tries = 0; left.length > 0 && tries < TRIES; tries++) left = await this.#search(home, left);
       for (const { resolve } of left) resolve({ is: 'busy' });
     } catch (error) {
@@ -121,7 +122,7 @@ export class Supply {
     const wanted = Math.max(sum(left) - here, BATCH);
     // The reserve may be used up. A segment keeps half of what it has, unless one order needs more.
     const spare = source === RESERVE ? wanted : Math.min(wanted, Math.floor(look.get(source)!.free / 2));
-    return answered(left, await this.#bring(source, home, left, Math.max(first!.take.units - here, spare)));
+    return stillWaiting(left, await this.#bring(source, home, left, Math.max(first!.take.units - here, spare)));
   }
 
   async #bring(source: number, home: number, wants: readonly WaitingOrder[], units: number): Promise<readonly Reply[]> {
@@ -142,7 +143,7 @@ export class Supply {
 const sum = (wants: readonly WaitingOrder[]): number => wants.reduce((units, { take }) => units + take.units, 0);
 
 /** @returns the orders that got no answer, or found nothing */
-function answered(wants: readonly WaitingOrder[], replies: readonly Reply[]): WaitingOrder[] {
+function stillWaiting(wants: readonly WaitingOrder[], replies: readonly Reply[]): WaitingOrder[] {
   return wants.filter(({ resolve }, i) => {
     const reply = replies[i];
     if (!reply || reply.is === 'empty') return true;

@@ -7,7 +7,7 @@ export interface ListedClaim {
   readonly label: string;
   readonly take: number;
   readonly of: number;
-  /** Its process and claim; kept only in a line with waiters. */
+  /** Its process and claim; shortLabel only in a line with waiters. */
   readonly origin: Origin | undefined;
   /** When it joined the line; undefined if the engine does not say. */
   readonly joined: number | undefined;
@@ -44,7 +44,7 @@ const FEW = 8;
 const LABELS = 10_000;
 const labels = new Map<string, string>();
 
-function kept(label: string): string {
+function shortLabel(label: string): string {
   const known = labels.get(label);
   if (known !== undefined) return known;
   if (labels.size >= LABELS) labels.clear();
@@ -101,7 +101,7 @@ export function lineFrom(key: string, standings: readonly Standing[], { before, 
     const same = holder ?? waitedBefore(ticket);
     return {
       ticket,
-      label: same?.label ?? kept(label),
+      label: same?.label ?? shortLabel(label),
       take: standing.take,
       of: standing.of,
       origin: contested ? standing.origin : undefined,

@@ -53,7 +53,7 @@ function lastFirst(a: WaitsClaim, b: WaitsClaim): number {
 }
 
 /** The cycle in words: `host:1 waits for "b", held by host:2, who waits for "a", held by host:1`. Of a long line it names the first. */
-export function told({ cycle }: Deadlock, { claims }: Lines): string {
+export function describeDeadlock({ cycle }: Deadlock, { claims }: Lines): string {
   const parts: string[] = [];
   let ahead: WaitsClaim[] = [];
   const tellAhead = (): void => {

@@ -2,7 +2,7 @@ import { LockError, quoted } from '../core/contract/errors.ts';
 import type { DeadlockWatch, WatchedWait } from '../core/line/line-context.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import { idOfOrigin, type Lines } from './claims.ts';
-import { type Deadlock, told } from './deadlocks.ts';
+import { type Deadlock, describeDeadlock } from './deadlocks.ts';
 import { neighbourhood } from './neighbourhood.ts';
 import { BETWEEN, Suspects } from './suspects.ts';
 
@@ -112,7 +112,7 @@ export class Detector implements DeadlockWatch {
   #giveUp({ key, request, giveUp }: Wait, deadlock: Deadlock, lines: Lines): void {
     if (request.settled || !this.#around(request)) return;
     const { name: backend } = this.#runtime.engine.backend;
-    const message = `${quoted(key)} on ${backend} cannot be had: this wait is part of a deadlock, and gives up so that the others go on: ${told(deadlock, lines)}. Give back what is held around this call, and try again; take locks in one order everywhere, or together with all()`;
+    const message = `${quoted(key)} on ${backend} cannot be had: this wait is part of a deadlock, and gives up so that the others go on: ${describeDeadlock(deadlock, lines)}. Give back what is held around this call, and try again; take locks in one order everywhere, or together with all()`;
     giveUp(new LockError('LOCK_DEADLOCK', message, { key, backend }));
   }
 }

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { createStock, redisStock, type StockStore, sqliteStock } from '../../src/stock/index.ts';
 import type { Step } from '../../src/stock/step.ts';
-import { stored } from '../../src/stock/store.ts';
+import { formatLayout } from '../../src/stock/store.ts';
 import { temporaryFolder } from '../kit/folder.ts';
 import { startRedis } from '../kit/redis.ts';
 import { describeOn } from '../kit/suite.ts';
@@ -75,6 +75,10 @@ describeOn('file', 'products of the first version, in a file', () => {
     database.prepare("INSERT INTO holdfast_stock_layouts VALUES ('phone', 2, ?)").run('{"v":3}');
     await expect(createStock(store).open('phone')).rejects.toMatchObject({ code: 'STOCK_INVALID' });
     const layout = { ...LAYOUT, identity: 'a' };
-    expect(JSON.parse(stored(layout)), 'as this version writes it').toMatchObject({ v: 2, over: 1, identity: 'a' });
+    expect(JSON.parse(formatLayout(layout)), 'as this version writes it').toMatchObject({
+      v: 2,
+      over: 1,
+      identity: 'a',
+    });
   });
 });

@@ -6,7 +6,7 @@ import type { Backend, Standing } from '../../src/core/contract/backend.ts';
 import { createLocks, type Lock, type LockEvent, type Locks } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { linesOf } from '../../src/waits/claims.ts';
-import { deadlocksIn, told } from '../../src/waits/deadlocks.ts';
+import { deadlocksIn, describeDeadlock } from '../../src/waits/deadlocks.ts';
 import { edgesAmong } from '../../src/waits/edges.ts';
 import { bounded, until } from '../kit/wait.ts';
 
@@ -55,7 +55,7 @@ test.each([
   const edges = edgesAmong(lines, new Set(lines.claims.keys()));
   const inside = readers + 1;
   expect(edges.length).toBeLessThanOrEqual(standings.length + inside);
-  expect(told(found!, lines).length, 'the way round in words').toBeLessThan(500);
+  expect(describeDeadlock(found!, lines).length, 'the way round in words').toBeLessThan(500);
   expect(performance.now() - began, 'ms').toBeLessThan(15_000);
 });
 

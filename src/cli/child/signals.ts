@@ -1,5 +1,5 @@
 import type { ProcessGroup } from './group.ts';
-import { heeded } from './inherited.ts';
+import { notIgnored } from './inherited.ts';
 
 /** Signals from a user or the system, which are for the command. */
 const PASSED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT'] as const;
@@ -18,7 +18,7 @@ export class Signals implements Disposable {
   };
 
   constructor() {
-    for (const name of heeded(PASSED_ON)) process.on(name, this.#hear);
+    for (const name of notIgnored(PASSED_ON)) process.on(name, this.#hear);
     process.on(REFUSED, ignore);
   }
 

@@ -40,7 +40,7 @@ export function words(verdict: Verdict & { readonly again: string }): string[] {
     ...headline(verdict),
     '',
     `  ${count(totals.holds)} of ${count(totals.wishes)} requests got a lock, ${count(totals.underFaults)} of them under faults, in ${seconds(verdict.ran)}`,
-    `  ${count(effective)} faults hit something: ${listed(faults)}`,
+    `  ${count(effective)} faults hit something: ${faultList(faults)}`,
     `  ${count(overslept)} holders were stopped for longer than their leases`,
     `  ${count(staleWrites)} writes came late, after the next hold had begun; the fencing token refused ${count(staleRefused)} of them`,
     `  longest wait ${seconds(totals.longestWait)}; without a fault, ${count(totals.handOvers)} free keys got their next holder within ${Math.ceil(totals.longestHandOver)} ms`,
@@ -74,7 +74,7 @@ function headline({ outcome, ended, engine, broken, violations, missing }: Verdi
   return [`Kept on ${engine}: no promise was broken under these faults.${so}`];
 }
 
-const listed = (faults: Readonly<Record<string, FaultCount>>): string =>
+const faultList = (faults: Readonly<Record<string, FaultCount>>): string =>
   Object.entries(faults)
     .map(([kind, { effective, done }]) => `${kind} ${effective} of ${done}`)
     .join(', ') || 'none';

@@ -10,7 +10,7 @@ import { checkOptions } from '../input.ts';
 import { QUICK, RELAYOUT, RIGHTS, STEP } from '../redis/scripts.generated.ts';
 import type { Reply, Step, Take } from '../step.ts';
 import type { StockStore } from '../store.ts';
-import { restored, stored } from '../store.ts';
+import { formatLayout, parseLayout } from '../store.ts';
 
 /** Options of `redisStock`. */
 export interface RedisStockOptions {
@@ -64,10 +64,10 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
     servers: engines.length,
     async layout(product) {
       const text = await engines[0]!.command('read the stock', 'GET', [layoutKey(product)]);
-      return text === null ? undefined : restored(`${text}`);
+      return text === null ? undefined : parseLayout(`${text}`);
     },
     async relayout(product, was, layout) {
-      const args = [was?.identity ?? '', `${was?.version ?? 0}`, layout ? stored(layout) : ''];
+      const args = [was?.identity ?? '', `${was?.version ?? 0}`, layout ? formatLayout(layout) : ''];
       try {
         const done = await engines[0]!.run(RELAYOUT, [layoutKey(product)], args);
         return Number(done) === 1; // text, where the client is set to that (`stringNumbers`…)
@@ -84,7 +84,7 @@ export function redisStock(clients: RedisClient | readonly RedisClient[], option
         if (areOrdinary(steps)) {
           const reply = await engine.run(QUICK, keys, argsOf(steps));
           const [done, now] = Array.isArray(reply) ? reply.map(Number) : [Number(reply), 0];
-          for (let i = 0; i < done!; i++) replies.push(taken(steps[i]!, now!));
+          for (let i = 0; i < done!; i++) replies.push(takeReply(steps[i]!, now!));
           if (done === steps.length) return replies;
         }
         const rest = JSON.stringify(steps.slice(replies.length));
@@ -124,7 +124,7 @@ function argsOf(takes: readonly Take[]): string[] {
   return args;
 }
 
-const taken = ({ units, buyer, ttl }: Take, now: number): Reply => ({
+const takeReply = ({ units, buyer, ttl }: Take, now: number): Reply => ({
   is: 'done',
   units,
   buyer,

@@ -4,7 +4,7 @@ import { decide } from '../rule.ts';
 import type { Reply, Step } from '../step.ts';
 import { readsOf } from '../step.ts';
 import type { Layout, LayoutVersion, StockStore } from '../store.ts';
-import { restored, stored } from '../store.ts';
+import { formatLayout, parseLayout } from '../store.ts';
 
 /** What differs between the databases, as data. */
 export interface StockDialect {
@@ -124,7 +124,7 @@ export class Statements {
 
   *layout(product: string): Conversation<Layout | undefined> {
     const [row] = yield this.#say(`SELECT body FROM ${this.#layouts} WHERE product = ?`, product);
-    return row && restored(String(row.body));
+    return row && parseLayout(String(row.body));
   }
 
   *relayout(product: string, was: LayoutVersion | undefined, layout: Layout | undefined): Conversation<boolean> {
@@ -138,13 +138,13 @@ export class Statements {
     const [row] = yield this.#say(find, product);
     const version = Number(row?.version ?? -1);
     if (version !== (was?.version ?? 0)) return false;
-    if (was && restored(String(row!.body)).identity !== was.identity) return false;
+    if (was && parseLayout(String(row!.body)).identity !== was.identity) return false;
     if (!layout) {
       yield this.#say(`DELETE FROM ${this.#layouts} WHERE product = ?`, product);
       return true;
     }
     const update = `UPDATE ${this.#layouts} SET version = ?, body = ? WHERE product = ?`;
-    yield this.#say(update, layout.version, stored(layout), product);
+    yield this.#say(update, layout.version, formatLayout(layout), product);
     return true;
   }
 
@@ -164,7 +164,7 @@ export class Statements {
 
     const entries = `SELECT id, buyer, units, status, expires FROM ${this.#requests} WHERE ${HERE}`;
     // The time is that of a statement which waits for nothing: in the one before, it would be from before the wait for the cell, during
-    // which another may have stored times by a clock that was set back.
+    // which another may have formatLayout times by a clock that was set back.
     const due = `${entries} AND status = 'reserved' AND expires <= ${clock} ORDER BY expires LIMIT ${MOST}`;
     const moment = `SELECT '' AS id, '' AS buyer, 0 AS units, 'now' AS status, ${clock} AS expires`;
     const told = yield this.#say(`${moment} UNION ALL SELECT * FROM (${due}) AS due`, ...here);
