@@ -12,7 +12,7 @@ export interface View {
   readonly portion?: { readonly entries: readonly Entry[]; readonly next: string | undefined };
 }
 
-/** The draft of one cell while a step is decided. They are copies; the outcome is read from them. */
+/** A draft of one cell while a step is decided. It is a copy; the outcome is read from it. */
 export class CellDraft {
   cell: Cell | undefined;
   readonly now: number;

@@ -106,7 +106,7 @@ export function createStock(given: StockStore, options: StockOptions = {}): Stoc
 }
 
 /**
- * Forgets a product. First it writes down that the product is being removeProduct, so that nobody opens or resizes it any more. The name is
+ * Forgets a product. First it writes down that the product is being removed, so that nobody opens or resizes it any more. The name is
  * free when nothing of the product is left. The next removal finishes one that broke off.
  * @throws StockError `STOCK_UNKNOWN`
  */

@@ -70,7 +70,7 @@ export class Supply {
 
   async #serve(home: number, queue: WaitingOrder[]): Promise<void> {
     this.#queues.set(home, queue);
-    await undefined; // orders that were stillWaiting together with the first one join it here
+    await undefined; // orders that were answered together with the first one join it here
     while (queue.length > 0) await this.#fetch(home, queue.splice(0, MOST));
     this.#queues.delete(home);
   }

@@ -7,13 +7,13 @@ export interface ListedClaim {
   readonly label: string;
   readonly take: number;
   readonly of: number;
-  /** Its process and claim; shortLabel only in a line with waiters. */
+  /** Its process and claim; kept only in a line with waiters. */
   readonly origin: Origin | undefined;
   /** When it joined the line; undefined if the engine does not say. */
   readonly joined: number | undefined;
-  /** When a look first firstSeen it. */
+  /** When a look first found it. */
   readonly firstSeen: number;
-  /** When a look first firstSeen it as a holder, if a look shortly before shows that it was none. */
+  /** When a look first found it as a holder, if a look shortly before shows that it was none. */
   readonly granted: number | undefined;
   /** When it lapses unless renewed, by the last look; Infinity if a session keeps it. */
   lapses: number;
@@ -30,7 +30,7 @@ export interface KeyLine {
   readonly waiters: readonly ListedClaim[];
   /** When the last look at it was. */
   at: number;
-  /** The number of the last look at all keys that firstSeen it. */
+  /** The number of the last look at all keys that found it. */
   pass: number;
 }
 

@@ -164,7 +164,7 @@ export class Statements {
 
     const entries = `SELECT id, buyer, units, status, expires FROM ${this.#requests} WHERE ${HERE}`;
     // The time is that of a statement which waits for nothing: in the one before, it would be from before the wait for the cell, during
-    // which another may have formatLayout times by a clock that was set back.
+    // which another may have stored times by a clock that was set back.
     const due = `${entries} AND status = 'reserved' AND expires <= ${clock} ORDER BY expires LIMIT ${MOST}`;
     const moment = `SELECT '' AS id, '' AS buyer, 0 AS units, 'now' AS status, ${clock} AS expires`;
     const told = yield this.#say(`${moment} UNION ALL SELECT * FROM (${due}) AS due`, ...here);
