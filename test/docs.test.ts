@@ -49,7 +49,7 @@ test('every ts block of the documents and every example of a doc comment compile
   mkdirSync(folder, { recursive: true });
   try {
     for (const page of pages) {
-      for (const { 1: block, index } of text(page).matchAll(/^```ts\n([\s\S]*?)^```$/gm)) {
+      for (const { 1: block, index } of text(page).matchAll(/^```ts(?: \[[^\]\n]*\])?\n([\s\S]*?)^```$/gm)) {
         const name = `${file(block!) ?? exported(block!) ?? `${page.replace(/\W/g, '-')}-${index}`}.ts`;
         origins.set(name, `${page}:${text(page).slice(0, index).split('\n').length}`);
         writeFileSync(join(folder, name), moduleOf(block!));

@@ -13,6 +13,7 @@ import { addressOf, anchorOf, chineseOf, englishOf, isChinese, LAB, rewrittenPat
 import { writeReference } from '../reference/index.ts';
 import { indexPerLanguage, searchOptions, tokenize } from '../search.ts';
 import { tables } from '../tables.ts';
+import { tabs } from '../tabs.ts';
 import { writeTexts } from '../texts.ts';
 import { turn } from '../turn.ts';
 import { chineseWords } from '../words.ts';
@@ -91,6 +92,7 @@ const config: UserConfig<DefaultTheme.Config> = defineConfig({
       links(md);
       checklists(md);
       tables(md);
+      tabs(md);
       diagrams(md);
       codeLinks(md, [toExports(reference.addresses), toScenes(scenes)]);
     },

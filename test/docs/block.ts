@@ -26,7 +26,7 @@ export function blocksOf(page: string): Found[] {
   const found: Found[] = [];
   let heading = '';
   for (const [, title, language, code] of readFileSync(join(root, page), 'utf8').matchAll(
-    /^#+ ([^\n]*)$|^```(\w*)\n(.*?)^```$/gms,
+    /^#+ ([^\n]*)$|^```(\w*)(?: \[[^\]\n]*\])?\n(.*?)^```$/gms,
   )) {
     if (title !== undefined) heading = title;
     else if (language === 'ts') {

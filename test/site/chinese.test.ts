@@ -32,7 +32,10 @@ const FIRST_HOUR = [
 ];
 
 const blocks = (page: string) =>
-  [...text(page).matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language, code]) => ({ language, code }));
+  [...text(page).matchAll(/^```(\w*)(?: \[[^\]\n]*\])?\n(.*?)^```$/gms)].map(([, language, code]) => ({
+    language,
+    code,
+  }));
 const prose = (page: string): string => text(page).replace(/^```.*?^```$/gms, '');
 /** The words of a diagram are translated, its shape is not. */
 const codeOf = (page: string): string[] =>

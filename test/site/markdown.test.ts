@@ -5,6 +5,7 @@ import { checklists } from '../../site/checklists.ts';
 import { diagrams } from '../../site/diagrams.ts';
 import { links } from '../../site/links.ts';
 import { root } from '../../site/pages.ts';
+import { tabs } from '../../site/tabs.ts';
 
 let md: MarkdownRenderer;
 beforeAll(async () => {
@@ -13,6 +14,7 @@ beforeAll(async () => {
       links(each);
       checklists(each);
       diagrams(each);
+      tabs(each);
     },
   });
 });
@@ -50,6 +52,16 @@ test('a diagram that would lack some of its words stops the build', () => {
   expect(() =>
     rendered(`# Lines\n\n${fence}mermaid\nflowchart LR\n  a --> b\n  b["two words"] --> c\n${fence}`),
   ).toThrow('The diagram of “Lines” does not show: two words');
+});
+
+test('blocks that follow each other and have names are tabs', () => {
+  const fence = '```';
+  const html = rendered(
+    `${fence}ts [Redis]\nconst a = 1;\n${fence}\n\n${fence}ts [a file]\nconst b = 2;\n${fence}\n\nAfter.\n`,
+  );
+  expect(html).toContain('vp-code-group');
+  expect([...html.matchAll(/<label[^>]*>([^<]*)<\/label>/g)].map(([, name]) => name)).toEqual(['Redis', 'a file']);
+  expect(rendered(`${fence}ts [Redis]\nconst a = 1;\n${fence}\n`)).not.toContain('vp-code-group');
 });
 
 test('an item of a checklist has a box', () => {

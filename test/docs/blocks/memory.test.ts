@@ -53,6 +53,15 @@ test('file: two that have the path are inside one after the other', async () => 
   });
 });
 
+test('README.md: the same on a file, and by an address', async () => {
+  using folder = temporaryFolder();
+  const onFile = await example('README.md', 'holdfast', 3)({}, { './locks.db': `${folder.path}/locks.db` });
+  const byAddress = await example('README.md', 'holdfast', 4)({}, { 'redis://127.0.0.1': 'memory:' });
+  for (const made of [onFile, byAddress])
+    expect(await made.locks.mutex('order:42').run((lease: { token: bigint }) => lease.token)).toEqual(TOKEN);
+  await byAddress.locks.close();
+});
+
 test('throttle: of calls in three processes one works, and none for the rest of the minute', async () => {
   const work = vi.fn(async () => {});
   const throttled = example('docs/questions.md', 'Debounce, throttle');

@@ -67,6 +67,15 @@ describeOn('postgres', 'blocks on postgres', () => {
     for (const { pool } of made as { pool: pg.Pool }[]) await pool.end();
   });
 
+  test('README.md: the same on PostgreSQL', async () => {
+    vi.stubEnv('DATABASE_URL', server.url);
+    const { locks, pool } = await example('README.md', 'holdfast', 2)();
+    vi.unstubAllEnvs();
+    expect(await locks.mutex('order:42').run((lease: { token: bigint }) => typeof lease.token)).toBe('bigint');
+    await locks.close();
+    await pool.end();
+  });
+
   test('postgres: the script of the setup makes what locks need', async () => {
     const log = vi.fn();
     await example('docs/backends/postgres.md', 'A new version of holdfast')({ console: { log } });
