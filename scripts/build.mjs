@@ -12,8 +12,8 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const source = join(root, 'src');
 const dist = join(root, 'dist');
 
-/** Programs that the package starts as processes of their own. */
-const PROGRAMS = ['cli/main', 'cli/demo/worker', 'torture/process/worker'];
+/** Programs that the package starts as processes or threads of their own. */
+const PROGRAMS = ['cli/main', 'cli/demo/worker', 'torture/process/worker', 'connect/renewal/worker'];
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 /** The entries by where they are in `dist`, without an ending. */
@@ -64,7 +64,10 @@ async function scripts() {
     plugins: [ownPlaces],
     // Only the programs do something when they are loaded.
     treeshake: {
-      moduleSideEffects: (id) => id.startsWith(join(source, 'cli')) || id.startsWith(join(source, 'torture')),
+      moduleSideEffects: (id) =>
+        id.startsWith(join(source, 'cli')) ||
+        id.startsWith(join(source, 'torture')) ||
+        id === join(source, 'connect/renewal/worker.ts'),
     },
   });
   await made.write({

@@ -58,6 +58,7 @@ export const navigation: readonly Section[] = [
       ['docs/guides/re-entrance.md', 'Re-entrance'],
       ['docs/guides/deadlocks.md', 'Deadlocks'],
       ['docs/guides/adaptive-leases.md', 'Adaptive leases'],
+      ['docs/guides/blocked-loop.md', 'A blocked event loop'],
       ['docs/guides/locks-in-your-transaction.md', 'Locks in your transaction'],
       ['docs/guides/leading.md', 'Leading'],
       ['docs/guides/schedules.md', 'Schedules: once per tick'],

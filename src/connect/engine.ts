@@ -25,7 +25,7 @@ export interface Opened {
 }
 
 /** Makes a backend that also ends the connection that was opened for it. */
-function owning(backend: Backend, end: () => unknown): Backend {
+export function owning(backend: Backend, end: () => unknown): Backend {
   const close = backend.close.bind(backend);
   backend.close = async () => {
     try {

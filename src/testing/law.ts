@@ -11,6 +11,7 @@ export const MET = {
   fencing: ({ traits }) => traits.fencing !== 'never',
   spans: ({ traits }) => traits.spans,
   lapses: ({ traits }) => traits.lapses,
+  'renewal from anywhere': ({ traits }) => traits.renewedFrom === 'anywhere',
   wakes: ({ traits }) => traits.wakes !== 'never',
   mailbox: ({ traits }) => traits.wakes === 'mailbox',
   inspect: (backend) => backend.inspect !== undefined,

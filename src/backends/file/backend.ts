@@ -37,6 +37,7 @@ const traits = (durability: Durability): Traits => ({
   wakes: 'mailbox',
   lapses: true,
   keptBy: 'lease',
+  renewedFrom: 'anywhere',
   placeTtl: LONGEST_PLACE_TTL,
   ttl: { min: 10, max: LONGEST },
 });

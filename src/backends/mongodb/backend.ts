@@ -32,6 +32,7 @@ const TRAITS: Traits = {
   wakes: 'watch',
   lapses: true,
   keptBy: 'lease',
+  renewedFrom: 'anywhere',
   placeTtl: LONGEST_PLACE_TTL,
   ttl: { min: 1, max: 365 * 86_400_000 },
 };

@@ -38,6 +38,7 @@ const TRAITS: Traits = {
   wakes: 'mailbox',
   lapses: true,
   keptBy: 'lease',
+  renewedFrom: 'anywhere',
   ttl: { min: 10, max: LONGEST },
 };
 

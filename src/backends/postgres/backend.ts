@@ -35,6 +35,7 @@ const TRAITS: Traits = {
   wakes: 'mailbox',
   lapses: true,
   keptBy: 'lease',
+  renewedFrom: 'anywhere',
   placeTtl: LONGEST_PLACE_TTL,
   ttl: { min: 10, max: LONGEST },
 };

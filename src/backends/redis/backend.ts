@@ -41,6 +41,7 @@ const TRAITS: Traits = {
   wakes: 'mailbox',
   lapses: true,
   keptBy: 'lease',
+  renewedFrom: 'anywhere',
   ttl: { min: 10, max: LONGEST },
 };
 

@@ -28,6 +28,8 @@ export interface Traits {
   readonly outlives?: number;
   /** The longest that a claim may ask for its place to live without a sign of life (`Claim.placeTtl`), ms. Default: no longer than all do. */
   readonly placeTtl?: number;
+  /** `anywhere`: every client of the engine can renew a hold, by its key, id and ttl alone. Default: only the client that took it. */
+  readonly renewedFrom?: 'anywhere';
   /** Bounds of a lease, ms. None below 3 ms is asked for. */
   readonly ttl: { readonly min: number; readonly max: number };
 }

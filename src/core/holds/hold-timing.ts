@@ -1,10 +1,13 @@
 import type { LocalGrant } from '../claims/sent-claim.ts';
 import { deadlineOf, engineTtl, leaseLength, type Terms, usableTime } from '../contract/terms.ts';
+import { type Cover, type Schedule, UNCOVERED } from './stand-in.ts';
 
 /** How long a hold is good, and when its next renewal is due. Its caller gives it the time. */
-export class HoldTiming {
+export class HoldTiming implements Schedule {
   /** When this holder got the hold. */
   readonly since: number;
+  /** Until when it is renewed, by `maxHold`. */
+  readonly renewedUntil: number;
   /** The lease that is asked of the engine, ms: an extension makes it longer. */
   ttl: number;
   deadline: number;
@@ -22,6 +25,8 @@ export class HoldTiming {
   minHold: number;
   /** The engine's last confirmation that this hold counts on, which may be good for longer than the lease. */
   confirmation: Pick<LocalGrant, 'sent' | 'validFor'>;
+  /** What renews it while this thread cannot run. */
+  cover: Cover = UNCOVERED;
   readonly #terms: Terms;
   /** A hold of this engine lapses by itself; else a session carries it. */
   readonly #lapses: boolean;
@@ -35,13 +40,14 @@ export class HoldTiming {
     this.#terms = terms;
     this.#lapses = lapses;
     this.since = now;
+    this.renewedUntil = now + terms.maxHold;
     this.ttl = engineTtl(terms);
     this.minHold = terms.minHold;
     this.lateUntil = grant.lateUntil ?? 0;
     if (this.lateUntil > 0) this.#doubt = this.ttl; // however late: over several nodes each has its own time to refuse it
     const full = deadlineOf(now, usableTime(this.ttl, terms));
     this.#leaseEnd = terms.renew ? Number.POSITIVE_INFINITY : full;
-    this.confirmation = { sent: grant.sent, validFor: this.#good(grant.validFor) };
+    this.confirmation = { sent: grant.sent, validFor: goodFor(grant.validFor, this.ttl, terms) };
     this.deadline = deadlineOf(grant.sent, usableTime(this.confirmation.validFor, terms));
     // It lasts what was asked for, from now; the next renewal makes it last no longer, however long the claim of a waiter does.
     const longer = this.deadline > full && this.deadline < Number.POSITIVE_INFINITY;
@@ -72,23 +78,35 @@ export class HoldTiming {
   }
 
   renews(now: number): boolean {
-    if (!this.#terms.renew) return !this.#lapses && this.deadline < this.#leaseEnd;
-    return now - this.since < this.#terms.maxHold;
+    return this.#terms.renew ? now < this.renewedUntil : !this.#lapses && this.deadline < this.#leaseEnd;
   }
 
-  /** How long an answer is good. With `maxHold` no longer than the lease: else a session would carry the hold for ever. */
-  #good(validFor: number): number {
-    return this.#terms.maxHold < Number.POSITIVE_INFINITY ? Math.min(validFor, this.ttl) : validFor;
+  /** Whether the deadline is ahead, with what the stand-in has renewed. No event tells of that. */
+  lasts(now: number): boolean {
+    const sent = this.cover.confirmed;
+    if (sent !== undefined && sent > this.sent) this.renewed(sent, this.ttl, now);
+    return now < this.deadline;
   }
 
-  /** The next renewal is due after a third of the lease; with a long notice earlier, so that there is time for a second try before it. */
+  /** The lease that is asked for from now on. What the stand-in may have asked for before could arrive last. */
+  ask(ttl: number): void {
+    const before = this.ttl;
+    this.ttl = ttl;
+    this.cover.follow(this);
+    if (this.cover.asking) this.doubt(Math.min(before, ttl));
+  }
+
+  /** ms from a request to the next one: a third of the lease; with a long notice less, so that there is time for a second try before it. */
+  get interval(): number {
+    return Math.min(this.confirmedFor / 3, (this.noticeAt - this.sent) / 2);
+  }
+
   #nextRenewal(now: number): number {
-    if (!this.renews(now)) return Number.POSITIVE_INFINITY;
-    return this.sent + Math.min(this.confirmedFor / 3, (this.noticeAt - this.sent) / 2);
+    return this.renews(now) ? this.sent + this.interval : Number.POSITIVE_INFINITY;
   }
 
   renewed(sent: number, validFor: number, now: number): void {
-    const confirmed = Math.min(this.#good(validFor), this.#doubt);
+    const confirmed = Math.min(goodFor(validFor, this.ttl, this.#terms), this.#doubt);
     this.confirmation = { sent, validFor: confirmed };
     const good = usableTime(confirmed, this.#terms);
     this.deadline = Math.min(Math.max(this.deadline, deadlineOf(sent, good)), this.#leaseEnd);
@@ -96,6 +114,7 @@ export class HoldTiming {
     this.failure = undefined;
     this.confirmedFor = Math.min(usableTime(this.ttl, this.#terms), good);
     this.renewAt = this.#nextRenewal(now);
+    this.cover.follow(this);
   }
 
   renewalFailed(ttl: number, error: unknown, now: number): void {
@@ -121,7 +140,7 @@ export class HoldTiming {
 
   /** Whether no unanswered request may still set the lease: it would set that of the next caller that has this hold. */
   get certain(): boolean {
-    return this.#doubt === Number.POSITIVE_INFINITY;
+    return this.#doubt === Number.POSITIVE_INFINITY && !this.cover.asking;
   }
 
   /** Whether the hold lasts for the next caller. A caller that does not renew gets the whole lease that it asked for. */
@@ -132,3 +151,7 @@ export class HoldTiming {
     return deadlineOf(sent, usableTime(validFor, next)) >= deadlineOf(now, lease);
   }
 }
+
+/** How long an answer is good. With `maxHold` no longer than the lease: else a session would carry the hold for ever. */
+const goodFor = (validFor: number, ttl: number, { maxHold }: Terms): number =>
+  maxHold < Number.POSITIVE_INFINITY ? Math.min(validFor, ttl) : validFor;

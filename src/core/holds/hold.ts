@@ -97,7 +97,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
 
   /** By the clock, now. */
   get held(): boolean {
-    return !this.life.over && this.#engine.clock.now() < this.timing.deadline;
+    return !this.life.over && this.timing.lasts(this.#engine.clock.now());
   }
 
   /** No renewal is on its way, or may still be. One that arrives later would set the lease of the next caller that has this hold. */

@@ -176,7 +176,7 @@ export class HeldLease implements AnyLease {
     const sent = this.#engine.clock.now();
     const { timing } = hold;
     const before = timing.ttl;
-    timing.ttl = Math.max(ms + hold.terms.delay, timing.ttl); // and no renewal from now on is shorter
+    timing.ask(Math.max(ms + hold.terms.delay, before)); // and no renewal from now on is shorter
     const unknown = (why: unknown): LockError => {
       timing.doubt(timing.ttl);
       return this.#engine.unavailable(this.key, why, 'The old deadline stands; try again before it');
@@ -188,7 +188,7 @@ export class HeldLease implements AnyLease {
     this.#assertKept();
     if (typeof answer !== 'object') throw unknown('the renewal was not confirmed');
     if (answer.kept) {
-      timing.ttl = before;
+      timing.ask(before);
       hold.renewed(sent, answer.validFor);
       throw answer.kept;
     }

@@ -4,6 +4,7 @@ import { Agenda } from '../engine/agenda.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
 import type { Hold } from './hold.ts';
 import type { HoldTiming } from './hold-timing.ts';
+import type { StandIn } from './stand-in.ts';
 
 /** How many holds one call renews. */
 const BATCH = 500;
@@ -13,6 +14,7 @@ const BATCH = 500;
  * decided by the clock, also here, since Node may run this timer late after a stall.
  */
 export class Watchdog {
+  standIn: StandIn | undefined;
   readonly #engine: Engine;
   readonly #holds: Agenda<Hold>;
 
@@ -23,10 +25,13 @@ export class Watchdog {
 
   add(hold: Hold): void {
     this.#holds.add(hold, due(hold));
+    if (this.standIn && hold.timing.renews(this.#engine.clock.now()))
+      hold.timing.cover = this.standIn.cover(hold.claim, hold.timing);
   }
 
   remove(hold: Hold): void {
     this.#holds.remove(hold);
+    hold.timing.cover.end();
   }
 
   get holds(): Iterable<Hold> {
@@ -43,9 +48,10 @@ export class Watchdog {
     const batch: Hold[] = [];
     for (const hold of this.#holds.items) {
       const { timing } = hold;
-      if (now >= timing.deadline) hold.expire();
+      if (!timing.lasts(now)) hold.expire();
       else if (now >= timing.noticeAt) {
         const { reason, cause } = whyLost(timing, now);
+        timing.cover.end();
         hold.lose(reason, cause);
       } else if (now >= timing.renewAt - timing.confirmedFor / 30) {
         // A little early, so that holds taken at different times come to share a batch.
@@ -74,7 +80,7 @@ export class Watchdog {
       hold.renewing = undefined;
       if (hold.life.over || hold.life.loss) continue;
       const answer = answers[i];
-      const late = this.#engine.clock.now() >= hold.timing.deadline; // a caller that looked meanwhile heard that it is over
+      const late = !hold.held; // a caller that looked meanwhile heard that it is over
       if (late) hold.end('its renewal was answered after the deadline');
       else if (answer === 'gone') hold.end('the engine no longer has it');
       else if (answer === undefined || answer === 'unknown') hold.renewalFailed(claims[i]!.ttl, error);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { EXCLUSIVE } from '../../core/contract/admission.ts';
 import { type Law, law } from '../law.ts';
 
 /** `renew` makes a hold last for its ttl from now, and never creates one. */
@@ -36,6 +37,18 @@ export const renewal: readonly Law[] = [
     }
     await scene.contender({ queue: false }).waits();
     assert.notEqual(lost?.aborted, true, `${holder} is still good, and was reported lost`);
+  }),
+  law('another client renews a hold, by key, id and ttl alone', ['lapses', 'renewal from anywhere'], async (scene) => {
+    const [client, another] = scene.clients;
+    const taken = scene.contender({ ttl: scene.ttl }, client);
+    await taken.gets();
+    const { key, id, within } = taken.claim;
+    const bare = { key, id, within, ttl: scene.ttl * 20, ...EXCLUSIVE, queue: false, span: 1, label: '' };
+    assert.equal(typeof (await another.renew([bare]))[0], 'object', `${taken} must be renewed by another client`);
+    await scene.lapsed();
+    await scene.contender({ queue: false }, another).waits();
+    await taken.leaves();
+    assert.deepEqual(await another.renew([bare]), ['gone'], 'what its own client has released is gone for all');
   }),
   law('renew may lengthen a lease', ['lapses'], async (scene) => {
     const holder = scene.contender({ ttl: scene.ttl });

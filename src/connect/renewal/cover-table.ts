@@ -1,0 +1,112 @@
+import type { Handle } from '../../core/contract/backend.ts';
+import { type Cover, type Schedule, UNCOVERED } from '../../core/holds/stand-in.ts';
+import type { Conversion } from './shared-time.ts';
+import { LONGEST_COVERED, type Plan, Segment, SLOTS } from './table.ts';
+
+/** One place in a segment. */
+interface Place {
+  readonly segment: Segment;
+  readonly slot: number;
+}
+
+/** Gives each hold a place in shared memory, and takes it back. */
+export class CoverTable {
+  readonly #conversion: Conversion;
+  readonly #grown: (segment: Segment) => void;
+  readonly #free: Place[] = [];
+  #generation = 0;
+
+  /** @param grown hears of each new segment before anything stands in it */
+  constructor(conversion: Conversion, grown: (segment: Segment) => void) {
+    this.#conversion = conversion;
+    this.#grown = grown;
+  }
+
+  take(handle: Handle, schedule: Schedule): Cover {
+    if (schedule.ttl > LONGEST_COVERED) return UNCOVERED;
+    if (this.#free.length === 0) this.#grow();
+    const place = this.#free.pop()!;
+    const generation = this.next();
+    const taken = place.segment.put(place.slot, generation, handle, this.planOf(schedule));
+    if (taken) return new Covering(this, place, generation, schedule.ttl);
+    this.#free.push(place);
+    return UNCOVERED;
+  }
+
+  giveBack(place: Place): void {
+    place.segment.free(place.slot);
+    this.#free.push(place);
+  }
+
+  /** Never 0. */
+  next(): number {
+    this.#generation = (this.#generation + 1) | 0 || 1;
+    return this.#generation;
+  }
+
+  planOf({ ttl, sent, interval, renewedUntil }: Schedule): Plan {
+    const near = renewedUntil - sent < 2 * LONGEST_COVERED;
+    return {
+      ttl: Math.floor(ttl),
+      sent: this.#conversion.momentOf(sent),
+      interval: Math.max(1, Math.floor(interval)),
+      until: near ? this.#conversion.momentOf(renewedUntil) : undefined,
+    };
+  }
+
+  timeOf(moment: number): number {
+    return this.#conversion.timeOf(moment);
+  }
+
+  #grow(): void {
+    const segment = new Segment();
+    this.#grown(segment);
+    for (let slot = SLOTS - 1; slot >= 0; slot--) this.#free.push({ segment, slot });
+  }
+}
+
+class Covering implements Cover {
+  readonly #table: CoverTable;
+  readonly #place: Place;
+  #generation: number;
+  #ttl: number;
+  /** A renewal to an earlier lease may still be on its way. */
+  #doubt = false;
+  #ended = false;
+
+  constructor(table: CoverTable, place: Place, generation: number, ttl: number) {
+    this.#table = table;
+    this.#place = place;
+    this.#generation = generation;
+    this.#ttl = ttl;
+  }
+
+  get confirmed(): number | undefined {
+    if (this.#ended) return undefined;
+    const { segment, slot } = this.#place;
+    const moment = segment.confirmed(slot, this.#generation);
+    return moment === undefined ? undefined : this.#table.timeOf(moment);
+  }
+
+  get asking(): boolean {
+    const { segment, slot } = this.#place;
+    return this.#doubt || segment.asks(slot, this.#generation);
+  }
+
+  follow(schedule: Schedule): void {
+    if (this.#ended) return;
+    const { segment, slot } = this.#place;
+    const before = this.#generation;
+    if (schedule.ttl !== this.#ttl) this.#generation = this.#table.next();
+    this.#ttl = schedule.ttl;
+    if (schedule.ttl > LONGEST_COVERED) segment.free(slot);
+    else segment.follow(slot, this.#generation, this.#table.planOf(schedule));
+    // Only now: the worker sends nothing for the generation before, unless it said so by now.
+    if (before !== this.#generation) this.#doubt ||= segment.asks(slot, before);
+  }
+
+  end(): void {
+    if (!this.#ended) this.#table.giveBack(this.#place);
+    this.#ended = true;
+  }
+}

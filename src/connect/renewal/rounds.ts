@@ -1,0 +1,140 @@
+import { EXCLUSIVE } from '../../core/contract/admission.ts';
+import type { Backend, Claim, Renewal } from '../../core/contract/backend.ts';
+import { systemClock } from '../../core/contract/clock.ts';
+import { leastOf } from '../../core/contract/extremes.ts';
+import { promiseOf, withLimit } from '../../core/contract/promises.ts';
+import { between, type Moment, type SharedTime } from './shared-time.ts';
+import { type Control, type Covered, type Segment, SLOTS } from './table.ts';
+
+/** The main thread renews each interval; this one takes over when it is so many intervals late. */
+const LATE = 1.25;
+/** A little early, so that holds which are due at different times come to share a request. */
+const EARLY = 0.9;
+/** Looks in the shortest interval, and the longest and shortest pause between two of them, ms. */
+const LOOKS = 5;
+const PAUSE = { most: 500, least: 4 };
+/** How many holds one request renews, and how long it may take at most, ms. */
+const BATCH = 500;
+const PATIENCE = 5_000;
+
+/** A hold whose renewal is due. */
+interface Due {
+  readonly segment: Segment;
+  readonly slot: number;
+  readonly generation: number;
+  readonly interval: number;
+  readonly claim: Claim;
+}
+
+/** What this thread knows of a slot, as far as its generation is still this one. */
+interface Known {
+  readonly generation: number;
+  /** The moment before which it is not asked again. */
+  notBefore: Moment;
+  state: 'asking' | 'renewed' | 'unknown' | 'gone';
+  /** Some outcome was unknown: that renewal may still arrive. */
+  doubt: boolean;
+}
+
+/** Renews the holds in shared memory whose thread is late, while its counter has moved within `stall`. */
+export class Rounds {
+  readonly #backend: Pick<Backend, 'renew'>;
+  readonly #control: Control;
+  readonly #time: SharedTime;
+  readonly #stall: number;
+  readonly #segments: { readonly segment: Segment; readonly known: (Known | undefined)[] }[] = [];
+  #beats: number;
+  #movedAt: Moment;
+
+  /** @param stall ms, and the time between two beats of the counter */
+  constructor(backend: Pick<Backend, 'renew'>, control: Control, time: SharedTime, stall: number) {
+    this.#backend = backend;
+    this.#control = control;
+    this.#time = time;
+    this.#stall = stall;
+    this.#beats = control.beats;
+    this.#movedAt = time.now();
+  }
+
+  add(segment: Segment): void {
+    this.#segments.push({ segment, known: [] });
+  }
+
+  /** Looks at all holds once. @returns ms until the next look is due */
+  look(): number {
+    const now = this.#time.now();
+    const { beats } = this.#control;
+    if (beats !== this.#beats) [this.#beats, this.#movedAt] = [beats, now];
+    const hangs = between(this.#movedAt, now) > this.#stall;
+    const { due, shortest } = this.#due(now);
+    for (const batch of hangs ? [] : inBatches(due)) void this.#renew(batch);
+    // It forgets short intervals slowly: where they come and go, the main thread need not wake it for each.
+    const patience = Math.max(1, Math.min(shortest, 2 * (this.#control.patience || shortest)));
+    this.#control.patience = patience;
+    return Math.min(PAUSE.most, Math.max(PAUSE.least, patience / LOOKS));
+  }
+
+  #due(now: Moment): { due: Due[]; shortest: number } {
+    const due: Due[] = [];
+    let shortest = PAUSE.most * LOOKS;
+    for (const { segment, known } of this.#segments) {
+      for (let slot = 0; slot < SLOTS; slot++) {
+        const generation = segment.generation(slot);
+        if (generation === 0) continue;
+        const { sent, interval, until } = segment.plan(slot);
+        shortest = Math.min(shortest, interval);
+        const last = known[slot]?.generation === generation ? known[slot] : undefined;
+        if (last && (last.state === 'gone' || last.state === 'asking' || between(last.notBefore, now) < 0)) continue;
+        if (until !== undefined && between(until, now) >= 0) continue;
+        if (between(sent, now) < interval * LATE * EARLY) continue;
+        const covered = segment.ask(slot, generation);
+        if (!covered) continue;
+        known[slot] = { generation, notBefore: now, state: 'asking', doubt: last?.doubt ?? false };
+        due.push({ segment, slot, generation, interval, claim: claimOf(covered) });
+      }
+    }
+    return { due, shortest };
+  }
+
+  async #renew(batch: readonly Due[]): Promise<void> {
+    const sent = this.#time.now();
+    const within = Math.min(PATIENCE, leastOf(batch.map(({ claim }) => claim.ttl)) / 3);
+    const late = (): Error => new Error(`no answer within ${within} ms`);
+    const answers = await withLimit(
+      promiseOf(() => this.#backend.renew(batch.map(({ claim }) => claim))),
+      within,
+      late,
+      systemClock,
+    ).catch((): Renewal[] => []);
+    for (const [i, due] of batch.entries()) this.#answered(due, sent, answers[i]);
+  }
+
+  #answered({ segment, slot, generation, interval, claim }: Due, sent: Moment, answer: Renewal | undefined): void {
+    const entry = this.#segments.find((each) => each.segment === segment)!.known[slot];
+    if (entry?.generation !== generation) return;
+    if (typeof answer === 'object') {
+      // The main thread counts the whole lease from `sent`.
+      const earlier = Math.max(0, claim.ttl - answer.validFor);
+      segment.confirm(slot, generation, (sent - Math.ceil(earlier)) | 0);
+      entry.state = 'renewed';
+      entry.notBefore = (sent + interval) | 0;
+    } else if (answer === 'gone') entry.state = 'gone';
+    else {
+      entry.state = 'unknown';
+      entry.doubt = true;
+      entry.notBefore = (this.#time.now() + Math.floor(claim.ttl / 24)) | 0;
+    }
+    if (!entry.doubt) segment.settle(slot, generation);
+  }
+}
+
+const claimOf = ({ key, id, ttl }: Covered): Claim => ({
+  ...{ key, id, ttl, ...EXCLUSIVE },
+  ...{ queue: false, span: 1, within: Math.min(PATIENCE, ttl / 3), label: '' },
+});
+
+/** Alike in how long they can wait for an answer, to within a factor of two. */
+function* inBatches(due: readonly Due[]): Generator<Due[]> {
+  for (const group of Map.groupBy(due, ({ claim }) => Math.floor(Math.log2(claim.ttl))).values())
+    for (let from = 0; from < group.length; from += BATCH) yield group.slice(from, from + BATCH);
+}

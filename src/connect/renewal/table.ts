@@ -1,0 +1,174 @@
+import type { Moment } from './shared-time.ts';
+
+/** Holds in one segment: a whole one is about 0.6 MB, of which only what was used counts. */
+export const SLOTS = 1_024;
+/** Bytes for the id of a claim, and for its key. */
+const [ID, KEY] = [32, 512];
+/** A hold that lasts longer needs no stand-in. ms. */
+export const LONGEST_COVERED = 10 * 86_400_000;
+
+/** What is told of each hold. The main thread writes the first group, the worker the second. */
+const COLUMNS = [
+  'generation',
+  'sent',
+  'ttl',
+  'interval',
+  'until',
+  'length',
+  /** The generation that a renewal was sent for whose outcome is unknown. */
+  'asking',
+  'confirmed',
+  'confirmedAt',
+] as const;
+type Columns = Readonly<Record<(typeof COLUMNS)[number], Int32Array>>;
+
+/** What the worker needs to renew one hold. */
+export interface Covered {
+  readonly key: string;
+  readonly id: string;
+  /** ms */
+  readonly ttl: number;
+}
+
+/** Plan of one hold in shared moments and whole ms. `until` undefined: no end. */
+export interface Plan {
+  readonly ttl: number;
+  readonly sent: Moment;
+  readonly interval: number;
+  readonly until: Moment | undefined;
+}
+
+/**
+ * The holds of the main thread, in memory that the worker reads. A blocked thread can send no message, so each hold stands here before
+ * its caller runs. A slot counts while its generation is not 0; a hold whose lease changes gets the next generation, so that no answer
+ * about the shorter lease is taken for one about the longer.
+ */
+export class Segment {
+  readonly memory: SharedArrayBuffer;
+  readonly #columns: Columns;
+  readonly #text: Buffer;
+
+  constructor(memory = new SharedArrayBuffer(SLOTS * (COLUMNS.length * 4 + ID + KEY))) {
+    this.memory = memory;
+    this.#columns = Object.fromEntries(
+      COLUMNS.map((name, i) => [name, new Int32Array(memory, i * SLOTS * 4, SLOTS)]),
+    ) as Columns;
+    this.#text = Buffer.from(memory, COLUMNS.length * SLOTS * 4);
+  }
+
+  /** Whether the hold fits. */
+  put(
+    slot: number,
+    generation: number,
+    { key, id }: { readonly key: string; readonly id: string },
+    plan: Plan,
+  ): boolean {
+    const at = slot * (ID + KEY);
+    if (Buffer.byteLength(id) !== ID || Buffer.byteLength(key) > KEY) return false;
+    this.#text.write(id, at, 'latin1');
+    Atomics.store(this.#columns.length, slot, this.#text.write(key, at + ID, 'utf8'));
+    this.follow(slot, generation, plan);
+    return true;
+  }
+
+  /** The generation is written last: before, the worker does not look at the rest. */
+  follow(slot: number, generation: number, { ttl, sent, interval, until }: Plan): void {
+    const columns = this.#columns;
+    if (Atomics.load(columns.generation, slot) !== generation) Atomics.store(columns.generation, slot, 0);
+    Atomics.store(columns.ttl, slot, ttl);
+    Atomics.store(columns.sent, slot, sent);
+    Atomics.store(columns.interval, slot, interval);
+    Atomics.store(columns.until, slot, until === undefined ? 0 : until || 1);
+    Atomics.store(columns.generation, slot, generation);
+  }
+
+  free(slot: number): void {
+    Atomics.store(this.#columns.generation, slot, 0);
+  }
+
+  /** When the last renewal was sent that the engine confirmed. */
+  confirmed(slot: number, generation: number): Moment | undefined {
+    const { confirmed, confirmedAt } = this.#columns;
+    return Atomics.load(confirmed, slot) === generation ? Atomics.load(confirmedAt, slot) : undefined;
+  }
+
+  asks(slot: number, generation: number): boolean {
+    return Atomics.load(this.#columns.asking, slot) === generation;
+  }
+
+  // What follows is the worker's.
+
+  /** 0 of a free slot. */
+  generation(slot: number): number {
+    return Atomics.load(this.#columns.generation, slot);
+  }
+
+  plan(slot: number): Plan {
+    const { ttl, sent, interval, until } = this.#columns;
+    return {
+      ttl: Atomics.load(ttl, slot),
+      sent: Atomics.load(sent, slot),
+      interval: Atomics.load(interval, slot),
+      until: Atomics.load(until, slot) || undefined,
+    };
+  }
+
+  /**
+   * Says that a renewal is about to be sent. Undefined where the hold has ended meanwhile. The lease is read after that is said: the
+   * main thread changes it before it looks whether a renewal to the old one is on its way.
+   */
+  ask(slot: number, generation: number): Covered | undefined {
+    const { asking, ttl, length } = this.#columns;
+    Atomics.store(asking, slot, generation);
+    const at = slot * (ID + KEY);
+    const id = this.#text.toString('latin1', at, at + ID);
+    const key = this.#text.toString('utf8', at + ID, at + ID + Atomics.load(length, slot));
+    const covered = { key, id, ttl: Atomics.load(ttl, slot) };
+    if (this.generation(slot) === generation) return covered;
+    this.settle(slot, generation);
+    return undefined;
+  }
+
+  /** The engine has confirmed a renewal that was sent then. */
+  confirm(slot: number, generation: number, sent: Moment): void {
+    if (this.generation(slot) !== generation) return;
+    Atomics.store(this.#columns.confirmedAt, slot, sent);
+    Atomics.store(this.#columns.confirmed, slot, generation);
+  }
+
+  /** No renewal is on its way, and none may be. */
+  settle(slot: number, generation: number): void {
+    Atomics.compareExchange(this.#columns.asking, slot, generation, 0);
+  }
+}
+
+const CONTROL = { beat: 0, patience: 1 } as const;
+
+/** What both threads know beside the holds. */
+export class Control {
+  readonly memory: SharedArrayBuffer;
+  readonly #cells: Int32Array;
+
+  constructor(memory = new SharedArrayBuffer(Object.keys(CONTROL).length * 4)) {
+    this.memory = memory;
+    this.#cells = new Int32Array(memory);
+  }
+
+  /** Moves while the main thread can run. */
+  get beats(): number {
+    return Atomics.load(this.#cells, CONTROL.beat);
+  }
+
+  beat(): void {
+    Atomics.add(this.#cells, CONTROL.beat, 1);
+  }
+
+  /** The worker looks often enough for intervals that are not shorter, ms. */
+  get patience(): number {
+    return Atomics.load(this.#cells, CONTROL.patience);
+  }
+
+  set patience(ms: number) {
+    Atomics.store(this.#cells, CONTROL.patience, ms);
+  }
+}

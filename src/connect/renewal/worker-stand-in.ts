@@ -1,0 +1,132 @@
+import { Worker } from 'node:worker_threads';
+import type { Handle } from '../../core/contract/backend.ts';
+import { type Cancel, systemClock } from '../../core/contract/clock.ts';
+import { isLockError, LockError, type LockErrorCode } from '../../core/contract/errors.ts';
+import { withLimit } from '../../core/contract/promises.ts';
+import type { Cover, Schedule, StandIn } from '../../core/holds/stand-in.ts';
+import { CoverTable } from './cover-table.ts';
+import type { Failure, FromWorker, Task, ToWorker } from './messages.ts';
+import { Conversion, SharedTime } from './shared-time.ts';
+import { Control } from './table.ts';
+
+const FILE = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url);
+/** Longest time between two beats, and how many there are at least in a stall. ms */
+const BEAT = { most: 1_000, part: 8 };
+/** For what a thread needs to start, and to connect. ms. */
+const START = 20_000;
+/** How long a thread may take to end by itself, and the pause before another one takes its place, ms. */
+const END = 2_000;
+const PAUSE = 1_000;
+
+/** A stand-in that is a thread of this process with a connection of its own. What dies is replaced. */
+export class WorkerStandIn implements StandIn {
+  readonly #task: Task & { readonly segments: SharedArrayBuffer[] };
+  readonly #control = new Control();
+  readonly #table: CoverTable;
+  readonly #conversion: Conversion;
+  readonly #beat: number;
+  #worker: Worker | undefined;
+  #cancelBeat: Cancel = () => {};
+  #cancelStart: Cancel = () => {};
+  #ended = false;
+
+  private constructor(url: Task['url'], stall: number) {
+    const origin = process.hrtime.bigint();
+    this.#beat = Math.min(BEAT.most, stall / BEAT.part);
+    // The stall may begin just before a beat.
+    this.#task = { url, stall: stall + this.#beat, origin, control: this.#control.memory, segments: [] };
+    this.#conversion = new Conversion(systemClock, new SharedTime(origin));
+    this.#table = new CoverTable(this.#conversion, ({ memory }) => {
+      this.#task.segments.push(memory);
+      this.#say({ segment: memory });
+    });
+  }
+
+  /**
+   * Resolves when the thread has reached the engine.
+   * @throws LockError as `connect` does
+   */
+  static async begin(url: Task['url'], stall: number): Promise<WorkerStandIn> {
+    const standIn = new WorkerStandIn(url, stall);
+    try {
+      await standIn.#start();
+    } catch (error) {
+      await standIn.end();
+      throw error;
+    }
+    standIn.#beatOn();
+    return standIn;
+  }
+
+  cover(handle: Handle, schedule: Schedule): Cover {
+    const cover = this.#table.take(handle, schedule);
+    if (schedule.interval < this.#control.patience) this.#say({ look: true });
+    return cover;
+  }
+
+  async end(): Promise<void> {
+    this.#ended = true;
+    this.#cancelBeat();
+    this.#cancelStart();
+    const worker = this.#worker;
+    if (!worker) return;
+    worker.ref();
+    const exit = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+    this.#say({ end: true });
+    await withLimit(exit, END, () => new Error('late'), systemClock).catch(() => worker.terminate());
+  }
+
+  #say(message: ToWorker): void {
+    this.#worker?.postMessage(message);
+  }
+
+  #beatOn(): void {
+    this.#control.beat();
+    this.#conversion.look();
+    this.#cancelBeat = systemClock.after(this.#beat, () => this.#beatOn(), true);
+  }
+
+  async #start(): Promise<void> {
+    const worker = new Worker(FILE, { workerData: this.#task, execArgv: execArgv(), name: 'holdfast renewal' });
+    this.#worker = worker;
+    const started = new Promise<void>((resolve, reject) => {
+      worker.on('message', (message: FromWorker) => {
+        if ('ready' in message) resolve();
+        else reject(errorOf(message.failed));
+      });
+      worker.on('error', (error) => reject(unstarted(error)));
+      worker.on('exit', () => {
+        reject(unstarted(new Error('it ended')));
+        this.#exited(worker);
+      });
+    });
+    await withLimit(started, START, () => unstarted(new Error(`not within ${START} ms`)), systemClock);
+    worker.unref();
+  }
+
+  /** Meanwhile the main thread renews, as it always does while it can run. */
+  #exited(worker: Worker): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    if (this.#ended) return;
+    this.#cancelStart = systemClock.after(PAUSE, () => this.#start().catch(() => this.#worker?.terminate()), true);
+  }
+}
+
+/** Those of this process, without what says how it got its program. */
+const execArgv = (): string[] => process.execArgv.filter((arg) => !arg.startsWith('--input-type'));
+
+const causeOf = ({ code, message, cause }: Failure): Error =>
+  Object.assign(new Error(message, cause && { cause: causeOf(cause) }), { code });
+
+function errorOf(failure: Failure): LockError {
+  const { code, message, cause } = failure;
+  if (!/^LOCK_/.test(`${code}`)) return unstarted(causeOf(failure));
+  return new LockError(code as LockErrorCode, message, cause && { cause: causeOf(cause) });
+}
+
+function unstarted(cause: Error): LockError {
+  if (isLockError(cause)) return cause;
+  const message = `the thread for renewal: 'worker' could not be started: ${cause.message}. It is the file ${FILE}: where a bundler made the program, keep holdfast out of the bundle`;
+  return new LockError('LOCK_UNSUPPORTED', message, { cause });
+}
