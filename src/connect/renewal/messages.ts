@@ -3,7 +3,7 @@ export interface Task {
   readonly url: string | readonly string[];
   /** ms for which the counter may stand still. */
   readonly stall: number;
-  /** Of the clock that the threads share, ns by `process.hrtime`. */
+  /** The origin of the clock that the threads share, ns by `process.hrtime`. */
   readonly origin: bigint;
   readonly control: SharedArrayBuffer;
   readonly segments: readonly SharedArrayBuffer[];
