@@ -92,7 +92,7 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     try {
       return await this.target.inside(lease, () => fn(lease));
     } finally {
-      await lease.release();
+      await lease[Symbol.asyncDispose]();
     }
   }
 

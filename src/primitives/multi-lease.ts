@@ -63,7 +63,7 @@ export class MultiLease implements AnyLease {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.release();
+    await Promise.all(this.parts.map((part) => part[Symbol.asyncDispose]()));
   }
 }
 

@@ -93,9 +93,18 @@ export class Scene {
 
   /** The locks of one process, over a client of its own. */
   async locks(defaults: LocksDefaults = {}, client?: Backend): Promise<Locks> {
-    const locks = createLocks(client ?? (await this.another()), { clock: this.clock, spin: SPIN, ...defaults });
+    const locks = createLocks(client ?? (await this.another()), {
+      ...{ clock: this.clock, spin: SPIN, ...this.subject.options },
+      ...defaults,
+    });
     this.#locks.push(locks);
     return locks;
+  }
+
+  /** Releases that nobody waits for (`awaitRelease: false`, a linger) have arrived. */
+  async arrived(): Promise<void> {
+    const { awaitRelease = true, handOff } = this.subject.options ?? {};
+    if (!awaitRelease || (typeof handOff === 'object' && handOff.linger)) await this.isFree();
   }
 
   async processes(defaults?: LocksDefaults): Promise<[Locks, Locks]> {

@@ -1,4 +1,5 @@
 import type { Backend } from '../core/contract/backend.ts';
+import type { LockOptions } from '../core/contract/options.ts';
 import type { ManualClock } from './manual-clock.ts';
 
 /** A backend to test: how to reach its engine, how quick it is, and how to disturb it. */
@@ -16,6 +17,8 @@ export interface Subject {
   readonly clock?: ManualClock;
   /** How quick the engine is. Default: quick. */
   readonly timing?: Timing;
+  /** Options of all locks that the laws take, where a law says nothing else. */
+  readonly options?: LockOptions;
   /** How to disturb it. Default: not at all. */
   readonly faults?: Faults;
   /** The seed of the random cases. Default: another one each run. A failure names it. */

@@ -10,7 +10,13 @@ export type Event = { readonly at: number } & (ProcessEvent | RefereeEvent);
  * reports a hold for a time at which it may not have held the lock.
  */
 export type ProcessEvent =
-  | ({ readonly what: 'asked'; readonly op: string; readonly by: number; readonly key: string } & Seats)
+  | ({
+      readonly what: 'asked';
+      readonly op: string;
+      readonly by: number;
+      readonly key: string;
+      readonly renewed?: boolean;
+    } & Seats)
   /** The process checked between `before` and `at`, and held the lock. `remaining` is null if no time ends the hold. */
   | {
       readonly what: 'entered';

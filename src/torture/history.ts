@@ -8,6 +8,8 @@ export interface Operation extends Seats {
   readonly by: number;
   readonly key: string;
   readonly asked: number;
+  /** Whether its hold is renewed while it lasts. */
+  readonly renewed: boolean;
   hold?: RecordedHold;
   /** When the operation was over, with a hold or without. */
   ended?: number;
@@ -25,6 +27,8 @@ export interface RecordedHold {
   /** Until this time the process surely believed that it held the lock. No other hold may overlap. The time grows until the hold is over. */
   until: number;
   over: boolean;
+  /** When its process found that it is lost. */
+  lost?: number;
   /** When its release had an answer. */
   freed?: number;
   claimed?: number;
@@ -71,8 +75,8 @@ export class History {
     this.now = Math.max(this.now, event.at);
     switch (event.what) {
       case 'asked': {
-        const { op, by, key, take, of, at } = event;
-        const operation: Operation = { op, by, key, take, of, asked: at };
+        const { op, by, key, take, of, at, renewed = false } = event;
+        const operation: Operation = { op, by, key, take, of, asked: at, renewed };
         this.operations.set(op, operation);
         this.#open.set(by, (this.#open.get(by) ?? new Set()).add(operation));
         return;
@@ -164,6 +168,7 @@ export class History {
         end(operation, hold, at, at);
         return;
       case 'lost':
+        hold.lost ??= at;
         end(operation, hold, Math.min(hold.promised, this.#endOfLastPause(operation.by, hold.seen, at)), at);
         return;
       case 'freed':

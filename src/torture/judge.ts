@@ -14,7 +14,8 @@ export function judge(history: History, conditions: Conditions): Judgement {
   const waits = handOvers(history, conditions);
   const violations = [...byKey(history.operations.values())].flatMap(([key, operations]) => {
     const holds = operations.filter((operation): operation is OperationWithHold => operation.hold !== undefined);
-    return [...exclusion(key, holds), ...tokens(key, holds), ...register(key, holds)];
+    const lost = conditions.standIn ? lostToBlocks(key, holds, history) : [];
+    return [...exclusion(key, holds), ...tokens(key, holds), ...register(key, holds), ...lost];
   });
   const crashes = history.crashes.map(({ at, by, how }): Violation => {
     return { broken: 'crash', at, ops: [], message: `process ${by} ended, although nobody ended it: ${how}` };
@@ -24,6 +25,20 @@ export function judge(history: History, conditions: Conditions): Judgement {
     return { broken: 'residue', key, at: history.now, ops: [], message };
   });
   return { violations: [...violations, ...waits.violations, ...crashes, ...remains], handOvers: waits.quiet };
+}
+
+/** A thread renews what a blocked loop cannot. Beside another fault a loss proves nothing. */
+function lostToBlocks(key: string, holds: readonly OperationWithHold[], history: History): Violation[] {
+  return holds.flatMap(({ op, by, renewed, hold }): Violation[] => {
+    const { from, lost } = hold;
+    if (!renewed || lost === undefined) return [];
+    const faults = [...history.disturbances.values()].filter(
+      (fault) => (fault.by === by || fault.by === undefined) && fault.at < lost && fault.until > from,
+    );
+    if (faults.length === 0 || faults.some(({ kind }) => kind !== 'blocked')) return [];
+    const message = `at ${time(lost)} ${op} found that ${key} is lost; its loop was blocked, and a thread should have renewed it`;
+    return [{ broken: 'renewal', key, at: lost, ops: [op], message }];
+  });
 }
 
 const time = (ms: number): string => `${ms.toFixed(1)} ms`;

@@ -24,6 +24,8 @@ export interface Task {
   readonly label: string;
   /** How many callers of each process take one lock after the other without a pause. */
   readonly busy: number;
+  /** Who renews holds while the loop is blocked. Default: nobody. */
+  readonly renewal?: 'worker' | undefined;
 }
 
 export type ToWorker =

@@ -34,6 +34,8 @@ export interface Torture {
   readonly write?: (line: string) => void;
   /** How many callers of each process take one lock after the other without a pause, for more holds. Default 0. */
   readonly busy?: number;
+  /** `worker`: a thread of each process renews while its loop is blocked, as `connect` has it. Default: nobody does. */
+  readonly renewal?: 'worker' | undefined;
   /** The kinds of faults. Default: all. */
   readonly faults?: readonly FaultKind[];
   /** The program uses another library: only mutexes, no wake-ups, and the run goes on after a broken promise. */
@@ -58,7 +60,7 @@ const PERMITS = 2;
  * @throws LockError if it cannot begin: as `connect` does, and `LOCK_INVALID` if others have locks there
  */
 export async function torture(plan: Torture): Promise<Verdict> {
-  const { url, duration, seed, processes, progress, busy = 0, others = false } = plan;
+  const { url, duration, seed, processes, progress, renewal, busy = 0, others = false } = plan;
   const backend = await openBackend(url);
   const run = `${PREFIX}${seed.toString(36)}-${process.pid.toString(36)}:`;
   const ttl = Math.min(Math.max(TTL, backend.traits.ttl.min), backend.traits.ttl.max);
@@ -68,6 +70,7 @@ export async function torture(plan: Torture): Promise<Verdict> {
 
   const terms = {
     ttl,
+    standIn: renewal === 'worker',
     wakes: !others && backend.traits.wakes !== 'never',
     roundTrip: await measureRoundTrip(locks, `${run}referee`),
   };
@@ -76,7 +79,7 @@ export async function torture(plan: Torture): Promise<Verdict> {
   const links = !/^\s*file:/i.test(url);
   const testLocks = testLocksOf(others ? 'exclusive' : backend.traits.seats, run, busy);
   const crew = new Crew(
-    { url, testLocks, ttl, processes, seed, label, links, busy, worker: plan.worker },
+    { url, testLocks, ttl, processes, seed, label, links, busy, renewal, worker: plan.worker },
     record,
     register,
   );

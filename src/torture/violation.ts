@@ -10,6 +10,8 @@ export type Broken =
   | 'starvation'
   /** Waiters hold the key only after their next poll, as if no wake-up came. */
   | 'wake-ups'
+  /** A hold was lost to a blocked loop, although a thread renews it. */
+  | 'renewal'
   /** A hold outlived its lease and its process. */
   | 'residue'
   /** A process ended by itself. */
@@ -33,4 +35,6 @@ export interface Conditions {
   readonly wakes: boolean;
   /** The time to the engine and back, ms. */
   readonly roundTrip: number;
+  /** Whether a thread renews holds while the loop is blocked. */
+  readonly standIn?: boolean;
 }

@@ -16,6 +16,9 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
   zookeeper: ['ignores lapses'],
 };
 
+/** Where a thread can renew. */
+const BY_THREAD: ReadonlySet<string> = new Set(['file', 'redis', 'postgres', 'mysql', 'mongodb']);
+
 const { values, positionals } = parseArgs({
   options: {
     for: { type: 'string', default: '60' },
@@ -48,7 +51,7 @@ for (const { name: engine, site, byNodeRedis } of TORTURED) {
   }
   const opened = await site.start(4_000);
   try {
-    const run = async (what: string, wanted: Verdict['outcome'], worker?: URL): Promise<void> => {
+    const run = async (what: string, wanted: Verdict['outcome'], worker?: URL, renewal?: 'worker'): Promise<void> => {
       process.env.BROKEN = what;
       const plan = {
         url: opened.url,
@@ -57,6 +60,7 @@ for (const { name: engine, site, byNodeRedis } of TORTURED) {
         processes: 4,
         busy: Number(values.busy),
         ...(worker && { worker }),
+        renewal,
       };
       const verdict = await torture(plan);
       if (values.json) {
@@ -70,6 +74,7 @@ for (const { name: engine, site, byNodeRedis } of TORTURED) {
     };
     const client = byNodeRedis ? NODE_REDIS : undefined;
     if (duration > 0) await run('ours', 'kept', client);
+    if (duration > 0 && BY_THREAD.has(engine)) await run('ours, renewed by a thread', 'kept', undefined, 'worker');
     if (client) continue; // the same engine as without the words: another client plants nothing new
     const names = Object.keys(BROKEN).filter((name) => !UNSEEN[engine]?.includes(name));
     const worker = new URL('broken.worker.ts', import.meta.url);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ALL_SEATS } from '../../src/core/contract/admission.ts';
-import type { Event } from '../../src/torture/events.ts';
+import type { Event, FaultKind } from '../../src/torture/events.ts';
 import { History } from '../../src/torture/history.ts';
 import { judge } from '../../src/torture/judge.ts';
-import type { Violation } from '../../src/torture/violation.ts';
+import type { Conditions, Violation } from '../../src/torture/violation.ts';
 
 const TTL = 2_000;
 const ALL = { take: ALL_SEATS, of: ALL_SEATS };
@@ -34,7 +34,7 @@ function hold({ op, from, to, token, by = 0, seats = ALL, asked = from - 1 }: Ho
   ];
 }
 
-function judged(events: readonly Event[], terms = { ttl: TTL, wakes: true, roundTrip: 1 }) {
+function judged(events: readonly Event[], terms: Conditions = { ttl: TTL, wakes: true, roundTrip: 1 }) {
   const history = new History();
   for (const event of events.toSorted((a, b) => a.at - b.at)) history.apply(event);
   return judge(history, terms);
@@ -47,6 +47,23 @@ describe('the judge finds', () => {
   test('two holders at once', () => {
     const events = [...hold({ op: 'a', from: 10, to: 30, token: 1 }), ...hold({ op: 'b', from: 29, to: 40, token: 2 })];
     expect(found(events)).toEqual(['exclusion']);
+  });
+
+  test('a hold that a blocked loop lost, where a thread renews it; not where another fault is as likely', () => {
+    const [asked, entered] = hold({ op: 'a', from: 10, to: 0, token: 1 });
+    const lost = (kind: FaultKind, renewed = true, standIn = true) =>
+      judged(
+        [
+          { ...asked!, renewed } as Event,
+          entered!,
+          { at: 20, what: 'disturbed', id: 1, kind, by: 0 },
+          { at: 4_000, what: 'over', id: 1, effective: true },
+          { at: 4_001, what: 'lost', op: 'a' },
+        ],
+        { ttl: TTL, wakes: true, roundTrip: 1, standIn },
+      ).violations.map(({ broken }) => broken);
+    expect(lost('blocked')).toEqual(['renewal']);
+    expect([lost('starved'), lost('blocked', false), lost('blocked', true, false)]).toEqual([[], [], []]);
   });
 
   test('a reader beside a writer, and a permit too many', () => {

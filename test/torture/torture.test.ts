@@ -47,6 +47,36 @@ describe.each(['file', 'redis'] as const)('holdfast torture on %s', (engine) => 
   });
 });
 
+describeOn('redis', 'holdfast torture with blocked loops alone', () => {
+  const blocked = async (renewal: 'worker' | undefined) => {
+    await using server = await startRedis();
+    const lost = new Set<string>();
+    const renewed = new Set<string>();
+    const verdict = await torture({
+      ...{ url: server.url, duration: 12_000, seed: 11, processes: 3, faults: ['blocked'], renewal },
+      write: (line) => {
+        const event = JSON.parse(line);
+        if (event.what === 'asked' && event.renewed) renewed.add(event.op);
+        if (event.what === 'lost' && renewed.has(event.op)) lost.add(event.op);
+      },
+    });
+    return { verdict, lost };
+  };
+
+  test('with a thread that renews, no hold is lost that is renewed, and no promise is broken', LIMIT, async () => {
+    const { verdict, lost } = await blocked('worker');
+    expect(verdict.violations).toEqual([]);
+    expect(verdict.faults.blocked?.effective).toBeGreaterThan(2);
+    expect([...lost]).toEqual([]);
+  });
+
+  test('without it, holds are lost to them', LIMIT, async () => {
+    const { verdict, lost } = await blocked(undefined);
+    expect(verdict.violations).toEqual([]);
+    expect(lost.size).toBeGreaterThan(0);
+  });
+});
+
 describe('holdfast torture', () => {
   test('is refused beside the locks of others, unless it is told to go on', LIMIT, async () => {
     using folder = temporaryFolder();

@@ -22,6 +22,7 @@ export const torture = command({
     seed: { type: 'string' },
     processes: { type: 'string' },
     'beside-others': { type: 'boolean' },
+    renewal: { type: 'string' },
     history: { type: 'string' },
     json: { type: 'boolean' },
   },
@@ -41,6 +42,7 @@ else needs.
   --seed <number>   the seed of the faults (default: a random one, which is printed)
   --processes <n>   number of processes, 2 to 16 (default 4)
   --beside-others   run even if others have locks on the server; they may have to wait longer
+  --renewal worker  a thread of each process renews while its event loop is blocked: then no hold is lost to that
   --history <file>  write every event to this file, as a line of JSON
   --json            print the verdict as JSON
 
@@ -53,15 +55,18 @@ verdict.`,
     const processes = whole(values.processes ?? '4', '--processes', 2, 16);
     if (process.platform === 'win32')
       throw new UsageError('torture stops processes with signals, and Windows has none');
+    const { renewal } = values;
+    if (renewal !== undefined && renewal !== 'worker')
+      throw new UsageError(`--renewal takes worker, not ${JSON.stringify(renewal)}`);
     const { url } = addressOf(values.url);
     const { torture: begin } = await import('../../torture/torture.ts');
     using interruption = new Interruption();
     using history = values.history === undefined ? undefined : new HistoryFile(values.history);
     await history?.opened;
-    const again = `holdfast torture --url '${redacted(url)}' --for ${values.for ?? '1m'} --processes ${processes} --seed ${seed}`;
+    const again = `holdfast torture --url '${redacted(url)}' --for ${values.for ?? '1m'} --processes ${processes} --seed ${seed}${renewal ? ` --renewal ${renewal}` : ''}`;
     console.error(`Seed ${seed}. To repeat the same faults: ${again}`);
     const verdict = await begin({
-      ...{ url, duration, seed, processes, signal: interruption.signal },
+      ...{ url, duration, seed, processes, renewal, signal: interruption.signal },
       besideOthers: values['beside-others'] ?? false,
       progress: (so) => console.error(progressLine(so)),
       write: (line) => history?.write(line),

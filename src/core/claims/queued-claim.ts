@@ -65,6 +65,7 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
   ): Promise<LocalGrant | undefined> {
     const { wakes } = this.engine.backend.traits;
     let kept: LocalGrant | undefined;
+    let contended = false;
     try {
       let attempt = piggybacked && (await this.answerOf(piggybacked));
       for (let tries = 0; this.request; ) {
@@ -75,7 +76,7 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
         const grant = this.grantOf(attempt);
         switch (verdictOn(attempt, grant, grant !== undefined && this.lasts(grant))) {
           case 'held':
-            if (this.request) kept = grant;
+            if (this.request) kept = contended ? { ...grant!, contended } : grant;
             return kept;
           case 'over':
             this.#tooLate(grant!);
@@ -89,6 +90,7 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
               this.forgetSent();
               return undefined;
             }
+            contended = true;
             onRefusal(this.request);
             if (wakes === 'watch') this.listener.arm(this.claim);
         }

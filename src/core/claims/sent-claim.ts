@@ -23,6 +23,8 @@ export interface LocalGrant {
   readonly lost?: AbortSignal;
   /** Until when an unanswered attempt of this claim may still arrive. It would set the lease that it asked for. */
   readonly lateUntil?: number;
+  /** Its claim was refused first: others want the key, too. */
+  readonly contended?: boolean;
 }
 
 /** A claim on its way with the release of another claim. */

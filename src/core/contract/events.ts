@@ -37,7 +37,7 @@ export interface LockEvent {
   readonly duration?: number;
   /** `renewed`, `renewalFailed`: ms that were left of the lease, by what was known before. Infinity where it has no end. */
   readonly margin?: number;
-  /** `lost`, `renewalFailed`, `detectionFailed`, `timedOut`, `aborted`, `failed`: why. */
+  /** `lost`, `renewalFailed`, `releaseFailed`, `detectionFailed`, `timedOut`, `aborted`, `failed`: why. */
   readonly error?: unknown;
 }
 
@@ -50,6 +50,7 @@ export interface LockEvent {
  * `timedOut`, `aborted`. `failed`: any other error.
  * A hold that was acquired or handed over is `renewed`, or not (`renewalFailed`: it is tried again until the deadline), and ends in
  * `released`, in `lost`, or in both: what is told as lost before its deadline may still be released.
+ * `releaseFailed`: the engine did not answer a release, which is tried again in the background; it ends in `released`, too.
  * `detectionFailed`: a look for deadlocks failed, and is tried again; of each wait with `detect` that it was for.
  * `forced`: somebody evicted holders by `forceRelease`; it tells what `ForcedEvent` says.
  */
@@ -66,6 +67,7 @@ export const channels = {
   renewalFailed: channel('holdfast:renewal-failed'),
   lost: channel('holdfast:lost'),
   released: channel('holdfast:released'),
+  releaseFailed: channel('holdfast:release-failed'),
   detectionFailed: channel('holdfast:detection-failed'),
   forced: channel('holdfast:forced'),
 } satisfies Record<string, Channel>;

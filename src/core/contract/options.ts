@@ -30,6 +30,12 @@ export interface LockOptions {
   readonly adaptive?: Adaptive | undefined;
   /** How to ask again where an engine wakes nobody. */
   readonly spin?: Spin | undefined;
+  /**
+   * Whether `run` and the end of a block with `await using` wait until the engine has answered the release. Default true. False: the
+   * release is sent in the same turn, at the latest, and `close()` waits for it. Until it arrives, others find the lock taken. 256 of
+   * them may be under way; then the next one is waited for.
+   */
+  readonly awaitRelease?: boolean | undefined;
   /** Ends the wait. */
   readonly signal?: AbortSignal | undefined;
   /** For people: who this is, in listings. Default `host:pid`. At most 128 characters. */
@@ -55,6 +61,11 @@ export interface HandOff {
   readonly max?: number;
   /** Time after its grant in which it may pass on. Default 10 ms. */
   readonly within?: Duration;
+  /**
+   * For how long a hold that nobody here waits for is kept for the next caller of this process after its release, within `within`. Other
+   * processes wait that long at most; a hold that was waited for in the engine's line is not kept. Default 0; up to 1 s.
+   */
+  readonly linger?: Duration;
 }
 
 /** Leases without renewal that learn how long the work takes. */
@@ -85,8 +96,8 @@ export interface Spin {
 export const UNSHARED_HOLD = { handOff: false, reentrant: false } as const satisfies LockOptions;
 
 // Shared, so that a waiter does not carry its own.
-const NO_HAND_OFF: Terms['handOff'] = { max: 0, within: 0 };
-const HAND_OFF: Terms['handOff'] = { max: 64, within: 10 };
+const NO_HAND_OFF: Terms['handOff'] = { max: 0, within: 0, linger: 0 };
+const HAND_OFF: Terms['handOff'] = { max: 64, within: 10, linger: 0 };
 const SPIN: Terms['spin'] = { pause: 10, jitter: 0.5, bound: 1_000 };
 const DEFAULT_TTL = 30_000;
 export const DEFAULT_LABEL = `${hostname()}:${process.pid}`;
@@ -105,6 +116,7 @@ export const LOCK_OPTIONS = namesOf<LockOptions>({
   notice: true,
   adaptive: true,
   spin: true,
+  awaitRelease: true,
   signal: true,
   label: true,
   handOff: true,
@@ -174,6 +186,7 @@ function resolve(traits: Traits, given: LockOptions): Terms {
     notice: milliseconds(given.notice ?? Math.floor(ttl / 10), 'notice', { min: 0, max: Math.floor((ttl * 2) / 3) }),
     adaptive: adaptive(given.adaptive, ttl, bounds.max),
     spin: spin(given.spin),
+    awaitRelease: flag(given.awaitRelease ?? true, 'awaitRelease'),
     signal: abortSignal(given.signal),
     label: label(given.label ?? DEFAULT_LABEL),
     handOff: traits.spans ? handOff(given.handOff) : NO_HAND_OFF,
@@ -217,10 +230,11 @@ export function whole(value: unknown, name: string, min: number, max: number): n
 function handOff(given: false | HandOff | undefined): Terms['handOff'] {
   if (given === undefined) return HAND_OFF;
   if (given === false) return NO_HAND_OFF;
-  checkNames(given, new Set(['max', 'within']), 'handOff options');
+  checkNames(given, new Set(['max', 'within', 'linger']), 'handOff options');
   return {
     max: whole(given.max ?? HAND_OFF.max, 'handOff.max', 1, 1_023),
     within: milliseconds(given.within ?? HAND_OFF.within, 'handOff.within'),
+    linger: milliseconds(given.linger ?? 0, 'handOff.linger', { min: 0, max: 1_000 }),
   };
 }
 

@@ -27,7 +27,8 @@ export interface Terms {
   readonly spin: { readonly pause: number; readonly jitter: number; readonly bound: number };
   readonly signal: AbortSignal | undefined;
   readonly label: string;
-  readonly handOff: { readonly max: number; readonly within: number };
+  readonly awaitRelease: boolean;
+  readonly handOff: { readonly max: number; readonly within: number; readonly linger: number };
   readonly reentrant: boolean;
   readonly detect: boolean;
   /** Of a part of `all()`: the number that the events of all its parts share. */

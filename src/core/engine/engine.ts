@@ -20,6 +20,7 @@ import { Activity } from './activity.ts';
 import { BusyPoll } from './busy-poll.ts';
 import { CallTimeouts } from './call-timeouts.ts';
 import { StepLimit } from './step-limit.ts';
+import { Unawaited } from './unawaited.ts';
 import { left } from './users.ts';
 
 /** Longest time an engine may take over one call; after it the outcome is unknown. ms. */
@@ -35,6 +36,7 @@ export class Engine {
   readonly #timeouts: CallTimeouts;
   /** The extensions of a claim go one after the other: of two at once the server might take the shorter one last. */
   readonly extensions = new KeyedSerializer();
+  readonly unawaited = new Unawaited();
 
   constructor(backend: Backend, clock: Clock, busyPoll: boolean) {
     this.backend = backend;

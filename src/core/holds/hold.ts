@@ -13,6 +13,8 @@ import { HoldTiming } from './hold-timing.ts';
 interface Tenure {
   readonly since: number;
   readonly passes: number;
+  /** Its claim had to wait in the engine's line: others want the key, too. */
+  readonly contended: boolean;
 }
 
 type HoldEventName = 'renewed' | 'renewalFailed' | 'lost' | 'released';
@@ -67,7 +69,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
     this.terms = terms;
     this.token = grant.ticket;
     this.span = grant.span ?? claim.span;
-    this.tenure = grant.tenure ?? { since: now, passes: 0 };
+    this.tenure = grant.tenure ?? { since: now, passes: 0, contended: grant.contended === true };
     this.timing = new HoldTiming(grant, terms, backend.traits.lapses, now);
     // The claim of a patient waiter lasts much longer than the lease: a crash before the first renewal would keep the key for all of that.
     if (claim.placeTtl !== undefined) this.timing.renewAtOnce(now);
@@ -180,7 +182,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
 
   /** The same hold on the engine in the next hands, with the next token. */
   passTo(terms: Terms): Hold<O> {
-    const tenure = { since: this.tenure.since, passes: this.tenure.passes + 1 };
+    const tenure = { ...this.tenure, passes: this.tenure.passes + 1 };
     const grant = { ticket: this.token + 1n, span: this.span, ...this.timing.confirmation, lost: this.#lost, tenure };
     return new Hold(this.#keeper, this.claim, grant, terms);
   }

@@ -219,7 +219,8 @@ export class HeldLease implements AnyLease {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.release();
+    const released = this.release();
+    if (this.#hold.terms.awaitRelease || !this.#engine.unawaited.add(released)) await released;
   }
 }
 

@@ -34,3 +34,14 @@ export function mayPass(hold: Hold<AcquireRequest>, next: AcquireRequest, now: n
   if (tenure.passes >= terms.handOff.max || next.terms.handOff.max <= tenure.passes) return false;
   return now - tenure.since < terms.handOff.within && timing.lastsFor(next.terms, now);
 }
+
+/**
+ * ms for which a hold is kept for the next caller of this process: its linger, within its tenure, if an equal request could have it. 0 where
+ * others are known to want the key.
+ */
+export function lingerOf(hold: Hold<AcquireRequest>, now: number): number {
+  const { owner, terms, tenure } = hold;
+  const { linger, within } = terms.handOff;
+  if (linger === 0 || tenure.contended || !owner || !mayPass(hold, owner, now)) return 0;
+  return Math.min(linger, tenure.since + within - now);
+}

@@ -7,7 +7,8 @@ import { withdraw, withdrawAt } from '../engine/withdrawal.ts';
 import { Hold, type HoldKeeper } from '../holds/hold.ts';
 import type { Watchdog } from '../holds/watchdog.ts';
 import type { AcquireRequest } from './acquire-request.ts';
-import { mayPass } from './hand-over.ts';
+import { lingerOf, mayPass } from './hand-over.ts';
+import { Interim } from './interim.ts';
 import type { LineContext } from './line-context.ts';
 
 /** What the holds of a key need of the callers that wait for it in this process. */
@@ -28,11 +29,14 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
   readonly engine: Engine;
   readonly #watchdog: Watchdog;
   readonly #callers: Callers;
+  /** Ends when a caller comes that has to wait here. */
+  readonly interim: Interim;
 
   constructor({ engine, watchdog }: LineContext, callers: Callers) {
     this.engine = engine;
     this.#watchdog = watchdog;
     this.#callers = callers;
+    this.interim = new Interim(engine);
   }
 
   /** Stands in the engine's line with a claim. The request that the claim belongs to at the end gets what comes of it. */
@@ -88,9 +92,9 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     hold.listen();
   }
 
-  /** A release whose outcome is unknown goes on in the background. */
+  /** Releases a hold: it passes on, is kept for a while, or goes back to the engine. */
   async release(hold: Hold<AcquireRequest>): Promise<boolean> {
-    const { owner, timing } = hold;
+    const { owner } = hold;
     if (!owner || hold.life.over) return false;
     const { engine } = this;
     engine.clock.lookAgain?.();
@@ -101,6 +105,17 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     hold.released();
     this.#watchdog.remove(hold);
     if (this.#passOn(hold, owner)) return true;
+    const linger = lingerOf(hold, engine.clock.now());
+    const giveUp = (): Promise<boolean> => this.#giveUp(hold, owner);
+    if (linger === 0 && owner.terms.awaitRelease) return giveUp();
+    const left = this.interim.before(async () => this.#passOn(hold, owner) || giveUp(), linger);
+    return linger > 0 || left;
+  }
+
+  /** Gives a released hold back to the engine. A release whose outcome is unknown goes on in the background. */
+  async #giveUp(hold: Hold<AcquireRequest>, owner: AcquireRequest): Promise<boolean> {
+    const { engine } = this;
+    const { timing } = hold;
     const now = engine.clock.now();
     const left = timing.minHoldLeft(now);
     // Before the release is sent: its answer may come when that time is over, and says nothing of what arrived after it.
@@ -109,8 +124,9 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     try {
       if (left > 0) return await this.#linger(hold, owner, left);
       return (await this.#giveBack(hold, owner)).freed;
-    } catch {
+    } catch (error) {
       withdraw(engine, hold.currentClaim);
+      owner.events.tell('releaseFailed', hold.exclusive ? hold.token : undefined, { error });
       return false;
     } finally {
       this.#callers.leave(owner);
@@ -120,7 +136,7 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
 
   ended(hold: Hold<AcquireRequest>): void {
     this.#watchdog.remove(hold);
-    this.#takeBack(hold, hold.timing.closedUntil);
+    takeBack(this.engine, hold, hold.timing.closedUntil);
     if (hold.owner) this.#callers.leave(hold.owner);
   }
 
@@ -149,20 +165,18 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
       const ttl = Math.max(Math.ceil(left), traits.ttl.min);
       const [answer] = await engine.renew([{ ...hold.claim, ttl }], CALL_TIMEOUT).catch(() => []);
       // Without an answer the key might stay taken for the whole lease. That is too long, but never too short.
-      if (answer === undefined || answer === 'unknown') this.#takeBack(hold);
+      if (answer === undefined || answer === 'unknown') takeBack(engine, hold);
       return typeof answer === 'object';
     }
     await engine.activity.pause(left);
     return (await this.#giveBack(hold, owner)).freed;
   }
+}
 
-  /** In the background, when `minHold` and, after a lapse, `delay` are over. */
-  #takeBack(hold: Hold<AcquireRequest>, closedUntil = 0): void {
-    const { engine } = this;
-    const { currentClaim, timing } = hold;
-    const now = engine.clock.now();
-    const kept = Math.max(now + timing.minHoldLeft(now), closedUntil);
-    if (kept > now) withdrawAt(engine, currentClaim, Math.max(kept, timing.lateUntil));
-    else withdraw(engine, currentClaim, timing.lateUntil);
-  }
+/** In the background, when `minHold` and, after a lapse, `delay` are over. */
+function takeBack(engine: Engine, { currentClaim, timing }: Hold<AcquireRequest>, closedUntil = 0): void {
+  const now = engine.clock.now();
+  const kept = Math.max(now + timing.minHoldLeft(now), closedUntil);
+  if (kept > now) withdrawAt(engine, currentClaim, Math.max(kept, timing.lateUntil));
+  else withdraw(engine, currentClaim, timing.lateUntil);
 }

@@ -43,10 +43,13 @@ export class LocalLine implements Callers {
     request.traceparent = this.#context.traceparent?.(events);
     if (terms.detect) request.detects = clock.epoch();
     request.startLimits((error) => this.#giveUp(request, error));
-    if (terms.wait === 0 && !this.#line.admits(request.seats)) request.grant(undefined);
+    if (terms.wait === 0 && !this.#line.admits(request.seats) && !this.#holds.interim.isOpen) request.grant(undefined);
     if (!request.settled) {
       if (this.#joinApart(request) || this.#line.join(request)) this.#enterEngineLine(request);
-      else this.beginWait(request);
+      else {
+        if (terms.wait > 0) this.beginWait(request);
+        this.#holds.interim.end();
+      }
     }
     this.#tidy();
     return request.outcome;
@@ -54,6 +57,7 @@ export class LocalLine implements Callers {
 
   /** Rejects all waits; the last one first, so that no request inherits a place. */
   close(error: unknown): void {
+    this.#holds.interim.end();
     for (const request of [...this.#apart, ...this.#line.members.reverse()]) this.#giveUp(request, error);
   }
 
@@ -67,7 +71,7 @@ export class LocalLine implements Callers {
   takeSuccessor(request: AcquireRequest): QueuedClaim<AcquireRequest> | undefined {
     const next = this.#line.successor(request);
     const queued = next && this.#claimOf(next);
-    if (!next || !queued?.openMailbox()) return undefined;
+    if (!next || next.terms.wait === 0 || !queued?.openMailbox()) return undefined;
     queued.assign(next);
     this.#line.replace(request, next);
     return queued;

@@ -73,6 +73,7 @@ export const force: readonly Law[] = [
     assert.deepEqual(await seen(), ['holder holds', 'waiter waits']);
     await lease.release();
     await wait;
+    await scene.arrived();
     assert.deepEqual(await seen(), []);
   }),
   law('a listing shows whose a hold is, and which hold a waiter is inside of', ['inspect', 'fair'], async (scene) => {

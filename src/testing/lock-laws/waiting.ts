@@ -28,6 +28,7 @@ export const waiting: readonly Law[] = [
       const error = await fails(() => there.mutex(scene.key).acquire({ wait: 0 }), 'LOCK_TIMEOUT', 'a taken key');
       assert.equal(error.key, scene.key);
     });
+    await scene.arrived();
     await (await there.mutex(scene.key).acquire({ wait: 0 })).release();
     await scene.isFree();
   }),

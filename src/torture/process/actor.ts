@@ -57,10 +57,11 @@ export class Actor {
     const testLock = this.#pick(this.#testLocks);
     const op = `${this.#name}.${this.#operations++}`;
     const { lock, take, of } = this.#lock(testLock);
-    report.tell({ what: 'asked', op, by, key: testLock.key, take, of });
+    const renewed = this.#context.random() < 0.85;
+    report.tell({ what: 'asked', op, by, key: testLock.key, take, of, renewed });
     let lease: LibraryLease | null;
     try {
-      lease = await this.#acquire(lock, ended);
+      lease = await this.#acquire(lock, renewed, ended);
     } catch (error) {
       if (!isLockError(error)) throw error;
       const unavailable = isLockError(error, 'LOCK_UNAVAILABLE');
@@ -82,11 +83,11 @@ export class Actor {
     return this.#context.random() < 0.4 ? { lock: write, ...all } : { lock: read, ...SHARED };
   }
 
-  #acquire(lock: LibraryLock, ended: AbortSignal): Promise<LibraryLease | null> {
+  #acquire(lock: LibraryLock, renew: boolean, ended: AbortSignal): Promise<LibraryLease | null> {
     const { ttl, random } = this.#context;
-    const options: LockOptions = { ttl, renew: random() < 0.85, wait: PATIENCE, signal: ended };
+    const options: LockOptions = { ttl, renew, wait: PATIENCE, signal: ended };
     const choice = random();
-    if (choice < 0.1) return lock.tryAcquire({ ttl });
+    if (choice < 0.1) return lock.tryAcquire({ ttl, renew });
     if (choice > 0.2) return lock.acquire(options);
     const impatient = AbortSignal.any([ended, AbortSignal.timeout(Math.ceil(this.#between(1, 200)))]);
     return lock.acquire({ ...options, signal: impatient });

@@ -13,7 +13,7 @@ export interface LibraryLease {
 
 export interface LibraryLock {
   acquire(options: LockOptions): Promise<LibraryLease>;
-  tryAcquire(options: { readonly ttl: number }): Promise<LibraryLease | null>;
+  tryAcquire(options: { readonly ttl: number; readonly renew: boolean }): Promise<LibraryLease | null>;
 }
 
 /** The locks of a process: ours, or those of another library. */

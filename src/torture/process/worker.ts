@@ -1,6 +1,5 @@
 /** One process of `holdfast torture`. */
-import { openBackend } from '../../connect/open.ts';
-import { createLocks } from '../../locks.ts';
+import { connect } from '../../connect/index.ts';
 import { work } from './work.ts';
 
-work(async ({ url, label }) => createLocks(await openBackend(url), { label }));
+work(({ url, label, renewal }) => connect(url, { label, renewal }));

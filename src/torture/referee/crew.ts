@@ -17,6 +17,8 @@ export interface CrewPlan {
   /** Whether connections lead through proxies. */
   readonly links: boolean;
   readonly busy: number;
+  /** Who renews while a loop is blocked. */
+  readonly renewal?: 'worker' | undefined;
   /** The program of a process. Default: ours. */
   readonly worker?: URL | undefined;
 }
@@ -62,13 +64,13 @@ export class Crew {
 
   /** Starts a process, or starts it again. */
   async begin(by: number): Promise<void> {
-    const { url, testLocks, ttl, seed, label, links, busy, worker = WORKER } = this.#plan;
+    const { url, testLocks, ttl, seed, label, links, busy, renewal, worker = WORKER } = this.#plan;
     const turn = this.#turns[by]!++;
     const onCrash = (how: string): void => this.#record.add({ what: 'crashed', by, how });
     const member = new Member(fileURLToPath(worker), (message) => this.#receive(by, member, message), onCrash);
     this.members[by] = member;
     const task: Task = {
-      ...{ url, testLocks, ttl, label, by, busy, routed: links, origin: `${this.#record.origin}` },
+      ...{ url, testLocks, ttl, label, by, busy, renewal, routed: links, origin: `${this.#record.origin}` },
       ...{ seed: seed + by * 1_000 + turn, name: `${by + 1}.${turn + 1}` },
     };
     await member.start(task);

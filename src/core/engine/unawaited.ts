@@ -1,0 +1,18 @@
+/** How many releases may be under way that no caller waits for. */
+const MOST = 256;
+
+/** The releases under way that no caller waits for. None of them rejects. */
+export class Unawaited {
+  #count = 0;
+
+  /** @returns false where there are too many: wait for this one */
+  add(release: Promise<unknown>): boolean {
+    if (this.#count >= MOST) return false;
+    this.#count++;
+    const end = (): void => {
+      this.#count--;
+    };
+    release.then(end, end);
+    return true;
+  }
+}
