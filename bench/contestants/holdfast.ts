@@ -16,6 +16,20 @@ export function holdfast(backend: Backend, options: LocksDefaults = {}): Contest
   };
 }
 
+/** Its releases end as a block with `await using` does. */
+export function inBlocks(backend: Backend, options: LocksDefaults): Contestant {
+  const locks = createLocks(backend, options);
+  return {
+    lock: (key) => {
+      const mutex = locks.mutex(key);
+      return async () => {
+        const lease = await mutex.acquire();
+        return () => lease[Symbol.asyncDispose]();
+      };
+    },
+  };
+}
+
 /** Each lock object stands in the engine's line by itself, as if it were a process of its own. */
 export const apart = (backend: Backend): Contestant => ({
   lock: (key) => holdfast(backend, { handOff: false }).lock(key),

@@ -11,7 +11,7 @@ import { ATTEMPT, RELEASE } from '../../src/backends/redis/scripts.generated.ts'
 import { attemptArgs, readMail, releaseArgs } from '../../src/backends/redis/wire.ts';
 import { HOST } from '../../test/kit/net.ts';
 import type { Contestant, Contestants, Place, Release } from '../contestant.ts';
-import { apart, holdfast } from './holdfast.ts';
+import { apart, holdfast, inBlocks } from './holdfast.ts';
 
 const TTL = 30_000;
 /** Of the server's clock, µs: never too late. */
@@ -152,6 +152,10 @@ export default {
   holdfast: (place) => holdfast(redis(connect(place))),
   'holdfast, no hand-off': (place) => holdfast(redis(connect(place)), { handOff: false }),
   'holdfast, busy poll': (place) => holdfast(redis(connect(place)), { busyPoll: true }),
+  'holdfast, release not awaited': (place) => inBlocks(redis(connect(place)), { awaitRelease: false }),
+  'holdfast, release not awaited, no hand-off': (place) =>
+    inBlocks(redis(connect(place)), { awaitRelease: false, handOff: false }),
+  'holdfast, linger': (place) => holdfast(redis(connect(place)), { handOff: { linger: '5ms' } }),
   'holdfast, apart': (place) => apart(redis(connect(place))),
   'holdfast, autopipelining': (place) => holdfast(redis(gathering(place))),
   'holdfast, node-redis': async (place) => holdfast(redis(await nodeRedis(place))),

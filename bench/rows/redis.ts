@@ -23,6 +23,10 @@ const four = all.map((who) => ({ ...who, processes: 4 }));
 const SCRIPTS = 'scripts';
 const NO_HAND_OFF = 'holdfast, no hand-off';
 const BUSY_POLL = 'holdfast, busy poll';
+/** `awaitRelease: false`, with the hand-off to the next caller of the process and without it. */
+const UNAWAITED = 'holdfast, release not awaited';
+const UNAWAITED_APART = 'holdfast, release not awaited, no hand-off';
+const LINGER = 'holdfast, linger';
 
 /** Over a client that gathers commands, and over the other library: each beside the bare pair on the same client. */
 const overOther = (how: string, callers: number): Row => ({
@@ -41,7 +45,9 @@ export const redisRows: readonly Row[] = [
   {
     group,
     title: 'one caller',
-    entries: [...all, ...[BUSY_POLL, SCRIPTS, 'token'].map(of)].map((who) => alone(who)),
+    entries: [...all, ...[BUSY_POLL, UNAWAITED, UNAWAITED_APART, LINGER, SCRIPTS, 'token'].map(of)].map((who) =>
+      alone(who),
+    ),
     floor: 'bare',
     targets: [
       timesBare('holdfast', 'bare', 0.8),
@@ -49,7 +55,16 @@ export const redisRows: readonly Row[] = [
       { what: 'bytes of garbage a section', value: figure('garbage', 'holdfast'), atMost: 14_336 },
       { what: '× the p99 of the bare pair', value: ratio('p99', 'holdfast', 'bare'), atMost: 2 },
       timesBare(BUSY_POLL, 'bare', 0.95),
+      timesBare(UNAWAITED_APART, 'bare', 1.3),
+      timesBare(LINGER, 'bare', 20),
     ],
+  },
+  {
+    group,
+    title: 'one caller, over a round trip of 2.5 ms',
+    entries: ['bare', 'holdfast', UNAWAITED, UNAWAITED_APART].map((who) => alone({ ...of(who), far: true })),
+    floor: 'bare',
+    targets: [timesBare('holdfast', 'bare', 0.9), timesBare(UNAWAITED_APART, 'bare', 1.8)],
   },
   {
     group,
