@@ -59,6 +59,7 @@ export const navigation: readonly Section[] = [
       ['docs/guides/deadlocks.md', 'Deadlocks'],
       ['docs/guides/adaptive-leases.md', 'Adaptive leases'],
       ['docs/guides/blocked-loop.md', 'A blocked event loop'],
+      ['docs/guides/releasing.md', 'What a release waits for'],
       ['docs/guides/locks-in-your-transaction.md', 'Locks in your transaction'],
       ['docs/guides/leading.md', 'Leading'],
       ['docs/guides/schedules.md', 'Schedules: once per tick'],

@@ -9,7 +9,7 @@ import { heard } from './heard.ts';
 
 const NAMES = [
   ...['waiting', 'acquired', 'handed-over', 'reentered', 'refused', 'timed-out', 'aborted', 'failed'],
-  ...['renewed', 'renewal-failed', 'lost', 'released', 'forced'],
+  ...['renewed', 'renewal-failed', 'lost', 'released', 'release-failed', 'forced'],
 ];
 
 /** All that comes on the channels by the names that the documents give them. */

@@ -22,7 +22,8 @@ test('what is not given is what the reference says', () => {
     spin: { pause: 10, jitter: 0.5, bound: 1_000 },
     signal: undefined,
     label: `${hostname()}:${process.pid}`,
-    handOff: { max: 64, within: 10 },
+    awaitRelease: true,
+    handOff: { max: 64, within: 10, linger: 0 },
     reentrant: true,
     detect: false,
   });
@@ -58,7 +59,7 @@ describe('an option that is out of its bounds is refused with its name, the valu
     [{ handOff: { max: 0 } }, 'handOff.max is 0; it must be a whole number from 1 to 1023'],
     [{ handOff: { max: 1_024 } }, 'handOff.max is 1024; it must be a whole number from 1 to 1023'],
     [{ handOff: { within: -1 } }, 'handOff.within is -1; it must be from 0 ms'],
-    [{ handOff: { most: 2 } }, '"most" is not one of handOff options; there are max, within'],
+    [{ handOff: { most: 2 } }, '"most" is not one of handOff options; there are max, within, linger'],
     [{ handOff: true }, 'handOff options must be an object, not true'],
     [{ spin: { pause: 0 } }, 'spin.pause is 0; it must be from 1 ms to 1 min'],
     [{ spin: { pause: 60_001 } }, 'spin.pause is 60001; it must be from 1 ms to 1 min'],
@@ -88,9 +89,10 @@ test.each<[LockOptions, Record<string, unknown>]>([
     { adaptive: { group: undefined, cap: 1_000 }, renew: false },
   ],
   [{ label: 'x'.repeat(128) }, { label: 'x'.repeat(128) }],
-  [{ handOff: false }, { handOff: { max: 0, within: 0 } }],
-  [{ handOff: { max: 1_023 } }, { handOff: { max: 1_023, within: 10 } }],
-  [{ handOff: { max: 1, within: '1s' } }, { handOff: { max: 1, within: 1_000 } }],
+  [{ handOff: false }, { handOff: { max: 0, within: 0, linger: 0 } }],
+  [{ handOff: { linger: '5ms' } }, { handOff: { max: 64, within: 10, linger: 5 } }],
+  [{ handOff: { max: 1_023 } }, { handOff: { max: 1_023, within: 10, linger: 0 } }],
+  [{ handOff: { max: 1, within: '1s' } }, { handOff: { max: 1, within: 1_000, linger: 0 } }],
   [{ spin: { jitter: 0 } }, { spin: { pause: 10, jitter: 0, bound: 1_000 } }],
   [{ spin: { jitter: 1, pause: 60_000 } }, { spin: { pause: 60_000, jitter: 1, bound: 60_000 } }],
   [{ spin: { pause: 1, bound: 1 } }, { spin: { pause: 1, jitter: 0.5, bound: 1 } }],
@@ -99,7 +101,11 @@ test.each<[LockOptions, Record<string, unknown>]>([
 });
 
 test('an engine that can reserve no tickets never passes a hold on', () => {
-  expect(resolved({ handOff: { max: 5 } }, { ...traits, spans: false }).handOff).toEqual({ max: 0, within: 0 });
+  expect(resolved({ handOff: { max: 5 } }, { ...traits, spans: false }).handOff).toEqual({
+    max: 0,
+    within: 0,
+    linger: 0,
+  });
 });
 
 test('a lease that nobody chose fits the engine and the delay', () => {

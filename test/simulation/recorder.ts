@@ -24,6 +24,7 @@ const EVENTS = [
   'holdfast:renewal-failed',
   'holdfast:lost',
   'holdfast:released',
+  'holdfast:release-failed',
 ];
 
 type Unstamped<E> = E extends Event ? Omit<E, 'at'> : never;

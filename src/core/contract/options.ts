@@ -31,9 +31,8 @@ export interface LockOptions {
   /** How to ask again where an engine wakes nobody. */
   readonly spin?: Spin | undefined;
   /**
-   * Whether `run` and the end of a block with `await using` wait until the engine has answered the release. Default true. False: the
-   * release is sent in the same turn, at the latest, and `close()` waits for it. Until it arrives, others find the lock taken. 256 of
-   * them may be under way; then the next one is waited for.
+   * Whether `run` and the end of a block with `await using` wait until the engine has answered the release. Default true. False: it is sent
+   * in the same turn, and `close()` waits for it. Until it arrives, others find the lock taken. After 256 under way the next is waited for.
    */
   readonly awaitRelease?: boolean | undefined;
   /** Ends the wait. */
