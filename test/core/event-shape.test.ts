@@ -48,6 +48,16 @@ test('each event comes on the channel of its name', async () => {
   await locks.mutex('theirs').tryAcquire();
   const cut = createLocks(around(engine, { renew: () => Promise.reject(new Error('cut')) }), { clock, ttl: 3_000 });
   await cut.mutex('cut').acquire();
+  let torn = true;
+  const tearing = around(engine, {
+    release(handle, next) {
+      if (!torn) return engine.release(handle, next);
+      torn = false;
+      return Promise.reject(new Error('torn'));
+    },
+  });
+  const once = createLocks(tearing, { clock });
+  await once.mutex('torn').run(() => {});
   await lock.run(async () => (await lock.acquire()).release());
   const first = await lock.acquire();
   const second = lock.acquire();
@@ -57,7 +67,7 @@ test('each event comes on the channel of its name', async () => {
   await locks.forceRelease('theirs', { reason: 'a test' });
   await clock.advance(10_000);
   await theirs.release();
-  await Promise.all([locks.close(), others.close(), cut.close()]);
+  await Promise.all([locks.close(), others.close(), cut.close(), once.close()]);
   await swallow(locks.mutex('key').acquire());
   const names = new Set(events.seen.map(({ name }) => name));
   expect([...names].toSorted()).toEqual(NAMES.toSorted());
