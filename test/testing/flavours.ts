@@ -84,7 +84,7 @@ function mailing(engine: Backend, line: Line, clock: Clock): Backend {
   };
   return around(engine, {
     name: 'rich',
-    traits: { ...engine.traits, wakes: 'mailbox' },
+    traits: { ...engine.traits, wakes: 'mailbox', renewedFrom: 'anywhere' },
     async attempt(claim) {
       const sent = clock.now();
       await line.reach();
