@@ -47,6 +47,10 @@ export const navigation: readonly Section[] = [
       ['docs/backends/mongodb.md', 'MongoDB'],
       ['docs/backends/etcd.md', 'etcd'],
       ['docs/backends/zookeeper.md', 'ZooKeeper'],
+      ['docs/backends/nats.md', 'NATS'],
+      ['docs/backends/s3.md', 'S3'],
+      ['docs/backends/dynamodb.md', 'DynamoDB'],
+      ['docs/backends/register.md', 'Register'],
     ],
   },
   {
@@ -68,6 +72,7 @@ export const navigation: readonly Section[] = [
       ['docs/guides/testing.md', 'Testing code that locks'],
       ['docs/guides/moving.md', 'Moving from other libraries'],
       ['docs/guides/write-your-own-backend.md', 'Write your own backend'],
+      ['docs/guides/your-own-store.md', 'Your own store'],
     ],
   },
   {
@@ -172,6 +177,7 @@ export const navigation: readonly Section[] = [
       ['docs/decisions/etcd-leases.md', 'Leases on etcd'],
       ['docs/decisions/server-clocks.md', 'Servers’ clocks'],
       ['docs/decisions/zookeeper-client.md', 'ZooKeeper’s client'],
+      ['docs/decisions/registers.md', 'Registers'],
       ['docs/decisions/stock-identity.md', 'A product’s identity'],
       ['docs/decisions/exploration.md', 'Exploration'],
       ['docs/decisions/mutants.md', 'Mutants'],

@@ -19,6 +19,8 @@ declare global {
   const conformance: typeof import('holdfast/testing').conformance;
   const clock: import('holdfast/testing').ManualClock;
   const signal: AbortSignal;
+  const table: (db: Yours) => import('holdfast/register').RegisterStore;
+  const connection: Yours;
   const driver: string;
   const url: string;
   const client: import('ioredis').Redis | ReturnType<typeof import('redis')['createClient']>;

@@ -69,7 +69,9 @@ test('every ts block of the documents and every example of a doc comment compile
       join(folder, 'tsconfig.json'),
       JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions, files, include: [], exclude: [] }),
     );
-    const shown = (await tsc('-p', folder)).replace(/^(\S+\.ts)\((\d+)/gm, (at, file, line) => {
+    // Its own types do not keep these rules.
+    const said = (await tsc('-p', folder)).replace(/^node_modules\/@nats-io\/.*\n(?: {2}.*\n?)*/gm, '');
+    const shown = said.replace(/^(\S+\.ts)\((\d+)/gm, (at, file, line) => {
       const origin = origins.get(basename(file));
       return origin ? `${origin} +${line}` : at;
     });

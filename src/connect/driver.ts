@@ -5,6 +5,11 @@ interface Drivers {
   readonly pg: typeof import('pg');
   readonly mysql2: typeof import('mysql2/promise');
   readonly mongodb: typeof import('mongodb');
+  readonly '@aws-sdk/client-s3': typeof import('@aws-sdk/client-s3');
+  readonly '@aws-sdk/client-dynamodb': typeof import('@aws-sdk/client-dynamodb');
+  readonly '@aws-sdk/lib-dynamodb': typeof import('@aws-sdk/lib-dynamodb');
+  readonly '@nats-io/transport-node': typeof import('@nats-io/transport-node');
+  readonly '@nats-io/kv': typeof import('@nats-io/kv');
 }
 
 /**
@@ -24,6 +29,16 @@ export async function driver(name: keyof Drivers): Promise<object> {
         return await import('mysql2/promise');
       case 'mongodb':
         return await import('mongodb');
+      case '@aws-sdk/client-s3':
+        return await import('@aws-sdk/client-s3');
+      case '@aws-sdk/client-dynamodb':
+        return await import('@aws-sdk/client-dynamodb');
+      case '@aws-sdk/lib-dynamodb':
+        return await import('@aws-sdk/lib-dynamodb');
+      case '@nats-io/transport-node':
+        return await import('@nats-io/transport-node');
+      case '@nats-io/kv':
+        return await import('@nats-io/kv');
     }
   } catch (cause) {
     // Without ERR_ the code comes from a bundler.

@@ -12,6 +12,7 @@ export const MET = {
   spans: ({ traits }) => traits.spans,
   lapses: ({ traits }) => traits.lapses,
   'renewal from anywhere': ({ traits }) => traits.renewedFrom === 'anywhere',
+  'observed lapses': ({ traits }) => traits.observedLapses === true,
   wakes: ({ traits }) => traits.wakes !== 'never',
   mailbox: ({ traits }) => traits.wakes === 'mailbox',
   inspect: (backend) => backend.inspect !== undefined,

@@ -30,7 +30,12 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
 const ROOMS = ['contract', 'engine', 'claims', 'holds', 'line'];
 
 /** Backends know `core` and what they share; Redlock is the quorum of several Redis, and nothing else. */
-const COMPOSED: Readonly<Record<string, readonly string[]>> = { redlock: ['quorum', 'redis'] };
+const COMPOSED: Readonly<Record<string, readonly string[]>> = {
+  redlock: ['quorum', 'redis'],
+  s3: ['register'],
+  dynamodb: ['register'],
+  nats: ['register'],
+};
 
 /** They get time, timers and randomness from a `Clock`… */
 const CLOCKED = ['core', 'primitives', 'leading', 'once', 'waits', 'backends'];

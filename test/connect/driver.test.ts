@@ -11,7 +11,7 @@ import { ADDRESSES } from './engines.ts';
 const HIDE = `import { registerHooks } from 'node:module';
 registerHooks({
   resolve(name, context, next) {
-    if (!/^(ioredis|pg|mysql2|mongodb)(\\/|$)/.test(name)) return next(name, context);
+    if (!/^(ioredis|pg|mysql2|mongodb|@nats-io\\/[a-z-]+|@aws-sdk\\/[a-z0-9-]+)(\\/|$)/.test(name)) return next(name, context);
     throw Object.assign(new Error('Cannot find package ' + name), { code: 'ERR_MODULE_NOT_FOUND' });
   },
 });`;

@@ -3,15 +3,19 @@ import { MongoClient } from 'mongodb';
 import { createPool } from 'mysql2/promise';
 import { Pool } from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
+import { dynamodb } from '../../src/backends/dynamodb/index.ts';
 import { etcd } from '../../src/backends/etcd/index.ts';
 import { file } from '../../src/backends/file/index.ts';
 import { memory } from '../../src/backends/memory.ts';
 import { mongodb } from '../../src/backends/mongodb/index.ts';
 import { mysql, mysqlNamed } from '../../src/backends/mysql/index.ts';
+import { nats } from '../../src/backends/nats/index.ts';
 import { postgres, postgresAdvisory, setupScript } from '../../src/backends/postgres/index.ts';
 import { quorum } from '../../src/backends/quorum/index.ts';
 import { redis } from '../../src/backends/redis/index.ts';
 import { redlock } from '../../src/backends/redlock/index.ts';
+import { register } from '../../src/backends/register/index.ts';
+import { s3 } from '../../src/backends/s3/index.ts';
 import { zookeeper } from '../../src/backends/zookeeper/index.ts';
 import { cronerTask, nodeCronCoordinator } from '../../src/cron/index.ts';
 import { Locked, locked, lockedBy } from '../../src/decorator/index.ts';
@@ -22,6 +26,7 @@ import { OnceCron } from '../../src/nestjs/schedule/index.ts';
 import { instrument } from '../../src/otel/index.ts';
 import { createStock, memoryStock, redisStock, sqliteStock, sqlStock } from '../../src/stock/index.ts';
 import { changeRow, lockFree, lockRow, retryStale } from '../../src/transaction/index.ts';
+import { memoryStore, shared } from '../kit/register-store.ts';
 
 type Call = (options: never) => unknown;
 
@@ -82,6 +87,10 @@ const calls: Record<string, { call: Call; needs?: object; more?: string[]; inner
   mongodb: { call: (options) => mongodb(mongo.db('x'), options) },
   etcd: { call: (options) => etcd(options), needs: { endpoints: '127.0.0.1:1' }, inner: { tls: {} } },
   zookeeper: { call: (options) => zookeeper(options), needs: { servers: '127.0.0.1:1' } },
+  nats: { call: (options) => nats({ update: async () => 1 } as never, options) },
+  s3: { call: (options) => s3({ putObject: async () => ({}) } as never, 'bucket', options) },
+  dynamodb: { call: (options) => dynamodb({ put: async () => ({}) } as never, 'table', options) },
+  register: { call: (options) => register(memoryStore(shared()), options) },
   etcdFence: { call: (options) => etcdFence(options, 'r'), needs: { endpoints: '127.0.0.1:1' } },
   redisFence: { call: (options) => redisFence(client, 'r', options) },
   sqlFence: { call: (options) => sqlFence(async () => [], 'r', options) },

@@ -15,7 +15,7 @@ afterEach(closeAll);
 
 /** What only a server, a framework or a runner can give. */
 const NOT_HERE =
-  /\b(?:client|pool|query|inTransaction|test|subject|ioredis|node-cron|croner)\b|'(?:pg|mysql2|mongodb|@nestjs)\b|'holdfast\/(?:etcd|zookeeper|nestjs)|etcdFence/;
+  /\b(?:client|connection|store|table|pool|query|inTransaction|test|subject|ioredis|node-cron|croner)\b|'(?:pg|mysql2|mongodb|@nestjs)\b|'holdfast\/(?:etcd|zookeeper|nestjs)|etcdFence/;
 
 const all = allExamples(subpaths());
 const here = all.filter(({ code }) => !NOT_HERE.test(code));

@@ -7,6 +7,8 @@ export interface EngineRow {
   readonly title: string;
   /** The servers that it is tried on. A suite that names none of them needs the first. */
   readonly needs: readonly Need[];
+  /** Made of a register: what it shares with the others of its kind is tested there, and not by processes on each. */
+  readonly register?: true;
   /** Places of `test/engines/places.ts` that do not name it, each with the reason. */
   readonly absent?: Readonly<Record<string, string>>;
 }
@@ -50,4 +52,35 @@ export const ENGINES = {
   },
   etcd: { title: 'etcd', needs: ['etcd'] },
   zookeeper: { title: 'ZooKeeper', needs: ['zookeeper'] },
+  nats: {
+    title: 'NATS',
+    register: true,
+    needs: ['nats'],
+    absent: {
+      'test/torture/owner/owned.ts':
+        'one server, which flushes every write: what others do to it is torture of the link',
+      'test/matrix/servers.ts': 'one version of its server is run',
+      'bench/arenas.ts': 'its page counts requests',
+    },
+  },
+  s3: {
+    title: 'S3',
+    register: true,
+    needs: ['moto'],
+    absent: {
+      'test/torture/owner/owned.ts': 'an emulator keeps nothing over its end',
+      'test/matrix/servers.ts': 'it is a service, and what runs here is an emulator',
+      'bench/arenas.ts': 'the speed of an emulator says nothing; its page counts requests',
+    },
+  },
+  dynamodb: {
+    title: 'DynamoDB',
+    register: true,
+    needs: [],
+    absent: {
+      'test/torture/owner/owned.ts': 'an emulator keeps nothing over its end',
+      'test/matrix/servers.ts': 'it is a service, and what runs here is an emulator',
+      'bench/arenas.ts': 'the speed of an emulator says nothing; its page counts requests',
+    },
+  },
 } as const satisfies Record<EngineName, EngineRow>;

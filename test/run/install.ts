@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { find, type MissingProgram, NEEDS } from '../kit/programs.ts';
+import { dirname, join } from 'node:path';
+import { find, type MissingProgram, NEEDS, type Parts } from '../kit/programs.ts';
+import { serverCache } from '../kit/server-cache.ts';
 
 /** Asked by Debian's packages before they start a service: 101 forbids it. */
 const POLICY = { path: '/usr/sbin/policy-rc.d', text: '#!/bin/sh\nexit 101\n', mode: 0o755 };
@@ -19,6 +20,14 @@ const PATIENCE = 15 * 60_000;
 export function install(absent: readonly MissingProgram[]): void {
   const packages = [...new Set(absent.flatMap(({ need }) => NEEDS[need].packages))];
   if (packages.length === 0) return;
+  installPackages(absent, packages);
+  for (const { need } of absent) {
+    const { pypi }: Parts = NEEDS[need];
+    if (pypi) intoEnvironment(pypi);
+  }
+}
+
+function installPackages(absent: readonly MissingProgram[], packages: readonly string[]): void {
   for (const { message } of absent) console.log(`Missing: ${message}`);
   if (process.getuid?.() !== 0 || !find('apt-get')) {
     console.log('Not installed from here: that takes root, on Debian.');
@@ -47,5 +56,26 @@ function apt(...args: string[]): boolean {
     timeout: PATIENCE,
   });
   if (status !== 0) console.log(`apt-get ${args.join(' ')}: ${error?.message ?? `exit code ${status}`}`);
+  return status === 0;
+}
+
+/** Where it fails, the summary tells that the program is missing. */
+function intoEnvironment({ name, version, extras }: NonNullable<Parts['pypi']>): void {
+  const folder = join(serverCache(), `${name}-${version}`);
+  mkdirSync(dirname(folder), { recursive: true });
+  const done =
+    ran('python3', ['-m', 'venv', folder]) &&
+    ran(join(folder, 'bin', 'pip'), [
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      `${name}${extras ? `[${extras}]` : ''}==${version}`,
+    ]);
+  if (!done) rmSync(folder, { recursive: true, force: true });
+}
+
+function ran(command: string, args: readonly string[]): boolean {
+  const { status, error } = spawnSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'], timeout: PATIENCE });
+  if (status !== 0) console.log(`${command} ${args.join(' ')}: ${error?.message ?? `exit code ${status}`}`);
   return status === 0;
 }

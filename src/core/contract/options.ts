@@ -184,7 +184,7 @@ function resolve(traits: Traits, given: LockOptions): Terms {
     delay,
     notice: milliseconds(given.notice ?? Math.floor(ttl / 10), 'notice', { min: 0, max: Math.floor((ttl * 2) / 3) }),
     adaptive: adaptive(given.adaptive, ttl, bounds.max),
-    spin: spin(given.spin),
+    spin: spin(given.spin, traits.spin && { ...SPIN, ...traits.spin }),
     awaitRelease: flag(given.awaitRelease ?? true, 'awaitRelease'),
     signal: abortSignal(given.signal),
     label: label(given.label ?? DEFAULT_LABEL),
@@ -238,12 +238,12 @@ function handOff(given: false | HandOff | undefined): Terms['handOff'] {
 }
 
 /** Checks them and fills in the defaults. */
-export function spin(given: Spin | undefined): Terms['spin'] {
-  if (given === undefined) return SPIN;
+export function spin(given: Spin | undefined, usual: Terms['spin'] = SPIN): Terms['spin'] {
+  if (given === undefined) return usual;
   checkNames(given, new Set(['pause', 'jitter', 'bound']), 'spin options');
-  const pause = milliseconds(given.pause ?? SPIN.pause, 'spin.pause', { min: 1, max: 60_000 });
-  const bound = milliseconds(given.bound ?? Math.max(SPIN.bound, pause), 'spin.bound', { min: pause, max: 60_000 });
-  const jitter = given.jitter ?? SPIN.jitter;
+  const pause = milliseconds(given.pause ?? usual.pause, 'spin.pause', { min: 1, max: 60_000 });
+  const bound = milliseconds(given.bound ?? Math.max(usual.bound, pause), 'spin.bound', { min: pause, max: 60_000 });
+  const jitter = given.jitter ?? usual.jitter;
   if (!(typeof jitter === 'number' && jitter >= 0 && jitter <= 1))
     throw invalid(`spin.jitter is ${shown(jitter)}; it must be from 0 to 1`);
   return { pause, bound, jitter };

@@ -20,6 +20,11 @@ export interface Traits {
   /** A hold can be left to lapse by itself after a given time (`minHold` without a process that waits for it). */
   readonly lapses: boolean;
   /**
+   * The engine has no clock: a lapse is seen only by a process that has watched the claim for all of its lease, so a newcomer takes over
+   * an old hold no sooner. Default false.
+   */
+  readonly observedLapses?: boolean;
+  /**
    * What keeps a claim there. `lease`: its own, of its ttl, so one that nobody asks for any more ends by itself. `session`: a
    * session, a connection or a lease that the claims of a client share, so it ends by a release, or with that.
    */
@@ -30,6 +35,8 @@ export interface Traits {
   readonly placeTtl?: number;
   /** `anywhere`: every client of the engine can renew a hold, by its key, id and ttl alone. Default: only the client that took it. */
   readonly renewedFrom?: 'anywhere';
+  /** The pauses of a waiter that does not say `spin`, ms, where a question costs money. Default: those of `spin`. */
+  readonly spin?: { readonly pause: number; readonly bound: number };
   /** Bounds of a lease, ms. None below 3 ms is asked for. */
   readonly ttl: { readonly min: number; readonly max: number };
 }

@@ -50,6 +50,22 @@ export const lapse: readonly Law[] = [
       }
     },
   ),
+  law(
+    'where lapses are observed, a newcomer takes over an old hold when it has watched for a whole lease',
+    ['observed lapses'],
+    async (scene) => {
+      const dead = scene.contender({ ttl: scene.ttl });
+      await dead.gets();
+      await scene.lapsed();
+      const newcomer = scene.contender({ queue: false }, await scene.another());
+      await newcomer.waits();
+      await scene.pass(scene.ttl / 2);
+      await newcomer.waits();
+      await scene.lapsed(scene.ttl / 2);
+      await newcomer.gets();
+      await dead.isGone();
+    },
+  ),
   law('the lapse of a hold admits the next in line', ['lapses', 'fair'], async (scene) => {
     const dead = scene.contender({ ttl: scene.ttl });
     const [next, last] = scene.pair({ ttl: scene.ttl * 20 });

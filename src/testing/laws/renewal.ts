@@ -61,7 +61,9 @@ export const renewal: readonly Law[] = [
     const holder = scene.contender({ ttl: scene.ttl * 20 });
     await holder.gets();
     await holder.renews(scene.ttl);
+    const next = scene.contender({ queue: false });
+    await next.waits();
     await scene.lapsed();
-    await scene.contender({ queue: false }).gets();
+    await next.gets();
   }),
 ];

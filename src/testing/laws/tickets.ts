@@ -14,7 +14,9 @@ export const tickets: readonly Law[] = [
   law('tickets grow over a release, even of an idle key', ['fencing'], (scene) =>
     growsOver(scene, (holder) => holder.leaves()),
   ),
-  law('tickets grow over a lapse', ['fencing', 'lapses'], (scene) => growsOver(scene, () => scene.lapsed(), scene.ttl)),
+  law('tickets grow over a lapse', ['fencing', 'lapses'], (scene) =>
+    growsOver(scene, () => watchedLapse(scene), scene.ttl),
+  ),
   law('tickets grow over a forced release', ['fencing', 'evict'], (scene) =>
     growsOver(scene, async ({ client, claim }, ticket) => assert.ok(await client.evict!(claim.key, ticket))),
   ),
@@ -82,6 +84,12 @@ export const tickets: readonly Law[] = [
     },
   ),
 ];
+
+/** Where lapses are observed, the next holder has looked before. */
+async function watchedLapse(scene: Scene): Promise<void> {
+  for (const client of scene.clients) await scene.contender({ queue: false }, client).waits();
+  await scene.lapsed();
+}
 
 async function growsOver(
   scene: Scene,

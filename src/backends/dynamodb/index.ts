@@ -1,0 +1,1 @@
+export { type DynamoLike, dynamodb } from './backend.ts';

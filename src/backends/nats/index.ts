@@ -1,0 +1,1 @@
+export { type NatsEntry, type NatsKv, type NatsOptions, nats } from './backend.ts';

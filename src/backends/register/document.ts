@@ -1,0 +1,104 @@
+import { LockError, quoted } from '../../core/contract/errors.ts';
+
+/** The form of what is written: a later one is refused, never guessed. */
+const FORM = 1;
+
+/** A claim in the line of its key. */
+export interface Place {
+  readonly id: string;
+  readonly take: number;
+  readonly of: number;
+  readonly label: string;
+  ticket: bigint;
+  /** Admitted by the rule. Kept, because a hold lives longer than a place. */
+  held: boolean;
+  /** How long a hold lives without a sign of life, ms. */
+  ttl: number;
+  /** Grows with every sign of life. */
+  beat: number;
+  /** ms for which the last sign of life is good. */
+  life: number;
+  /** When that was, by the store's clock, if it has one. */
+  at?: number;
+  /** When it joined, by the store's clock. */
+  joined?: number;
+}
+
+/** The line of a key as it is stored. */
+export interface Line {
+  /** The highest ticket given or reserved. */
+  last: bigint;
+  places: Place[];
+}
+
+/** A few words for all processes. */
+export interface Words {
+  readonly text: string | null;
+  readonly life: number;
+  readonly at?: number;
+}
+
+interface Head {
+  readonly holdfast: number;
+  /** As the caller gave it. */
+  readonly key: string;
+  /** No other write has this word, so no two texts are alike: some stores make the version of the text. */
+  readonly write: string;
+}
+
+interface Stored extends Head {
+  readonly last?: string;
+  readonly line?: readonly (Omit<Place, 'ticket'> & { readonly ticket: string })[];
+  readonly note?: Words;
+}
+
+const big = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}` : value);
+
+export const lineText = (key: string, { last, places }: Line, write: string): string =>
+  JSON.stringify({ holdfast: FORM, key, write, last, line: places }, big);
+
+export const noteText = (key: string, note: Words, write: string): string =>
+  JSON.stringify({ holdfast: FORM, key, write, note });
+
+/** @throws LockError when it is not a line that this version wrote */
+export function lineOf(text: string, key: string, store: string): Line {
+  const { last, line } = storedOf(text, key, store);
+  if (last === undefined || !line) throw foreign(key, store);
+  return { last: BigInt(last), places: line.map((place) => ({ ...place, ticket: BigInt(place.ticket) })) };
+}
+
+/** @throws LockError when it is not a note that this version wrote */
+export function noteOf(text: string, key: string, store: string): Words {
+  return storedOf(text, key, store).note ?? refuse(key, store);
+}
+
+/** The key of a stored text, if it is ours. */
+export const keyOf = (text: string): string | undefined => {
+  const { holdfast, key } = parsed(text) ?? {};
+  return holdfast === undefined ? undefined : key;
+};
+
+function storedOf(text: string, key: string, store: string): Stored {
+  const stored = parsed(text);
+  if (stored?.key !== key || typeof stored.holdfast !== 'number') throw foreign(key, store);
+  if (stored.holdfast === FORM) return stored;
+  const message = `a newer version of holdfast wrote this key in ${store}, in form ${stored.holdfast}, which this version cannot read; upgrade this one`;
+  throw new LockError('LOCK_UNAVAILABLE', message, { key, backend: store });
+}
+
+function parsed(text: string): Stored | undefined {
+  try {
+    return (JSON.parse(text) as Stored | null) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function foreign(key: string, store: string): LockError {
+  const message = `in ${store}, something that holdfast did not write is where the lock of ${quoted(key)} belongs. It was left as it is: give the locks another prefix`;
+  return new LockError('LOCK_INVALID', message, { key, backend: store });
+}
+
+function refuse(key: string, store: string): never {
+  throw foreign(key, store);
+}

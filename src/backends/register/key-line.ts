@@ -1,0 +1,177 @@
+import { systemClock } from '../../core/contract/clock.ts';
+import { isLockError } from '../../core/contract/errors.ts';
+import { sleep } from '../../core/contract/promises.ts';
+import type { RegisterEntry, Written } from '../../core/contract/register-store.ts';
+import type { Calls } from './calls.ts';
+import { type Line, lineOf, lineText } from './document.ts';
+import { OpenLine } from './line.ts';
+import { byStore, type Sight, Sightings } from './sightings.ts';
+
+/** One change of a line, or a question about it. */
+interface Step {
+  readonly apply: (line: OpenLine) => unknown;
+  /** It is written in any case, if an earlier write may still be under way: that one finds another version then. */
+  readonly settles: boolean;
+  readonly done: (answer: unknown) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+/** The line of a key, as it was when it was last read or written here. */
+interface Known {
+  readonly line: Line;
+  readonly text: string | undefined;
+  readonly version: string | undefined;
+  readonly sight: () => Sight;
+}
+
+/** Longest pause after a conflict, ms. */
+const LONGEST_PAUSE = 1_000;
+/** So many conflicts in a row are given up. */
+const MOST_CONFLICTS = 64;
+
+/**
+ * The line of one key. All steps of this process that come together go into one write, and no two of its writes meet. A step is decided on
+ * what is known, and counts when the store has taken the write that follows of it; where nothing follows of it, it is decided on a
+ * fresh read.
+ */
+export class KeyLine {
+  readonly #key: string;
+  readonly #name: string;
+  readonly #calls: Calls;
+  readonly #sightings = new Sightings();
+  #known: Known | undefined;
+  /** A write was not answered: it may still come. */
+  #doubt = false;
+  #new = true;
+  #pending: Step[] = [];
+  #running = false;
+
+  constructor(key: string, name: string, calls: Calls) {
+    this.#key = key;
+    this.#name = name;
+    this.#calls = calls;
+  }
+
+  get idle(): boolean {
+    return !this.#running && !this.#doubt;
+  }
+
+  take<T>(apply: (line: OpenLine) => T, settles = false): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#pending.push({ apply, settles, done: (answer) => resolve(answer as T), failed: reject });
+      if (!this.#running) void this.#run();
+    });
+  }
+
+  /** What a watch has brought. */
+  learn(entry: RegisterEntry): OpenLine {
+    const known = this.#knownOf(entry, this.#calls.clock.now());
+    if (!this.#running && !this.#calls.store.tellsTime) this.#known = known;
+    return new OpenLine(known.line, known.sight());
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    await undefined; // what comes in the same turn goes along
+    while (this.#pending.length > 0) {
+      const steps: Step[] = [];
+      try {
+        const answers = await this.#commit(steps);
+        for (const [at, { done }] of steps.entries()) done(answers[at]);
+      } catch (error) {
+        this.#known = undefined;
+        for (const { failed } of steps) failed(error);
+      }
+    }
+    this.#running = false;
+  }
+
+  /** @param steps gets the steps that go along */
+  async #commit(steps: Step[]): Promise<unknown[]> {
+    let fresh = false;
+    if (this.#calls.store.tellsTime) this.#known = undefined; // what it knew of the time is over
+    for (let conflicts = 0; conflicts < MOST_CONFLICTS; ) {
+      for (const step of this.#pending.splice(0)) steps.push(step);
+      if (!this.#known) {
+        // A guess costs nothing there: either nothing is under the key, or the refusal tells what is.
+        const guess = this.#new && this.#calls.store.tellsConflicts === true;
+        this.#known = guess ? this.#knownOf(undefined, 0) : await this.#read();
+        fresh = !guess;
+        this.#new = false;
+      }
+      const { line, version, sight } = this.#known;
+      const open = new OpenLine(line, sight());
+      const answers = steps.map(({ apply }) => apply(open));
+      if (!open.changed && !(this.#doubt && steps.some(({ settles }) => settles))) {
+        if (fresh) return answers;
+        this.#known = undefined;
+        continue;
+      }
+      if (await this.#write(open, version, conflicts++)) return answers;
+      fresh = true;
+    }
+    throw new Error(`others changed the line ${MOST_CONFLICTS} times in a row before a change could be written`);
+  }
+
+  async #read(): Promise<Known> {
+    const sent = this.#calls.clock.now();
+    return this.#knownOf(await this.#calls.read(this.#name), sent);
+  }
+
+  /**
+   * @param conflicts so many writes were refused before
+   * @returns whether the store took it; if not, what is known then is what is there instead
+   */
+  async #write(open: OpenLine, version: string | undefined, conflicts: number): Promise<boolean> {
+    const { clock, store } = this.#calls;
+    await this.#calls.proved();
+    const text = lineText(this.#key, open, this.#calls.mark());
+    this.#known = undefined;
+    const sent = clock.now();
+    const written = await this.#sent(text, version);
+    const found = typeof written === 'object' && conflicts === 0 ? written : undefined;
+    // A client that sends again by itself may meet its own first try.
+    if (written === false || (typeof written === 'object' && written.text !== text)) {
+      // Rivals part: by up to as long as this took, and more with each conflict. What is read before a pause would be old after it.
+      const pause = Math.min(LONGEST_PAUSE, (clock.now() - sent) * conflicts) * clock.random();
+      if (pause > 0) await sleep(clock, pause);
+      if (found && !store.tellsTime) this.#known = this.#knownOf(found, 0);
+      else this.#known = await this.#read();
+      if (this.#known.text !== text) return false;
+    }
+    this.#doubt = false;
+    this.#sightings.see(open.places, clock.now());
+    const now = found?.version ?? this.#known?.version ?? (typeof written === 'string' ? written : undefined);
+    this.#known =
+      now === undefined || store.tellsTime
+        ? undefined
+        : { line: open, text, version: now, sight: () => this.#sightings.by(clock.now()) };
+    return true;
+  }
+
+  async #sent(text: string, version: string | undefined): Promise<Written> {
+    const before = this.#doubt;
+    this.#doubt = true;
+    try {
+      const written = await this.#calls.write(this.#name, text, version);
+      this.#doubt = before;
+      return written;
+    } catch (error) {
+      if (isLockError(error)) this.#doubt = before;
+      throw error;
+    }
+  }
+
+  #knownOf(entry: RegisterEntry | undefined, sent: number): Known {
+    const { clock, store } = this.#calls;
+    const { text, version, now } = entry ?? {};
+    // Where a store has forgotten the last ticket, the clock on the wall is very likely ahead of it.
+    const line =
+      text === undefined
+        ? { last: BigInt(Math.floor(clock.epoch?.() ?? systemClock.epoch())) * 1_000n, places: [] }
+        : lineOf(text, this.#key, store.name);
+    this.#sightings.see(line.places, clock.now());
+    const sight = (): Sight => (now === undefined ? this.#sightings.by(clock.now()) : byStore(now, clock.now() - sent));
+    return { line, text, version, sight };
+  }
+}

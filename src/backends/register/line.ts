@@ -1,0 +1,124 @@
+import { admitted } from '../../core/contract/admission.ts';
+import { type Attempt, type Claim, type Grant, placeTtlOf, type Renewal } from '../../core/contract/backend.ts';
+import { leastOf } from '../../core/contract/extremes.ts';
+import type { Line, Place } from './document.ts';
+import type { Sight } from './sightings.ts';
+
+/** What an attempt came to, and whether it was this one that brought the claim into the line. */
+export interface Joining {
+  readonly attempt: Attempt;
+  readonly joined: boolean;
+}
+
+/** A place that gave a sign of life within this part of its life needs no other one yet: a question is a read then, and no write. */
+const FRESH = 0.25;
+
+/** A line without its lapsed claims, while claims come and go. It may be thrown away: nothing happens before it is written. */
+export class OpenLine implements Line {
+  last: bigint;
+  readonly places: Place[];
+  /** It has to be written. */
+  changed = false;
+  readonly #sight: Sight;
+
+  constructor({ last, places }: Line, sight: Sight) {
+    this.last = last;
+    this.places = places.filter((place) => sight.remaining(place) > 0).map((place) => ({ ...place }));
+    this.#sight = sight;
+    this.#admit();
+  }
+
+  has(id: string): boolean {
+    return this.#find(id) !== undefined;
+  }
+
+  /** ms until the claim at this position lapses. */
+  remaining(position: number): number {
+    return this.#sight.remaining(this.places[position]!);
+  }
+
+  attempt(claim: Claim): Joining {
+    const mine = this.#find(claim.id);
+    if (mine) return { attempt: this.#again(mine, claim), joined: false };
+    const fits = admitted([...this.places, claim]) > this.places.length;
+    if (!fits && !claim.queue) return { attempt: this.#refusal(this.places), joined: false };
+    const place = this.#join(claim);
+    if (fits) return { attempt: grant(place), joined: true };
+    return { attempt: this.#refusal(this.places.slice(0, -1)), joined: true };
+  }
+
+  renew({ id, ttl }: Claim): Renewal {
+    const mine = this.#find(id);
+    if (!mine?.held) return 'gone';
+    mine.ttl = ttl;
+    this.#beat(mine, ttl);
+    return { validFor: ttl };
+  }
+
+  /** Takes out a claim. @returns whether it was there */
+  leave(isIt: (place: Place) => boolean): boolean {
+    const at = this.places.findIndex(isIt);
+    if (at < 0) return false;
+    this.places.splice(at, 1);
+    this.changed = true;
+    this.#admit();
+    return true;
+  }
+
+  #find(id: string): Place | undefined {
+    return this.places.find((place) => place.id === id);
+  }
+
+  #join({ id, take, of, label, ttl, span, atLeast = 0n, ...rest }: Claim): Place {
+    const ticket = this.last + 1n > atLeast ? this.last + 1n : atLeast;
+    this.last = ticket + BigInt(span) - 1n;
+    const place: Place = { id, take, of, label, ticket, held: false, ttl, beat: 0, life: 0 };
+    if (this.#sight.at !== undefined) place.joined = this.#sight.at;
+    this.places.push(place);
+    this.#beat(place, placeTtlOf({ ttl, ...rest }));
+    this.#admit();
+    return place;
+  }
+
+  #again(mine: Place, claim: Claim): Attempt {
+    const left = this.#sight.remaining(mine);
+    if (mine.held) {
+      // A hold never lapses sooner: this attempt may be an old message.
+      this.#beat(mine, Math.max(left, claim.ttl));
+      this.#raise(mine, claim);
+      return { ...grant(mine), validFor: claim.ttl };
+    }
+    if (left < mine.life * (1 - FRESH)) this.#beat(mine, placeTtlOf(claim));
+    return this.#refusal(this.places.slice(0, this.places.indexOf(mine)));
+  }
+
+  #raise(mine: Place, { atLeast = 0n, span }: Claim): void {
+    if (atLeast <= mine.ticket) return;
+    mine.ticket = atLeast;
+    const last = atLeast + BigInt(span) - 1n;
+    if (last > this.last) this.last = last;
+  }
+
+  #beat(place: Place, life: number): void {
+    place.beat++;
+    place.life = life;
+    if (this.#sight.at !== undefined) place.at = this.#sight.at;
+    this.changed = true;
+  }
+
+  /** Claims that are admitted now have their whole lease from now on. */
+  #admit(): void {
+    for (const place of this.places.slice(0, admitted(this.places))) {
+      if (place.held) continue;
+      place.held = true;
+      this.#beat(place, place.ttl);
+    }
+  }
+
+  #refusal(ahead: readonly Place[]): Attempt {
+    const retryAfter = Math.max(0, leastOf(ahead.map((place) => this.#sight.remaining(place))));
+    return { granted: false, ahead: ahead.length, retryAfter };
+  }
+}
+
+const grant = ({ ticket, ttl }: Place): Grant => ({ granted: true, ticket, validFor: ttl });

@@ -1,0 +1,67 @@
+import { backOff } from '../../core/claims/pause.ts';
+import type { Notes } from '../../core/contract/backend.ts';
+import { sleep } from '../../core/contract/promises.ts';
+import type { Calls } from './calls.ts';
+import { noteOf, noteText } from './document.ts';
+import { nameOf } from './names.ts';
+import { byStore, Sightings } from './sightings.ts';
+
+const RIVALRY = { pause: 2, jitter: 1, bound: 250 };
+const MOST_CONFLICTS = 64;
+/** How many notes are watched for their end, where the store has no clock. */
+const WATCHED = 1_000;
+
+/** Notes in a register. The last write stays. Without a clock of the store, a note is over when it was seen unchanged for its time. */
+export class RegisterNotes implements Notes {
+  readonly #calls: Calls;
+  readonly #seen = new Map<string, Sightings>();
+
+  constructor(calls: Calls) {
+    this.#calls = calls;
+  }
+
+  async read(name: string): Promise<string | undefined> {
+    const { clock, store } = this.#calls;
+    const sent = clock.now();
+    const { text, version, now } = (await this.#calls.read(this.#nameOf(name))) ?? {};
+    if (text === undefined) return undefined;
+    const note = noteOf(text, name, store.name);
+    if (note.text === null) return undefined;
+    const received = clock.now();
+    const sightings = this.#sightings(name);
+    const place = { ...note, id: version ?? '', beat: 0 };
+    sightings.see([place], received);
+    const sight = now === undefined ? sightings.by(received) : byStore(now, received - sent);
+    return sight.remaining(place) > 0 ? note.text : undefined;
+  }
+
+  async write(name: string, text: string | undefined, ttl: number): Promise<void> {
+    const { clock, store } = this.#calls;
+    if (text === undefined && store.remove) return store.remove(this.#nameOf(name));
+    for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
+      const sent = clock.now();
+      const { text: before, version, now } = (await this.#calls.read(this.#nameOf(name))) ?? {};
+      if (before !== undefined) noteOf(before, name, store.name);
+      await this.#calls.proved();
+      const at = now === undefined ? undefined : now + clock.now() - sent;
+      const words = { text: text ?? null, life: ttl, ...(at !== undefined && { at }) };
+      const written = await this.#calls.write(this.#nameOf(name), noteText(name, words, this.#calls.mark()), version);
+      if (typeof written === 'string' || written === true) return;
+      await sleep(clock, backOff(RIVALRY, conflicts, clock.random()));
+    }
+    throw new Error(`others wrote the note ${MOST_CONFLICTS} times in a row`);
+  }
+
+  #nameOf(name: string): string {
+    return `${this.#calls.prefix}/n/${nameOf(name)}`;
+  }
+
+  #sightings(name: string): Sightings {
+    const sightings = this.#seen.get(name) ?? new Sightings();
+    this.#seen.delete(name);
+    this.#seen.set(name, sightings);
+    const [oldest] = this.#seen.size > WATCHED ? this.#seen.keys() : [];
+    if (oldest !== undefined) this.#seen.delete(oldest);
+    return sightings;
+  }
+}

@@ -1,0 +1,89 @@
+import type { Backend } from '../../core/contract/backend.ts';
+import { invalid, LockError, reasonOf } from '../../core/contract/errors.ts';
+import { type RegisterOptions, type RegisterStore, register } from '../register/index.ts';
+
+/** What holdfast uses of `S3` of `@aws-sdk/client-s3`, 3.700 or later. It does not import the SDK. */
+export interface S3Like {
+  getObject(
+    input: S3Key,
+    options?: S3Signal,
+  ): Promise<{ Body?: { transformToString(): Promise<string> } | undefined; ETag?: string | undefined }>;
+  putObject(
+    input: S3Key & { Body: string; ContentType: string; IfMatch?: string; IfNoneMatch?: string },
+    options?: S3Signal,
+  ): Promise<{ ETag?: string | undefined }>;
+  deleteObject(input: S3Key): Promise<unknown>;
+  listObjectsV2(input: { Bucket: string; Prefix: string; ContinuationToken?: string | undefined }): Promise<{
+    Contents?: readonly { Key?: string | undefined }[] | undefined;
+    NextContinuationToken?: string | undefined;
+  }>;
+}
+
+interface S3Key {
+  Bucket: string;
+  Key: string;
+}
+
+interface S3Signal {
+  abortSignal: AbortSignal;
+}
+
+/**
+ * Locks in a bucket of S3, or of a store with its protocol that keeps the conditions of a write. The client stays yours.
+ * @throws LockError `LOCK_INVALID` when it is no client, or for a bad option.
+ * @example
+ * import { S3 } from '@aws-sdk/client-s3';
+ * const locks = createLocks(s3(new S3({}), 'my-bucket'));
+ */
+export function s3(client: S3Like, bucket: string, options: RegisterOptions = {}): Backend {
+  if (typeof client?.putObject !== 'function') throw invalid('s3() needs a client: new S3({}) of @aws-sdk/client-s3');
+  if (typeof bucket !== 'string' || bucket === '') throw invalid('s3() needs the name of a bucket');
+  return register(storeOf(client, bucket), options);
+}
+
+const storeOf = (client: S3Like, Bucket: string): RegisterStore => ({
+  name: 's3',
+  minTtl: 1_000,
+  spin: { pause: 100, bound: 5_000 },
+  async read(Key, abortSignal) {
+    const found = await client.getObject({ Bucket, Key }, { abortSignal }).catch(unless(404, Bucket));
+    return found && { text: await found.Body?.transformToString(), version: found.ETag };
+  },
+  async write(Key, Body, version, abortSignal) {
+    const condition = version === undefined ? { IfNoneMatch: '*' } : { IfMatch: version };
+    const input = { Bucket, Key, Body, ContentType: 'application/json', ...condition };
+    // 404: what had that version is gone. 409: another write of the object is under way.
+    const written = await client.putObject(input, { abortSignal }).catch(unless(412, Bucket, 409, 404));
+    return written !== undefined && (written.ETag ?? true);
+  },
+  async *list(Prefix) {
+    for (let ContinuationToken: string | undefined; ; ) {
+      const page = await client.listObjectsV2({ Bucket, Prefix, ContinuationToken }).catch(unless(0, Bucket));
+      for (const { Key } of page?.Contents ?? []) if (Key !== undefined) yield Key;
+      ContinuationToken = page?.NextContinuationToken;
+      if (ContinuationToken === undefined) return;
+    }
+  },
+  async remove(Key) {
+    await client.deleteObject({ Bucket, Key }).catch(unless(404, Bucket));
+  },
+});
+
+const ADVICE: Readonly<Record<number, string>> = {
+  403: 'the rights s3:GetObject and s3:PutObject are needed on the prefix, and s3:ListBucket on the bucket: without that, S3 says 403 for an object that is not there',
+  301: 'the bucket is in another region than the client',
+  501: 'this store does not know conditional writes, and locks need them',
+};
+
+/** Undefined for one of these answers; else the error, as a `LockError` where the store did nothing for sure. */
+const unless =
+  (...[status, bucket, ...more]: [number, string, ...number[]]) =>
+  (error: unknown): undefined => {
+    const { name, $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
+    const answer = $metadata?.httpStatusCode ?? 0;
+    const advice = name === 'NoSuchBucket' ? 'make it first, in the region of the client' : ADVICE[answer];
+    if (advice === undefined && answer > 0 && [status, ...more].includes(answer)) return undefined;
+    if (advice === undefined) throw error;
+    const message = `the bucket ${bucket} refused: ${reasonOf(error)}; ${advice}`;
+    throw new LockError('LOCK_UNAVAILABLE', message, { backend: 's3', cause: error });
+  };

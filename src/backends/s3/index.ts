@@ -1,0 +1,1 @@
+export { type S3Like, s3 } from './backend.ts';

@@ -1,0 +1,59 @@
+import { invalid, shown } from '../../core/contract/errors.ts';
+import { driver } from '../driver.ts';
+import { CONNECT_WITHIN, type EngineUrl, opened } from '../engine.ts';
+import { TLS_PARAMS, tlsOf } from '../tls.ts';
+import { type Address, endpoints, picked, unreachable } from '../url.ts';
+
+/** The bucket where the address names none. */
+const BUCKET = 'holdfast';
+
+export const natsUrl: EngineUrl = {
+  schemes: ['nats'],
+  example: 'nats://h1,h2,h3/bucket?replicas=3',
+  ports: { 4222: 'nats' },
+  denials: [/^authorization violation/i],
+  params: ['prefix', 'replicas', 'synced', ...TLS_PARAMS],
+  async open(address) {
+    const [replicas, synced] = [replicasOf(address), syncedOf(address)];
+    const [{ connect }, { Kvm }] = [await driver('@nats-io/transport-node'), await driver('@nats-io/kv')];
+    const { nats } = await import('../../backends/nats/index.ts');
+    const { user, password: pass, path } = address;
+    const tls = tlsOf(address);
+    try {
+      const connection = await connect({
+        servers: endpoints(address, 4222),
+        timeout: CONNECT_WITHIN,
+        maxReconnectAttempts: -1,
+        ...(user !== undefined && { user, pass: pass ?? '' }),
+        ...(tls && { tls: texts(tls) }),
+      });
+      const end = (): Promise<void> => connection.close();
+      try {
+        const bucket = await new Kvm(connection).create(path || BUCKET, replicas);
+        return opened(address, nats(bucket, { ...synced, ...picked(address, 'prefix') }), end);
+      } catch (error) {
+        await end();
+        throw error;
+      }
+    } catch (error) {
+      throw unreachable(address, error);
+    }
+  },
+};
+
+const texts = (tls: object): object =>
+  Object.fromEntries(Object.entries(tls).map(([name, value]) => [name, String(value)]));
+
+/** They are those of a bucket that is made; one that is there stays as it is. */
+function replicasOf({ params }: Address): { replicas?: number } {
+  const given = params.get('replicas');
+  if (given === null) return {};
+  if (!/^[1-5]$/.test(given)) throw invalid(`replicas is ${shown(given)}; it must be from 1 to 5`);
+  return { replicas: Number(given) };
+}
+
+function syncedOf({ params }: Address): { synced?: boolean } {
+  const given = params.get('synced');
+  if (given !== null && given !== 'true' && given !== 'false') throw invalid('synced must be true or false');
+  return given === null ? {} : { synced: given === 'true' };
+}

@@ -1,0 +1,38 @@
+import { invalid } from '../../core/contract/errors.ts';
+import { driver } from '../driver.ts';
+import { type EngineUrl, opened } from '../engine.ts';
+import type { Address } from '../url.ts';
+
+export const s3Url: EngineUrl = {
+  schemes: ['s3'],
+  example: 's3://bucket/prefix?region=eu-central-1',
+  params: ['endpoint', 'region'],
+  async open(address) {
+    const { S3 } = await driver('@aws-sdk/client-s3');
+    const { s3 } = await import('../../backends/s3/index.ts');
+    const client = new S3({ ...awsOptions(address), forcePathStyle: address.params.has('endpoint') });
+    return opened(address, s3(client, named(address, 'bucket'), prefixOf(address)), () => client.destroy());
+  },
+};
+
+/** Without credentials in the address the SDK finds its own: those of the environment, a profile or the machine. */
+export function awsOptions({ user, password, params }: Address): object {
+  const [endpoint, region] = [params.get('endpoint'), params.get('region')];
+  return {
+    ...(endpoint && { endpoint }),
+    ...(region && { region }),
+    ...(user && { credentials: { accessKeyId: user, secretAccessKey: password ?? '' } }),
+  };
+}
+
+/** @throws LockError `LOCK_INVALID` */
+export function named({ scheme, hosts }: Address, what: string): string {
+  const [first, ...others] = hosts;
+  if (first && others.length === 0 && first.port === undefined) return first.host;
+  throw invalid(`${scheme}: names one ${what}, as in ${scheme}://my-${what}?region=eu-central-1`);
+}
+
+export const prefixOf = ({ path }: Address): { prefix?: string } => {
+  const prefix = path.replace(/\/$/, '');
+  return prefix === '' ? {} : { prefix };
+};

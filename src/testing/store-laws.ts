@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { systemClock } from '../core/contract/clock.ts';
+import { listOf } from '../core/contract/promises.ts';
+import type { RegisterEntry, RegisterStore, Written } from '../core/contract/register-store.ts';
+import { limited } from './limited.ts';
+
+/** A law of `RegisterStore` for one store, for any test runner: `run` rejects when the store breaks it. */
+export interface StoreCase {
+  readonly name: string;
+  /** Rejects when the store breaks the law, or after 30 s. */
+  run(): Promise<void>;
+}
+
+type Check = (stores: readonly [RegisterStore, RegisterStore], key: string) => Promise<void>;
+
+const LIMIT = 30_000;
+const RIVALS = 8;
+const STRANGE = '{"é":"漢🔒\\u0000\\n"}'.padEnd(64_000, ' ~');
+
+const signal = (): AbortSignal => new AbortController().signal;
+const took = (written: Written): boolean => written === true || typeof written === 'string';
+const read = async (store: RegisterStore, key: string): Promise<RegisterEntry> =>
+  (await store.read(key, signal())) ?? {};
+
+async function writes(store: RegisterStore, key: string, text: string, ifVersion?: string): Promise<string> {
+  const written = await store.write(key, text, ifVersion, signal());
+  assert.ok(took(written), `a write of ${key} is taken, for it has the version that is there`);
+  const { text: there, version } = await read(store, key);
+  assert.equal(there, text, 'what was written is read');
+  if (typeof written === 'string') assert.equal(version, written, 'the version that the write told');
+  return version ?? assert.fail('what is there has a version');
+}
+
+async function refuses(store: RegisterStore, key: string, ifVersion: string | undefined): Promise<void> {
+  const before = await read(store, key);
+  const written = await store.write(key, 'refused', ifVersion, signal());
+  assert.ok(!took(written), `a write of ${key} went over what was there; two processes would both hold`);
+  if (typeof written === 'object') assert.equal(written.version, before.version, 'a refusal tells what is there');
+  assert.deepEqual([(await read(store, key)).text], [before.text], 'what is refused changes nothing');
+}
+
+const LAWS: Readonly<Record<string, Check>> = {
+  'nothing is under a new key': async ([store], key) => {
+    assert.equal((await read(store, key)).text, undefined);
+  },
+  'a write that wants nothing to be there is taken once': async ([one, other], key) => {
+    await writes(one, key, 'first');
+    await refuses(one, key, undefined);
+    await refuses(other, key, undefined);
+  },
+  'a write is taken with the version that is there, and with no other': async ([one, other], key) => {
+    const first = await writes(one, key, 'first');
+    const second = await writes(other, key, 'second', first);
+    assert.notEqual(second, first, 'each write makes another version');
+    await refuses(one, key, first);
+    await refuses(other, key, first);
+  },
+  'a write with a version is refused where nothing is': async ([one, other], key) => {
+    const version = await writes(one, key, 'here');
+    await refuses(other, `${key}-elsewhere`, version);
+  },
+  'of writes at the same time one is taken': async (stores, key) => {
+    for (const ifVersion of [undefined, await writes(stores[0], `${key}-old`, 'old')]) {
+      const name = ifVersion === undefined ? key : `${key}-old`;
+      const all = await Promise.all(
+        Array.from({ length: RIVALS }, (_, n) => stores[n % 2]!.write(name, `rival ${n}`, ifVersion, signal())),
+      );
+      assert.equal(all.filter(took).length, 1, `of ${RIVALS} writes at once, with the version ${ifVersion}`);
+    }
+  },
+  'a text comes back as it was: characters of all kinds, 64 kB of them': async ([store], key) => {
+    await writes(store, key, STRANGE);
+  },
+  'keys that are alike do not meet': async ([store], key) => {
+    const keys = ['', '=2f', '/a', '/b', '.', '_', '-', 'A', 'a', 'x'.repeat(500)].map(
+      (end) => `${key}${end || '-'}${end}`,
+    );
+    for (const each of keys) await writes(store, each, each);
+    for (const each of keys) assert.equal((await read(store, each)).text, each);
+    if (!store.list) return;
+    const listed = await listOf(store.list(key));
+    assert.deepEqual(listed.sort(), [...keys].sort(), 'the list of what begins with a prefix');
+  },
+  'what is watched tells of a write by another': async ([one, other], key) => {
+    if (!one.watch) return;
+    const version = await writes(other, key, 'before');
+    const heard = Promise.withResolvers<void>();
+    await using _ = await one.watch(key, (entry) => {
+      if (!entry || entry.text === 'after') heard.resolve();
+    });
+    await writes(other, key, 'after', version);
+    await limited(heard.promise, LIMIT / 2, 'the watch did not tell of a write', systemClock);
+  },
+  'what is removed is gone': async ([one, other], key) => {
+    if (!one.remove) return;
+    await writes(one, key, 'here');
+    await one.remove(key);
+    assert.equal((await read(other, key)).text, undefined);
+  },
+  'each read says the time, which does not go back': async ([one, other], key) => {
+    if (!one.tellsTime) return;
+    const times = [(await read(one, key)).now, (await read(other, key)).now, (await read(one, key)).now];
+    assert.ok(
+      times.every((time) => typeof time === 'number'),
+      `the times are ${times}`,
+    );
+    assert.deepEqual(
+      times,
+      times.toSorted((a, b) => a! - b!),
+    );
+  },
+};
+
+/**
+ * What `register` needs of a store, as cases for any test runner.
+ * @param open opens a client of its own, as another process would
+ * @example for (const { name, run } of storeLaws(async () => table(db))) test(name, run);
+ */
+export function storeLaws(open: () => Promise<RegisterStore>): StoreCase[] {
+  return Object.entries(LAWS).map(([name, check]) => ({
+    name,
+    async run() {
+      const stores = [await open(), await open()] as const;
+      const key = `holdfast/laws/${systemClock.id()}`;
+      try {
+        await limited(check(stores, key), LIMIT, `"${name}" has not ended after ${LIMIT} ms`, systemClock);
+      } finally {
+        for (const { close } of stores) await close?.();
+      }
+    },
+  }));
+}

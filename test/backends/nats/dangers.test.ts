@@ -1,0 +1,32 @@
+import { Kvm } from '@nats-io/kv';
+import { connect as open } from '@nats-io/transport-node';
+import { expect, test } from 'vitest';
+import { nats } from '../../../src/backends/nats/index.ts';
+import { connect } from '../../../src/connect/index.ts';
+import { startNats } from '../../kit/nats.ts';
+import { describeOn } from '../../kit/suite.ts';
+
+describeOn('nats', 'NATS', () => {
+  test('check calls one replica and lazy flushing dangers, and a bucket in memory', async () => {
+    await using server = await startNats();
+    const connection = await open({ servers: `127.0.0.1:${server.port}` });
+    const kvm = new Kvm(connection);
+    const codes = async (...made: Parameters<typeof nats>): Promise<string[]> =>
+      ((await nats(...made).check!()) ?? []).map(({ severity, code }) => `${severity}: ${code}`);
+    const bucket = await kvm.create('locks');
+    expect(await codes(bucket)).toEqual(['danger: one-replica', 'danger: sync-interval']);
+    expect(await codes(bucket, { synced: true })).toEqual(['danger: one-replica']);
+    const inMemory = await kvm.create('memory', { storage: 'memory' });
+    expect(await codes(inMemory, { synced: true })).toEqual(['danger: one-replica', 'danger: memory-storage']);
+    await connection.close();
+  });
+
+  test('connect makes the bucket, and opens one that is there as it is', async () => {
+    await using server = await startNats();
+    for (let time = 0; time < 2; time++) {
+      await using locks = await connect(`${server.url}?synced=true`);
+      expect(await locks.mutex('by-url').run(({ held }) => held)).toBe(true);
+    }
+    await expect(connect(`${server.url}?replicas=9`)).rejects.toMatchObject({ code: 'LOCK_INVALID' });
+  });
+});

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { register } from '../../../src/backends/register/index.ts';
+import { EXCLUSIVE } from '../../../src/core/contract/admission.ts';
+import type { Claim } from '../../../src/core/contract/backend.ts';
+import { createLocks } from '../../../src/index.ts';
+import { manualClock } from '../../../src/testing/index.ts';
+import { memoryStore, type Shared, shared } from '../../kit/register-store.ts';
+
+const claim = (id: string, wish: Partial<Claim> = {}): Claim => ({
+  key: 'k',
+  id,
+  ...EXCLUSIVE,
+  ttl: 60_000,
+  queue: true,
+  span: 1,
+  within: 60_000,
+  label: id,
+  ...wish,
+});
+
+const texts = ({ entries }: Shared): string[] =>
+  [...entries].flatMap(([key, { text }]) => (key.includes('/l/') ? text : []));
+
+test('a write that comes after the release of its claim finds another version, and makes no ghost', async () => {
+  const clock = manualClock();
+  const all = shared();
+  const store = memoryStore(all, { clock });
+  const { write } = store;
+  let held: (() => Promise<unknown>) | undefined;
+  let holds = true;
+  store.write = (key, text, ifVersion, signal) => {
+    if (!holds || !key.includes('/l/')) return write(key, text, ifVersion, signal);
+    holds = false;
+    held = () => write(key, text, ifVersion, signal);
+    return new Promise(() => {});
+  };
+  const backend = register(store, { clock });
+  const attempt = backend.attempt(claim('a')).catch((error: Error) => error.message);
+  await clock.advance(5_000);
+  expect(await attempt).toMatch(/did not answer a write within 4000 ms/);
+  const released = backend.release({ key: 'k', id: 'a' });
+  await clock.advance(10);
+  expect(await released).toEqual({ freed: false });
+  expect(await held!()).toBe(false);
+  expect(texts(all).join()).not.toContain('"id":"a"');
+  expect((await backend.attempt(claim('b', { queue: false }))).granted).toBe(true);
+});
+
+test('a write whose answer was lost and is sent again by the client is known again', async () => {
+  const all = shared();
+  const store = memoryStore(all);
+  const { write } = store;
+  store.write = async (...call) => {
+    await write(...call);
+    return write(...call); // a client that got no answer tries again, and meets its own first try
+  };
+  // The proof would take such a client for another process: it only asks that one of two writes is refused.
+  const backend = register(store);
+  expect((await backend.attempt(claim('a'))).granted).toBe(true);
+  expect(await backend.release({ key: 'k', id: 'a' })).toEqual({ freed: true });
+});
+
+test.each([
+  'not ours',
+  '{"some":"json"}',
+  '{"holdfast":1,"key":"another","write":"x","last":"1","line":[]}',
+])('what somebody else wrote where a lock belongs is LOCK_INVALID, and stays as it is: %s', async (text) => {
+  const all = shared();
+  all.entries.set('holdfast/l/k', { text, version: 'theirs' });
+  await using locks = createLocks(register(memoryStore(all)));
+  await expect(locks.mutex('k').acquire({ wait: 100 })).rejects.toMatchObject({ code: 'LOCK_INVALID' });
+  expect(all.entries.get('holdfast/l/k')).toEqual({ text, version: 'theirs' });
+});
+
+test('a line in the form of a later version is LOCK_UNAVAILABLE, and stays as it is', async () => {
+  const all = shared();
+  const text = '{"holdfast":2,"key":"k","write":"x","crowd":[]}';
+  all.entries.set('holdfast/l/k', { text, version: 'later' });
+  await using locks = createLocks(register(memoryStore(all)));
+  await expect(locks.mutex('k').acquire({ wait: 0 })).rejects.toMatchObject({
+    code: 'LOCK_UNAVAILABLE',
+    message: expect.stringContaining('upgrade this one'),
+  });
+  expect(all.entries.get('holdfast/l/k')?.text).toBe(text);
+});
+
+test('a lease shorter than what can be observed is LOCK_INVALID', () => {
+  const locks = createLocks(register(memoryStore(shared(), { minTtl: 1_000 })));
+  expect(() => locks.mutex('k', { ttl: 500 })).toThrow(expect.objectContaining({ code: 'LOCK_INVALID' }));
+});
