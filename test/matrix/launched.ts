@@ -27,7 +27,7 @@ export function launchedIn(folder: string, row: ServerRow): Launched {
 
 /** What a server prints when it is asked for its version. The path of a program, which some print before, has one, too. */
 export function versionIn(printed: string): string {
-  const version = /(?:\bv=|\b[Vv]er(?:sion)?:? |\(PostgreSQL\) )(\d+\.\d+(?:\.\d+)*)/.exec(printed)?.[1];
+  const version = /(?:\bv=|\b[Vv]er(?:sion)?:? |\(PostgreSQL\) |PgBouncer )(\d+\.\d+(?:\.\d+)*)/.exec(printed)?.[1];
   if (!version) throw new Error(`no version in what the server says of itself: ${printed.trim()}`);
   return version;
 }

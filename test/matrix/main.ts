@@ -1,5 +1,5 @@
 /**
- * `npm run matrix [-- server… --suite name --again --fetch]`: the tests of each engine on each version of its servers in `servers.ts`, one
+ * `npm run matrix [-- server… --suite name --again --fetch]`, `npm run matrix -- clients [name…]`: the tests of each engine on each version of its servers in `servers.ts`, one
  * after the other, and docs/compatibility.md from what came of it. What ran already with the same sources, server, client and runtime is
  * left out. What can no longer be had is a line that says so.
  */
@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { serverCache } from '../kit/server-cache.ts';
+import { runClients } from './clients/main.ts';
 import { writeCompatibility } from './compatibility.ts';
 import { fetched } from './fetch.ts';
 import type { Launched } from './launched.ts';
@@ -62,19 +63,10 @@ process.once('SIGTERM', () => {
   ended = true;
 });
 
-const known = new Set(SERVERS.flatMap(namesOf));
-const unknown = positionals.filter((name) => !known.has(name));
-if (unknown.length > 0) {
-  console.error(`no server ${unknown.join(', ')}; there are ${[...known].sort().join(', ')}`);
-  process.exitCode = 64;
-} else {
-  const cache = serverCache();
-  for (const folder of [cache, results]) mkdirSync(folder, { recursive: true });
-  // Also where nothing runs: what the matrix has may have changed.
-  writeCompatibility();
+async function runServers(names: readonly string[], cache: string): Promise<void> {
   for (const row of SERVERS) {
-    if (ended) break;
-    if (positionals.length > 0 && !namesOf(row).some((name) => positionals.includes(name))) continue;
+    if (ended) return;
+    if (names.length > 0 && !namesOf(row).some((name) => names.includes(name))) continue;
     let launched: Launched;
     try {
       launched = fetched(row, cache);
@@ -87,5 +79,26 @@ if (unknown.length > 0) {
     for (const suite of SUITES[row.server]) {
       if (!ended && (values.suite?.includes(suite.name) ?? true)) await runCell(row, suite, launched);
     }
+  }
+}
+
+const known = new Set(SERVERS.flatMap(namesOf));
+const [first, ...rest] = positionals;
+const unknown = first === 'clients' ? [] : positionals.filter((name) => !known.has(name));
+if (unknown.length > 0) {
+  console.error(`no server ${unknown.join(', ')}; there are ${[...known].sort().join(', ')}, and clients`);
+  process.exitCode = 64;
+} else {
+  const cache = serverCache();
+  for (const folder of [cache, results]) mkdirSync(folder, { recursive: true });
+  // Also where nothing runs: what the matrix has may have changed.
+  writeCompatibility();
+  if (first !== 'clients') await runServers(positionals, cache);
+  const only = first !== 'clients' && (positionals.length > 0 || values.suite || values.fetch);
+  if (!only) {
+    await runClients(rest, {
+      ...{ cache, results, sources, again: values.again, written: writeCompatibility },
+      ended: () => ended,
+    });
   }
 }

@@ -6,6 +6,9 @@ export interface Result {
   /** Where it was had. */
   readonly from: string;
   readonly suite: string;
+  /** Of a run over one client: as the page names it, and how it was set. */
+  readonly client?: string;
+  readonly setting?: string;
   /** Versions by the names of their packages. */
   readonly clients: Readonly<Record<string, string>>;
   readonly runtime: string;

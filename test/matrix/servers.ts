@@ -8,11 +8,13 @@ export interface ServerRow {
   readonly source: Source;
   /** By the names of the launchers, which are those that the test kit looks for. The first one says its version. */
   readonly programs: Readonly<Record<string, Program>>;
+  /** Programs that scripts among them start by their paths. */
+  readonly startedByPath?: readonly string[];
   /** Where the kit looks for no program, but for a jar in the class path that a variable gives. */
   readonly classPath?: { readonly variable: string; readonly jar: string };
 }
 
-export type ServerName = 'redis' | 'valkey' | 'postgres' | 'mariadb' | 'mysql' | 'etcd' | 'zookeeper';
+export type ServerName = 'redis' | 'valkey' | 'postgres' | 'pgbouncer' | 'mariadb' | 'mysql' | 'etcd' | 'zookeeper';
 
 export type Source =
   /** What they depend on comes with them. Unstable rolls: what is fetched is the version of that day. */
@@ -24,6 +26,8 @@ export interface Program {
   readonly path: string;
   /** Of a jar: the class to start, with its libraries. */
   readonly main?: string;
+  /** It is a shell script, for which no loader is needed. */
+  readonly script?: true;
   /** Flags for its own files, which are not where it was built for. `{root}` is the folder of what was unpacked. */
   readonly flags?: readonly string[];
 }
@@ -62,11 +66,31 @@ export const SUITES: Readonly<Record<ServerName, readonly Suite[]>> = {
   redis: REDIS,
   valkey: REDIS,
   postgres: alone('postgres', 'postgres', ['pg']),
+  /** Clients of PostgreSQL go through it. */
+  pgbouncer: [],
   mariadb: [{ ...alone('mysql', 'mariadb', ['mysql2'])[0]!, only: 'on MariaDB' }],
   mysql: [{ ...alone('mysql', 'mysqld', ['mysql2'])[0]!, only: 'on MySQL' }],
   etcd: alone('etcd', 'etcd', []),
   zookeeper: alone('zookeeper', 'zookeeper', []),
 };
+
+const fromDebian = (suite: string, ...packages: string[]): Source => ({ from: 'Debian', suites: [suite], packages });
+
+/** Of MySQL and MariaDB. */
+const filesOf = (share: string): string[] => [
+  ...['--basedir={root}/usr', `--lc-messages-dir=${share}`, `--character-sets-dir=${share}/charsets`],
+];
+const MARIADB = 'usr/sbin/mariadbd';
+const mariadb = (version: string, suite: string): ServerRow => ({
+  server: 'mariadb',
+  version,
+  source: fromDebian(suite, 'mariadb-server-core', 'mariadb-client-core'),
+  programs: {
+    mariadbd: { path: MARIADB, script: true, flags: filesOf('{root}/usr/share/mysql') },
+    'mariadb-install-db': { path: 'usr/bin/mariadb-install-db', script: true, flags: ['--basedir={root}/usr'] },
+  },
+  startedByPath: [MARIADB, 'usr/bin/my_print_defaults', 'usr/bin/resolveip'],
+});
 
 const postgres = (version: string, published: string): ServerRow => ({
   server: 'postgres',
@@ -83,6 +107,14 @@ const etcd = (version: string, published: string): ServerRow => ({
 });
 
 const ZOOKEEPER = 'usr/share/java/zookeeper.jar';
+const zookeeper = (version: string, suite: string): ServerRow => ({
+  server: 'zookeeper',
+  version,
+  source: fromDebian(suite, 'zookeeper'),
+  // It says its version by another class.
+  programs: { zookeeper: { path: ZOOKEEPER, main: 'org.apache.zookeeper.version.VersionInfoMain' } },
+  classPath: { variable: 'ZOOKEEPER_CLASSPATH', jar: ZOOKEEPER },
+});
 
 /** What `npm run matrix` fetches and runs. */
 export const SERVERS: readonly ServerRow[] = [
@@ -139,13 +171,21 @@ export const SERVERS: readonly ServerRow[] = [
     programs: { etcd: { path: 'usr/bin/etcd' }, etcdctl: { path: 'usr/bin/etcdctl' } },
   },
   {
-    server: 'zookeeper',
-    version: '3.9',
-    source: { from: 'Debian', suites: ['trixie'], packages: ['zookeeper'] },
-    // It says its version by another class.
-    programs: { zookeeper: { path: ZOOKEEPER, main: 'org.apache.zookeeper.version.VersionInfoMain' } },
-    classPath: { variable: 'ZOOKEEPER_CLASSPATH', jar: ZOOKEEPER },
+    server: 'etcd',
+    version: '3.4',
+    source: fromDebian('bookworm', 'etcd-server', 'etcd-client'),
+    programs: { etcd: { path: 'usr/bin/etcd' }, etcdctl: { path: 'usr/bin/etcdctl' } },
   },
+  zookeeper('3.9', 'trixie'),
+  zookeeper('3.8', 'bookworm'),
+  {
+    server: 'pgbouncer',
+    version: '1.18',
+    source: fromDebian('bookworm', 'pgbouncer'),
+    programs: { pgbouncer: { path: 'usr/sbin/pgbouncer' } },
+  },
+  mariadb('11.8', 'trixie'),
+  mariadb('10.11', 'bookworm'),
   etcd('3.7', 'v3.7.3'),
   etcd('3.6', 'v3.6.13'),
   {
@@ -155,12 +195,7 @@ export const SERVERS: readonly ServerRow[] = [
     programs: {
       mysqld: {
         path: 'usr/sbin/mysqld',
-        flags: [
-          '--basedir={root}/usr',
-          '--lc-messages-dir={root}/usr/share/mysql',
-          '--character-sets-dir={root}/usr/share/mysql/charsets',
-          '--plugin-dir={root}/usr/lib/mysql/plugin',
-        ],
+        flags: [...filesOf('{root}/usr/share/mysql'), '--plugin-dir={root}/usr/lib/mysql/plugin'],
       },
     },
   },

@@ -1,0 +1,74 @@
+import { startAuthority } from '../../kit/certificates.ts';
+import { startEtcdMembers } from '../../kit/etcd.ts';
+import { startMariadb } from '../../kit/mariadb.ts';
+import { startMysql } from '../../kit/mysql.ts';
+import { startPgbouncer } from '../../kit/pgbouncer.ts';
+import { startPostgres } from '../../kit/postgres.ts';
+import { startRedis, startRedisCluster, startRedisSentinel } from '../../kit/redis.ts';
+import { startZookeeper } from '../../kit/zookeeper.ts';
+import type { ServerName } from '../servers.ts';
+import type { ClientSetting } from './rows.ts';
+
+/** Where a program finds its server. */
+export interface Address {
+  readonly url?: string;
+  readonly urls?: readonly string[];
+  readonly sentinels?: readonly string[];
+  readonly group?: string;
+  readonly ca?: string;
+  /** For what must not go through a pooler. */
+  readonly direct?: string;
+}
+
+export type Stand = AsyncDisposable & { readonly address: Address };
+
+/** Starts a server as a setting wants it. */
+export async function startStand(server: Exclude<ServerName, 'pgbouncer'>, as: ClientSetting['as']): Promise<Stand> {
+  const stack = new AsyncDisposableStack();
+  try {
+    const address = await addressOf(server, as, stack);
+    return { address, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
+}
+
+async function addressOf(
+  server: Exclude<ServerName, 'pgbouncer'>,
+  as: ClientSetting['as'],
+  stack: AsyncDisposableStack,
+): Promise<Address> {
+  switch (server) {
+    case 'redis':
+    case 'valkey':
+      return redisAddress(as, stack);
+    case 'postgres': {
+      const { url, port } = stack.use(await startPostgres({ fsync: 'off' }));
+      if (as !== 'pgbouncer') return { url };
+      return { url: stack.use(await startPgbouncer(port)).url, direct: url };
+    }
+    case 'mariadb':
+      return { url: stack.use(await startMariadb()).url };
+    case 'mysql':
+      return { url: stack.use(await startMysql()).url };
+    case 'etcd':
+      return { url: stack.use(await startEtcdMembers(1)).servers[0]!.url };
+    case 'zookeeper': {
+      const { host, port } = stack.use(await startZookeeper({ tickTime: '200' }));
+      return { url: `zookeeper://${host}:${port}` };
+    }
+  }
+}
+
+async function redisAddress(as: ClientSetting['as'], stack: AsyncDisposableStack): Promise<Address> {
+  const urlsOf = (servers: readonly { readonly url: string }[]): string[] => servers.map(({ url }) => url);
+  if (as === 'cluster') return { urls: urlsOf(stack.use(await startRedisCluster()).servers) };
+  if (as === 'sentinel') {
+    const { sentinels, name } = stack.use(await startRedisSentinel());
+    return { sentinels: urlsOf(sentinels), group: name };
+  }
+  if (as !== 'tls') return { url: stack.use(await startRedis()).url };
+  const authority = stack.use(startAuthority());
+  return { url: stack.use(await startRedis({}, authority.issue())).url, ca: authority.ca };
+}
