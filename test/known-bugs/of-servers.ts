@@ -113,6 +113,11 @@ export const OF_SERVERS: readonly KnownBug[] = [
     ),
   ),
   bug(
+    'etcd 22209',
+    'from 3.7 on, an answer with keys only had no lease in it, and every renewal of ours was unknown',
+    scene('test/backends/etcd/newest.test.ts', 'renewals see under which lease a key is'),
+  ),
+  bug(
     'jetcd 0.8.2 (Jepsen)',
     'the client repeated requests that must not be repeated',
     inBackend('gives a new ticket for asking again'),

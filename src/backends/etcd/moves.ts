@@ -4,7 +4,7 @@ import { type Contender, isSettled, isUnderLeaseOf } from './contender.ts';
 import type { Leases } from './leases.ts';
 import { type Line, readFrom } from './line.ts';
 import type { Client } from './wire/client.ts';
-import { isUnder, list, look, shift, stillStands } from './wire/ops.ts';
+import { get, isUnder, list, shift, stillStands } from './wire/ops.ts';
 
 /** Moves keys to other leases: the place of a waiter to a short one, a hold whose ttl changed to a longer one, all to those of a new leader. */
 export class Moves {
@@ -60,7 +60,7 @@ export class Moves {
         // Only from this lease: an earlier move whose answer was lost may still come, and must not undo this one.
         const compare = [stillStands(me.name, ticket), isUnder(me.name, under)];
         const success = [shift(me.name, lease.id), list(me.line)];
-        return this.#client.txn({ compare, success, failure: [look(me.name)] }, ms);
+        return this.#client.txn({ compare, success, failure: [get(me.name)] }, ms);
       });
     let answer = await from(me.lease.id).catch((error: unknown) => {
       if (error instanceof LockError) {

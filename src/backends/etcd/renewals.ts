@@ -5,7 +5,7 @@ import type { Moves } from './moves.ts';
 import type { Client } from './wire/client.ts';
 import { isStatus, STATUS } from './wire/grpc.ts';
 import type { KeyValue } from './wire/messages.ts';
-import { look } from './wire/ops.ts';
+import { get } from './wire/ops.ts';
 import type { Received } from './wire/protobuf.ts';
 
 /**
@@ -52,7 +52,7 @@ async function lookAt(
   ms: number,
 ): Promise<(Received<typeof KeyValue> | undefined)[]> {
   try {
-    const { responses } = await client.txn({ success: looks.map(({ name }) => look(name)) }, ms);
+    const { responses } = await client.txn({ success: looks.map(({ name }) => get(name)) }, ms);
     return responses.map(({ range }) => range!.kvs[0]);
   } catch (error) {
     if (looks.length === 1 || !isStatus((error as LockError).cause, STATUS.invalidArgument)) throw error;

@@ -22,7 +22,9 @@ export const shift = (key: Buffer, lease: bigint): Op => ({ put: { key, lease, i
 /** Changes nothing, but watchers hear of it. */
 export const touch = (key: Buffer): Op => ({ put: { key, ignoreValue: true, ignoreLease: true } });
 export const remove = (key: Buffer): Op => ({ delete: { key } });
+/** With its value, as etcd 3.7 tells the lease only then: https://github.com/etcd-io/etcd/issues/22209 */
 export const get = (key: Buffer): Op => ({ range: { key } });
+/** Without its value, so without its lease. */
 export const look = (key: Buffer): Op => ({ range: { key, keysOnly: true } });
 
 export const listing = (line: Buffer): Sent<typeof RangeRequest> => ({
