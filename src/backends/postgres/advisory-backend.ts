@@ -19,6 +19,7 @@ import { AdvisorySessions } from './advisory-sessions.ts';
 import { type AdvisoryStatements, advisoryStatements, granted, leastOf } from './advisory-statements.ts';
 import { AdvisoryWaits, type Wake } from './advisory-waits.ts';
 import { findings } from './check.ts';
+import { checkSessions } from './clients.ts';
 import { refusal } from './errors.ts';
 import { type AdvisoryOptions, checkAdvisory, naming, sessionsOf } from './options.ts';
 import { checkPool, dialOf, isTrue, type PgPool } from './pool.ts';
@@ -56,6 +57,7 @@ export interface AdvisoryBackend extends Backend {
  */
 export function postgresAdvisory(pool: PgPool, options: AdvisoryOptions = {}): AdvisoryBackend {
   checkAdvisory(options);
+  checkSessions(pool);
   return new Advisory(checkPool(pool), options);
 }
 

@@ -16,10 +16,11 @@ import { systemClock } from '../../core/contract/clock.ts';
 import { LONGEST } from '../../core/contract/duration.ts';
 import { onceFor } from '../../core/contract/promises.ts';
 import { tableFindings } from './check.ts';
+import { opened, type PostgresClient } from './clients.ts';
 import { standings } from './inspect.ts';
 import { notesOf } from './notes.ts';
 import { checkTable, naming, type PostgresOptions } from './options.ts';
-import { busyPool, checkPool, dialLike, dialOf, isEnded, isTrue, type PgPool } from './pool.ts';
+import { busyPool, dialLike, dialOf, isEnded, isTrue, type PgPool } from './pool.ts';
 import { Renewals } from './renewals.ts';
 import { open, setup } from './schema.ts';
 import { Server } from './server.ts';
@@ -58,14 +59,15 @@ export interface PostgresBackend extends Backend {
 /**
  * The line in a table. Each step is one statement and one transaction, on a connection of the pool that it needs no longer. NOTIFY
  * tells a claim that it was admitted. The pool stays open.
- * @throws LockError `LOCK_INVALID` when it is no pool, or for a bad option
+ * @param client a pool of `pg`, or what you have of `postgres` (postgres.js), PGlite or Bun.SQL
+ * @throws LockError `LOCK_INVALID` when it is none of them, or for a bad option
  * @example
  * import pg from 'pg';
  * const locks = createLocks(postgres(new pg.Pool()));
  */
-export function postgres(pool: PgPool, options: PostgresOptions = {}): PostgresBackend {
+export function postgres(client: PostgresClient, options: PostgresOptions = {}): PostgresBackend {
   checkTable(options);
-  return new Postgres(checkPool(pool), options);
+  return new Postgres(client, options);
 }
 
 class Postgres implements PostgresBackend {
@@ -81,11 +83,12 @@ class Postgres implements PostgresBackend {
   /** Before the first statement of this process. */
   readonly #open: () => Promise<void>;
 
-  constructor(pool: PgPool, options: PostgresOptions) {
+  constructor(client: PostgresClient, options: PostgresOptions) {
     const { setup = 'auto', connect, clock = systemClock, pooler, ownConnection = false } = options;
+    const { pool, listen } = opened(client, clock);
     const create = setup === 'auto';
     const server = new Server(pool, naming(options), clock, this.name);
-    const dial = connect === false ? undefined : (connect ?? dialLike(pool));
+    const dial = connect === false ? undefined : (connect ?? dialLike(pool) ?? (listen && { listen }));
     const mailbox = dial && new Mailbox(dial, clock, pooler === 'session');
     this.#pool = pool;
     this.#server = server;

@@ -41,7 +41,9 @@ export interface PgPool {
 export function checkPool(pool: PgPool): PgPool {
   const { query, on } = Object(pool) as Partial<PgPool>;
   if (typeof query === 'function' && typeof on === 'function' && !('processID' in pool)) return pool;
-  throw invalid('postgres() and postgresAdvisory() need a pool: new pg.Pool(…), not a client and not a URL');
+  throw invalid(
+    'postgres() and postgresAdvisory() need a pool: new pg.Pool(…), not a client and not a URL; postgres() takes the sql of postgres.js, PGlite or Bun.SQL, too',
+  );
 }
 
 /** Makes a client that is not connected yet. */

@@ -5,7 +5,8 @@ import type { Server } from './server.ts';
 import { Session } from './session.ts';
 import { answerOf } from './statements.ts';
 
-const RENEW = 'CALL {commit_renew}($1, NULL)';
+/** As text: postgres.js would write the text of a parameter of type json as JSON once more. */
+const RENEW = 'CALL {commit_renew}($1::text::json, NULL)';
 /** ms after a failure in which no other connection of our own is made. Renewals go over the pool meanwhile. */
 const AGAIN = 5_000;
 

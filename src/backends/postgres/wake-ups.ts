@@ -1,6 +1,7 @@
 import type { Claim, Grant } from '../../core/contract/backend.ts';
 import type { Cancel, Clock } from '../../core/contract/clock.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
+import type { Listen } from './clients.ts';
 import type { Dial } from './pool.ts';
 import { Session } from './session.ts';
 
@@ -17,20 +18,23 @@ const TEST = 1_000;
  */
 export class Mailbox {
   /** Random: nobody can guess it, so nobody else listens. */
-  readonly channel: string;
-  readonly #dial: Dial;
+  channel: string;
+  readonly #dial: Dial | { readonly listen: Listen };
   readonly #sessionPooler: boolean;
   readonly #clock: Clock;
   readonly #waiting = new WaitingClaims();
-  #session: Session | undefined;
+  #link: { end(): Promise<void> } | undefined;
   #opening: Promise<void> | undefined;
   #again: Cancel = () => {};
   #failures = 0;
   #tests: (() => void)[] = [];
   #closed = false;
 
-  /** @param sessionPooler a pooler in between pools whole sessions */
-  constructor(dial: Dial, clock: Clock, sessionPooler = false) {
+  /**
+   * @param dial how to connect, or how the client of the application listens by itself
+   * @param sessionPooler a pooler in between pools whole sessions
+   */
+  constructor(dial: Dial | { readonly listen: Listen }, clock: Clock, sessionPooler = false) {
     this.#dial = dial;
     this.#sessionPooler = sessionPooler;
     this.#clock = clock;
@@ -43,7 +47,7 @@ export class Mailbox {
 
   /** Listens, if it does not. Resolves after one try, whether or not it succeeded. */
   open(): Promise<void> {
-    if (this.#session || this.#closed) return Promise.resolve();
+    if (this.#link || this.#closed) return Promise.resolve();
     this.#opening ??= this.#listen().finally(() => {
       this.#opening = undefined;
     });
@@ -53,7 +57,7 @@ export class Mailbox {
   /** Whether what `send` sends to the channel arrives here within a second. */
   async test(send: (channel: string) => Promise<unknown>): Promise<boolean> {
     await this.open();
-    if (!this.#session) return false;
+    if (!this.#link) return false;
     const { promise: heard, resolve } = Promise.withResolvers<boolean>();
     const cancel = this.#clock.after(TEST, () => resolve(false));
     this.#tests.push(() => resolve(true));
@@ -65,33 +69,55 @@ export class Mailbox {
     this.#closed = true;
     this.#again();
     await this.#opening;
-    await this.#session?.end();
+    await this.#link?.end();
   }
 
   async #listen(): Promise<void> {
     this.#again();
     try {
-      const session = await Session.open(this.#dial, this.#clock, this.#sessionPooler);
-      if (!(await session.isOwn())) {
-        // A pooler gives this session to others in a moment. LISTEN would go on for them, and hold up the server's queue of messages.
-        await session.end();
-        return this.#retry(AGAIN_MAX);
-      }
-      session.onNotification(({ payload }) => this.#deliver(payload ?? ''));
-      await session.query(`LISTEN "${this.channel}"`).catch((error) => {
-        session.cut();
-        throw error;
-      });
-      if (session.ended.aborted) return this.#retry();
-      this.#session = session;
-      this.#failures = 0;
-      session.ended.addEventListener('abort', () => {
-        this.#session = undefined;
-        this.#retry();
-      });
-      this.#waiting.wakeAll();
+      if (typeof this.#dial === 'function') await this.#dialAndListen(this.#dial);
+      else await this.#listenBy(this.#dial.listen);
     } catch {
       this.#retry();
+    }
+  }
+
+  async #dialAndListen(dial: Dial): Promise<void> {
+    const session = await Session.open(dial, this.#clock, this.#sessionPooler);
+    if (!(await session.isOwn())) {
+      // A pooler gives this session to others in a moment. LISTEN would go on for them, and hold up the server's queue of messages.
+      await session.end();
+      return this.#retry(AGAIN_MAX);
+    }
+    session.onNotification(({ payload }) => this.#deliver(payload ?? ''));
+    await session.query(`LISTEN "${this.channel}"`).catch((error) => {
+      session.cut();
+      throw error;
+    });
+    if (session.ended.aborted) return this.#retry();
+    this.#link = session;
+    this.#failures = 0;
+    session.ended.addEventListener('abort', () => {
+      this.#link = undefined;
+      this.#retry();
+    });
+    this.#waiting.wakeAll();
+  }
+
+  /** The client connects again by itself, and says so. */
+  async #listenBy(listen: Listen): Promise<void> {
+    try {
+      const stop = await listen(
+        this.channel,
+        (payload) => this.#deliver(payload),
+        () => this.#waiting.wakeAll(),
+      );
+      this.#link = { end: async () => void (await Promise.resolve(stop()).catch(() => {})) };
+      this.#failures = 0;
+    } catch (error) {
+      // postgres.js (3.4) answers the same channel with the same failure for ever.
+      this.channel = `holdfast_${this.#clock.id()}`;
+      throw error;
     }
   }
 

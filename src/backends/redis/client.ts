@@ -1,5 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import { LockError } from '../../core/contract/errors.ts';
+import { type BunRedisLike, overBunRedis } from './bun.ts';
+import { type GlideLike, overGlide } from './glide.ts';
 import { type IoredisLike, overIoredis } from './ioredis.ts';
 import { type IoredisClusterLike, overIoredisCluster } from './ioredis-cluster.ts';
 import { type NodeRedisLike, overNodeRedis } from './node-redis.ts';
@@ -7,13 +9,18 @@ import { type NodeRedisClusterLike, overNodeRedisCluster } from './node-redis-cl
 import { type NodeRedisSentinelLike, overNodeRedisSentinel } from './node-redis-sentinel.ts';
 import type { Port } from './port.ts';
 
-/** A client of Redis that you have: `ioredis` or `redis` (node-redis), of one server, of a Cluster or behind sentinels. */
+/**
+ * A client of Redis that you have: `ioredis`, `iovalkey` or `redis` (node-redis), of one server, of a Cluster or behind sentinels; or
+ * `GlideClient` of Valkey GLIDE or `RedisClient` of Bun, of one server.
+ */
 export type RedisClient =
   | IoredisLike
   | IoredisClusterLike
   | NodeRedisLike
   | NodeRedisClusterLike
-  | NodeRedisSentinelLike;
+  | NodeRedisSentinelLike
+  | GlideLike
+  | BunRedisLike;
 
 /** What each kind of client can do and no other can, the particular ones first. */
 const KINDS: readonly { readonly can: readonly string[]; over(client: never): Port }[] = [
@@ -22,6 +29,20 @@ const KINDS: readonly { readonly can: readonly string[]; over(client: never): Po
   { can: ['sendCommand', 'nodeClient', 'duplicate', 'destroy'], over: calmed(overNodeRedisCluster) },
   { can: ['sendCommand', 'getMasterNode', 'duplicate'], over: calmed(overNodeRedisSentinel) },
   { can: ['evalSha', 'eval', 'sendCommand', 'duplicate', 'subscribe', 'destroy'], over: calmed(overNodeRedis) },
+  { can: ['send', 'getBuffer', 'duplicate', 'subscribe'], over: overBunRedis },
+  { can: ['customCommand', 'invokeScript', 'close'], over: overGlide },
+];
+
+/** What no port can be made of, and why. */
+const UNFIT: readonly { readonly can: readonly string[]; readonly why: string }[] = [
+  {
+    can: ['execute', 'sendCommand', 'connect'],
+    why: 'createClientPool() is none of them: a pool has no connection on which to listen for the turn of a waiter',
+  },
+  {
+    can: ['customCommand', 'invokeScriptWithRoute'],
+    why: 'GlideClusterClient is none of them: it does not say which node has a key; for a Cluster, use ioredis or redis (node-redis)',
+  },
 ];
 
 /**
@@ -38,15 +59,13 @@ function calmed<C extends object>(over: (client: C) => Port): (client: C) => Por
 
 /** @throws LockError `LOCK_INVALID` when it is none of them. */
 export function portOf(client: RedisClient): Port {
-  const kind = KINDS.find(({ can }) => has(client, can));
+  const why = UNFIT.find(({ can }) => has(client, can))?.why;
+  const kind = why ? undefined : KINDS.find(({ can }) => has(client, can));
   if (kind) return kind.over(client as never);
-  const why = has(client, ['execute', 'sendCommand', 'connect'])
-    ? '; createClientPool() is none of them: a pool has no connection on which to listen for the turn of a waiter'
-    : '';
   throw new LockError(
     'LOCK_INVALID',
     'redis() needs a connected client: new Redis() or new Cluster() of ioredis (5 or newer), or createClient() or ' +
-      `createCluster() of redis (node-redis 5 or newer), or its createSentinel() (6 or newer)${why}`,
+      `createCluster() of redis (node-redis 5 or newer), or its createSentinel() (6 or newer); or GlideClient of Valkey GLIDE, or RedisClient of Bun${why ? `; ${why}` : ''}`,
     { backend: 'redis' },
   );
 }

@@ -1,3 +1,5 @@
+import { LockError } from '../../core/contract/errors.ts';
+
 /** A client library as this backend needs it. */
 export interface Port {
   /**
@@ -50,3 +52,11 @@ export interface Listening {
   readonly ready: Promise<void>;
   hangUp(): void;
 }
+
+/** Why a client whose connections mend themselves, or which has none to itself, cannot wait for replicas. */
+export const noReplicas = (client: string): LockError =>
+  new LockError(
+    'LOCK_INVALID',
+    `redis() waits for replicas on a connection that is never mended, which ${client} does not give; leave out replicas, or use ioredis or redis (node-redis)`,
+    { backend: 'redis' },
+  );

@@ -1,6 +1,8 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { createClient } from 'redis';
+import type { BunRedisLike } from '../../../src/backends/redis/bun.ts';
 import type { RedisClient } from '../../../src/backends/redis/client.ts';
+import type { GlideLike } from '../../../src/backends/redis/glide.ts';
 import { type RedisOptions as Options, redis } from '../../../src/backends/redis/index.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
 import { around } from '../../../src/testing/around.ts';
@@ -14,7 +16,9 @@ export interface Login {
 }
 
 interface Opened {
-  readonly client: RedisClient & { on(event: 'error', listener: () => void): unknown };
+  readonly client: Exclude<RedisClient, BunRedisLike | GlideLike> & {
+    on(event: 'error', listener: () => void): unknown;
+  };
   readonly ready: Promise<unknown>;
   end(): unknown;
 }
@@ -78,7 +82,7 @@ export class Fleet implements AsyncDisposable {
     return { client: opened.client, end };
   }
 
-  async client(library: Library): Promise<RedisClient> {
+  async client(library: Library): Promise<Opened['client']> {
     return (await this.open(library)).client;
   }
 

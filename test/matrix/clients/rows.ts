@@ -52,14 +52,19 @@ const LIKE_IOREDIS: ClientRow['settings'] = {
   Cluster: { as: 'cluster' },
   Sentinel: { as: 'sentinel' },
 };
-const LIKE_NODE_REDIS: ClientRow['settings'] = {
+const NODE_REDIS_5: ClientRow['settings'] = {
   plain: {},
   RESP2: { options: { RESP: 2 } },
   RESP3: { options: { RESP: 3 } },
   'no offline queue': { options: { disableOfflineQueue: true } },
   TLS: { as: 'tls' },
   Cluster: { as: 'cluster' },
+};
+/** Its sentinels came with 6. */
+const NODE_REDIS_6: ClientRow['settings'] = {
+  ...NODE_REDIS_5,
   Sentinel: { as: 'sentinel' },
+  keyPrefix: { options: { keyPrefix: 'app:' } },
 };
 const REDIS = { program: 'redis', servers: ['redis-7.0', 'valkey-9.1', 'redis-6.2'] } as const;
 const POSTGRES = { program: 'postgres', servers: ['postgres-17'], timing: DISK } as const;
@@ -107,10 +112,10 @@ export const CLIENTS: readonly ClientRow[] = [
     title: 'node-redis 6',
     client: 'redis',
     packages: ['redis'],
-    settings: { ...LIKE_NODE_REDIS, keyPrefix: { options: { keyPrefix: 'app:' } } },
+    settings: NODE_REDIS_6,
     runtimes: ELSEWHERE,
   },
-  { ...REDIS, title: 'node-redis 5', client: 'redis-5', packages: ['redis-5'], settings: LIKE_NODE_REDIS },
+  { ...REDIS, title: 'node-redis 5', client: 'redis-5', packages: ['redis-5'], settings: NODE_REDIS_5 },
   {
     ...REDIS,
     title: 'Valkey GLIDE',
