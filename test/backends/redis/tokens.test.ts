@@ -9,6 +9,7 @@ import type { Server } from '../../kit/server.ts';
 import { describeOn } from '../../kit/suite.ts';
 import { Fleet } from './fleet.ts';
 import { granted, Mail, wish } from './scene.ts';
+import { expiryOf } from './version.ts';
 
 const STEPS = ['take', 'stand', 'leave', 'evict', 'lapse', 'read', 'again', 'lose', 'batch', 'hot'] as const;
 
@@ -234,7 +235,7 @@ describeOn('redis', 'tokens of redis and the clock of its server', () => {
     const words = `${claim.id} ${claim.take} ${claim.of} ${claim.ttl} - old`;
     await client.set('holdfast:{older hold}', `1 sole ${ticket} ${span} ${Date.now()}000 ${words}`);
     granted(await (await fleet.backend('ioredis', { remember })).attempt(claim));
-    const passed = (await client.pexpiretime('holdfast:{older hold}')) - claim.ttl - remember;
+    const passed = (await expiryOf(client, 'holdfast:{older hold}')) - claim.ttl - remember;
     // The server counts from when the script began.
     expect(passed - (ticket + span) / 1_000).toBeGreaterThan(-10);
   });

@@ -23,8 +23,8 @@ local function kind_of(value)
   return kind == $held and $line or kind
 end
 
--- One of several requests: what goes wrong is its own reply. The server raises text; since 7 it raises a table, of which its own
--- `pcall` leaves the text (`luaRedisPcall` in its script_lua.c).
+-- One of several requests: what goes wrong is its own reply. The server raises text or a table. Since 7 its own `pcall` leaves the
+-- text of a table (`luaRedisPcall` in its script_lua.c); before, it hands the table on.
 -- What is wrong with the whole server, or with its place among others, and not with one key, is a table, to be the reply of the
 -- whole script: an error as the server words it, so that the client's own logic sees it (ioredis' reconnectOnError, node-redis
 -- behind sentinels).
@@ -32,8 +32,9 @@ local function safely(act, key, asked, keep)
   local done, reply = pcall(act, key, asked, keep)
   if done then return reply end
   local of_server = { READONLY = true, MISCONF = true, NOREPLICAS = true, LOADING = true, MASTERDOWN = true, CLUSTERDOWN = true }
-  local text = tostring(reply)
-  -- Before 7 it stands behind a position; ERR, which may stand before that, has three letters.
+  local text = type(reply) == 'table' and reply.err or tostring(reply)
+  text = text:gsub('^@user_script: ?%d+: ', '')
+  -- Before 7 it may stand behind more of a position; ERR, which may stand before that, has three letters.
   local at, _, code = text:find('(%u%u%u%u%u+) ')
   if of_server[code] then return { err = text:sub(at) } end
   return '! ' .. text
