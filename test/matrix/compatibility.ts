@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { clientCells } from './clients/cells.ts';
 import type { Result } from './result.ts';
 import { nameOf, SERVERS, suitesOf } from './servers.ts';
 
@@ -23,10 +24,11 @@ export interface Cell {
   readonly server: string;
   readonly version: string;
   readonly suite: string;
+  /** Of a run over one client: it, with its setting, and the runtime. */
+  readonly client?: string;
 }
 
-/** All that `npm run matrix` would run. */
-export const cells: readonly Cell[] = SERVERS.flatMap((row) =>
+const ofServers: readonly Cell[] = SERVERS.flatMap((row) =>
   suitesOf(row).map(({ name: suite }) => ({
     name: `${nameOf(row)}-${suite}`,
     server: row.server,
@@ -34,6 +36,15 @@ export const cells: readonly Cell[] = SERVERS.flatMap((row) =>
     suite,
   })),
 );
+
+const ofClients: readonly Cell[] = clientCells.map(({ name, row, on, title, runtime }) => {
+  const at = SERVERS.find((each) => nameOf(each) === on);
+  const client = [row.title, title, runtime].join(', ');
+  return { name, server: at?.server ?? '', version: at?.version ?? '', suite: 'conformance', client };
+});
+
+/** All that `npm run matrix` would run. */
+export const cells: readonly Cell[] = [...ofServers, ...ofClients];
 
 const TITLES: Readonly<Record<string, string>> = {
   redis: 'Redis',
@@ -48,40 +59,77 @@ const TITLES: Readonly<Record<string, string>> = {
 const titleOf = (server: string): string => TITLES[server] ?? server;
 const line = (...columns: unknown[]): string => `| ${columns.join(' | ')} |`;
 
-const INTRODUCTION = `# Versions that the tests ran on
+const INTRODUCTION = `# What the tests ran on
 
-Each row is a run of an engine's own tests, the conformance suite among them, on a real server of that version. Nobody writes
-this page: \`npm run matrix\` fetches the servers, runs the tests, and writes it from the results in \`test/matrix/results\` of the repository.
-Besides these, every change runs all tests on the versions of Debian 12: Redis 7.0, PostgreSQL 15, MariaDB 10.11, etcd 3.4 and ZooKeeper 3.8.
+Each row is a run on a real server of that version; each cell of the second table is one, too. Nobody writes this page: \`npm run matrix\`
+fetches servers, clients and runtimes, runs the tests, and writes it from the results in \`test/matrix/results\` of the repository. Besides
+these, every change runs all tests on the versions of Debian 12: Redis 7.0, PostgreSQL 15, MariaDB 10.11, etcd 3.4 and ZooKeeper 3.8.
 
 *Skipped* are tests that a server or the machine cannot run, such as those that need a program that is not there.`;
+
+const OF_CLIENTS = `## Clients and runtimes
+
+The conformance suite over each client: about 140 cases. *plain* is the client as it comes; beside it what was set, or how the
+server stood.`;
+
+const headed = (...head: string[]): string[] => [line(...head), line(...head.map(() => '---'))];
 
 /** The page, from what ran. */
 export function compatibility(all: readonly Cell[], results: Results): string {
   const ran = all.flatMap((cell) => results.get(cell.name) ?? []);
-  const rows = ran.map((result) => {
-    const clients = Object.entries(result.clients).map(([name, version]) => `${name} ${version}`);
-    return line(
-      ...[`${titleOf(result.server)} ${result.version}`, result.from, `\`${result.suite}\``],
-      ...[clients.join(', ') || 'its own', result.runtime, result.date.slice(0, 10)],
-      ...[result.passed, result.failed, result.skipped],
-    );
-  });
-  const head = ['server', 'from', 'tests', 'client', 'runtime', 'date', 'passed', 'failed', 'skipped'];
-  const failures = ran.flatMap(({ server, version, failures }) =>
-    failures.map((name) => `- ${titleOf(server)} ${version}: ${name}`),
-  );
+  const [servers, clients] = [ran.filter(({ client }) => !client), ran.filter(({ client }) => client)];
+  const failures = ran.flatMap((result) => result.failures.map((name) => `- ${nameOfRun(result)}: ${name}`));
   const missing = all.filter(({ name }) => !results.has(name));
-  const notRun = [...Map.groupBy(missing, ({ server, version }) => `${titleOf(server)} ${version}`)].map(
-    ([server, cells]) => `- ${server}: ${cells.map(({ suite }) => `\`${suite}\``).join(', ')}`,
+  const notRun = [...Map.groupBy(missing, ({ server, version, client }) => client ?? titled(server, version))].map(
+    ([title, cells]) => `- ${title}: ${cells.map(({ suite }) => `\`${suite}\``).join(', ')}`,
   );
   const parts = [
     INTRODUCTION,
-    [line(...head), line(...head.map(() => '---')), ...rows].join('\n'),
+    `Rows: ${servers.length}; cells of clients: ${clients.length}; not run yet: ${missing.length}.`,
+    serverTable(servers),
+    ...(clients.length > 0 ? [OF_CLIENTS, clientTable(clients)] : []),
     ...(failures.length > 0 ? ['## What failed', failures.join('\n')] : []),
     ...(notRun.length > 0 ? ['## Not run yet', notRun.join('\n')] : []),
   ];
   return `${parts.join('\n\n')}\n`;
+}
+
+const titled = (server: string, version: string): string =>
+  version === '' ? 'no server' : `${titleOf(server)} ${version}`;
+const nameOfRun = ({ server, version, client, setting, runtime }: Result): string =>
+  [titled(server, version), ...(client ? [client, setting, runtime] : [])].join(', ');
+
+const versionsOf = ({ clients }: Result): string =>
+  Object.entries(clients)
+    .map(([name, version]) => `${name} ${version}`)
+    .join(', ');
+
+function serverTable(ran: readonly Result[]): string {
+  const rows = ran.map((result) =>
+    line(
+      ...[titled(result.server, result.version), result.from, `\`${result.suite}\``, versionsOf(result) || 'its own'],
+      ...[result.runtime, result.date.slice(0, 10), result.passed, result.failed, result.skipped],
+    ),
+  );
+  const head = ['server', 'from', 'tests', 'client', 'runtime', 'date', 'passed', 'failed', 'skipped'];
+  return [...headed(...head), ...rows].join('\n');
+}
+
+/** A line for each client on each server in each runtime, with its settings. Those that failed say so. */
+function clientTable(ran: readonly Result[]): string {
+  const lines = Map.groupBy(ran, (result) =>
+    line(
+      ...[result.client, versionsOf(result) || 'its own', titled(result.server, result.version), result.runtime],
+      result.date.slice(0, 10),
+    ),
+  );
+  const rows = [...lines].map(([start, results]) => {
+    const settings = results.map(({ setting, passed, failed }) =>
+      failed > 0 ? `${setting} (${failed} of ${passed + failed} failed)` : setting,
+    );
+    return `${start} ${settings.join('; ')} |`;
+  });
+  return [...headed('client', 'version', 'server', 'runtime', 'date', 'passed'), ...rows].join('\n');
 }
 
 export const writeCompatibility = (): void => writeFileSync(PAGE, compatibility(cells, readResults()));

@@ -194,7 +194,11 @@ describeOn('postgres', 'advisory locks', () => {
     await Promise.all([holding.close(), waiting.close()]);
   });
 
-  test('a wait on a server that was left is given up, and no session of the next one with the same number is hurt', async () => {
+  test('a wait on a server that was left is given up, and no session of the next one with the same number is hurt', async ({
+    skip,
+  }) => {
+    const [known] = await database.sql("SELECT FROM pg_settings WHERE name = 'client_connection_check_interval'");
+    if (!known) skip('PostgreSQL looks for a client that is gone from 14 on');
     await using left = await Database.start({});
     const key = fresh();
     const holder = await left.open((pool) => postgresAdvisory(pool));

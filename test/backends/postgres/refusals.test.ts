@@ -11,6 +11,8 @@ describeOn('postgres', 'what PostgreSQL cannot do is refused in words', () => {
   beforeAll(async () => {
     database = await Database.start();
     await database.sql('CREATE ROLE stranger LOGIN');
+    // Before 15 everybody may create there.
+    await database.sql('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
   });
   afterAll(() => database[Symbol.asyncDispose]());
 

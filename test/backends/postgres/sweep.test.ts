@@ -25,7 +25,11 @@ describeOn('postgres', 'keys that were used once', () => {
   const left = async (prefix: string): Promise<number> =>
     Number((await database.sql(`SELECT count(*) FROM ${prefix}_keys`))[0]!.count);
 
-  test('are all gone after one sweep, in parts that lock few of them at a time', async () => {
+  test('are all gone after one sweep, in parts that lock few of them at a time', async ({ skip }) => {
+    const [{ old }] = (await database.sql("SELECT current_setting('server_version_num')::int < 140000 AS old")) as [
+      { old: boolean },
+    ];
+    if (old) skip('PostgreSQL finds pages by their number from 14 on; before, one sweep is one part');
     let statements = 0;
     const backend = await database.open((pool) =>
       postgres(
