@@ -189,7 +189,11 @@ export const CLIENTS: readonly ClientRow[] = [
     title: 'mysql2',
     client: 'mysql2',
     packages: ['mysql2'],
-    settings: { plain: {}, 'a connection of its own': { backend: { ownConnection: true } }, named: { mode: 'named' } },
+    settings: {
+      plain: {},
+      'a connection of its own': { backend: { ownConnection: true } },
+      named: { mode: 'named', options: { connectionLimit: 30 } },
+    },
     runtimes: EVERYWHERE,
   },
   { ...MYSQL, title: 'mysql2 with promises', client: 'mysql2/promise', packages: ['mysql2'], settings: PLAIN },

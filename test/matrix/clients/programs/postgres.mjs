@@ -7,9 +7,21 @@ export async function open(cell) {
   return {
     async backend(prefix) {
       const { pool, end } = await connect(cell);
-      return { backend: make(pool, { prefix: prefix === 'one' ? cell.prefix : 'two', ...cell.backend }), end };
+      const options = {
+        prefix: prefix === 'one' ? cell.prefix : 'two',
+        ...cell.backend,
+        ...(await pastThePooler(cell)),
+      };
+      return { backend: make(pool, options), end };
     },
   };
+}
+
+/** LISTEN needs a session, which a pooler by transactions does not give. */
+async function pastThePooler({ direct }) {
+  if (!direct) return {};
+  const { default: all } = await import('pg');
+  return { connect: () => new all.Client(direct) };
 }
 
 async function pg({ url, options = {} }, native = false) {

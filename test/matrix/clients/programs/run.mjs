@@ -52,10 +52,13 @@ async function outcomeOf(cell) {
 async function owned(opener, prefix) {
   const { backend, end } = await opener.backend(prefix);
   if (opener.shared) return backend;
+  let ended;
   const close = backend.close.bind(backend);
   backend.close = async () => {
     await close();
-    await end?.();
+    // A case closes twice, and a pool may be ended once.
+    ended ??= end?.();
+    await ended;
   };
   return backend;
 }
