@@ -115,7 +115,7 @@ test.each([
   ['core on a primitive, for its type', 'src/core/a.ts', "import type { Lock } from '../primitives/lock.ts';"],
   ['core on the network', 'src/core/a.ts', "import { connect } from 'node:net';"],
   ['a primitive on locks', 'src/primitives/a.ts', "export * from '../locks.ts';"],
-  ['a backend on a primitive', 'src/backends/a.ts', "import { Mutex } from '../primitives/mutex.ts';"],
+  ['a backend on a primitive', 'src/backends/a.ts', "import { Mutex } from '../primitives/lock.ts';"],
   ['a backend on another', 'src/backends/mysql/a.ts', "import { sql } from '../postgres/b.ts';"],
   ['a backend on a driver', 'src/backends/redis/a.ts', "import type { Redis } from 'ioredis';"],
   ['a backend on a driver, in passing', 'src/backends/redis/a.ts', "export let r: import('ioredis').Redis;"],

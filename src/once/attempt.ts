@@ -1,9 +1,10 @@
 import { isLockError } from '../core/contract/errors.ts';
 import { LayeredOptions, type LockOptions } from '../core/contract/options.ts';
-import { heldLease, type Lease } from '../core/holds/lease.ts';
+import { heldLease } from '../core/holds/held-lease.ts';
+import type { Lease } from '../core/holds/lease.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import { incumbentOf } from '../leading/observer.ts';
-import { type Mutex, mutex } from '../primitives/mutex.ts';
+import { type Mutex, mutex } from '../primitives/lock.ts';
 import { insist } from './insist.ts';
 import type { OncePlan } from './options.ts';
 import { isRecorded, type TickRecord } from './record.ts';

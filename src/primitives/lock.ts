@@ -1,10 +1,11 @@
-import type { Seats } from '../core/contract/admission.ts';
+import { EXCLUSIVE, type Seats } from '../core/contract/admission.ts';
 import { checkWaitersListed } from '../core/contract/capability.ts';
 import { invalid, LockError, quoted, shown } from '../core/contract/errors.ts';
 import type { LayeredOptions, LockOptions } from '../core/contract/options.ts';
 import type { Terms } from '../core/contract/terms.ts';
 import { AdaptiveHistory } from '../core/holds/adaptive-history.ts';
-import { type AnyLease, heldLease } from '../core/holds/lease.ts';
+import { heldLease } from '../core/holds/held-lease.ts';
+import type { AnyLease, Lease } from '../core/holds/lease.ts';
 import { Frame } from '../core/line/frame.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import { takeSeats } from '../core/line/take-seats.ts';
@@ -61,8 +62,7 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     this.#runtime = runtime;
     this.target = target;
     this.#options = options;
-    AdaptiveHistory.of(runtime.engine, target.name, options.terms); // refused here, where the engine cannot
-    this.#checkDetect(options.terms);
+    this.#refuseUnsupported(options.terms);
   }
 
   // Not async, as most of what is called for each lock: an async function more costs more than it does.
@@ -110,15 +110,17 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     });
   }
 
-  #checkDetect({ detect }: Terms): void {
-    const { backend } = this.#runtime.engine;
-    if (detect) checkWaitersListed(backend, 'leave detect out, and give a wait', this.target.name);
+  /** @throws LockError `LOCK_UNSUPPORTED` when the engine cannot do what these terms ask for */
+  #refuseUnsupported(terms: Terms): void {
+    const { engine } = this.#runtime;
+    if (terms.adaptive) AdaptiveHistory.of(engine, this.target.name, terms);
+    if (terms.detect) checkWaitersListed(engine.backend, 'leave detect out, and give a wait', this.target.name);
   }
 
   #termsFor(options: O | undefined): Terms {
     if (options === undefined) return this.#options.terms;
     const { terms } = this.#options.with(this.target.lockOptions(options));
-    this.#checkDetect(terms);
+    this.#refuseUnsupported(terms);
     return terms;
   }
 }
@@ -149,3 +151,10 @@ export class OneKey<L extends AnyLease> implements Target<L, LockOptions> {
     return new Frame(this.#runtime, heldLease(lease)).run(fn);
   }
 }
+
+/** One holder at a time. Re-enters inside `run`. */
+export type Mutex = Lock<Lease>;
+
+/** @internal */
+export const mutex = (runtime: LockRuntime, key: string, options: LayeredOptions): Mutex =>
+  new LockObject(runtime, new OneKey<Lease>(runtime, key, EXCLUSIVE), options);

@@ -1,5 +1,5 @@
 import type { LockError } from '../core/contract/errors.ts';
-import type { HeldLease } from '../core/holds/lease.ts';
+import type { HeldLease } from '../core/holds/held-lease.ts';
 
 /** Ends the wait for one lock while the caller has others already: when one of those is lost, or by the signal of the caller. */
 export class WaitAbort implements Disposable {

@@ -1,6 +1,6 @@
 import { systemClock } from '../core/contract/clock.ts';
 import type { Locks } from '../locks.ts';
-import type { Mutex } from '../primitives/mutex.ts';
+import type { Mutex } from '../primitives/lock.ts';
 import { type Audit, auditOf } from './audit.ts';
 import { errorOf } from './errors.ts';
 import { checkCount, checkName, checkOptions, MAX_SEGMENTS, MAX_UNITS } from './input.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Duration } from '../core/contract/duration.ts';
 import { isLockError } from '../core/contract/errors.ts';
-import type { Mutex } from '../primitives/mutex.ts';
+import type { Mutex } from '../primitives/lock.ts';
 import { RESERVE } from './cell.ts';
 import { isStockError } from './errors.ts';
 import { checkCount, checkDuration, checkOptions, MAX_UNITS } from './input.ts';

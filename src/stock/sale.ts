@@ -1,4 +1,4 @@
-import type { Mutex } from '../primitives/mutex.ts';
+import type { Mutex } from '../primitives/lock.ts';
 import type { CheckedOrder, Sale, SellOrder, Sold } from './order.ts';
 import type { Seller } from './seller.ts';
 

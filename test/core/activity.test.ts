@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { withLimit } from '../../src/core/contract/promises.ts';
-import { Activity } from '../../src/core/engine/activity.ts';
+import { Activity } from '../../src/core/engine/engine.ts';
 import { StepLimit } from '../../src/core/engine/step-limit.ts';
 import { manualClock } from '../../src/testing/index.ts';
 

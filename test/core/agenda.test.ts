@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Agenda } from '../../src/core/engine/agenda.ts';
+import { Agenda } from '../../src/core/engine/call-timeouts.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
 /** An agenda, and when it rang. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Bell } from '../../src/core/engine/bell.ts';
+import { Bell } from '../../src/core/engine/listener.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
 /** How long each sleep took, one after the other. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
+import { Outage } from '../../src/core/claims/sent-claim.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
-import { Outage } from '../../src/core/engine/outage.ts';
 import { createLocks, LockError } from '../../src/index.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';

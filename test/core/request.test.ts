@@ -6,9 +6,8 @@ import { EXCLUSIVE, type Seats, SHARED, WRITER } from '../../src/core/contract/a
 import type { Traits } from '../../src/core/contract/backend.ts';
 import { LayeredOptions, type LockOptions } from '../../src/core/contract/options.ts';
 import { parted } from '../../src/core/contract/origin.ts';
-import { AcquireRequest } from '../../src/core/line/acquire-request.ts';
+import { AcquireRequest, RequestEvents } from '../../src/core/line/acquire-request.ts';
 import { alike } from '../../src/core/line/hand-over.ts';
-import { RequestEvents } from '../../src/core/line/request-events.ts';
 import { LockRuntime } from '../../src/core/line/runtime.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';

@@ -72,16 +72,16 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/core/contract/clock.ts#systemClock 0f9c583@485+13: > => >=': 'A quarter of a second, to the last bit.',
   'src/core/claims/delay.ts#delayOf b249c54@344+1: 0 => 1':
     'Half of 1 ms leaves no delay but 0, which was answered before.',
-  'src/core/engine/outage.ts#Outage.exceeds 4d5d870@107+19: this.#since ?? sent => this.#since':
+  'src/core/claims/sent-claim.ts#Outage.exceeds 4d5d870@107+19: this.#since ?? sent => this.#since':
     'Nothing is later than what is not known, as nothing is later than itself.',
   'src/primitives/stop.ts#Stop.constructor 3046eb4@216+4: true => false': 'The listener is taken away in any case.',
   'src/core/engine/engine.ts#Engine.inspect 1d0ae80@975+20: standings.return?. => standings.return':
     'In a function whose failure is dropped.',
   'src/core/contract/events.ts#emit 5ec6258@140+30: !channels[name].hasSubscribers => false':
     'What nobody listens to is made for nobody, which only costs time.',
-  'src/core/line/request-events.ts#RequestEvents.tell 65ee30a@112+29: channels[name].hasSubscribers => true':
+  'src/core/line/acquire-request.ts#RequestEvents.tell 65ee30a@112+29: channels[name].hasSubscribers => true':
     'It is asked again before anything is made.',
-  'src/core/line/request-events.ts#RequestEvents.event d15429b@634+41: more ? Object.assign(event, more) : event => Object.assign(event, more)':
+  'src/core/line/acquire-request.ts#RequestEvents.event d15429b@634+41: more ? Object.assign(event, more) : event => Object.assign(event, more)':
     'Nothing is assigned of what is undefined.',
   'src/core/engine/listener.ts#Listener.watchFor 6d72d53@130+171: this.#backend.watch?. => this.#backend.watch':
     'What throws is no more than a watch that is not there.',
@@ -478,7 +478,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'It comes to that only at the loss of the hold, which lets nobody in any more, in whichever order they are told.',
   'src/core/engine/withdrawal.ts#untilReleased c74d2d0@506+20: >= => >':
     'One try more, at the very moment of the limit.',
-  'src/core/engine/activity.ts#Activity.pause 98c43e3@255+4: true => false': 'The listener is taken away in any case.',
+  'src/core/engine/engine.ts#Activity.pause 98c43e3@255+4: true => false': 'The listener is taken away in any case.',
   'src/core/claims/asked-claim.ts#AskedClaim.began e40c892@43+24: this.request?.began ?? 0 => this.request?.began':
     'Without a request it has left the line, and is over by its next sleep as well as by an error.',
   'src/core/claims/asked-claim.ts#AskedClaim.began e40c892@43+19: this.request?.began => this.request.began':
@@ -507,7 +507,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     'A hold has its request from before it can end.',
   'src/core/line/key-holds.ts#KeyHolds.takeBack 326c48c@36+1: 0 => 1':
     'No process is in its first ms when it gives something back.',
-  'src/core/holds/lease.ts#HeldLease.release 5b98e54@248+14: this.#unlisten => true':
+  'src/core/holds/held-lease.ts#HeldLease.release 5b98e54@248+14: this.#unlisten => true':
     'A release never rejects, and of nobody who listens nothing is ended.',
   'src/backends/redis/lua/include/line.lua#line_rule f7b813d@7264+1: 1 => 2':
     'A prefix is not empty, so that text never begins an address.',

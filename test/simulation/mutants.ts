@@ -89,14 +89,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'extends beside a renewal under way',
-    file: 'core/holds/lease.ts',
+    file: 'core/holds/held-lease.ts',
     sound: 'await hold.renewing;',
     broken: '',
     foundBy: 'exclusion',
   },
   {
     bug: 'extends twice at once',
-    file: 'core/holds/lease.ts',
+    file: 'core/holds/held-lease.ts',
     sound: 'await this.#engine.extensions.take(this.#hold.claim.id, () => this.#extend(ms));',
     broken: 'await this.#extend(ms);',
     foundBy: 'exclusion',

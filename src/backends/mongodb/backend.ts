@@ -14,7 +14,7 @@ import {
 } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { invalid } from '../../core/contract/errors.ts';
-import { Bell } from '../../core/engine/bell.ts';
+import { Bell } from '../../core/engine/listener.ts';
 import { check } from './check.ts';
 import type { LineDocument, MongoCollection, MongoDb } from './driver.ts';
 import { standings } from './inspect.ts';

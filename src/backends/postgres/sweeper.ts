@@ -1,5 +1,5 @@
 import type { Cancel } from '../../core/contract/clock.ts';
-import { Bell } from '../../core/engine/bell.ts';
+import { Bell } from '../../core/engine/listener.ts';
 import { repeat } from '../shared/repeat.ts';
 import type { Server } from './server.ts';
 import { take } from './statements.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/contract/clock.ts';
-import { promiseOf } from '../../core/contract/promises.ts';
+import { promiseOf } from '../../core/contract/context.ts';
 import type { CallTimeouts } from '../../core/engine/call-timeouts.ts';
 
 /** How often a silent node is asked again, ms. In between it is left out. */

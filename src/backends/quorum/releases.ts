@@ -1,5 +1,5 @@
 import type { Backend, Handle } from '../../core/contract/backend.ts';
-import { Activity } from '../../core/engine/activity.ts';
+import { Activity } from '../../core/engine/engine.ts';
 import type { Link } from './link.ts';
 
 /** Pauses between tries: the first, doubled up to the last. ms. */

@@ -14,7 +14,6 @@ import type {
 } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { LONGEST } from '../../core/contract/duration.ts';
-import { Attempts } from './attempts.ts';
 import { portOf, type RedisClient } from './client.ts';
 import { type Asker, CommandBatcher } from './command-batcher.ts';
 import { isReply, meaning } from './errors.ts';
@@ -28,10 +27,9 @@ import { renewals } from './renewals.ts';
 import { isTooFew, ReplicatedServers } from './replicated-servers.ts';
 import { Rest } from './rest.ts';
 import { ATTEMPT, EVICT, PASS, RELEASE, type Script } from './scripts.generated.ts';
-import { Server } from './server.ts';
-import { type Request, Shards } from './shards.ts';
+import { type Request, Server, Shards } from './shards.ts';
 import { WakeUps } from './wake-ups.ts';
-import { failed, readFreed, releaseArgs } from './wire.ts';
+import { attemptArgs, failed, readAttempt, readFreed, releaseArgs } from './wire.ts';
 
 const TRAITS: Traits = {
   seats: 'counted',
@@ -76,6 +74,12 @@ const asker = (servers: Shards | ReplicatedServers, script: Script): Asker<Reque
     }),
 });
 
+/** The claim that tries out the rights of the user. */
+const trialClaim = (id: string): Claim => ({
+  ...{ key: `check:${id}`, id, take: 1, of: 1 },
+  ...{ ttl: 1_000, queue: false, span: 1, within: 1_000, label: '' },
+});
+
 class Redis implements Backend {
   readonly name = 'redis';
   readonly traits = TRAITS;
@@ -88,7 +92,6 @@ class Redis implements Backend {
   readonly #clock: Clock;
   readonly #wakeUps: WakeUps;
   readonly #listings: () => Promise<Listings>;
-  readonly #attempts: Attempts;
   readonly #attemptBatcher: CommandBatcher<Request, unknown>;
   readonly #releaseBatcher: CommandBatcher<Request, unknown>;
   readonly #incarnation: Incarnation;
@@ -112,7 +115,6 @@ class Redis implements Backend {
     this.#listings = async () => new (await import('./inspect.ts')).Listings(port, server, shards, prefix);
     this.#rest = new Rest(shards, remember);
     this.#wakeUps = new WakeUps(prefix, port, shards, clock);
-    this.#attempts = new Attempts(shards, this.#wakeUps, clock, remember);
     this.#incarnation = new Incarnation(port, server);
     if (port.connected) this.incarnation = () => this.#incarnation.ask();
   }
@@ -121,11 +123,12 @@ class Redis implements Backend {
     const { key, within } = claim;
     const sent = this.#clock.now();
     try {
-      if (!this.#attempts.knowsTime(claim)) await this.#attempts.learnTime(claim);
-      const request = { key, args: this.#attempts.args(claim, sent) };
+      if (!this.#shards.clockOf(key).known) await this.#shards.learnTime(claim);
+      const request = { key, args: this.#attemptArgs(claim, sent) };
       // The line may be too long for one script. The loop ends with `within`: a caller that gave up then has released the claim.
       while (this.#clock.now() < sent + within) {
-        const attempt = this.#attempts.read(await this.#attemptBatcher.ask(request), claim, sent);
+        const { attempt, time } = readAttempt(await this.#attemptBatcher.ask(request), claim);
+        this.#shards.clockOf(key).learn(time, sent); // of the server that has the key now: the key may have moved meanwhile
         if (attempt) return attempt;
       }
       return { granted: false, late: true };
@@ -150,10 +153,19 @@ class Redis implements Backend {
   async #pass(release: readonly string[], next: Claim): Promise<Release> {
     const { key } = next;
     const sent = this.#clock.now();
-    if (!this.#attempts.knowsTime(next)) await this.#attempts.learnTime(next);
-    const request = { key, args: [...release, ...this.#attempts.args(next, sent)] };
+    if (!this.#shards.clockOf(key).known) await this.#shards.learnTime(next);
+    const request = { key, args: [...release, ...this.#attemptArgs(next, sent)] };
     const [released, reply] = (await this.#shards.askOne(PASS, request)) as unknown[];
-    return { ...this.#freed(key, released), next: failed(reply) ? undefined : this.#attempts.read(reply, next, sent) };
+    const freed = this.#freed(key, released);
+    if (failed(reply)) return freed;
+    const { attempt, time } = readAttempt(reply, next);
+    this.#shards.clockOf(key).learn(time, sent);
+    return { ...freed, next: attempt };
+  }
+
+  /** @param sent when the attempt began, before the time was learnt: a caller that gave up since then has released the claim */
+  #attemptArgs(claim: Claim, sent: number): string[] {
+    return attemptArgs(claim, this.#wakeUps.channelOf(claim.key), this.#shards.limitOf(claim, sent), this.#remember);
   }
 
   renew(claims: readonly Claim[]): Promise<Renewal[]> {
@@ -184,18 +196,7 @@ class Redis implements Backend {
 
   async check(): Promise<Finding[]> {
     const { findings, ordinaryMessages } = await import('./check.ts'); // few programs ask
-    const id = this.#clock.id();
-    const claim = {
-      key: `check:${id}`,
-      id,
-      take: 1,
-      of: 1,
-      ttl: 1_000,
-      queue: false,
-      span: 1,
-      within: 1_000,
-      label: '',
-    };
+    const claim = trialClaim(this.#clock.id());
     const trial = async (): Promise<void> => {
       await this.attempt(claim);
       await this.release(claim);

@@ -1,7 +1,7 @@
 import type { Run } from '../../core/contract/backend.ts';
 import { isLockError } from '../../core/contract/errors.ts';
 import type { Port } from './port.ts';
-import type { Server } from './server.ts';
+import type { Server } from './shards.ts';
 
 /** What tells of new connections, alike in both libraries. */
 interface Connecting {

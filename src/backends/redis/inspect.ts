@@ -5,8 +5,7 @@ import { lockOf, nameOf, patternOf } from './keys.ts';
 import { layouts } from './layout.ts';
 import type { Node, Port } from './port.ts';
 import { INSPECT, LIST } from './scripts.generated.ts';
-import type { Server } from './server.ts';
-import type { Shards } from './shards.ts';
+import type { Server, Shards } from './shards.ts';
 import { failed, inOrder, readStanding } from './wire.ts';
 
 /** Names that one SCAN looks at. */

@@ -1,6 +1,6 @@
 import { connectionOver, type IoredisLike, listenOver, listenShardedOver } from './ioredis.ts';
+import { SLOTS, slotOf } from './keys.ts';
 import type { Port } from './port.ts';
-import { SLOTS, slotOf } from './slot.ts';
 
 /** What holdfast uses of a Cluster of ioredis. */
 export interface IoredisClusterLike {

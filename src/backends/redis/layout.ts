@@ -59,15 +59,6 @@ export const layouts = {
   asked: { fixed: { notAfter: MICROS, atLeast: MICROS, queue: 1, span: 4 }, words: CLAIM },
 } as const satisfies Record<string, Layout>;
 
-type Fields<L extends Layout> = Readonly<Record<keyof L['fixed'] | keyof L['words'], string | number | bigint>>;
-
-/** What makes a text of this layout; a number gets as many zeros before it as its place wants. */
-export function writer<L extends Layout>({ fixed, words }: L): (fields: Fields<L>) => string {
-  const names = [...Object.keys(fixed), ...Object.keys(words)] as (keyof Fields<L>)[];
-  const widths = names.map((name) => fixed[name as string] ?? 0);
-  return (fields) => names.map((name, i) => `${fields[name]}`.padStart(widths[i]!, '0')).join(' ');
-}
-
 /** Times and tickets as scripts have them. */
 export const digits = (micros: number | bigint): string => `${micros}`.padStart(MICROS, '0');
 

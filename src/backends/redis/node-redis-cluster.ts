@@ -1,3 +1,4 @@
+import { slotOf } from './keys.ts';
 import {
   connectionOver,
   type KeyPrefix,
@@ -7,7 +8,6 @@ import {
   raw,
 } from './node-redis.ts';
 import type { Listening, Port } from './port.ts';
-import { slotOf } from './slot.ts';
 
 interface Member {
   readonly address: string;

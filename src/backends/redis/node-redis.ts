@@ -1,4 +1,3 @@
-import { nodeRedisDatabase } from './database.ts';
 import { leavingDemoted } from './demoted.ts';
 import { connections } from './incarnation.ts';
 import type { Listening, OwnConnection, Port } from './port.ts';
@@ -53,6 +52,26 @@ export function raw(
     },
   };
 }
+
+/**
+ * node-redis (6.3) leaves a connection whose `SELECT` is refused, but what waited in its queue was sent right behind. So nothing
+ * may wait there, and no answer counts from before the connection is ready.
+ */
+const nodeRedisDatabase = (client: object): (<T>(call: () => Promise<T>) => Promise<T>) => {
+  const { options } = client as { readonly options?: { readonly database?: number | undefined } | undefined };
+  const database = options?.database ?? 0;
+  if (database === 0) return (call) => call();
+  const check = (): void => {
+    if ((client as { readonly isReady?: boolean }).isReady === false)
+      throw new Error(`the client is not connected, or not yet in its database ${database}`);
+  };
+  return async (call) => {
+    check();
+    const answer = await call();
+    check();
+    return answer;
+  };
+};
 
 export function overNodeRedis(client: NodeRedisLike): Port {
   const inDatabase = nodeRedisDatabase(client);

@@ -1,6 +1,6 @@
 import type { Notes } from '../../core/contract/backend.ts';
 import { noteOf } from './keys.ts';
-import type { Server } from './server.ts';
+import type { Server } from './shards.ts';
 
 /** Notes as keys of their own, which expire. */
 export const notesOf = (server: Server, prefix: string): Notes => ({

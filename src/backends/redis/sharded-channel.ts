@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/contract/clock.ts';
 import { withLimit } from '../../core/contract/promises.ts';
+import { slotOf } from './keys.ts';
 import type { Listening, Port } from './port.ts';
-import { slotOf } from './slot.ts';
 
 /** ms in which a server has to deliver what was told on the channel just now. */
 const PROOF_WITHIN = 2_000;

@@ -1,12 +1,50 @@
+import type { Claim } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { isLockError } from '../../core/contract/errors.ts';
 import { ServerClock } from '../shared/server-clock.ts';
-import { lockOf, named } from './keys.ts';
+import type { Traffic } from './command-batcher.ts';
+import { ended, isReply, meaning } from './errors.ts';
+import { lockOf, named, slotOf } from './keys.ts';
 import type { Port } from './port.ts';
-import type { Script } from './scripts.generated.ts';
-import type { Server } from './server.ts';
+import { ATTEMPT, type Script } from './scripts.generated.ts';
 import { refuseUnsupported } from './server-kind.ts';
-import { slotOf } from './slot.ts';
+import { attemptArgs, MICRO, readAttempt } from './wire.ts';
+
+/** The server as the backend sees it. */
+export class Server implements Traffic {
+  commands = 0;
+  readonly #port: Port;
+
+  constructor(port: Port) {
+    this.#port = port;
+  }
+
+  /** Runs a script by its hash; where the server does not know it (restart, fail-over, SCRIPT FLUSH), by its text. */
+  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+    if (this.#port.ended) return Promise.reject(ended());
+    this.commands++;
+    return this.#port.evalSha(script.sha1, keys, args).then(this.#answered, (error) => {
+      this.commands--;
+      if (!isReply(error, 'NOSCRIPT')) throw error;
+      return this.#port.eval(script.text, keys, args);
+    });
+  }
+
+  readonly #answered = (reply: unknown): unknown => {
+    this.commands--;
+    return reply;
+  };
+
+  /** A command whose keys stand before its other arguments. */
+  async command(act: string, name: string, keys: readonly string[], ...args: string[]): Promise<unknown> {
+    try {
+      if (this.#port.ended) throw ended();
+      return await this.#port.command(name, keys, ...args);
+    } catch (error) {
+      throw meaning(error, act);
+    }
+  }
+}
 
 /** The key and the arguments of one request. One script may answer many requests. */
 export interface Request {
@@ -52,6 +90,19 @@ export class Shards {
       this.#clockOf.set(node, clock);
     }
     return clock;
+  }
+
+  /** Gives the last moment at which the server may grant this claim: µs of its clock, or 0 while its clock is not known. */
+  limitOf({ key, within }: Claim, sent: number): number {
+    return Math.floor((this.clockOf(key).in(within, sent) ?? 0) * MICRO);
+  }
+
+  /** Sends an attempt that is already too late, unless the server's time is known: it changes nothing, and its refusal tells that time. */
+  async learnTime(claim: Claim): Promise<void> {
+    await this.refuseUnsupported();
+    const sent = this.#clock.now();
+    const reply = await this.askOne(ATTEMPT, { key: claim.key, args: attemptArgs(claim, '-', 0, 0) });
+    this.clockOf(claim.key).learn(readAttempt(reply, claim).time, sent);
   }
 
   /**

@@ -1,10 +1,10 @@
 import type { Claim, Grant } from '../../core/contract/backend.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { WaitingClaims } from '../shared/waiting-claims.ts';
+import { slotOf } from './keys.ts';
 import { Mailbox, type Site } from './mailbox.ts';
 import type { Listening, Port } from './port.ts';
 import type { Shards } from './shards.ts';
-import { slotOf } from './slot.ts';
 import { readMail } from './wire.ts';
 
 type Wake = (grant?: Grant) => void;

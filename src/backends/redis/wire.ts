@@ -1,12 +1,30 @@
 import type { Attempt, Claim, Renewal, Standing } from '../../core/contract/backend.ts';
 import { invalid } from '../../core/contract/errors.ts';
-import { layouts, NO_TICKET, writer } from './layout.ts';
+import { type Layout, layouts, NO_TICKET } from './layout.ts';
+
+type Fields<L extends Layout> = Readonly<Record<keyof L['fixed'] | keyof L['words'], string | number | bigint>>;
+
+/** Makes a writer of texts of this layout. It puts as many zeros before a number as the place of the number wants. */
+function writer<L extends Layout>({ fixed, words }: L): (fields: Fields<L>) => string {
+  const names = [...Object.keys(fixed), ...Object.keys(words)] as (keyof Fields<L>)[];
+  const widths = names.map((name) => fixed[name as string] ?? 0);
+  return (fields) => {
+    let text = '';
+    for (let i = 0; i < names.length; i++)
+      text += `${i > 0 ? ' ' : ''}${`${fields[names[i]!]}`.padStart(widths[i]!, '0')}`;
+    return text;
+  };
+}
 
 const writeAttempt = writer(layouts.asked);
 const writeHold = writer(layouts.hold);
 
+/** µs in one ms: the unit of the scripts. */
+export const MICRO = 1_000;
+
 /**
  * Gives the arguments of lua/attempt.lua.
+ * @param notAfter the last moment at which the server may grant it, µs by the server's clock. 0 makes every server answer that it is too late
  * @param remember ms for which a key that nobody uses keeps its last ticket
  */
 export function attemptArgs(claim: Claim, channel: string, notAfter: number, remember: number): string[] {
@@ -43,13 +61,13 @@ function textOf(reply: unknown): string {
   return text;
 }
 
-/** Reads a reply of lua/attempt.lua: the attempt, or undefined if the claim must ask again, and the server's time in µs. */
+/** Reads a reply of lua/attempt.lua: the attempt, or undefined if the claim must ask again, and the server's time in ms. */
 export function readAttempt(
   reply: unknown,
   { ttl: validFor }: Pick<Claim, 'ttl'>,
 ): { attempt: Attempt | undefined; time: number } {
   const [ticket, now, third, wait] = textOf(reply).split(' ');
-  const time = Number(now);
+  const time = Number(now) / MICRO;
   if (ticket === '0') return { attempt: { granted: false, ahead: Number(third), retryAfter: Number(wait) }, time };
   if (ticket === '-1') return { attempt: { granted: false, late: true }, time };
   if (ticket === '-2') return { attempt: undefined, time };
@@ -99,8 +117,8 @@ export function readStanding(key: string, now: string, row: string): Omit<Standi
     of: Number(of),
     label: label!,
     // A ticket is the time it was given at, or just ahead of it.
-    since: Math.max(0, Number(now) - Number(ticket)) / 1_000,
-    remaining: (Number(lapse) - Number(now)) / 1_000,
+    since: Math.max(0, Number(now) - Number(ticket)) / MICRO,
+    remaining: (Number(lapse) - Number(now)) / MICRO,
   };
 }
 

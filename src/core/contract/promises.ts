@@ -1,17 +1,5 @@
 import type { Clock } from './clock.ts';
 
-/**
- * The promise of a call. What the call throws becomes a rejection, and a result that is no promise becomes one: not every backend is
- * written in TypeScript. This is no async function, since those settle some turns later.
- */
-export function promiseOf<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return Promise.resolve(call()); // a promise stays the same promise
-  } catch (error) {
-    return Promise.reject(error);
-  }
-}
-
 /** The result of `work`, or after `ms` the error that `late` makes. */
 export function withLimit<T>(work: Promise<T>, ms: number, late: () => Error, clock: Clock): Promise<T> {
   return new Promise((resolve, reject) => {

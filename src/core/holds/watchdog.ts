@@ -1,6 +1,6 @@
 import { reasonOf } from '../contract/errors.ts';
 import { leastOf } from '../contract/extremes.ts';
-import { Agenda } from '../engine/agenda.ts';
+import { Agenda } from '../engine/call-timeouts.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
 import type { Hold } from './hold.ts';
 import type { HoldTiming } from './hold-timing.ts';

@@ -3,12 +3,11 @@ import { ALL_SEATS, isExclusive, type Seats } from '../contract/admission.ts';
 import { LockError, quoted } from '../contract/errors.ts';
 import type { ProcessName } from '../contract/origin.ts';
 import type { Terms } from '../contract/terms.ts';
+import { HeldLease } from '../holds/held-lease.ts';
 import type { Hold } from '../holds/hold.ts';
-import { HeldLease } from '../holds/lease.ts';
-import { AcquireRequest, type Enclosure } from './acquire-request.ts';
+import { AcquireRequest, type Enclosure, type RequestEvents } from './acquire-request.ts';
 import { ArrivalLine } from './line.ts';
 import type { LineContext } from './line-context.ts';
-import type { RequestEvents } from './request-events.ts';
 
 /** The innermost frame of the running async context. Each frame knows the one around it. */
 const frames = new AsyncLocalStorage<Frame>();

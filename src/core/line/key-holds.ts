@@ -1,8 +1,7 @@
 import type { QueuedClaim } from '../claims/queued-claim.ts';
-import type { LocalGrant, PiggybackedAttempt } from '../claims/sent-claim.ts';
+import type { LocalGrant, Outage, PiggybackedAttempt } from '../claims/sent-claim.ts';
 import type { Release } from '../contract/backend.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
-import type { Outage } from '../engine/outage.ts';
 import { withdraw, withdrawAt } from '../engine/withdrawal.ts';
 import { Hold, type HoldKeeper } from '../holds/hold.ts';
 import type { Watchdog } from '../holds/watchdog.ts';

@@ -1,15 +1,14 @@
 import { claimFor } from '../claims/numbered-claim.ts';
 import { QueuedClaim } from '../claims/queued-claim.ts';
+import type { Outage } from '../claims/sent-claim.ts';
 import type { Terms } from '../contract/terms.ts';
-import type { Outage } from '../engine/outage.ts';
 import type { Hold } from '../holds/hold.ts';
-import { AcquireRequest, type Enclosure } from './acquire-request.ts';
+import { AcquireRequest, type Enclosure, type RequestEvents } from './acquire-request.ts';
 import { alike, mayInherit } from './hand-over.ts';
 import { type Callers, KeyHolds } from './key-holds.ts';
 import { ArrivalLine } from './line.ts';
 import type { LineContext } from './line-context.ts';
 import { type LocalStanding, localStanding } from './local-standing.ts';
-import type { RequestEvents } from './request-events.ts';
 
 /**
  * The line of one key inside this process, under the same rule as the engine's. The requests that the rule would admit stand in the

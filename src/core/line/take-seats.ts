@@ -1,10 +1,10 @@
 import type { Seats } from '../contract/admission.ts';
 import { type Terms, withWaitUntil } from '../contract/terms.ts';
 import { AdaptiveHistory } from '../holds/adaptive-history.ts';
+import { HeldLease } from '../holds/held-lease.ts';
 import type { Hold } from '../holds/hold.ts';
-import { HeldLease } from '../holds/lease.ts';
+import { RequestEvents } from './acquire-request.ts';
 import { Frame } from './frame.ts';
-import { RequestEvents } from './request-events.ts';
 import type { LockRuntime } from './runtime.ts';
 
 /**

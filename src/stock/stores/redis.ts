@@ -1,6 +1,6 @@
 import { portOf, type RedisClient } from '../../backends/redis/client.ts';
 import { meaning } from '../../backends/redis/errors.ts';
-import { Server } from '../../backends/redis/server.ts';
+import { Server } from '../../backends/redis/shards.ts';
 import { checkPrefix } from '../../core/contract/key.ts';
 import { onceFor } from '../../core/contract/promises.ts';
 import { productName } from '../address.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { slotOf } from '../../../src/backends/redis/slot.ts';
+import { slotOf } from '../../../src/backends/redis/keys.ts';
 import type { Backend } from '../../../src/core/contract/backend.ts';
 import { askRedis, startRedisCluster } from '../../kit/redis.ts';
 import type { Servers } from '../../kit/server.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { slotOf } from '../../../src/backends/redis/slot.ts';
+import { slotOf } from '../../../src/backends/redis/keys.ts';
 import { createLocks, isLockError, type Lease, type Locks } from '../../../src/index.ts';
 import { startRedisCluster } from '../../kit/redis.ts';
 import type { Servers } from '../../kit/server.ts';

@@ -1,0 +1,174 @@
+import { Context, inNoContext } from '../contract/context.ts';
+import { type Duration, milliseconds } from '../contract/duration.ts';
+import { invalid, LockError, quoted, shown } from '../contract/errors.ts';
+import { leaseBounds } from '../contract/terms.ts';
+import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
+import type { Hold } from './hold.ts';
+
+import type { AnyLease, LeaseRecord } from './lease.ts';
+
+/** So long after the deadline the timer of the signal will not fire any more: a test made it a fake one. ms */
+const OVERDUE = 1_000;
+
+/**
+ * A lease that is dropped without a release, as by `Promise.race`, is renewed until its `Locks` are closed, and nobody can
+ * release it any more: it is warned of when it is collected. Not ended: somebody may hold for as long as the process lives, and
+ * keep the signal only.
+ */
+const leases = new FinalizationRegistry<Hold>(({ life, claim }) => {
+  if (life.over) return;
+  process.emitWarning(
+    `a lease of ${quoted(claim.key)} was dropped without a release; it is renewed until its Locks are closed. Release it, or use run()`,
+    'HoldfastDroppedLeaseWarning',
+  );
+});
+
+/** From now on the lease, which is renewed, is warned of when it is dropped. */
+const warnOfDrop = (lease: object, hold: Hold): void => leases.register(lease, hold, lease);
+
+/** It is released. */
+const released = (lease: object): void => void leases.unregister(lease);
+
+/** @internal A caller's view of a hold; several views share one while a lock is re-entered. */
+export class HeldLease implements AnyLease {
+  readonly key: string;
+  readonly token: bigint | undefined;
+  /** A private field: the hold has the id, and people log leases. */
+  readonly #hold: Hold;
+  readonly #engine: Engine;
+  readonly #giveBack: (() => Promise<boolean>) | undefined;
+  #released = false;
+  #signal: AbortSignal | undefined;
+  /** Takes the listener for the loss away. */
+  #unlisten: (() => void) | undefined;
+
+  /** @param giveBack what a release does, called once. Default: its caller leaves the hold */
+  constructor(engine: Engine, hold: Hold, giveBack?: () => Promise<boolean>) {
+    this.#engine = engine;
+    this.#hold = hold;
+    this.#giveBack = giveBack;
+    this.key = hold.claim.key;
+    this.token = hold.exclusive ? hold.token : undefined;
+    if (hold.terms.renew) warnOfDrop(this, hold);
+  }
+
+  get hold(): Hold {
+    return this.#hold;
+  }
+
+  /** The number that the events of this hold have as `request`. */
+  get request(): number | undefined {
+    return this.#hold.owner?.events.number;
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= this.#signalOfLoss();
+    return this.#signal;
+  }
+
+  #signalOfLoss(): AbortSignal {
+    const controller = new AbortController();
+    if (!this.#released || this.#hold.life.loss) {
+      const context = new Context();
+      this.#unlisten = this.#hold.life.onLoss((loss) => context.run(() => controller.abort(loss)));
+    }
+    return controller.signal;
+  }
+
+  get held(): boolean {
+    if (this.#released) return false;
+    this.#engine.clock.resync(); // the machine may have slept since the last look
+    const hold = this.#hold;
+    const overdue = !hold.life.over && this.#engine.clock.now() > hold.timing.deadline + OVERDUE;
+    if (overdue) inNoContext(queueMicrotask, () => hold.expire());
+    return hold.held;
+  }
+
+  get remaining(): number {
+    return this.held ? this.#hold.timing.deadline - this.#engine.clock.now() : 0;
+  }
+
+  assertHeld(): void {
+    if (this.held) return;
+    const { name: backend } = this.#engine.backend;
+    const details = { key: this.key, backend };
+    if (this.#released)
+      throw new LockError('LOCK_NOT_HELD', `the lease of ${quoted(this.key)} was released before`, details);
+    throw (
+      this.#hold.life.loss ??
+      new LockError('LOCK_LOST', `the lease of ${quoted(this.key)} on ${backend} ran out. Stop writing`, details)
+    );
+  }
+
+  /** @throws LockError when it is not held, or when the holder was told of its loss */
+  #assertKept(): void {
+    this.assertHeld();
+    const { loss } = this.#hold.life;
+    if (loss) throw loss;
+  }
+
+  async extend(ttl: Duration): Promise<void> {
+    const ms = milliseconds(ttl, 'ttl', leaseBounds(this.#engine.backend.traits, this.#hold.terms.delay));
+    await this.#engine.extensions.take(this.#hold.claim.id, () => this.#extend(ms));
+  }
+
+  async #extend(ms: number): Promise<void> {
+    const hold = this.#hold;
+    await hold.renewing; // it may be shorter, too
+    this.#assertKept();
+    const sent = this.#engine.clock.now();
+    const { timing } = hold;
+    const before = timing.ttl;
+    timing.ask(Math.max(ms + hold.terms.delay, before)); // and no renewal from now on is shorter
+    const unknown = (why: unknown): LockError => {
+      timing.doubt(timing.ttl);
+      return this.#engine.unavailable(this.key, why, 'The old deadline stands; try again before it');
+    };
+    const [answer] = await this.#engine.renew([hold.currentClaim], CALL_TIMEOUT).catch((error) => {
+      throw unknown(error);
+    });
+    if (answer === 'gone') hold.end('the engine no longer has it');
+    this.#assertKept();
+    if (typeof answer !== 'object') throw unknown('the renewal was not confirmed');
+    if (answer.kept) {
+      timing.ask(before);
+      hold.renewed(sent, answer.validFor);
+      throw answer.kept;
+    }
+    const lasts = timing.extended(ms, sent);
+    hold.renewed(sent, answer.validFor);
+    if (!lasts) throw unknown('an earlier renewal may still arrive, and shorten it');
+  }
+
+  release(): Promise<boolean> {
+    if (this.#released) return Promise.resolve(false);
+    this.#released = true;
+    released(this);
+    const given = this.#giveBack ? this.#giveBack() : this.#hold.leave();
+    // Not before: it may find that the hold is lost.
+    if (this.#unlisten) given.then(this.#unlisten, this.#unlisten);
+    return given;
+  }
+
+  toJSON(): LeaseRecord {
+    const { key, held, remaining, token } = this;
+    return { key, held, remaining, ...(token !== undefined && { token: `${token}` }) };
+  }
+
+  /** Releases as if it had not been granted: without `minHold`. A hold that other callers are in stays as it is. */
+  undo(): Promise<boolean> {
+    if (this.#hold.users === 1) this.#hold.timing.minHold = 0;
+    return this.release();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const released = this.release();
+    if (this.#hold.terms.awaitRelease || !this.#engine.unawaited.add(released)) await released;
+  }
+}
+
+/** @internal The lease as the core made it. @throws LockError `LOCK_INVALID` for what is no lease of one key */
+export function heldLease(lease: unknown): HeldLease {
+  if (lease instanceof HeldLease) return lease;
+  throw invalid(`${shown(lease)} is no lease, as acquire() and run() give it`);
+}

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { startWorker } from '../kit/processes.ts';
+import { startRedis } from '../kit/redis.ts';
+import { describeOn } from '../kit/suite.ts';
+import type { Calls } from './way.worker.ts';
+
+/** How many files and functions of the sources one uncontended `run` may go through. Each may become less, and never more. */
+const MOST = { files: 37, functions: 200 };
+
+describeOn('redis', 'the way of one run', () => {
+  test('goes through few files and few functions, from the mutex to the client and back', async () => {
+    await using server = await startRedis();
+    await using worker = await startWorker<Calls>(new URL('way.worker.ts', import.meta.url), {
+      env: { REDIS_PORT: `${server.port}` },
+    });
+    const way = Object.entries(await worker.call('way'));
+    await worker.call('close');
+    const table = way.map(([file, functions]) => `${functions.length} ${file}: ${functions.join(', ')}`).join('\n');
+    const functions = way.reduce((sum, [, { length }]) => sum + length, 0);
+    expect(way.length, `files of\n${table}`).toBeLessThanOrEqual(MOST.files);
+    expect(functions, `functions of\n${table}`).toBeLessThanOrEqual(MOST.functions);
+  });
+});
