@@ -108,7 +108,7 @@ export class Locks implements AsyncDisposable {
    * @example await locks.mutex('order:42').run((lease) => writeOrder(lease.token));
    */
   mutex(key: string, options?: LockOptions): Mutex {
-    return mutex(this.#runtime, checkKey(key), this.#options.with(options));
+    return mutex(this.#runtime, checkKey(key), this.#options, options);
   }
 
   /**
@@ -117,7 +117,7 @@ export class Locks implements AsyncDisposable {
    * @example await locks.rwLock('config').read.run((lease) => rebuild(lease.signal));
    */
   rwLock(key: string, options?: LockOptions): RwLock {
-    return rwLock(this.#runtime, checkKey(key), this.#options.with(options));
+    return rwLock(this.#runtime, checkKey(key), this.#options, options);
   }
 
   /**
@@ -141,7 +141,7 @@ export class Locks implements AsyncDisposable {
       if (!(lock instanceof LockObject)) throw invalid(`all() takes keys and locks, not ${shown(part)}`);
       return lock as LockObject<AnyLease, LockOptions>;
     });
-    return multiLock(this.#runtime, locks, this.#options.with(options));
+    return multiLock(this.#runtime, locks, this.#options, options);
   }
 
   /**

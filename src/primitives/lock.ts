@@ -49,7 +49,7 @@ export interface Target<L, O> {
   /** @returns undefined when `wait` is 0 and it cannot be had now. A loop of refusals is slowed, see `RefusalThrottle` */
   take(terms: Terms, options: O | undefined): Promise<L | undefined>;
   /** Runs `fn` where the lock can be re-entered. */
-  inside<T>(lease: L, fn: () => Promise<T> | T): Promise<T>;
+  inside<T>(lease: L, fn: (lease: L) => Promise<T> | T): Promise<T>;
 }
 
 /** @internal Every lock object: options are checked when it is made, and again for what a call adds. */
@@ -58,17 +58,19 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   readonly target: Target<L, O>;
   readonly #options: LayeredOptions;
 
-  constructor(runtime: LockRuntime, target: Target<L, O>, options: LayeredOptions) {
+  /** @param given the options of this lock; what they leave out is as in `defaults` */
+  constructor(runtime: LockRuntime, target: Target<L, O>, defaults: LayeredOptions, given?: LockOptions) {
     this.#runtime = runtime;
     this.target = target;
-    this.#options = options;
-    this.#refuseUnsupported(options.terms);
+    this.#options = given === undefined ? defaults : defaults.with(given);
+    const { terms } = this.#options;
+    if (terms.adaptive || terms.detect) this.#refuseUnsupported(terms);
   }
 
   // Not async, as most of what is called for each lock: an async function more costs more than it does.
   acquire(options?: O): Promise<L> {
     try {
-      const terms = this.#termsFor(options);
+      const terms = options === undefined ? this.#options.terms : this.#termsOf(options);
       const lease = this.target.take(terms, options);
       return terms.wait > 0 ? (lease as Promise<L>) : lease.then((lease) => lease ?? this.#taken());
     } catch (error) {
@@ -79,7 +81,8 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
   tryAcquire(options?: Omit<O, 'wait'>): Promise<L | null> {
     const given = options as O | undefined;
     try {
-      return this.target.take({ ...this.#termsFor(given), wait: 0 }, given).then((lease) => lease ?? null);
+      const terms = given === undefined ? this.#options.terms : this.#termsOf(given);
+      return this.target.take({ ...terms, wait: 0 }, given).then((lease) => lease ?? null);
     } catch (error) {
       return this.#runtime.refusals.refuse(error);
     }
@@ -90,7 +93,7 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     if (typeof fn !== 'function') throw invalid(`run() needs a function, not ${shown(fn)}`, this.target.name);
     const lease = await this.acquire(options);
     try {
-      return await this.target.inside(lease, () => fn(lease));
+      return await this.target.inside(lease, fn);
     } finally {
       await lease[Symbol.asyncDispose]();
     }
@@ -117,44 +120,28 @@ export class LockObject<L extends AnyLease, O extends LockOptions> implements Lo
     if (terms.detect) checkWaitersListed(engine.backend, 'leave detect out, and give a wait', this.target.name);
   }
 
-  #termsFor(options: O | undefined): Terms {
-    if (options === undefined) return this.#options.terms;
+  #termsOf(options: O): Terms {
     const { terms } = this.#options.with(this.target.lockOptions(options));
     this.#refuseUnsupported(terms);
     return terms;
   }
 }
 
-/** @internal Takes seats of one key. */
-export class OneKey<L extends AnyLease> implements Target<L, LockOptions> {
-  readonly name: string;
-  readonly #runtime: LockRuntime;
-  readonly #seats: Seats;
-
-  constructor(runtime: LockRuntime, key: string, seats: Seats) {
-    this.#runtime = runtime;
-    this.name = key;
-    this.#seats = seats;
-  }
-
-  lockOptions(options: LockOptions): LockOptions {
-    return options;
-  }
-
-  take(terms: Terms): Promise<L | undefined> {
-    return takeSeats(this.#runtime, this.name, this.#seats, terms) as Promise<AnyLease | undefined> as Promise<
-      L | undefined
-    >;
-  }
-
-  inside<T>(lease: L, fn: () => Promise<T> | T): Promise<T> {
-    return new Frame(this.#runtime, heldLease(lease)).run(fn);
-  }
-}
+/** @internal Seats of one key. */
+export const oneKey = <L extends AnyLease>(
+  runtime: LockRuntime,
+  key: string,
+  seats: Seats,
+): Target<L, LockOptions> => ({
+  name: key,
+  lockOptions: (options) => options,
+  take: (terms) => takeSeats(runtime, key, seats, terms) as Promise<AnyLease | undefined> as Promise<L | undefined>,
+  inside: (lease, fn) => new Frame(runtime, heldLease(lease)).run(fn, lease),
+});
 
 /** One holder at a time. Re-enters inside `run`. */
 export type Mutex = Lock<Lease>;
 
 /** @internal */
-export const mutex = (runtime: LockRuntime, key: string, options: LayeredOptions): Mutex =>
-  new LockObject(runtime, new OneKey<Lease>(runtime, key, EXCLUSIVE), options);
+export const mutex = (runtime: LockRuntime, key: string, defaults: LayeredOptions, given?: LockOptions): Mutex =>
+  new LockObject(runtime, oneKey<Lease>(runtime, key, EXCLUSIVE), defaults, given);

@@ -20,7 +20,8 @@ export type MultiLock = Lock<MultiLease>;
 export function multiLock(
   runtime: LockRuntime,
   parts: readonly LockObject<AnyLease, LockOptions>[],
-  options: LayeredOptions,
+  defaults: LayeredOptions,
+  given?: LockOptions,
 ): MultiLock {
   const foreign = parts.find((part) => !part.isOf(runtime));
   if (foreign)
@@ -76,10 +77,10 @@ export function multiLock(
     inside: (lease, fn) =>
       sorted.reduceRight<() => Promise<unknown>>(
         (inner, part, i) => () => part.inside(lease.parts[i]!, inner),
-        async () => fn(),
+        async () => fn(lease),
       )() as ReturnType<Target<MultiLease, LockOptions>['inside']> as never,
   };
-  return new LockObject(runtime, target, options);
+  return new LockObject(runtime, target, defaults, given);
 }
 
 /** At once, as a release. */

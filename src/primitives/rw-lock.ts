@@ -1,9 +1,9 @@
 import { SHARED, WRITER } from '../core/contract/admission.ts';
 import { LockError } from '../core/contract/errors.ts';
-import type { LayeredOptions } from '../core/contract/options.ts';
+import type { LayeredOptions, LockOptions } from '../core/contract/options.ts';
 import type { Lease, SharedLease } from '../core/holds/lease.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
-import { type Lock, LockObject, OneKey } from './lock.ts';
+import { type Lock, LockObject, oneKey } from './lock.ts';
 
 /** Many readers or one writer, in order of arrival, so that neither starves. `read` inside `write` re-enters. */
 export interface RwLock {
@@ -14,7 +14,7 @@ export interface RwLock {
 }
 
 /** @internal */
-export function rwLock(runtime: LockRuntime, key: string, options: LayeredOptions): RwLock {
+export function rwLock(runtime: LockRuntime, key: string, defaults: LayeredOptions, given?: LockOptions): RwLock {
   const { name: backend, traits } = runtime.engine.backend;
   if (traits.seats === 'exclusive') {
     throw new LockError('LOCK_UNSUPPORTED', `${backend} cannot share a key among readers; use mutex()`, {
@@ -23,7 +23,7 @@ export function rwLock(runtime: LockRuntime, key: string, options: LayeredOption
     });
   }
   return {
-    read: new LockObject(runtime, new OneKey<SharedLease>(runtime, key, SHARED), options),
-    write: new LockObject(runtime, new OneKey<Lease>(runtime, key, WRITER), options),
+    read: new LockObject(runtime, oneKey<SharedLease>(runtime, key, SHARED), defaults, given),
+    write: new LockObject(runtime, oneKey<Lease>(runtime, key, WRITER), defaults, given),
   };
 }

@@ -3,7 +3,7 @@ import { LockError } from '../core/contract/errors.ts';
 import { type LayeredOptions, type LockOptions, whole } from '../core/contract/options.ts';
 import type { SharedLease } from '../core/holds/lease.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
-import { type Lock, LockObject, OneKey, type Target } from './lock.ts';
+import { type Lock, LockObject, oneKey, type Target } from './lock.ts';
 
 /** Options of a lock, and how many permits there are. */
 export interface SemaphoreOptions extends LockOptions {
@@ -34,7 +34,7 @@ export function semaphore(
   }
   const { permits, ...options } = given ?? {}; // refused for its permits
   const of = whole(permits, 'permits', 1, ALL_SEATS - 1);
-  const permit = new OneKey<SharedLease>(runtime, key, { take: 1, of });
+  const permit = oneKey<SharedLease>(runtime, key, { take: 1, of });
   const target: Target<SharedLease, PermitOptions> = {
     name: key,
     lockOptions(given) {
@@ -44,9 +44,9 @@ export function semaphore(
     },
     take(terms, given) {
       const units = given?.units === undefined ? 1 : whole(given.units, 'units', 1, of);
-      return new OneKey<SharedLease>(runtime, key, { take: units, of }).take(terms);
+      return oneKey<SharedLease>(runtime, key, { take: units, of }).take(terms, undefined);
     },
     inside: (lease, fn) => permit.inside(lease, fn),
   };
-  return new LockObject(runtime, target, defaults.with(options));
+  return new LockObject(runtime, target, defaults, options);
 }

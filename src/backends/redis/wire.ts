@@ -30,7 +30,7 @@ export const MICRO = 1_000;
 export function attemptArgs(claim: Claim, channel: string, notAfter: number, remember: number): string[] {
   const { id, take, of, queue, span, label, atLeast = NO_TICKET } = claim;
   if (/\s/.test(id)) throw invalid('the id of a claim must hold no white space', claim.key);
-  const ttl = wholeTtl(claim);
+  const ttl = Math.ceil(claim.ttl);
   const told = queue ? channel : '-';
   return [
     writeAttempt({ notAfter, atLeast, queue: queue ? 1 : 0, span, id, take, of, ttl, channel: told, label }),
@@ -38,11 +38,9 @@ export function attemptArgs(claim: Claim, channel: string, notAfter: number, rem
   ];
 }
 
-const wholeTtl = ({ ttl }: Claim): number => Math.ceil(ttl);
-
 /** Gives the arguments of lua/renew.lua. */
 export function renewArgs(claim: Claim, remember: number): string[] {
-  const ttl = wholeTtl(claim);
+  const ttl = Math.ceil(claim.ttl);
   return [`${writeHold({ ...claim, ttl })} `, `${ttl} ${ttl + remember}`];
 }
 
@@ -57,7 +55,7 @@ export const failed = (reply: unknown): boolean => String(reply)[0] === '!';
 
 function textOf(reply: unknown): string {
   const text = String(reply);
-  if (failed(text)) throw new Error(text.slice(2));
+  if (text[0] === '!') throw new Error(text.slice(2));
   return text;
 }
 

@@ -70,9 +70,9 @@ export class QueuedClaim<R extends Requester> extends SentClaim {
       let attempt = piggybacked && (await this.answerOf(piggybacked));
       for (let tries = 0; this.request; ) {
         if (wakes === 'mailbox' && this.claim.queue) this.listener.arm(this.claim);
-        this.checkMail();
+        if (this.listener.mail) this.checkMail(this.listener.mail);
         if (!this.listener.mail) attempt ??= await this.ask(this.#began);
-        this.checkMail();
+        if (this.listener.mail) this.checkMail(this.listener.mail);
         const grant = this.grantOf(attempt);
         switch (verdictOn(attempt, grant, grant !== undefined && this.lasts(grant))) {
           case 'held':

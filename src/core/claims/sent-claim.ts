@@ -179,11 +179,10 @@ export class SentClaim {
   }
 
   /** Distrusts a grant that came by itself and of which too little is left, since this process stood still: an attempt sets it anew. */
-  protected checkMail(): void {
-    const { mail } = this.listener;
+  protected checkMail({ validFor }: Grant): void {
     const ttl = engineTtl(this.terms);
-    if (!mail || this.claim.ttl === ttl || this.#sent === undefined) return;
-    if (deadlineOf(this.#sent, mail.validFor) < deadlineOf(this.engine.clock.now(), ttl)) this.listener.distrustMail();
+    if (this.claim.ttl === ttl || this.#sent === undefined) return;
+    if (deadlineOf(this.#sent, validFor) < deadlineOf(this.engine.clock.now(), ttl)) this.listener.distrustMail();
   }
 
   /**

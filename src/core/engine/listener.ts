@@ -58,7 +58,7 @@ export class Listener extends Bell {
     if (this.#watch) return this.#watch !== ARMING;
     this.#claim = claim;
     const watch = this.#watchFor(claim);
-    if (!isThenable(watch)) {
+    if (!(watch && 'then' in watch)) {
       this.#watch = watch;
       if (watch && this.#backend.traits.wakes === 'watch') this.ring();
       return Boolean(watch);
@@ -107,9 +107,6 @@ export class Listener extends Bell {
     this.mail = undefined;
   }
 }
-
-const isThenable = <T>(value: T | PromiseLike<T> | undefined): value is PromiseLike<T> =>
-  typeof (value as PromiseLike<T> | undefined)?.then === 'function';
 
 const ignored = (): void => {};
 

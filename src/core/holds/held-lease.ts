@@ -23,12 +23,6 @@ const leases = new FinalizationRegistry<Hold>(({ life, claim }) => {
   );
 });
 
-/** From now on the lease, which is renewed, is warned of when it is dropped. */
-const warnOfDrop = (lease: object, hold: Hold): void => leases.register(lease, hold, lease);
-
-/** It is released. */
-const released = (lease: object): void => void leases.unregister(lease);
-
 /** @internal A caller's view of a hold; several views share one while a lock is re-entered. */
 export class HeldLease implements AnyLease {
   readonly key: string;
@@ -49,7 +43,7 @@ export class HeldLease implements AnyLease {
     this.#giveBack = giveBack;
     this.key = hold.claim.key;
     this.token = hold.exclusive ? hold.token : undefined;
-    if (hold.terms.renew) warnOfDrop(this, hold);
+    if (hold.terms.renew) leases.register(this, hold, this);
   }
 
   get hold(): Hold {
@@ -143,7 +137,7 @@ export class HeldLease implements AnyLease {
   release(): Promise<boolean> {
     if (this.#released) return Promise.resolve(false);
     this.#released = true;
-    released(this);
+    leases.unregister(this);
     const given = this.#giveBack ? this.#giveBack() : this.#hold.leave();
     // Not before: it may find that the hold is lost.
     if (this.#unlisten) given.then(this.#unlisten, this.#unlisten);

@@ -24,16 +24,13 @@ type LossListener = (loss: LockError) => void;
 /** The life of a hold, and the listeners for its loss. */
 export class HoldLife {
   #state: State = 'held';
-  #loss: LockError | undefined;
+  /** The error that says why and when it was lost. */
+  loss: LockError | undefined;
   /** Most holds need none. */
   #listeners: Set<LossListener> | undefined;
 
   get over(): boolean {
     return NEXT[this.#state].length === 0;
-  }
-
-  get loss(): LockError | undefined {
-    return this.#loss;
   }
 
   /** Goes to a state, if the table allows it. @returns whether it does */
@@ -45,7 +42,7 @@ export class HoldLife {
 
   /** @returns a function that tells the listeners. They may run anything, such as a release or `close`, so call it when all else is done. */
   lostBy(loss: LockError): () => void {
-    this.#loss = loss;
+    this.loss = loss;
     return () => {
       for (const tell of [...(this.#listeners ?? [])]) tell(loss);
     };
@@ -53,8 +50,8 @@ export class HoldLife {
 
   /** Calls `listener` at the loss, or at once if the hold is lost. @returns a function that takes the listener away */
   onLoss(listener: LossListener): () => void {
-    if (this.#loss) {
-      listener(this.#loss);
+    if (this.loss) {
+      listener(this.loss);
       return () => {};
     }
     this.#listeners ??= new Set();
@@ -97,6 +94,8 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
   owner: O | undefined;
   readonly terms: Terms;
   readonly token: bigint;
+  /** Nobody holds beside it. */
+  readonly exclusive: boolean;
   /** How many tokens in a row the engine gave, the first holder's included. */
   readonly span: number;
   readonly tenure: Tenure;
@@ -120,6 +119,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
     this.#keeper = keeper;
     this.#engine = keeper.engine;
     this.claim = claim;
+    this.exclusive = isExclusive(claim);
     this.terms = terms;
     this.token = grant.ticket;
     this.span = grant.span ?? claim.span;
@@ -159,10 +159,6 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
   /** No renewal is on its way, or may still be. One that arrives later would set the lease of the next caller that has this hold. */
   get settled(): boolean {
     return !this.renewing && !this.#engine.extensions.has(this.claim.id) && this.timing.certain;
-  }
-
-  get exclusive(): boolean {
-    return isExclusive(this.claim);
   }
 
   renewed(sent: number, validFor: number): void {

@@ -51,7 +51,7 @@ export class RequestEvents {
 
   /** The request ended so. */
   ends(how: 'acquired' | 'handedOver' | 'reentered' | 'refused', token?: bigint): void {
-    this.tell(how, token, { duration: this.#sinceBegin });
+    this.tell(how, token, { duration: this.context.engine.clock.now() - this.#began });
   }
 
   /** The request ended with this error. */
@@ -61,11 +61,7 @@ export class RequestEvents {
       : isLockError(error, 'LOCK_ABORTED')
         ? 'aborted'
         : 'failed';
-    this.tell(how, undefined, { duration: this.#sinceBegin, error });
-  }
-
-  get #sinceBegin(): number {
-    return this.context.engine.clock.now() - this.#began;
+    this.tell(how, undefined, { duration: this.context.engine.clock.now() - this.#began, error });
   }
 
   event(token?: bigint, more?: Partial<LockEvent>): LockEvent {
@@ -122,9 +118,10 @@ export class AcquireRequest {
   /** What the caller is inside of, until this is settled: a hold must not keep that alive. */
   #around: Enclosure | undefined;
   #named: readonly EnclosingHold[] = NOBODY;
+  /** Gives the hold, or undefined where the caller does not wait and was refused. */
   readonly outcome: Promise<Hold | undefined>;
-  #resolve!: (hold: Hold | undefined) => void;
-  #reject!: (error: unknown) => void;
+  readonly #resolve: (hold: Hold | undefined) => void;
+  readonly #reject: (error: unknown) => void;
   #cancel: Cancel | undefined;
   #unlisten: (() => void) | undefined;
   #state: 'new' | 'waiting' | 'settled' = 'new';
@@ -136,10 +133,10 @@ export class AcquireRequest {
     this.events = events;
     this.terms = terms;
     this.began = now;
-    this.outcome = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<Hold | undefined>();
+    this.outcome = promise;
+    this.#resolve = resolve;
+    this.#reject = reject;
   }
 
   /** Starts its limits, `wait` and `signal`. @param giveUp gets the error to refuse it with */

@@ -88,9 +88,9 @@ export class Frame implements Enclosure {
   }
 
   /** Runs `fn` inside. Afterwards nobody can enter, and the callers that waited for a turn inside go to the lock's own line. */
-  async run<T>(fn: () => Promise<T> | T): Promise<T> {
+  async run<L, T>(fn: (lease: L) => Promise<T> | T, lease: L): Promise<T> {
     try {
-      return await frames.run(this, fn);
+      return await frames.run(this, fn, lease);
     } finally {
       this.#ended = true;
       // A request that is inside already has its answer.

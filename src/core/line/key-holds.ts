@@ -12,6 +12,8 @@ import type { LineContext } from './line-context.ts';
 
 /** What the holds of a key need of the callers that wait for it in this process. */
 export interface Callers {
+  /** Whether a caller waits here, and not in the engine's line. */
+  readonly waitedFor: boolean;
   /** The first caller that waits here takes the place of `request`, if it may. @returns that caller */
   replace(request: AcquireRequest, may: (next: AcquireRequest) => boolean): AcquireRequest | undefined;
   /** The caller that comes in when `request` leaves takes its place now, if its claim can go with the release. @returns that claim */
@@ -103,7 +105,7 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     }
     hold.released();
     this.#watchdog.remove(hold);
-    if (this.#passOn(hold, owner)) return true;
+    if (this.#callers.waitedFor && this.#passOn(hold, owner)) return true;
     const linger = lingerOf(hold, engine.clock.now());
     const giveUp = (): Promise<boolean> => this.#giveUp(hold, owner);
     if (linger === 0 && owner.terms.awaitRelease) return giveUp();
@@ -148,7 +150,7 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
   /** Gives it back to the engine, in one step with the claim of the next caller here. */
   #giveBack(hold: Hold<AcquireRequest>, owner: AcquireRequest): Promise<Release> {
     const { engine } = this;
-    const next = this.#callers.takeSuccessor(owner);
+    const next = this.#callers.waitedFor ? this.#callers.takeSuccessor(owner) : undefined;
     if (!next) return engine.release(hold.claim);
     const sent = engine.clock.now();
     const released = engine.release(hold.claim, next.claim);

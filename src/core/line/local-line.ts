@@ -44,7 +44,8 @@ export class LocalLine implements Callers {
     request.startLimits((error) => this.#giveUp(request, error));
     if (terms.wait === 0 && !this.#line.admits(request.seats) && !this.#holds.interim.isOpen) request.grant(undefined);
     if (!request.settled) {
-      if (this.#joinApart(request) || this.#line.join(request)) this.#enterEngineLine(request);
+      const apart = request.detects !== undefined && this.#joinApart(request);
+      if (apart || this.#line.join(request)) this.#enterEngineLine(request);
       else {
         if (terms.wait > 0) this.beginWait(request);
         this.#holds.interim.end();
@@ -77,7 +78,7 @@ export class LocalLine implements Callers {
   }
 
   #joinApart(request: AcquireRequest): boolean {
-    if (request.detects === undefined || this.#line.admits(request.seats)) return false;
+    if (this.#line.admits(request.seats)) return false;
     if (request.circumstances()?.detects === undefined) return false;
     this.#apart.add(request);
     return true;

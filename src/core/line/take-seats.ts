@@ -38,7 +38,8 @@ export async function takeSeats(
     const history = terms.adaptive && AdaptiveHistory.of(runtime.engine, key, terms);
     if (history) left = withWaitUntil(await history.lengthen(left), until, clock.now());
     const hold = await runtime.line(key).join(events, left, Frame.current);
-    return hold ? leaseFor(runtime, hold, terms, history) : await refused(runtime, events);
+    if (!hold) return await refused(runtime, events);
+    return new HeldLease(runtime.engine, hold, history && (() => leaveLesson(runtime, hold, terms, history)));
   } catch (error) {
     events.fails(error);
     return runtime.refusals.refuse(error);
@@ -50,18 +51,16 @@ async function refused({ refusals }: LockRuntime, events: RequestEvents): Promis
   await refusals.next();
 }
 
-function leaseFor(
+/** Releases the hold, and leaves the next holder word of how long the work took. */
+async function leaveLesson(
   { engine }: LockRuntime,
   hold: Hold,
   { ttl }: Terms,
-  history: AdaptiveHistory | undefined,
-): HeldLease {
-  if (!history) return new HeldLease(engine, hold);
-  return new HeldLease(engine, hold, async () => {
-    // Side by side, and both before the caller goes on: a caller that it tells of the release may read the lesson.
-    const left = history.leave(engine.clock.now() - hold.timing.since, ttl);
-    const freed = await hold.leave();
-    await left;
-    return freed;
-  });
+  history: AdaptiveHistory,
+): Promise<boolean> {
+  // Side by side, and both before the caller goes on: a caller that it tells of the release may read the lesson.
+  const left = history.leave(engine.clock.now() - hold.timing.since, ttl);
+  const freed = await hold.leave();
+  await left;
+  return freed;
 }
