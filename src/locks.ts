@@ -3,14 +3,8 @@ import { checkListable, checkWaitersListed } from './core/contract/capability.ts
 import { type Clock, systemClock } from './core/contract/clock.ts';
 import { invalid, LockError, shown } from './core/contract/errors.ts';
 import { checkKey } from './core/contract/key.ts';
-import {
-  checkBackend,
-  checkNames,
-  flag,
-  LayeredOptions,
-  LOCK_OPTIONS,
-  type LockOptions,
-} from './core/contract/options.ts';
+import { LayeredOptions, LOCK_OPTIONS } from './core/contract/option-table.ts';
+import { allOf, checkBackend, checkNames, flag, type LockOptions, namesOf } from './core/contract/options.ts';
 import { joined } from './core/engine/users.ts';
 import type { AnyLease } from './core/holds/lease.ts';
 import { type ForceOptions, forceRelease } from './core/line/forced-release.ts';
@@ -42,9 +36,9 @@ export interface LocksDefaults extends LockOptions {
 /** Who hears of the progress of `waits`. */
 export type WaitsOptions = Pick<Listing, 'progress'>;
 
-const DEFAULTS: ReadonlySet<string> = new Set([...LOCK_OPTIONS, 'clock', 'busyPoll']);
-const INSPECT_OPTIONS = new Set(['exact', 'progress'] satisfies readonly (keyof Listing)[]);
-const WAITS_OPTIONS = new Set(['progress'] satisfies readonly (keyof WaitsOptions)[]);
+const DEFAULTS = allOf(LOCK_OPTIONS, namesOf<Omit<LocksDefaults, keyof LockOptions>>({ clock: true, busyPoll: true }));
+const INSPECT_OPTIONS = namesOf<Listing>({ exact: true, progress: true });
+const WAITS_OPTIONS = namesOf<WaitsOptions>({ progress: true });
 
 /**
  * Locks on one engine.

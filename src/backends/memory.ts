@@ -16,7 +16,7 @@ import {
 } from '../core/contract/backend.ts';
 import { type Clock, systemClock } from '../core/contract/clock.ts';
 import { LONGEST } from '../core/contract/duration.ts';
-import { checkNames } from '../core/contract/options.ts';
+import { checkNames, namesOf } from '../core/contract/options.ts';
 import { ArrivalLine } from '../core/line/line.ts';
 
 const TRAITS: Traits = {
@@ -69,7 +69,7 @@ function soonest(entries: Iterable<Entry>): number {
  * @example const locks = createLocks(memory());
  */
 export function memory(options: MemoryOptions = {}): Backend {
-  checkNames(options, new Set(['clock']), 'options of memory()');
+  checkNames(options, namesOf<MemoryOptions>({ clock: true }), 'options of memory()');
   return new Memory(options.clock ?? systemClock);
 }
 

@@ -2,7 +2,7 @@ import { backOff } from '../core/claims/pause.ts';
 import { type Clock, systemClock } from '../core/contract/clock.ts';
 import { type Duration, milliseconds } from '../core/contract/duration.ts';
 import { isLockError, LockError } from '../core/contract/errors.ts';
-import { checkNames } from '../core/contract/options.ts';
+import { checkNames, namesOf } from '../core/contract/options.ts';
 import { sleep } from '../core/contract/promises.ts';
 import { ENGINES } from './registry.ts';
 
@@ -19,7 +19,7 @@ export interface ConnectOptions {
   readonly onError?: ((error: LockError) => void) | undefined;
 }
 
-const KNOWN = new Set(['within', 'signal', 'onError']);
+const KNOWN = namesOf<ConnectOptions>({ within: true, signal: true, onError: true });
 /** Between two tries, ms. */
 const PAUSE = { pause: 100, jitter: 0.5, bound: 2_000 };
 

@@ -1,5 +1,5 @@
 import { shown } from '../core/contract/errors.ts';
-import { checkNames, namesOf } from '../core/contract/options.ts';
+import { allOf, checkNames, namesOf } from '../core/contract/options.ts';
 import type { Locks } from '../locks.ts';
 import { ONCE_OPTIONS, type OnceOptions } from '../once/options.ts';
 import type { TickRun } from '../once/run.ts';
@@ -13,10 +13,7 @@ export interface TaskOptions extends OnceOptions {
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-const OPTIONS: ReadonlySet<string> = new Set([
-  ...ONCE_OPTIONS,
-  ...namesOf<Omit<TaskOptions, keyof OnceOptions>>({ onError: true }),
-]);
+const OPTIONS = allOf(ONCE_OPTIONS, namesOf<Omit<TaskOptions, keyof OnceOptions>>({ onError: true }));
 
 /**
  * Checks the names now, where they were written, and not at the first tick.

@@ -1,5 +1,6 @@
 import { invalid, type LockError, shown } from '../core/contract/errors.ts';
-import { checkNames, LOCK_OPTIONS, type LockOptions, namesOf, spin, whole } from '../core/contract/options.ts';
+import { LOCK_OPTIONS, spin } from '../core/contract/option-table.ts';
+import { allOf, checkNames, type LockOptions, namesOf, whole } from '../core/contract/options.ts';
 import type { Terms } from '../core/contract/terms.ts';
 import type { Locks } from '../index.ts';
 
@@ -75,7 +76,7 @@ const OWN = namesOf<Omit<LockedOptions & KeyOption, keyof LockOptions>>({
   onLoss: true,
   locks: true,
 });
-const NAMES = new Set([...OWN, ...LOCK_OPTIONS]);
+const NAMES = allOf(OWN, LOCK_OPTIONS);
 
 /** @throws LockError `LOCK_INVALID` for errors that show without an engine; the call checks the engine's own bounds */
 export function planOf(options: LockedOptions & KeyOption): Plan {

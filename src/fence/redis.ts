@@ -1,6 +1,6 @@
 import { portOf, type RedisClient } from '../backends/redis/client.ts';
 import { checkKey, checkPrefix } from '../core/contract/key.ts';
-import { checkNames } from '../core/contract/options.ts';
+import { checkNames, namesOf } from '../core/contract/options.ts';
 import { checkToken, type Fence, fenced } from './fence.ts';
 
 /** Options of `redisFence`. */
@@ -11,7 +11,7 @@ export interface RedisFenceOptions {
   readonly key?: string;
 }
 
-const KNOWN = new Set(['prefix', 'key']);
+const KNOWN = namesOf<RedisFenceOptions>({ prefix: true, key: true });
 
 /**
  * Runs before the caller's script. The mark is the last key and the token is the last argument; both are removed, so that the caller

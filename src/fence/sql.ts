@@ -1,6 +1,6 @@
 import { invalid } from '../core/contract/errors.ts';
 import { checkKey } from '../core/contract/key.ts';
-import { checkNames } from '../core/contract/options.ts';
+import { checkNames, namesOf } from '../core/contract/options.ts';
 import { type DialectName, dialectOf } from '../transaction/dialect.ts';
 import { changedBy, made, type Query, rowsOf, Text } from '../transaction/query.ts';
 import { checkClosed, checkCommitted, OWN_TRANSACTION } from './committed.ts';
@@ -35,7 +35,7 @@ export interface SqlFence extends Fence {
   setup(): Promise<void>;
 }
 
-const KNOWN = new Set(['dialect', 'table'] satisfies (keyof SqlFenceOptions)[]);
+const KNOWN = namesOf<SqlFenceOptions>({ dialect: true, table: true });
 
 const TABLES: Readonly<Record<DialectName, string>> = {
   postgres: 'resource text PRIMARY KEY, newest numeric(20) NOT NULL',
@@ -105,7 +105,13 @@ export interface FenceFragments {
   readonly params: readonly string[];
 }
 
-const OF_COLUMN = new Set(['column', 'dialect', 'first']);
+interface ColumnOptions {
+  readonly column?: string;
+  readonly dialect?: DialectName;
+  readonly first?: number;
+}
+
+const OF_COLUMN = namesOf<ColumnOptions>({ column: true, dialect: true, first: true });
 
 /**
  * The check of a fence as parts of your own statement, for rows with a fence column of their own.

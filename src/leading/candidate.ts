@@ -1,7 +1,7 @@
 import { backOff } from '../core/claims/pause.ts';
 import { isLockError, LockError } from '../core/contract/errors.ts';
 import { EVENT_VERSION } from '../core/contract/events.ts';
-import { LayeredOptions } from '../core/contract/options.ts';
+import { LayeredOptions } from '../core/contract/option-table.ts';
 import { heldLease } from '../core/holds/held-lease.ts';
 import type { Hold } from '../core/holds/hold.ts';
 import { Frame } from '../core/line/frame.ts';

@@ -1,7 +1,7 @@
 import { abortSignal } from '../core/contract/abort-signal.ts';
 import { type Duration, milliseconds } from '../core/contract/duration.ts';
 import { invalid, LockError, quoted, shown } from '../core/contract/errors.ts';
-import { checkNames, type LockOptions } from '../core/contract/options.ts';
+import { checkNames, type LockOptions, namesOf } from '../core/contract/options.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import { Candidate } from './candidate.ts';
 import { tell } from './events.ts';
@@ -23,6 +23,9 @@ export interface ObserveOptions {
   /** How often to ask who leads: 50 ms to 1 h. Default 1 s; 10 s on an engine that reports changes (etcd, ZooKeeper). */
   readonly every?: Duration | undefined;
 }
+
+const CAMPAIGN = namesOf<CampaignOptions>({ signal: true });
+const OBSERVE = namesOf<ObserveOptions>({ signal: true, every: true });
 
 /** An election: of all candidates with the same name one leads at a time. */
 export class Leader {
@@ -57,7 +60,7 @@ export class Leader {
    */
   async run(fn: TermWork, options: CampaignOptions = {}): Promise<void> {
     if (typeof fn !== 'function') throw invalid(`run() needs a function, not ${shown(fn)}`, this.name);
-    checkNames(options, new Set(['signal']), 'the options of run()');
+    checkNames(options, CAMPAIGN, 'the options of run()');
     const signal = abortSignal(options.signal, this.name);
     if (this.#running)
       throw invalid(
@@ -109,7 +112,7 @@ export class Leader {
    * }
    */
   observe(options: ObserveOptions = {}): AsyncIterable<Incumbent | null> {
-    checkNames(options, new Set(['signal', 'every']), 'the options of observe()');
+    checkNames(options, OBSERVE, 'the options of observe()');
     const { engine } = this.#runtime;
     const { every = engine.backend.changed ? TOLD : UNTOLD } = options;
     const signal = abortSignal(options.signal, this.name);

@@ -1,15 +1,8 @@
 import type { Traits } from '../core/contract/backend.ts';
 import { type Duration, milliseconds } from '../core/contract/duration.ts';
 import { invalid, shown } from '../core/contract/errors.ts';
-import {
-  checkNames,
-  DEFAULT_LABEL,
-  type LockOptions,
-  namesOf,
-  type Spin,
-  spin,
-  UNSHARED_HOLD,
-} from '../core/contract/options.ts';
+import { DEFAULT_LABEL, sharedWith, spin, UNSHARED_HOLD } from '../core/contract/option-table.ts';
+import { checkNames, type LockOptions, namesOf, type Spin } from '../core/contract/options.ts';
 
 /** Options that all candidates and observers of an election should share. */
 export interface LeaderOptions {
@@ -48,10 +41,7 @@ export interface LeaderPlan {
 }
 
 const NAMES = namesOf<LeaderOptions>({
-  ttl: true,
-  delay: true,
-  notice: true,
-  label: true,
+  ...sharedWith('leader'),
   pause: true,
   settle: true,
   autoCampaign: true,

@@ -1,7 +1,7 @@
 import { systemClock } from '../core/contract/clock.ts';
 import { type Duration, milliseconds } from '../core/contract/duration.ts';
 import { isLockError } from '../core/contract/errors.ts';
-import { checkNames, type LockOptions } from '../core/contract/options.ts';
+import { checkNames, type LockOptions, namesOf } from '../core/contract/options.ts';
 import type { Locks } from '../locks.ts';
 import type { Candidate } from './candidate.ts';
 
@@ -28,6 +28,7 @@ export interface HealthOptions {
   readonly timeout?: Duration;
 }
 
+const NAMES = namesOf<HealthOptions>({ timeout: true });
 const KEY = 'holdfast:health';
 const TIMEOUT = 2_000;
 /**
@@ -62,7 +63,7 @@ export class LocksHealthIndicator {
    * }
    */
   async isHealthy(key = 'locks', options: HealthOptions = {}): Promise<LocksHealth> {
-    checkNames(options, new Set(['timeout']), 'the options of isHealthy()');
+    checkNames(options, NAMES, 'the options of isHealthy()');
     const timeout = milliseconds(options.timeout ?? TIMEOUT, 'timeout', { min: 1, max: 60_000 });
     const start = performance.now();
     const trouble = await this.#probe(timeout);

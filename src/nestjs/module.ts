@@ -9,7 +9,7 @@ import {
 } from '@nestjs/common';
 import { ModuleRef, ModulesContainer } from '@nestjs/core';
 import { invalid } from '../core/contract/errors.ts';
-import { checkGiven, flag } from '../core/contract/options.ts';
+import { checkGiven, flag, namesOf } from '../core/contract/options.ts';
 import { Locks } from '../locks.ts';
 import { LocksHealthIndicator } from './health.ts';
 import { LocksHost } from './host.ts';
@@ -43,14 +43,14 @@ export interface LocksModuleAsyncOptions extends Visibility {
   readonly useExisting?: InjectionToken<LocksOptionsFactory>;
 }
 
-const ASYNC: ReadonlySet<string> = new Set([
-  'imports',
-  'inject',
-  'useFactory',
-  'useClass',
-  'useExisting',
-  'isGlobal',
-] satisfies readonly (keyof LocksModuleAsyncOptions)[]);
+const ASYNC = namesOf<LocksModuleAsyncOptions & { isGlobal?: boolean }>({
+  imports: true,
+  inject: true,
+  useFactory: true,
+  useClass: true,
+  useExisting: true,
+  isGlobal: true,
+});
 const OPTIONS = Symbol('the options of LocksModule');
 
 /** Provides the locks. It is global; the module that imports it has its place in the order of the shutdown. */

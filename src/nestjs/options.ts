@@ -1,7 +1,7 @@
 import type { Backend } from '../core/contract/backend.ts';
 import { type Duration, milliseconds } from '../core/contract/duration.ts';
 import { invalid, shown } from '../core/contract/errors.ts';
-import { checkNames } from '../core/contract/options.ts';
+import { checkNames, namesOf } from '../core/contract/options.ts';
 import { createLocks, type Locks, type LocksDefaults } from '../locks.ts';
 
 /** One of `url`, `backend` and `locks` says where the locks are. The module closes them when the application has ended. */
@@ -28,13 +28,7 @@ export interface LocksModulePlan {
   readonly settle: number;
 }
 
-const NAMES = new Set([
-  'url',
-  'backend',
-  'locks',
-  'defaults',
-  'settle',
-] satisfies readonly (keyof LocksModuleOptions)[]);
+const NAMES = namesOf<LocksModuleOptions>({ url: true, backend: true, locks: true, defaults: true, settle: true });
 const SETTLE = 10_000;
 const HOUR = 3_600_000;
 

@@ -1,5 +1,6 @@
 import { isLockError } from '../core/contract/errors.ts';
-import { LayeredOptions, type LockOptions } from '../core/contract/options.ts';
+import { LayeredOptions } from '../core/contract/option-table.ts';
+import type { LockOptions } from '../core/contract/options.ts';
 import { heldLease } from '../core/holds/held-lease.ts';
 import type { Lease } from '../core/holds/lease.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';

@@ -1,14 +1,7 @@
 import { type Duration, LONGEST, milliseconds } from '../core/contract/duration.ts';
 import { invalid, shown } from '../core/contract/errors.ts';
-import {
-  checkNames,
-  DEFAULT_LABEL,
-  flag,
-  LayeredOptions,
-  type LockOptions,
-  namesOf,
-  UNSHARED_HOLD,
-} from '../core/contract/options.ts';
+import { DEFAULT_LABEL, LayeredOptions, sharedWith, UNSHARED_HOLD } from '../core/contract/option-table.ts';
+import { checkNames, flag, type LockOptions, namesOf } from '../core/contract/options.ts';
 import type { Traits } from '../core/contract/traits.ts';
 import { keysOf, millisecondsOf, type TickKeys } from './tick.ts';
 import { longestKept, type Window, windowOf } from './window.ts';
@@ -59,10 +52,7 @@ export const ONCE_OPTIONS = namesOf<OnceOptions>({
   skew: true,
   retry: true,
   overlap: true,
-  ttl: true,
-  notice: true,
-  label: true,
-  signal: true,
+  ...sharedWith('once'),
 });
 const WITHIN = 60_000;
 const SKEW = 1_000;

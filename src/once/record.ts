@@ -2,7 +2,7 @@ import { backOff } from '../core/claims/pause.ts';
 import { EXCLUSIVE } from '../core/contract/admission.ts';
 import type { Notes } from '../core/contract/backend.ts';
 import { isLockError, LockError } from '../core/contract/errors.ts';
-import { LayeredOptions } from '../core/contract/options.ts';
+import { LayeredOptions } from '../core/contract/option-table.ts';
 import { CALL_TIMEOUT, type Engine } from '../core/engine/engine.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import { incumbentOf } from '../leading/observer.ts';

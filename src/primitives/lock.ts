@@ -1,7 +1,8 @@
 import { EXCLUSIVE, type Seats } from '../core/contract/admission.ts';
 import { checkWaitersListed } from '../core/contract/capability.ts';
 import { invalid, LockError, quoted, shown } from '../core/contract/errors.ts';
-import type { LayeredOptions, LockOptions } from '../core/contract/options.ts';
+import type { LayeredOptions } from '../core/contract/option-table.ts';
+import type { LockOptions } from '../core/contract/options.ts';
 import type { Terms } from '../core/contract/terms.ts';
 import { AdaptiveHistory } from '../core/holds/adaptive-history.ts';
 import { heldLease } from '../core/holds/held-lease.ts';

@@ -1,6 +1,7 @@
 import { LockError } from '../core/contract/errors.ts';
 import { nextNumber } from '../core/contract/events.ts';
-import type { LayeredOptions, LockOptions } from '../core/contract/options.ts';
+import type { LayeredOptions } from '../core/contract/option-table.ts';
+import type { LockOptions } from '../core/contract/options.ts';
 import { type Terms, withWaitUntil } from '../core/contract/terms.ts';
 import { type HeldLease, heldLease } from '../core/holds/held-lease.ts';
 import type { AnyLease } from '../core/holds/lease.ts';

@@ -1,6 +1,7 @@
 import { SHARED, WRITER } from '../core/contract/admission.ts';
 import { LockError } from '../core/contract/errors.ts';
-import type { LayeredOptions, LockOptions } from '../core/contract/options.ts';
+import type { LayeredOptions } from '../core/contract/option-table.ts';
+import type { LockOptions } from '../core/contract/options.ts';
 import type { Lease, SharedLease } from '../core/holds/lease.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import { type Lock, LockObject, oneKey } from './lock.ts';

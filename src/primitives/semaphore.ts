@@ -1,6 +1,7 @@
 import { ALL_SEATS } from '../core/contract/admission.ts';
 import { LockError } from '../core/contract/errors.ts';
-import { type LayeredOptions, type LockOptions, whole } from '../core/contract/options.ts';
+import type { LayeredOptions } from '../core/contract/option-table.ts';
+import { type LockOptions, whole } from '../core/contract/options.ts';
 import type { SharedLease } from '../core/holds/lease.ts';
 import type { LockRuntime } from '../core/line/runtime.ts';
 import { type Lock, LockObject, oneKey, type Target } from './lock.ts';

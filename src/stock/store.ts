@@ -1,6 +1,6 @@
 import { systemClock } from '../core/contract/clock.ts';
+import { promiseOf } from '../core/contract/context.ts';
 import { LockError } from '../core/contract/errors.ts';
-import { promiseOf } from '../core/contract/promises.ts';
 import { CallTimeouts } from '../core/engine/call-timeouts.ts';
 import { productName } from './address.ts';
 import { StockError } from './errors.ts';

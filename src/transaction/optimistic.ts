@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../core/contract/clock.ts';
 import { milliseconds } from '../core/contract/duration.ts';
 import { invalid, isLockError, LockError, shown } from '../core/contract/errors.ts';
-import { checkGiven, checkNames, whole } from '../core/contract/options.ts';
+import { checkGiven, checkNames, namesOf, whole } from '../core/contract/options.ts';
 import { sleep } from '../core/contract/promises.ts';
 import { type DialectName, dialectOf } from './dialect.ts';
 import { changedBy, checkQuery, codesOf, columnsOf, mapped, type Query, type Row, Text } from './query.ts';
@@ -25,7 +25,14 @@ export interface ChangeOptions<V extends number | bigint> {
   readonly set: Row;
 }
 
-const CHANGE = new Set(['dialect', 'table', 'where', 'version', 'column', 'set'] satisfies (keyof ChangeOptions<1>)[]);
+const CHANGE = namesOf<ChangeOptions<1>>({
+  dialect: true,
+  table: true,
+  where: true,
+  version: true,
+  column: true,
+  set: true,
+});
 
 /**
  * Changes a row and adds one to its version, if it still has the version that was read. It is one statement.
@@ -83,7 +90,7 @@ export interface RetryOptions {
   readonly clock?: Clock;
 }
 
-const RETRY = new Set(['attempts', 'pause', 'signal', 'clock'] satisfies (keyof RetryOptions)[]);
+const RETRY = namesOf<RetryOptions>({ attempts: true, pause: true, signal: true, clock: true });
 
 /**
  * Runs `fn` again while it returns `STALE`, or while its transaction fails because others came first (a deadlock, a serialization

@@ -1,7 +1,7 @@
 import { systemClock } from '../core/contract/clock.ts';
 import { type Duration, milliseconds } from '../core/contract/duration.ts';
 import { invalid } from '../core/contract/errors.ts';
-import { checkGiven, whole } from '../core/contract/options.ts';
+import { checkGiven, namesOf, whole } from '../core/contract/options.ts';
 import { type Dialect, type DialectName, dialectOf } from './dialect.ts';
 import { checkQuery, codesOf, columnsOf, mapped, type Query, type Row, recordsOf, Text } from './query.ts';
 
@@ -33,9 +33,9 @@ export interface LockFreeOptions extends Rows {
   readonly limit?: number;
 }
 
-const ROWS = ['dialect', 'table', 'columns', 'where'] as const;
-const ROW = new Set([...ROWS, 'wait'] satisfies (keyof LockRowOptions)[]);
-const FREE = new Set([...ROWS, 'orderBy', 'limit'] satisfies (keyof LockFreeOptions)[]);
+const ROWS = { dialect: true, table: true, columns: true, where: true } as const;
+const ROW = namesOf<LockRowOptions>({ ...ROWS, wait: true });
+const FREE = namesOf<LockFreeOptions>({ ...ROWS, orderBy: true, limit: true });
 
 /**
  * Locks a row until your transaction ends (`SELECT … FOR UPDATE`). There is no lease and no token: the database itself keeps others

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend, Claim, Traits } from '../../src/core/contract/backend.ts';
-import { LayeredOptions } from '../../src/core/contract/options.ts';
+import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import { checkDelay, usableTime } from '../../src/core/contract/terms.ts';
 import { HoldTiming } from '../../src/core/holds/hold-timing.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';

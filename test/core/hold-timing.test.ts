@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { LocalGrant } from '../../src/core/claims/sent-claim.ts';
-import { LayeredOptions, type LockOptions } from '../../src/core/contract/options.ts';
+import { LayeredOptions } from '../../src/core/contract/option-table.ts';
+import type { LockOptions } from '../../src/core/contract/options.ts';
 import { HoldTiming } from '../../src/core/holds/hold-timing.ts';
 
 const { traits } = memory();

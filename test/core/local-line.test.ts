@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import { EXCLUSIVE } from '../../src/core/contract/admission.ts';
 import type { Backend, Standing } from '../../src/core/contract/backend.ts';
-import { LayeredOptions } from '../../src/core/contract/options.ts';
+import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import type { DeadlockWatch } from '../../src/core/line/line-context.ts';
 import type { LocalStanding } from '../../src/core/line/local-standing.ts';
 import { LockRuntime } from '../../src/core/line/runtime.ts';

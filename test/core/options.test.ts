@@ -1,7 +1,8 @@
 import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { checkGiven, checkNames, LayeredOptions, type LockOptions, spin } from '../../src/core/contract/options.ts';
+import { LayeredOptions, spin } from '../../src/core/contract/option-table.ts';
+import { checkGiven, checkNames, type LockOptions, namesOf } from '../../src/core/contract/options.ts';
 import { withWaitUntil } from '../../src/core/contract/terms.ts';
 import { createLocks, LockError } from '../../src/index.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -123,7 +124,7 @@ test('the nearest layer wins, and what it leaves undefined stays as it was', () 
 });
 
 test('options that may be left out may be undefined, and those that may not say what there is', () => {
-  const names = new Set(['url', 'key']);
+  const names = namesOf<{ url?: string; key?: string }>({ url: true, key: true });
   expect(() => checkNames(undefined, names, 'options')).not.toThrow();
   expect(() => checkNames(null, names, 'options')).toThrow('options must be an object, not null');
   expect(() => checkGiven(undefined, names, 'options')).toThrow('options are missing; there are url, key');

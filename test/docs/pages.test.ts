@@ -7,7 +7,7 @@ import { memory } from '../../src/backends/memory.ts';
 import { COMMANDS } from '../../src/cli/commands/index.ts';
 import type { EngineUrl } from '../../src/connect/engine.ts';
 import { channels } from '../../src/core/contract/events.ts';
-import { LOCK_OPTIONS } from '../../src/core/contract/options.ts';
+import { LOCK_OPTIONS } from '../../src/core/contract/option-table.ts';
 import { createLocks } from '../../src/index.ts';
 import { leaderChannels } from '../../src/leading/events.ts';
 import { tickChannels } from '../../src/once/events.ts';

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../core/contract/clock.ts';
 import { type Duration, milliseconds } from '../../core/contract/duration.ts';
 import { invalid, shown } from '../../core/contract/errors.ts';
 import { checkPrefix } from '../../core/contract/key.ts';
-import { checkGiven, checkNames } from '../../core/contract/options.ts';
+import { checkGiven, checkNames, namesOf } from '../../core/contract/options.ts';
 import { Client, type Credentials } from './wire/client.ts';
 import { Channel } from './wire/grpc.ts';
 
@@ -45,8 +45,22 @@ export interface EtcdConnection {
   readonly clock: Clock;
 }
 
-const KNOWN = new Set(['endpoints', 'prefix', 'user', 'password', 'tls', 'timeout', 'clock']);
-const KNOWN_TLS = new Set(['ca', 'cert', 'key', 'passphrase', 'servername']);
+const KNOWN = namesOf<EtcdOptions>({
+  endpoints: true,
+  prefix: true,
+  user: true,
+  password: true,
+  tls: true,
+  timeout: true,
+  clock: true,
+});
+const KNOWN_TLS = namesOf<NonNullable<EtcdOptions['tls']>>({
+  ca: true,
+  cert: true,
+  key: true,
+  passphrase: true,
+  servername: true,
+});
 const TIMEOUT = { min: 10, max: 60_000 };
 
 /** @throws LockError `LOCK_INVALID` */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Clock, systemClock } from '../../core/contract/clock.ts';
 import { invalid, shown } from '../../core/contract/errors.ts';
 import { checkPrefix } from '../../core/contract/key.ts';
-import { checkGiven } from '../../core/contract/options.ts';
+import { checkGiven, namesOf } from '../../core/contract/options.ts';
 import type { Durability } from './store.ts';
 
 /** Options of `file`. */
@@ -19,7 +19,7 @@ export interface FileOptions {
   readonly clock?: Clock;
 }
 
-const KNOWN = new Set(['path', 'durability', 'prefix', 'clock']);
+const KNOWN = namesOf<FileOptions>({ path: true, durability: true, prefix: true, clock: true });
 
 export interface ResolvedFileOptions {
   /** Absolute. */

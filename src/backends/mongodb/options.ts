@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../core/contract/clock.ts';
 import { checkPrefix } from '../../core/contract/key.ts';
-import { checkNames } from '../../core/contract/options.ts';
+import { checkNames, namesOf } from '../../core/contract/options.ts';
 
 /** Options of `mongodb`. */
 export interface MongoOptions {
@@ -10,7 +10,7 @@ export interface MongoOptions {
   readonly clock?: Clock;
 }
 
-const KNOWN = new Set(['prefix', 'clock']);
+const KNOWN = namesOf<MongoOptions>({ prefix: true, clock: true });
 
 /** @throws LockError `LOCK_INVALID` */
 export function resolveMongoOptions(options: MongoOptions): Required<MongoOptions> {

@@ -6,7 +6,7 @@ import { NoWrites } from './no-writes.ts';
 import type { Row } from './pool.ts';
 import { shapeFindings } from './schema.ts';
 import * as sql from './sql.generated.ts';
-import { namesOf } from './statements.ts';
+import { nameList } from './statements.ts';
 import type { Table } from './table.ts';
 
 const leftOpen = (times: number): Finding => ({
@@ -83,7 +83,7 @@ async function rights(table: Table): Promise<Finding[]> {
       await table.write(sql.swap, { name: none, old: none, new: '' });
     },
     INSERT: () => table.write(sql.found, { format: '' }),
-    DELETE: () => table.write(sql.sweep, { ticket: '0', idle: '0' }, namesOf([none])),
+    DELETE: () => table.write(sql.sweep, { ticket: '0', idle: '0' }, nameList([none])),
   };
   for (const [right, step] of Object.entries(steps)) {
     try {

@@ -1,7 +1,7 @@
 import type { Claim } from '../../core/contract/backend.ts';
 import type { MysqlPool } from './pool.ts';
 import { read, touch } from './sql.generated.ts';
-import { claimsOf, namesOf, portions } from './statements.ts';
+import { claimsOf, nameList, portions } from './statements.ts';
 import { MICRO, mark } from './stored-line.ts';
 import type { Table } from './table.ts';
 
@@ -38,7 +38,7 @@ export class Lines {
   async read(keys: readonly string[]): Promise<Map<string, Line>> {
     const lines = new Map<string, Line>();
     for (const portion of portions(keys)) {
-      const rows = await this.table.read(read, {}, namesOf(portion.map((key) => this.lockNameOf(key))));
+      const rows = await this.table.read(read, {}, nameList(portion.map((key) => this.lockNameOf(key))));
       for (const { name, line, now } of rows) lines.set(this.keyOf(name), { text: String(line), now: Number(now) });
     }
     lines.delete(''); // the table's own row; a key is never empty

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/contract/clock.ts';
-import { checkNames } from '../../core/contract/options.ts';
+import { checkNames, namesOf } from '../../core/contract/options.ts';
 
 /** Options of `mysqlNamed`. */
 export interface MysqlNamedOptions {
@@ -31,9 +31,17 @@ export interface MysqlOptions {
   readonly clock?: Clock;
 }
 
-const NAMED = ['prefix', 'table', 'clock'];
-const TABLE = [...NAMED, 'poll', 'gate', 'idle', 'sweep', 'ownConnection'];
+const NAMED = { prefix: true, table: true, clock: true } as const;
+const NAMED_NAMES = namesOf<MysqlNamedOptions>(NAMED);
+const TABLE_NAMES = namesOf<MysqlOptions>({
+  ...NAMED,
+  poll: true,
+  gate: true,
+  idle: true,
+  sweep: true,
+  ownConnection: true,
+});
 
 export const checkNamed = (options: MysqlNamedOptions): void =>
-  checkNames(options, new Set(NAMED), 'options of mysqlNamed()');
-export const checkTable = (options: MysqlOptions): void => checkNames(options, new Set(TABLE), 'options of mysql()');
+  checkNames(options, NAMED_NAMES, 'options of mysqlNamed()');
+export const checkTable = (options: MysqlOptions): void => checkNames(options, TABLE_NAMES, 'options of mysql()');

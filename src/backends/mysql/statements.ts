@@ -68,7 +68,7 @@ function padded<T>(members: readonly T[]): T[] {
   return [...members, ...Array<T>(length - members.length).fill(members.at(-1)!)];
 }
 
-export function namesOf(names: readonly Buffer[]): List {
+export function nameList(names: readonly Buffer[]): List {
   const values = padded(names);
   return { text: values.map(() => '?').join(', '), values };
 }

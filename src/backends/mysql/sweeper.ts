@@ -3,7 +3,7 @@ import { milliseconds } from '../../core/contract/duration.ts';
 import { repeat } from '../shared/repeat.ts';
 import type { Row } from './pool.ts';
 import * as sql from './sql.generated.ts';
-import { namesOf, portions } from './statements.ts';
+import { nameList, portions } from './statements.ts';
 import { liveLine, MICRO } from './stored-line.ts';
 import type { Table } from './table.ts';
 
@@ -58,7 +58,7 @@ export class Sweeper {
     await this.#table.write(sql.floor, { ticket });
     let removed = 0;
     for (const portion of portions(free, REMOVED)) {
-      const names = namesOf(portion.map(({ name }) => name as Buffer));
+      const names = nameList(portion.map(({ name }) => name as Buffer));
       removed += (await this.#table.write(sql.sweep, { ticket, idle: this.#idle }, names)).affectedRows;
     }
     return removed;

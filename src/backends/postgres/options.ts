@@ -1,7 +1,7 @@
 import { ALL_SEATS } from '../../core/contract/admission.ts';
 import type { Clock } from '../../core/contract/clock.ts';
 import { checkPrefix } from '../../core/contract/key.ts';
-import { checkNames, whole } from '../../core/contract/options.ts';
+import { checkNames, namesOf, whole } from '../../core/contract/options.ts';
 import type { Dial } from './pool.ts';
 
 export interface Naming {
@@ -45,16 +45,17 @@ export interface AdvisoryOptions extends ServerOptions {
   readonly connect?: Dial;
 }
 
-const NAMES = ['prefix', 'schema'];
-const SERVER = [...NAMES, 'setup', 'connect', 'pooler', 'clock'];
+const NAMING = { prefix: true, schema: true } as const;
+const SERVER = { ...NAMING, setup: true, connect: true, pooler: true, clock: true } as const;
 /** With fewer than two sessions, a wait would leave none to ask on. */
 const SESSIONS = { min: 2, max: 1_000, default: 10 };
 
-export const checkNaming = (names: Naming): void => checkNames(names, new Set(NAMES), 'the names of setupScript');
+export const checkNaming = (names: Naming): void =>
+  checkNames(names, namesOf<Naming>(NAMING), 'the names of setupScript');
 export const checkTable = (options: PostgresOptions): void =>
-  checkNames(options, new Set([...SERVER, 'ownConnection']), 'options of postgres()');
+  checkNames(options, namesOf<PostgresOptions>({ ...SERVER, ownConnection: true }), 'options of postgres()');
 export const checkAdvisory = (options: AdvisoryOptions): void =>
-  checkNames(options, new Set([...SERVER, 'sessions']), 'options of postgresAdvisory()');
+  checkNames(options, namesOf<AdvisoryOptions>({ ...SERVER, sessions: true }), 'options of postgresAdvisory()');
 
 /** @throws LockError `LOCK_INVALID` */
 export const sessionsOf = ({ sessions = SESSIONS.default }: AdvisoryOptions): number =>

@@ -2,13 +2,13 @@ import { type Clock, systemClock } from '../../core/contract/clock.ts';
 import { type Duration, milliseconds } from '../../core/contract/duration.ts';
 import { invalid } from '../../core/contract/errors.ts';
 import { checkPrefix } from '../../core/contract/key.ts';
-import { checkNames } from '../../core/contract/options.ts';
+import { checkNames, namesOf } from '../../core/contract/options.ts';
 import type { Acknowledgement } from './replicated-servers.ts';
 
-const KNOWN = new Set(['prefix', 'replicas', 'remember', 'clock']);
+const KNOWN = namesOf<RedisOptions>({ prefix: true, replicas: true, remember: true, clock: true });
 /** ms */
 const REMEMBER = { default: 5 * 60_000, min: 1_000, max: 86_400_000 };
-const KNOWN_REPLICAS = new Set(['acknowledge', 'within']);
+const KNOWN_REPLICAS = namesOf<NonNullable<RedisOptions['replicas']>>({ acknowledge: true, within: true });
 
 /** Options of `redis`. */
 export interface RedisOptions {

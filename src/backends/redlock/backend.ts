@@ -1,16 +1,16 @@
 import type { Backend } from '../../core/contract/backend.ts';
 import { invalid, shown } from '../../core/contract/errors.ts';
-import { checkNames } from '../../core/contract/options.ts';
+import { allOf, checkNames, namesOf } from '../../core/contract/options.ts';
 import { QUORUM_OPTIONS, type QuorumOptions, quorum } from '../quorum/index.ts';
 import { type RedisClient, redis } from '../redis/index.ts';
-
-const KNOWN = new Set([...QUORUM_OPTIONS, 'prefix']);
 
 /** Options of `redlock`. */
 export interface RedlockOptions extends QuorumOptions {
   /** The prefix of all keys, the same on every server. Default `holdfast`. */
   readonly prefix?: string;
 }
+
+const KNOWN = allOf(QUORUM_OPTIONS, namesOf<Omit<RedlockOptions, keyof QuorumOptions>>({ prefix: true }));
 
 /**
  * Keeps locks on three or more independent Redis servers, with one connected client for each. The caller has to close the

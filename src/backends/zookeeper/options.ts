@@ -2,7 +2,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { type Clock, systemClock } from '../../core/contract/clock.ts';
 import { type Duration, milliseconds } from '../../core/contract/duration.ts';
 import { invalid } from '../../core/contract/errors.ts';
-import { checkGiven } from '../../core/contract/options.ts';
+import { checkGiven, namesOf } from '../../core/contract/options.ts';
 import { rootOf } from './names.ts';
 import type { Credentials } from './wire/open.ts';
 import { type Acl, CREATOR_ONLY, OPEN } from './wire/records.ts';
@@ -39,7 +39,15 @@ export interface Settings {
   readonly clock: Clock;
 }
 
-const KNOWN = new Set(['servers', 'sessionTimeout', 'auth', 'acl', 'tls', 'prefix', 'clock']);
+const KNOWN = namesOf<ZookeeperOptions>({
+  servers: true,
+  sessionTimeout: true,
+  auth: true,
+  acl: true,
+  tls: true,
+  prefix: true,
+  clock: true,
+});
 const BOUNDS = { min: 1_000, max: 3_600_000 };
 
 /** @throws LockError `LOCK_INVALID`. */

@@ -3,7 +3,7 @@ import { Context } from '../contract/context.ts';
 import { invalid, shown } from '../contract/errors.ts';
 import { EVENT_VERSION, emit } from '../contract/events.ts';
 import { checkKey } from '../contract/key.ts';
-import { checkNames } from '../contract/options.ts';
+import { checkNames, namesOf } from '../contract/options.ts';
 import type { LockRuntime } from './runtime.ts';
 
 /** Which holders to evict, and why. */
@@ -14,7 +14,7 @@ export interface ForceOptions {
   readonly ticket?: bigint;
 }
 
-const FORCE_OPTIONS = new Set(['reason', 'ticket'] satisfies readonly (keyof ForceOptions)[]);
+const FORCE_OPTIONS = namesOf<ForceOptions>({ reason: true, ticket: true });
 
 /** Evicts every holder of the key, or the one with the ticket. @returns how many */
 export async function forceRelease(runtime: LockRuntime, key: string, options: ForceOptions): Promise<number> {

@@ -1,5 +1,6 @@
 import type { NumberedClaim } from '../claims/numbered-claim.ts';
-import { engineTtl, leaseLength } from '../contract/terms.ts';
+import { sameForEngine } from '../contract/option-table.ts';
+import { engineTtl } from '../contract/terms.ts';
 import type { Hold } from '../holds/hold.ts';
 import type { AcquireRequest } from './acquire-request.ts';
 
@@ -9,10 +10,7 @@ export function alike({ seats, terms }: AcquireRequest, other: AcquireRequest): 
     seats.take === other.seats.take &&
     seats.of === other.seats.of &&
     seats.readWrite === other.seats.readWrite &&
-    leaseLength(terms) === leaseLength(other.terms) &&
-    terms.minHold > 0 === other.terms.minHold > 0 &&
-    terms.delay === other.terms.delay &&
-    terms.wait > 0 === other.terms.wait > 0
+    sameForEngine(terms, other.terms)
   );
 }
 

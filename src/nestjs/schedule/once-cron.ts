@@ -1,6 +1,7 @@
 import { Cron, type CronOptions, SchedulerRegistry } from '@nestjs/schedule';
 import { invalid, shown } from '../../core/contract/errors.ts';
-import { checkNames } from '../../core/contract/options.ts';
+import { sharedWith } from '../../core/contract/option-table.ts';
+import { allOf, checkNames, namesOf } from '../../core/contract/options.ts';
 import { type CronTimeLike, lastTime } from '../../cron/cron-time.ts';
 import { placeOf } from '../../decorator/place.ts';
 import type { OnceOptions } from '../../once/options.ts';
@@ -25,8 +26,25 @@ interface Job {
   lastDate(): Date | null;
 }
 
-const OF_CRON = 'timeZone utcOffset unrefTimeout waitForCompletion disabled threshold initialDelay'.split(' ');
-const OF_ONCE = ['within', 'skew', 'retry', 'overlap', 'ttl', 'notice', 'label'] as const;
+/** These are of `@Cron`, of all its versions: the compiler knows those of one. */
+const OF_CRON = namesOf({
+  timeZone: true,
+  utcOffset: true,
+  unrefTimeout: true,
+  waitForCompletion: true,
+  disabled: true,
+  threshold: true,
+  initialDelay: true,
+});
+const { signal: _, ...SHARED } = sharedWith('once');
+const OF_ONCE = namesOf<Omit<OnceOptions, 'signal'>>({
+  ...SHARED,
+  within: true,
+  skew: true,
+  retry: true,
+  overlap: true,
+});
+const NAMES = allOf(OF_ONCE, OF_CRON);
 
 /**
  * `@Cron` for an application with several instances: at each time of the expression one of them runs the method, with the tick
@@ -51,9 +69,10 @@ export function OnceCron(
   options: OnceCronOptions = {},
 ): OnceCronDecorator {
   keysOf(name, 0); // checks it now
-  checkNames(options, new Set([...OF_ONCE, ...OF_CRON]), 'the options of @OnceCron');
-  const once: OnceOptions = Object.fromEntries(OF_ONCE.map((option) => [option, options[option]]));
-  const others = Object.entries(options).filter(([option]) => !(OF_ONCE as readonly string[]).includes(option));
+  checkNames(options, NAMES, 'the options of @OnceCron');
+  const given = Object.entries(options);
+  const once: OnceOptions = Object.fromEntries(given.filter(([option]) => !OF_CRON.has(option)));
+  const others = given.filter(([option]) => OF_CRON.has(option));
   return ((...decorated: unknown[]) => {
     const { name: method, method: work, put } = placeOf(decorated, '@OnceCron');
     const hosts = new WeakMap<object, ScheduleHost>();

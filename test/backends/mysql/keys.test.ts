@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import * as sql from '../../../src/backends/mysql/sql.generated.ts';
-import { namesOf } from '../../../src/backends/mysql/statements.ts';
+import { nameList } from '../../../src/backends/mysql/statements.ts';
 import { mark } from '../../../src/backends/mysql/stored-line.ts';
 import { describeOnMysql } from '../../kit/mysql-kinds.ts';
 import { numbersTo, placeOf, Rows, type Stored, seconds } from './rows.ts';
@@ -137,7 +137,7 @@ describeOnMysql('the rows of keys of mysql, as its statements leave them', (kind
       unnamed: { used: old, ticket: 6 },
     };
     for (const [name, stored] of Object.entries(free)) await rows.put(name, stored);
-    const names = namesOf(['idle', 'used', 'above', 'held'].map((name) => Buffer.from(name)));
+    const names = nameList(['idle', 'used', 'above', 'held'].map((name) => Buffer.from(name)));
     const swept = await rows.write(sql.sweep, { ticket: '6', idle: `${seconds(60)}` }, names);
     expect(swept).toMatchObject({ affectedRows: 1 });
     expect(Object.keys(await others()).sort()).toEqual(['above', 'held', 'unnamed', 'used']);
@@ -166,7 +166,7 @@ describeOnMysql('the rows of keys of mysql, as its statements leave them', (kind
   test('what is read are the lines that are asked for, beside the row of the table', async () => {
     const line = placeOf('x', 1);
     await rows.put(String(KEY), { line });
-    const found = await rows.read(sql.read, {}, namesOf([KEY]));
+    const found = await rows.read(sql.read, {}, nameList([KEY]));
     expect(namesIn(found).sort()).toEqual(['', String(KEY)]);
     expect(found.find(({ name }) => String(name) !== '')).toMatchObject({
       line: Buffer.from(line),

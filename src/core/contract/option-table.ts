@@ -1,0 +1,227 @@
+import { hostname } from 'node:os';
+import { abortSignal } from './abort-signal.ts';
+import { type Bounds, LONGEST, milliseconds } from './duration.ts';
+import { invalid, shown } from './errors.ts';
+import { checkKey } from './key.ts';
+import {
+  type Adaptive,
+  checkNames,
+  flag,
+  type HandOff,
+  type LockOptions,
+  namesOf,
+  type OptionNames,
+  type Spin,
+  whole,
+} from './options.ts';
+import { checkDelay, leaseBounds, leaseLength, type Terms } from './terms.ts';
+import type { Traits } from './traits.ts';
+
+// These are shared, so that a waiter does not carry its own.
+const NO_HAND_OFF: Terms['handOff'] = { max: 0, within: 0, linger: 0 };
+const HAND_OFF: Terms['handOff'] = { max: 64, within: 10, linger: 0 };
+const SPIN: Terms['spin'] = { pause: 10, jitter: 0.5, bound: 1_000 };
+const DEFAULT_TTL = 30_000;
+export const DEFAULT_LABEL = `${hostname()}:${process.pid}`;
+
+const ADAPTIVE_NAMES = namesOf<Adaptive>({ group: true, cap: true });
+const HAND_OFF_NAMES = namesOf<HandOff>({ max: true, within: true, linger: true });
+const SPIN_NAMES = namesOf<Spin>({ pause: true, jitter: true, bound: true });
+
+/** What the checks of an option may need beside the options. */
+interface Setting {
+  readonly traits: Traits;
+  /** The bounds of the lease, ms. */
+  readonly bounds: Bounds;
+  readonly delay: number;
+  readonly ttl: number;
+}
+
+/** Who takes some of the options of a lock among its own. */
+type Taker = 'leader' | 'once';
+
+interface Option<N extends keyof LockOptions> {
+  /** The default, in the words of the reference. */
+  readonly standard: string;
+  /** Checks what was given, and fills in the default. */
+  readonly resolve: (given: LockOptions, setting: Setting) => Terms[N];
+  /** What an engine can see of it. If it sees the same of two requests, one may take over what was meant for the other. */
+  readonly seen: ((terms: Terms) => unknown) | undefined;
+  readonly takers?: readonly Taker[];
+}
+
+/** An engine sees nothing of this option. */
+const NOTHING = undefined;
+
+/** Every option of a lock. A new one needs its row here, its words in `LockOptions`, its place in `Terms`, and what makes use of it. */
+export const OPTIONS = {
+  wait: {
+    standard: 'no limit',
+    resolve: ({ wait }) =>
+      wait === undefined || wait === Number.POSITIVE_INFINITY ? Number.POSITIVE_INFINITY : milliseconds(wait, 'wait'),
+    seen: ({ wait }) => wait > 0,
+  },
+  ttl: { standard: '30 s', resolve: (_, { ttl }) => ttl, seen: leaseLength, takers: ['leader', 'once'] },
+  renew: { standard: '`true`', resolve: renews, seen: NOTHING },
+  maxHold: {
+    standard: 'no limit',
+    resolve: ({ maxHold }) =>
+      maxHold === undefined ? Number.POSITIVE_INFINITY : milliseconds(maxHold, 'maxHold', { min: 1, max: LONGEST }),
+    seen: NOTHING,
+  },
+  minHold: {
+    standard: '0',
+    resolve: ({ minHold = 0 }, { bounds }) => milliseconds(minHold, 'minHold', { min: 0, max: bounds.max }),
+    seen: ({ minHold }) => minHold > 0,
+  },
+  delay: { standard: '0', resolve: (_, { delay }) => delay, seen: ({ delay }) => delay, takers: ['leader'] },
+  notice: {
+    standard: 'a tenth of `ttl`',
+    resolve: ({ notice }, { ttl }) =>
+      milliseconds(notice ?? Math.floor(ttl / 10), 'notice', { min: 0, max: Math.floor((ttl * 2) / 3) }),
+    seen: NOTHING,
+    takers: ['leader', 'once'],
+  },
+  adaptive: {
+    standard: 'none',
+    resolve: ({ adaptive }, { ttl, bounds }) => adaptation(adaptive, ttl, bounds.max),
+    seen: NOTHING,
+  },
+  spin: {
+    standard: '',
+    resolve: (given, { traits }) => spin(given.spin, traits.spin && { ...SPIN, ...traits.spin }),
+    seen: NOTHING,
+  },
+  signal: { standard: 'none', resolve: ({ signal }) => abortSignal(signal), seen: NOTHING, takers: ['once'] },
+  label: {
+    standard: '`host:pid`',
+    resolve: ({ label = DEFAULT_LABEL }) => checkLabel(label),
+    seen: NOTHING,
+    takers: ['leader', 'once'],
+  },
+  awaitRelease: {
+    standard: '`true`',
+    resolve: ({ awaitRelease = true }) => flag(awaitRelease, 'awaitRelease'),
+    seen: NOTHING,
+  },
+  handOff: {
+    standard: "`{ max: 64, within: '10ms' }`",
+    resolve: (given, { traits }) => (traits.spans ? handOff(given.handOff) : NO_HAND_OFF),
+    seen: NOTHING,
+  },
+  reentrant: {
+    standard: '`true`',
+    resolve: ({ reentrant = true }) => flag(reentrant, 'reentrant'),
+    seen: NOTHING,
+  },
+  detect: { standard: '`false`', resolve: ({ detect = false }) => flag(detect, 'detect'), seen: NOTHING },
+} as const satisfies { readonly [N in keyof Required<LockOptions>]: Option<N> };
+
+type Name = keyof typeof OPTIONS;
+const ROWS = Object.entries(OPTIONS) as readonly [Name, Option<Name>][];
+
+/** The names of all options of a lock. */
+export const LOCK_OPTIONS = new Set(Object.keys(OPTIONS)) as Set<string> & OptionNames;
+
+/** The names of those options of a lock that `T` takes, too. */
+export type SharedOption<T extends Taker> = {
+  [N in Name]: (typeof OPTIONS)[N] extends { readonly takers: infer L extends readonly Taker[] }
+    ? T extends L[number]
+      ? N
+      : never
+    : never;
+}[Name];
+
+/** For `namesOf`: the options of a lock that `taker` takes, too. */
+export const sharedWith = <T extends Taker>(taker: T): Record<SharedOption<T>, true> => {
+  const names = ROWS.filter(([, { takers }]) => takers?.includes(taker)).map(([name]) => [name, true] as const);
+  return Object.fromEntries(names) as Record<SharedOption<T>, true>;
+};
+
+const SEEN = ROWS.flatMap(([, { seen }]) => seen ?? []);
+
+/** Whether an engine would see no difference between two requests for the same seats. */
+export function sameForEngine(some: Terms, others: Terms): boolean {
+  for (const seen of SEEN) if (seen(some) !== seen(others)) return false;
+  return true;
+}
+
+/**
+ * For a request that is its caller's alone. A hold that passes from hand to hand would keep the label of whoever had it first, so that
+ * others would name the wrong one; and it must not be entered again from inside.
+ */
+export const UNSHARED_HOLD = { handOff: false, reentrant: false } as const satisfies LockOptions;
+
+/** Options in layers, the nearest strongest. They are checked once, when a layer is added, and not at each call. */
+export class LayeredOptions {
+  readonly terms: Terms;
+  readonly #traits: Traits;
+  readonly #given: LockOptions;
+
+  /** @throws LockError `LOCK_INVALID`, naming the option, the value and the bound. */
+  constructor(traits: Traits, given: LockOptions) {
+    this.#traits = traits;
+    this.#given = given;
+    this.terms = resolve(traits, given);
+  }
+
+  /** As the constructor throws. */
+  with(nearer: LockOptions | undefined): LayeredOptions {
+    if (nearer === undefined) return this;
+    checkNames(nearer, LOCK_OPTIONS, 'lock options');
+    return new LayeredOptions(this.#traits, { ...this.#given, ...defined(nearer) });
+  }
+}
+
+function resolve(traits: Traits, given: LockOptions): Terms {
+  const delay = checkDelay(given.delay ?? 0, traits);
+  const bounds = leaseBounds(traits, delay);
+  const standard = Math.min(Math.max(DEFAULT_TTL, bounds.min), bounds.max);
+  const setting = { traits, bounds, delay, ttl: milliseconds(given.ttl ?? standard, 'ttl', bounds) };
+  const terms: Partial<Record<Name, unknown>> = {};
+  for (const [name, option] of ROWS) terms[name] = option.resolve(given, setting);
+  return terms as Record<Name, unknown> as unknown as Terms;
+}
+
+const defined = (layer: LockOptions): LockOptions =>
+  Object.fromEntries(Object.entries(layer).filter(([, value]) => value !== undefined));
+
+function renews({ renew, adaptive }: LockOptions): boolean {
+  if (renew === true && adaptive) throw invalid('adaptive is for leases that are not renewed: leave renew out');
+  return flag(renew ?? !adaptive, 'renew');
+}
+
+function adaptation(given: Adaptive | undefined, ttl: number, max: number): Terms['adaptive'] {
+  if (given === undefined) return undefined;
+  checkNames(given, ADAPTIVE_NAMES, 'adaptive options');
+  const cap = milliseconds(given.cap, 'adaptive.cap', { min: ttl, max });
+  return { group: given.group === undefined ? undefined : checkKey(given.group, 'group'), cap };
+}
+
+function checkLabel(value: unknown): string {
+  if (typeof value === 'string' && value.length <= 128 && value.isWellFormed()) return value;
+  throw invalid(`label is ${shown(value)}; it must be well-formed text of at most 128 characters`);
+}
+
+function handOff(given: false | HandOff | undefined): Terms['handOff'] {
+  if (given === undefined) return HAND_OFF;
+  if (given === false) return NO_HAND_OFF;
+  checkNames(given, HAND_OFF_NAMES, 'handOff options');
+  return {
+    max: whole(given.max ?? HAND_OFF.max, 'handOff.max', 1, 1_023),
+    within: milliseconds(given.within ?? HAND_OFF.within, 'handOff.within'),
+    linger: milliseconds(given.linger ?? 0, 'handOff.linger', { min: 0, max: 1_000 }),
+  };
+}
+
+/** Checks the pauses between attempts, and fills in their defaults. */
+export function spin(given: Spin | undefined, usual: Terms['spin'] = SPIN): Terms['spin'] {
+  if (given === undefined) return usual;
+  checkNames(given, SPIN_NAMES, 'spin options');
+  const pause = milliseconds(given.pause ?? usual.pause, 'spin.pause', { min: 1, max: 60_000 });
+  const bound = milliseconds(given.bound ?? Math.max(usual.bound, pause), 'spin.bound', { min: pause, max: 60_000 });
+  const jitter = given.jitter ?? usual.jitter;
+  if (!(typeof jitter === 'number' && jitter >= 0 && jitter <= 1))
+    throw invalid(`spin.jitter is ${shown(jitter)}; it must be from 0 to 1`);
+  return { pause, bound, jitter };
+}
