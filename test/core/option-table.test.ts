@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
+import { said as inWords } from '../../src/core/contract/duration.ts';
 import { LayeredOptions, OPTIONS, sameForEngine, sharedWith } from '../../src/core/contract/option-table.ts';
 import type { LockOptions } from '../../src/core/contract/options.ts';
+import type { Terms } from '../../src/core/contract/terms.ts';
 import { createLocks } from '../../src/index.ts';
 
 const { traits } = memory();
@@ -27,6 +29,17 @@ const OTHER: { readonly [N in keyof Required<LockOptions>]: LockOptions[N] } = {
   detect: true,
 };
 
+/** A default as the reference writes it. */
+function written(value: unknown, { ttl, label, notice, handOff, spin }: Terms): string {
+  if (value === label) return '`host:pid`';
+  if (value === notice) return notice === ttl / 10 ? 'a tenth of `ttl`' : `${notice} ms`;
+  if (value === handOff) return `\`{ max: ${handOff.max}, within: '${handOff.within}ms' }\``;
+  if (value === spin) return ''; // the row leads to a page of its own
+  if (value === Number.POSITIVE_INFINITY) return 'no limit';
+  if (typeof value === 'number') return value === 0 ? '0' : inWords(value);
+  return value === undefined ? 'none' : `\`${value}\``;
+}
+
 test('the reference names each option in the order of the table, with its default', () => {
   const page = readFileSync(new URL('../../docs/reference.md', import.meta.url), 'utf8');
   const [, table] = /\| option \| default \| \|\n\|[- |]+\n(.*?)\n\n/s.exec(page)!;
@@ -36,7 +49,8 @@ test('the reference names each option in the order of the table, with its defaul
       .slice(1, 3)
       .map((cell) => cell.trim()),
   );
-  expect(rows).toEqual(NAMES.map((name) => [`\`${name}\``, OPTIONS[name].standard]));
+  const { terms } = new LayeredOptions(traits, {});
+  expect(rows).toEqual(NAMES.map((name) => [`\`${name}\``, written(terms[name], terms)]));
 });
 
 test.each(

@@ -41,8 +41,6 @@ interface Setting {
 type Taker = 'leader' | 'once';
 
 interface Option<N extends keyof LockOptions> {
-  /** The default, in the words of the reference. */
-  readonly standard: string;
   /** Checks what was given, and fills in the default. */
   readonly resolve: (given: LockOptions, setting: Setting) => Terms[N];
   /** What an engine can see of it. If it sees the same of two requests, one may take over what was meant for the other. */
@@ -56,65 +54,55 @@ const NOTHING = undefined;
 /** Every option of a lock. A new one needs its row here, its words in `LockOptions`, its place in `Terms`, and what makes use of it. */
 export const OPTIONS = {
   wait: {
-    standard: 'no limit',
     resolve: ({ wait }) =>
       wait === undefined || wait === Number.POSITIVE_INFINITY ? Number.POSITIVE_INFINITY : milliseconds(wait, 'wait'),
     seen: ({ wait }) => wait > 0,
   },
-  ttl: { standard: '30 s', resolve: (_, { ttl }) => ttl, seen: leaseLength, takers: ['leader', 'once'] },
-  renew: { standard: '`true`', resolve: renews, seen: NOTHING },
+  ttl: { resolve: (_, { ttl }) => ttl, seen: leaseLength, takers: ['leader', 'once'] },
+  renew: { resolve: renews, seen: NOTHING },
   maxHold: {
-    standard: 'no limit',
     resolve: ({ maxHold }) =>
       maxHold === undefined ? Number.POSITIVE_INFINITY : milliseconds(maxHold, 'maxHold', { min: 1, max: LONGEST }),
     seen: NOTHING,
   },
   minHold: {
-    standard: '0',
     resolve: ({ minHold = 0 }, { bounds }) => milliseconds(minHold, 'minHold', { min: 0, max: bounds.max }),
     seen: ({ minHold }) => minHold > 0,
   },
-  delay: { standard: '0', resolve: (_, { delay }) => delay, seen: ({ delay }) => delay, takers: ['leader'] },
+  delay: { resolve: (_, { delay }) => delay, seen: ({ delay }) => delay, takers: ['leader'] },
   notice: {
-    standard: 'a tenth of `ttl`',
     resolve: ({ notice }, { ttl }) =>
       milliseconds(notice ?? Math.floor(ttl / 10), 'notice', { min: 0, max: Math.floor((ttl * 2) / 3) }),
     seen: NOTHING,
     takers: ['leader', 'once'],
   },
   adaptive: {
-    standard: 'none',
     resolve: ({ adaptive }, { ttl, bounds }) => adaptation(adaptive, ttl, bounds.max),
     seen: NOTHING,
   },
   spin: {
-    standard: '',
     resolve: (given, { traits }) => spin(given.spin, traits.spin && { ...SPIN, ...traits.spin }),
     seen: NOTHING,
   },
-  signal: { standard: 'none', resolve: ({ signal }) => abortSignal(signal), seen: NOTHING, takers: ['once'] },
+  signal: { resolve: ({ signal }) => abortSignal(signal), seen: NOTHING, takers: ['once'] },
   label: {
-    standard: '`host:pid`',
     resolve: ({ label = DEFAULT_LABEL }) => checkLabel(label),
     seen: NOTHING,
     takers: ['leader', 'once'],
   },
   awaitRelease: {
-    standard: '`true`',
     resolve: ({ awaitRelease = true }) => flag(awaitRelease, 'awaitRelease'),
     seen: NOTHING,
   },
   handOff: {
-    standard: "`{ max: 64, within: '10ms' }`",
     resolve: (given, { traits }) => (traits.spans ? handOff(given.handOff) : NO_HAND_OFF),
     seen: NOTHING,
   },
   reentrant: {
-    standard: '`true`',
     resolve: ({ reentrant = true }) => flag(reentrant, 'reentrant'),
     seen: NOTHING,
   },
-  detect: { standard: '`false`', resolve: ({ detect = false }) => flag(detect, 'detect'), seen: NOTHING },
+  detect: { resolve: ({ detect = false }) => flag(detect, 'detect'), seen: NOTHING },
 } as const satisfies { readonly [N in keyof Required<LockOptions>]: Option<N> };
 
 type Name = keyof typeof OPTIONS;
