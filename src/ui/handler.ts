@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { invalid, shown } from '../core/contract/errors.ts';
-import { checkNames, flag } from '../core/contract/options.ts';
+import { checkNames, flag, namesOf } from '../core/contract/options.ts';
 import { type Locks, runtimeOf } from '../locks.ts';
 import { Access } from './access.ts';
 import { HEADERS, judgeMounted } from './guard.ts';
@@ -31,7 +31,7 @@ export interface UiHandler {
   close(): void;
 }
 
-const OPTIONS = new Set(['readOnly', 'released', 'path', 'prefix'] satisfies readonly (keyof UiHandlerOptions)[]);
+const OPTIONS = namesOf<UiHandlerOptions>({ readOnly: true, released: true, path: true, prefix: true });
 
 /** What Express and Nest add to a request. */
 interface Mounted {

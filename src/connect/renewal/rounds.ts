@@ -1,8 +1,9 @@
 import { EXCLUSIVE } from '../../core/contract/admission.ts';
 import type { Backend, Claim, Renewal } from '../../core/contract/backend.ts';
 import { systemClock } from '../../core/contract/clock.ts';
+import { promiseOf } from '../../core/contract/context.ts';
 import { leastOf } from '../../core/contract/extremes.ts';
-import { promiseOf, withLimit } from '../../core/contract/promises.ts';
+import { withLimit } from '../../core/contract/promises.ts';
 import { between, type Moment, type SharedTime } from './shared-time.ts';
 import { type Control, type Covered, type Segment, SLOTS } from './table.ts';
 
