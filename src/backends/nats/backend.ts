@@ -1,6 +1,6 @@
 import type { Backend, Finding } from '../../core/contract/backend.ts';
 import { invalid } from '../../core/contract/errors.ts';
-import { checkNames } from '../../core/contract/options.ts';
+import { checkNames, namesOf } from '../../core/contract/options.ts';
 import { type RegisterEntry, type RegisterOptions, type RegisterStore, register } from '../register/index.ts';
 import { type Danger, findingsOf } from '../shared/danger.ts';
 
@@ -44,7 +44,7 @@ export function nats(bucket: NatsKv, options: NatsOptions = {}): Backend {
   return register(storeOf(bucket, synced), others);
 }
 
-const OPTIONS = new Set(['prefix', 'clock', 'synced']);
+const OPTIONS = namesOf<NatsOptions>({ prefix: true, clock: true, synced: true });
 
 /** The server's code of a write that came with another revision than there is. */
 const WRONG_REVISION = 10_071;

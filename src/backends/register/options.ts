@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../core/contract/clock.ts';
 import { invalid, shown } from '../../core/contract/errors.ts';
 import { checkPrefix } from '../../core/contract/key.ts';
-import { checkNames } from '../../core/contract/options.ts';
+import { checkNames, namesOf } from '../../core/contract/options.ts';
 import type { RegisterStore } from '../../core/contract/register-store.ts';
 
 /** Options of `register`, and of the engines that are made of it. */
@@ -12,7 +12,7 @@ export interface RegisterOptions {
   readonly clock?: Clock | undefined;
 }
 
-const KNOWN = new Set(['prefix', 'clock']);
+const KNOWN = namesOf<RegisterOptions>({ prefix: true, clock: true });
 const FORM = /^[A-Za-z0-9_-]+(\/[A-Za-z0-9_-]+)*$/;
 
 /** @throws LockError `LOCK_INVALID` */

@@ -1,6 +1,6 @@
 import { inNoContext } from '../contract/context.ts';
-import { Bell } from '../engine/bell.ts';
 import type { Engine } from '../engine/engine.ts';
+import { Bell } from '../engine/listener.ts';
 
 /** When everything has run that runs without waiting for something. By then a caller that asks again at once has asked. */
 const endOfTurn = (): Promise<void> => new Promise((resolve) => inNoContext(process.nextTick, resolve));
