@@ -122,17 +122,14 @@ export type SharedOption<T extends Taker> = {
 
 /** For `namesOf`: the options of a lock that `taker` takes, too. */
 export const sharedWith = <T extends Taker>(taker: T): Record<SharedOption<T>, true> => {
-  const names = ROWS.filter(([, { takers }]) => takers?.includes(taker)).map(([name]) => [name, true] as const);
+  const names = ROWS.flatMap(([name, { takers }]) => (takers?.includes(taker) ? [[name, true] as const] : []));
   return Object.fromEntries(names) as Record<SharedOption<T>, true>;
 };
 
 const SEEN = ROWS.flatMap(([, { seen }]) => seen ?? []);
 
 /** Whether an engine would see no difference between two requests for the same seats. */
-export function sameForEngine(some: Terms, others: Terms): boolean {
-  for (const seen of SEEN) if (seen(some) !== seen(others)) return false;
-  return true;
-}
+export const sameForEngine = (some: Terms, others: Terms): boolean => SEEN.every((seen) => seen(some) === seen(others));
 
 /**
  * For a request that is its caller's alone. A hold that passes from hand to hand would keep the label of whoever had it first, so that
