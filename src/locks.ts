@@ -5,7 +5,7 @@ import { invalid, LockError, shown } from './core/contract/errors.ts';
 import { checkKey } from './core/contract/key.ts';
 import { LayeredOptions, LOCK_OPTIONS } from './core/contract/option-table.ts';
 import { allOf, checkBackend, checkNames, flag, type LockOptions, namesOf } from './core/contract/options.ts';
-import { joined } from './core/engine/users.ts';
+import { addUser } from './core/engine/users.ts';
 import type { AnyLease } from './core/holds/lease.ts';
 import { type ForceOptions, forceRelease } from './core/line/forced-release.ts';
 import { LockRuntime } from './core/line/runtime.ts';
@@ -50,7 +50,7 @@ export function createLocks(backend: Backend, defaults: LocksDefaults = {}): Loc
   checkPlatform();
   checkNames(defaults, DEFAULTS, 'the defaults of createLocks()');
   const locks = new Locks(checkBackend(backend, 'createLocks()'), defaults);
-  joined(backend); // only now: whoever got no Locks cannot close them
+  addUser(backend); // only now: whoever got no Locks cannot close them
   return locks;
 }
 

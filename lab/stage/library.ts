@@ -1,6 +1,6 @@
 import { quorum } from '../../src/backends/quorum/index.ts';
 import type { Attempt, Backend, Renewal } from '../../src/core/contract/backend.ts';
-import { parted } from '../../src/core/contract/origin.ts';
+import { labelParts } from '../../src/core/contract/origin.ts';
 import { createLocks, type Locks } from '../../src/locks.ts';
 import { around } from '../../src/testing/around.ts';
 import { Client, Engine } from '../../test/simulation/engine.ts';
@@ -115,7 +115,7 @@ export class Library {
     const { now } = this.#setting;
     const found = await engine.standings('counter');
     return found.map(({ label, held, ticket, remaining }) => ({
-      who: parted(label).label.slice(this.engines.length > 1 ? TAG : 0),
+      who: labelParts(label).label.slice(this.engines.length > 1 ? TAG : 0),
       held,
       ticket,
       token: `${ticket}`,

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
 import type { Backend } from '../../src/core/contract/backend.ts';
-import { learn, read, written } from '../../src/core/holds/adaptive.ts';
+import { learn, lessonIn, noteOf } from '../../src/core/holds/adaptive.ts';
 import { createLocks, type LockOptions } from '../../src/index.ts';
 import { manualClock } from '../../src/testing/index.ts';
 
@@ -33,8 +33,8 @@ test('the usual is 8 parts old and 2 parts new: one quick run forgets nothing, s
 
 test('what is written is read; anything else is ignored', () => {
   const lesson = { usual: 900, lease: 1_350 };
-  expect(read(written(lesson))).toEqual(lesson);
-  for (const text of [undefined, '', '2 900 1350', '1 900', '1 -1 5', '{}']) expect(read(text)).toBeUndefined();
+  expect(lessonIn(noteOf(lesson))).toEqual(lesson);
+  for (const text of [undefined, '', '2 900 1350', '1 900', '1 -1 5', '{}']) expect(lessonIn(text)).toBeUndefined();
 });
 
 const clock = manualClock();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Duration, LONGEST, milliseconds, said } from '../../src/core/contract/duration.ts';
+import { type Duration, inWords, LONGEST, milliseconds } from '../../src/core/contract/duration.ts';
 import { isLockError, shown } from '../../src/core/contract/errors.ts';
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -124,6 +124,6 @@ describe('milliseconds', () => {
     [2 * LONGEST, '2 years'],
     [0.5, '0.5 ms'],
   ])('%s ms are said as %s: no figure is rounded', (ms, words) => {
-    expect(said(ms)).toBe(words);
+    expect(inWords(ms)).toBe(words);
   });
 });

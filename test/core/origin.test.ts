@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { labelled, type Origin, parted } from '../../src/core/contract/origin.ts';
+import { labelFor, labelParts, type Origin } from '../../src/core/contract/origin.ts';
 import { createLocks, type Standing } from '../../src/index.ts';
 import { LOOKALIKES } from '../../src/testing/names.ts';
 import { until } from '../kit/wait.ts';
@@ -23,14 +23,14 @@ const origin = fc.record({
   detects: fc.option(number, { nil: undefined }),
   traceparent: fc.constantFrom(undefined, TRACE),
 });
-const write = (label: string, { process, claim, ...more }: Origin): string => labelled(label, process, claim, more);
+const write = (label: string, { process, claim, ...more }: Origin): string => labelFor(label, process, claim, more);
 
 test('a label and whose the claim is come back as they went, whatever is in the label and the keys', () => {
   const parts = fc.oneof(text, fc.constantFrom('~', '~aaaaaaaa.1', ',1=k', ';d1', '+', '~aaaaaaaa.1,2=y'));
   const label = fc.array(parts, { maxLength: 4 }).map((pieces) => pieces.join(''));
   fc.assert(
     fc.property(label, origin, (label, origin) => {
-      const back = parted(write(label, origin as Origin));
+      const back = labelParts(write(label, origin as Origin));
       expect(back.label).toBe(label);
       expect({ detects: undefined, traceparent: undefined, ...back.origin }).toEqual(origin);
     }),
@@ -42,7 +42,7 @@ test('a label of an older version or another program stays as it is, and nobody 
   fc.assert(
     fc.property(text, (text) => {
       const label = text.replaceAll('~', '-');
-      expect(parted(label)).toEqual({ label });
+      expect(labelParts(label)).toEqual({ label });
     }),
   );
   for (const label of [
@@ -56,7 +56,7 @@ test('a label of an older version or another program stays as it is, and nobody 
     'a~aaaaaaaa.1,2=%',
     'x~aaaaaaaa.1;t00',
   ])
-    expect(parted(label)).toEqual({ label });
+    expect(labelParts(label)).toEqual({ label });
 });
 
 test('a label, its claim and all keys around it stay within what a backend has to keep', () => {
@@ -66,7 +66,7 @@ test('a label, its claim and all keys around it stay within what a backend has t
   const detects = Number.MAX_SAFE_INTEGER;
   const longest = write(label, { process: 'zzzzzzzz', claim: detects, inside, cut: true, detects, traceparent: TRACE });
   expect(Buffer.byteLength(longest)).toBeLessThanOrEqual(896);
-  expect(parted(longest).origin).toMatchObject({ inside: inside.map(({ claim }) => ({ claim })), cut: true });
+  expect(labelParts(longest).origin).toMatchObject({ inside: inside.map(({ claim }) => ({ claim })), cut: true });
 });
 
 async function standings(locks: ReturnType<typeof createLocks>): Promise<Standing[]> {
@@ -190,15 +190,15 @@ test('nobody inherits a place in line that tells of holds it is not inside of', 
 });
 
 test('the span of a request is told with its claim', async () => {
-  const told = labelled('me', 'abcdefgh', 5, { inside: [], cut: false, traceparent: TRACE });
-  expect(parted(told)).toMatchObject({ label: 'me', origin: { traceparent: TRACE } });
-  expect(labelled('me', 'abcdefgh', 5, { inside: [], cut: false, traceparent: 'none' })).toBe('me~abcdefgh.5');
+  const told = labelFor('me', 'abcdefgh', 5, { inside: [], cut: false, traceparent: TRACE });
+  expect(labelParts(told)).toMatchObject({ label: 'me', origin: { traceparent: TRACE } });
+  expect(labelFor('me', 'abcdefgh', 5, { inside: [], cut: false, traceparent: 'none' })).toBe('me~abcdefgh.5');
 });
 
 test('all keys that are told take 320 characters at most; one that does not fit is left out, and those behind it are not', () => {
   const told = (...lengths: number[]) => {
     const inside = lengths.map((length, claim) => ({ claim, key: 'k'.repeat(length) }));
-    return parted(labelled('', 'aaaaaaaa', 1, { inside, cut: false })).origin!.inside.map(({ key }) => key?.length);
+    return labelParts(labelFor('', 'aaaaaaaa', 1, { inside, cut: false })).origin!.inside.map(({ key }) => key?.length);
   };
   expect(told(319)).toEqual([319]);
   expect(told(320)).toEqual([undefined]);
@@ -206,10 +206,10 @@ test('all keys that are told take 320 characters at most; one that does not fit 
 });
 
 test('a label without a mark has no origin, though it looks like one', () => {
-  expect(parted('aaaaaaaa.1')).toEqual({ label: 'aaaaaaaa.1' });
+  expect(labelParts('aaaaaaaa.1')).toEqual({ label: 'aaaaaaaa.1' });
 });
 
 test('when a waiter that looks for deadlocks began is told in whole milliseconds, and not too late', () => {
-  const { origin } = parted(labelled('', 'aaaaaaaa', 1, { inside: [], cut: false, detects: 5.9 }));
+  const { origin } = labelParts(labelFor('', 'aaaaaaaa', 1, { inside: [], cut: false, detects: 5.9 }));
   expect(origin?.detects).toBe(5);
 });

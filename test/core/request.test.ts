@@ -6,9 +6,9 @@ import { EXCLUSIVE, type Seats, SHARED, WRITER } from '../../src/core/contract/a
 import type { Traits } from '../../src/core/contract/backend.ts';
 import { LayeredOptions } from '../../src/core/contract/option-table.ts';
 import type { LockOptions } from '../../src/core/contract/options.ts';
-import { parted } from '../../src/core/contract/origin.ts';
+import { labelParts } from '../../src/core/contract/origin.ts';
 import { AcquireRequest, RequestEvents } from '../../src/core/line/acquire-request.ts';
-import { alike } from '../../src/core/line/hand-over.ts';
+import { interchangeable } from '../../src/core/line/hand-over.ts';
 import { LockRuntime } from '../../src/core/line/runtime.ts';
 import { around } from '../../src/testing/around.ts';
 import { manualClock } from '../../src/testing/index.ts';
@@ -73,8 +73,8 @@ describe('a request', () => {
     ['a delay', { delay: 5 }, {}, false],
   ])('equals another, %s: %j and %j', (_, a, b, equal) => {
     const { request } = setup();
-    expect(alike(request(a), request(b))).toBe(equal);
-    expect(alike(request(b), request(a))).toBe(equal);
+    expect(interchangeable(request(a), request(b))).toBe(equal);
+    expect(interchangeable(request(b), request(a))).toBe(equal);
   });
 
   test('equals none of another kind', () => {
@@ -82,7 +82,7 @@ describe('a request', () => {
     const kinds: Seats[] = [EXCLUSIVE, WRITER, SHARED, { take: 1, of: 3 }, { take: 2, of: 3 }];
     for (const [i, a] of kinds.entries())
       for (const [j, b] of kinds.entries())
-        expect(alike(request({}, a), request({}, b)), `${i} and ${j}`).toBe(i === j);
+        expect(interchangeable(request({}, a), request({}, b)), `${i} and ${j}`).toBe(i === j);
   });
 });
 
@@ -132,7 +132,7 @@ describe('its claim', () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     const one = request();
     one.traceparent = traceparent;
-    expect(parted(claimOf(one).label).origin).toMatchObject({ inside: [], traceparent });
+    expect(labelParts(claimOf(one).label).origin).toMatchObject({ inside: [], traceparent });
   });
 
   test('does not say that it looks for deadlocks inside of nothing, also where it has something else to tell', () => {
@@ -142,6 +142,6 @@ describe('its claim', () => {
     one.detects = 5;
     const claim = claimOf(one);
     expect(claim.detects).toBeUndefined();
-    expect(parted(claim.label).origin).not.toHaveProperty('detects');
+    expect(labelParts(claim.label).origin).not.toHaveProperty('detects');
   });
 });

@@ -187,13 +187,13 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/stock/redis/lua/rights.lua#script bfaff24@568+1: 1 => 2':
     'Nobody reads the answer: what counts is that there is one.',
   "src/stock/redis/lua/quick.lua#script 4c39b57@755+25: ttl > 0 or cell[3] ~= '0' => true":
-    'Where nothing is reserved nothing has run out: the clock and an empty set are read, which only costs.',
+    'Where nothing is reserved nothing has run out: the clock and an empty set are lessonIn, which only costs.',
   'src/stock/redis/lua/quick.lua#script 4c39b57@759+1: > => >=':
-    'Where nothing is reserved nothing has run out: the clock and an empty set are read, which only costs.',
+    'Where nothing is reserved nothing has run out: the clock and an empty set are lessonIn, which only costs.',
   'src/stock/redis/lua/quick.lua#script 4c39b57@771+1: 3 => 0':
-    'Where nothing is reserved nothing has run out: the clock and an empty set are read, which only costs.',
+    'Where nothing is reserved nothing has run out: the clock and an empty set are lessonIn, which only costs.',
   'src/stock/redis/lua/quick.lua#script 4c39b57@771+1: 3 => 30':
-    'Where nothing is reserved nothing has run out: the clock and an empty set are read, which only costs.',
+    'Where nothing is reserved nothing has run out: the clock and an empty set are lessonIn, which only costs.',
   'src/stock/redis/lua/quick.lua#script 4c39b57@1574+8: done > 0 => true':
     'Of nothing done the same numbers are written again.',
   'src/stock/redis/lua/quick.lua#script 4c39b57@1579+1: > => >=': 'Of nothing done the same numbers are written again.',
@@ -434,7 +434,7 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
   'src/backends/file/sql/schema.sql#script 2d0fa5d@1856+1: 0 => 1':
     'Without the index a claim is found too, which only costs time; ids are drawn so that none comes twice.',
   'src/backends/quorum/memory.ts#Memory.mark b5d1c6c@193+4: !run => false':
-    'A mark of no run fails before it is written, and nobody hears of that.',
+    'A mark of no run fails before it is noteOf, and nobody hears of that.',
   'src/backends/quorum/tally.ts#tally 1a170f0@532+11: > => >=': 'The same number is kept.',
   'src/backends/quorum/tally.ts#tally 1a170f0@652+5: < => <=': 'Equal numbers change places.',
   'src/backends/quorum/tally.ts#tally 1a170f0@659+1: 1 => 2': 'Sorting asks only whether it is below 0.',

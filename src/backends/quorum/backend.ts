@@ -10,7 +10,7 @@ import type {
 } from '../../core/contract/backend.ts';
 import { leastOf, mostOf } from '../../core/contract/extremes.ts';
 import { CallTimeouts } from '../../core/engine/call-timeouts.ts';
-import { joined } from '../../core/engine/users.ts';
+import { addUser } from '../../core/engine/users.ts';
 import { Ballot } from './ballot.ts';
 import { findings } from './check.ts';
 import { ContentionBackoff } from './contention-backoff.ts';
@@ -79,7 +79,7 @@ class Quorum implements Backend {
     if (listing) this.inspect = (prefix, how) => inspect(this.#context, prefix, how);
     if (listing && backends.every((backend) => backend.evict))
       this.evict = (key, ticket) => evict(this.#context, key, ticket);
-    for (const backend of backends) joined(backend);
+    for (const backend of backends) addUser(backend);
   }
 
   async attempt(claim: Claim): Promise<Attempt> {

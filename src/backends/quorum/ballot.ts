@@ -42,7 +42,7 @@ export class Ballot implements Voting {
 
   /** True if no node has refused the claim so far. */
   get unanimous(): boolean {
-    return this.claims.said.every((said) => said !== REFUSED);
+    return this.claims.answers.every((answer) => answer !== REFUSED);
   }
 
   /** Asks all nodes, unless the claim was released meanwhile. */
@@ -67,13 +67,13 @@ export class Ballot implements Voting {
     return answer.granted ? { ...answer, validFor: sentLater(answer.validFor, sent - this.#began) } : answer;
   }
 
-  voted(said: NodeAnswer): void {
-    if (said.kind === 'yes') {
-      const last = said.ticket + BigInt(said.span) - 1n;
+  receiveVote(answer: NodeAnswer): void {
+    if (answer.kind === 'yes') {
+      const last = answer.ticket + BigInt(answer.span) - 1n;
       if (last > this.#context.highest) this.#context.highest = last;
     }
     this.#count();
-    if (this.#state === 'held' && this.#lost && this.claims.said.filter(mayKeep).length < this.#context.majority)
+    if (this.#state === 'held' && this.#lost && this.claims.answers.filter(mayKeep).length < this.#context.majority)
       this.#lost.abort();
   }
 
@@ -91,7 +91,7 @@ export class Ballot implements Voting {
   /** Releases the claim on every node that may hold a part of it. Resolves when it is certain whether that freed a majority. */
   release(): Promise<boolean | 'unknown'> {
     const answers = new Answers(
-      this.claims.said.map((said): ReleaseAnswer => (mayKeep(said) ? 'open' : 'nothing')),
+      this.claims.answers.map((answer): ReleaseAnswer => (mayKeep(answer) ? 'open' : 'nothing')),
       (all) => tallyRelease(all, this.#context.majority),
     );
     // The stack makes an error the most expensive step here, so it is created only if a caller may wait for it.
@@ -112,8 +112,8 @@ export class Ballot implements Voting {
 
   #count(): void {
     if (this.#state !== 'voting') return;
-    const { said, fenced } = this.claims;
-    const verdict = tally(said, this.#context.majority, fenced);
+    const { answers, fenced } = this.claims;
+    const verdict = tally(answers, this.#context.majority, fenced);
     if (verdict.kind === 'won') this.#win(verdict.ticket);
     else if (verdict.kind === 'lost') this.#lose();
     else if (verdict.kind === 'raise') this.claims.raise(verdict.to);
@@ -121,8 +121,8 @@ export class Ballot implements Voting {
 
   #win(ticket: bigint): void {
     const { majority, clock, worth } = this.#context;
-    const { said, fenced, tag } = this.claims;
-    const { until, span, losable } = worthOf(said, majority, fenced ? ticket : undefined);
+    const { answers, fenced, tag } = this.claims;
+    const { until, span, losable } = worthOf(answers, majority, fenced ? ticket : undefined);
     const validFor = (until - this.#began) * worth;
     if (deadlineOf(this.#began, validFor) <= clock.now()) {
       this.#lose(); // slower than the lease
@@ -138,10 +138,10 @@ export class Ballot implements Voting {
   /** Ends a lost ballot. It releases the votes at once, and each later vote when it comes. */
   #lose(): void {
     this.#on('lost');
-    const { said, claim } = this.claims;
+    const { answers, claim } = this.claims;
     this.claims.release();
     try {
-      this.#outcome.resolve(refusalOf(claim.key, this.#context, said));
+      this.#outcome.resolve(refusalOf(claim.key, this.#context, answers));
     } catch (error) {
       this.#fail(error);
     }

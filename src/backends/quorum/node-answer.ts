@@ -24,7 +24,8 @@ export const noOf = (why: unknown): NodeAnswer => ({
 });
 
 /** True if the node may still hold the claim: the node says so, or its answer is unknown. */
-export const mayKeep = (said: NodeAnswer): boolean => said.kind !== 'no' || said.mayHold;
+export const mayKeep = (answer: NodeAnswer): boolean => answer.kind !== 'no' || answer.mayHold;
 
 /** The signal that aborts when the vote is lost; undefined if the node cannot tell. */
-export const lostOf = (said: NodeAnswer): AbortSignal | undefined => (said.kind === 'yes' ? said.lost : undefined);
+export const lostOf = (answer: NodeAnswer): AbortSignal | undefined =>
+  answer.kind === 'yes' ? answer.lost : undefined;

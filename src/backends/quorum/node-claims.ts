@@ -8,7 +8,7 @@ import { type ClaimOfAll, NodeClaim, type Told } from './node-claim.ts';
 export interface Voting {
   /** True if the ballot needs no more votes. */
   readonly isOver: boolean;
-  voted(said: NodeAnswer): void;
+  receiveVote(answer: NodeAnswer): void;
 }
 
 /** One claim at all nodes: the id that each node was asked with last, and the answer of each node. */
@@ -25,7 +25,7 @@ export class NodeClaims implements ClaimOfAll {
   readonly #context: QuorumContext;
   readonly #voting: Voting;
   readonly #claims: NodeClaim[] = [];
-  readonly #said: NodeAnswer[];
+  readonly #answers: NodeAnswer[];
 
   constructor(context: QuorumContext, claim: Claim, voting: Voting) {
     this.#context = context;
@@ -34,11 +34,11 @@ export class NodeClaims implements ClaimOfAll {
     this.tag = context.clock.id().slice(0, 15);
     this.within = nodeTimeoutOf(claim);
     this.fenced = context.fenced && isExclusive(claim);
-    this.#said = context.nodes.map(() => UNASKED);
+    this.#answers = context.nodes.map(() => UNASKED);
   }
 
-  get said(): readonly NodeAnswer[] {
-    return this.#said;
+  get answers(): readonly NodeAnswer[] {
+    return this.#answers;
   }
 
   at(i: number): NodeClaim {
@@ -51,31 +51,31 @@ export class NodeClaims implements ClaimOfAll {
     const sent = clock.now();
     for (const [i, node] of nodes.entries()) {
       const absence = node.skipOrProbe();
-      if (absence) this.#said[i] = { kind: 'no', why: absence, mayHold: false };
+      if (absence) this.#answers[i] = { kind: 'no', why: absence, mayHold: false };
       else this.ask(i, atLeast, sent);
     }
   }
 
   /** Asks a node for a vote under a new id, unless a request to it is under way. */
   ask(i: number, atLeast: bigint | undefined, sent = this.#context.clock.now()): void {
-    if (this.#said[i] === OPEN) return;
-    this.#say(i, OPEN);
-    this.#under(i, atLeast).ask(sent);
+    if (this.#answers[i] === OPEN) return;
+    this.#store(i, OPEN);
+    this.#newClaim(i, atLeast).ask(sent);
   }
 
   /** Asks each node that gave a ticket below `to` for a ticket that is at least `to`. */
   raise(to: bigint): void {
-    for (const [i, said] of this.#said.entries()) {
-      if (said.kind !== 'yes' || said.ticket >= to) continue;
-      this.#say(i, OPEN);
+    for (const [i, answer] of this.#answers.entries()) {
+      if (answer.kind !== 'yes' || answer.ticket >= to) continue;
+      this.#store(i, OPEN);
       this.#claims[i]!.raise(to, this.#context.clock.now());
     }
   }
 
   release(told?: Told): void {
-    for (const [i, said] of this.#said.entries()) {
-      lostOf(said)?.removeEventListener('abort', this);
-      if (mayKeep(said)) this.#claims[i]!.release(told);
+    for (const [i, answer] of this.#answers.entries()) {
+      lostOf(answer)?.removeEventListener('abort', this);
+      if (mayKeep(answer)) this.#claims[i]!.release(told);
     }
   }
 
@@ -89,18 +89,18 @@ export class NodeClaims implements ClaimOfAll {
     return this.#voting.isOver || this.#claims[claim.node] !== claim;
   }
 
-  receive(claim: NodeClaim, said: NodeAnswer): void {
-    const tooLow = said.kind === 'yes' && claim.atLeast !== undefined && said.ticket < claim.atLeast;
+  receive(claim: NodeClaim, answer: NodeAnswer): void {
+    const tooLow = answer.kind === 'yes' && claim.atLeast !== undefined && answer.ticket < claim.atLeast;
     if (tooLow && this.fenced && !this.#voting.isOver) this.#askAnew(claim);
-    else this.#accept(claim.node, said);
+    else this.#accept(claim.node, answer);
   }
 
   /** A signal of `lostOf` aborted: a node lost its vote. */
   handleEvent(): void {
-    for (const [i, said] of this.#said.entries()) if (lostOf(said)?.aborted) this.#accept(i, REFUSED);
+    for (const [i, answer] of this.#answers.entries()) if (lostOf(answer)?.aborted) this.#accept(i, REFUSED);
   }
 
-  #under(i: number, atLeast: bigint | undefined): NodeClaim {
+  #newClaim(i: number, atLeast: bigint | undefined): NodeClaim {
     const { nodes, clock } = this.#context;
     const claim = new NodeClaim(this, nodes[i]!, i, clock.id(), atLeast);
     this.#claims[i] = claim;
@@ -109,22 +109,22 @@ export class NodeClaims implements ClaimOfAll {
 
   /** Some engines cannot raise a ticket. This releases the vote, and then asks the node for a new one. */
   #askAnew(low: NodeClaim): void {
-    const claim = this.#under(low.node, low.atLeast);
+    const claim = this.#newClaim(low.node, low.atLeast);
     low.release(() => {
       if (!this.#voting.isOver) claim.ask(this.#context.clock.now());
     });
   }
 
-  #accept(i: number, said: NodeAnswer): void {
-    this.#say(i, said);
-    if (said.kind === 'yes' && this.#voting.isOver) this.#claims[i]!.votedTooLate();
-    this.#voting.voted(said);
+  #accept(i: number, answer: NodeAnswer): void {
+    this.#store(i, answer);
+    if (answer.kind === 'yes' && this.#voting.isOver) this.#claims[i]!.votedTooLate();
+    this.#voting.receiveVote(answer);
   }
 
   /** Stores an answer, and listens only for the loss of current votes: a session outlives its votes, so old listeners would pile up. */
-  #say(i: number, said: NodeAnswer): void {
-    lostOf(this.#said[i]!)?.removeEventListener('abort', this);
-    this.#said[i] = said;
-    if (!this.#voting.isOver) lostOf(said)?.addEventListener('abort', this);
+  #store(i: number, answer: NodeAnswer): void {
+    lostOf(this.#answers[i]!)?.removeEventListener('abort', this);
+    this.#answers[i] = answer;
+    if (!this.#voting.isOver) lostOf(answer)?.addEventListener('abort', this);
   }
 }

@@ -14,7 +14,7 @@ import { mostOf } from '../../core/contract/extremes.ts';
 import { listOf } from '../../core/contract/promises.ts';
 import type { CallTimeouts } from '../../core/engine/call-timeouts.ts';
 import { StepLimit } from '../../core/engine/step-limit.ts';
-import { left } from '../../core/engine/users.ts';
+import { removeUser } from '../../core/engine/users.ts';
 import { Link, type Receiver } from './link.ts';
 import { Releases } from './releases.ts';
 import { Trust, type Trusts } from './trust.ts';
@@ -113,7 +113,7 @@ export class Node {
 
   async close(): Promise<void> {
     this.releases.close();
-    await left(this.backend);
+    await removeUser(this.backend);
   }
 
   /** Nothing is asked of a quorum that is misused, while it is. */

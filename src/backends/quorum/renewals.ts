@@ -28,7 +28,7 @@ export async function renew(
     const ballot = ballots.get(claim.id);
     ballot?.claims.lasts(claim, now + claim.ttl + 2 * within);
     const open = nodes.map((_, i): Renewal | 'open' =>
-      ballot?.grant && mayKeep(ballot.claims.said[i]!) ? 'open' : 'gone',
+      ballot?.grant && mayKeep(ballot.claims.answers[i]!) ? 'open' : 'gone',
     );
     return { ballot, answers: new Answers(open, (all) => tallyRenewal(all, majority)) };
   });

@@ -23,13 +23,13 @@ import { digits } from './layout.ts';
 import { notesOf } from './notes.ts';
 import { type RedisOptions, type ResolvedRedisOptions, resolveRedisOptions } from './options.ts';
 import type { Port } from './port.ts';
+import { RemainingWork } from './remaining-work.ts';
 import { renewals } from './renewals.ts';
 import { isTooFew, ReplicatedServers } from './replicated-servers.ts';
-import { Rest } from './rest.ts';
 import { ATTEMPT, EVICT, PASS, RELEASE, type Script } from './scripts.generated.ts';
 import { type Request, Server, Shards } from './shards.ts';
 import { WakeUps } from './wake-ups.ts';
-import { attemptArgs, failed, readAttempt, readFreed, releaseArgs } from './wire.ts';
+import { attemptArgs, isFailure, readAttempt, readFreed, releaseArgs } from './wire.ts';
 
 const TRAITS: Traits = {
   seats: 'counted',
@@ -96,7 +96,7 @@ class Redis implements Backend {
   readonly #releaseBatcher: CommandBatcher<Request, unknown>;
   readonly #incarnation: Incarnation;
   readonly #remember: number;
-  readonly #rest: Rest;
+  readonly #remaining: RemainingWork;
 
   constructor(port: Port, { prefix, clock, remember, replicas }: ResolvedRedisOptions) {
     this.#port = port;
@@ -113,7 +113,7 @@ class Redis implements Backend {
     this.#attemptBatcher = new CommandBatcher(BATCH, replicated ?? server, asker(holders, ATTEMPT), groupOf);
     this.#releaseBatcher = new CommandBatcher(BATCH, server, asker(shards, RELEASE), groupOf);
     this.#listings = async () => new (await import('./inspect.ts')).Listings(port, server, shards, prefix);
-    this.#rest = new Rest(shards, remember);
+    this.#remaining = new RemainingWork(shards, remember);
     this.#wakeUps = new WakeUps(prefix, port, shards, clock);
     this.#incarnation = new Incarnation(port, server);
     if (port.connected) this.incarnation = () => this.#incarnation.ask();
@@ -157,7 +157,7 @@ class Redis implements Backend {
     const request = { key, args: [...release, ...this.#attemptArgs(next, sent)] };
     const [released, reply] = (await this.#shards.askOne(PASS, request)) as unknown[];
     const freed = this.#freed(key, released);
-    if (failed(reply)) return freed;
+    if (isFailure(reply)) return freed;
     const { attempt, time } = readAttempt(reply, next);
     this.#shards.clockOf(key).learn(time, sent);
     return { ...freed, next: attempt };
@@ -209,7 +209,7 @@ class Redis implements Backend {
 
   #freed(key: string, reply: unknown): { freed: boolean } {
     const { freed, more } = readFreed(reply);
-    if (more) this.#rest.pass(key);
+    if (more) this.#remaining.finish(key);
     return { freed };
   }
 
@@ -218,7 +218,7 @@ class Redis implements Backend {
   }
 
   async close(): Promise<void> {
-    this.#rest.close();
+    this.#remaining.close();
     this.#wakeUps.close();
     this.#replicated?.close();
     this.#incarnation.close();

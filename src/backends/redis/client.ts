@@ -26,9 +26,9 @@ export type RedisClient =
 const KINDS: readonly { readonly can: readonly string[]; over(client: never): Port }[] = [
   { can: ['evalsha', 'eval', 'call', 'nodes'], over: overIoredisCluster },
   { can: ['evalsha', 'eval', 'call', 'duplicate'], over: overIoredis },
-  { can: ['sendCommand', 'nodeClient', 'duplicate', 'destroy'], over: calmed(overNodeRedisCluster) },
-  { can: ['sendCommand', 'getMasterNode', 'duplicate'], over: calmed(overNodeRedisSentinel) },
-  { can: ['evalSha', 'eval', 'sendCommand', 'duplicate', 'subscribe', 'destroy'], over: calmed(overNodeRedis) },
+  { can: ['sendCommand', 'nodeClient', 'duplicate', 'destroy'], over: withErrorListener(overNodeRedisCluster) },
+  { can: ['sendCommand', 'getMasterNode', 'duplicate'], over: withErrorListener(overNodeRedisSentinel) },
+  { can: ['evalSha', 'eval', 'sendCommand', 'duplicate', 'subscribe', 'destroy'], over: withErrorListener(overNodeRedis) },
   { can: ['send', 'getBuffer', 'duplicate', 'subscribe'], over: overBunRedis },
   { can: ['customCommand', 'invokeScript', 'close'], over: overGlide },
 ];
@@ -49,7 +49,7 @@ const UNFIT: readonly { readonly can: readonly string[]; readonly why: string }[
  * node-redis tells of a broken connection by `error`, which ends the process where nobody listens; ioredis only prints it. The
  * calls that fail tell of it, too.
  */
-function calmed<C extends object>(over: (client: C) => Port): (client: C) => Port {
+function withErrorListener<C extends object>(over: (client: C) => Port): (client: C) => Port {
   return (client) => {
     const emitter = client as Partial<EventEmitter>;
     if (emitter.listenerCount?.('error') === 0) emitter.on?.('error', () => {});

@@ -6,22 +6,22 @@ import { layouts } from './layout.ts';
 import type { Node, Port } from './port.ts';
 import { INSPECT, LIST } from './scripts.generated.ts';
 import type { Server, Shards } from './shards.ts';
-import { failed, inOrder, readStanding } from './wire.ts';
+import { inOrder, isFailure, readStanding } from './wire.ts';
 
-/** Names that one SCAN looks at. */
-const LOOKED = '1000';
-/** Keys that one script looks at: far below a millisecond where nobody holds them, about two where somebody holds each. */
-const PAGE = 500;
-/** Lines that are asked for at once. */
-const LINES = 50;
+/** One SCAN looks at so many names. */
+const KEYS_PER_SCAN = '1000';
+/** One script looks at so many keys. It takes far less than a millisecond if nobody holds them, and about two if each is held. */
+const KEYS_PER_SCRIPT = 500;
+/** So many lines are asked for at once. */
+const LINES_AT_ONCE = 50;
 
-/** A key of a page that is not free: with the claim that is alone there, or with a line that has to be read. */
+/** A key that is not free. Either one claim is alone there, or the key has a line, which has to be read. */
 interface Found {
   readonly name: string;
   readonly alone?: Standing;
 }
 
-/** Who holds and who waits, over all keys or for one. */
+/** Lists the holders and waiters of one key, or of all keys. */
 export class Listings {
   readonly #port: Port;
   readonly #server: Server;
@@ -46,11 +46,11 @@ export class Listings {
     const seen = new Set<string>(); // SCAN may give a key twice
     let looked = 0;
     for (const node of this.#port.nodes()) {
-      for await (const keys of scanned(node, pattern)) {
+      for await (const keys of scan(node, pattern)) {
         const names = keys.flatMap((key) => nameOf(prefix, key) ?? []).filter((name) => !seen.has(name));
-        for (const page of parts(names, PAGE)) {
-          const found = this.#port.cluster ? await this.#foundApart(page) : await this.#found(page);
-          for (const some of parts(found, LINES)) {
+        for (const page of parts(names, KEYS_PER_SCRIPT)) {
+          const found = this.#port.cluster ? await this.#findOneByOne(page) : await this.#findTogether(page);
+          for (const some of parts(found, LINES_AT_ONCE)) {
             for (const { name } of some) seen.add(name);
             const lines = some.map(({ name, alone }) =>
               alone ? [alone] : this.#lineOf(name, () => progress?.(looked)),
@@ -64,16 +64,16 @@ export class Listings {
     }
   }
 
-  /** Those of a page that are not free, by one script. */
-  async #found(names: readonly string[]): Promise<Found[]> {
+  /** Finds those of the keys that are not free, by one script. */
+  async #findTogether(names: readonly string[]): Promise<Found[]> {
     if (names.length === 0) return [];
     const locks = names.map((name) => lockOf(this.#prefix, name));
-    const reply = (await this.#asked(undefined, () => this.#server.run(LIST, locks, []))) as unknown[];
+    const reply = (await this.#translateErrors(undefined, () => this.#server.run(LIST, locks, []))) as unknown[];
     const found: Found[] = [];
     for (let i = 1; i < reply.length; i += 2) {
       const name = names[Number(reply[i])]!;
       const row = String(reply[i + 1]);
-      if (failed(row)) throw meaning(new Error(row.slice(2)), 'inspect', name);
+      if (isFailure(row)) throw meaning(new Error(row.slice(2)), 'inspect', name);
       found.push(
         row === '' ? { name } : { name, alone: { ...readStanding(name, String(reply[0]), row), position: 0 } },
       );
@@ -81,8 +81,8 @@ export class Listings {
     return found;
   }
 
-  /** In a Cluster no script may name keys of several slots: by commands that travel together. */
-  async #foundApart(names: readonly string[]): Promise<Found[]> {
+  /** Does the same in a Cluster, where no script may name keys of several slots: by commands that travel together. */
+  async #findOneByOne(names: readonly string[]): Promise<Found[]> {
     const values = await Promise.all(
       names.map((name) => this.#server.command('inspect', 'GET', [lockOf(this.#prefix, name)])),
     );
@@ -91,13 +91,13 @@ export class Listings {
     );
   }
 
-  /** The line of one key, portion by portion. */
+  /** Reads the line of one key, portion by portion. */
   async #lineOf(name: string, progress?: (looked: number) => void): Promise<Standing[]> {
-    const standings = new Map<bigint, Omit<Standing, 'position'>>(); // whoever moved on in between is met twice
+    const standings = new Map<bigint, Omit<Standing, 'position'>>(); // a claim that moved on in between is read twice
     let place = '';
     do {
-      const asked = { key: name, args: [place] };
-      const reply = await this.#asked(name, () => this.#shards.askOne(INSPECT, asked));
+      const request = { key: name, args: [place] };
+      const reply = await this.#translateErrors(name, () => this.#shards.askOne(INSPECT, request));
       const [now, rest, ...rows] = (reply as unknown[]).map(String);
       for (const row of rows) {
         const standing = readStanding(name, now!, row);
@@ -109,7 +109,7 @@ export class Listings {
     return inOrder([...standings.values()]);
   }
 
-  async #asked<T>(name: string | undefined, call: () => Promise<T>): Promise<T> {
+  async #translateErrors<T>(name: string | undefined, call: () => Promise<T>): Promise<T> {
     try {
       return await call();
     } catch (error) {
@@ -118,12 +118,12 @@ export class Listings {
   }
 }
 
-async function* scanned(node: Node, pattern: string): AsyncIterable<string[]> {
+async function* scan(node: Node, pattern: string): AsyncIterable<string[]> {
   let cursor = '0';
   do {
     let reply: [unknown, unknown[]];
     try {
-      reply = (await node.command('SCAN', cursor, 'MATCH', pattern, 'COUNT', LOOKED)) as [unknown, unknown[]];
+      reply = (await node.command('SCAN', cursor, 'MATCH', pattern, 'COUNT', KEYS_PER_SCAN)) as [unknown, unknown[]];
     } catch (error) {
       throw meaning(error, 'inspect');
     }

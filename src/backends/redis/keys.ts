@@ -11,7 +11,7 @@ export const lockOf = (prefix: string, name: string): string => `${prefix}:{${en
  * has to be told. While it moves a slot, key by key, it refuses a command whose keys are not all there (TRYAGAIN), and only
  * that keeps a script from a lock without its line, which is one that nobody holds.
  */
-export const named = (locks: readonly string[], cluster: boolean): readonly string[] =>
+export const keysOf = (locks: readonly string[], cluster: boolean): readonly string[] =>
   cluster ? [...locks, ...locks.flatMap((lock) => [`${lock}:line`, `${lock}:claims`])] : locks;
 
 /** Where a note is kept, beside what a lock of that name keeps. */

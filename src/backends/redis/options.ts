@@ -45,11 +45,11 @@ export function resolveRedisOptions(options: RedisOptions): ResolvedRedisOptions
     prefix: checkPrefix(options.prefix ?? 'holdfast'),
     clock: options.clock ?? systemClock,
     remember: Math.ceil(milliseconds(options.remember ?? REMEMBER.default, 'remember', REMEMBER)),
-    replicas: wanted(options.replicas),
+    replicas: acknowledgementOf(options.replicas),
   };
 }
 
-function wanted(replicas: RedisOptions['replicas']): Acknowledgement | undefined {
+function acknowledgementOf(replicas: RedisOptions['replicas']): Acknowledgement | undefined {
   if (!replicas) return undefined;
   checkNames(replicas, KNOWN_REPLICAS, 'options of replicas');
   const { acknowledge, within } = replicas;

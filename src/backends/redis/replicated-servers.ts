@@ -4,7 +4,7 @@ import type { Traffic } from './command-batcher.ts';
 import { ended, isReply } from './errors.ts';
 import type { OwnConnection, Port } from './port.ts';
 import type { Script } from './scripts.generated.ts';
-import { perRequest, type Request, type Shards } from './shards.ts';
+import { type Request, repliesTo, type Shards } from './shards.ts';
 
 export interface Acknowledgement {
   /** Replicas that must have a grant before it is shown. */
@@ -107,7 +107,7 @@ export class ReplicatedServers implements Traffic {
       return both(connection.eval(script.text, keys, args));
     });
     const tooFew = `! ${TOO_FEW} ${count} of the ${this.#wanted.count} replicas have it after ${this.#wanted.within} ms`;
-    const answers = perRequest(requests, replies);
+    const answers = repliesTo(requests, replies);
     if (Number(count) >= this.#wanted.count) return answers;
     return answers.map((reply) => (isHeld(reply) ? tooFew : reply));
   }

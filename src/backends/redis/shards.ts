@@ -4,7 +4,7 @@ import { isLockError } from '../../core/contract/errors.ts';
 import { ServerClock } from '../shared/server-clock.ts';
 import type { Traffic } from './command-batcher.ts';
 import { ended, isReply, meaning } from './errors.ts';
-import { lockOf, named, slotOf } from './keys.ts';
+import { keysOf, lockOf, slotOf } from './keys.ts';
 import type { Port } from './port.ts';
 import { ATTEMPT, type Script } from './scripts.generated.ts';
 import { refuseUnsupported } from './server-kind.ts';
@@ -53,7 +53,7 @@ export interface Request {
 }
 
 /** A script that answers many requests gives the reply to a single one without a list around it. */
-export const perRequest = (requests: readonly Request[], reply: unknown): unknown[] =>
+export const repliesTo = (requests: readonly Request[], reply: unknown): unknown[] =>
   requests.length === 1 ? [reply] : (reply as unknown[]);
 
 /** Sends requests to the server that has their key, and knows the clock of that server. */
@@ -133,18 +133,18 @@ export class Shards {
   /** Gives the keys and arguments with which one script answers all these requests. */
   wire(requests: readonly Request[]): { keys: readonly string[]; args: string[] } {
     const locks = requests.map(({ key }) => this.keyOf(key));
-    return { keys: named(locks, this.#port.cluster), args: requests.flatMap(({ args }) => args) };
+    return { keys: keysOf(locks, this.#port.cluster), args: requests.flatMap(({ args }) => args) };
   }
 
   /** Runs one script for all these requests, and gives one reply per request. */
   async ask(script: Script, requests: readonly Request[]): Promise<unknown[]> {
     const { keys, args } = this.wire(requests);
-    return perRequest(requests, await this.#server.run(script, keys, args));
+    return repliesTo(requests, await this.#server.run(script, keys, args));
   }
 
   /** Runs a script for one request, and gives its reply. */
   askOne(script: Script, { key, args }: Request): Promise<unknown> {
-    return this.#server.run(script, named([this.keyOf(key)], this.#port.cluster), args);
+    return this.#server.run(script, keysOf([this.keyOf(key)], this.#port.cluster), args);
   }
 
   /** Makes the client find out which server has this key now. */

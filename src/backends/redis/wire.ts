@@ -46,7 +46,7 @@ export const releaseArgs = (id: string, remember: number): string[] => [`${id} $
  * Whether a reply among others in one script is an error of its own. Integers are strings, and strings buffers, where the client
  * is told so (`stringNumbers`, `typeMapping`).
  */
-export const failed = (reply: unknown): boolean => String(reply)[0] === '!';
+export const isFailure = (reply: unknown): boolean => String(reply)[0] === '!';
 
 function textOf(reply: unknown): string {
   const text = String(reply);

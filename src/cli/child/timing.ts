@@ -1,5 +1,5 @@
 import type { Duration } from '../../core/contract/duration.ts';
-import { milliseconds, said } from '../../core/contract/duration.ts';
+import { inWords, milliseconds } from '../../core/contract/duration.ts';
 import { UsageError } from '../exit.ts';
 
 /** When to ask a command to end, and when to kill it, so that it ends before the lease. All in ms. */
@@ -27,7 +27,7 @@ export function timing(ttlText: string, graceText: string | undefined): Timing {
       : milliseconds(time(graceText, '--grace'), '--grace');
   const most = Math.floor((ttl * 2) / 3);
   if (grace > most)
-    throw new UsageError(`--grace is ${graceText}; it must be at most ${said(most)}, which is two thirds of --ttl`);
+    throw new UsageError(`--grace is ${graceText}; it must be at most ${inWords(most)}, which is two thirds of --ttl`);
   const spare = Math.min(SPARE, ttl * SPARE_PART);
   return { ttl, grace, spare, notice: Math.min(grace + 2 * spare, most) };
 }

@@ -1,6 +1,6 @@
 import { isExclusive, type Seats } from '../contract/admission.ts';
 import { type Claim, PLACE_TTL, placeTtlOf, type Traits } from '../contract/backend.ts';
-import { type Circumstances, type Enclosing, labelled, type ProcessName } from '../contract/origin.ts';
+import { type Circumstances, type Enclosing, labelFor, type ProcessName } from '../contract/origin.ts';
 import { engineTtl, leaseLength, type Terms } from '../contract/terms.ts';
 import { CALL_TIMEOUT, type Engine } from '../engine/engine.ts';
 
@@ -49,7 +49,7 @@ export function claimFor(
     span: isExclusive(seats) ? terms.handOff.max + 1 : 1,
     within: Math.min(CALL_TIMEOUT, Math.max(leaseLength(terms) / 2, 100)),
     lingers: terms.minHold > 0 || terms.delay > 0,
-    label: labelled(terms.label, name.word(id), number, circumstances),
+    label: labelFor(terms.label, name.word(id), number, circumstances),
     number,
     inside: circumstances?.inside ?? NOTHING,
     detects: circumstances?.detects,

@@ -30,7 +30,8 @@ export function milliseconds(value: Duration, name: string, { min, max }: Bounds
       `${name} is ${shown(value)}; give milliseconds as a number, or a string such as '30s', '5m', '250ms'`,
     );
   }
-  if (ms < min || ms > max) throw invalid(`${name} is ${shown(value)}; it must be from ${said(min)} to ${said(max)}`);
+  if (ms < min || ms > max)
+    throw invalid(`${name} is ${shown(value)}; it must be from ${inWords(min)} to ${inWords(max)}`);
   return ms;
 }
 
@@ -44,9 +45,9 @@ const SAID = [
 
 /**
  * ms as people say it, in the longest unit that it is a whole number of.
- * @example said(60_000) === '1 min'
+ * @example inWords(60_000) === '1 min'
  */
-export function said(ms: number): string {
+export function inWords(ms: number): string {
   const [unit, length, several] = SAID.find(([, each]) => ms >= each && ms % each === 0) ?? ['ms', 1, ''];
   const count = ms / length;
   return `${count} ${unit}${count === 1 ? '' : several}`;

@@ -50,12 +50,12 @@ const TAG =
   /^([0-9a-z]{8})\.([0-9a-z]{1,11})((?:,[0-9a-z]{1,11}(?:=[^,;+=\s]*)?)*)(\+?)(?:;d([0-9a-z]{1,11}))?(?:;t([0-9a-f-]{55}))?$/;
 
 /** The label of a claim as the engine gets it. */
-export function labelled(label: string, process: string, claim: number, more?: Circumstances): string {
+export function labelFor(label: string, process: string, claim: number, more?: Circumstances): string {
   const tagged = `${label}~${process}.${claim.toString(36)}`;
-  return more ? tagged + told(more) : tagged;
+  return more ? tagged + tagOf(more) : tagged;
 }
 
-function told({ inside, cut, detects, traceparent }: Circumstances): string {
+function tagOf({ inside, cut, detects, traceparent }: Circumstances): string {
   let room = LONGEST_KEYS;
   let text = '';
   for (const { claim, key } of inside) {
@@ -72,20 +72,20 @@ function told({ inside, cut, detects, traceparent }: Circumstances): string {
 }
 
 /** A label as it is listed, taken apart. */
-export function parted(text: string): { readonly label: string; readonly origin?: Origin } {
+export function labelParts(text: string): { readonly label: string; readonly origin?: Origin } {
   const at = text.lastIndexOf('~');
-  const origin = at < 0 ? undefined : read(text.slice(at + 1));
+  const origin = at < 0 ? undefined : originIn(text.slice(at + 1));
   return origin ? { label: text.slice(0, at), origin } : { label: text };
 }
 
-function read(tag: string): Origin | undefined {
+function originIn(tag: string): Origin | undefined {
   const [, process, claim, inside, cut, detects, traceparent] = TAG.exec(tag) ?? [];
   if (process === undefined || claim === undefined) return undefined;
   try {
     return {
       process,
       claim: Number.parseInt(claim, 36),
-      inside: (inside ? inside.slice(1).split(',') : []).map(enclosing),
+      inside: (inside ? inside.slice(1).split(',') : []).map(enclosingIn),
       cut: cut === '+',
       ...(detects !== undefined && { detects: Number.parseInt(detects, 36) }),
       ...(traceparent !== undefined && { traceparent }),
@@ -95,7 +95,7 @@ function read(tag: string): Origin | undefined {
   }
 }
 
-function enclosing(text: string): Enclosing {
+function enclosingIn(text: string): Enclosing {
   const [claim = '', key] = text.split('=');
   return { claim: Number.parseInt(claim, 36), ...(key !== undefined && { key: decodeURIComponent(key) }) };
 }

@@ -13,14 +13,14 @@ import { type Clock, type EngineClock, withoutContext } from '../contract/clock.
 import { Context, inNoContext, promiseOf } from '../contract/context.ts';
 import { isLockError, LockError, quoted, reasonOf } from '../contract/errors.ts';
 import { KeyedSerializer } from '../contract/keyed-serializer.ts';
-import { parted } from '../contract/origin.ts';
+import { labelParts } from '../contract/origin.ts';
 import { printable } from '../contract/printable.ts';
 import { BusyPoll } from './busy-poll.ts';
 import { CallTimeouts } from './call-timeouts.ts';
 import { Bell } from './listener.ts';
 import { StepLimit } from './step-limit.ts';
 import { Unawaited } from './unawaited.ts';
-import { left } from './users.ts';
+import { removeUser } from './users.ts';
 
 /** The work under way on an engine, and the pauses in it. */
 export class Activity {
@@ -134,7 +134,7 @@ export class Engine {
         );
         if (done) return;
         // An engine that cannot ask for one key by its name lists others, too.
-        if (!exact || value.key === prefix) yield printable({ ...value, ...parted(value.label) });
+        if (!exact || value.key === prefix) yield printable({ ...value, ...labelParts(value.label) });
       }
     } finally {
       inNoContext(async () => standings.return?.()).catch(() => {}); // without waiting: it may hang in the very call that took too long
@@ -155,7 +155,7 @@ export class Engine {
    */
   close(): Promise<void> {
     this.#timeouts.endTimers();
-    return this.#askEngine(() => left(this.backend), CLOSING, 'closed', 'close');
+    return this.#askEngine(() => removeUser(this.backend), CLOSING, 'closed', 'close');
   }
 
   /** Makes a call that is about no key. */

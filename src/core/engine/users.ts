@@ -5,12 +5,12 @@ import type { Backend } from '../contract/backend.ts';
 const users = ofAllCopies('users', () => new WeakMap<Backend, number>());
 
 /** One more uses it. */
-export function joined(backend: Backend): void {
+export function addUser(backend: Backend): void {
   users.set(backend, (users.get(backend) ?? 0) + 1);
 }
 
 /** One less uses it. The last one closes it: with its connections the holds of all others would end. */
-export async function left(backend: Backend): Promise<void> {
+export async function removeUser(backend: Backend): Promise<void> {
   const others = (users.get(backend) ?? 1) - 1;
   users.set(backend, others);
   if (others <= 0) await backend.close();

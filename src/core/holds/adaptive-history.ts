@@ -2,7 +2,7 @@ import type { Notes } from '../contract/backend.ts';
 import { LockError } from '../contract/errors.ts';
 import type { Terms } from '../contract/terms.ts';
 import type { Engine } from '../engine/engine.ts';
-import { type Lesson, learn, read, written } from './adaptive.ts';
+import { type Lesson, learn, lessonIn, noteOf } from './adaptive.ts';
 
 /** How long a lesson is remembered. ms. */
 const DAY = 86_400_000;
@@ -40,7 +40,7 @@ export class AdaptiveHistory {
 
   /** The options with the lease that the last holders would have needed. */
   async lengthen(terms: Terms): Promise<Terms> {
-    this.#before = read(
+    this.#before = lessonIn(
       await this.#tried(() => this.#notes.read(this.#group), terms.wait || NOTE_TIMEOUT, terms.signal),
     );
     const lease = Math.min(this.#before?.lease ?? 0, this.#cap);
@@ -51,7 +51,7 @@ export class AdaptiveHistory {
   async leave(took: number, ttl: number): Promise<void> {
     const lesson = learn(this.#before, took, ttl, this.#cap);
     if (!lesson && !this.#before) return;
-    await this.#tried(() => this.#notes.write(this.#group, lesson && written(lesson), DAY), NOTE_TIMEOUT);
+    await this.#tried(() => this.#notes.write(this.#group, lesson && noteOf(lesson), DAY), NOTE_TIMEOUT);
   }
 
   async #tried<T>(ask: () => Promise<T>, within: number, signal?: AbortSignal): Promise<T | undefined> {

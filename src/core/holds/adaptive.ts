@@ -27,10 +27,10 @@ export function learn(before: Lesson | undefined, took: number, ttl: number, cap
   return lease <= ttl ? undefined : { usual: Math.round(usual), lease: Math.min(lease, cap) };
 }
 
-export const written = ({ usual, lease }: Lesson): string => `1 ${usual} ${lease}`;
+export const noteOf = ({ usual, lease }: Lesson): string => `1 ${usual} ${lease}`;
 
 /** Undefined for anything but a lesson of this format: it is advice, and may be ignored. */
-export function read(text: string | undefined): Lesson | undefined {
+export function lessonIn(text: string | undefined): Lesson | undefined {
   const [, usual, lease] = /^1 (\d+) (\d+)$/.exec(text ?? '') ?? [];
   return lease === undefined ? undefined : { usual: Number(usual), lease: Number(lease) };
 }

@@ -43,19 +43,19 @@ export class RequestEvents {
   }
 
   /** The request has to wait, here or in the engine's line. Listeners hear it once. */
-  waits(): void {
+  tellWait(): void {
     if (this.#waited) return;
     this.#waited = true;
     this.tell('waiting');
   }
 
   /** The request ended so. */
-  ends(how: 'acquired' | 'handedOver' | 'reentered' | 'refused', token?: bigint): void {
+  tellEnd(how: 'acquired' | 'handedOver' | 'reentered' | 'refused', token?: bigint): void {
     this.tell(how, token, { duration: this.context.engine.clock.now() - this.#began });
   }
 
   /** The request ended with this error. */
-  fails(error: unknown): void {
+  tellFailure(error: unknown): void {
     const how = isLockError(error, 'LOCK_TIMEOUT')
       ? 'timedOut'
       : isLockError(error, 'LOCK_ABORTED')

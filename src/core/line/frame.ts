@@ -124,7 +124,7 @@ export class Frame implements Enclosure {
 
   /** A request does not wait for a hold that is lost, or whose `Locks` were closed: the callers inside may never leave. */
   #beginWait(request: AcquireRequest): void {
-    request.events.waits();
+    request.events.tellWait();
     const unlisten = this.#lease.hold.life.onLoss((loss) => this.#giveUp(request, loss));
     request.outcome.then(unlisten, unlisten);
   }

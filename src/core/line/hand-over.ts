@@ -5,7 +5,7 @@ import type { Hold } from '../holds/hold.ts';
 import type { AcquireRequest } from './acquire-request.ts';
 
 /** Whether one request may take over what was meant for the other: the engine would not see a difference. */
-export function alike({ seats, terms }: AcquireRequest, other: AcquireRequest): boolean {
+export function interchangeable({ seats, terms }: AcquireRequest, other: AcquireRequest): boolean {
   return (
     seats.take === other.seats.take &&
     seats.of === other.seats.of &&
@@ -24,7 +24,7 @@ export function mayInherit({ inside, detects }: NumberedClaim, next: AcquireRequ
 /** Whether a hold may pass on to the next request: an equal one, while neither the tenure nor too much of the lease is used up. */
 export function mayPass(hold: Hold<AcquireRequest>, next: AcquireRequest, now: number): boolean {
   const { owner, terms, tenure, timing } = hold;
-  if (!owner || !alike(next, owner) || !hold.exclusive) return false;
+  if (!owner || !interchangeable(next, owner) || !hold.exclusive) return false;
   if (hold.waitsInside > 0) return false; // what its function started and left behind would be inside of the next function's hold
   if (hold.life.loss || terms.minHold > 0) return false;
   if (timing.ttl !== engineTtl(next.terms) || !hold.settled) return false; // it was extended, or may have been

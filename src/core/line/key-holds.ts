@@ -89,7 +89,7 @@ export class KeyHolds implements HoldKeeper<AcquireRequest> {
     this.#watchdog.add(hold);
     request.grant(hold); // before listeners hear of it: one may end the wait
     const how = hold.tenure.passes > 0 ? 'handedOver' : 'acquired';
-    request.events.ends(how, hold.exclusive ? hold.token : undefined);
+    request.events.tellEnd(how, hold.exclusive ? hold.token : undefined);
     hold.listen();
   }
 

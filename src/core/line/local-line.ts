@@ -4,7 +4,7 @@ import type { Outage } from '../claims/sent-claim.ts';
 import type { Terms } from '../contract/terms.ts';
 import type { Hold } from '../holds/hold.ts';
 import { AcquireRequest, type Enclosure, type RequestEvents } from './acquire-request.ts';
-import { alike, mayInherit } from './hand-over.ts';
+import { interchangeable, mayInherit } from './hand-over.ts';
 import { type Callers, KeyHolds } from './key-holds.ts';
 import { ArrivalLine } from './line.ts';
 import type { LineContext } from './line-context.ts';
@@ -102,7 +102,7 @@ export class LocalLine implements Callers {
     if (request.settled) return;
     request.refuse(error);
     const { queued } = request;
-    const inherits = (next: AcquireRequest) => alike(next, request) && mayInherit(queued!.claim, next);
+    const inherits = (next: AcquireRequest) => interchangeable(next, request) && mayInherit(queued!.claim, next);
     const heir = queued && this.replace(request, inherits);
     if (heir) queued.assign(heir);
     else {
@@ -133,7 +133,7 @@ export class LocalLine implements Callers {
     if (!request?.beginWait()) return;
     if (request.detects !== undefined)
       this.#context.deadlocks?.watch(this.#key, request, (error) => this.#giveUp(request, error));
-    if (!request.settled) request.events.waits();
+    if (!request.settled) request.events.tellWait();
   };
 
   get idle(): boolean {

@@ -30,7 +30,7 @@ export async function takeSeats(
       const lease = await frame.enter(events, left);
       if (lease === undefined) return await refused(runtime, events);
       if (lease !== 'ended') {
-        events.ends('reentered');
+        events.tellEnd('reentered');
         return lease;
       }
       left = withWaitUntil(terms, until, clock.now());
@@ -41,13 +41,13 @@ export async function takeSeats(
     if (!hold) return await refused(runtime, events);
     return new HeldLease(runtime.engine, hold, history && (() => leaveLesson(runtime, hold, terms, history)));
   } catch (error) {
-    events.fails(error);
+    events.tellFailure(error);
     return runtime.refusals.refuse(error);
   }
 }
 
 async function refused({ refusals }: LockRuntime, events: RequestEvents): Promise<undefined> {
-  events.ends('refused');
+  events.tellEnd('refused');
   await refusals.next();
 }
 

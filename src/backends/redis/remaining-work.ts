@@ -3,13 +3,13 @@ import type { Shards } from './shards.ts';
 import { readFreed, releaseArgs } from './wire.ts';
 
 /** An id that no claim has. Its release frees nothing, and continues the work at which the last script stopped. */
-const NOBODY = '-';
+const NO_CLAIM = '-';
 
 /**
- * What a release leaves to do where a line is too long for one script: dead places to pass, readers to admit. Should it fail or
- * this process end, whoever asks for the key next goes on with it.
+ * Finishes what a release left undone, because the line is too long for one script: places of the dead to skip, readers to admit. If it
+ * fails, or this process ends, the next request for the key goes on with it.
  */
-export class Rest {
+export class RemainingWork {
   readonly #shards: Shards;
   readonly #remember: number;
   readonly #keys = new Set<string>();
@@ -20,18 +20,18 @@ export class Rest {
     this.#remember = remember;
   }
 
-  /** In the background. */
-  pass(key: string): void {
+  /** Works in the background. */
+  finish(key: string): void {
     if (this.#closed || this.#keys.has(key)) return;
     this.#keys.add(key);
-    void this.#pass(key)
+    void this.#finish(key)
       .catch(() => {})
       .finally(() => this.#keys.delete(key));
   }
 
-  async #pass(key: string): Promise<void> {
-    const asked = { key, args: releaseArgs(NOBODY, this.#remember) };
-    while (!this.#closed && readFreed(await this.#shards.askOne(RELEASE, asked)).more);
+  async #finish(key: string): Promise<void> {
+    const request = { key, args: releaseArgs(NO_CLAIM, this.#remember) };
+    while (!this.#closed && readFreed(await this.#shards.askOne(RELEASE, request)).more);
   }
 
   close(): void {
