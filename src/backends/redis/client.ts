@@ -28,7 +28,10 @@ const KINDS: readonly { readonly can: readonly string[]; over(client: never): Po
   { can: ['evalsha', 'eval', 'call', 'duplicate'], over: overIoredis },
   { can: ['sendCommand', 'nodeClient', 'duplicate', 'destroy'], over: withErrorListener(overNodeRedisCluster) },
   { can: ['sendCommand', 'getMasterNode', 'duplicate'], over: withErrorListener(overNodeRedisSentinel) },
-  { can: ['evalSha', 'eval', 'sendCommand', 'duplicate', 'subscribe', 'destroy'], over: withErrorListener(overNodeRedis) },
+  {
+    can: ['evalSha', 'eval', 'sendCommand', 'duplicate', 'subscribe', 'destroy'],
+    over: withErrorListener(overNodeRedis),
+  },
   { can: ['send', 'getBuffer', 'duplicate', 'subscribe'], over: overBunRedis },
   { can: ['customCommand', 'invokeScript', 'close'], over: overGlide },
 ];

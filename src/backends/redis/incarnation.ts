@@ -3,7 +3,7 @@ import { isLockError } from '../../core/contract/errors.ts';
 import type { Port } from './port.ts';
 import type { Server } from './shards.ts';
 
-/** What tells of new connections, alike in both libraries. */
+/** The part of a client that tells of new connections. It is the same in both libraries. */
 interface Connecting {
   on(event: 'connect', listener: () => void): unknown;
   off(event: 'connect', listener: () => void): unknown;
@@ -14,7 +14,7 @@ interface Listened {
   readonly tell: () => void;
 }
 
-/** By client: with a listener for each backend, Node would warn of a leak where many share one. */
+/** The listener of each client. If each backend added one of its own, Node would warn of a leak when many backends share a client. */
 const listened = new WeakMap<Connecting, Listened>();
 
 export function connections(client: Connecting, again: () => void): () => void {
@@ -74,7 +74,7 @@ export class Incarnation {
     return run;
   }
 
-  /** Whether each write is on the disk before it is acknowledged. Where that is not allowed to be asked, it is not known to be. */
+  /** Tells whether each write is on the disk before it is acknowledged. If the user may not ask for that, the answer is no. */
   async #isDurable(): Promise<boolean> {
     try {
       const reply = await this.#server.command('ask for its settings', 'CONFIG', [], 'GET', '*append*');
@@ -94,7 +94,7 @@ export class Incarnation {
 
 const SYNCED = { appendonly: 'yes', appendfsync: 'always', 'no-appendfsync-on-rewrite': 'no' };
 
-/** In the shapes that clients give to what is a map to the server. */
+/** Reads what the server sends as a map. Clients give it different shapes. */
 function settings(reply: unknown): Map<string, string> {
   if (reply instanceof Map) return new Map([...reply].map(([name, value]) => [`${name}`, `${value}`]));
   if (!Array.isArray(reply)) return new Map(Object.entries((reply as Record<string, string> | null) ?? {}));

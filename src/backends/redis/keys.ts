@@ -3,7 +3,7 @@ const ESCAPES: Readonly<Record<string, string>> = { '%': '%25', '{': '%7B', '}':
 /** Braces inside a name must not move the hash tag, and no two names may meet. */
 const encode = (name: string): string => (/[%{}]/.test(name) ? name.replace(/[%{}]/g, (char) => ESCAPES[char]!) : name);
 
-/** The key of a lock. The scripts name two more after it, `…:line` and `…:claims`: of its hash tag, so of its slot in a Cluster. */
+/** Gives the key in which a lock is kept. Scripts use two more, `…:line` and `…:claims`. They have the same hash tag, and so the same slot of a Cluster. */
 export const lockOf = (prefix: string, name: string): string => `${prefix}:{${encode(name)}}`;
 
 /**
@@ -14,7 +14,7 @@ export const lockOf = (prefix: string, name: string): string => `${prefix}:{${en
 export const keysOf = (locks: readonly string[], cluster: boolean): readonly string[] =>
   cluster ? [...locks, ...locks.flatMap((lock) => [`${lock}:line`, `${lock}:claims`])] : locks;
 
-/** Where a note is kept, beside what a lock of that name keeps. */
+/** Gives the key of a note. A lock of the same name has other keys. */
 export const noteOf = (prefix: string, name: string): string => `${lockOf(prefix, name)}:note`;
 
 /** The name behind a lock's key, or undefined for any other key. */
@@ -25,7 +25,7 @@ export function nameOf(prefix: string, key: string): string | undefined {
   return encoded.includes('}') ? undefined : encoded.replace(/%(25|7B|7D)/g, decodeURIComponent);
 }
 
-/** The glob for SCAN of all locks whose names start with `start`. */
+/** Makes the pattern with which SCAN finds all locks whose names begin with `start`. */
 export function patternOf(prefix: string, start: string): string {
   return `${`${prefix}:{${encode(start)}`.replace(/[\\*?[\]^-]/g, '\\$&')}*}`;
 }
@@ -42,7 +42,7 @@ function crc16(bytes: Uint8Array): number {
   return crc;
 }
 
-/** The slot of a key in a Redis Cluster: of what stands in its first pair of braces, if that is anything. */
+/** Gives the slot of a key in a Redis Cluster. If there is text in the first pair of braces, it alone decides the slot. */
 export function slotOf(key: string): number {
   const open = key.indexOf('{');
   const close = key.indexOf('}', open + 1);

@@ -39,7 +39,7 @@ const kind = (
 });
 
 export const layouts = {
-  /** Nobody. */
+  /** Nobody holds the lock. */
   free: kind('free', {}),
   /** One claim alone, whatever seats it takes: its record. `seen` is its last sign of life. */
   sole: kind('sole', { seen: MICROS }, CLAIM),
@@ -53,14 +53,14 @@ export const layouts = {
   /** A claim of a line, in the hash `…:claims`. */
   record: { fixed: { ...TICKETS, seen: MICROS }, words: CLAIM },
   claim: { fixed: {}, words: CLAIM },
-  /** How a claim begins: what a renewal looks for. */
+  /** The beginning of a claim, by which a renewal finds it. */
   hold: { fixed: {}, words: ASKED_FOR },
   /** What is asked of a claim: its ticket may not be below `atLeast` (dashes: any will do); `queue` is 1 or 0. */
   asked: { fixed: { notAfter: MICROS, atLeast: MICROS, queue: 1, span: 4 }, words: CLAIM },
 } as const satisfies Record<string, Layout>;
 
-/** Times and tickets as scripts have them. */
+/** Writes a time or a ticket as the scripts expect it. */
 export const digits = (micros: number | bigint): string => `${micros}`.padStart(MICROS, '0');
 
-/** In the place of a ticket: there is none. */
+/** Stands in the place of a ticket, and says that there is none. */
 export const NO_TICKET = '-'.repeat(MICROS);

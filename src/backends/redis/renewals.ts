@@ -6,7 +6,7 @@ import { RENEW } from './scripts.generated.ts';
 import type { Shards } from './shards.ts';
 import { readRenewal, renewArgs } from './wire.ts';
 
-/** Holds in one command: the script itself leaves out what would take too long. */
+/** One command renews at most so many holds. The script skips those for which there is no time left. */
 const BATCH = 250;
 
 /** How long a node may take over a batch, ms: less than core gives all of them, a third of what they were good for. */

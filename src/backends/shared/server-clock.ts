@@ -7,7 +7,7 @@ import type { Clock } from '../../core/contract/clock.ts';
  */
 export class ServerClock {
   readonly #clock: Clock;
-  /** ms; at least by so much it is ahead of ours. */
+  /** The server's clock is ahead of ours by at least so many ms. */
   #ahead: number | undefined;
   #learned = Number.NEGATIVE_INFINITY;
 
@@ -33,12 +33,12 @@ export class ServerClock {
     return this.#ahead !== undefined;
   }
 
-  /** ms since it was last heard of. */
+  /** The time since the last answer, ms. */
   get age(): number {
     return this.#clock.now() - this.#learned;
   }
 
-  /** ms since 1970 there, `ms` after it was `since` here; undefined while nothing is known. */
+  /** Gives what the server's clock shows, ms since 1970, `ms` after our clock shows `since`; undefined while the server's clock is not known. */
   in(ms: number, since: number = this.#clock.now()): number | undefined {
     return this.#ahead === undefined ? undefined : since + ms + this.#ahead;
   }

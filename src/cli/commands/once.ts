@@ -1,4 +1,4 @@
-import { LONGEST, milliseconds, said } from '../../core/contract/duration.ts';
+import { inWords, LONGEST, milliseconds } from '../../core/contract/duration.ts';
 import { isLockError } from '../../core/contract/errors.ts';
 import type { OnceOptions, OnceResult, TickRun } from '../../index.ts';
 import { checkCommand, labelOf } from '../child/find.ts';
@@ -134,6 +134,6 @@ export function tickAt(text: string, skew: number, now: number): number | string
   if (/^\d{4}-/.test(text)) return text;
   const period = milliseconds(time(text, '--tick'), '--tick', { min: 1_000, max: DAY });
   if (period < 2 * skew)
-    throw new UsageError(`--tick is ${text}; it must be at least ${said(2 * skew)}, which is twice --skew`);
+    throw new UsageError(`--tick is ${text}; it must be at least ${inWords(2 * skew)}, which is twice --skew`);
   return Math.floor((now + skew) / period) * period;
 }

@@ -17,7 +17,7 @@ export interface SeatRequest {
   readonly key: string;
   readonly seats: Seats;
   readonly terms: Terms;
-  /** Undefined: the claim has nothing to say beside its number. */
+  /** What the label says beside the number of the claim; undefined if that is nothing. */
   readonly circumstances: Circumstances | undefined;
 }
 

@@ -59,7 +59,7 @@ export class Outage {
   }
 }
 
-/** Refusals for lateness in a row that are no trouble yet. */
+/** So many attempts in a row may be refused as too late before the claim fails. */
 const MOST_LATE = 3;
 /** By how much an engine may be wrong about when a request was sent, ms. */
 const LATENESS = 50;
@@ -79,7 +79,7 @@ export interface LocalGrant {
   readonly contended?: boolean;
 }
 
-/** A claim on its way with the release of another claim. */
+/** A claim that is sent together with the release of another claim. */
 export interface PiggybackedAttempt {
   /** When the release was sent. */
   readonly sent: number;
@@ -94,9 +94,9 @@ export class SentClaim {
   protected readonly engine: Engine;
   protected readonly terms: Terms;
   protected readonly listener: Listener;
-  /** When the last answered attempt was sent, or else the first one. Undefined: the engine can have nothing of it. */
+  /** The time at which the last answered attempt was sent, or else the first one. Undefined means that the engine can have nothing of the claim. */
   #sent: number | undefined;
-  /** The value of `#sent` before the attempt that is under way. */
+  /** What `#sent` was before the attempt that is under way. */
   #earlier: number | undefined;
   #lateInARow = 0;
   /** Until when an unanswered attempt of this claim may arrive. */
@@ -110,7 +110,7 @@ export class SentClaim {
     this.listener = new Listener(engine.backend, engine.clock);
   }
 
-  /** A caller that waits asks again after a refusal. */
+  /** Whether the caller waits, and so asks again after a refusal. */
   get patient(): boolean {
     return this.terms.wait > 0;
   }

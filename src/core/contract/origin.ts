@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Clock } from './clock.ts';
 
 /**
- * Whose a claim is: the process, and the holds around it. It travels in the claim's label, behind the words for people, so that a
+ * Tells whose a claim is: its process, and the holds that its caller had. It travels in the claim's label, behind the words for people, so that a
  * backend stores and lists it without knowing of it:
  *
  *   <label>~<process>.<claim>[,<claim>[=<key>]]…[+][;d<ms since 1970>][;t<traceparent>]
@@ -17,7 +17,7 @@ export interface Origin {
   readonly claim: number;
   /** The holds of the same process that it was asked for inside of, the innermost first; at most 16. */
   readonly inside: readonly Enclosing[];
-  /** There were more than these around it. */
+  /** Whether the caller had more holds than these. */
   readonly cut: boolean;
   /** When it began to wait, ms since 1970 by its machine; only of one that asked to be told of a deadlock (`detect`). */
   readonly detects?: number;
@@ -33,7 +33,7 @@ export interface Enclosing {
   readonly key?: string;
 }
 
-/** What there may be to tell beside the claim itself. */
+/** What a label may tell beside the number of the claim. */
 export interface Circumstances {
   readonly inside: readonly Enclosing[];
   readonly cut: boolean;
@@ -41,7 +41,7 @@ export interface Circumstances {
   readonly traceparent?: string | undefined;
 }
 
-/** Most holds that are told of one claim, and the most characters that all their keys may take. */
+/** A label names at most so many holds, and their keys take at most so many characters. */
 export const MOST_ENCLOSING = 16;
 const LONGEST_KEYS = 320;
 
@@ -49,7 +49,7 @@ const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 const TAG =
   /^([0-9a-z]{8})\.([0-9a-z]{1,11})((?:,[0-9a-z]{1,11}(?:=[^,;+=\s]*)?)*)(\+?)(?:;d([0-9a-z]{1,11}))?(?:;t([0-9a-f-]{55}))?$/;
 
-/** The label of a claim as the engine gets it. */
+/** Makes the label of a claim, as the engine gets it. */
 export function labelFor(label: string, process: string, claim: number, more?: Circumstances): string {
   const tagged = `${label}~${process}.${claim.toString(36)}`;
   return more ? tagged + tagOf(more) : tagged;
@@ -71,7 +71,7 @@ function tagOf({ inside, cut, detects, traceparent }: Circumstances): string {
   return text;
 }
 
-/** A label as it is listed, taken apart. */
+/** Splits a label that was listed into the words for people and the origin. */
 export function labelParts(text: string): { readonly label: string; readonly origin?: Origin } {
   const at = text.lastIndexOf('~');
   const origin = at < 0 ? undefined : originIn(text.slice(at + 1));

@@ -29,7 +29,7 @@ export class RefusalThrottle {
     if (++this.#since > MOST) await this.#turning;
   }
 
-  /** Throws the error, after that. */
+  /** Does the same, and then throws the error. */
   async refuse(error: unknown): Promise<never> {
     await this.next();
     throw error;

@@ -1,15 +1,15 @@
 import { ofAllCopies } from '../contract/all-copies.ts';
 import type { Backend } from '../contract/backend.ts';
 
-/** How many use a backend: several `Locks` of one process may, and a quorum whose node it is. */
+/** The number of users of each backend. Several `Locks` of one process may use it, and a quorum of which it is a node. */
 const users = ofAllCopies('users', () => new WeakMap<Backend, number>());
 
-/** One more uses it. */
+/** Counts one more user of the backend. */
 export function addUser(backend: Backend): void {
   users.set(backend, (users.get(backend) ?? 0) + 1);
 }
 
-/** One less uses it. The last one closes it: with its connections the holds of all others would end. */
+/** Counts one user less. The last one closes the backend: an earlier end of its connections would end the holds of the others. */
 export async function removeUser(backend: Backend): Promise<void> {
   const others = (users.get(backend) ?? 1) - 1;
   users.set(backend, others);

@@ -29,7 +29,7 @@ export function learn(before: Lesson | undefined, took: number, ttl: number, cap
 
 export const noteOf = ({ usual, lease }: Lesson): string => `1 ${usual} ${lease}`;
 
-/** Undefined for anything but a lesson of this format: it is advice, and may be ignored. */
+/** Reads a lesson from a note. It gives undefined for any other text: a lesson is advice, and may be ignored. */
 export function lessonIn(text: string | undefined): Lesson | undefined {
   const [, usual, lease] = /^1 (\d+) (\d+)$/.exec(text ?? '') ?? [];
   return lease === undefined ? undefined : { usual: Number(usual), lease: Number(lease) };

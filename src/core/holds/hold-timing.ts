@@ -19,7 +19,7 @@ export class HoldTiming implements Schedule {
   renewAt: number;
   /** Why the last renewal failed, if that is known. */
   failure: unknown;
-  /** Until when an unanswered attempt may arrive. After a release it would bring the hold back. */
+  /** Until this time an unanswered attempt may still arrive. If that is after a release, it brings the hold back. */
   readonly lateUntil: number;
   /** How long the key stays taken from `since`, ms. */
   minHold: number;
@@ -30,9 +30,9 @@ export class HoldTiming implements Schedule {
   readonly #terms: Terms;
   /** A hold of this engine lapses by itself; else a session carries it. */
   readonly #lapses: boolean;
-  /** Without `renew`, the end of the lease. A session confirms for less; it is asked again until then. */
+  /** The end of a lease without `renew`. A session confirms a shorter time, so the engine is asked again until then. */
   #leaseEnd: number;
-  /** The shortest lease that a request without an answer may still set, whenever it arrives. ms. */
+  /** The shortest lease that an unanswered request may still set, whenever it arrives. ms. */
   #doubt = Number.POSITIVE_INFINITY;
 
   /** @param lapses whether a hold of this engine lapses by itself; else a session carries it */

@@ -26,7 +26,7 @@ export class HoldLife {
   #state: State = 'held';
   /** The error that says why and when it was lost. */
   loss: LockError | undefined;
-  /** Most holds need none. */
+  /** It is made for the first listener: most holds have none. */
   #listeners: Set<LossListener> | undefined;
 
   get over(): boolean {
@@ -101,12 +101,12 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
   readonly tenure: Tenure;
   readonly life = new HoldLife();
   readonly timing: HoldTiming;
-  /** Its slot among those that the watchdog renews. */
+  /** Its slot in the agenda of the watchdog. */
   slot = -1;
   /** The renewal that is under way. Never rejects. */
   renewing: Promise<unknown> | undefined;
   waitsInside = 0;
-  /** Callers inside: the one it was granted to, and those that re-entered. */
+  /** The number of callers that share it: the first one, and those that re-entered. */
   users = 1;
   readonly #engine: Engine;
   readonly #keeper: HoldKeeper<O>;
@@ -151,7 +151,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
     return { claim: this.claim.number, key: this.claim.key };
   }
 
-  /** By the clock, now. */
+  /** Whether it is held by now, by the clock. */
   get held(): boolean {
     return !this.life.over && this.timing.lasts(this.#engine.clock.now());
   }
@@ -207,7 +207,7 @@ export class Hold<O extends HoldOwner = HoldOwner> implements EnclosingHold {
     };
   }
 
-  /** One caller less inside. The last one gives the hold up. @returns whether that freed it */
+  /** One caller leaves. The last one releases the hold. @returns whether that freed it */
   leave(): Promise<boolean> {
     this.users--;
     return this.users === 0 ? this.#keeper.release(this) : Promise.resolve(false);

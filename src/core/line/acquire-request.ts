@@ -42,19 +42,19 @@ export class RequestEvents {
     if (channels[name].hasSubscribers) emit(name, this.#caller, () => this.event(token, more));
   }
 
-  /** The request has to wait, here or in the engine's line. Listeners hear it once. */
+  /** Tells listeners, once, that the request waits: here or in the engine's line. */
   tellWait(): void {
     if (this.#waited) return;
     this.#waited = true;
     this.tell('waiting');
   }
 
-  /** The request ended so. */
+  /** Tells listeners how the request ended. */
   tellEnd(how: 'acquired' | 'handedOver' | 'reentered' | 'refused', token?: bigint): void {
     this.tell(how, token, { duration: this.context.engine.clock.now() - this.#began });
   }
 
-  /** The request ended with this error. */
+  /** Tells listeners that the request ended with this error. */
   tellFailure(error: unknown): void {
     const how = isLockError(error, 'LOCK_TIMEOUT')
       ? 'timedOut'
@@ -93,9 +93,9 @@ function typeOf(seats: Seats): LockType {
 
 const NOBODY: readonly never[] = [];
 
-/** What a caller is inside of. */
+/** The functions of `run` that a caller runs in. */
 export interface Enclosure {
-  /** The holds of that process around the caller, the innermost first. */
+  /** Gives the holds that those functions run under, the innermost first. */
   holds(name: ProcessName): Iterable<EnclosingHold>;
 }
 
@@ -105,17 +105,17 @@ export class AcquireRequest {
   readonly seats: Seats;
   readonly terms: Terms;
   readonly began: number;
-  /** What listeners hear of it and of its hold. */
+  /** Tells listeners about the request and its hold. */
   readonly events: RequestEvents;
   /** Its claim in the engine's line, once it stands there. */
   queued: QueuedClaim<AcquireRequest> | undefined;
   /** The number of its claim. A listing may number it before it has one. */
   number: number | undefined;
-  /** When it began to wait, ms since 1970, if it asked to be told of a deadlock. */
+  /** The time at which it began to wait, ms since 1970; undefined unless it asked for the search for deadlocks (`detect`). */
   detects: number | undefined;
-  /** The span that it belongs to, for listings. */
+  /** The span of the caller's trace. Listings show it. */
   traceparent: string | undefined;
-  /** What the caller is inside of, until this is settled: a hold must not keep that alive. */
+  /** It is dropped when the request is settled, so that a hold does not keep it alive. */
   #around: Enclosure | undefined;
   #named: readonly EnclosingHold[] = NOBODY;
   /** Gives the hold, or undefined where the caller does not wait and was refused. */
@@ -179,7 +179,7 @@ export class AcquireRequest {
     this.#unlisten?.();
   }
 
-  /** What its claim says beside its number. Undefined: nothing. */
+  /** Gives what the label of its claim says beside the number of the claim; undefined if that is nothing. */
   circumstances(): Circumstances | undefined {
     const { traceparent } = this;
     if (!this.#around && !this.terms.beside?.length && traceparent === undefined) return undefined;
@@ -202,7 +202,7 @@ export class AcquireRequest {
     if (this.#around) yield* this.#around.holds(this.events.context.name);
   }
 
-  /** It has to wait from now on. Until it is settled, the holds around it keep their claims. @returns false if it waited already */
+  /** Begins the wait. Until it ends, the holds around the caller keep their claims. @returns false if it had begun before */
   beginWait(): boolean {
     if (this.#state !== 'new') return false;
     this.#state = 'waiting';

@@ -35,7 +35,7 @@ export class Frame implements Enclosure {
   readonly #context: LineContext;
   readonly #lease: HeldLease;
   #parent: Frame | undefined;
-  /** The callers inside. Most frames have none. */
+  /** The line of the callers that re-enter. Most frames have no such callers. */
   #children: ArrivalLine<AcquireRequest> | undefined;
   #ended = false;
 
@@ -59,13 +59,13 @@ export class Frame implements Enclosure {
     return undefined;
   }
 
-  /** The nearest that is not over: a task that goes on from inside, again and again, must not keep all the frames it has been in. */
+  /** Gives the next frame around this one that is not over. It forgets those between: a long chain of tasks must not keep every frame alive. */
   get #outer(): Frame | undefined {
     while (this.#parent?.over) this.#parent = this.#parent.#parent;
     return this.#parent;
   }
 
-  /** The innermost frame around the caller. It may be over. */
+  /** The innermost frame that the caller runs in. It may be over. */
   static get current(): Frame | undefined {
     return frames.getStore();
   }

@@ -18,9 +18,9 @@ export class LocalLine implements Callers {
   readonly #key: string;
   readonly #context: LineContext;
   readonly #onIdle: () => void;
-  /** Inside: a request that stands in the engine's line, or holds. */
+  /** A request is inside while it holds the key or stands in the engine's line. */
   readonly #line = new ArrivalLine<AcquireRequest>();
-  /** Requests that stand in the engine's line beside this one: others must see there what these wait inside of (`detect`). */
+  /** These requests stand in the engine's line, though it is not their turn here: a search for deadlocks must see them there (`detect`). */
   readonly #apart = new Set<AcquireRequest>();
   readonly #holds: KeyHolds;
 
