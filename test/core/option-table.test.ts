@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { memory } from '../../src/backends/memory.ts';
-import { said as inWords } from '../../src/core/contract/duration.ts';
+import { inWords } from '../../src/core/contract/duration.ts';
 import { LayeredOptions, OPTIONS, sameForEngine, sharedWith } from '../../src/core/contract/option-table.ts';
 import type { LockOptions } from '../../src/core/contract/options.ts';
 import type { Terms } from '../../src/core/contract/terms.ts';
