@@ -170,6 +170,7 @@ export const navigation: readonly Section[] = [
       ['docs/decisions/telemetry.md', 'Telemetry'],
       ['docs/decisions/busy-polling.md', 'Busy polling'],
       ['docs/decisions/file-backend.md', 'The file backend'],
+      ['docs/decisions/renewal-thread.md', 'Renewal by a thread'],
       ['docs/decisions/redis-scripts.md', 'Redis scripts'],
       ['docs/decisions/quorum.md', 'Quorum'],
       ['docs/decisions/postgres-line.md', 'PostgreSQL’s line'],

@@ -75,7 +75,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'knows a loss only from its timer',
     file: 'core/holds/hold.ts',
-    sound: 'return !this.life.over && this.#engine.clock.now() < this.timing.deadline;',
+    sound: 'return !this.life.over && this.timing.lasts(this.#engine.clock.now());',
     broken: 'return !this.life.over;',
     foundBy: 'exclusion',
   },
