@@ -171,6 +171,7 @@ export const navigation: readonly Section[] = [
       ['docs/decisions/busy-polling.md', 'Busy polling'],
       ['docs/decisions/file-backend.md', 'The file backend'],
       ['docs/decisions/renewal-thread.md', 'Renewal by a thread'],
+      ['docs/decisions/unawaited-release.md', 'Releases that nobody waits for'],
       ['docs/decisions/redis-scripts.md', 'Redis scripts'],
       ['docs/decisions/quorum.md', 'Quorum'],
       ['docs/decisions/postgres-line.md', 'PostgreSQL’s line'],

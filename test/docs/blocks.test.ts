@@ -27,6 +27,7 @@ const THE_SUITE = 'it registers tests; test/examples/own-backend.test.ts runs th
 /** Blocks that no test runs as they are, and why. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   'docs/backends/mongodb.md | In one minute | 1': 'MongoDB cannot be installed where the tests run',
+  'docs/backends/postgres.md | Other clients | 1': 'test/backends/postgres/postgres-js.test.ts takes the same client',
   'docs/guides/your-own-store.md | Prove it | 1':
     'it registers tests; test/docs/blocks/stores.test.ts runs them over the same store',
   'docs/guides/write-your-own-backend.md | Prove it | 1': THE_SUITE,

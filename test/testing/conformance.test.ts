@@ -29,7 +29,11 @@ describe('the suite', () => {
 
   test('excludes nothing of a subject that has everything', async () => {
     const subject = rich();
-    for (const { name, run } of conformance(subject)) expect((await run()).excludedBy, name).toBeUndefined();
+    for (const { name, run } of conformance(subject)) {
+      const { excludedBy } = await run();
+      // An engine has a clock or observes lapses, never both. The stores without a clock run that law.
+      if (excludedBy !== 'observed lapses') expect(excludedBy, name).toBeUndefined();
+    }
   });
 
   test('ends a case that an engine never answers', async () => {

@@ -81,6 +81,24 @@ describeOn('redis', 'blocks on one redis', () => {
     await connected.mutex('there').run(() => {});
   });
 
+  test('a blocked loop: what is opened with a thread keeps a hold', async () => {
+    const opened = await example('docs/guides/blocked-loop.md', 'A blocked event loop')(
+      {},
+      { 'redis://127.0.0.1': `redis://127.0.0.1:${server.port}` },
+    );
+    await using connected = opened.locks as Locks;
+    await connected.mutex('kept').run(({ held }: { held: boolean }) => expect(held).toBe(true));
+  });
+
+  test('releasing: what nobody waits for arrives, and what lingers passes on', async () => {
+    await example('docs/guides/releasing.md', '`awaitRelease: false`')({ locks });
+    await example('docs/guides/releasing.md', 'A process that meets the same keys again and again')({ locks });
+    for (const key of ['order:42', 'session:7']) {
+      await using lease = await locks.mutex(key).acquire({ wait: '5s' });
+      expect(lease.held, key).toBe(true);
+    }
+  });
+
   test('operating: going down closes the locks, and then the client', async () => {
     const process = new EventEmitter();
     await example('docs/guides/operating.md', 'Going down')({ process, locks, client });
