@@ -53,11 +53,13 @@ const SQL = {
   mortal: 'SELECT * FROM claim WHERE bell = ? AND (held = 0 OR lingers = 0) LIMIT 100',
   orphan: `UPDATE claim SET bell = '' WHERE bell = ?`,
   heldBy: 'SELECT * FROM claim WHERE bell = ? AND held = 1',
-  note: 'SELECT text FROM note WHERE name = ? AND lapses > ?',
+  /** As bytes, for the same reason as in `range`. */
+  note: 'SELECT CAST(text AS BLOB) AS text FROM note WHERE name = ? AND lapses > ?',
   noteDown: 'INSERT INTO note VALUES (?, ?, ?)',
   /** A note by its name, and all notes that are over. */
   forget: 'DELETE FROM note WHERE name = ? OR lapses <= ?',
-  range: 'SELECT * FROM claim WHERE key >= ? AND key < ? ORDER BY key, ticket',
+  /** The label as bytes: Node 22.13 and Deno 2.9 read a text only up to its first NUL. */
+  range: 'SELECT *, CAST(label AS BLOB) AS words FROM claim WHERE key >= ? AND key < ? ORDER BY key, ticket',
 } as const;
 
 export type Statements = Readonly<Record<keyof typeof SQL, StatementSync>>;

@@ -72,7 +72,7 @@ export class FileTransaction {
 
   note(name: string): string | undefined {
     const row = this.#sql.note.get(this.#key(name), this.#now);
-    return row && String(row.text);
+    return row && Buffer.from(row.text as Uint8Array).toString();
   }
 
   keep(name: string, text: string | undefined, ttl: number): void {
@@ -117,12 +117,12 @@ export class FileTransaction {
     const to = Buffer.concat([from, Uint8Array.of(exact ? 0 : 0xff)]); // no byte of UTF-8 is 0xff
     const start = Buffer.byteLength(this.#context.prefix) + 1;
     let last: Standing | undefined;
-    return (this.#sql.range.all(from, to) as unknown as Row[]).map((row) => {
+    return (this.#sql.range.all(from, to) as unknown as (Row & { readonly words: Uint8Array })[]).map((row) => {
       const key = Buffer.from(row.key).toString('utf8', start);
-      const { take, of, label } = row;
+      const { take, of, words } = row;
       last = {
         ...{ key, held: row.held === 1, position: key === last?.key ? last.position + 1 : 0 },
-        ...{ ticket: BigInt(row.ticket), take, of, label },
+        ...{ ticket: BigInt(row.ticket), take, of, label: Buffer.from(words).toString() },
         ...{ since: this.#now - row.joined, remaining: row.lapses - this.#now },
       };
       return last;
