@@ -35,8 +35,8 @@ export class AsyncLocalStorage<T> {
     return current.get(this as AsyncLocalStorage<unknown>) as T | undefined;
   }
 
-  run<R>(store: T, fn: () => R): R {
-    return within(new Map(current).set(this as AsyncLocalStorage<unknown>, store), fn);
+  run<A extends unknown[], R>(store: T, fn: (...args: A) => R, ...args: A): R {
+    return within(new Map(current).set(this as AsyncLocalStorage<unknown>, store), () => fn(...args));
   }
 }
 

@@ -4,8 +4,12 @@ import { listOf } from '../core/contract/promises.ts';
 import type { RegisterEntry, RegisterStore, Written } from '../core/contract/register-store.ts';
 import { limited } from './limited.ts';
 
-/** A law of `RegisterStore` for one store, for any test runner: `run` rejects when the store breaks it. */
+/**
+ * A law of `RegisterStore` for one store, for any test runner: `run` rejects when the store breaks it.
+ * @example for (const { name, run } of storeLaws(async () => table(db))) test(name, () => run());
+ */
 export interface StoreCase {
+  /** The law, as a title of a test. */
   readonly name: string;
   /** Rejects when the store breaks the law, or after 30 s. */
   run(): Promise<void>;

@@ -19,6 +19,39 @@ export type Written = boolean | string | RegisterEntry;
 /**
  * A store that can compare and set: all that a lock needs. What it throws means that the outcome is unknown; a `LockError`, that
  * nothing was done. Keys have the characters `A-Z a-z 0-9 _ - = / .`, and at most 650 of them.
+ * @example
+ * import type { RegisterStore } from 'holdfast/register';
+ *
+ * const kept = new Map<string, { text: string; version: string }>();
+ * let writes = 0;
+ * const store: RegisterStore = {
+ *   name: 'map',
+ *   async read(key) {
+ *     return kept.get(key);
+ *   },
+ *   async write(key, text, ifVersion) {
+ *     if (kept.get(key)?.version !== ifVersion) return false;
+ *     const version = `${++writes}`;
+ *     kept.set(key, { text, version });
+ *     return version;
+ *   },
+ *   watch(key, tell) {
+ *     const timer = setInterval(() => kept.has(key) && tell(), 100);
+ *     return { async [Symbol.asyncDispose]() { clearInterval(timer); } };
+ *   },
+ *   async *list(prefix) {
+ *     for (const key of kept.keys()) if (key.startsWith(prefix)) yield key;
+ *   },
+ *   async remove(key) {
+ *     kept.delete(key);
+ *   },
+ *   async check() {
+ *     return [];
+ *   },
+ *   async close() {
+ *     kept.clear();
+ *   },
+ * };
  */
 export interface RegisterStore {
   /** For messages: `s3`, `consul`. */
