@@ -2,7 +2,7 @@ import type { Backend } from '../../core/contract/backend.ts';
 import { invalid, LockError, reasonOf } from '../../core/contract/errors.ts';
 import { type RegisterOptions, type RegisterStore, register } from '../register/index.ts';
 
-/** What holdfast uses of `S3` of `@aws-sdk/client-s3`, 3.700 or later. It does not import the SDK. */
+/** What holdfast uses of `S3` of `@aws-sdk/client-s3`, 3.705 or later. It does not import the SDK. */
 export interface S3Like {
   getObject(
     input: S3Key,
