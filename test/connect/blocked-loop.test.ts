@@ -78,7 +78,9 @@ function blockedLoops(open: () => Promise<Opened>, leases: number): void {
   });
 }
 
-for (const { name, engine, start: open } of ADDRESSES.filter(({ engine }) => !['etcd', 'zookeeper'].includes(engine)))
+for (const { name, engine, start: open } of ADDRESSES.filter(
+  ({ engine }) => !['etcd', 'zookeeper', 'nats', 's3', 'dynamodb'].includes(engine),
+))
   describeOn(engine, `a blocked loop on ${name}`, () => blockedLoops(open, name === 'redis' ? 10 : 3));
 
 describe('a blocked loop on file', () =>

@@ -104,7 +104,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     bug: 'revives what a renewal finds past its deadline',
     file: 'core/holds/watchdog.ts',
-    sound: 'const late = this.#engine.clock.now() >= hold.timing.deadline;',
+    sound: 'const late = !hold.held;',
     broken: 'const late = false;',
     foundBy: 'finality',
   },
