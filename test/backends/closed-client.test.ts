@@ -62,7 +62,11 @@ const CASES: readonly Case[] = [
         .split('//')[1]!
         .split(',')
         .map((address) => quiet(new Redis(`redis://${address}`)));
-      return { backend: redlock(clients), end: () => Promise.all(clients.map((client) => client.quit())) };
+      return {
+        backend: redlock(clients),
+        // Where the server ends a connection before its answer to QUIT is read, that rejects; it is closed all the same.
+        end: () => Promise.allSettled(clients.map((client) => client.quit())),
+      };
     },
   },
   {
