@@ -33,6 +33,8 @@ function fetchInto(target: string, row: ServerRow, cache: string): void {
 
 function fetchFrom({ source }: ServerRow, work: string, root: string): void {
   switch (source.from) {
+    case 'container':
+      throw new Error(`it runs in ${source.image} only, by --here`);
     case 'Debian':
       fetchFromDebian(source, work, root);
       break;

@@ -1,5 +1,5 @@
 /**
- * `npm run matrix [-- server… --suite name --again --fetch]`, `npm run matrix -- clients [name…]`: the tests of each engine on each version of its servers in `servers.ts`, one
+ * `npm run matrix [-- server… --suite name --again --fetch --here]`, `npm run matrix -- clients [name…]`: the tests of each engine on each version of its servers in `servers.ts`, one
  * after the other, and docs/compatibility.md from what came of it. What ran already with the same sources, server, client and runtime is
  * left out. What can no longer be had is a line that says so.
  */
@@ -11,7 +11,7 @@ import { serverCache } from '../kit/server-cache.ts';
 import { runClients } from './clients/main.ts';
 import { writeCompatibility } from './compatibility.ts';
 import { fetched } from './fetch.ts';
-import type { Launched } from './launched.ts';
+import { type Launched, launchedHere } from './launched.ts';
 import { isSame, type Result } from './result.ts';
 import { runOn, versionsOf } from './run.ts';
 import { nameOf, SERVERS, type ServerRow, SUITES, type Suite, suitesOf } from './servers.ts';
@@ -23,11 +23,23 @@ const { values, positionals } = parseArgs({
     suite: { type: 'string', multiple: true },
     again: { type: 'boolean', default: false },
     fetch: { type: 'boolean', default: false },
+    /** The servers of this machine, which is a container of them: nothing is fetched. */
+    here: { type: 'boolean', default: false },
   },
 });
 const results = join(import.meta.dirname, 'results');
-const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim();
-const sources = git('status', '--porcelain', 'src') ? undefined : git('rev-parse', '--short', 'HEAD:src');
+const git = (...args: string[]): string =>
+  execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+
+/** What git knows of `src`; nothing where it has changes, or where a container has no git. */
+function committed(): string | undefined {
+  try {
+    return git('status', '--porcelain', 'src') ? undefined : git('rev-parse', '--short', 'HEAD:src');
+  } catch {
+    return undefined;
+  }
+}
+const sources = committed();
 
 const namesOf = (row: ServerRow): string[] => [
   ...[row.server, nameOf(row)],
@@ -38,7 +50,7 @@ async function runCell(row: ServerRow, suite: Suite, launched: Launched): Promis
   const file = join(results, `${nameOf(row)}-${suite.name}.json`);
   const { server, source } = row;
   const setting = {
-    ...{ server, version: launched.version, from: source.from, suite: suite.name },
+    ...{ server, version: launched.version, from: values.here ? 'container' : source.from, suite: suite.name },
     ...{ clients: versionsOf(suite.clients), runtime: `Node ${process.versions.node}`, sources },
   };
   const before = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Result) : undefined;
@@ -69,7 +81,7 @@ async function runServers(names: readonly string[], cache: string): Promise<void
     if (names.length > 0 && !namesOf(row).some((name) => names.includes(name))) continue;
     let launched: Launched;
     try {
-      launched = fetched(row, cache);
+      launched = values.here ? launchedHere(row) : fetched(row, cache);
     } catch (error) {
       console.log(`!! ${nameOf(row)} could not be had from ${row.source.from}: ${reasonOf(error)}`);
       continue;

@@ -16,12 +16,23 @@ export interface ServerRow {
   readonly classPath?: { readonly variable: string; readonly jar: string };
 }
 
-export type ServerName = 'redis' | 'valkey' | 'postgres' | 'pgbouncer' | 'mariadb' | 'mysql' | 'etcd' | 'zookeeper';
+export type ServerName =
+  | 'redis'
+  | 'valkey'
+  | 'postgres'
+  | 'pgbouncer'
+  | 'mariadb'
+  | 'mysql'
+  | 'mongodb'
+  | 'etcd'
+  | 'zookeeper';
 
 export type Source =
   /** What they depend on comes with them. Unstable rolls: what is fetched is the version of that day. */
   | { readonly from: 'Debian'; readonly suites: readonly string[]; readonly packages: readonly string[] }
-  | { readonly from: 'PyPI' | 'npm' | 'Go'; readonly name: string; readonly version: string };
+  | { readonly from: 'PyPI' | 'npm' | 'Go'; readonly name: string; readonly version: string }
+  /** No registry of packages has it. It runs in the container of its own project, by `--here`. */
+  | { readonly from: 'container'; readonly image: string };
 
 export interface Program {
   /** Within what was unpacked. */
@@ -70,8 +81,12 @@ export const SUITES: Readonly<Record<ServerName, readonly Suite[]>> = {
   postgres: alone('postgres', 'postgres', ['pg']),
   /** Clients of PostgreSQL go through it. */
   pgbouncer: [],
-  mariadb: [{ ...alone('mysql', 'mariadb', ['mysql2'])[0]!, only: 'on MariaDB' }],
+  mariadb: [
+    { ...alone('mysql', 'mariadb', ['mysql2'])[0]!, only: 'on MariaDB' },
+    { ...alone('mysql', 'galera', ['mysql2'])[0]!, name: 'galera', only: 'a Galera cluster' },
+  ],
   mysql: [{ ...alone('mysql', 'mysqld', ['mysql2'])[0]!, only: 'on MySQL' }],
+  mongodb: [{ ...alone('mongodb', 'mongodb', ['mongodb'])[0]!, only: 'MongoDB mongodb conforms' }],
   etcd: alone('etcd', 'etcd', []),
   zookeeper: alone('zookeeper', 'zookeeper', []),
 };
@@ -201,6 +216,18 @@ export const SERVERS: readonly ServerRow[] = [
         flags: [...filesOf('{root}/usr/share/mysql'), '--plugin-dir={root}/usr/lib/mysql/plugin'],
       },
     },
+  },
+  {
+    server: 'mysql',
+    version: '8.4',
+    source: { from: 'container', image: 'mysql:8.4' },
+    programs: { mysqld: { path: 'usr/sbin/mysqld' } },
+  },
+  {
+    server: 'mongodb',
+    version: '8.0',
+    source: { from: 'container', image: 'mongo:8.0' },
+    programs: { mongod: { path: 'usr/bin/mongod' } },
   },
 ];
 

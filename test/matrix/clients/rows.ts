@@ -23,7 +23,7 @@ export interface ClientRow {
 
 export interface ClientSetting {
   /** How the server stands. */
-  readonly as?: 'tls' | 'cluster' | 'sentinel' | 'pgbouncer';
+  readonly as?: 'tls' | 'cluster' | 'sentinel' | 'pgbouncer' | 'galera';
   /** Of the client. */
   readonly options?: object;
   /** Of the backend. */
@@ -121,7 +121,14 @@ export const CLIENTS: readonly ClientRow[] = [
     title: 'Valkey GLIDE',
     client: '@valkey/valkey-glide',
     packages: ['@valkey/valkey-glide'],
-    settings: { plain: {}, TLS: { as: 'tls' } },
+    settings: {
+      plain: {},
+      // It takes no certificate that is its own authority, as that of these servers is.
+      'TLS, certificate not checked': {
+        as: 'tls',
+        options: { advancedConfiguration: { tlsAdvancedConfiguration: { insecure: true } } },
+      },
+    },
   },
   {
     ...REDIS,
@@ -165,14 +172,6 @@ export const CLIENTS: readonly ClientRow[] = [
     packages: ['@electric-sql/pglite'],
     settings: PLAIN,
   },
-  {
-    ...POSTGRES,
-    servers: ['none'],
-    title: 'PGlite by its socket',
-    client: '@electric-sql/pglite-socket',
-    packages: ['@electric-sql/pglite', '@electric-sql/pglite-socket', 'pg'],
-    settings: PLAIN,
-  },
   { ...POSTGRES, title: 'Bun.SQL', client: 'Bun.SQL', packages: [], builtIn: 'bun', settings: PLAIN },
   ...handedOver(POSTGRES, [
     ['Knex', 'knex', 'knex', 'pg'],
@@ -193,8 +192,20 @@ export const CLIENTS: readonly ClientRow[] = [
       plain: {},
       'a connection of its own': { backend: { ownConnection: true } },
       named: { mode: 'named', options: { connectionLimit: 30 } },
+      'Galera, all through one node': { as: 'galera' },
     },
     runtimes: EVERYWHERE,
+  },
+  {
+    ...MYSQL,
+    title: 'mariadb',
+    client: 'mariadb',
+    packages: ['mariadb'],
+    settings: {
+      plain: {},
+      gate: { backend: { gate: true } },
+      named: { mode: 'named', options: { connectionLimit: 30 } },
+    },
   },
   { ...MYSQL, title: 'mysql2 with promises', client: 'mysql2/promise', packages: ['mysql2'], settings: PLAIN },
   ...handedOver(MYSQL, [

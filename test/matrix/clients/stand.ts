@@ -1,6 +1,8 @@
 import { startAuthority } from '../../kit/certificates.ts';
 import { startEtcdMembers } from '../../kit/etcd.ts';
+import { startGalera } from '../../kit/galera.ts';
 import { startMariadb } from '../../kit/mariadb.ts';
+import { startMongo } from '../../kit/mongodb.ts';
 import { startMysql } from '../../kit/mysql.ts';
 import { startPgbouncer } from '../../kit/pgbouncer.ts';
 import { startPostgres } from '../../kit/postgres.ts';
@@ -49,11 +51,14 @@ async function addressOf(
       return { url: stack.use(await startPgbouncer(port)).url, direct: url };
     }
     case 'mariadb':
+      if (as === 'galera') return { url: stack.use(await startGalera()).servers[0].url };
       return { url: stack.use(await startMariadb()).url };
     case 'mysql':
       return { url: stack.use(await startMysql()).url };
     case 'etcd':
       return { url: stack.use(await startEtcdMembers(1)).servers[0]!.url };
+    case 'mongodb':
+      return { url: stack.use(await startMongo()).url };
     case 'zookeeper': {
       const { host, port } = stack.use(await startZookeeper({ tickTime: '200' }));
       return { url: `zookeeper://${host}:${port}` };

@@ -24,10 +24,9 @@ async function pastThePooler({ direct }) {
   return { connect: () => new all.Client(direct) };
 }
 
-async function pg({ url, options = {} }, native = false) {
+async function pg({ url, options = {} }) {
   const { default: all } = await import('pg');
-  const { Pool } = native ? all.native : all;
-  const pool = new Pool({ connectionString: url, max: 5, ...options });
+  const pool = new all.Pool({ connectionString: url, max: 5, ...options });
   pool.on('error', () => {});
   return { pool, end: () => pool.end() };
 }
@@ -44,23 +43,6 @@ async function pglite() {
   const { PGlite } = await import('@electric-sql/pglite');
   embedded ??= PGlite.create();
   return { pool: await embedded };
-}
-
-let socket;
-async function pgliteSocket() {
-  socket ??= (async () => {
-    const { PGlite } = await import('@electric-sql/pglite');
-    const { PGLiteSocketServer } = await import('@electric-sql/pglite-socket');
-    const server = new PGLiteSocketServer({
-      db: await PGlite.create(),
-      port: 0,
-      host: '127.0.0.1',
-      maxConnections: 50,
-    });
-    await server.start();
-    return `postgres://postgres@${server.getServerConn()}/postgres`;
-  })();
-  return pg({ url: await socket });
 }
 
 async function bun({ url, options = {} }) {
@@ -132,10 +114,8 @@ async function prisma({ url }) {
 
 const OPENERS = {
   pg,
-  'pg-native': (cell) => pg(cell, true),
   postgres: porsager,
   '@electric-sql/pglite': pglite,
-  '@electric-sql/pglite-socket': pgliteSocket,
   'Bun.SQL': bun,
   knex,
   kysely,
